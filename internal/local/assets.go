@@ -11,11 +11,10 @@ import (
 	"presswork/internal/fault"
 )
 
-// maxAsset is how much of an image is read, in bytes. The renderer refuses
-// images well below that.
+// maxAsset bounds the bytes that are read of an image. The renderer refuses images well below that.
 const maxAsset = 32 << 20
 
-// allowedDir is a folder that images may come from.
+// allowedDir is a folder from which images are allowed.
 type allowedDir struct {
 	path string // absolute, without symbolic links
 	root *os.Root
@@ -44,8 +43,7 @@ type assets struct {
 	sources Snapshot
 }
 
-// openAssets opens the folder of a document: for standard input, the working
-// directory.
+// openAssets opens the folder of a document. For standard input it is the working directory.
 func (c *Converter) openAssets(document string, sources Snapshot) (*assets, error) {
 	dir := "."
 	if document != Std {
@@ -62,8 +60,7 @@ func (c *Converter) openAssets(document string, sources Snapshot) (*assets, erro
 
 func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
 
-// open reads the image that the document calls name. Symbolic links count as
-// what they point to.
+// open reads the image with this name in the document. Symbolic links are resolved first.
 func (a *assets) open(name string) ([]byte, error) {
 	full := filepath.FromSlash(name)
 	if !filepath.IsAbs(full) {
@@ -88,8 +85,8 @@ func (a *assets) open(name string) ([]byte, error) {
 		"it lies outside the document's folder; --allow %s lets it in", filepath.Dir(target))
 }
 
-// include reads a text file below the document's own folder. No part of its path
-// may be a link: what a document shows of the disk is to be seen in its folder.
+// include reads a text file below the document's folder. No part of its path may be a link, so that a document can
+// only include files that are in its folder.
 func (a *assets) include(name string) ([]byte, error) {
 	rel := filepath.FromSlash(name)
 	if !filepath.IsLocal(rel) {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Batch converts inputs, several at a time, and yields what became of each in
-// the order of the inputs. The loop may be left early; what is under way is
-// then ended.
+// Batch converts several inputs at a time and yields their results in the order of the inputs. Leaving the loop
+// early ends running conversions.
 func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output, error] {
 	type result struct {
 		out Output
@@ -52,6 +51,5 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 	}
 }
 
-// workers is one more than the browser prints at a time: while all tabs print,
-// the next document is composed.
+// workers returns one more than the number of tabs: while all tabs print, the next document is composed.
 func (c *Converter) workers(inputs int) int { return min(inputs, c.o.Jobs+1) }

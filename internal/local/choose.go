@@ -13,8 +13,7 @@ import (
 	"presswork/themes"
 )
 
-// chooseTheme replaces themes.Auto, the document's or its front matter's, by the
-// theme that suits.
+// chooseTheme replaces themes.Auto, from the input or the front matter, by the most suitable theme.
 func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *Output) error {
 	var matter metadata.FrontMatter
 
@@ -42,11 +41,11 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *
 	return nil
 }
 
-// sampled is how many themes are shown where there is no document to show.
+// sampled is the number of themes in a gallery without a document.
 const sampled = 12
 
-// rank analyses the text of a gallery's document, nil for none, into out and
-// lists the themes, the most fitting first.
+// rank analyses the text of a gallery's document, which may be nil, and stores the result in out. It returns the
+// themes, the most suitable first.
 func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]string, error) {
 	advice, ranked, err := c.o.Recommender.Rank(ctx, text, c.catalogue.List(), c.o.Preference)
 	out.Analysis = &advice.Analysis
@@ -58,7 +57,7 @@ func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]strin
 	return ranked, err
 }
 
-// mark sets which entries are the choice and its alternatives.
+// mark marks the chosen entry and its alternatives.
 func mark(entries []entry, a *finding.Analysis) {
 	if a == nil {
 		return
@@ -74,8 +73,8 @@ func mark(entries []entry, a *finding.Analysis) {
 	}
 }
 
-// Analyze reads one document, a file or Std, and returns what it is and which theme
-// suits it. Errors: Convert's for an input that cannot be read, ctx's cause.
+// Analyze reads one document, a file or Std, and returns its analysis with a recommended theme. Errors: those of
+// Convert for an input that cannot be read, the cause of ctx.
 func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result, error) {
 	content, err := c.read(ctx, path, Snapshot{})
 	if err != nil {
@@ -85,8 +84,8 @@ func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result,
 	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }
 
-// Themes is the catalogue, as it was when it was read last.
+// Themes returns the catalogue as of the last reading.
 func (c *Converter) Themes() []themes.Theme { return c.catalogue.List() }
 
-// Theme returns one of them. Errors: ThemeNotFound.
+// Theme returns the theme with a name. Errors: ThemeNotFound.
 func (c *Converter) Theme(name string) (themes.Theme, error) { return c.catalogue.Get(name) }

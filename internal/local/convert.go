@@ -15,11 +15,10 @@ import (
 	"presswork/internal/fault"
 )
 
-// maxSource is how much of an input is read, in bytes: far more than can be
-// rendered, and an end to /dev/zero.
+// maxSource bounds the bytes that are read of an input. It is far more than can be rendered, and ends /dev/zero.
 const maxSource = 64 << 20
 
-// Input is one document and where its result goes; Plan makes them.
+// Input is one document and the place of its result. Plan returns Inputs.
 type Input struct {
 	// Path is a file, or Std.
 	Path string
@@ -27,36 +26,35 @@ type Input struct {
 	Merge []string
 	// Output is a file, or Std.
 	Output string
-	// Theme is a theme's name, or themes.Auto for the one that suits; "" is the
-	// front matter's.
+	// Theme is the name of a theme, or themes.Auto for the most suitable one. "" means that of the front matter.
 	Theme string
-	// Options win over the front matter's.
+	// Options take precedence over those of the front matter.
 	Options presswork.Options
 }
 
-// Output is what became of an Input.
+// Output is the result of an Input.
 type Output struct {
-	// Input and Path are the Input's Path and Output.
+	// Input and Path are the fields Path and Output of the Input.
 	Input, Path string
-	// Merged are the Input's Merge.
+	// Merged is the field Merge of the Input.
 	Merged []string
 	// Pages is 0 for HTML and EPUB.
 	Pages int
 	Bytes int
-	// Theme is the name of the theme in force.
+	// Theme is the name of the theme.
 	Theme string
-	// Analysis is there for a theme that was chosen.
+	// Analysis is set if the theme was chosen by analysis.
 	Analysis *finding.Analysis
 	Elapsed  time.Duration
 	Times    Times
-	// Lookups counts what the analysis cache was asked for, Hits what it had.
+	// Lookups counts the lookups in the analysis cache, Hits those that succeeded.
 	Lookups, Hits int
 	Warnings      []fault.Warning
-	// Sources are the files that were read or looked for, as they were then.
+	// Sources is the state of all files that were read or looked up.
 	Sources Snapshot
 }
 
-// Times are how long the steps of a conversion took.
+// Times are the durations of the steps of a conversion.
 type Times struct{ Analyze, Render, Print time.Duration }
 
 // Convert converts one document. When it fails, an earlier file at the output stays, and Output has the fields
@@ -84,8 +82,7 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	return out, err
 }
 
-// convert makes the result of an input within Options.Timeout. Who reads it from
-// a pipe may take longer.
+// convert makes the result of an input within Options.Timeout. Writing to a slow pipe may take longer.
 func (c *Converter) convert(ctx context.Context, in Input, out *Output) (document.Made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
 		fault.Errorf(fault.RenderTimeout, "it was not converted within %s", c.o.Timeout))
@@ -135,8 +132,8 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 	return made, nil
 }
 
-// writeMade puts the result at path: of pictures one, or one for each page beside
-// it, unless path is of an archive or standard output.
+// writeMade writes the result to path. Pictures become one file per page next to it, unless there is only one
+// page, or path is an archive or standard output.
 func (c *Converter) writeMade(ctx context.Context, path string, made document.Made) error {
 	stem, picture := strings.CutSuffix(path, ".png")
 	switch {
@@ -155,8 +152,8 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 	return c.write(ctx, path, made.Data)
 }
 
-// document reads the files of an input. Its images can be opened until closeFiles
-// is called, which is due after an error as well.
+// document reads the files of an input. Its images can be opened until closeFiles is called, which is required
+// after an error as well.
 func (c *Converter) document(
 	ctx context.Context, in Input, sources Snapshot,
 ) (d document.Document, closeFiles func(), err error) {
@@ -203,8 +200,8 @@ func (c *Converter) document(
 	return d, closeFiles, nil
 }
 
-// slashed is where a file lies, in a form in which links can be resolved. What
-// comes from standard input lies in the working directory.
+// slashed returns the path of a file in a form in which links can be resolved. Standard input is in the working
+// directory.
 func slashed(path string) string {
 	if path == Std {
 		path = "standard input"
@@ -218,7 +215,7 @@ func slashed(path string) string {
 	return filepath.ToSlash(abs)
 }
 
-// read reads a whole input. A pipe may never end, so ctx ends the wait.
+// read reads a whole input. A pipe may never end, so ctx also ends the wait.
 func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

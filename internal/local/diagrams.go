@@ -9,7 +9,7 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-// newBrowser makes the browser that prints and draws; nothing is launched yet.
+// newBrowser returns the browser for printing and drawing, without launching it.
 func newBrowser(o Options) *chromium.Browser {
 	fontConfig, err := fonts.Install("")
 	if err != nil {
@@ -19,8 +19,7 @@ func newBrowser(o Options) *chromium.Browser {
 	return chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, FontConfig: fontConfig, Log: o.Log})
 }
 
-// script has the browser draw. Where nothing is printed, the first diagram
-// launches it.
+// script runs JavaScript in the browser. If nothing is printed, the first diagram launches it.
 func (c *Converter) script(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error) {
 	browser, err := c.drawer(ctx)
 	if err != nil {

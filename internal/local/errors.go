@@ -22,8 +22,7 @@ func Message(err error) string {
 	return e.Message
 }
 
-// strictly is the error for warnings under --strict: how many there are. They are
-// listed one by one beside it.
+// strictly returns the error for warnings under --strict, with their number. The caller lists them.
 func strictly(err error, warnings []fault.Warning) error {
 	if fault.AsError(err).Code != fault.StrictFindings {
 		return err
@@ -37,7 +36,7 @@ func strictly(err error, warnings []fault.Warning) error {
 	return fault.Errorf(fault.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
 }
 
-// inFile names which of several files an error is about.
+// inFile adds to an error the file that it is about, if there are several.
 func inFile(path string, err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -75,7 +74,7 @@ func unwritable(path string, err error) error {
 	return fault.Errorf(code, "cannot write %s: %s", path, reason(err)).WithCause(err)
 }
 
-// reason is the system's word for an error, without the path it happened on.
+// reason returns the system's text of an error, without the path.
 func reason(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()

@@ -26,8 +26,8 @@ type WebPage struct {
 	Output string
 }
 
-// NewWebPage makes a page from the options of the API, a JSON object. picture is png, jpeg or webp, and empty for a
-// PDF; cookies are names with their values. Errors: those of input.DecodeJSON.
+// NewWebPage returns a page for options of the API, a JSON object. picture is png, jpeg or webp, or "" for a PDF.
+// cookies are names with their values. Errors: those of input.DecodeJSON.
 func NewWebPage(
 	url, output, picture string, options []byte, headers map[string]string, cookies [][2]string,
 ) (WebPage, error) {
@@ -52,23 +52,22 @@ func NewWebPage(
 	return page, err
 }
 
-// ExportOptions wire an Export.
+// ExportOptions configures Export.
 type ExportOptions struct {
 	// Policy decides which addresses the page may reach. Mandatory.
 	Policy *guard.Policy
 	// ThemesDir is the folder of custom themes. Default: none.
 	ThemesDir string
-	// Browser is the program that shows the page. Default: the first that is found.
+	// Browser is the program that shows the page. Default: the first one found.
 	Browser string
-	// Stdout is written for Std. Default: the process's.
+	// Stdout replaces standard output for Std. Default: os.Stdout.
 	Stdout io.Writer
-	// Log gets what is no failure. Default: discard.
+	// Log gets messages other than errors. Default: discard.
 	Log *slog.Logger
 }
 
-// Export makes a PDF or a picture of one web page. When it fails, what was at
-// the output before is still there. Errors: chromium.ErrNotFound, those of
-// chromium.Exporter, ThemeNotFound, StoreFull or StoreUnavailable for an output
+// Export makes a PDF or a picture of one web page. When it fails, an earlier file at the output stays. Errors:
+// chromium.ErrNotFound, those of chromium.Exporter, ThemeNotFound, StoreFull or StoreUnavailable for an output
 // that cannot be written.
 func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err error) {
 	began := time.Now()

@@ -22,18 +22,16 @@ import (
 	"presswork/themes"
 )
 
-// Gallery asks for one document that shows themes side by side.
+// Gallery requests a document that shows themes side by side.
 type Gallery struct {
-	// Document is a file or Std, whose first page is shown. "": the sample.
+	// Document is a file or Std; its first page is shown. "": the sample.
 	Document string
 	// Themes are their names. Default: all.
 	Themes []string
-	// Choose reads the document and puts the themes that suit it first; without
-	// a document, those that suit Options.Preference are shown. With Themes, only the
-	// analysis is made.
+	// Choose analyses the document and puts the suitable themes first. Without a document, it shows those that
+	// suit Options.Preference. With Themes, it only adds the analysis.
 	Choose bool
-	// Output is a file or Std; one that ends in .html is a page that needs
-	// nothing else, any other a PDF.
+	// Output is a file or Std. A name that ends in .html gives one self-contained page, any other a PDF.
 	Output string
 	// Progress is called for each theme, with how many are done. Default: no call.
 	Progress func(theme string, done, of int)
@@ -45,9 +43,9 @@ type entry struct {
 	Picture template.URL
 	// Named reports whether the name differs from the label.
 	Named bool
-	// OtherTags are the tags beside the scheme.
+	// OtherTags are the tags except for the scheme.
 	OtherTags []string
-	// Families are the first families of the theme's stacks, each once.
+	// Families are the first families of the theme's font stacks, without duplicates.
 	Families []string
 	Swatches []swatch
 	// Standing is "chosen", "alternative" or "".
@@ -60,11 +58,11 @@ type swatch struct{ Name, Color string }
 //go:embed gallery.html
 var galleryHTML string
 
-// a page of the PDF is A4.
+// A page of the PDF is A4.
 const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
 
-// MakeGallery takes a picture of the document's first page in each theme and
-// writes them into one document. Errors: as of Convert, ThemeNotFound.
+// MakeGallery takes a picture of the document's first page in each theme and writes them into one document.
+// Errors: those of Convert, ThemeNotFound.
 func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) {
 	begun := time.Now()
 	out := Output{Input: g.Document, Path: g.Output, Warnings: []fault.Warning{}, Sources: Snapshot{}}
@@ -171,7 +169,7 @@ func (c *Converter) entries(
 			}
 		}
 	}()
-	// JPEG goes into a PDF as it is; WebP is smaller, and every browser shows it.
+	// A PDF can contain JPEG unchanged. WebP is smaller, and every browser shows it.
 	shot := chromium.ScreenshotOptions{Format: "jpeg", Quality: 88, Density: 1.25}
 	if isHTML(g.Output) {
 		shot = chromium.ScreenshotOptions{Format: "webp", Quality: 82, Density: 1.25}
@@ -227,20 +225,19 @@ func newEntry(t themes.Theme, format string, picture []byte) entry {
 	return e
 }
 
-// galleryView is what the template of a gallery shows.
+// galleryView is the data for the template of a gallery.
 type galleryView struct {
 	Title, Document string
 	Entries         []entry
 	Default         string
 	// Screen reports whether it is an HTML page.
 	Screen bool
-	// Analysis is there when themes were chosen, Read when a document was read
-	// for it.
+	// Analysis is set when themes were chosen, and Read when a document was read for that.
 	Analysis *finding.Analysis
 	Read     bool
 }
 
-// render lays the pictures out: as HTML, or as a PDF and its number of pages.
+// render returns the gallery as HTML, or as a PDF with its number of pages.
 func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (data []byte, pages int, err error) {
 	t, err := template.New("gallery").Parse(galleryHTML)
 	if err != nil {

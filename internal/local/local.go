@@ -1,5 +1,5 @@
-// Package local is the converter behind the command line: files in, files out,
-// with the engine of the workers and without their queue.
+// Package local is the converter of the command line. It reads and writes files with the engine of the workers,
+// but without their queue.
 package local
 
 import (
@@ -22,45 +22,42 @@ import (
 	"presswork/themes"
 )
 
-// Std as an input is standard input, as an output standard output.
+// Std means standard input for an input and standard output for an output.
 const Std = "-"
 
-// Options wire a Converter.
+// Options configures a Converter.
 type Options struct {
 	// ThemesDir is the folder of custom themes. Default: none.
 	ThemesDir string
-	// Allow are folders from which a document may show images, beside its own.
-	// Default: none.
+	// Allow lists further folders from which a document may show images. Default: only its own folder.
 	Allow []string
-	// Output is what documents are made into. HTML needs a browser only for
-	// diagrams. Default: presswork.PDF.
+	// Output is the format of the results. HTML needs a browser only for diagrams. Default: presswork.PDF.
 	Output presswork.Output
-	// Jobs is how many documents are printed at a time. Default 1.
+	// Jobs is the number of documents that are printed at a time. Default 1.
 	Jobs int
 	// Timeout bounds one document. Default 120 s.
 	Timeout time.Duration
-	// Browser is the program that prints. Default: the first that is found.
+	// Browser is the program that prints. Default: the first one found.
 	Browser string
-	// Fetch gets a remote image, through the address rules. Nil: remote images
-	// are left out with a warning.
+	// Fetch downloads a remote image and enforces the address rules. Nil: remote images are omitted with a
+	// warning.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Epoch, if not zero, is the time of everything, so that the same document
-	// becomes the same bytes. Default: the present.
+	// Epoch, if not zero, replaces the clock, so that the same document gives the same bytes. Default: the current
+	// time.
 	Epoch time.Time
-	// Stdin and Stdout are read and written for Std. Default: the process's.
+	// Stdin and Stdout are used for Std. Default: os.Stdin and os.Stdout.
 	Stdin  io.Reader
 	Stdout io.Writer
-	// Recommender chooses the theme of a document whose theme is themes.Auto. Default:
-	// one that remembers nothing.
+	// Recommender chooses the theme for themes.Auto. Default: one without a cache.
 	Recommender *recommend.Recommender
-	// Preference is what is known of the documents whose theme is chosen.
+	// Preference is for documents whose theme is chosen.
 	Preference recommend.Preference
 	// Progress is called for each step of each input, from several goroutines. Default: no call.
 	Progress func(input string, stage presswork.Stage)
 	// Page is called with the page of each input, as HTML for a browser, before the page is printed. Default: no
 	// call.
 	Page func(input, html string)
-	// Log gets what is no warning about a document. Default: discard.
+	// Log gets messages other than warnings about a document. Default: discard.
 	Log *slog.Logger
 }
 
@@ -76,7 +73,7 @@ type Converter struct {
 	engine    *document.Converter
 }
 
-// New wires a Converter.
+// New returns a Converter. It starts nothing.
 func New(o Options) *Converter {
 	o.Jobs = max(o.Jobs, 1)
 	o.Output = cmp.Or(o.Output, presswork.PDF)
@@ -102,9 +99,8 @@ func New(o Options) *Converter {
 	return c
 }
 
-// Start begins to launch the browser and, meanwhile, reads the themes. Errors:
-// chromium.ErrNotFound, InvalidOption for a folder of Allow that cannot be
-// opened, those of chromium.Browser.
+// Start launches the browser and reads the themes at the same time. Errors: chromium.ErrNotFound, InvalidOption
+// for a folder of Allow that cannot be opened, those of chromium.Browser.
 func (c *Converter) Start(ctx context.Context) error {
 	for _, dir := range c.o.Allow {
 		a, err := openDir(dir)
@@ -115,8 +111,7 @@ func (c *Converter) Start(ctx context.Context) error {
 	}
 
 	if c.browser != nil {
-		// Looked for here, so that a missing browser is reported once and not for
-		// each document.
+		// This check reports a missing browser once instead of for each document.
 		if _, err := chromium.Find(c.o.Browser); err != nil {
 			return errors.Join(err, c.closeDirs())
 		}
@@ -142,14 +137,13 @@ func (c *Converter) Reload() {
 	c.catalogue, c.engine = catalogue, document.New(o)
 }
 
-// CheckTheme refuses a name that is neither a theme's nor themes.Auto. Errors:
-// ThemeNotFound.
+// CheckTheme returns an error unless the name is that of a theme or themes.Auto. Errors: ThemeNotFound.
 func (c *Converter) CheckTheme(name string) error {
 	_, _, err := c.catalogue.Resolve(name, "")
 	return err
 }
 
-// Close kills the browser; no conversion may be under way. A second call does nothing.
+// Close ends the browser. No conversion may run at the same time. A second call does nothing.
 func (c *Converter) Close() error {
 	err := c.closeDirs()
 	if c.browser != nil {
@@ -169,8 +163,8 @@ func (c *Converter) closeDirs() error {
 	return errors.Join(errs...)
 }
 
-// printer is the browser without its version, which is for caches: asking for
-// it would make Compose wait for the launch.
+// printer is the browser without its version, which only caches need: asking for it would make Compose wait for
+// the launch.
 type printer struct{ browser *chromium.Browser }
 
 func (p printer) Print(ctx context.Context, page printable.Page) ([]byte, error) {

@@ -15,27 +15,26 @@ import (
 	"presswork/internal/embedded"
 )
 
-// Machine is what this machine offers the program.
+// Machine describes the programs and fonts of this machine.
 type Machine struct {
 	Chromium Program `json:"chromium"`
-	// Sandbox reports whether Chromium's own sandbox confines it here;
-	// SandboxReason, why not.
+	// Sandbox reports whether Chromium's own sandbox works here. SandboxReason is the reason if not.
 	Sandbox       bool   `json:"sandbox"`
 	SandboxReason string `json:"sandbox_reason,omitempty"`
 	// NetworkIsolated reports whether its processes have no network.
 	NetworkIsolated bool `json:"network_isolated"`
-	// Redis is redis-server or one that can stand in for it.
+	// Redis is redis-server or a compatible program.
 	Redis Program `json:"redis"`
-	// Fonts are the embedded families; the browser is given them by FontConfig,
-	// which is empty where there is no fontconfig.
+	// Fonts are the embedded families. The browser gets them through FontConfig, which is empty without
+	// fontconfig.
 	Fonts      []Font `json:"fonts"`
 	FontConfig string `json:"font_config"`
-	// Scripts are writing systems and what covers them for the browser.
+	// Scripts are writing systems with the fonts that cover them.
 	Scripts  []Script  `json:"scripts"`
 	Problems []Problem `json:"problems"`
 }
 
-// Program is one that was looked for; all fields are empty when it is missing.
+// Program is a program that was looked up. All fields are empty when it is missing.
 type Program struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
@@ -54,17 +53,17 @@ type Script struct {
 	Font string `json:"font"`
 }
 
-// Problem is something missing or broken and how to mend it.
+// Problem is a missing or broken part with its remedy.
 type Problem struct {
 	What string `json:"what"`
 	Fix  string `json:"fix"`
 }
 
-// inspectLimit bounds the start of the browser that Inspect tries.
+// inspectLimit bounds the start of the browser in Inspect.
 const inspectLimit = 20 * time.Second
 
-// Inspect looks at the machine; the browser, which is Options.Browser, is
-// started and ended for it. The error is ctx's cause.
+// Inspect examines the machine. It starts and ends the browser, which is that of Options.Browser. The error is the
+// cause of ctx.
 func Inspect(ctx context.Context, browser string) (Machine, error) {
 	m := Machine{Fonts: []Font{}, Scripts: []Script{}, Problems: []Problem{}}
 	m.inspectChromium(ctx, browser)
@@ -180,7 +179,7 @@ func (m *Machine) inspectFonts() {
 	m.FontConfig = config
 }
 
-// inspectScripts asks fontconfig as the browser does.
+// inspectScripts asks fontconfig in the same way as the browser.
 func (m *Machine) inspectScripts(ctx context.Context) {
 	match, err := exec.LookPath("fc-match")
 	if err != nil {
@@ -211,8 +210,7 @@ func (m *Machine) inspectScripts(ctx context.Context) {
 	}
 }
 
-// fontOf is the family that stands in for a script, "" when the best one has no
-// glyph for it.
+// fontOf returns the family for a script, or "" if the best match lacks its glyph.
 func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, error) {
 	pattern := fmt.Sprintf("sans-serif:charset=%x", s.sample)
 	if s.lang != "" {
@@ -237,7 +235,7 @@ func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, e
 	return family, nil
 }
 
-// covers reads fontconfig's form of a set of characters: "20-7e a0 …".
+// covers reports whether a set of characters in fontconfig's form, "20-7e a0 …", has r.
 func covers(ranges string, r rune) bool {
 	for part := range strings.FieldsSeq(ranges) {
 		first, last, isRange := strings.Cut(part, "-")

@@ -11,11 +11,11 @@ import (
 // Param is "options.NAME".
 func CheckOptions(o presswork.Options) error { return document.CheckOptions(o) }
 
-// CheckOutput returns an error for an output that does not exist, or that cannot do what the options ask for. The front
+// CheckOutput returns an error for an unknown output, and for one that cannot satisfy the options. The front
 // matter of a document is checked when it is converted. Errors: InvalidOption, FrontMatterInvalid.
 func CheckOutput(output presswork.Output, o presswork.Options) error {
 	return document.CheckOutput(output, metadata.FrontMatter{}, o)
 }
 
-// CodeThemes returns the names of the themes of code, sorted.
+// CodeThemes returns the names of the code themes, sorted.
 func CodeThemes() []string { return markdown.CodeStyles() }

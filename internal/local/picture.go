@@ -8,12 +8,11 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// pixelsPerInch is CSS's.
+// pixelsPerInch is the resolution of CSS pixels.
 const pixelsPerInch = 96
 
-// Picture shows an HTML page of this program's own in a browser and returns a
-// PNG of twice its size in CSS pixels. Errors: chromium.ErrNotFound, those of
-// printing, ctx's cause.
+// Picture shows an HTML page of this program in a browser. It returns a PNG with two pixels per CSS pixel in each
+// direction. Errors: chromium.ErrNotFound, those of printing, the cause of ctx.
 func Picture(ctx context.Context, browser, html string, width, height int) ([]byte, error) {
 	if _, err := chromium.Find(browser); err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	return b.Screenshot(ctx, printable.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
 }
 
-// picture shows a page as large as its sheet.
+// picture returns a PNG of a page, as large as its sheet.
 func (c *Converter) picture(ctx context.Context, page printable.Page) ([]byte, error) {
 	return c.browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 }

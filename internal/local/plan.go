@@ -55,7 +55,7 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 	return inputs, nil
 }
 
-// PlanMerged is Plan for inputs that become one result, named after the first.
+// PlanMerged is Plan for inputs with one result, which is named after the first.
 func PlanMerged(paths []string, output, ext string) (Input, error) {
 	inputs, err := Plan(paths[:min(len(paths), 1)], output, ext)
 	if err != nil {
@@ -66,7 +66,7 @@ func PlanMerged(paths []string, output, ext string) (Input, error) {
 	return inputs[0], checkCollisions(inputs)
 }
 
-// isFolder marks an output as a folder where nothing else does.
+// isFolder reports whether an output is a folder by its name or on the disk.
 func isFolder(output string) bool {
 	if os.IsPathSeparator(output[len(output)-1]) {
 		return true
@@ -85,7 +85,7 @@ func resultName(path, ext string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base)) + ext
 }
 
-// checkCollisions refuses results that would overwrite an input or each other.
+// checkCollisions returns an error if results would overwrite an input or each other.
 func checkCollisions(inputs []Input) error {
 	sources, results := map[string]string{}, map[string]string{}
 
@@ -118,8 +118,7 @@ func checkCollisions(inputs []Input) error {
 	return nil
 }
 
-// identity is equal for equal files: the absolute path, with links resolved as
-// far as it exists.
+// identity returns the same string for the same file: the absolute path with resolved links.
 func identity(path string) string {
 	if path == Std {
 		return Std

@@ -7,18 +7,16 @@ import (
 	"time"
 )
 
-// Snapshot is what files looked like at one moment, by path. A file that is not
-// there is part of it.
+// Snapshot is the state of files at one time, by path. It includes missing files.
 type Snapshot map[string]Stamp
 
-// Stamp distinguishes one content of a file from another without reading it.
-// The zero Stamp is a file that is not there.
+// Stamp identifies the content of a file without reading it. The zero Stamp is that of a missing file.
 type Stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// Take looks at files now.
+// Take returns the current state of files.
 func Take(paths ...string) Snapshot {
 	s := Snapshot{}
 	for _, p := range paths {
@@ -44,7 +42,7 @@ func stampOf(path string) Stamp {
 	return Stamp{info.ModTime(), info.Size()}
 }
 
-// Changed reports whether the files differ from the snapshot now.
+// Changed reports whether the files now differ from the snapshot.
 func (s Snapshot) Changed() bool {
 	for path, then := range s {
 		if stampOf(path) != then {
@@ -55,16 +53,15 @@ func (s Snapshot) Changed() bool {
 	return false
 }
 
-// The rhythm of Await: editors write a file in several steps, or remove it and
-// put another in its place.
+// The times of Await: editors write a file in several steps, or replace it by another.
 const (
 	pollEvery  = 100 * time.Millisecond
 	settledFor = 2  // polls without a change
 	missingFor = 10 // the same, while a file is missing that was there
 )
 
-// Await returns when files have changed against one of the snapshots, and have
-// settled since. The error is ctx's cause.
+// Await returns when files differ from one of the snapshots and have stopped changing. The error is the cause of
+// ctx.
 func Await(ctx context.Context, snapshots ...Snapshot) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -97,8 +94,7 @@ func Await(ctx context.Context, snapshots ...Snapshot) error {
 	}
 }
 
-// compare reports whether files differ from a snapshot now, and whether one is
-// gone.
+// compare reports whether files now differ from a snapshot, and whether one is missing.
 func compare(snapshots []Snapshot, now Snapshot) (changed, lost bool) {
 	for _, s := range snapshots {
 		for path, then := range s {

@@ -9,16 +9,15 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-// WarmStep is one thing that was made ready.
+// WarmStep is the result of one preparation.
 type WarmStep struct {
 	Name, Detail string
 	Elapsed      time.Duration
 }
 
-// Warm makes ready what the first conversion would have to wait for: themes,
-// fonts and browser, and analyses and theme choices of the documents given. Each
-// step is reported as it ends; one that fails does not keep the next from being
-// tried. The error joins what failed.
+// Warm prepares what the first conversion would wait for: themes, fonts and the browser, and analyses and theme
+// choices of the given documents. It calls done after each step. A failed step does not prevent the next. The
+// error joins all errors.
 func (c *Converter) Warm(ctx context.Context, documents []string, done func(WarmStep, error)) error {
 	var errs []error
 	step := func(name string, do func() (detail string, err error)) {

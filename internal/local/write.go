@@ -12,7 +12,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// write puts all of data at path, or leaves there what was there.
+// write writes data to path. If it fails, an earlier file stays.
 func (c *Converter) write(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -28,8 +28,8 @@ func (c *Converter) write(ctx context.Context, path string, data []byte) error {
 	return WriteFile(ctx, path, data)
 }
 
-// WriteFile puts all of data at path, or leaves there what was there. Errors:
-// StoreFull, StoreUnavailable, ctx's cause.
+// WriteFile writes data to path. If it fails, an earlier file stays. Errors: StoreFull, StoreUnavailable, the
+// cause of ctx.
 func WriteFile(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -44,15 +44,14 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 		return fault.Errorf(fault.StoreUnavailable,
 			"cannot write %s: it is a symbolic link; name what it points to, or remove it", path)
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
-		// A device or a pipe is written to, never replaced.
+		// A device or a pipe is written to, not replaced.
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, syscall.O_NOFOLLOW) })
 	}
 
 	return unwritable(path, writeFile(path, data))
 }
 
-// standard reports whether path is one of the system's own links to the open
-// files of this process.
+// standard reports whether path is one of the system's links to the open files of this process.
 func standard(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
 		strings.HasPrefix(path, "/proc/self/fd/")
@@ -64,8 +63,7 @@ func writeWaiting(ctx context.Context, path string, write func() error) error {
 	return err
 }
 
-// Waiting returns what do returns, or ctx's cause if ctx ends first; do is then
-// left behind.
+// Waiting returns the result of do, or the cause of ctx if ctx ends first. do then goes on in the background.
 func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -97,8 +95,8 @@ func writeFile(path string, data []byte) (err error) {
 	default:
 		mode = info.Mode().Perm()
 	}
-	// In the same folder, so that the rename is one step. Made with the process's
-	// umask, which os.CreateTemp would not follow.
+	// The file is in the same folder, so that the rename is atomic. It has the umask of the process, unlike a file
+	// of os.CreateTemp.
 	temp := filepath.Join(filepath.Dir(path), ".presswork-"+rand.Text()+".tmp")
 
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -10,14 +10,13 @@ import (
 
 var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 
-// Place is where an element begins: a page, the first is 1, and how far above its foot,
-// in points.
+// Place is the beginning of an element: its page, from 1, and its distance from the foot of the page in points.
 type Place struct {
 	Page int
 	Top  float64
 }
 
-// Anchors reads the pages that a PDF's named destinations are on, by anchor.
+// Anchors returns the pages of a PDF's named destinations, by anchor.
 func (f *File) Anchors() (map[string]int, error) {
 	places, err := f.Places()
 	if err != nil {
@@ -32,8 +31,8 @@ func (f *File) Anchors() (map[string]int, error) {
 	return pages, nil
 }
 
-// Places reads where a PDF's named destinations are, by anchor. Chromium writes one
-// destination for each element that a link of the document points to, shown or not.
+// Places returns the places of a PDF's named destinations, by anchor. Chromium writes one destination for each
+// element that is the target of a link, even of an invisible one.
 func (f *File) Places() (map[string]Place, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -75,8 +74,7 @@ func (f *File) Places() (map[string]Place, error) {
 	return places, nil
 }
 
-// AnchorOf undoes the two escapings of a destination's name: PDF's and the
-// URL's.
+// AnchorOf removes the two escapings of a destination's name: that of PDF and that of URLs.
 func AnchorOf(name string) string {
 	name = nameEscape.ReplaceAllStringFunc(name, func(escape string) string {
 		b, _ := hex.DecodeString(escape[1:])
@@ -89,7 +87,7 @@ func AnchorOf(name string) string {
 	return name
 }
 
-// PageNumbers walks the page tree: page numbers, from 1, by object number.
+// PageNumbers returns page numbers, from 1, by object number. It reads the page tree.
 func (f *File) PageNumbers() (map[int]int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// maxContent bounds one content stream unpacked. Chromium's pages stay below
-// a few megabytes; a drawing of a million paths is 50.
+// maxContent bounds one unpacked content stream in bytes. Chromium's pages stay below a few megabytes; a drawing
+// of a million paths takes 50.
 const maxContent = 256 << 20
 
 // Operation is one step of a content stream: operands, then operator.
@@ -21,7 +21,7 @@ type Operation struct {
 	Start int
 }
 
-// EachOperation reads a content stream to its end.
+// EachOperation calls visit for each operation of a content stream.
 func EachOperation(content []byte, visit func(Operation) error) error {
 	var op Operation
 	op.Start = -1
@@ -78,28 +78,28 @@ func isOperator(value []byte) bool {
 	return true
 }
 
-// Canvas is a page or a form: something with content and resources.
+// Canvas is a page or a form: an object with content and resources.
 type Canvas struct {
 	Number int // of its object
 	Dict   Dict
 	Form   bool
-	// Content is the object of a page's content; a form is its own.
+	// Content is the object with the content of a page. A form is its own content.
 	Content int
-	// Faces are the fonts that it names.
+	// Faces are its fonts, by name.
 	Faces map[string]Face
-	// Forms are the objects of the tagged forms it may draw, by name.
+	// Forms are the objects of its tagged forms, by name.
 	Forms map[string]int
-	// Tagged reports that it, or a form that it draws, has tagged content.
+	// Tagged means that it, or a form that it draws, has tagged content.
 	Tagged bool
 }
 
-// Face is a font as a canvas names it.
+// Face is a font in the resources of a canvas.
 type Face struct {
 	Object int
 	Width  int // bytes of a glyph's code
 }
 
-// Canvases finds all pages and forms.
+// Canvases returns all pages and forms.
 func (f *File) Canvases() ([]Canvas, error) {
 	var found []Canvas
 
@@ -141,7 +141,7 @@ func (f *File) Canvases() ([]Canvas, error) {
 	return found, nil
 }
 
-// spreadTagged makes tagged what draws a tagged form.
+// spreadTagged sets Tagged for canvases that draw a tagged form.
 func spreadTagged(all []Canvas) {
 	tagged := map[int]bool{}
 

@@ -28,13 +28,13 @@ type Server struct {
 
 	mu   sync.Mutex
 	html string
-	// problem is why the newest text has no page, "" when it has.
+	// problem is the reason why the newest text has no page, or "".
 	problem string
-	// changed is closed when html or problem become others.
+	// changed is closed when html or problem changes.
 	changed chan struct{}
 }
 
-// Start begins to serve. The document's page is to come.
+// Start starts the server. Call Show for the first page.
 func Start(ctx context.Context) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,19 +52,19 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server, and with it what its pages wait for.
+// Stop ends the server and all open event streams.
 func (s *Server) Stop(ctx context.Context) error {
 	s.end()
 	return s.http.Shutdown(ctx)
 }
 
-// URL is where the document is to be seen.
+// URL returns the address of the live page.
 func (s *Server) URL() string { return "http://" + s.host + "/live/" + s.token + "/" }
 
 // Show shows a page, complete HTML.
 func (s *Server) Show(html string) { s.set(func() { s.html, s.problem = html, "" }) }
 
-// Fail says above the page, which stays, why there is no newer one.
+// Fail shows an error above the page, which stays.
 func (s *Server) Fail(problem string) { s.set(func() { s.problem = problem }) }
 
 func (s *Server) set(change func()) {
@@ -109,7 +109,7 @@ func (s *Server) routes() http.Handler {
 	})
 }
 
-// guarded hides what is under the path that was given out.
+// guarded responds with 404 unless the path contains the token.
 func (s *Server) guarded(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.PathValue("token")), []byte(s.token)) == 0 {
@@ -126,8 +126,7 @@ func page(w http.ResponseWriter, p web.Page) {
 	_, _ = w.Write(p.HTML) // who has gone needs nothing
 }
 
-// document sends the newest page. It is read as text, and shown by itself it could
-// run nothing.
+// document sends the newest page as text. Its script policy also forbids scripts if it is opened directly.
 func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	html, _, _ := s.now()
 	if html == "" {
@@ -141,10 +140,10 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, html)
 }
 
-// quiet is how often a comment keeps the way between server and page open.
+// quiet is the interval of comments that keep the connection of a page open.
 const quiet = 15 * time.Second
 
-// events tells of the state of the document, now and whenever it changes.
+// events sends the state of the document, now and after each change.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -186,7 +185,7 @@ func asset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Body)
 }
 
-// font sends a face of the print, or the style sheet that makes them known.
+// font sends a font of the print, or the stylesheet that declares the fonts.
 func font(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("name") == "faces.css" {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")

@@ -23,7 +23,7 @@ var chartSVG string
 //go:embed chart.html
 var chartHTML string
 
-// drawing is what the templates show.
+// drawing is the data for the templates.
 type drawing struct {
 	Title, Subtitle string
 	Name            string
@@ -33,8 +33,7 @@ type drawing struct {
 	Bottom          int
 	Lines           []gridLine
 	Dots            []dot
-	// Median is the path of the medians of neighbouring runs, Area what lies
-	// below it.
+	// Median is the path of the medians of neighbouring runs, Area the area below it.
 	Median, Area template.HTMLAttr
 	P95          gridLine
 	Ticks        []tick
@@ -59,10 +58,10 @@ type tick struct {
 
 type fact struct{ Name, Value string }
 
-// WriteSVG draws a metric as a picture that needs nothing else.
+// WriteSVG draws a metric as a self-contained picture.
 func WriteSVG(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs, false) }
 
-// WriteHTML draws a metric as a page that needs nothing else.
+// WriteHTML draws a metric as a self-contained page.
 func WriteHTML(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs, true) }
 
 func draw(w io.Writer, m Metric, runs []Run, page bool) error {
@@ -121,7 +120,7 @@ func newDrawing(m Metric, runs []Run) drawing {
 	return d
 }
 
-// maxDots keeps a picture of very many runs small.
+// maxDots bounds the dots, so that a picture of very many runs stays small.
 const maxDots = 1500
 
 func (d *drawing) dots(m Metric, points []Point, x func(i, n int) float64, y func(float64) float64) {

@@ -10,17 +10,17 @@ import (
 	"presswork/internal/input"
 )
 
-// Metric is a number that every run has, or has not.
+// Metric is a number of a run. Some runs do not have it.
 type Metric struct {
 	Name string
-	// Title is its name for people.
+	// Title is its display name.
 	Title string
 	// Unit is ms, %, bytes or "".
 	Unit string
 	of   func(Run) (value float64, ok bool)
 }
 
-// Metrics lists them.
+// Metrics returns all metrics.
 func Metrics() []Metric {
 	// A run that converted nothing has no time and size.
 	converted := func(f func(Run) float64) func(Run) (float64, bool) {
@@ -49,7 +49,7 @@ func Metrics() []Metric {
 	}
 }
 
-// MetricOf finds a metric by name. The error lists them.
+// MetricOf returns the metric with a name. The error lists the names.
 func MetricOf(name string) (Metric, error) {
 	var names []string
 
@@ -70,7 +70,7 @@ type Point struct {
 	Value float64
 }
 
-// Points are the values of the runs that have one, in the order of the runs.
+// Points returns the values of the runs that have one, in the order of the runs.
 func (m Metric) Points(runs []Run) []Point {
 	var points []Point
 
@@ -83,7 +83,7 @@ func (m Metric) Points(runs []Run) []Point {
 	return points
 }
 
-// Format writes a value with its unit, for people.
+// Format returns a value with its unit, for display.
 func (m Metric) Format(v float64) string {
 	switch {
 	case m.Unit == "%":
@@ -108,8 +108,7 @@ func (m Metric) Format(v float64) string {
 // counts reports whether the values are whole numbers.
 func (m Metric) counts() bool { return m.Unit == "" }
 
-// Span writes the days from one time to another by a layout of a day; one day is
-// written once.
+// Span returns the days from one time to another in a layout. One day is written once.
 func Span(from, to time.Time, layout string) string {
 	first, last := from.Local().Format(layout), to.Local().Format(layout)
 	if first == last {
@@ -122,7 +121,7 @@ func Span(from, to time.Time, layout string) string {
 // Summary is a metric over all runs.
 type Summary struct {
 	Metric string `json:"metric"`
-	// Runs counts those that have a value; without any, the rest is 0.
+	// Runs counts the runs with a value. Without any, the other fields are 0.
 	Runs int     `json:"runs"`
 	P50  float64 `json:"p50"`
 	P95  float64 `json:"p95"`
@@ -131,10 +130,10 @@ type Summary struct {
 	Trend *float64 `json:"trend_percent"`
 }
 
-// trendFrom is how many runs a trend needs.
+// trendFrom is the least number of runs for a trend.
 const trendFrom = 8
 
-// Summarize sums up a metric.
+// Summarize returns the summary of a metric.
 func (m Metric) Summarize(runs []Run) Summary {
 	list := values(m.Points(runs))
 
@@ -154,8 +153,7 @@ func (m Metric) Summarize(runs []Run) Summary {
 	return s
 }
 
-// quantile is the value below which a share of the values lies; values stays as
-// it is.
+// quantile returns the value below which this share of the values lies. It does not change values.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -170,21 +168,21 @@ func quantile(values []float64, share float64) float64 {
 
 func thousandth(v float64) float64 { return math.Round(1000*v) / 1000 }
 
-// Report is all metrics over all runs.
+// Report has all metrics over all runs.
 type Report struct {
 	Runs      int       `json:"runs"`
 	Documents int       `json:"documents"`
 	Failures  int       `json:"failures"`
 	From      time.Time `json:"from,omitzero"`
 	To        time.Time `json:"to,omitzero"`
-	// HitRate is the share of the cache's lookups that were served, 0 to 1.
+	// HitRate is the share of successful cache lookups, 0 to 1.
 	HitRate float64   `json:"hit_rate"`
 	Metrics []Summary `json:"metrics"`
 	// Skipped counts damaged lines.
 	Skipped int `json:"skipped"`
 }
 
-// NewReport sums up runs, the oldest first.
+// NewReport returns the report on runs, which begin with the oldest.
 func NewReport(runs []Run, skipped int) Report {
 	r := Report{Runs: len(runs), Skipped: skipped}
 	lookups, hits := 0, 0

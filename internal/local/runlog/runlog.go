@@ -17,10 +17,9 @@ import (
 	"time"
 )
 
-// Run is one run of the converter; times are milliseconds and the mean of its
-// documents.
+// Run is one run of the converter. Times are in milliseconds and are means over its documents.
 type Run struct {
-	// Version is that of this form, 1.
+	// Version is that of this format, 1.
 	Version   int       `json:"v"`
 	At        time.Time `json:"at"`
 	Documents int       `json:"documents"`
@@ -28,20 +27,19 @@ type Run struct {
 	Pages     int       `json:"pages"`
 	Bytes     int64     `json:"bytes"`
 	TotalMS   float64   `json:"total_ms"`
-	// AnalyzeMS is 0 where no theme was chosen, PrintMS where nothing was printed.
+	// AnalyzeMS is 0 if no theme was chosen, PrintMS if nothing was printed.
 	AnalyzeMS float64 `json:"analyze_ms"`
 	RenderMS  float64 `json:"render_ms"`
 	PrintMS   float64 `json:"print_ms"`
-	// Lookups counts what the analysis cache was asked for, Hits what it had.
+	// Lookups counts the lookups in the analysis cache, Hits those that succeeded.
 	Lookups int `json:"lookups"`
 	Hits    int `json:"hits"`
 }
 
-// version is the form of a line; one of a newer form is not read.
+// version is the format of a line. Lines in a newer format are skipped.
 const version = 1
 
-// The bounds of the run log: two files of at most a megabyte, some ten thousand
-// runs.
+// The limits of the run log: two files of at most a megabyte, about ten thousand runs.
 const (
 	maxBytes = 1 << 20
 	maxLine  = 4 << 10
@@ -50,9 +48,8 @@ const (
 	lockFile = ".telemetry.lock"
 )
 
-// Folder is where the user's run log lies, "" when there is none: it was switched
-// off by PRESSWORK_TELEMETRY=off, or there is no home directory. Errors: a value
-// of PRESSWORK_TELEMETRY other than on and off.
+// Folder returns the folder of the user's run log. It is "" if PRESSWORK_TELEMETRY is off or there is no home
+// directory. Errors: a value of PRESSWORK_TELEMETRY other than on and off.
 func Folder(getenv func(string) string) (string, error) {
 	switch value := getenv("PRESSWORK_TELEMETRY"); value {
 	case "", "on":
@@ -73,13 +70,13 @@ func Folder(getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// Log is the runs kept in a folder. Several processes may write to one.
+// Log is the run log in a folder. Several processes may write to it.
 type Log struct{ dir string }
 
-// Open names the folder, which is made with the first run.
+// Open returns the log in a folder. The first Add creates the folder.
 func Open(dir string) *Log { return &Log{dir} }
 
-// Add notes a run, in one write. Errors: the system's.
+// Add appends a run in one write. Errors: those of the system.
 func (d *Log) Add(r Run) error {
 	r.Version = version
 
@@ -117,8 +114,8 @@ func full(path string, line int) bool {
 // patience bounds the wait for a process that begins a new file: it may be suspended.
 const patience = 5 * time.Second
 
-// rotate begins a new file. Only one process does, for which the others wait: lines that
-// they wrote on meanwhile would have no bound.
+// rotate begins a new file. Only one process does that, and the others wait: otherwise the lines that they write
+// meanwhile would have no limit.
 func (d *Log) rotate(path string, line int) error {
 	lock, err := os.OpenFile(filepath.Join(d.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -140,8 +137,8 @@ func (d *Log) rotate(path string, line int) error {
 	return os.Rename(path, filepath.Join(d.dir, previous))
 }
 
-// Runs reads the run log, the oldest run first, and counts the lines that are
-// damaged or of a newer version; these are skipped. A missing run log is empty.
+// Runs reads the run log, the oldest run first. It skips and counts lines that are damaged or of a newer version.
+// A missing run log is empty.
 func (d *Log) Runs() (runs []Run, skipped int, err error) {
 	for _, name := range []string{previous, current} {
 		b, err := readBounded(filepath.Join(d.dir, name))
@@ -167,8 +164,8 @@ func (d *Log) Runs() (runs []Run, skipped int, err error) {
 	return runs, skipped, nil
 }
 
-// readBounded reads somewhat more than a run log can hold, for many writers may
-// pass its bound by a line each.
+// readBounded reads slightly more than the limit of a run log, because each of many writers may exceed it by a
+// line.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -179,7 +176,7 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 2*maxBytes))
 }
 
-// sane reports whether a line can be one of ours.
+// sane reports whether a line can come from this program.
 func (r Run) sane() bool {
 	const limit = 1e12
 	for _, v := range []float64{

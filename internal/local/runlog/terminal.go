@@ -81,7 +81,7 @@ func heading(m Metric, points []Point) string {
 	return fmt.Sprintf("%s (%s), %d %s", m.Title, m.Name, len(points), noun)
 }
 
-// trendPhrase is "   newer half −12 %", "" where there is none.
+// trendPhrase returns "   newer half −12 %", or "" without a trend.
 func trendPhrase(s Summary) string {
 	if s.Trend == nil {
 		return ""
@@ -90,8 +90,7 @@ func trendPhrase(s Summary) string {
 	return "   newer half " + TrendText(s)
 }
 
-// TrendText writes a trend: "+12 %", "−3 %", "steady" within two percent, "" for
-// none.
+// TrendText returns a trend: "+12 %", "−3 %", "steady" within two percent, "" for none.
 func TrendText(s Summary) string {
 	switch {
 	case s.Trend == nil:
@@ -105,13 +104,13 @@ func TrendText(s Summary) string {
 	return fmt.Sprintf("+%.0f %%", *s.Trend)
 }
 
-// eighths is a cell filled from below.
+// eighths returns a cell that is filled from below to a share.
 func eighths(share float64) string {
 	blocks := []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 	return blocks[int(math.Round(min(max(share, 0), 1)*8))]
 }
 
-// medians puts the points into at most n buckets of neighbours.
+// medians groups neighbouring points into at most n groups and returns their medians.
 func medians(points []Point, n int) []float64 {
 	n = min(n, len(points))
 
@@ -136,7 +135,7 @@ func values(points []Point) []float64 {
 // scale is a vertical axis from 0 to top, with a line every step.
 type scale struct{ top, step float64 }
 
-// newScale ends at a round number above the largest value.
+// newScale returns a scale that ends at a round number above the largest value.
 func newScale(values []float64, counted bool) scale {
 	largest := slices.Max(values)
 	if largest == 0 {
