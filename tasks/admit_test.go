@@ -115,7 +115,7 @@ func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 		"five minutes at most": {
 			line{asynqext.Line{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute,
 		},
-		"nobody knows": {line{asynqext.Line{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
+		"unknown pace": {line{asynqext.Line{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
 		"what is more than a minute": {
 			line{asynqext.Line{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}},
 			Options{MaxPending: -1, MaxWait: time.Minute},
@@ -157,7 +157,7 @@ func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
 	look(10*time.Second, 1200, 10)
 	look(10*time.Second, 1600, 25) // over the last 20 seconds
 	look(10*time.Second, 2000, 40) // what was before is forgotten
-	look(time.Minute, 9000, 0)     // nobody looked for too long
+	look(time.Minute, 9000, 0)     // paceGap has passed
 	look(2*time.Second, 9010, 5)
 	look(2*time.Second, 3, 0) // the queue was recreated
 }

@@ -75,7 +75,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	}
 }
 
-func TestUsageOfALeavingCallerIsEstimated(t *testing.T) {
+func TestUsageWithoutOutputIsEstimated(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
 	// A response that does not look like JSON is withheld, so that another upstream may answer.

@@ -270,7 +270,7 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 	}
 }
 
-func TestContentThatIsTooLargeIsNamed(t *testing.T) {
+func TestOversizedToolInputIsRefused(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})

@@ -25,7 +25,7 @@ func TestFormalityOrdersGenres(t *testing.T) {
 	}
 }
 
-func TestLanguageWithoutAModelHasNoSentiment(t *testing.T) {
+func TestTextWithoutAModelHasNoSentiment(t *testing.T) {
 	t.Parallel()
 
 	for i, text := range []string{

@@ -29,8 +29,7 @@ func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error
 func ModelsJSON(c *inference.Catalogue) []byte { return openai.AppendModels(nil, c.Models()) }
 
 // CheckModels asks the upstreams of the named models, or of all models, what they serve. A name that does not exist
-// is a
-// UsageError.
+// is a UsageError.
 func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]gateway.UpstreamStatus, error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {

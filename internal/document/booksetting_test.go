@@ -195,7 +195,7 @@ func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 }
 
 // Paragraphs of pictures alone keep space around them where others have none.
-func TestPicturesAreNotLines(t *testing.T) {
+func TestPicturesKeepTheirSpace(t *testing.T) {
 	t.Parallel()
 	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
 	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"

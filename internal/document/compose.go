@@ -256,31 +256,35 @@ func (c *Converter) parse(
 		return c.markdown.Parse(ctx, matter.Body, settings)
 	}
 
-	source := func(p Part, matter metadata.FrontMatter, title string) merge.Source {
-		part := d
-		part.Path, part.Asset, part.Include = p.Path, p.Asset, p.Include
-
-		if p.Path != d.Path {
-			part.Filename = "" // it names the whole document
-		}
-
-		settings := c.markdownOptions(part, matter, o, theme)
+	source := func(d Document, matter metadata.FrontMatter, title string) merge.Source {
+		settings := c.markdownOptions(d, matter, o, theme)
 		settings.Title = title
 
-		return merge.Source{Path: p.Path, Content: matter.Body, Options: settings}
+		return merge.Source{Path: d.Path, Content: matter.Body, Options: settings}
 	}
-	first := Part{Path: d.Path, Asset: d.Asset, Include: d.Include}
-	sources := []merge.Source{source(first, matter, titleAbove(matter, o))}
+	sources := []merge.Source{source(d, matter, titleAbove(matter, o))}
 
 	for _, p := range d.Parts {
 		matter, err := Check(p.Content, presswork.Options{})
 		if err != nil {
 			return markdown.Document{}, merge.NameFile(p.Path, err)
 		}
-		sources = append(sources, source(p, matter, matter.Options.Title))
+		part := d
+		part.Path, part.Asset, part.Include, part.Filename = p.Path, p.Asset, p.Include, ""
+		sources = append(sources, source(part, matter, matter.Options.Title))
 	}
 
-	return merge.Parse(ctx, c.markdown.Parse, sources)
+	whole, err := merge.Parse(ctx, c.markdown.Parse, sources)
+	if err == nil && whole.Parts > maxDivided {
+		err = fault.Errorf(
+			fault.ContentTooComplex,
+			"the files have %d parts together; at most %d are allowed",
+			whole.Parts,
+			maxDivided,
+		)
+	}
+
+	return whole, err
 }
 
 func (c *Converter) markdownOptions(

@@ -14,6 +14,13 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 	t.Parallel()
 
 	for content, want := range map[string]string{
+		"Hello":                 `lang="en" dir="ltr"`,
+		"日本語の文章です。":             `lang="ja" dir="ltr"`,
+		"中文文档":                  `lang="zh" dir="ltr"`,
+		"한국어 문서":                `lang="ko" dir="ltr"`,
+		"مرحبا بالعالم":         `lang="ar" dir="rtl"`,
+		"שלום עולם":             `lang="he" dir="rtl"`,
+		"---\nlang: fa\n---\nx": `lang="fa" dir="rtl"`,
 		"مرحبا بكم في [الموقع](https://example.com/a/very/long/path/index.html).\n\nاقرأ https://example.com/documentation/getting-started أيضا.\n\nشكرا.\n": `lang="ar" dir="rtl"`,
 		"شكرا: redis://example.com/a/very/long/path/index.html\n":                                                                 `lang="ar" dir="rtl"`,
 		"שלום עולם\n\n```go\nfunc main() { fmt.Println(\"a long line of code in Latin letters\") }\n```\n\nוגם `configuration`\n": `lang="he" dir="rtl"`,
@@ -62,32 +69,6 @@ func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
 	if !strings.Contains(several, `<html lang="he" dir="rtl"`) ||
 		!strings.Contains(several, `<p dir="ltr">English text`) {
 		t.Errorf("%.200s", several)
-	}
-}
-
-func TestLanguageAndDirection(t *testing.T) {
-	t.Parallel()
-
-	for content, want := range map[string]string{
-		"Hello":                 `lang="en" dir="ltr"`,
-		"日本語の文章です。":             `lang="ja" dir="ltr"`,
-		"中文文档":                  `lang="zh" dir="ltr"`,
-		"한국어 문서":                `lang="ko" dir="ltr"`,
-		"مرحبا بالعالم":         `lang="ar" dir="rtl"`,
-		"שלום עולם":             `lang="he" dir="rtl"`,
-		"---\nlang: fa\n---\nx": `lang="fa" dir="rtl"`,
-	} {
-		t.Run(content, func(t *testing.T) {
-			if c := compose(
-				t,
-				document.Document{Content: []byte(content)},
-			); !strings.Contains(
-				c.Page.HTML,
-				"<html "+want,
-			) {
-				t.Errorf("%q: %.80s, want %s", content, c.Page.HTML, want)
-			}
-		})
 	}
 }
 

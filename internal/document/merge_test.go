@@ -221,3 +221,31 @@ func TestMergedBookOfSlidesFlows(t *testing.T) {
 		t.Errorf("the book has %d rules, want one for each break between slides", rules)
 	}
 }
+
+func TestMergedDocumentHasTheLimitOfDividedOnes(t *testing.T) {
+	t.Parallel()
+
+	c := converter(t, document.Options{Idle: func() int { return 2 }})
+	paragraphs := func(n int) []byte { return []byte("# A\n\n" + strings.Repeat("a\n\n", n)) }
+
+	for name, test := range map[string]struct {
+		parts int
+		want  fault.Code
+	}{
+		"two files of 120 000 parts each":  {1, ""},
+		"nine files of 120 000 parts each": {8, fault.ContentTooComplex},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			d := document.Document{Path: "0.md", Content: paragraphs(40_000)}
+			for n := range test.parts {
+				d.Parts = append(d.Parts, document.Part{Path: fmt.Sprintf("%d.md", n+1), Content: paragraphs(40_000)})
+			}
+
+			if _, err := c.Compose(t.Context(), d); fault.CodeOf(err) != test.want {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

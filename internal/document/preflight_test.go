@@ -7,7 +7,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestMissingSourcesAreReported(t *testing.T) {
+func TestAccessibilityFaultsAreReported(t *testing.T) {
 	t.Parallel()
 
 	const dot = "(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)"

@@ -241,7 +241,7 @@ func TestTheServerHasItsOwnProcessGroupAndNoSecrets(t *testing.T) {
 	}
 }
 
-func TestServerIgnoresForeignConfiguration(t *testing.T) {
+func TestServerHasOurConfiguration(t *testing.T) {
 	t.Parallel()
 
 	c := client(t, start(t, directory(t)))

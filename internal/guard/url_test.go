@@ -51,7 +51,7 @@ func TestCheckURLCanonicalisesAsBrowsersDo(t *testing.T) {
 	}
 }
 
-func TestCheckURLRefusesOtherSchemes(t *testing.T) {
+func TestCheckURLRefusesInvalidAddresses(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{})

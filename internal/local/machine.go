@@ -145,7 +145,7 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 }
 
 // script is a writing system with one of its characters. lang is the language that a page would declare for it (""
-// for none). debian is the Debian package with a font for it.
+// for none). packages is the Debian package with a font for it.
 type script struct {
 	name     string
 	sample   rune

@@ -202,9 +202,9 @@ func (k *Keeper) loop(ctx context.Context) {
 	}
 }
 
-// Record adds an object to the index. Call it before the object is stored: a sweep then
-// finds the object even when the process dies in between. copies are keys of copies
-// to record with it. size is in bytes.
+// Record adds an object of size bytes to the index. An object that is recorded before it
+// is stored is found by a sweep even when the process dies in between. copies are keys
+// of copies to record with it.
 func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...string) error {
 	entries := []entry{{key: key, size: size, made: k.Now()}}
 	for _, c := range copies {

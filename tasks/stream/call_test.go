@@ -48,8 +48,8 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 	callers.Wait()
 }
 
-// TestLateWaiterReadsALongAnswerInPieces joins an answer of so many entries that one who
-// waited for the next look after each piece would not see its end.
+// TestLateWaiterReadsALongAnswerInPieces joins an answer with more entries than a waiter could read at one look for
+// each.
 func TestLateWaiterReadsALongAnswerInPieces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -166,7 +166,7 @@ func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
 	}
 }
 
-func TestPageIsDarkOnlyOnRequest(t *testing.T) {
+func TestThemeIsDarkOnlyForAReason(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	list := catalogue(t)

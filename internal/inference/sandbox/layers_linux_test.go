@@ -12,8 +12,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// TestSandboxLayersContainAttacks takes parts of the wall away and sees attacks succeed
-// that fail with it: they are real ones.
+// TestSandboxLayersContainAttacks removes one layer of the sandbox at a time. The attacks that this layer stops must
+// then succeed.
 func TestSandboxLayersContainAttacks(t *testing.T) {
 	t.Parallel()
 	openBox(t) // skips where it must

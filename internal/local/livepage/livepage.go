@@ -126,7 +126,8 @@ func page(w http.ResponseWriter, p web.Page) {
 	_, _ = w.Write(p.HTML) // who has gone needs nothing
 }
 
-// document sends the newest page as text. Its script policy also forbids scripts if it is opened directly.
+// document sends the newest page. The live page reads it as text; opened directly, its
+// Content-Security-Policy forbids scripts.
 func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	html, _, _ := s.now()
 	if html == "" {

@@ -65,7 +65,7 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		string(say("voice-status:400", "")):                `"code":"invalid_request"`,
 		string(say("voice-status:503", "")):                `"code":"upstream_unavailable"`,
 		string(say("chat", "")):                            `does not support speech`,
-		string(say("nobody", "")):                          `"code":"model_not_found"`,
+		string(say("absent", "")):                          `"code":"model_not_found"`,
 		string(say("voice", `,"response_format":"mp4"`)):   `"param":"response_format"`,
 		string(say("voice", `,"speed":9`)):                 `"param":"speed"`,
 		string(say("voice", `,"stream_format":"sse"`)):     `"param":"stream_format"`,
@@ -181,7 +181,7 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	for want, args := range map[string][]string{
 		`did you mean "srt"`: {"--format", "str"},
 		"does not support":   {"--model", "chat"},
-		"does not exist":     {"--model", "nobody"},
+		"does not exist":     {"--model", "absent"},
 		"does not answer":    {"--server", "http://127.0.0.1:1"},
 		"key is not valid":   {"--key", "wrong"},
 		"write http://HOST":  {"--server", "localhost"},

@@ -311,8 +311,8 @@ func (f *fleet) programOf(n *node, version int) string {
 	return f.programs[version%len(f.programs)]
 }
 
-// replays reports whether an API replays past events. Version 0.1 does not know the newer event log and shows only
-// later events.
+// replays reports whether an API replays the past events of a job. APIs of 0.1 cannot do so for jobs that newer
+// ones accepted.
 func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
 func (f *fleet) setClock(seconds int) {

@@ -63,7 +63,7 @@ func (f *fleet) ghosts() (ghosts []string) {
 
 		it := client.Scan(ctx, 0, "*", 1000).Iterator()
 		for it.Next(ctx) {
-			// A key may have gone since it was listed, as webhooks that were delivered do.
+			// Keys may expire after they were listed, for example those of delivered webhooks.
 			if why := ghostly(ctx, client, it.Val()); why != "" && client.Exists(ctx, it.Val()).Val() > 0 {
 				ghosts = append(ghosts, it.Val()+": "+why)
 			}
@@ -89,7 +89,7 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 
 		return ""
 	case key == "pw:open":
-		return fmt.Sprintf("%d jobs need somebody", client.ZCard(ctx, key).Val())
+		return fmt.Sprintf("%d jobs are open", client.ZCard(ctx, key).Val())
 	case strings.HasPrefix(key, "asynq:{"):
 		switch part := key[strings.LastIndexByte(key, ':')+1:]; part {
 		case "pending", "active":
@@ -101,7 +101,7 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 		return "" // counters of Asynq's
 	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
 		if client.TTL(ctx, key).Val() < 0 {
-			return "a call or a line that nobody stands in"
+			return "a call or a line that does not expire"
 		}
 
 		return ""
