@@ -202,7 +202,7 @@ func (b *Browser) withTab(
 			b.count.cutOff.Add(1)
 		case errors.Is(err, errRetired):
 			again = true
-		case errors.Is(err, errTabCrashed), errors.Is(err, errTabNavigated):
+		case errors.Is(err, errTabCrashed), errors.Is(err, errTabNavigated), errors.Is(err, errNoFrame):
 			tabs++
 			again = tabs < 2
 			b.count.tabsLost.Add(1)

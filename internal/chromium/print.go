@@ -182,6 +182,8 @@ func (b *Browser) publicError(ctx context.Context, err error) error {
 			WithCause(err)
 	case errors.Is(err, errTabNavigated):
 		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
+	case errors.Is(err, errNoFrame):
+		return fault.Errorf(fault.RenderTimeout, "the browser did not draw the page in time").WithCause(err)
 	case errors.Is(err, errTooLarge):
 		return fault.Errorf(fault.RenderFailed, "the PDF is larger than %d MiB", b.opt.MaxPDFBytes>>20).WithCause(err)
 	case errors.Is(err, errConnClosed):

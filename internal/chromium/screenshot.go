@@ -3,7 +3,9 @@ package chromium
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
+	"time"
 
 	"presswork/internal/chromium/printable"
 )
@@ -22,7 +24,11 @@ type ScreenshotOptions struct {
 const (
 	cssPixels  = 96 // per inch
 	maxDensity = 4
+	// captureShare is the part of PrintTimeout in which a loaded page must be drawn.
+	captureShare = 4
 )
+
+var errNoFrame = errors.New("the browser drew no frame")
 
 // Screenshot returns a picture of the page's first sheet, laid out for print on a paper of
 // Sheet.Width by Sheet.Height. It does not apply the @page rule: the document needs margins
@@ -35,7 +41,13 @@ func (b *Browser) Screenshot(ctx context.Context, page printable.Page, o Screens
 		}
 		defer func() { go t.inst.closeTab(drawing) }()
 
-		return drawing.screenshot(ctx, page, o, b.opt.MaxPDFBytes)
+		picture, err := drawing.screenshot(ctx, page, o, b.opt)
+		if errors.Is(err, errNoFrame) {
+			b.log.WarnContext(ctx, "retiring the browser: it draws no frame")
+			t.inst.retire()
+		}
+
+		return picture, err
 	})
 }
 
@@ -57,8 +69,9 @@ func pixels(s printable.Sheet) (width, height float64) {
 	return width, height
 }
 
-// screenshot loads page into the tab and takes a picture of at most limit bytes.
-func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
+// screenshot loads page into the tab and takes a picture of at most opt.MaxPDFBytes. Errors:
+// errNoFrame.
+func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions, opt Options) ([]byte, error) {
 	params := map[string]any{"format": cmp.Or(o.Format, "png")}
 	if o.Format == "jpeg" || o.Format == "webp" {
 		params["quality"] = cmp.Or(o.Quality, 85)
@@ -68,7 +81,7 @@ func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotO
 		return nil, err
 	}
 
-	answer, err := t.capture(ctx, params)
+	answer, err := t.capture(ctx, params, opt.PrintTimeout/captureShare)
 	if err == nil {
 		// If the page has navigated away, the picture is of another document.
 		err = context.Cause(t.life)
@@ -78,17 +91,25 @@ func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotO
 		return nil, err
 	}
 
-	return decodePDF(answer, limit)
+	return decodePDF(answer, opt.MaxPDFBytes)
 }
 
 // capture takes the picture. Under frame control the browser waits for the frames that the
 // picture needs, so capture requests frames until the picture is there. Only one tab at a
 // time may do so: frames of two tabs make the browser crash.
-func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error) {
+//
+// Chromium can lose a frame and then waits for it forever. So capture returns errNoFrame
+// after limit.
+func (t *tab) capture(ctx context.Context, params map[string]any, limit time.Duration) ([]byte, error) {
 	if t.inst.frameControl {
 		t.inst.drawing.Lock()
 		defer t.inst.drawing.Unlock()
+	}
 
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errNoFrame)
+	defer cancel()
+
+	if t.inst.frameControl {
 		captured, idle := make(chan struct{}), make(chan struct{})
 		defer func() {
 			close(captured)

@@ -6,11 +6,14 @@ import (
 	"image/color"
 	"image/png"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/test/browsertest"
+	"presswork/internal/test/public"
 )
 
 func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
@@ -58,6 +61,27 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 	// The one tab prints afterwards as if nothing had been.
 	if got := info(t, mustPrint(t, b, page("<p>x")), "Page size"); got != "595.92 x 841.92 pts (A4)" {
 		t.Errorf("the next print is on %s", got)
+	}
+}
+
+func TestScreenshotIsRepeatedInANewBrowserWhenNoFrameComes(t *testing.T) {
+	t.Parallel()
+	dir := public.Dir(t)
+	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, PrintTimeout: 20 * time.Second})
+	mustPrint(t, b, page("<p>x"))
+
+	for _, pid := range pids(t, dir, "gpu-process") {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if _, err := b.Screenshot(t.Context(), page("<p>x"), chromium.ScreenshotOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	if s := b.Stats(); s.Launches != 2 {
+		t.Errorf("%d browsers were started, want 2", s.Launches)
 	}
 }
 

@@ -4,14 +4,10 @@
 package export
 
 import (
-	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/pdffile/pdfa"
 )
@@ -30,12 +26,12 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 
 	for name, text := range map[string]string{"headerTemplate": o.HeaderTemplate, "footerTemplate": o.FooterTemplate} {
 		if len(text) > maxTemplate {
-			return invalid(name, "%s is larger than %d KB", name, maxTemplate>>10)
+			return input.Invalid(name, "%s is larger than %d KB", name, maxTemplate>>10)
 		}
 	}
 
 	if isTrue(o.Outline) && o.Tagged != nil && !*o.Tagged {
-		return invalid(
+		return input.Invalid(
 			"outline",
 			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false",
 		)
@@ -63,11 +59,11 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 
 	if o.Quality != nil {
 		if o.Type == "" || o.Type == "png" {
-			return invalid("quality", "quality is for the types jpeg and webp; png has none")
+			return input.Invalid("quality", "quality is for the types jpeg and webp; png has none")
 		}
 
 		if *o.Quality < 0 || *o.Quality > 100 {
-			return invalid("quality", "quality %d is not allowed; allowed: 0 to 100", *o.Quality)
+			return input.Invalid("quality", "quality %d is not allowed; allowed: 0 to 100", *o.Quality)
 		}
 	}
 	var areas []string
@@ -82,17 +78,17 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	}
 
 	if len(areas) > 1 {
-		return invalid(areas[1], "fullPage, clip and selector each choose what is taken; say one of them")
+		return input.Invalid(areas[1], "fullPage, clip and selector each choose what is taken; say one of them")
 	}
 
 	if len(o.Selector) > maxScript {
-		return invalid("selector", "selector is longer than %d KB", maxScript>>10)
+		return input.Invalid("selector", "selector is longer than %d KB", maxScript>>10)
 	}
 
 	if c := o.Clip; c != nil &&
 		!(c.X >= 0 && c.X <= maxOffset && c.Y >= 0 && c.Y <= maxOffset &&
 			c.Width >= 1 && c.Width <= MaxSide && c.Height >= 1 && c.Height <= MaxSide) {
-		return invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
+		return input.Invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
 	}
 
 	return nil
@@ -159,10 +155,6 @@ func ViewportOf(o VisitOptions) Viewport {
 	return v
 }
 
-func invalid(name, format string, args ...any) error {
-	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
-}
-
 // oneOf takes "" as not given.
 func oneOf(name, value string, allowed ...string) error {
 	for _, a := range allowed {
@@ -171,24 +163,14 @@ func oneOf(name, value string, allowed ...string) error {
 		}
 	}
 
-	return invalid(
+	return input.Invalid(
 		name,
-		"%s %s is not allowed%s; allowed: %s",
+		"%s %q is not allowed%s; allowed: %s",
 		name,
-		short(value),
+		input.Short(value),
 		input.DidYouMean(value, allowed),
 		strings.Join(allowed, ", "),
 	)
-}
-
-// short quotes a value for a message.
-func short(s string) string {
-	const limit = 60
-	if utf8.RuneCountInString(s) > limit {
-		s = string([]rune(s)[:limit]) + "…"
-	}
-
-	return strconv.Quote(s)
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

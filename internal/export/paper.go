@@ -39,7 +39,7 @@ func formats() map[string][2]float64 {
 
 // PaperOf reads the options that concern the paper. Errors: InvalidOption.
 func PaperOf(o PDFOptions) (Paper, error) {
-	p := Paper{Landscape: isTrue(o.Landscape), Scale: 1}
+	p := Paper{Landscape: isTrue(o.Landscape)}
 	if err := p.readSize(o); err != nil {
 		return p, err
 	}
@@ -65,7 +65,7 @@ func PaperOf(o PDFOptions) (Paper, error) {
 	}
 
 	if p.Left+p.Right+minContent > width || p.Top+p.Bottom+minContent > height {
-		return p, invalid(
+		return p, input.Invalid(
 			"margin",
 			"the margins leave less than %gin of a page of %gin x %gin",
 			minContent,
@@ -74,22 +74,14 @@ func PaperOf(o PDFOptions) (Paper, error) {
 		)
 	}
 
-	if o.Scale != nil {
-		if p.Scale = *o.Scale; !(p.Scale >= 0.1 && p.Scale <= 2) {
-			return p, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", p.Scale)
-		}
+	var err error
+	if p.Scale, err = input.Scale(o.Scale); err != nil {
+		return p, err
 	}
 
-	var ok bool
-	if p.Ranges, ok = input.PageRanges(o.PageRanges); !ok {
-		return p, invalid(
-			"pageRanges",
-			`pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`,
-			short(o.PageRanges),
-		)
-	}
+	p.Ranges, err = input.PageRanges("pageRanges", o.PageRanges)
 
-	return p, nil
+	return p, err
 }
 
 func (p *Paper) readSize(o PDFOptions) error {
@@ -100,8 +92,13 @@ func (p *Paper) readSize(o PDFOptions) error {
 		if size, known = formats()[strings.ToLower(o.Format)]; !known {
 			names := slices.Sorted(maps.Keys(formats()))
 
-			return invalid("format", "format %s is not known%s; allowed: %s, or width and height", short(o.Format),
-				input.DidYouMean(o.Format, names), strings.Join(names, ", "))
+			return input.Invalid(
+				"format",
+				"format %q is not known%s; allowed: %s, or width and height",
+				input.Short(o.Format),
+				input.DidYouMean(o.Format, names),
+				strings.Join(names, ", "),
+			)
 		}
 	}
 	p.Width, p.Height = size[0], size[1]
@@ -120,11 +117,11 @@ func (p *Paper) readSize(o PDFOptions) error {
 		}
 
 		if *side.value < minSide || *side.value > maxSide {
-			return invalid(
+			return input.Invalid(
 				side.name,
-				"%s %s is not allowed; allowed: %gin to %gin",
+				"%s %q is not allowed; allowed: %gin to %gin",
 				side.name,
-				short(string(side.text)),
+				input.Short(string(side.text)),
 				minSide,
 				maxSide,
 			)
@@ -144,11 +141,11 @@ func readLength(name string, l Length, inches *float64) error {
 	if l == "" {
 		return nil
 	}
-	wrong := invalid(
+	wrong := input.Invalid(
 		name,
-		"%s %s is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt",
+		"%s %q is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt",
 		name,
-		short(string(l)),
+		input.Short(string(l)),
 	)
 
 	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"presswork/internal/input"
 )
 
 func checkVisit(page *url.URL, o VisitOptions) error {
@@ -21,17 +23,17 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 		"waitForExpression": o.WaitForExpression,
 	} {
 		if len(text) > maxScript {
-			return invalid(name, "%s is longer than %d KB", name, maxScript>>10)
+			return input.Invalid(name, "%s is longer than %d KB", name, maxScript>>10)
 		}
 	}
 
 	most := int(MaxTimeout.Milliseconds())
 	if o.Timeout != nil && (*o.Timeout < 1 || *o.Timeout > most) {
-		return invalid("timeout", "timeout %d is not allowed; allowed: 1 to %d milliseconds", *o.Timeout, most)
+		return input.Invalid("timeout", "timeout %d is not allowed; allowed: 1 to %d milliseconds", *o.Timeout, most)
 	}
 
 	if limit := int(TimeoutOf(o).Milliseconds()); o.WaitForTimeout < 0 || o.WaitForTimeout >= limit {
-		return invalid(
+		return input.Invalid(
 			"waitForTimeout",
 			"waitForTimeout %d is not allowed; allowed: 0 to less than timeout (%d milliseconds)",
 			o.WaitForTimeout,
@@ -44,7 +46,7 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 	}
 
 	if len(o.UserAgent) > maxUserAgent || !httpguts.ValidHeaderFieldValue(o.UserAgent) {
-		return invalid(
+		return input.Invalid(
 			"userAgent",
 			"userAgent is longer than %d bytes or has characters no header may have",
 			maxUserAgent,
@@ -52,12 +54,12 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 	}
 
 	if len(o.Filename) > maxFilename {
-		return invalid("filename", "filename is longer than %d bytes", maxFilename)
+		return input.Invalid("filename", "filename is longer than %d bytes", maxFilename)
 	}
 
 	for _, r := range o.FailOnHTTPStatusCodes {
 		if r.From < 100 || r.To > 599 || r.From > r.To {
-			return invalid(
+			return input.Invalid(
 				"failOnHttpStatusCodes",
 				"failOnHttpStatusCodes has [%d,%d]; allowed: statuses from 100 to 599, the lower one first",
 				r.From,
@@ -79,12 +81,12 @@ func checkViewport(v *Viewport) error {
 	}
 
 	if v.Width < 1 || v.Height < 1 || v.Width > maxWindow || v.Height > maxWindow {
-		return invalid("viewport", "viewport needs width and height from 1 to %d", maxWindow)
+		return input.Invalid("viewport", "viewport needs width and height from 1 to %d", maxWindow)
 	}
 
 	f := v.DeviceScaleFactor
 	if f != 0 && !(f >= 0.1 && f <= 4) {
-		return invalid(
+		return input.Invalid(
 			"viewport.deviceScaleFactor",
 			"viewport.deviceScaleFactor %v is not allowed; allowed: 0.1 to 4",
 			f,
@@ -92,7 +94,7 @@ func checkViewport(v *Viewport) error {
 	}
 
 	if float64(v.Width)*float64(v.Height)*max(f*f, 1) > MaxPixels {
-		return invalid("viewport", "viewport has more than %d million device pixels", MaxPixels/1_000_000)
+		return input.Invalid("viewport", "viewport has more than %d million device pixels", MaxPixels/1_000_000)
 	}
 
 	return nil
@@ -112,7 +114,7 @@ var ownHeaders = []string{
 
 func checkHeaders(headers map[string]string) error {
 	if len(headers) > maxHeaders {
-		return invalid(
+		return input.Invalid(
 			"extraHTTPHeaders",
 			"extraHTTPHeaders has %d headers; at most %d are allowed",
 			len(headers),
@@ -123,10 +125,10 @@ func checkHeaders(headers map[string]string) error {
 	for name, value := range headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) ||
 			len(name)+len(value) > maxHeaderBytes {
-			return invalid(
+			return input.Invalid(
 				"extraHTTPHeaders",
-				"extraHTTPHeaders: %s is not a valid header of at most %d KB",
-				short(name),
+				"extraHTTPHeaders: %q is not a valid header of at most %d KB",
+				input.Short(name),
 				maxHeaderBytes>>10,
 			)
 		}
@@ -134,11 +136,11 @@ func checkHeaders(headers map[string]string) error {
 		for _, own := range ownHeaders {
 			lower := strings.ToLower(name)
 			if lower == own || strings.HasSuffix(own, "-") && strings.HasPrefix(lower, own) {
-				return invalid(
+				return input.Invalid(
 					"extraHTTPHeaders",
-					"extraHTTPHeaders: %s cannot be set here; "+
+					"extraHTTPHeaders: %q cannot be set here; "+
 						"cookies and userAgent are options of their own, the rest is the browser's",
-					short(name),
+					input.Short(name),
 				)
 			}
 		}
@@ -149,26 +151,34 @@ func checkHeaders(headers map[string]string) error {
 
 func checkCookies(page *url.URL, cookies []Cookie) error {
 	if len(cookies) > maxCookies {
-		return invalid("cookies", "cookies has %d cookies; at most %d are allowed", len(cookies), maxCookies)
+		return input.Invalid("cookies", "cookies has %d cookies; at most %d are allowed", len(cookies), maxCookies)
 	}
 
 	for _, c := range cookies {
 		switch host := page.Hostname(); {
 		case !httpguts.ValidHeaderFieldName(c.Name), len(c.Name)+len(c.Value) > 4096,
 			strings.ContainsFunc(c.Value, notInCookie):
-			return invalid("cookies", "cookies: %s is not a valid cookie of at most 4096 bytes", short(c.Name))
-		case c.Domain != "" && !strings.EqualFold(strings.TrimPrefix(c.Domain, "."), host):
-			return invalid(
+			return input.Invalid(
 				"cookies",
-				"cookies: %s is for %s; cookies are sent to the page's own host, %s",
-				short(c.Name),
-				short(c.Domain),
+				"cookies: %q is not a valid cookie of at most 4096 bytes",
+				input.Short(c.Name),
+			)
+		case c.Domain != "" && !strings.EqualFold(strings.TrimPrefix(c.Domain, "."), host):
+			return input.Invalid(
+				"cookies",
+				"cookies: %q is for %q; cookies are sent to the page's own host, %s",
+				input.Short(c.Name),
+				input.Short(c.Domain),
 				host,
 			)
 		case c.Path != "" && (!strings.HasPrefix(c.Path, "/") || strings.ContainsFunc(c.Path, notInCookie)):
-			return invalid("cookies", "cookies: the path of %s must begin with / and hold no semicolon", short(c.Name))
+			return input.Invalid(
+				"cookies",
+				"cookies: the path of %q must begin with / and hold no semicolon",
+				input.Short(c.Name),
+			)
 		case c.Expires < -1 || c.Expires > 1e11:
-			return invalid("cookies", "cookies: expires of %s is in seconds since 1970", short(c.Name))
+			return input.Invalid("cookies", "cookies: expires of %q is in seconds since 1970", input.Short(c.Name))
 		}
 
 		if err := oneOf("cookies.sameSite", c.SameSite, "Strict", "Lax", "None"); err != nil {

@@ -1,8 +1,17 @@
 package input
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+
+	"presswork/internal/fault"
+)
+
+// The limits of Scale.
+const (
+	minScale = 0.1
+	maxScale = 2
 )
 
 // The limits of page ranges.
@@ -11,12 +20,44 @@ const (
 	maxPage   = 100_000
 )
 
-// PageRanges checks page ranges such as "1-3, 5", each rising and at most 100 of
-// them, and writes them without spaces. Blank is all pages, and "".
-func PageRanges(text string) (canonical string, ok bool) {
+// Invalid returns the error for an option that a request may not have. Its message
+// names the option and says what is allowed.
+func Invalid(name, format string, args ...any) error {
+	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
+}
+
+// Scale returns the factor by which the text of a page is enlarged: 1 if value is nil.
+// Errors: InvalidOption.
+func Scale(value *float64) (float64, error) {
+	if value == nil {
+		return 1, nil
+	}
+
+	if !(*value >= minScale && *value <= maxScale) { // also rejects NaN
+		return 0, Invalid("scale", "scale %v is not allowed; allowed: %v to %v", *value, minScale, maxScale)
+	}
+
+	return *value, nil
+}
+
+// PageRanges returns the page ranges of the named option without spaces. The ranges of
+// "1-3, 5" must rise within themselves, and there may be at most 100. A blank text selects
+// all pages and gives "". Errors: InvalidOption.
+func PageRanges(name, text string) (string, error) {
+	canonical, ok := canonicalRanges(text)
+	if !ok {
+		return "", Invalid(name,
+			`%s %q is not valid; write page numbers and ranges such as "1-3,5"`, name, Short(text))
+	}
+
+	return canonical, nil
+}
+
+func canonicalRanges(text string) (canonical string, ok bool) {
 	if strings.TrimSpace(text) == "" {
 		return "", true
 	}
+
 	var ranges []string
 
 	for part := range strings.SplitSeq(text, ",") {

@@ -49,7 +49,7 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 	case "wide":
 		margins = Margins{32, 42, 34, 42}
 	default:
-		return invalid(
+		return input.Invalid(
 			"margin_preset",
 			"margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide",
 			input.Short(o.MarginPreset),
@@ -78,7 +78,7 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 
 		mm, err := parseLength(side.text)
 		if err != nil {
-			return invalid(
+			return input.Invalid(
 				"margins."+side.name,
 				"margins.%s %q is not valid: %v",
 				side.name,
@@ -90,7 +90,7 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 	}
 
 	if s.Left+s.Right+minContent > s.Width || s.Top+s.Bottom+minContent > s.Height {
-		return invalid(
+		return input.Invalid(
 			"margins",
 			"the margins leave less than %gmm of a page of %.4gmm x %.4gmm",
 			minContent,

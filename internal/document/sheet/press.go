@@ -20,11 +20,11 @@ func (s *Sheet) readPress(o presswork.Options) error {
 	if o.Binding != "" {
 		mm, err := parseLength(o.Binding)
 		if err != nil {
-			return invalid("binding", "binding %q is not valid: %v", input.Short(o.Binding), err)
+			return input.Invalid("binding", "binding %q is not valid: %v", input.Short(o.Binding), err)
 		}
 
 		if mm > maxBinding || s.Left+s.Right+mm+minContent > s.Width {
-			return invalid(
+			return input.Invalid(
 				"binding",
 				"binding %q is not allowed: at most %gmm, and the margins must leave %gmm of the page",
 				input.Short(o.Binding),
@@ -43,11 +43,11 @@ func (s *Sheet) readPress(o presswork.Options) error {
 	if o.Bleed != "" {
 		mm, err := parseLength(o.Bleed)
 		if err != nil {
-			return invalid("bleed", "bleed %q is not valid: %v", input.Short(o.Bleed), err)
+			return input.Invalid("bleed", "bleed %q is not valid: %v", input.Short(o.Bleed), err)
 		}
 
 		if mm > maxBleed {
-			return invalid("bleed", "bleed %q is not allowed: at most %gmm", input.Short(o.Bleed), maxBleed)
+			return input.Invalid("bleed", "bleed %q is not allowed: at most %gmm", input.Short(o.Bleed), maxBleed)
 		}
 		s.Bleed = mm
 	}

@@ -3,12 +3,10 @@
 package sheet
 
 import (
-	"fmt"
 	"strings"
 
 	"presswork"
 	"presswork/internal/chromium/printable"
-	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -40,7 +38,7 @@ type Sheet struct {
 // Of returns the sheet that the options describe, with these margins if the options have none.
 // Errors: InvalidOption.
 func Of(o presswork.Options, margins Margins) (Sheet, error) {
-	s := Sheet{Scale: 1, tagged: o.Tagged == nil || *o.Tagged}
+	s := Sheet{tagged: o.Tagged == nil || *o.Tagged}
 	s.outline = s.tagged && (o.Outline == nil || *o.Outline)
 
 	if err := s.readSize(o.PageSize); err != nil {
@@ -59,22 +57,14 @@ func Of(o presswork.Options, margins Margins) (Sheet, error) {
 		return s, err
 	}
 
-	if o.Scale != nil {
-		if s.Scale = *o.Scale; !(s.Scale >= 0.1 && s.Scale <= 2) {
-			return s, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", s.Scale)
-		}
+	var err error
+	if s.Scale, err = input.Scale(o.Scale); err != nil {
+		return s, err
 	}
 
-	var ok bool
-	if s.ranges, ok = input.PageRanges(o.PageRanges); !ok {
-		return s, invalid(
-			"page_ranges",
-			`page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`,
-			input.Short(o.PageRanges),
-		)
-	}
+	s.ranges, err = input.PageRanges("page_ranges", o.PageRanges)
 
-	return s, nil
+	return s, err
 }
 
 // TextWidth is the width between the side margins.
@@ -128,7 +118,7 @@ func (s *Sheet) readSize(name string) error {
 
 	width, height, both := cutSize(strings.ToLower(name))
 	if !both {
-		return invalid(
+		return input.Invalid(
 			"page_size",
 			"page_size %q is not known%s; %s",
 			input.Short(name),
@@ -140,11 +130,11 @@ func (s *Sheet) readSize(name string) error {
 	for i, text := range []string{width, height} {
 		var err error
 		if size[i], err = parseLength(text); err != nil {
-			return invalid("page_size", "page_size %q is not valid: %v; %s", input.Short(name), err, sizeHelp)
+			return input.Invalid("page_size", "page_size %q is not valid: %v; %s", input.Short(name), err, sizeHelp)
 		}
 
 		if size[i] < minSide || size[i] > MaxSide {
-			return invalid(
+			return input.Invalid(
 				"page_size",
 				"page_size %q is not allowed: each side is %gmm to %gmm",
 				input.Short(name),
@@ -168,8 +158,4 @@ func cutSize(text string) (width, height string, ok bool) {
 	unit, height, ok := strings.Cut(height, "x")
 
 	return width + "x" + unit, height, ok
-}
-
-func invalid(name, format string, args ...any) error {
-	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
