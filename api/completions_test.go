@@ -29,7 +29,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// talk plays the worker in a test.
+// talk is the handler of the scripted worker.
 type talk = func(ctx context.Context, run *stream.Run) error
 
 // send sends a frame. It ignores that the client has left.

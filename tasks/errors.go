@@ -34,7 +34,7 @@ type Watch = watch.Watch
 // EventStats is what a process has relayed to its watchers.
 type EventStats = watch.EventStats
 
-// NewWatch returns a watch over events from any source, for stand-ins of the queue; see watch.New.
+// NewWatch returns a watch over events from any source, for fakes of the queue in tests. See watch.New.
 func NewWatch(
 	rec Record,
 	snapshot presswork.Event,

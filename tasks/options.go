@@ -37,8 +37,9 @@ type Options struct {
 	DiscardSources func(ctx context.Context, jobID string) error
 
 	// MaxPending (Client) bounds the waiting tasks of a queue: more submissions to it are refused with QueueFull.
-	// Default 100 000; negative for no limit. One owner may have four times as many tasks as there are free
-	// places. A single owner therefore gets four fifths of all places, and each of two owners four ninths.
+	// Default 100 000; negative for no limit. An owner may add a task while it has fewer than four times as
+	// many waiting tasks as the queue can still take. So one owner alone fills at most four fifths of the
+	// queue, and two owners four ninths each.
 	MaxPending int64
 	// MaxWait (Client) is how old the oldest waiting task of a queue may be before submissions to it are
 	// refused with QueueFull. Owners whose own tasks have not waited as long are not refused. Default: no

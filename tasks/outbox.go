@@ -18,22 +18,20 @@ import (
 )
 
 const (
-	// timeoutMargin lets a handler end by its own deadline before Asynq gives
-	// up on it.
+	// timeoutMargin is added to Asynq's time-out, so that the handler's own deadline ends it first.
 	timeoutMargin = 30 * time.Second
-	// retryHeadroom keeps Asynq from archiving: it does so at its own limit even
-	// for a try that does not count. Ours is in process.
+	// retryHeadroom is added to the retries of a kind. Asynq archives a task at its MaxRetry, also for tries
+	// that do not count. The real limit is checked in Server.process.
 	retryHeadroom = 25
-	// webhookMemory is how long a delivered webhook's task id stays taken, so
-	// that a second settling of its job adds no second one.
+	// webhookMemory is how long Asynq keeps the id of a delivered webhook's task. While it does, settling the
+	// job again queues no second webhook.
 	webhookMemory = time.Hour
 )
 
 // plainOwner is the owner of calls that no key pays for: those of Client.Ask.
 const plainOwner = "presswork:plain"
 
-// outbox puts tasks on the queue, and keeps the ledger of jobs that are not
-// settled.
+// outbox puts tasks on the queue, and settles jobs that have ended.
 type outbox struct {
 	rdb         redis.UniversalClient
 	records     *record.Records
@@ -42,7 +40,7 @@ type outbox struct {
 	webhookData func(Record) any
 	discard     func(context.Context, Record) error
 	sources     func(context.Context, string) error
-	// kept is how long dead letters are.
+	// kept is how long dead letters are kept.
 	kept time.Duration
 	log  *slog.Logger
 }
@@ -68,13 +66,14 @@ func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t
 	return nil
 }
 
-// enqueueJob is enqueue for the task of a job.
+// enqueueJob queues the task of a job. The payload stays in the job's record.
 func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {
 	t.Kind, t.Payload = record.TaskPrefix+t.Kind, nil
 	return o.enqueue(ctx, asynqext.Place{Owner: owner}, id, t)
 }
 
-// hold prepares what enqueueJob does, to go with other commands.
+// hold prepares the task of a job without queueing it. The caller queues the held task in a script with
+// other commands.
 func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
 	held := new(asynqext.Held)
 	return held, o.enqueueJob(held.Hold(ctx), owner, id, t)
@@ -131,21 +130,20 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	return o.records.Settled(ctx, r.ID)
 }
 
-// clear deletes what runs may have stored for a job that ended without an
-// artifact.
+// clear deletes the objects that runs may have stored for a job that ended without an artifact.
 func (o *outbox) clear(ctx context.Context, r *record.Stored) error {
 	if r == nil || r.Attempts == 0 || r.Status != presswork.Failed && r.Status != presswork.Cancelled {
 		return nil
 	}
 
 	if err := o.discard(ctx, r.Record); err != nil {
-		return fmt.Errorf("what job %s has stored could not be deleted: %w", r.ID, err)
+		return fmt.Errorf("the objects of job %s could not be deleted: %w", r.ID, err)
 	}
 
 	return nil
 }
 
-// settleSoon is settle where a failure need not stop the caller.
+// settleSoon settles a job and logs a failure: the sweeper repeats it.
 func (o *outbox) settleSoon(ctx context.Context, r *record.Stored) {
 	if err := o.settle(ctx, r); err != nil {
 		o.log.Warn("settling a finished job failed; the sweeper will repeat it", "job_id", r.ID, "err", err)

@@ -23,8 +23,8 @@ type Answer struct {
 	failure error
 }
 
-// Answer returns the answer to a call, read from raw. It sets the id in the answer, which is another call's when an
-// idempotency key joined that.
+// Answer returns the answer to a call, read from raw. The answer has the id of raw: an idempotency key may have joined
+// an earlier call.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
 	call.head.SetID(raw.ID)
 	return &Answer{service: s, call: call, raw: raw}
@@ -114,7 +114,7 @@ func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadClose
 
 	return &eventStream{
 		ctx: ctx, finish: sync.OnceFunc(finish), events: wire.NewWriter(a.call.head), answer: a,
-		patience: patience, came: first, err: err, fresh: true,
+		patience: patience, received: first, err: err, fresh: true,
 	}, queueTime(first), nil
 }
 
@@ -138,7 +138,7 @@ func (a *Answer) first(ctx context.Context, patience time.Duration) ([]inference
 var errSilent = errors.New("no frame has come yet")
 
 // eventStream is an answer as server-sent events. The connection reads it directly: a goroutine that writes to a pipe
-// would cost as much as the rest of a token's way.
+// would double the CPU time for a token.
 type eventStream struct {
 	ctx    context.Context
 	finish func()
@@ -147,10 +147,10 @@ type eventStream struct {
 	// patience is how long a stream may be silent before a comment is sent.
 	patience time.Duration
 
-	// came are frames, err is the error that followed them. fresh is set until they are in the buffer.
-	came  []inference.Frame
-	err   error
-	fresh bool
+	// received are the last frames, err is the error after them. fresh is set until they are in the buffer.
+	received []inference.Frame
+	err      error
+	fresh    bool
 	// buffer is reused once all of it was read.
 	buffer, unread []byte
 	// waiting ends when the stream has been silent for patience.
@@ -189,10 +189,10 @@ func (r *eventStream) Close() error {
 	return nil
 }
 
-// write fills the buffer with the events of the frames that came.
+// write fills the buffer with the events of the received frames.
 func (r *eventStream) write() {
 	r.buffer = r.buffer[:0]
-	for _, f := range r.came {
+	for _, f := range r.received {
 		if f.Chunk != nil {
 			r.buffer = r.events.Append(r.buffer, f.Chunk)
 		}
@@ -219,9 +219,9 @@ func (r *eventStream) wait() {
 		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errSilent)
 	}
 
-	r.came, r.err = r.answer.next(r.waiting)
+	r.received, r.err = r.answer.next(r.waiting)
 	if errors.Is(r.err, errSilent) {
-		r.came, r.err = nil, nil
+		r.received, r.err = nil, nil
 	}
 }
 
@@ -231,7 +231,7 @@ func (r *eventStream) silence() time.Duration {
 	return r.patience - time.Until(until)
 }
 
-// Speech is sound while it is spoken.
+// Speech is the sound of an answer, which is sent while the engine still speaks.
 type Speech struct {
 	// ContentType is the media type of the sound; "" when the worker did not say.
 	ContentType string
@@ -270,7 +270,7 @@ type Flusher interface {
 	Flush() error
 }
 
-// Copy writes the sound as it comes. It returns an error when the sound is not complete.
+// Copy writes each piece of sound when it arrives. It returns an error when the sound is not complete.
 func (sp *Speech) Copy(ctx context.Context, w Flusher) error {
 	now := sp.first
 	for {

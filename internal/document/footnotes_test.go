@@ -54,17 +54,17 @@ func annotated() (content string, cited int) {
 	return b.String() + notes.String(), cited
 }
 
-// Every note begins on the page that refers to it, and ends on the next where it is
-// too long for that. They are tagged as notes.
+// Every note begins on the page of its mark and is tagged as a note. A note that is too long for that page
+// ends on the next.
 func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	t.Parallel()
 	content, cited := annotated()
 
 	for name, d := range map[string]document.Document{
-		"as it comes":   {Theme: "light"},
-		"right to left": {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
-		"with a cover":  {Theme: "light", Options: presswork.Options{Cover: new(true), Title: "Notes"}},
-		"other pages":   {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow", As: "document"}},
+		"default options": {Theme: "light"},
+		"right to left":   {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
+		"with a cover":    {Theme: "light", Options: presswork.Options{Cover: new(true), Title: "Notes"}},
+		"other pages":     {Theme: "silk", Options: presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true), Scale: new(0.8), MarginPreset: "narrow", As: "document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,8 +108,7 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	}
 }
 
-// Notes far apart stand at the foot of their page, although the pages between them are
-// passed over.
+// The layout skips pages without notes. Notes that are far apart still stand at the foot of their pages.
 func TestNotesFarApart(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000
@@ -143,13 +142,13 @@ func TestNotesFarApart(t *testing.T) {
 	}
 }
 
-// Where pages do not break as foreseen, and where it is wanted, notes are at the end.
+// Notes stand at the end on request, and when pages do not break as predicted.
 func TestNotesAtTheEnd(t *testing.T) {
 	t.Parallel()
 
 	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"
 	for name, o := range map[string]presswork.Options{
-		"as wanted":        {Footnotes: "end"},
+		"on request":       {Footnotes: "end"},
 		"on smaller pages": {CSS: "@page{margin-bottom:120mm}"},
 	} {
 		_, path := convert(
@@ -165,7 +164,7 @@ func TestNotesAtTheEnd(t *testing.T) {
 	}
 }
 
-// Where one page does not break as foreseen, only its notes are at the end.
+// When one page does not break as predicted, only its notes move to the end.
 func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const content = "First[^1].\n\nText.\n\n\\newpage\n\nSecond[^2].\n\n\\newpage\n\nThird.\n\n[^1]: Noted 1.\n\n[^2]: Noted 2.\n"

@@ -34,8 +34,8 @@ func convert(t testing.TB, c *document.Converter, d document.Document) (document
 	return r, path
 }
 
-// poppler runs one of its tools and returns what it says; anything on stderr
-// is a complaint about the PDF.
+// poppler runs a tool of poppler-utils and returns its output. It fails the test if the tool writes to stderr:
+// that is a complaint about the PDF.
 func poppler(t testing.TB, tool string, args ...string) string {
 	t.Helper()
 	var complaints strings.Builder
@@ -63,7 +63,7 @@ func TestPrintedDocument(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
-	t.Run("tells what it is", func(t *testing.T) {
+	t.Run("has its metadata", func(t *testing.T) {
 		t.Parallel()
 
 		sample, err := os.ReadFile("testdata/sample.md")
@@ -100,7 +100,7 @@ func TestPrintedDocument(t *testing.T) {
 		}
 	})
 
-	t.Run("is packed when that pays", func(t *testing.T) {
+	t.Run("is packed without changing its text", func(t *testing.T) {
 		t.Parallel()
 		var table strings.Builder
 		table.WriteString("# T\n\n| a | b | c |\n|---|---|---|\n")
@@ -135,8 +135,8 @@ func TestPrintedDocument(t *testing.T) {
 
 		for _, what := range []string{"-struct-text", "-url", "-dests"} {
 			t.Run(what, func(t *testing.T) {
-				// Chromium numbers the nodes of a structure tree per renderer, and
-				// wraps each run of text in one that packing takes out.
+				// Chromium numbers the nodes of a structure tree per renderer. It also wraps each run of
+				// text in a NonStruct node, which packing removes.
 				names := regexp.MustCompile(`node\d+|(?m)^ *(NonStruct\n)?`)
 				got := names.ReplaceAllString(poppler(t, "pdfinfo", what, path), "")
 

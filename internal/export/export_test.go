@@ -15,7 +15,7 @@ import (
 
 var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
 
-// check reads options as a request brings them, and judges them.
+// check decodes and checks the options of a request. picture selects screenshot options.
 func check(text string, picture bool) error {
 	if picture {
 		var o export.ScreenshotOptions
@@ -37,14 +37,14 @@ func check(text string, picture bool) error {
 func TestOptionsThatAreAllowed(t *testing.T) {
 	t.Parallel()
 
-	for i, text := range []string{
+	for _, text := range []string{
 		`{}`, `{"format":"A4","landscape":true,"margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`,
 		`{"width":400,"height":"12in","outline":true,"tagged":true,"pdf_a":"PDF/A-2b","omitBackground":true,"printBackground":false}`,
 		`{"timeout":1000,"waitForTimeout":999,"waitUntil":"networkidle0","failOnHttpStatusCodes":[],"mediaType":"print"}`,
 		`{"failOnHttpStatusCodes":[404,[500,599]],"cookies":[{"name":"a","value":"b","domain":"SITE.example","secure":true,"sameSite":"Lax"}],"extraHTTPHeaders":{"Authorization":"Bearer x"}}`,
 		`{"viewport":{"width":1200,"height":800,"deviceScaleFactor":2},"theme":"nord","save":true,"filename":"x.pdf"}`,
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(text, func(t *testing.T) {
 			if err := check(text, false); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}
@@ -128,17 +128,17 @@ func TestOptionsThatAreNot(t *testing.T) {
 func TestPaper(t *testing.T) {
 	t.Parallel()
 
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		o             export.PDFOptions
 		width, height float64
 	}{
 		{export.PDFOptions{}, 8.5, 11},
 		{export.PDFOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
 		{export.PDFOptions{Width: "96px", Height: "72pt"}, 1, 1},
-		{export.PDFOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // as a script has it
+		{export.PDFOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // 210 mm x 297 mm
 		{export.PDFOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s %s", tc.o.Format, tc.o.Width, tc.o.Height), func(t *testing.T) {
 			p, err := export.PaperOf(tc.o)
 			if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
 				t.Errorf("%+v: %v × %v, %v", tc.o, p.Width, p.Height, err)

@@ -20,13 +20,14 @@ const (
 	PackAfter = time.Hour
 )
 
-// openScript: KEYS ledger; ARGV id, first look in ms from now.
+// openScript adds a job to the ledger. KEYS: the ledger. ARGV: the id; when it is due, in ms from now.
 var openScript = redis.NewScript(clock.Lua + `
 return redis.call('ZADD', KEYS[1], 'NX', millis() + ARGV[2], ARGV[1])
 `)
 
-// dueScript: KEYS ledger; ARGV how far ahead of now to look and when to look next, in ms, how many.
-// It answers the due ids and postpones them, so that no two workers handle the same job.
+// dueScript answers the ids that are due, and postpones them, so that no two workers handle the same job.
+// KEYS: the ledger. ARGV: how far after now an id may be due, in ms; how far to postpone it, in ms; the
+// largest number of ids.
 var dueScript = redis.NewScript(clock.Lua + `
 local now = millis() + ARGV[1]
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[3])
@@ -40,11 +41,11 @@ func (r *Records) OpenLedger(ctx context.Context, c redis.Scripter, id string) *
 	return openScript.Eval(ctx, c, []string{LedgerKey}, id, firstLook.Milliseconds())
 }
 
-// Due returns the ids of at most most jobs of a sorted set (LedgerKey or SettledKey) that are due
+// Due returns the ids of at most limit jobs of a sorted set (LedgerKey or SettledKey) that are due
 // by now plus ahead. No other worker gets them for half a minute.
-func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, most int) ([]string, error) {
+func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, limit int) ([]string, error) {
 	return dueScript.Run(ctx, r.rdb, []string{key},
-		ahead.Milliseconds(), lookAgain.Milliseconds(), most).StringSlice()
+		ahead.Milliseconds(), lookAgain.Milliseconds(), limit).StringSlice()
 }
 
 // Settled takes a job whose end needs no more work off the ledger, and lets it be packed after

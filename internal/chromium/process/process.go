@@ -33,7 +33,7 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Confinement is how a browser is confined apart from its flags.
+// Confinement is what the operating system forbids the browser.
 type Confinement struct {
 	// Sandbox is Chromium's own sandbox.
 	Sandbox bool

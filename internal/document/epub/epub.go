@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Book is what an EPUB is made of.
+// Book is the content of an EPUB.
 type Book struct {
 	// Title is mandatory; Lang is a BCP 47 tag, mandatory.
 	Title, Lang           string
@@ -45,16 +45,15 @@ type Heading struct {
 	Text, ID string
 }
 
-// Left is an image that no book may hold.
+// Left is an image that was left out, because EPUB readers do not show its format.
 type Left struct {
-	// Alt stands in its place.
+	// Alt is the text that replaces the image.
 	Alt string
-	// Why it was left out, in words.
+	// Why is the reason, for a warning.
 	Why string
 }
 
-// Write makes the file. The same book gives the same bytes. Left are the images
-// that were left out.
+// Write returns the EPUB file and the images that were left out. The same book gives the same bytes.
 func Write(b Book) (data []byte, left []Left, err error) {
 	nodes, err := html.ParseFragment(
 		strings.NewReader(b.Body),
@@ -71,7 +70,7 @@ func Write(b Book) (data []byte, left []Left, err error) {
 	}
 
 	if lost := w.renderAll(); len(lost) > 0 {
-		// Anchors of what has no place in a book: links to them lead nowhere.
+		// These anchors were on elements that a book cannot have. Their links are removed.
 		for _, id := range lost {
 			delete(w.places, id)
 		}
@@ -86,17 +85,16 @@ func Write(b Book) (data []byte, left []Left, err error) {
 type chapter struct {
 	nodes []*html.Node
 	file  string
-	// ids are those that it holds and that are not written yet.
+	// ids are the anchors of the chapter that are not written yet.
 	ids map[string]bool
 	// xhtml is the content of its body element.
 	xhtml string
 	title string
-	// svg and maths report what is in it.
+	// svg and maths report whether the chapter contains SVG and MathML.
 	svg, maths bool
 }
 
-// split cuts a body where its chapters begin: at headings of the highest level
-// that there are several of, below the title.
+// split divides a body into chapters. A chapter begins at each h1, or at each h2 if there are fewer than two h1.
 func split(nodes []*html.Node) (chapters []*chapter) {
 	count := map[atom.Atom]int{}
 	for _, n := range nodes {
@@ -120,7 +118,7 @@ func split(nodes []*html.Node) (chapters []*chapter) {
 			hasText = false
 		}
 		current.nodes = append(current.nodes, n)
-		// A title does not stand on a page by itself.
+		// A chapter with only a title takes in the next one.
 		hasText = hasText || n.Type == html.ElementNode && n.DataAtom != atom.H1 && !isPageBreak(n) ||
 			n.Type == html.TextNode && strings.TrimSpace(n.Data) != ""
 		if n.DataAtom == begins && begins != atom.H1 {
@@ -157,7 +155,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// place notes which anchors a chapter holds.
+// place records the anchors of a chapter.
 func (w *writer) place(c *chapter) {
 	for _, n := range c.nodes {
 		for d := range descendants(n) {
@@ -188,7 +186,7 @@ func descendants(n *html.Node) func(yield func(*html.Node) bool) {
 	}
 }
 
-// identifier names the book by what is in it: a UUID of version 8.
+// identifier returns a UUID of version 8 that is computed from the content of the book.
 func (b Book) identifier() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q %q %q", b.Title, b.Author, b.Lang, b.Date, b.CSS, b.Body)

@@ -9,10 +9,9 @@ import (
 
 var shadingPattern = []byte("<</Type /Pattern\n/PatternType 2\n")
 
-// scaleShadings writes the size of function-based gradients (ISO 32000-1, 8.7.4.5.2) into the shading. Chromium
-// writes it into the matrix of the pattern around it. pdf.js, which shows PDFs in Firefox, samples a gradient in
-// the units of its own matrix. It would then take three samples from edge to edge, which spread the black of
-// transparent parts.
+// scaleShadings moves the matrix of function-based gradients (ISO 32000-1, 8.7.4.5.2) from the pattern to the
+// shading. pdf.js, which shows PDFs in Firefox, chooses its sample points by the matrix of the shading. Without
+// one it takes three samples from edge to edge, and the black of transparent parts spreads.
 func scaleShadings(f *pdffile.File) error {
 	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, shadingPattern) || !bytes.Contains(o, []byte("/ShadingType 1\n")) {
@@ -43,7 +42,7 @@ func scaleShadings(f *pdffile.File) error {
 		if matrix == nil || shading.Get("Matrix") != nil {
 			continue
 		}
-		// A sample that lies on a whole pixel is lost, which those of whole points do.
+		// pdf.js drops samples on whole pixels. An odd domain keeps the samples between them.
 		for axis := 0; axis < 4; axis += 2 {
 			size := domain[axis+1] - domain[axis]
 			domain[axis] -= 0.000713 * size
