@@ -30,13 +30,13 @@ type adviceFlags struct {
 func (a *adviceFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Mood, "mood", "",
-		"`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
+		"`MOOD` of the theme: a tone (calm, dark, festive …), creative, elegant or serious")
 	f.StringVar(&a.DocType, "doc-type", "",
-		"what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
+		"document `TYPE` (report, letter, recipe …) or family (business, creative …)")
 	f.StringVar(&a.Model, "analysis-model", "",
-		"`MODEL` that reads the document in the analyser's place; it is sent the text")
+		"use `MODEL` instead of the built-in analyser (sends it your text)")
 	f.StringVar(&a.ModelURL, "analysis-url", app.DefaultAnalysisURL,
-		"OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
+		"OpenAI-compatible `ADDRESS` of that model; its key is PRESSWORK_API_KEY")
 	completeValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -119,12 +118,12 @@ func TestInvalidThemeFlagsAreUsageErrors(t *testing.T) {
 		"no folder":           {nil, []string{"cache", "stats", "--cache-backend", "file"}, "set HOME or PRESSWORK_CACHE_PATH"},
 		"telemetry":           {map[string]string{"PRESSWORK_TELEMETRY": "maybe"}, []string{"md2pdf", file}, "allowed: on, off"},
 		"metric":              {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "--metric=hitrate"}, `did you mean "hit_rate"?`},
-		"chart":               {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "a .svg, a .png or an .html"},
+		"chart":               {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "must end in .svg, .png or .html"},
 		"no telemetry":        {map[string]string{"PRESSWORK_TELEMETRY": "off"}, []string{"telemetry", "report"}, "the run log is off: PRESSWORK_TELEMETRY is off"},
 		"no home":             {nil, []string{"telemetry", "report"}, "the run log is off: HOME is not set"},
 		"sub-command":         {nil, []string{"cache", "cleer"}, "did you mean \"clear\"?; `presswork cache --help` lists them"},
 		"an argument":         {nil, []string{"cache", "stats", "all"}, `presswork cache stats takes only flags; unexpected argument "all"`},
-		"a lone value":        {nil, []string{"md2pdf", file, "--toc", "2"}, `"2" stands alone; a value that a flag can do without follows an equals sign: --toc=2`},
+		"a lone value":        {nil, []string{"md2pdf", file, "--toc", "2"}, `"2" is not a file; write the optional value of a flag after an equals sign: --toc=2`},
 		"no folder of images": {nil, []string{"md2pdf", "--html", file, "--allow", filepath.Join(dir, "none")}, "presswork: --allow " + filepath.Join(dir, "none") + ": no such file"},
 		"no server":           {nil, []string{"chat", "--server", "localhost:8000", "hi"}, "write http://HOST:PORT"},
 		"no model":            {nil, []string{"models", "explain", "m"}, "presswork: The model"},
@@ -183,7 +182,7 @@ func TestEachRunIsRecordedUnlessTelemetryIsOff(t *testing.T) {
 	env := home(t, nil)
 	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
 	runLog := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
-	convert := func() said {
+	convert := func() outcome {
 		return askIn(t, env, "md2pdf", "--html", "--ai-theme", filepath.Join(dir, "secret-name.md"),
 			filepath.Join(dir, "bad.md"), "-o", filepath.Join(dir, "out"))
 	}
@@ -191,7 +190,7 @@ func TestEachRunIsRecordedUnlessTelemetryIsOff(t *testing.T) {
 	convert()
 
 	if _, err := os.Stat(runLog); err == nil {
-		t.Error("a run was noted although telemetry is off")
+		t.Error("a run was recorded although telemetry is off")
 	}
 	delete(env, "PRESSWORK_TELEMETRY")
 	convert()
@@ -274,7 +273,7 @@ func TestAnalysisModelReceivesTheDocument(t *testing.T) {
 	asked := upstream.Requests()
 	if len(asked) != 1 || asked[0].Header.Get("Authorization") != "Bearer sk-reader" ||
 		!strings.Contains(string(asked[0].Raw), "reading room") {
-		t.Errorf("asked %+v", asked)
+		t.Errorf("requests %+v", asked)
 	}
 
 	if again := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url",
@@ -282,20 +281,20 @@ func TestAnalysisModelReceivesTheDocument(t *testing.T) {
 		t.Errorf("the model was asked %d times for one document", len(upstream.Requests()))
 	}
 
-	own := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", base)
-	if own.code != 0 || !strings.Contains(own.stdout, "meeting_notes") ||
-		!strings.Contains(own.stderr, "its answer does not end") {
-		t.Errorf("a model without end: %+v", own)
+	fallback := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", base)
+	if fallback.code != 0 || !strings.Contains(fallback.stdout, "meeting_notes") ||
+		!strings.Contains(fallback.stderr, "its answer does not end") {
+		t.Errorf("an endless answer: %+v", fallback)
 	}
 
 	secret := strings.Replace(base, "http://", "http://reader:hush@", 1)
 	if got := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url",
 		secret); !strings.Contains(got.stderr, "reader:xxxxx@") || strings.Contains(got.stderr, "hush") {
-		t.Errorf("a password is told: %+v", got)
+		t.Errorf("the message contains the password: %+v", got)
 	}
 
-	for i, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			if got := askIn(
 				t,
 				env,

@@ -29,9 +29,9 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	a := &analyze{program: p}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE.md",
-		Short: "Show what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits",
-		Long: "Show what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits.\n" +
-			"\"-\" reads standard input. Everything is computed on this machine, unless --analysis-model names a model.",
+		Short: "Analyse a document: type, tone, sentiment, formality, keywords, language and recommended theme",
+		Long: "Analyse a document: type, tone, sentiment, formality, keywords, language and recommended theme.\n" +
+			"\"-\" reads standard input. The text stays on this machine, unless --analysis-model names a model.",
 		Example: "  presswork analyze report.md\n" +
 			"  presswork analyze - --json < notes.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,8 +113,8 @@ func (m *md2pdf) prepareChoice() error {
 	return err
 }
 
-// note appends a round of conversions to the run log. It only warns when the run log cannot be written.
-func (m *md2pdf) note(outputs []local.Output, failures int) {
+// recordRun appends a round of conversions to the run log. It only warns when the run log cannot be written.
+func (m *md2pdf) recordRun(outputs []local.Output, failures int) {
 	if m.runLog == nil || len(outputs) == 0 {
 		return
 	}

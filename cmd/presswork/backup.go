@@ -12,13 +12,13 @@ import (
 func newBackupCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup DIR",
-		Short: "Copy the store, a snapshot of Redis, keys.yaml and models.yaml into a directory while Presswork runs",
+		Short: "Back up the store, Redis, keys.yaml and models.yaml into a directory while Presswork runs",
 		Long: "Copy the store, a snapshot of REDIS_URL, keys.yaml and models.yaml into a directory while Presswork\n" +
-			"runs. A directory that holds a backup gets what is new and loses what was deleted before the snapshot.\n" +
-			"The store is copied before and after the snapshot, so that every job of the snapshot has its sources\n" +
-			"and its artifact, except one that was accepted after the first copy had begun and ended before the\n" +
-			"second. The render cache is left out. An object that cannot be copied is skipped and named, and the\n" +
-			"exit status is then 1. It needs redis-cli.",
+			"runs. An existing backup is updated: new objects are added, and objects that were deleted before the\n" +
+			"snapshot are removed. The store is copied before and after the snapshot, so that every job of the\n" +
+			"snapshot has its sources and its artifact. The exception is a job that was accepted after the first\n" +
+			"copy had begun and ended before the second. The render cache is left out. An object that cannot be\n" +
+			"copied is skipped and named, and the exit status is then 1. The command needs redis-cli.",
 		Args: exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := p.config()
@@ -42,12 +42,12 @@ func newBackupCommand(p *program) *cobra.Command {
 func newRestoreCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore DIR REDIS_DIR",
-		Short: "Restore the copies of `backup` to the store, and create a data directory for a new redis-server",
-		Long: "Restore the copies of `backup` to the store (S3_ENDPOINT, else PDF_OUTPUT_DIR), whose own objects stay,\n" +
-			"and make REDIS_DIR, which must be absent or empty, a directory that a redis-server with `appendonly yes`\n" +
-			"starts from. Start that one, then Presswork. For `presswork serve` with its own Redis, REDIS_DIR is\n" +
-			"DATA_DIR/redis. The restored Redis is another deployment than the one that was backed up, so the store\n" +
-			"of a live deployment is refused. Damaged objects are skipped and named, and the exit status is then 1.",
+		Short: "Restore a backup to the store, and create a data directory for a new redis-server",
+		Long: "Restore the objects of a backup to the store (S3_ENDPOINT, else PDF_OUTPUT_DIR). Objects that the store\n" +
+			"already has stay. REDIS_DIR must be absent or empty; it becomes the data directory of a redis-server with\n" +
+			"`appendonly yes`. Start that redis-server, then Presswork. For `presswork serve` with its own Redis,\n" +
+			"REDIS_DIR is DATA_DIR/redis. The restored Redis counts as a new deployment, so the store of a live\n" +
+			"deployment is refused. Damaged objects are skipped and named, and the exit status is then 1.",
 		Args: exactly("DIR", "REDIS_DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := p.config()
@@ -60,7 +60,7 @@ func newRestoreCommand(p *program) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(p.stdout,
-				"%d objects (%d bytes) are back in the store; start redis-server --appendonly yes --dir %s\n",
+				"restored %d objects (%d bytes) to the store; now start redis-server --appendonly yes --dir %s\n",
 				restored.Objects, restored.Bytes, args[1])
 
 			for _, file := range restored.Settings {

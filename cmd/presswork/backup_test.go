@@ -15,7 +15,7 @@ import (
 	"presswork/storage/retention"
 )
 
-// site is a deployment whose objects are on disk.
+// site is a deployment that keeps its objects on disk.
 type site struct {
 	env   map[string]string
 	store *storage.Disk
@@ -119,7 +119,7 @@ func TestRestoreLeavesOutADamagedObjectAndFails(t *testing.T) {
 	}
 
 	if keys := keysIn(t, to); keys != "artifacts/b.pdf" {
-		t.Errorf("restored were %s", keys)
+		t.Errorf("the restored store has %s", keys)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestBackupDropsObjectsDeletedSinceTheLastOne(t *testing.T) {
 	s, dir := newSite(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")
 
-	for i, deleted := range []string{"", "artifacts/a.pdf", "sources/c/content.md"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, deleted := range []string{"", "artifacts/a.pdf", "sources/c/content.md"} {
+		t.Run("deleted "+deleted, func(t *testing.T) {
 			if deleted != "" {
 				if err := s.store.Delete(t.Context(), deleted); err != nil {
 					t.Fatal(err)
@@ -153,7 +153,7 @@ func TestBackupDropsObjectsDeletedSinceTheLastOne(t *testing.T) {
 	got := askIn(t, s.env, "backup", dir)
 	if keys := keysIn(t, dir+"/store"); got.code != exitFailed || !strings.Contains(got.stderr, "the store is empty") ||
 		keys != "artifacts/b.pdf" {
-		t.Errorf("of an empty store: %+v, the backup has %q", got, keys)
+		t.Errorf("backup of an empty store: %+v; the backup has %q", got, keys)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestBackupHoldsKeysAndModels(t *testing.T) {
 
 	s.env["KEYS_CONFIG"] = filepath.Join(files, "none.yaml")
 	if got := askIn(t, s.env, "backup", dir); got.code != exitFailed || !strings.Contains(got.stderr, "KEYS_CONFIG") {
-		t.Errorf("without the file that KEYS_CONFIG names: %+v", got)
+		t.Errorf("backup with a missing KEYS_CONFIG: %+v", got)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestARestoredRedisIsAnotherDeployment(t *testing.T) {
 	got := askIn(t, s.env, "restore", dir, t.TempDir()+"/redis")
 	if got.code != exitFailed || !strings.Contains(got.stderr, "the live Redis") ||
 		!strings.Contains(got.stderr, "fence/000000000001") {
-		t.Errorf("into the store of the live deployment: %+v", got)
+		t.Errorf("restore to the store of the live deployment: %+v", got)
 	}
 
 	s.env["PDF_OUTPUT_DIR"] = t.TempDir()

@@ -29,9 +29,9 @@ func newCacheCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Show and empty the cache of analyses and theme choices",
-		Long: "Show and empty the cache of analyses and theme choices. Its settings come from flags, then\n" +
-			"PRESSWORK_CACHE_BACKEND, _PATH, _TTL and _MAX_SIZE, then the JSON file PRESSWORK_CACHE_CONFIG names\n" +
-			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}), then the defaults.",
+		Long: "Show and empty the cache of analyses and theme choices. Flags override PRESSWORK_CACHE_BACKEND, _PATH,\n" +
+			"_TTL and _MAX_SIZE. These override the JSON file that PRESSWORK_CACHE_CONFIG names\n" +
+			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}).",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -181,12 +181,13 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().Bool("show", true, "print them, which is all there is to do")
+	cmd.Flags().Bool("show", true, "print the settings (always on)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 
 	return cmd
 }
 
+// days formats a duration of a day or more in days, with one decimal.
 func days(d time.Duration) string {
 	if day := 24 * time.Hour; d >= day {
 		return fmt.Sprintf("%g days", float64(int(10*d.Hours()/24))/10)
@@ -203,15 +204,15 @@ func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
 		&c.backend,
 		"cache-backend",
 		"",
-		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, "+
-			"sqlite)",
+		"`BACKEND` of the cache of analyses and theme choices: memory, file or sqlite (default "+
+			"PRESSWORK_CACHE_BACKEND, sqlite)",
 	)
 	f.StringVar(&c.path, "cache-path", "",
-		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
+		"`DIR` of the cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
 	f.StringVar(&c.ttl, "cache-ttl", "",
-		"how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)")
+		"keep entries for `SECONDS` (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 days for themes)")
 	f.StringVar(&c.maxSize, "cache-max-size", "",
-		"`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
+		"largest `SIZE` of the cache: 10000 (entries) or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
 }
 
 // load merges flags, environment and JSON file into the cache's configuration. Every error is a usageError.

@@ -30,9 +30,8 @@ func newChatCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT…]",
 		Short: "Talk to a model through a running Presswork",
-		Long: "Send a prompt to a server and print the answer as it comes. Without a prompt it is read from standard " +
-			"input;\n" +
-			"on a terminal a conversation begins, which an empty line or end of input ends.",
+		Long: "Send a prompt to a server and print the answer as it arrives. Without a prompt, the command reads\n" +
+			"standard input. On a terminal it starts a conversation; an empty line or the end of input ends it.",
 		Example: "  presswork chat 'Say hi in three languages'\n" +
 			"  git diff | presswork chat --model gemma3 --system 'Write a commit message'\n" +
 			"  presswork chat --tools code,search --image chart.png 'Is this still true?'",
@@ -45,12 +44,12 @@ func newChatCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that the server lists)")
 	f.StringVar(&c.System, "system", "", "`TEXT` that tells the model how to behave")
-	f.StringVar(&c.Effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
+	f.StringVar(&c.Effort, "effort", "", "`LEVEL` of reasoning, if the model supports it: none, low, medium, high")
 	f.BoolVar(&c.Reasoning, "reasoning", false, "print the reasoning as well, on standard error")
 	f.StringSliceVar(&c.Tools, "tools", nil,
-		"let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error")
+		"let the model use the built-in tools in `LIST`: code, search; their calls are printed on standard error")
 	f.StringArrayVar(&c.images, "image", nil,
-		"show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated")
+		"send the picture in `FILE`, or at an address, with the first prompt; repeatable")
 	c.server.add(f)
 
 	return cmd

@@ -35,7 +35,7 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 
 	server := strings.TrimSuffix(base, "/v1")
 
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		stdin string
 		args  []string
 		want  string
@@ -45,7 +45,7 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		{"a file", []string{"--model", "echo", "say:"}, "say:\n\na file\n"},
 		{"", []string{"--model", "hello", "hi", "--system", "Be brief."}, "Hello, world!\n"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(tc.want, func(t *testing.T) {
 			got, words, err := converse(
 				t,
 				tc.stdin,
@@ -60,7 +60,7 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 
 	last := requests[len(requests)-1]
 	if last.Header.Get("Authorization") != "Bearer hush" || !strings.Contains(string(last.Raw), "Be brief.") {
-		t.Errorf("asked %v %s", last.Header, last.Raw)
+		t.Errorf("request %v %s", last.Header, last.Raw)
 	}
 	// Without --model, it uses the first model that the server lists.
 	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil &&
@@ -76,12 +76,12 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model",
 		"echo"); err == nil ||
 		!strings.HasPrefix(err.Error(), "http://me:xxxxx@127.0.0.1:1: the model's server does not answer") {
-		t.Errorf("nobody answers: %v", err)
+		t.Errorf("without a server: %v", err)
 	}
 
 	if _, _, err := converse(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model",
 		"echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
-		t.Errorf("half a prompt is sent: %v", err)
+		t.Errorf("a prompt over the limit: %v", err)
 	}
 	// The address may have the suffix that other clients need.
 	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" ||
@@ -126,7 +126,7 @@ func TestChatSendsToolsAndPictures(t *testing.T) {
 
 	for _, name := range []string{"chat_test.go", "none.png"} {
 		if _, _, err := chat("--image", name); err == nil || !strings.Contains(err.Error(), "--image "+name) {
-			t.Errorf("%s for a picture: %v", name, err)
+			t.Errorf("%s as a picture: %v", name, err)
 		}
 	}
 }
@@ -164,10 +164,10 @@ func TestAnInterruptionIsReportedAsOne(t *testing.T) {
 func TestProgressOutsideItsRangeIsClamped(t *testing.T) {
 	t.Parallel()
 
-	for i, step := range []ollama.Progress{
+	for _, step := range []ollama.Progress{
 		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d of %d", step.Completed, step.Total), func(t *testing.T) {
 			if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") ||
 				strings.Count(line, "█")+strings.Count(line, "░") > 30 {
 				t.Errorf("%+v: %q", step, line)
@@ -191,7 +191,7 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 
 	env := map[string]string{"INFERENCE_CONFIG": file}
 
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		args   []string
 		want   string
 		failed string
@@ -204,7 +204,7 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 		{[]string{"models", "explain", "goood"}, "", "goood"},
 		{[]string{"models", "explain"}, "", "name one model"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			got, _, err := converse(t, "", env, tc.args...)
 			if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") ||
 				err != nil && !strings.Contains(err.Error(), tc.failed) {

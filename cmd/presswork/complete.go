@@ -120,8 +120,8 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 		m.entry("\\fB"+roff(s.Name)+"\\fR", withDefault(s.Meaning, s.Default))
 	}
 	m.entry("\\fBSOURCE_DATE_EPOCH\\fR",
-		"Seconds since 1970: md2pdf takes them for the present, and the same document becomes the same bytes.")
-	m.entry("\\fBNO_COLOR\\fR", "Set to anything: no colours on the terminal.")
+		"Seconds since 1970, used by md2pdf as the current time: the same document then gives the same bytes.")
+	m.entry("\\fBNO_COLOR\\fR", "Any value turns off colours on the terminal.")
 	m.line(".SH EXIT STATUS")
 
 	for _, status := range []struct {
@@ -130,7 +130,7 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 	}{
 		{exitOK, "Done."},
 		{exitFailed, "A file failed, or there were findings with --strict."},
-		{exitUsage, "Wrong usage or a wrong setting."},
+		{exitUsage, "Invalid usage or an invalid setting."},
 		{exitNoBrowser, "No Chromium was found."},
 		{exitInterrupted, "Interrupted."},
 	} {
@@ -141,11 +141,12 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 	return err
 }
 
+// manual collects the roff source of the manual page.
 type manual struct{ b strings.Builder }
 
 func (m *manual) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
-// entry is one row of a list: a term in roff, and its meaning.
+// entry writes one row of a list: a term in roff, and its meaning in plain text.
 func (m *manual) entry(term, meaning string) {
 	m.line(".TP\n%s\n%s", term, roff(meaning))
 }
@@ -181,6 +182,7 @@ func (m *manual) commands(parent *cobra.Command) {
 	}
 }
 
+// flag writes the row of a flag. A flag whose value may be omitted is shown as --name[=VALUE].
 func (m *manual) flag(f *pflag.Flag) {
 	value, meaning := pflag.UnquoteUsage(f)
 

@@ -17,8 +17,8 @@ import (
 	"presswork/internal/local"
 )
 
-// pictures maps a file extension to its picture type.
-func pictures() map[string]string {
+// pictureTypes maps a file extension to the API's name of the picture type.
+func pictureTypes() map[string]string {
 	return map[string]string{".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 }
 
@@ -40,8 +40,8 @@ func newExportCommand(p *program) *cobra.Command {
 		Use:   "export URL",
 		Short: "Turn a web page into a PDF or a picture on this machine",
 		Long: "Turn a web page into a PDF, or into a picture when the output ends in .png, .jpg or .webp.\n" +
-			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or " +
-			"EXPORT_ALLOW_PRIVATE names them.",
+			"The page may reach public addresses on ports 80 and 443, and those that --allow-private or\n" +
+			"EXPORT_ALLOW_PRIVATE names.",
 		Example: "  presswork export https://example.com -o page.pdf\n" +
 			"  presswork export http://localhost:3000/report --allow-private localhost:3000 -o report.pdf --format a4\n" +
 			"  presswork export https://example.com -o page.png --full-page",
@@ -66,7 +66,7 @@ func newExportCommand(p *program) *cobra.Command {
 		&e.allow,
 		"allow-private",
 		"",
-		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default "+
+		"private `HOSTS` that the page may reach: host[:port] or CIDR, separated by commas (default "+
 			"EXPORT_ALLOW_PRIVATE)",
 	)
 
@@ -93,7 +93,7 @@ func newExportCommand(p *program) *cobra.Command {
 type exportFlag struct {
 	name string // the API's name
 	help string
-	// kind is text, number, switch or level. A level is a text that may be omitted.
+	// kind is text, number, switch or level. A level is a text whose value may be omitted.
 	kind string
 }
 
@@ -102,31 +102,32 @@ func exportFlags() []exportFlag {
 		{"format", "`SIZE` of the paper: letter, legal, tabloid, ledger, a0 to a6 (default letter)", "text"},
 		{"width", "`WIDTH` of the paper (\"210mm\")", "text"},
 		{"height", "`HEIGHT` of the paper", "text"},
-		{"landscape", "turn the paper", "switch"},
-		{"scale", "`FACTOR` 0.1 to 2 (default 1)", "number"},
+		{"landscape", "print in landscape", "switch"},
+		{"scale", "scale the page by `FACTOR`, 0.1 to 2 (default 1)", "number"},
 		{"printBackground", "print backgrounds (default true)", "switch"},
-		{"pageRanges", "these `PAGES` only (\"1-3,5\")", "text"},
-		{"preferCSSPageSize", "let the page's own @page size win", "switch"},
+		{"pageRanges", "print only these `PAGES` (\"1-3,5\")", "text"},
+		{"preferCSSPageSize", "prefer the @page size of the page's own stylesheet", "switch"},
 		{"outline", "write bookmarks", "switch"},
-		{"tagged", "write the structure that screen readers use (default true)", "switch"},
-		{"pdf_a", "PDF/A of the level `[=LEVEL]`: 2b, 2u or 3b (default 2b)", "level"},
-		{"fullPage", "picture of the whole page", "switch"},
-		{"selector", "picture of the first element that matches this `CSS` selector", "text"},
-		{"quality", "`QUALITY` 0 to 100 of jpeg and webp (default 80)", "number"},
-		{"waitUntil", "`EVENT`: load (default), domcontentloaded, networkidle0 or networkidle2", "text"},
+		{"tagged", "write the structure tags that screen readers use (default true)", "switch"},
+		{"pdf_a", "write PDF/A of level `[=LEVEL]`: 2b, 2u or 3b (default 2b)", "level"},
+		{"fullPage", "take the picture of the whole page, not only of the window", "switch"},
+		{"selector", "take the picture of the first element that matches this `CSS` selector", "text"},
+		{"quality", "`QUALITY` of a JPEG or WebP picture, 0 to 100 (default 80)", "number"},
+		{"waitUntil", "wait for `EVENT`: load (default), domcontentloaded, networkidle0 or networkidle2", "text"},
 		{"waitForSelector", "wait for an element that matches this `CSS` selector", "text"},
 		{"waitForExpression", "wait until this `JAVASCRIPT` is true", "text"},
-		{"waitForTimeout", "wait this many `MILLISECONDS` after all else", "number"},
-		{"timeout", "give up after this many `MILLISECONDS` (default 30000)", "number"},
-		{"mediaType", "`MEDIA`: screen or print", "text"},
+		{"waitForTimeout", "wait another `MILLISECONDS` after all other conditions are met", "number"},
+		{"timeout", "fail after `MILLISECONDS` (default 30000)", "number"},
+		{"mediaType", "apply the styles for `MEDIA`: screen or print", "text"},
 		{"javaScriptEnabled", "run the page's scripts (default true)", "switch"},
-		{"userAgent", "`TEXT` of the User-Agent header", "text"},
-		{"failOnConsoleExceptions", "fail on a script error nobody catches", "switch"},
-		{"failOnResourceLoadingFailed", "fail when a resource cannot be loaded", "switch"},
-		{"theme", "one of our themes' `NAME`: sets its variables on the page", "text"},
+		{"userAgent", "send `TEXT` as the User-Agent header", "text"},
+		{"failOnConsoleExceptions", "fail on an uncaught script exception", "switch"},
+		{"failOnResourceLoadingFailed", "fail if a resource cannot be loaded", "switch"},
+		{"theme", "set the CSS variables of the theme `NAME` on the page", "text"},
 	}
 }
 
+// wordEnds finds the borders between the words of a camelCase name; CSS in preferCSSPageSize is one word.
 var wordEnds = regexp.MustCompile(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 // flag returns the option's name on the command line: --prefer-css-page-size for preferCSSPageSize.
@@ -135,6 +136,7 @@ func (o exportFlag) flag() string {
 	return strings.NewReplacer("_", "-", "java-script", "javascript").Replace(name)
 }
 
+// add registers the flag. A given value is stored in into as JSON, under the API's name.
 func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 	set := func(s string) error {
 		raw := json.RawMessage(s)
@@ -227,7 +229,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	}
 	extension := strings.ToLower(filepath.Ext(e.output))
 
-	picture, isPicture := pictures()[extension]
+	picture, isPicture := pictureTypes()[extension]
 	if !isPicture && extension != ".pdf" && e.output != local.Std {
 		return page, fmt.Errorf("-o %s: the name must end in .pdf, .png, .jpg or .webp", e.output)
 	}
@@ -252,7 +254,7 @@ func (e *exportCommand) explain(err error) error {
 	}
 
 	return fmt.Errorf(
-		"--%s is not supported for %s: it applies to the other kind of output",
+		"--%s is not supported for %s: it applies to PDFs or to pictures, not to both",
 		exportFlags()[i].flag(),
 		e.output,
 	)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 
 		_, picture := local.NewWebPage("https://a", "a.png", "png", fields, nil, nil)
 		if pdf != nil && picture != nil {
-			t.Errorf("%s is an option of neither: %v", o.name, pdf)
+			t.Errorf("%s is an option of neither PDFs nor pictures: %v", o.name, pdf)
 		}
 	}
 }
@@ -30,7 +29,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 func TestExportRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for _, c := range []struct {
 		args []string
 		says string
 	}{
@@ -49,7 +48,7 @@ func TestExportRejectsInvalidFlags(t *testing.T) {
 		{[]string{"https://example.com", "--cookie", "x"}, "NAME=VALUE"},
 		{[]string{"https://example.com", "--allow-private", "a b"}, "--allow-private"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			if got := ask(
 				t,
 				append(

@@ -76,7 +76,7 @@ func newInfoCommand(p *program) *cobra.Command {
 				}
 				i.Paths = append(i.Paths, path)
 			}
-			p.inspectOwn(cmd.Context(), &i)
+			p.inspectLocalState(cmd.Context(), &i)
 
 			if asJSON {
 				return p.encode(i)
@@ -90,8 +90,8 @@ func newInfoCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// inspectOwn checks the folders that only the command line uses. It opens the cache for that.
-func (p *program) inspectOwn(ctx context.Context, i *info) {
+// inspectLocalState checks the cache and the run log, which only the command line uses. It opens the cache for that.
+func (p *program) inspectLocalState(ctx context.Context, i *info) {
 	problem := func(err error, fix string) {
 		if err != nil {
 			i.Problems = append(i.Problems, local.Problem{What: local.Message(err), Fix: fix})
@@ -112,25 +112,25 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 			err = opened.Close()
 		}
 		problem(err,
-			"`presswork cache config` shows where it is set; until then each run keeps its own cache in memory")
+			"`presswork cache config` shows where it is set; without it each run uses its own cache in memory")
 	}
 	i.Telemetry, err = runlog.Folder(p.getenv)
 	problem(err, correct)
 }
 
-// words prints what works on this machine, then what does not work and how to fix it.
-func (i info) words() string {
+// summary returns sentences that say what works on this machine, what does not, and how to fix it.
+func (i info) summary() string {
 	var works, not []string
-	tell := func(can bool, what, why string) {
+	add := func(can bool, what, why string) {
 		if can {
 			works = append(works, what)
 		} else {
 			not = append(not, what+why)
 		}
 	}
-	tell(i.Chromium.Version != "", "print documents and export pages",
-		" (there is no Chromium that works; HTML needs none)")
-	tell(i.Redis.Version != "", "run `presswork serve` by itself", " (without redis-server it needs REDIS_URL)")
+	add(i.Chromium.Version != "", "print documents and export pages",
+		" (no working Chromium was found; HTML output works without it)")
+	add(i.Redis.Version != "", "run `presswork serve` by itself", " (without redis-server it needs REDIS_URL)")
 
 	var b strings.Builder
 	if len(works) > 0 {
@@ -142,19 +142,19 @@ func (i info) words() string {
 	}
 
 	if i.Chromium.Version != "" && i.Sandbox {
-		b.WriteString(" What is printed is confined by Chromium's sandbox")
+		b.WriteString(" Documents are printed inside Chromium's sandbox")
 
 		if i.NetworkIsolated {
-			b.WriteString(", without a network")
+			b.WriteString(", without network access")
 		}
 		b.WriteString(".")
 	}
 
 	switch n := len(i.Problems); n {
 	case 0:
-		b.WriteString(" Nothing is wrong.")
+		b.WriteString(" No problems were found.")
 	case 1:
-		b.WriteString(" One thing is to be mended:")
+		b.WriteString(" 1 problem to fix:")
 	default:
 		fmt.Fprintf(&b, " %d problems to fix:", n)
 	}
@@ -167,7 +167,7 @@ func (i info) words() string {
 }
 
 func (p *program) printInfo(i info) error {
-	for line := range strings.SplitSeq(i.words(), "\n") {
+	for line := range strings.SplitSeq(i.summary(), "\n") {
 		fmt.Fprintln(p.stdout, terminal.Printable(line))
 	}
 	fmt.Fprintln(p.stdout)
@@ -185,9 +185,9 @@ func (p *program) printInfo(i info) error {
 		}
 		row("sandbox", "%s", sandbox)
 
-		network := "none for the browser"
+		network := "the browser has none"
 		if !i.NetworkIsolated {
-			network = "open to the browser: this system has no user namespaces"
+			network = "the browser can reach it: this system has no user namespaces"
 		}
 		row("network", "%s", network)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,8 +33,8 @@ func TestInfo(t *testing.T) {
 	file := filepath.Join(folder(t, map[string]string{"file": ""}), "file")
 
 	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": file, "PRESSWORK_TELEMETRY": "maybe"})
-	for i, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
+		t.Run(want, func(t *testing.T) {
 			if got := askIn(t, env, "info"); got.code != 0 || !strings.Contains(got.stdout, want) {
 				t.Errorf("%q is not in %+v", want, got)
 			}
@@ -47,7 +46,7 @@ func TestInfo(t *testing.T) {
 		first,
 		"This machine can print documents and export pages, and run `presswork serve` by itself.",
 	) {
-		t.Errorf("it begins with %q", first)
+		t.Errorf("the first line is %q", first)
 	}
 
 	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji", "serif fonts", "CACHE_DIR"} {
@@ -63,20 +62,20 @@ func TestInfoStartsWithTheProblems(t *testing.T) {
 
 	problem := local.Problem{What: "no font for Thai", Fix: "apt install fonts-noto-core"}
 	for want, m := range map[string]local.Machine{
-		"This machine can print documents and export pages, and run `presswork serve` by itself. What is printed is confined by Chromium's sandbox, without a network. Nothing is wrong.": {
+		"This machine can print documents and export pages, and run `presswork serve` by itself. Documents are printed inside Chromium's sandbox, without network access. No problems were found.": {
 			Chromium: program, Redis: program, Sandbox: true, NetworkIsolated: true,
 		},
-		"This machine can print documents and export pages. It cannot run `presswork serve` by itself (without redis-server it needs REDIS_URL). One thing is to be mended:\n- no font for Thai: apt install fonts-noto-core": {
+		"This machine can print documents and export pages. It cannot run `presswork serve` by itself (without redis-server it needs REDIS_URL). 1 problem to fix:\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: program, Problems: []local.Problem{problem},
 		},
-		"It cannot print documents and export pages (there is no Chromium that works; HTML needs none), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 problems to fix:\n" +
+		"It cannot print documents and export pages (no working Chromium was found; HTML output works without it), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 problems to fix:\n" +
 			"- no font for Thai: apt install fonts-noto-core\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: local.Program{Path: "/usr/bin/x"}, Problems: []local.Problem{problem, problem},
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := (info{Machine: m}).words(); got != want {
-				t.Errorf("it says\n%s\nand not\n%s", got, want)
+			if got := (info{Machine: m}).summary(); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
 	}

@@ -53,8 +53,8 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 		Use:   "create NAME",
 		Short: "Create an API key and print it once",
 		Long: "Create an API key, print it on standard output, and add its SHA-256 under NAME to the file of\n" +
-			"KEYS_CONFIG (default keys.yaml). The key itself is stored nowhere. A running server takes it within\n" +
-			"3 seconds. Comments and the other entries of the file stay as they are.",
+			"KEYS_CONFIG (default keys.yaml). The key itself is not stored. A running server accepts it within\n" +
+			"3 seconds. Comments and other entries of the file are kept.",
 		Example: "  presswork keys create reports --rpm 600\n" +
 			"  presswork keys create app --models 'openai/*' --tiers flex --concurrency 20",
 		Args: exactly("the NAME of a key"),
@@ -64,15 +64,15 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&e.Admin, "admin", false, "the key may see metrics, the monitor and /admin")
-	f.StringSliceVar(&e.Models, "models", nil, "comma list of `MODELS` it may use, names or globs (default all)")
+	f.BoolVar(&e.Admin, "admin", false, "allow metrics, the monitor and /admin")
+	f.StringSliceVar(&e.Models, "models", nil, "`MODELS` it may use: names or globs, separated by commas (default all)")
 	f.StringSliceVar(&e.Tiers, "tiers", nil,
-		"comma list of the service `TIERS` it may ask for: "+strings.Join(keyfile.Tiers(), ", ")+" (default none)")
-	f.IntVar(&e.RPM, "rpm", 0, "requests per minute that make work; 0 is the server's RATE_LIMIT_RPM")
+		"service `TIERS` it may request, separated by commas: "+strings.Join(keyfile.Tiers(), ", ")+" (default none)")
+	f.IntVar(&e.RPM, "rpm", 0, "requests per minute that start work; 0 is the server's RATE_LIMIT_RPM")
 	f.IntVar(&e.RPD, "rpd", 0, "completions per day; 0 is no limit")
 	f.IntVar(&e.TPM, "tpm", 0, "tokens per minute; 0 is no limit")
 	f.IntVar(&e.TPD, "tpd", 0, "tokens per day; 0 is no limit")
-	f.IntVar(&e.Concurrency, "concurrency", 0, "completions at a time; 0 is no limit")
+	f.IntVar(&e.Concurrency, "concurrency", 0, "completions at the same time; 0 is no limit")
 
 	return cmd
 }
@@ -94,7 +94,7 @@ func (p *program) createKey(e keyfile.Entry) error {
 	}
 	fmt.Fprintf(
 		terminal.Plain(p.stderr),
-		"key %s is added to %s; it is printed once, and stored nowhere\n",
+		"added key %s to %s; save it now: it is printed only once\n",
 		e.Name,
 		path,
 	)
@@ -138,7 +138,7 @@ func newKeysRevokeCommand(p *program) *cobra.Command {
 		Use:   "revoke NAME",
 		Short: "Delete an API key from keys.yaml",
 		Long: "Delete every entry of NAME from the file of KEYS_CONFIG (default keys.yaml). A running server refuses\n" +
-			"the key within 3 seconds. Jobs and usage belong to the name: a new key of the same name has them.",
+			"the key within 3 seconds. Jobs and usage belong to the name: a new key of the same name gets them.",
 		Args: exactly("the NAME of a key"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := p.keysPath()
@@ -149,7 +149,7 @@ func newKeysRevokeCommand(p *program) *cobra.Command {
 			if _, err := keyfile.Remove(path, args[0]); err != nil {
 				return usageError{err}
 			}
-			_, err = fmt.Fprintf(terminal.Plain(p.stderr), "key %s is revoked in %s\n", args[0], path)
+			_, err = fmt.Fprintf(terminal.Plain(p.stderr), "revoked key %s in %s\n", args[0], path)
 
 			return err
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -16,8 +15,8 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
 
-	for i, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			var stderr bytes.Buffer
 
 			code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)

@@ -53,8 +53,8 @@ func TestTheManualIsWellFormed(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-z")
 
 	cmd.Stdin = strings.NewReader(ask(t, "man").stdout)
-	if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
-		t.Errorf("%v: %s (`make setup-test` installs groff)", err, said)
+	if output, err := cmd.CombinedOutput(); err != nil || len(output) > 0 {
+		t.Errorf("%v: %s (`make setup-test` installs groff)", err, output)
 	}
 }
 

@@ -32,8 +32,9 @@ type md2pdf struct {
 	options presswork.Options
 	output  string
 	// to is the output format: the value of --to, or the format that the output's file name implies.
-	to        string
-	made      presswork.Output
+	to string
+	// format is the output format that the flags resolve to.
+	format    presswork.Output
 	cssFile   string
 	themesDir string
 	allow     []string
@@ -52,8 +53,8 @@ type md2pdf struct {
 	shared local.Snapshot
 	// page serves the live page of --live. It is nil without --live.
 	page *livepage.Server
-	// pale holds the themes with a low-contrast warning that was already printed.
-	pale map[string]bool
+	// warnedThemes holds the themes whose low-contrast warning was already printed.
+	warnedThemes map[string]bool
 }
 
 func newMD2PDFCommand(p *program) *cobra.Command {
@@ -63,8 +64,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
 		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
 			"standard input.\n" +
-			"FILE.pdf is written beside each input unless -o says otherwise. Flags win over a file's front matter.\n" +
-			"When a conversion fails, no partial result is left and an older one stays as it is.\n\n" +
+			"FILE.pdf is written next to each input; -o chooses another place. Flags override a file's front matter.\n" +
+			"A failed conversion leaves no partial result, and keeps an older one unchanged.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
 		Example: "  presswork md2pdf report.md --theme nord\n" +
 			"  presswork md2pdf letter.md --ai-theme --mood=elegant\n" +
@@ -86,17 +87,17 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		&m.to,
 		"to",
 		"",
-		"`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o "+
-			"NAME.zip packs them); without it the name of -o decides, else pdf",
+		"`FORMAT`: pdf, html (one self-contained file), epub or png (a picture of each page; -o NAME.zip packs "+
+			"them) (default: the extension of -o, else pdf)",
 	)
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false,
-		"choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
+		"choose a theme for the text, and print the reasons; without --analysis-model nothing leaves this machine")
 	m.advice.add(cmd)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
 	f.StringVar(&m.passwordFile, "password-file", "",
-		"`FILE` whose first line is the password: a --password can be seen by every user of this machine")
+		"`FILE` whose first line is the password; other users of this machine can see a --password")
 	f.StringVar(&m.cssFile, "css", "", "stylesheet `FILE`, applied last")
 	f.StringArrayVar(&m.allow, "allow", nil,
 		"`DIR` outside the input's folder from which images may be shown; repeatable")
@@ -104,15 +105,15 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		&m.merge,
 		"merge",
 		false,
-		"print all files into one document, named after the first unless -o says otherwise: its front matter counts, "+
-			"each file begins on a new page, and links between them stay links",
+		"merge all files into one document, with the name (unless -o is set) and the front matter of the first; "+
+			"each file begins on a new page, and links between the files still work",
 	)
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
-	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
+	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "convert `N` files at the same time")
 	f.BoolVarP(&m.watch, "watch", "w", false,
 		"convert again whenever a file, its images, the stylesheet or a theme changes")
 	f.BoolVar(&m.live, "live", false,
-		"--watch, and show the pages in the browser while the document is written; nothing leaves this machine")
+		"--watch, and show the pages in the browser while you write; nothing leaves this machine")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
@@ -150,7 +151,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Epoch:     m.epoch,
 		ThemesDir: m.themesDir,
 		Allow:     m.allow,
-		Output:    m.made,
+		Output:    m.format,
 		Jobs:      m.tabs(inputs),
 		Timeout:   m.cfg.RenderTimeout,
 		Fetch:     images.Fetch,
@@ -227,8 +228,8 @@ func (m *md2pdf) convert(
 		}
 	}
 	report.end(len(failures))
-	m.note(outputs, len(failures))
-	m.warnOfThemes(c, outputs)
+	m.recordRun(outputs, len(failures))
+	m.warnOfContrast(c, outputs)
 
 	if m.page != nil && len(failures) > 0 {
 		m.page.Fail(failures[0].Error())
@@ -244,19 +245,19 @@ func (m *md2pdf) convert(
 	return outputs, fmt.Errorf("%d of %d files failed", len(failures), len(inputs))
 }
 
-// warnOfThemes warns once for each custom theme with low contrast.
-func (m *md2pdf) warnOfThemes(c *local.Converter, outputs []local.Output) {
+// warnOfContrast warns once for each custom theme with low contrast.
+func (m *md2pdf) warnOfContrast(c *local.Converter, outputs []local.Output) {
 	for _, out := range outputs {
 		t, err := c.Theme(out.Theme)
-		if err != nil || !t.Custom || t.Readable() || m.pale[out.Theme] {
+		if err != nil || !t.Custom || t.Readable() || m.warnedThemes[out.Theme] {
 			continue
 		}
 
-		if m.pale == nil {
-			m.pale = map[string]bool{}
+		if m.warnedThemes == nil {
+			m.warnedThemes = map[string]bool{}
 		}
-		m.pale[out.Theme] = true
-		m.notices().Warn("the theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page",
+		m.warnedThemes[out.Theme] = true
+		m.notices().Warn("the theme is hard to read: WCAG AA requires a contrast of at least 4.5 with the page",
 			"theme", out.Theme, "text", t.Contrast.Text, "links", t.Contrast.Link)
 	}
 }

@@ -14,12 +14,12 @@ import (
 )
 
 // askIn runs the program with this environment.
-func askIn(t *testing.T, env map[string]string, args ...string) said {
+func askIn(t *testing.T, env map[string]string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, func(name string) string { return env[name] }, &stdout, &stderr)
 
-	return said{code, stdout.String(), stderr.String()}
+	return outcome{code, stdout.String(), stderr.String()}
 }
 
 // untouched fails the test unless the folder holds exactly these files and a.pdf is older than the run.

@@ -18,25 +18,25 @@ import (
 func optionHelp() map[string]string {
 	return map[string]string{
 		"page_size":         "`SIZE`: A3, A4, A5, A6, B5, Letter, Legal, Tabloid or \"210mm x 297mm\" (default A4)",
-		"landscape":         "turn the page",
+		"landscape":         "print in landscape",
 		"margin_preset":     "`PRESET`: none, narrow, normal or wide (default normal)",
 		"margins":           "margin as a CSS `LENGTH` (\"20mm\")",
-		"binding":           "`LENGTH` that the spine takes from the inner margin (\"8mm\"); margins mirror on facing pages",
-		"bleed":             "`LENGTH` of colour beyond the edge where the paper is cut (\"3mm\")",
-		"crop_marks":        "crop marks on a larger sheet, with a bleed of 3mm unless --bleed says otherwise",
-		"header_text":       "`TEXT` above each page, with {page} {total} {title} {date} {chapter}",
-		"footer_text":       "`TEXT` below each page, the same (default the theme's page number)",
+		"binding":           "gutter of `LENGTH` on the inner margin (\"8mm\"); margins mirror on facing pages",
+		"bleed":             "`LENGTH` by which colours extend past the trim (\"3mm\")",
+		"crop_marks":        "print crop marks on a larger sheet; sets --bleed to 3mm if it is not given",
+		"header_text":       "`TEXT` above each page; it may contain {page} {total} {title} {date} {chapter}",
+		"footer_text":       "`TEXT` below each page, with the same placeholders (default the theme's page number)",
 		"toc":               "table of contents, down to heading level `[=LEVEL]` (default 3)",
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
-		"chapter_start":     "`PLACE` where chapters begin: continue (default), page, or right (a right-hand page)",
+		"chapter_start":     "`PLACE` where chapters begin: continue (default), page (a new page) or right (a right-hand page)",
 		"footnotes":         "`PLACE` of footnotes: page (at the foot of their page, the default) or end",
-		"numbering": "number all that have a caption: through the `SCOPE` document or chapter (default: what " +
+		"numbering": "number everything that has a caption, per `SCOPE`: document or chapter (default: only what " +
 			"has a label)",
-		"bibliography": "`FILE` of the works that are cited, BibTeX or CSL-JSON, beside the document; several " +
-			"with commas",
+		"bibliography": "`FILE` with the cited works, BibTeX or CSL-JSON, in the document's folder; separate " +
+			"several with commas",
 		"csl":           "citation `STYLE`: apa, ieee, vancouver… or a .csl file (default chicago-author-date)",
-		"nocite":        "`KEYS` that are listed without being cited, \"@a, @b\" or \"@*\"",
+		"nocite":        "`KEYS` of works to list although they are not cited: \"@a, @b\" or \"@*\"",
 		"lof":           "list of figures",
 		"lot":           "list of tables",
 		"lol":           "list of listings",
@@ -46,24 +46,24 @@ func optionHelp() map[string]string {
 		"title":         "`TITLE` (default the first heading)",
 		"author":        "`AUTHOR`",
 		"subject":       "`SUBJECT`",
-		"keywords":      "keywords, as a comma `LIST`",
+		"keywords":      "`LIST` of keywords, separated by commas",
 		"lang":          "language as a BCP 47 `TAG` (\"en\", \"de-CH\")",
-		"scale":         "`FACTOR` 0.1 to 2 (default 1)",
-		"page_ranges":   "print these `PAGES` only (\"1-3,5\")",
-		"tagged":        "write the structure that screen readers use (default true)",
+		"scale":         "scale the page by `FACTOR`, 0.1 to 2 (default 1)",
+		"page_ranges":   "print only these `PAGES` (\"1-3,5\")",
+		"tagged":        "write the structure tags that screen readers use (default true)",
 		"outline":       "write bookmarks (default true)",
-		"pdf_a":         "PDF/A of the level `[=LEVEL]`: 2b, 2u or 3b (default 2b)",
-		"pdf_ua":        "PDF/UA-1",
+		"pdf_a":         "write PDF/A of level `[=LEVEL]`: 2b, 2u or 3b (default 2b)",
+		"pdf_ua":        "write PDF/UA-1",
 		"attach_source": "attach the Markdown to the PDF (needs --pdf-a=3b)",
-		"password":      "`PASSWORD` that opens the PDF; better --password-file",
-		"strict":        "fail where there would be warnings",
-		"raw_html":      "raw HTML is `HOW`: sanitized or escaped (default sanitized)",
+		"password":      "`PASSWORD` that opens the PDF; --password-file is safer",
+		"strict":        "treat warnings as errors",
+		"raw_html":      "`MODE` of raw HTML: sanitized or escaped (default sanitized)",
 		"as": "`KIND`: document, book (justified, drop caps, running heads on facing pages), or " +
 			"slides: a 16:9 page for each part between ---",
-		"speaker_notes": "notes of slides as `KIND`: comments in the PDF, pages behind the slides, or none " +
+		"speaker_notes": "speaker notes as `KIND`: comments in the PDF, pages after the slides, or none " +
 			"(default comments)",
-		"resolution":    "`DPI` of pictures of pages, 36 to 600 (default 150)",
-		"markdown":      "`DIALECT` of the Markdown: gfm, pandoc, obsidian or mdx (default by what it holds)",
+		"resolution":    "`DPI` of page pictures, 36 to 600 (default 150)",
+		"markdown":      "`DIALECT` of the Markdown: gfm, pandoc, obsidian or mdx (default: detected)",
 		"remote_images": "show http and https images (default true)",
 	}
 }
@@ -116,7 +116,7 @@ func jsonKey(f reflect.StructField) string {
 	return key
 }
 
-// setJSON parses a value that is typed in its JSON form.
+// setJSON parses a flag value that is written as JSON. want completes the error "it must be ...".
 func setJSON[T any](field **T, s, want string) error {
 	if err := json.Unmarshal([]byte(s), field); err != nil {
 		return fmt.Errorf("it must be %s", want)

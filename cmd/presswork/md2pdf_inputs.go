@@ -57,15 +57,15 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 		return nil, err
 	}
 
-	if m.made, err = m.outputFormat(); err != nil {
+	if m.format, err = m.outputFormat(); err != nil {
 		return nil, err
 	}
 
-	if err := local.CheckOutput(m.made, m.options); err != nil {
+	if err := local.CheckOutput(m.format, m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
 
-	inputs, err := m.plan(paths, "."+string(m.made))
+	inputs, err := m.plan(paths, "."+string(m.format))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func checkValues(paths []string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
 			return fmt.Errorf(
-				"%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, "+
+				"%q is not a file; write the optional value of a flag after an equals sign: --toc=2, --pdf-a=2u, "+
 					"--tagged=false",
 				path,
 			)
@@ -102,7 +102,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case m.html:
 		asked = presswork.HTML
 	case m.to != "" && !slices.Contains(presswork.Outputs(), asked):
-		return "", fmt.Errorf("--to: %q is not known; allowed: %s", m.to, outputNames())
+		return "", fmt.Errorf("--to: %q is not a supported format; allowed: %s", m.to, outputNames())
 	}
 
 	named := presswork.Output(strings.ToLower(strings.TrimPrefix(filepath.Ext(m.output), ".")))
@@ -113,7 +113,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 		named = presswork.PNG
 	}
 
-	others := []presswork.Output{
+	unsupported := []presswork.Output{
 		"doc",
 		"docx",
 		"jpeg",
@@ -129,12 +129,12 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 		"webp",
 	}
 	switch {
-	case slices.Contains(others, named):
+	case slices.Contains(unsupported, named):
 		return "", fmt.Errorf("-o %s: the extension is not a supported format; allowed: %s", m.output, outputNames())
 	case !slices.Contains(presswork.Outputs(), named):
 		return cmp.Or(asked, presswork.PDF), nil
 	case asked != "" && asked != named:
-		return "", fmt.Errorf("-o %s names a file of another format than %s", m.output, asked)
+		return "", fmt.Errorf("-o %s does not match the format %s; change one of them", m.output, asked)
 	}
 
 	return named, nil
@@ -145,6 +145,7 @@ func outputNames() string {
 	return strings.ReplaceAll(strings.Trim(names, "[]"), " ", ", ")
 }
 
+// plan pairs each input with its output path, which ends in ext unless -o names a file.
 func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
 	if !m.merge {
 		return local.Plan(paths, m.output, ext)
@@ -203,19 +204,19 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 	case m.jobs < 1:
 		return fmt.Errorf("--jobs is %d; it must be at least 1", m.jobs)
 	case usesStdout && m.json:
-		return errors.New("--json prints to standard output, where the document would go; choose a file with -o")
+		return errors.New("--json and the document both need standard output; choose a file with -o")
 	case usesStdout && m.open:
 		return errors.New("--open needs a file; choose one with -o")
-	case usesStdout && m.made != presswork.HTML && terminal.Is(m.stdout):
+	case usesStdout && m.format != presswork.HTML && terminal.Is(m.stdout):
 		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	case m.live && len(inputs) > 1:
-		return fmt.Errorf("--live shows one document, and %d are given; --merge makes one of them", len(inputs))
-	case m.live && m.made != presswork.PDF:
-		return fmt.Errorf("--live shows the pages of a PDF, and %s has none to show", m.made)
+		return fmt.Errorf("--live shows one document, but %d were given; add --merge to join them", len(inputs))
+	case m.live && m.format != presswork.PDF:
+		return fmt.Errorf("--live shows the pages of a PDF; it does not support %s", m.format)
 	case m.watch && (usesStdin || usesStdout):
 		return errors.New("--watch needs files, not standard input or output")
 	case m.open && len(inputs) > 1:
-		return fmt.Errorf("--open takes one document, and %d are given", len(inputs))
+		return fmt.Errorf("--open takes one document, but %d were given", len(inputs))
 	}
 
 	return nil

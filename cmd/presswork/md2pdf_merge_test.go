@@ -34,14 +34,15 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 		t.Errorf("no analysis in %s", got.stdout)
 	}
 	// Images are resolved relative to their own file and confined to its folder.
-	var said []string
+	var messages []string
 	for _, w := range l.Warnings {
-		said = append(said, string(w.Code)+" "+w.Message)
+		messages = append(messages, string(w.Code)+" "+w.Message)
 	}
 
-	if len(said) != 2 || !strings.HasPrefix(said[0], `image_failed two.md: image "img/p.png": there is no such file`) ||
-		!strings.HasPrefix(said[1], `image_failed two.md: image "../secret.png": it lies outside`) {
-		t.Errorf("warnings %q", said)
+	if len(messages) != 2 ||
+		!strings.HasPrefix(messages[0], `image_failed two.md: image "img/p.png": there is no such file`) ||
+		!strings.HasPrefix(messages[1], `image_failed two.md: image "../secret.png": it lies outside`) {
+		t.Errorf("warnings %q", messages)
 	}
 
 	if !strings.Contains(got.stderr, "two.md:8: image") {

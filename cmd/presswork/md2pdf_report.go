@@ -23,16 +23,16 @@ type reporter struct {
 	quiet    bool
 	// live is true if standard error is a terminal.
 	live bool
-	// alone is true if a single document is converted once. Its error is then the program's error, which main
-	// prints.
+	// alone is true if a single document is converted once. Its error becomes the program's error: run prints it, so
+	// done must not.
 	alone bool
 
 	mu    sync.Mutex
-	total int // documents in this round
-	taken int // documents already started
-	begun map[string]bool
-	pages int // pages printed so far
-	since time.Time
+	total int             // documents in this round
+	taken int             // documents already started
+	begun map[string]bool // inputs already started
+	pages int             // pages printed so far
+	since time.Time       // start of this round
 	// step is the text of the updating line, or "" for none. stepped is the time when it was set.
 	step    string
 	stepped time.Time
@@ -55,7 +55,7 @@ func (r *reporter) begin(total int) {
 	r.total, r.taken, r.pages, r.since, r.begun = total, 0, 0, time.Now(), map[string]bool{}
 }
 
-// stage shows a step on the terminal.
+// stage shows a step on the terminal. Conversions call it from several goroutines.
 func (r *reporter) stage(input string, stage presswork.Stage) {
 	if !r.live || stage == presswork.StageDone {
 		return

@@ -20,19 +20,19 @@ import (
 	"presswork/internal/fault"
 )
 
-// said is the outcome of a run: exit status and output.
-type said struct {
+// outcome is the exit status and the output of a run.
+type outcome struct {
 	code           int
 	stdout, stderr string
 }
 
 // ask runs the program with an empty environment.
-func ask(t *testing.T, args ...string) said {
+func ask(t *testing.T, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
 
-	return said{code, stdout.String(), stderr.String()}
+	return outcome{code, stdout.String(), stderr.String()}
 }
 
 // needsChromium skips a test that prints.
@@ -214,8 +214,8 @@ func TestALowContrastThemeIsWarnedOfOnce(t *testing.T) {
 	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
 		got := ask(t, "md2pdf", "--html", "--themes-dir", in("themes"), "-t", theme, in("a.md"), in("b.md"), "-o",
 			in(theme))
-		if n := strings.Count(got.stderr, "hard to read: WCAG AA asks"); got.code != 0 || n != times {
-			t.Errorf("%s: said %d times: %+v", theme, n, got)
+		if n := strings.Count(got.stderr, "hard to read: WCAG AA requires"); got.code != 0 || n != times {
+			t.Errorf("%s: warned %d times, want %d: %+v", theme, n, times, got)
 		}
 	}
 }
@@ -263,9 +263,9 @@ func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 		"switch in words":     {"--watch=maybe a.md", exitUsage, `--watch is "maybe"; allowed: true, false`},
 		"no jobs":             {"--jobs 0 a.md", exitUsage, "at least 1"},
 		"two to stdout":       {"a.md b.md -o -", exitUsage, "takes one document"},
-		"json and PDF":        {"a.md -o - --json", exitUsage, "--json prints to standard output"},
+		"json and PDF":        {"a.md -o - --json", exitUsage, "--json and the document"},
 		"live of two":         {"a.md b.md --live", exitUsage, "--live shows one document"},
-		"live of no pages":    {"a.md --live", exitUsage, "html has none to show"},
+		"live of no pages":    {"a.md --live", exitUsage, "does not support html"},
 		"watch stdin":         {"- --watch", exitUsage, "--watch needs files"},
 		"open stdout":         {"a.md -o - --open", exitUsage, "--open needs a file"},
 		"open two":            {"a.md b.md --open", exitUsage, "--open takes one document"},

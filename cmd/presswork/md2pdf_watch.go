@@ -21,7 +21,7 @@ func (m *md2pdf) follow(
 ) error {
 	for {
 		if !m.quiet && !m.json {
-			fmt.Fprintf(m.stderr, "watching %s; Ctrl-C ends\n", terminal.Count(len(inputs), "file"))
+			fmt.Fprintf(m.stderr, "watching %s; press Ctrl-C to stop\n", terminal.Count(len(inputs), "file"))
 		}
 
 		snapshots := []local.Snapshot{m.shared}
@@ -35,7 +35,7 @@ func (m *md2pdf) follow(
 
 		all := m.shared.Changed()
 		if all {
-			if err := m.renew(c, inputs); err != nil {
+			if err := m.reloadShared(c, inputs); err != nil {
 				fmt.Fprintln(m.stderr, terminal.Printable(err.Error()))
 			}
 		}
@@ -48,6 +48,7 @@ func (m *md2pdf) follow(
 			}
 		}
 
+		// convert has reported any failures. They do not end the watch: the user edits the file again.
 		fresh, err := m.convert(ctx, c, report, again)
 		if ctx.Err() != nil {
 			return err
@@ -59,8 +60,8 @@ func (m *md2pdf) follow(
 	}
 }
 
-// renew reads the themes and the stylesheet again.
-func (m *md2pdf) renew(c *local.Converter, inputs []local.Input) error {
+// reloadShared reads the themes and the stylesheet again, and sets the stylesheet in all inputs.
+func (m *md2pdf) reloadShared(c *local.Converter, inputs []local.Input) error {
 	m.shared = local.Take(m.watched()...)
 	c.Reload()
 

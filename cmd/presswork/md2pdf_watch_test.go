@@ -101,7 +101,7 @@ func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 	round(6)
 
 	if !strings.Contains(content(t, in("a.html")), "Third</h1>") {
-		t.Error("the mended document was not converted")
+		t.Error("the corrected document was not converted")
 	}
 	cancel()
 

@@ -20,10 +20,9 @@ func newModelsCommand(p *program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "models",
-		Short: "List the models that completions can name",
-		Long: "List the models of INFERENCE_CONFIG (models.yaml), or what an Ollama or llama-server on this machine " +
-			"offers\n" +
-			"where there is no such file.",
+		Short: "List the models that completions can use",
+		Long: "List the models of INFERENCE_CONFIG (models.yaml). Without that file, list the models that an Ollama or\n" +
+			"llama-server on this machine offers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.listModels(cmd.Context(), asJSON) },
 	}
@@ -41,7 +40,7 @@ func newModelsCommand(p *program) *cobra.Command {
 	}
 	pull := &cobra.Command{
 		Use:     "pull MODEL",
-		Short:   "Fetch a model through the Ollama on this machine",
+		Short:   "Download a model with the Ollama on this machine",
 		Example: "  presswork models pull gemma3:1b",
 		Args:    oneModel,
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.pullModel(cmd.Context(), args[0]) },
@@ -60,9 +59,8 @@ func oneModel(cmd *cobra.Command, args []string) error {
 }
 
 // noModels explains how to install a model.
-const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small " +
-	"one),\n" +
-	"or write a models.yaml:\n\n" +
+const noModels = "no models were found: start Ollama on this machine (`presswork models pull gemma3:1b` downloads a\n" +
+	"small model), or write a models.yaml:\n\n" +
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
 
 func (p *program) listModels(ctx context.Context, asJSON bool) error {
@@ -108,6 +106,7 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 	})
 }
 
+// tokens formats a limit. It returns "" for 0, which means that the limit is unknown or absent.
 func tokens(n int) string {
 	if n == 0 {
 		return ""
@@ -171,12 +170,12 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(ways)
 	}
-	fmt.Fprintf(p.stdout, "%s can %s; context %s, longest answer %s tokens\n", m.ID, strings.Join(m.Capabilities, ", "),
+	fmt.Fprintf(p.stdout, "%s: %s; context %s tokens, longest answer %s\n", m.ID, strings.Join(m.Capabilities, ", "),
 		terminal.Dash(tokens(m.ContextWindow)), terminal.Dash(tokens(m.MaxCompletionTokens)))
-	fmt.Fprintf(p.stdout, "reasoning is read by %q; a request waits %s for its first token, then %s for each\n\n",
+	fmt.Fprintf(p.stdout, "reasoning parser %q; time-out %s for the first token, %s for each later one\n\n",
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
 
-	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
+	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tUPSTREAM MODEL\tCONCURRENCY", func(w io.Writer) {
 		for _, s := range ways {
 			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL,
 				s.Name, terminal.Dash(tokens(s.MaxConcurrency)))
@@ -193,7 +192,7 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 	}
 
 	if err == nil {
-		fmt.Fprintf(p.stderr, "%s is installed; completions can name it now\n", name)
+		fmt.Fprintf(p.stderr, "%s is installed; completions can use it now\n", name)
 		return nil
 	}
 

@@ -26,12 +26,12 @@ func newNewCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "new [FILE.md]",
 		Short: "Write a sample document with front matter to start from",
-		Long: "Write a sample document with front matter to start from. Without FILE.md it is document.md. A " +
-			"file that\nis there already is left alone.",
+		Long: "Write a sample document with front matter to start from. FILE.md defaults to document.md. An existing\n" +
+			"file is not overwritten.",
 		Example: "  presswork new report.md\n  presswork md2pdf report.md --live",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("%s writes one file; %d were named", cmd.CommandPath(), len(args))}
+				return usageError{fmt.Errorf("%s writes one file, but %d were given", cmd.CommandPath(), len(args))}
 			}
 
 			return nil
@@ -47,9 +47,10 @@ func newNewCommand(p *program) *cobra.Command {
 	}
 }
 
+// writeSample creates the file with today's date from now. It returns a usageError if the file exists.
 func (p *program) writeSample(name string, now time.Time) error {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
-		return usageError{fmt.Errorf("%q: the name of a document ends with .md", name)}
+		return usageError{fmt.Errorf("%q: the name must end in .md or .markdown", name)}
 	}
 
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -71,7 +72,7 @@ func (p *program) writeSample(name string, now time.Time) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s was written; `presswork md2pdf %s --live` shows it while you write\n",
+	_, err = fmt.Fprintf(p.stdout, "Created %s. Preview it live with: presswork md2pdf %s --live\n",
 		terminal.Printable(name), terminal.Printable(name))
 
 	return err

@@ -83,6 +83,7 @@ func (p *program) config() (config.Config, error) {
 	return cfg, nil
 }
 
+// newLogger returns a log to w in the format of LOG_FORMAT. On a terminal, plain lines replace the format "text".
 func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	var level slog.Level
 	// config.Load has checked the level.
@@ -110,7 +111,7 @@ func (p *program) encode(v any) error {
 	return enc.Encode(v)
 }
 
-// live reports whether w is a terminal that can rewrite a line.
+// live reports whether w is a terminal on which a line can be overwritten.
 func (p *program) live(w io.Writer) bool { return terminal.Is(w) && p.getenv("TERM") != "dumb" }
 
 // painter colours standard output. It is nil when colours are off.
@@ -144,8 +145,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// numberOf describes the value of a flag whose own error message would be Go's.
-func numberOf(kind string) string {
+// allowedValues describes the values of a flag type whose parser returns an error of Go's strconv or time package.
+// For other types it returns "".
+func allowedValues(kind string) string {
 	switch kind {
 	case "int":
 		return "a whole number"
@@ -161,7 +163,7 @@ func numberOf(kind string) string {
 // flagError explains an invalid flag and suggests a similar one.
 func flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if what := numberOf(wrong.GetFlag().Value.Type()); what != "" {
+		if what := allowedValues(wrong.GetFlag().Value.Type()); what != "" {
 			return usageError{fmt.Errorf("--%s is %q; allowed: %s", wrong.GetFlag().Name, wrong.GetValue(), what)}
 		}
 	}

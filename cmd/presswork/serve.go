@@ -25,7 +25,7 @@ func newServeCommand(p *program) *cobra.Command {
 		Short: "Run everything on one machine: API, worker, and what they need",
 		Long: "Run everything on one machine. Without REDIS_URL it runs a private redis-server under DATA_DIR;\n" +
 			"without S3_ENDPOINT it keeps artifacts in PDF_OUTPUT_DIR. SIGTERM and Ctrl-C drain: no accepted job is\n" +
-			"lost or repeated. A second Ctrl-C ends at once.",
+			"lost or repeated. A second Ctrl-C exits at once.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.runRoles(cmd.Context(), app.Roles{API: true, Worker: true})
@@ -94,7 +94,7 @@ func newConfigCommand(p *program) *cobra.Command {
 		Use:   "config",
 		Short: "Print every setting with its meaning, default and current value",
 		Long: "Print every setting with its meaning, default and current value.\n" +
-			"Secrets show only whether they are set. A wrong value is named and the exit status is 2.",
+			"For a secret, it shows only whether it is set. If a value is invalid, the exit status is 2.",
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if asMarkdown {
@@ -132,7 +132,7 @@ func newConfigCommand(p *program) *cobra.Command {
 func newWarmupCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "warmup",
-		Short: "Prepare what the first conversion would wait for",
+		Short: "Prepare themes, fonts and the browser, so that the first conversion is fast",
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -200,8 +200,8 @@ func newHealthCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a running API or worker whether it is ready (for container checks)",
-		Long: "Ask a running API or worker whether it is ready. Without --url it asks the API where\n" +
-			"API_HOST and API_PORT say it listens. Exit status 0: ready; 1: not ready or not there.",
+		Long: "Ask a running API or worker whether it is ready. Without --url it asks the API at API_HOST and\n" +
+			"API_PORT. Exit status 0: ready; 1: not ready, or no answer.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.config()

@@ -20,9 +20,9 @@ func newTelemetryCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "telemetry",
 		Short: "Show how fast this machine converts, from a log that never leaves it",
-		Long: "Show how fast this machine converts. md2pdf records each run in a small local file: how long it took,\n" +
-			"how many pages and bytes, how often the cache had the answer. No name and no content of a document is in\n" +
-			"it, and it never leaves this machine. PRESSWORK_TELEMETRY=off stops it.",
+		Long: "Show how fast this machine converts. md2pdf records each run in a small local file: its duration, pages,\n" +
+			"bytes and cache hits. The file contains no names and no text of documents, and it never leaves this\n" +
+			"machine. PRESSWORK_TELEMETRY=off turns it off.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -90,7 +90,7 @@ func (p *program) printTelemetry(r runlog.Report) error {
 	}
 
 	if r.Runs == 0 {
-		_, err := fmt.Fprintln(p.stdout, "no runs yet; md2pdf writes one each time")
+		_, err := fmt.Fprintln(p.stdout, "no runs yet; every md2pdf adds one")
 		return err
 	}
 	fmt.Fprintf(
@@ -103,7 +103,7 @@ func (p *program) printTelemetry(r runlog.Report) error {
 	)
 	fmt.Fprintf(p.stdout, "hit rate of the analysis cache: %.0f %%\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
+	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tMEANING")
 
 	metrics := runlog.Metrics()
 	for i, s := range r.Metrics {
@@ -144,7 +144,7 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 
 			ext := strings.ToLower(filepath.Ext(output))
 			if output != "" && ext != ".svg" && ext != ".png" && ext != ".html" {
-				return usageError{fmt.Errorf("-o %s: a chart is a .svg, a .png or an .html file", output)}
+				return usageError{fmt.Errorf("-o %s: the name must end in .svg, .png or .html", output)}
 			}
 
 			runs, _, err := p.telemetryRuns()

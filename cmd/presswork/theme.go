@@ -57,7 +57,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 			return p.printThemes(catalogue.List())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the object that GET /api/themes answers")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same JSON as GET /api/themes")
 	cmd.Flags().StringVar(&dir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 
 	return cmd
@@ -161,9 +161,9 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 		Use:   "theme-preview [THEME...]",
 		Short: "Show themes side by side: the first page of a document, or of a sample, in each",
 		Long: "Show themes side by side: the first page of a document, or of a sample, in each of the\n" +
-			"themes named, or in all. The result is a PDF, or one HTML page when -o ends in .html.\n\n" +
-			"With --explore, the document is read, and the themes that suit it come first; --mood and --doc-type say\n" +
-			"what it does not. Without a document, they show the themes that suit such a one.",
+			"named themes, or in all. The result is a PDF, or one HTML page when -o ends in .html.\n\n" +
+			"With --explore, the document is analysed, and the themes recommended for it come first. --mood and\n" +
+			"--doc-type add what the text does not tell. Without a document, they alone decide the order.",
 		Example: "  presswork theme-preview --explore report.md\n" +
 			"  presswork theme-preview --mood=creative -o creative.html\n" +
 			"  presswork theme-preview nord dracula silk -o choice.html",
@@ -181,7 +181,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	f.StringArrayVar(&v.allow, "allow", nil,
 		"`DIR` outside the document's folder from which images may be shown; repeatable")
-	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "how many pages (`N`) are rendered at a time")
+	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "render `N` pages at the same time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")
 	addCacheFlags(f, &v.advice.cache)
@@ -299,7 +299,7 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 	case v.jobs < 1:
 		return "", fmt.Errorf("--jobs is %d; it must be at least 1", v.jobs)
 	case output != local.Std && ext != ".pdf" && ext != ".html" && ext != ".htm":
-		return "", fmt.Errorf("-o %s: a gallery is a .pdf or an .html file", output)
+		return "", fmt.Errorf("-o %s: the name must end in .pdf or .html", output)
 	case output == local.Std && v.open:
 		return "", errors.New("--open needs a file; choose one with -o")
 	case output == local.Std && terminal.Is(v.stdout):

@@ -20,7 +20,7 @@ func TestThemeListJSON(t *testing.T) {
 
 	got := ask(t, "theme", "list", "--json", "--themes-dir", dir)
 	if !strings.Contains(got.stderr, "custom theme left out (theme broken, ") {
-		t.Errorf("a theme is left out without a word: %q", got.stderr)
+		t.Errorf("no warning about the broken theme: %q", got.stderr)
 	}
 
 	var list struct {
@@ -120,7 +120,7 @@ func TestThemePreviewNamesTheInvalidFlag(t *testing.T) {
 		says string
 	}{
 		"unknown theme":    {[]string{"nrod"}, exitUsage, `did you mean "nord"?`},
-		"no gallery":       {[]string{"-o", "x.png"}, exitUsage, "a gallery is a .pdf or an .html file"},
+		"no gallery":       {[]string{"-o", "x.png"}, exitUsage, "must end in .pdf or .html"},
 		"missing document": {[]string{"--explore", filepath.Join(dir, "none.md"), "nord"}, exitFailed, "none.md: there is no such file"},
 		"empty document":   {[]string{"--explore", filepath.Join(dir, "empty.md"), "nord"}, exitFailed, "empty.md: the content is empty"},
 	} {

@@ -35,14 +35,14 @@ func newSearchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Search the web as a model would",
-		Long: "Search the web as a model with browser_search would, and print what it would see.\n" +
-			"The search engine is that of SEARXNG_URL or SEARCH_URL.",
+		Long: "Search the web and print what a model would see through browser_search. SEARXNG_URL or SEARCH_URL\n" +
+			"names the search engine.",
 		Example: "  SEARXNG_URL=http://127.0.0.1:8080 presswork search who invented paper\n" +
 			"  presswork search --json markdown to pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := strings.TrimSpace(strings.Join(args, " "))
 			if query == "" {
-				return usageError{errors.New("say what to search for: presswork search who invented paper")}
+				return usageError{errors.New("the query is missing: presswork search who invented paper")}
 			}
 
 			return b.run(cmd.Context(),
@@ -62,11 +62,9 @@ func newFetchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch URL",
 		Short: "Read a web page as a model would",
-		Long: "Read a web page as a model with browser_search would, and print what it would see: the first view, or " +
-			"the one that --loc\n" +
-			"and --lines choose. --text prints all of the text that a model can page through, without numbers.\n" +
-			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or " +
-			"OUTBOUND_ALLOW_PRIVATE names them.",
+		Long: "Read a web page and print what a model would see through browser_search: the first view, or the view\n" +
+			"that --loc and --lines choose. --text prints the whole text without line numbers. The command reaches\n" +
+			"public addresses on ports 80 and 443, and those that --allow-private or OUTBOUND_ALLOW_PRIVATE names.",
 		Example: "  presswork fetch https://example.com --text\n" +
 			"  presswork fetch http://localhost:3000/docs --allow-private localhost:3000 --loc 40",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -87,12 +85,12 @@ func newFetchCommand(p *program) *cobra.Command {
 	f.IntVar(&b.loc, "loc", 0, "first `LINE` of the view")
 	f.IntVar(&b.num, "lines", 0, "`NUMBER` of lines of the view (default: about 1024 tokens)")
 	f.BoolVar(&b.json, "json", false, "print address, title, text and links as JSON")
-	f.BoolVar(&b.scripts, "scripts", true, "open the page in a browser where it shows no text without its scripts")
+	f.BoolVar(&b.scripts, "scripts", true, "open the page in a browser if it has no text without its scripts")
 	f.StringVar(
 		&b.allow,
 		"allow-private",
 		"",
-		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that may be reached (default "+
+		"private `HOSTS` that may be reached: host[:port] or CIDR, separated by commas (default "+
 			"OUTBOUND_ALLOW_PRIVATE)",
 	)
 
@@ -130,7 +128,7 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 
 func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) error {
 	if err := web.Available(); err != nil {
-		return usageError{errors.New("no search engine is set: name one in SEARXNG_URL or SEARCH_URL")}
+		return usageError{errors.New("no search engine is configured: set SEARXNG_URL or SEARCH_URL")}
 	}
 
 	if b.top < 1 || b.top > 20 {
@@ -151,7 +149,7 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 
 func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string) error {
 	if b.loc < 0 || b.num < 0 {
-		return usageError{errors.New("--loc and --lines: allowed are numbers from 0 on")}
+		return usageError{errors.New("--loc and --lines must be 0 or more")}
 	}
 
 	if err := web.CheckURL(address); fault.CodeOf(err) == fault.InvalidURL {
@@ -194,15 +192,15 @@ func newRunPythonCommand(p *program) *cobra.Command {
 	r := &runPython{program: p}
 	cmd := &cobra.Command{
 		Use:   "run-python FILE.py [FILE.py...]",
-		Short: "Run Python in the sandbox of code_interpreter, and print what a model would read of it",
-		Long: "Run Python in the sandbox of code_interpreter, and print what a model would read of it: output, the value\n" +
-			"of the last expression, tracebacks. Several files are calls of one session: variables stay. \"-\" reads\n" +
-			"standard input. Nothing of this machine can be reached but the files of --data, which are in /data.",
+		Short: "Run Python in the sandbox of code_interpreter, and print what a model would see",
+		Long: "Run Python in the sandbox of code_interpreter, and print what a model would see: output, the value of\n" +
+			"the last expression, tracebacks. Several files run in one session and share variables. \"-\" reads\n" +
+			"standard input. The code can reach no files of this machine except those of --data, which are in /data.",
 		Example: "  echo 'sum(range(10))' | presswork run-python -\n" +
 			"  presswork run-python plot.py --data sales.csv -o pictures/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("name a file of Python, or %s for standard input", local.Std)}
+				return usageError{fmt.Errorf("name a Python file, or %s for standard input", local.Std)}
 			}
 			r.stdin = cmd.InOrStdin()
 
@@ -211,9 +209,9 @@ func newRunPythonCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&r.data, "data", nil, "`FILE` that the code finds in /data; may be given several times")
+	f.StringArrayVar(&r.data, "data", nil, "copy `FILE` to /data, where the code can read it; repeatable")
 	f.StringVarP(&r.output, "output", "o", "",
-		"`DIR` for pictures: picture-1.png and so on (default: they are counted only)")
+		"`DIR` for pictures: picture-1.png and so on (default: pictures are not saved)")
 	f.BoolVar(&r.json, "json", false, "print a JSON object for each call")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]cobra.Completion{"py"}, cobra.ShellCompDirectiveFilterFileExt)
 	complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))

@@ -78,7 +78,7 @@ func TestRunPythonRejectsUnusableFiles(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"run-python"}, exitUsage, "name a file of Python"},
+		{[]string{"run-python"}, exitUsage, "name a Python file"},
 		{[]string{"run-python", "x.py", "--data", "/no/such/file"}, exitUsage, "--data"},
 	} {
 		if got := ask(t, c.args...); got.code != c.code || !strings.Contains(got.stderr, c.want) {
@@ -122,7 +122,7 @@ func TestFetchAndSearchRejectInvalidFlags(t *testing.T) {
 		{nil, []string{"fetch", "file:///etc/passwd", "--text", "--scripts=false"}, exitUsage, "http"},
 		{nil, []string{"fetch", "nope", "--scripts=false"}, exitUsage, "\"nope\" is not a valid URL"},
 		{nil, []string{"fetch", "http://a.example", "--allow-private", "a b"}, exitUsage, "--allow-private"},
-		{nil, []string{"search"}, exitUsage, "say what to search for"},
+		{nil, []string{"search"}, exitUsage, "the query is missing"},
 		{nil, []string{"search", "x"}, exitUsage, "SEARXNG_URL or SEARCH_URL"},
 		{map[string]string{"SEARXNG_URL": "localhost"}, []string{"search", "x"}, exitUsage, "SEARXNG_URL"},
 		{map[string]string{"SEARXNG_URL": "http://a", "SEARCH_URL": "http://b"}, []string{"search", "x"}, exitUsage, "set one of them"},

@@ -27,8 +27,8 @@ func newTopCommand(p *program) *cobra.Command {
 		Use:   "top",
 		Short: "Show the queues, workers and jobs of a running Presswork",
 		Long: "Show the queues, workers and newest jobs of a running server, updated every few seconds until Ctrl-C.\n" +
-			"Where the output is no terminal, and with --json, they are printed once. The page /admin of the server\n" +
-			"shows more.",
+			"If the output is not a terminal, or with --json, the command prints once and exits. The server's page\n" +
+			"/admin shows more.",
 		Example: "  presswork top --server http://10.0.0.5:8000\n  presswork top --json | jq '.queues[] | " +
 			"select(.waiting > 0)'",
 		Args: noArgs,
@@ -38,8 +38,8 @@ func newTopCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	c.server.add(f)
 	f.Lookup("key").Usage = "an admin's API `KEY` (default PRESSWORK_API_KEY)"
-	f.DurationVar(&c.interval, "interval", 2*time.Second, "`TIME` between two looks, at least 500ms")
-	f.BoolVar(&c.asJSON, "json", false, "print one look as JSON")
+	f.DurationVar(&c.interval, "interval", 2*time.Second, "`TIME` between updates, at least 500ms")
+	f.BoolVar(&c.asJSON, "json", false, "print once, as JSON")
 
 	return cmd
 }
@@ -108,7 +108,7 @@ func (c *topCommand) draw(now client.Fleet, trouble string) error {
 
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if trouble != "" {
-		lines = append([]string{trouble + " (the tables are older)"}, lines...)
+		lines = append([]string{trouble + " (the tables are out of date)"}, lines...)
 	}
 	width, height := terminal.Columns(c.getenv, c.stdout), terminal.Rows(c.stdout)
 	var screen strings.Builder

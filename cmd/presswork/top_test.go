@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,7 +46,7 @@ func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 	}
 
 	if strings.Contains(out, "\x1b") {
-		t.Error("a name of a file moves the cursor")
+		t.Error("an escape sequence of a file name is printed")
 	}
 	out, _, err = converse(t, "", env, "top", "--server", server.URL, "--json")
 
@@ -62,8 +61,8 @@ func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 		t.Errorf("without a key: %v", err)
 	}
 
-	for i, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
+		t.Run(strings.Join(wrong, " "), func(t *testing.T) {
 			if _, _, err := converse(t, "", env, append([]string{"top"}, wrong...)...); exitStatus(err) != exitUsage {
 				t.Errorf("%q: %v", wrong, err)
 			}

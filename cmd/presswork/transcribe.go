@@ -30,9 +30,8 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "transcribe FILE",
 		Short: "Transcribe a recording through a running Presswork",
-		Long: "Send a recording to a server and print the transcript. On a terminal a bar shows how much of a long " +
-			"one is done.\n" +
-			"An interruption cancels the work.",
+		Long: "Send a recording to a server and print the transcript. On a terminal a bar shows the progress.\n" +
+			"Ctrl-C cancels the job.",
 		Example: "  presswork transcribe meeting.m4a --format srt -o meeting.srt\n" +
 			"  presswork transcribe --translate --language de interview.mp3",
 		Args: exactly("FILE"),
@@ -44,9 +43,9 @@ func newTranscribeCommand(p *program) *cobra.Command {
 		"`FORMAT` of the transcript: "+strings.Join(client.TranscriptFormats(), ", "))
 	f.StringVarP(&c.output, "output", "o", "", "`FILE` to write to (default: standard output)")
 	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
-	f.StringVar(&c.Language, "language", "", "`CODE` of what is spoken, such as en (default: the model finds out)")
-	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that came before, or how names are spelled")
-	f.BoolVar(&c.Translate, "translate", false, "write the text in English")
+	f.StringVar(&c.Language, "language", "", "`CODE` of the spoken language, such as en (default: auto-detect)")
+	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that precedes the recording, or the spelling of names")
+	f.BoolVar(&c.Translate, "translate", false, "translate the text to English")
 	c.server.add(f)
 	completeValues(cmd, map[string][]string{"format": client.TranscriptFormats()})
 
@@ -70,7 +69,7 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	}
 	defer file.Close()
 
-	if err := errors.Join(noFolder(path), c.takesOutput()); err != nil {
+	if err := errors.Join(checkRecording(path), c.checkOutput()); err != nil {
 		return err
 	}
 
@@ -96,8 +95,8 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// bar returns a function that draws a progress bar and removes it at the end. It returns nil if w is not a
-// terminal.
+// bar returns a function that draws a progress bar and removes it at the end. It returns nil if standard error is
+// not a terminal.
 func (c *transcribeCommand) bar() func(percent int, ended bool) {
 	if !c.live(c.stderr) {
 		return nil
@@ -112,14 +111,14 @@ func (c *transcribeCommand) bar() func(percent int, ended bool) {
 	}
 }
 
-// takesOutput checks that the output can be written, before work that may take an hour.
-func (c *transcribeCommand) takesOutput() error {
+// checkOutput checks that the output can be written, before work that may take an hour.
+func (c *transcribeCommand) checkOutput() error {
 	if c.output == "" {
 		return nil
 	}
 
 	if info, err := os.Stat(filepath.Dir(c.output)); err != nil || !info.IsDir() {
-		return fmt.Errorf("-o %s: there is no folder %s", c.output, filepath.Dir(c.output))
+		return fmt.Errorf("-o %s: the folder %s does not exist", c.output, filepath.Dir(c.output))
 	}
 
 	if info, err := os.Stat(c.output); err == nil && info.IsDir() {
@@ -129,8 +128,8 @@ func (c *transcribeCommand) takesOutput() error {
 	return nil
 }
 
-// noFolder returns an error if the path is a folder.
-func noFolder(path string) error {
+// checkRecording returns an error if the path is a folder.
+func checkRecording(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: it is a folder; name a recording in it", path)
 	}

@@ -52,7 +52,7 @@ func TestAnInterruptedTranscribeCancelsAJobStillBeingAccepted(t *testing.T) {
 			t.Errorf("cancelled %s", path)
 		}
 	default:
-		t.Error("the job goes on")
+		t.Error("the job was not cancelled")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestTranscribeChecksItsFlagsBeforeSending(t *testing.T) {
 	dir := folder(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
 
 	recording := filepath.Join(dir, "a.wav")
-	for i, c := range []struct {
+	for _, c := range []struct {
 		args []string
 		code int
 		says string
@@ -95,10 +95,10 @@ func TestTranscribeChecksItsFlagsBeforeSending(t *testing.T) {
 		{[]string{recording, "--server", "localhost"}, exitUsage, "--server: "},
 		{[]string{filepath.Join(dir, "none.wav")}, exitFailed, "no such file"},
 		{[]string{filepath.Join(dir, "sub")}, exitFailed, "sub: it is a folder"},
-		{[]string{recording, "-o", filepath.Join(dir, "none", "a.txt")}, exitFailed, "there is no folder"},
+		{[]string{recording, "-o", filepath.Join(dir, "none", "a.txt")}, exitFailed, "none does not exist"},
 		{[]string{recording, "-o", filepath.Join(dir, "sub")}, exitFailed, "sub: it is a folder"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.says, func(t *testing.T) {
 			args := append([]string{"transcribe", "--model", "ears"}, c.args...)
 			if got := ask(t, args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
 				t.Errorf("%v: %+v; want %q", c.args, got, c.says)

@@ -59,6 +59,7 @@ func build() (version, commit string) {
 	return built(info.Settings)
 }
 
+// built derives the version and the commit from the settings of a build.
 func built(settings []debug.BuildSetting) (version, commit string) {
 	version = release
 
@@ -76,14 +77,15 @@ func built(settings []debug.BuildSetting) (version, commit string) {
 
 // bill is a CycloneDX 1.6 document with the components that the build information names.
 type bill struct {
-	Format     string      `json:"bomFormat"`
-	Spec       string      `json:"specVersion"`
-	Version    int         `json:"version"`
-	Metadata   bound       `json:"metadata"`
-	Components []component `json:"components"`
+	Format     string       `json:"bomFormat"`
+	Spec       string       `json:"specVersion"`
+	Version    int          `json:"version"`
+	Metadata   billMetadata `json:"metadata"`
+	Components []component  `json:"components"`
 }
 
-type bound struct {
+// billMetadata names the program that the document describes.
+type billMetadata struct {
 	Component component `json:"component"`
 }
 
@@ -98,25 +100,25 @@ type component struct {
 // billOf lists the Go release and the modules linked into a build.
 func billOf(info *debug.BuildInfo) (bill, error) {
 	if info == nil {
-		return bill{}, fault.Errorf(fault.Internal, "this build has no list of its modules")
+		return bill{}, fault.Errorf(fault.Internal, "the program was built without a list of its modules")
 	}
 	b := bill{
 		Format:   "CycloneDX",
 		Spec:     "1.6",
 		Version:  1,
-		Metadata: bound{component{Type: "application", Name: "presswork", Version: version()}},
+		Metadata: billMetadata{component{Type: "application", Name: "presswork", Version: version()}},
 	}
-	add := func(path, version string) {
+	addModule := func(path, version string) {
 		b.Components = append(b.Components,
 			component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version})
 	}
-	add("stdlib", info.GoVersion)
+	addModule("stdlib", info.GoVersion)
 
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		add(m.Path, m.Version)
+		addModule(m.Path, m.Version)
 	}
 
 	return b, nil
