@@ -109,7 +109,11 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 
 	h, ok := s.handlers[kind]
 	if !ok || isJob && h.job == nil {
-		// A newer release put it there; a newer worker will take it.
+		if !isJob && s.isForgotten(actx, q, id) {
+			s.log.Warn("dropped a task of another release, whose call is over", "task_id", id, "kind", kind)
+			return nil
+		}
+		// A worker of the release that queued it will take it.
 		return &retryError{
 			delay: delayOf(patient, 5, nil),
 			cause: fmt.Errorf("this worker does not know the kind %q", t.Type()),
@@ -127,6 +131,24 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 	s.disown(actx, id)
 
 	return nil
+}
+
+// forgottenAfter is the age from which on a task without an open call counts as forgotten on a queue that has
+// not only calls.
+const forgottenAfter = 10 * time.Minute
+
+// isForgotten reports whether no caller waits for a task of no job. It is false for webhooks, and when Redis
+// does not answer.
+func (s *Server) isForgotten(ctx context.Context, q Queue, id string) bool {
+	call, _, _ := strings.Cut(id, ".")
+
+	created, ok := record.CreatedAt(call)
+	if !ok || !hasOnlyCalls(q) && s.clock.Now().Sub(created) < forgottenAfter {
+		return false
+	}
+	open, err := s.calls.IsOpen(ctx, call)
+
+	return err == nil && !open
 }
 
 func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byte, tried int) error {

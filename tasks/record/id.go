@@ -30,6 +30,17 @@ func ValidID(s string) bool {
 	return err == nil && id.String() == s
 }
 
+// CreatedAt returns the time in an id, in milliseconds, by the clock of the process that created it. ok is
+// false for a string that NewID cannot return.
+func CreatedAt(id string) (at time.Time, ok bool) {
+	parsed, err := ulid.ParseStrict(id)
+	if err != nil {
+		return time.Time{}, false
+	}
+
+	return ulid.Time(parsed.Time()), true
+}
+
 // FirstID returns the smallest job id of a moment.
 func FirstID(t time.Time) string {
 	var id ulid.ULID

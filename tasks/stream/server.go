@@ -162,6 +162,16 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	return nil
 }
 
+// IsOpen reports whether Redis has the call with this id.
+func (s *Server) IsOpen(ctx context.Context, id string) (bool, error) {
+	n, err := s.rdb.Exists(ctx, callKey(id)).Result()
+	if err != nil {
+		return false, unavailable(err)
+	}
+
+	return n > 0, nil
+}
+
 // Condemn ends the call of a task with an error for its caller, because no run of it can
 // succeed. The reason is what the caller reads. A call that has ended is no error.
 func (s *Server) Condemn(ctx context.Context, task, reason string) error {

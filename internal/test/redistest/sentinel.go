@@ -130,7 +130,16 @@ func (r *Replicated) Failover() {
 		r.t.Fatal(err)
 	}
 	r.await("the replica is the primary", func(context.Context) bool { return r.Primary() != before })
-	// Until the sentinel reconfigures it, the old primary would accept writes that are then lost.
+	// The sentinel demotes the old primary only after the pause, because it cannot publish there. Until then
+	// clients could read old states.
+	for _, command := range [][]any{
+		{"replicaof", "127.0.0.1", r.Primary().port},
+		{"client", "kill", "type", "normal"},
+	} {
+		if err := old.Do(r.t.Context(), command...).Err(); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 	r.await("the old primary is the replica", func(ctx context.Context) bool {
 		return strings.Contains(old.Info(ctx, "replication").Val(), "role:slave")
 	})
