@@ -29,7 +29,7 @@ func optionHelp() map[string]string {
 		"toc":               "table of contents, down to heading level `[=LEVEL]` (default 3)",
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
-		"chapter_start":     "`PLACE` where chapters begin: continue (default), page (a new page) or right (a right-hand page)",
+		"chapter_start":     "`PLACE` where chapters begin: continue (default), page or right (a right-hand page)",
 		"footnotes":         "`PLACE` of footnotes: page (at the foot of their page, the default) or end",
 		"numbering": "number everything that has a caption, per `SCOPE`: document or chapter (default: only what " +
 			"has a label)",

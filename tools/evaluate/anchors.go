@@ -10,8 +10,8 @@ import (
 	"presswork/tools/train"
 )
 
-// interval is the 95 % interval of a measure, as " (0.86–0.90)": from resamples
-// of whole groups, since documents of one are alike.
+// interval returns the 95 % confidence interval of a measure, formatted as " (0.86–0.90)". It resamples whole
+// groups, because the documents of a group are alike.
 func interval(predictions []prediction, measure func([]prediction) float64) string {
 	const resamples = 300
 	random := rand.New(rand.NewPCG(1, 2))
@@ -36,13 +36,13 @@ func interval(predictions []prediction, measure func([]prediction) float64) stri
 }
 
 const (
-	// bagWords is how many of the commonest words the anchor of TF-IDF knows.
+	// bagWords is the number of words that the TF-IDF baseline uses: those in the most documents.
 	bagWords = 800
 	bagSteps = 80
 )
 
-// bagOfWords predicts held-out documents by logistic regression on the TF-IDF of
-// their words: what is usual where nothing is known of documents.
+// bagOfWords predicts held-out documents by logistic regression on the TF-IDF of their words. It is the baseline
+// that knows nothing of document structure.
 func bagOfWords(documents []Document) []prediction {
 	seen := map[string]int{}
 

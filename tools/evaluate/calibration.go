@@ -8,12 +8,10 @@ import (
 	"presswork/tools/train"
 )
 
-// calibrated is a fit of probabilities to how often they are right: see
-// analysis.Weights.
+// calibrated holds the parameters that make a probability match the share of right answers: see analysis.Weights.
 type calibrated struct{ temperature, slack float64 }
 
-// crossCalibrated calibrates each prediction by what the other half of the
-// groups asks for.
+// crossCalibrated calibrates the predictions of each half of the groups with parameters fitted on the other half.
 func crossCalibrated(predictions []prediction) []prediction {
 	groups := groupsOf(predictions)
 	halves := [2][]prediction{}
@@ -44,8 +42,8 @@ func groupsOf(predictions []prediction) (names []string) {
 	return slices.Compact(names)
 }
 
-// calibrationError is the expected calibration error of the first choice over
-// ten bins of equal width: |confidence − accuracy|, weighted by their fill.
+// calibrationError returns the expected calibration error of the first choice: the mean of |confidence − accuracy|
+// over ten bins of equal width, weighted by the number of predictions in each.
 func calibrationError(predictions []prediction) float64 {
 	var confidence, right, n [10]float64
 
@@ -82,17 +80,16 @@ func TrainCalibrated(documents []Document) analysis.Weights {
 	return w
 }
 
-// foreign are the predictions of documents that are not our own.
+// foreign returns the predictions of documents that are not the project's own samples.
 func foreign(predictions []prediction) []prediction {
 	return slices.DeleteFunc(slices.Clone(predictions), func(p prediction) bool { return p.document.Own })
 }
 
-// leastSlack caps the surest answer at 0.97: no more can be shown on the
-// documents there are.
+// leastSlack limits every probability to about 0.97. The corpus has too few documents to prove a higher one.
 const leastSlack = 0.03
 
-// calibrate is what makes probabilities honest: the least cross-entropy over a
-// grid, never sharper than they are.
+// calibrate returns the parameters with the lowest cross-entropy on a grid. The temperature is at least 1, so that
+// probabilities never become sharper.
 func calibrate(predictions []prediction) calibrated {
 	best, least := calibrated{1, leastSlack}, math.Inf(1)
 	for t := 1.0; t <= 3; t += 0.05 {
@@ -111,7 +108,7 @@ func calibrate(predictions []prediction) calibrated {
 	return best
 }
 
-// apply calibrates a distribution.
+// apply returns the calibrated form of a distribution.
 func (c calibrated) apply(p []float64) []float64 {
 	out, sum := make([]float64, len(p)), 0.0
 	for i, v := range p {
@@ -126,8 +123,7 @@ func (c calibrated) apply(p []float64) []float64 {
 	return out
 }
 
-// correlation is Pearson's r of two series of the same length, 0 where one does
-// not vary.
+// correlation returns Pearson's r of two series of the same length. It is 0 if one of them does not vary.
 func correlation(a, b []float64) float64 {
 	n := float64(len(a))
 

@@ -13,26 +13,26 @@ import (
 	"presswork/tools/train"
 )
 
-// folds is how many parts the samples are cut into when they are judged.
+// folds is the number of parts in cross-validation.
 const folds = 5
 
-// samples is where the project's own documents lie, from the repository's root.
+// samples is the folder of the project's own documents, relative to the repository's root.
 var samples = filepath.Join("tools", "train", "samples")
 
-// prediction is what a model found of a document it had not seen.
+// prediction is the result of a model for a document that the model was not trained on.
 type prediction struct {
 	document      Document
 	truth         int
 	probabilities []float64
-	bare          []float64 // without its front matter
-	rival         []float64 // of another model
+	bare          []float64 // probabilities without the front matter
+	rival         []float64 // probabilities of another model
 }
 
 func (p prediction) best() int { return top(p.probabilities) }
 
 func top(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
-// A fit makes a model of samples.
+// fit trains a model on samples.
 type fit func(samples []train.TypeSample) analysis.Weights
 
 // heldOut predicts every document by a model that saw no other document of its group. Groups are assigned to parts
@@ -47,12 +47,12 @@ func heldOut(documents []Document, learn fit) []prediction {
 	}
 	found := make([][]prediction, parts)
 	var all sync.WaitGroup
-	turn := make(chan struct{}, runtime.NumCPU())
+	slots := make(chan struct{}, runtime.NumCPU())
 
 	for i := range parts {
 		all.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 
 			w := learn(
 				typeSamples(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return part(d) == i })),
@@ -81,8 +81,8 @@ func typeSamples(documents []Document) []train.TypeSample {
 	return samples
 }
 
-// documentTypes measures the document type, leaving each repository out of what
-// judges it, and the calibration: fitted on one half, shown on the other.
+// documentTypes measures how well the document type is predicted by models that saw no document of the same
+// repository. It also measures the calibration, fitted on one half and measured on the other.
 func documentTypes(corpus string) ([]Row, error) {
 	documents, err := Documents(corpus)
 	if err != nil {
@@ -116,8 +116,7 @@ func documentTypes(corpus string) ([]Row, error) {
 	return append(rows, ablation(documents, given)...), nil
 }
 
-// ablation measures simpler models on the same documents in the same way, and by
-// how much what is trained beats them.
+// ablation measures simpler models on the same documents, and how much better the trained model is.
 func ablation(documents []Document, trained []prediction) (rows []Row) {
 	f1 := func(p []prediction) float64 { return macroF1(p, prediction.best) }
 
@@ -161,8 +160,8 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 	return rows
 }
 
-// bits is the logarithm of how much more probability predictions give to the true type than their rivals do. It
-// shows differences that a count of right answers does not.
+// bits returns the mean of log2(p/q), where p and q are the probabilities that the prediction and its rival give
+// to the true type. It shows differences that a count of right answers hides.
 func bits(predictions []prediction) float64 {
 	sum := 0.0
 	for _, p := range predictions {
@@ -192,8 +191,8 @@ func surest(predictions []prediction) (most float64) {
 	return most
 }
 
-// Mistakes lists the held-out documents that were taken for another type, a line
-// each: what for and how surely, and the type it is of.
+// Mistakes lists the held-out documents with a wrong type, one per line: name, predicted type and its probability,
+// true type and its probability.
 func Mistakes(corpus string) (lines []string, err error) {
 	documents, err := Documents(corpus)
 	if err != nil {
@@ -223,22 +222,22 @@ func Mistakes(corpus string) (lines []string, err error) {
 
 func macroF1(predictions []prediction, answer func(prediction) int) float64 {
 	types := len(analysis.DocumentTypes())
-	hit, said, is := make([]float64, types), make([]float64, types), make([]float64, types)
+	hits, predicted, actual := make([]float64, types), make([]float64, types), make([]float64, types)
 
 	for _, p := range predictions {
 		a := answer(p)
-		said[a]++
+		predicted[a]++
 
-		is[p.truth]++
+		actual[p.truth]++
 		if a == p.truth {
-			hit[a]++
+			hits[a]++
 		}
 	}
 	sum, n := 0.0, 0.0
 
-	for t := range is {
-		if is[t] > 0 {
-			sum += 2 * hit[t] / (said[t] + is[t])
+	for t := range actual {
+		if actual[t] > 0 {
+			sum += 2 * hits[t] / (predicted[t] + actual[t])
 			n++
 		}
 	}
@@ -266,14 +265,14 @@ func amongFirst(predictions []prediction, n int) float64 {
 	return float64(hits) / float64(max(len(predictions), 1))
 }
 
-// confident returns the precision of the predictions with this confidence or more, and
-// the share of documents that have one.
+// confident returns the precision of the predictions with at least this confidence, and the share of documents
+// that have such a prediction.
 func confident(predictions []prediction, limit float64) (precision, coverage float64) {
-	said, right := 0.0, 0.0
+	sure, right := 0.0, 0.0
 
 	for _, p := range predictions {
 		if b := p.best(); p.probabilities[b] >= limit {
-			said++
+			sure++
 
 			if b == p.truth {
 				right++
@@ -281,5 +280,5 @@ func confident(predictions []prediction, limit float64) (precision, coverage flo
 		}
 	}
 
-	return right / max(said, 1), said / float64(max(len(predictions), 1))
+	return right / max(sure, 1), sure / float64(max(len(predictions), 1))
 }

@@ -9,14 +9,14 @@ import (
 	"presswork/internal/analysis"
 )
 
-// A Document is a labelled document. Documents of one Group have one author or
-// repository: what is learned from some is little evidence on the others.
+// A Document is a labelled document. Documents of one Group have the same author or repository. They are never
+// split between training and evaluation, because they resemble each other.
 type Document struct {
 	Name, Type, Group string
 	// Own marks the project's samples.
 	Own      bool
 	Markdown []byte
-	// Features is of Markdown, Bare without its front matter.
+	// Features are the features of Markdown. Bare are the features without the front matter.
 	Features, Bare []float64
 }
 
@@ -33,7 +33,7 @@ func Documents(corpus string) ([]Document, error) {
 	return append(given, own...), err
 }
 
-// Given loads the corpora alone, Own the project's samples.
+// Given loads the documents of the corpora only, without the project's samples.
 func Given(corpus string) ([]Document, error) {
 	var given []Document
 
@@ -48,10 +48,10 @@ func Given(corpus string) ([]Document, error) {
 	return measured(given), nil
 }
 
-// Own loads the project's samples: see Given.
+// Own loads the project's samples only.
 func Own() ([]Document, error) { return ownDocuments(samples) }
 
-// ownDocuments loads the samples.
+// ownDocuments loads the samples in a folder. It returns an error if there are none.
 func ownDocuments(samples string) ([]Document, error) {
 	var documents []Document
 
@@ -78,7 +78,7 @@ func ownDocuments(samples string) ([]Document, error) {
 	return measured(documents), nil
 }
 
-// measured fills the features in.
+// measured sets the features of each document in place, and returns the slice.
 func measured(documents []Document) []Document {
 	for i := range documents {
 		d := &documents[i]
@@ -89,8 +89,7 @@ func measured(documents []Document) []Document {
 	return documents
 }
 
-// indexRow is a row of documents/index.tsv: what the file is, and its
-// repository and path there.
+// indexRow is a row of documents/index.tsv: the label, the file, and the repository and path of its origin.
 type indexRow struct{ label, file, repository, path string }
 
 func indexed(corpus string) (rows []indexRow, err error) {

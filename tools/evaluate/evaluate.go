@@ -10,8 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// A Row is one measured goal. Pass reports whether Value reached Target, which is
-// written as people read it: "≥ 0.85".
+// A Row is one measured goal. Pass reports whether Value reached Target, for example "≥ 0.85".
 type Row struct {
 	Name   string
 	Value  float64
@@ -19,8 +18,8 @@ type Row struct {
 	Pass   bool
 }
 
-// A measure computes rows from a corpus. A grouped one judges documents by
-// models that saw none of their repository.
+// A measure computes rows from a corpus. A grouped measure evaluates documents with models that saw none of the
+// same repository.
 type measure struct {
 	grouped bool
 	rows    func(corpus string) ([]Row, error)
@@ -38,18 +37,18 @@ func measures() []measure {
 	}
 }
 
-// AtLeast is a row that passes when value ≥ limit.
+// AtLeast returns a row that passes if value ≥ limit.
 func AtLeast(name string, value, limit float64) Row {
 	return Row{name, value, fmt.Sprintf("≥ %g", limit), value >= limit}
 }
 
-// AtMost is a row that passes when value ≤ limit.
+// AtMost returns a row that passes if value ≤ limit.
 func AtMost(name string, value, limit float64) Row {
 	return Row{name, value, fmt.Sprintf("≤ %g", limit), value <= limit}
 }
 
-// in returns the part of a list of corpora that the measure reads. Measures of documents read all of it, others
-// the additional data of the first corpus.
+// in returns the corpora that the measure reads. A grouped measure reads all of them. Others read the additional
+// data of the first corpus only.
 func (m measure) in(corpus string) string {
 	if m.grouped {
 		return corpus
@@ -63,7 +62,7 @@ func (m measure) in(corpus string) string {
 func Run(w io.Writer, corpus string) (bool, error) {
 	corpora := filepath.SplitList(corpus)
 	if len(corpora) == 0 {
-		return false, errors.New("no labelled corpus is named")
+		return false, errors.New("name at least one labelled corpus with -corpus")
 	}
 
 	for _, dir := range corpora {

@@ -11,7 +11,7 @@ import (
 	"presswork/tools/train"
 )
 
-func TestRunWithoutCorpusSaysSo(t *testing.T) {
+func TestRunWithoutACorpusFails(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 
@@ -21,8 +21,8 @@ func TestRunWithoutCorpusSaysSo(t *testing.T) {
 	}
 }
 
-// said is a prediction of the first of three types with this probability.
-func said(p float64, right bool) prediction {
+// predicted returns a prediction of the first of three types with this probability.
+func predicted(p float64, right bool) prediction {
 	truth := 0
 	if !right {
 		truth = 1
@@ -34,31 +34,31 @@ func said(p float64, right bool) prediction {
 func TestCalibrationError(t *testing.T) {
 	t.Parallel()
 
-	honest := []prediction{said(0.75, true), said(0.75, true), said(0.75, true), said(0.75, false)}
+	honest := []prediction{predicted(0.75, true), predicted(0.75, true), predicted(0.75, true), predicted(0.75, false)}
 	if e := calibrationError(honest); math.Abs(e) > 1e-9 {
-		t.Errorf("honest: %f", e)
+		t.Errorf("calibrated predictions: %f", e)
 	}
 
-	if e := calibrationError([]prediction{said(0.95, false), said(0.95, false)}); math.Abs(e-0.95) > 1e-9 {
-		t.Errorf("boastful: %f", e)
+	if e := calibrationError([]prediction{predicted(0.95, false), predicted(0.95, false)}); math.Abs(e-0.95) > 1e-9 {
+		t.Errorf("overconfident predictions: %f", e)
 	}
 }
 
 func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 	t.Parallel()
 
-	boast := calibrate([]prediction{said(0.98, true), said(0.98, false), said(0.98, true), said(0.98, false)})
+	boast := calibrate([]prediction{predicted(0.98, true), predicted(0.98, false), predicted(0.98, true), predicted(0.98, false)})
 	if p := boast.apply([]float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
-		t.Errorf("boastful: %+v, %f", boast, p)
+		t.Errorf("overconfident: %+v, %f", boast, p)
 	}
 
-	modest := calibrate([]prediction{said(0.5, true), said(0.5, true), said(0.5, true)})
+	modest := calibrate([]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)})
 	if p := modest.apply([]float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
-		t.Errorf("modest: %+v, %f", modest, p)
+		t.Errorf("underconfident: %+v, %f", modest, p)
 	}
 
 	if p := (calibrated{1, leastSlack}).apply([]float64{1, 0, 0}); p[0] > 0.98 {
-		t.Errorf("never all but certain: %f", p)
+		t.Errorf("a probability above the limit: %f", p)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestIntervalsHoldTheMeasure(t *testing.T) {
 	var p []prediction
 
 	for i := range 60 {
-		one := said(0.9, i%4 != 0)
+		one := predicted(0.9, i%4 != 0)
 		one.document.Group = string(rune('a' + i%19))
 		p = append(p, one)
 	}
@@ -87,7 +87,7 @@ func TestIntervalsHoldTheMeasure(t *testing.T) {
 func TestMeasuresOfPredictions(t *testing.T) {
 	t.Parallel()
 
-	p := []prediction{said(0.9, true), said(0.9, true), said(0.9, false), said(0.6, true)}
+	p := []prediction{predicted(0.9, true), predicted(0.9, true), predicted(0.9, false), predicted(0.6, true)}
 	if precision, coverage := confident(p, 0.8); math.Abs(precision-2.0/3) > 1e-9 || coverage != 0.75 {
 		t.Errorf("precision %f, coverage %f", precision, coverage)
 	}
@@ -99,17 +99,17 @@ func TestMeasuresOfPredictions(t *testing.T) {
 	if got := amongFirst(p, 2); got != 1 {
 		t.Errorf("among two: %f", got)
 	}
-	// Type 0: 3 of 4 answers right, all 3 found: F1 6/7. Type 1 is never said.
+	// Type 0: 3 of 4 predictions are right and all 3 documents found, so F1 is 6/7. Type 1 is never predicted.
 	if got := macroF1(p, prediction.best); math.Abs(got-3.0/7) > 1e-9 {
 		t.Errorf("macro F1 %f", got)
 	}
 }
 
-func TestBitsAreGainedOverARival(t *testing.T) {
+func TestBitsCompareWithARival(t *testing.T) {
 	t.Parallel()
-	p := said(0.8, true)
+	p := predicted(0.8, true)
 	p.rival = []float64{0.4, 0.3, 0.3}
-	worse := said(0.2, true)
+	worse := predicted(0.2, true)
 	worse.rival = []float64{0.4, 0.3, 0.3}
 
 	if got := bits([]prediction{p, p}); math.Abs(got-1) > 1e-9 {
@@ -121,8 +121,8 @@ func TestBitsAreGainedOverARival(t *testing.T) {
 	}
 }
 
-// TestTrainingLearns shows that a model of the samples tells them, and that a
-// held-out one is asked about no document it saw.
+// TestTrainingLearns shows that a trained model finds the types of its samples, and that a held-out model predicts
+// no document that it was trained on.
 func TestTrainingLearns(t *testing.T) {
 	t.Parallel()
 

@@ -38,8 +38,8 @@ func FormalitySamples(corpus string) (samples []train.FormalitySample, err error
 	return samples, nil
 }
 
-// formality measures sentences by cross-validation, and whether the genres stand
-// in their order.
+// formality measures the ratings of sentences by cross-validation, and whether the mean formality of document
+// types has the expected order.
 func formality(corpus string) ([]Row, error) {
 	samples, err := FormalitySamples(corpus)
 	if err != nil {

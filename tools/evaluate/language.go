@@ -8,11 +8,11 @@ import (
 	"presswork/internal/analysis"
 )
 
-// translated finds the language in the names of the multilingual documents.
+// translated matches the language code in the path of a translated document.
 var translated = regexp.MustCompile(`-([a-z]{2})\.md$`)
 
-// languages measures the share of documents whose language is found: English,
-// but for translations, whose origin names it.
+// languages measures the share of documents whose language is detected correctly. The path of a translation names
+// its language; all other documents are in English.
 func languages(corpus string) ([]Row, error) {
 	rows, err := indexed(corpus)
 	if err != nil {

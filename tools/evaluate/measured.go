@@ -13,15 +13,15 @@ import (
 	"presswork/internal/analysis"
 )
 
-// MeasuredDocuments are the features of the documents that the weights of types were learned
-// from, as numbers, from the repository's root. They make training repeatable without the documents.
+// MeasuredDocuments is the file of the features that the type weights were trained on, relative to the
+// repository's root. It makes training repeatable without the documents.
 const MeasuredDocuments = "tools/train/documents.txt"
 
-// steps is in how many parts of 1 features are written.
+// steps is the resolution of stored features: they are rounded to 1/steps.
 const steps = 1000
 
-// WriteMeasured writes the features of documents, a line each: the type, a number for the group,
-// and "feature:thousandths" for what is not 0. The first line names the definition of the features.
+// WriteMeasured writes the features of documents, one line each: the type, a number for the group, and
+// "feature:thousandths" for each feature that is not 0. The first line names the version of the features.
 func WriteMeasured(w io.Writer, documents []Document) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "features %s\n", analysis.FeatureVersion())
@@ -42,8 +42,8 @@ func WriteMeasured(w io.Writer, documents []Document) error {
 	return out.Flush()
 }
 
-// ReadMeasured reads what WriteMeasured wrote. Current reports whether features
-// are still defined as they were then.
+// ReadMeasured reads the output of WriteMeasured. current is false if the definition of the features has changed
+// since the file was written.
 func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 	lines := bufio.NewScanner(r)
 	width := len(analysis.DocumentFeatures(nil))
@@ -51,7 +51,7 @@ func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.Fields(lines.Text())
 		if len(fields) < 2 || n > 1 && !slices.Contains(analysis.DocumentTypes(), fields[0]) {
-			return nil, false, fmt.Errorf("line %d is no type with a group and features", n)
+			return nil, false, fmt.Errorf("line %d: want a document type, a group and features", n)
 		}
 
 		if n == 1 {
@@ -67,7 +67,7 @@ func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 			v, errValue := strconv.Atoi(value)
 			if errIndex != nil || errValue != nil || i < 0 || i >= width || v < 0 || v > steps {
 				return nil, false, fmt.Errorf(
-					"line %d: %.40q is no feature below %d with a value of 0 to %d",
+					"line %d: %.40q: want FEATURE:VALUE with a feature below %d and a value of 0 to %d",
 					n,
 					pair,
 					width,

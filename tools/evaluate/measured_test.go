@@ -46,18 +46,18 @@ func TestMeasuredDocumentsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 
 	if strings.Contains(out.String(), "a/b") || strings.Contains(out.String(), "Ada") {
-		t.Error("numbers only:", out.String())
+		t.Error("the file holds text of a document:", out.String())
 	}
 
 	_, current, err = ReadMeasured(
 		strings.NewReader(strings.Replace(out.String(), analysis.FeatureVersion(), "1-0", 1)),
 	)
 	if current || err != nil {
-		t.Errorf("of another lexicon: current %v, %v", current, err)
+		t.Errorf("another lexicon: current %v, %v", current, err)
 	}
 }
 
-func TestMeasuredDocumentsThatAreDamagedAreRefused(t *testing.T) {
+func TestDamagedMeasuredDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for _, bad := range []string{"novel 1 2:3", "letter", "letter 1 2", "letter 1 99999:1", "letter 1 2:1001", "letter 1 -1:3", "letter 1 2:x"} {
@@ -72,8 +72,7 @@ func TestMeasuredDocumentsThatAreDamagedAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheMeasuredDocumentsAreThere fails when `make train` could not learn from
-// what is checked in.
+// TestTheMeasuredDocumentsAreThere fails if `make train` cannot train on the checked-in features.
 func TestTheMeasuredDocumentsAreThere(t *testing.T) {
 	t.Parallel()
 

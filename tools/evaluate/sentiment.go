@@ -16,15 +16,15 @@ import (
 //go:embed data/vader.tsv
 var vaderData string
 
-// SentimentSet is a set of rated sentences and the correlation to reach on it.
+// SentimentSet is a set of rated sentences and the correlation to reach with the ratings.
 type SentimentSet struct {
 	Name    string
 	Target  float64
 	Samples []train.SentimentSample
 }
 
-// SentimentSets loads the rated sentences of the corpus (sentiment/NAME.tsv: id,
-// mean rating −4…4, deviation, text). Ratings are brought to −1…1.
+// SentimentSets loads the rated sentences of the corpus (sentiment/NAME.tsv: id, mean rating −4 to 4, deviation,
+// text). It scales the ratings to −1 to 1.
 func SentimentSets(corpus string) ([]SentimentSet, error) {
 	sets := []SentimentSet{
 		{Name: "tweets", Target: 0.87},
@@ -56,12 +56,12 @@ func SentimentSets(corpus string) ([]SentimentSet, error) {
 	return sets, nil
 }
 
-// block is how many neighbouring sentences stay in one fold: reviews and
-// editorials lie in one piece in the files.
+// block is the number of neighbouring sentences that stay in one fold. The sentences of a review or an editorial
+// are neighbours in the file and resemble each other.
 const block = 40
 
-// sentiment measures sentences by cross-validation, negation pairs, and how far
-// documents that judge nothing stay from the middle.
+// sentiment measures three things: sentences by cross-validation, negation pairs, and how close to neutral factual
+// documents score.
 func sentiment(corpus string) ([]Row, error) {
 	sets, err := SentimentSets(corpus)
 	if err != nil {
@@ -111,7 +111,7 @@ func sentiment(corpus string) ([]Row, error) {
 	return append(rows, pairs, documents), nil
 }
 
-// heldOutSentiment scores each sentence by a model that has not seen it.
+// heldOutSentiment scores each sentence with a model that was not trained on it.
 func heldOutSentiment(sets []SentimentSet) [][]float64 {
 	scores := make([][]float64, len(sets))
 	for i, set := range sets {
@@ -142,7 +142,7 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 	return scores
 }
 
-// vaderCompounds are the scores of the original by set.
+// vaderCompounds returns the compound scores of the original VADER program, by set.
 func vaderCompounds() map[string][]float64 {
 	table := map[string][]float64{}
 
@@ -159,7 +159,8 @@ func vaderCompounds() map[string][]float64 {
 	return table
 }
 
-// negationPairs measures the pairs that the tests of analysis hold to.
+// negationPairs measures the share of right pairs in the test data of package analysis: a sentence with a positive
+// and one with a negative score.
 func negationPairs() (Row, error) {
 	b, err := os.ReadFile(filepath.Join("internal", "analysis", "testdata", "negation.tsv"))
 	if err != nil {

@@ -71,20 +71,19 @@ func suits() map[string]struct{ accept, never string } {
 	}
 }
 
-// themeChoice is what was recommended for a document whose type was predicted
-// by a model that had not seen it.
+// themeChoice is the recommendation for a document whose type was predicted by a model that was not trained on it.
 type themeChoice struct {
 	group        string
 	own          bool
 	confidence   float64
-	capped       bool // the text does not say enough: the confidence stays what it is
+	capped       bool // the text is too short to choose by, so the recommender limits the confidence
 	first, anyOf bool
 	// expected reports whether the theme is the expected one, and leading whether that is among the first three.
 	// offending reports whether the theme or an alternative is forbidden.
 	expected, leading, offending, never, example bool
 }
 
-// themeChoices recommends for every predicted document whose type is in suits.
+// themeChoices returns the recommendation for every predicted document whose type is in suits.
 func themeChoices(predictions []prediction) ([]themeChoice, error) {
 	catalogue := themes.Open(themes.Options{})
 	var list []recommend.ThemeInfo
@@ -189,8 +188,8 @@ func themeGoals(corpus string) ([]Row, error) {
 	}, nil
 }
 
-// uncapped leaves out the texts that are too short to choose by: their
-// confidence is bounded, not measured.
+// uncapped removes choices for texts that are too short to choose by. Their confidence is limited, so it does not
+// measure calibration.
 func uncapped(choices []themeChoice) []themeChoice {
 	return slices.DeleteFunc(slices.Clone(choices), func(c themeChoice) bool { return c.capped })
 }
@@ -207,23 +206,22 @@ func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
 	return n / float64(max(len(choices), 1))
 }
 
-// themeCalibrationError is the expected calibration error of the choices in ten
-// bins.
+// themeCalibrationError returns the expected calibration error of the choices in ten bins.
 func themeCalibrationError(choices []themeChoice) float64 {
-	var said, right [10]float64
+	var confidence, right [10]float64
 
 	for _, c := range choices {
 		bin := min(9, int(c.confidence*10))
 
-		said[bin] += c.confidence
+		confidence[bin] += c.confidence
 		if c.first {
 			right[bin]++
 		}
 	}
 
 	sum := 0.0
-	for bin := range said {
-		sum += math.Abs(said[bin] - right[bin])
+	for bin := range confidence {
+		sum += math.Abs(confidence[bin] - right[bin])
 	}
 
 	return sum / float64(max(len(choices), 1))

@@ -10,8 +10,8 @@ import (
 	"presswork/tools/train"
 )
 
-// ToneSamples are the corpus documents, whose words show how often the cues of a
-// tone occur by chance.
+// ToneSamples returns the documents of the corpus. Training counts how often the cues of each tone occur in them
+// by chance.
 func ToneSamples(corpus string) (samples []train.ToneSample, err error) {
 	documents, err := corpusDocuments(corpus)
 	if err != nil {
@@ -25,7 +25,7 @@ func ToneSamples(corpus string) (samples []train.ToneSample, err error) {
 	return samples, nil
 }
 
-// tones measures the project's own passages: the corpus has no labels of tone.
+// tones measures the tone of the project's own passages, because the corpus has no tone labels.
 func tones(string) ([]Row, error) {
 	b, err := os.ReadFile(filepath.Join("internal", "analysis", "testdata", "tone.tsv"))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"presswork/internal/analysis"
 )
 
-// FormalitySample is a sentence with the formality people gave it, 0 to 1.
+// FormalitySample is a sentence and the formality that people rated it with, 0 to 1.
 type FormalitySample struct {
 	Text   string
 	Rating float64

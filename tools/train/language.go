@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// gramsKept is how many runs of letters are kept of a language, and leastSeen
-	// how often one must occur.
+	// gramsKept is the largest number of letter runs stored for a language. leastSeen is the number of times a run
+	// must occur in its text.
 	gramsKept, leastSeen = 700, 3
-	// gramFloor and gramSteps are how weights are written: from that power of two
-	// on, in parts of a bit.
+	// gramFloor and gramSteps define the stored weights: log2 of the frequency, counted from 2^-gramFloor in units
+	// of 1/gramSteps bit.
 	gramFloor, gramSteps = 14, 4
 )
 
-// LetterRuns learns which runs of letters languages have, from texts by tag,
-// and writes them in the form that analysis reads.
+// LetterRuns counts the letter runs of each language and writes their weights in the form that package analysis
+// reads. The keys of texts are language tags.
 func LetterRuns(w io.Writer, texts map[string]string) error {
 	if _, err := fmt.Fprintln(
 		w,

@@ -1,5 +1,5 @@
-// Package train fits what analysis weighs a text by to rated and labelled samples.
-// The same samples give the same models.
+// Package train fits the models of package analysis to rated and labelled samples. The same samples give the same
+// models.
 package train
 
 // sparseRow is one sample: the indexes of its features and their values.

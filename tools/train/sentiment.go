@@ -10,17 +10,17 @@ import (
 	"presswork/internal/analysis"
 )
 
-// SentimentSample is a sentence with the polarity people gave it, −1 to 1.
+// SentimentSample is a sentence and the polarity that people rated it with, −1 to 1.
 type SentimentSample struct {
 	Text   string
 	Rating float64
 }
 
 const (
-	// maxGrams bounds the words and pairs a model keeps.
+	// maxGrams is the largest number of words and word pairs in a model.
 	maxGrams = 16000
-	// gramPenalty and measurePenalty pull weights towards zero, the words' more:
-	// there are many of them.
+	// gramPenalty and measurePenalty pull weights towards zero. The penalty of words is larger, because there are
+	// many of them.
 	gramPenalty, measurePenalty = 20, 0.1
 )
 
@@ -30,7 +30,8 @@ func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
 	vocabulary := slices.SortedFunc(maps.Keys(count), strings.Compare)
 	vocabulary = slices.DeleteFunc(vocabulary, func(g string) bool { return count[g] < 2 })
 	_, grams := fitGrams(samples, vocabulary)
-	// A word is worth its bytes by its weight and by how often it occurs.
+	// Keep the words with the largest products of weight and the root of their count: rare words add size and
+	// little accuracy.
 	worth := func(g string) float64 { return math.Abs(grams[g]) * math.Sqrt(float64(count[g])) }
 	slices.SortStableFunc(vocabulary, func(a, b string) int { return cmp.Compare(worth(b), worth(a)) })
 	vocabulary = vocabulary[:min(len(vocabulary), maxGrams)]
@@ -40,7 +41,7 @@ func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
 	return analysis.NewSentimentModel(measures, grams)
 }
 
-// countGrams counts the samples each word and pair occurs in.
+// countGrams counts the samples in which each word and word pair occurs.
 func countGrams(samples []SentimentSample) map[string]int {
 	count := map[string]int{}
 

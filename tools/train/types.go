@@ -7,8 +7,8 @@ import (
 	"presswork/internal/analysis"
 )
 
-// Numbers of the training of document types. pull is how strongly weights are
-// drawn back to their priors, per document.
+// Parameters of the training of document types. pull is the strength, per document, with which weights are drawn
+// back to their priors.
 const (
 	steps    = 300
 	rate     = 0.6
@@ -28,7 +28,7 @@ func FitTypes(samples []TypeSample) analysis.Weights {
 	return FitTypesFrom(analysis.PriorWeights(), samples, steps)
 }
 
-// FitTypesFrom is FitTypes from other priors, in so many steps.
+// FitTypesFrom is FitTypes with other priors and another number of steps.
 func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analysis.Weights {
 	types := analysis.DocumentTypes()
 

@@ -10,8 +10,8 @@ import (
 )
 
 func main() {
-	corpus := flag.String("corpus", "", "folders of labelled corpora, as in PATH")
-	mistakes := flag.Bool("mistakes", false, "list the documents whose type is not told instead")
+	corpus := flag.String("corpus", "", "folders of labelled corpora, separated as in PATH")
+	mistakes := flag.Bool("mistakes", false, "list the documents with a wrong type instead")
 	flag.Parse()
 
 	if *mistakes {

@@ -27,7 +27,7 @@ func trainDocumentTypes(corpus, data string) error {
 
 	if !current {
 		return fmt.Errorf(
-			"%s was measured with another lexicon or other features: name the corpora it was measured on",
+			"%s was written for another lexicon or other features; name its corpora with -corpus to rebuild it",
 			evaluate.MeasuredDocuments,
 		)
 	}
@@ -43,8 +43,8 @@ func trainDocumentTypes(corpus, data string) error {
 	return os.WriteFile(filepath.Join(data, "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
 }
 
-// measureDocuments writes the features of the corpora to a file, unless it has
-// more documents than they.
+// measureDocuments writes the features of the corpora to a file. It returns an error if the file holds more
+// documents than the corpora, so that training does not lose documents by mistake.
 func measureDocuments(corpus, file string) error {
 	known, _, err := readMeasured(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,8 +58,8 @@ func measureDocuments(corpus, file string) error {
 
 	if len(documents) < len(known) {
 		return fmt.Errorf(
-			"the corpora hold %d labelled documents and the weights were learned from %d: "+
-				"name all corpora, or remove %s to learn from fewer",
+			"the corpora have %d labelled documents, but the last training used %d: "+
+				"name all corpora, or remove %s to train on fewer",
 			len(documents),
 			len(known),
 			file,

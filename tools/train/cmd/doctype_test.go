@@ -10,7 +10,7 @@ import (
 	"presswork/tools/evaluate"
 )
 
-// corpus makes a labelled corpus of so many letters.
+// corpus creates a labelled corpus with this number of letters.
 func corpus(t *testing.T, letters int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,9 +55,9 @@ func TestFewerDocumentsDoNotReplaceMore(t *testing.T) {
 	}
 
 	err = measureDocuments(corpus(t, 2), file)
-	if err == nil || !strings.Contains(err.Error(), "hold 2 labelled documents") ||
-		!strings.Contains(err.Error(), "from 3") {
-		t.Errorf("two for three: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "have 2 labelled documents") ||
+		!strings.Contains(err.Error(), "training used 3") {
+		t.Errorf("two documents replace three: %v", err)
 	}
 
 	if after, _ := os.ReadFile(file); !bytes.Equal(before, after) {
@@ -65,7 +65,7 @@ func TestFewerDocumentsDoNotReplaceMore(t *testing.T) {
 	}
 
 	if err := measureDocuments(corpus(t, 4), file); err != nil {
-		t.Error("four for three:", err)
+		t.Error("four documents do not replace three:", err)
 	}
 
 	documents, current, err := readMeasured(file)
@@ -87,6 +87,6 @@ func TestADamagedFileIsNotReplaced(t *testing.T) {
 	}
 
 	if _, _, err := readMeasured(evaluate.MeasuredDocuments + " elsewhere"); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("a missing file was read")
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"presswork/tools/train"
 )
 
-// trainLanguages learns from the texts of the corpus, language/TAG.txt; a corpus
-// without them leaves the model as it is.
+// trainLanguages trains on the corpus's texts language/TAG.txt. If the corpus has none, the model stays unchanged.
 func trainLanguages(corpus, data string) error {
 	files, err := filepath.Glob(filepath.Join(corpus, "language", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -36,7 +35,7 @@ func trainLanguages(corpus, data string) error {
 	return os.WriteFile(filepath.Join(data, "language", "grams.txt"), model.Bytes(), 0o644)
 }
 
-// trainSentiment learns from the rated sentences of the corpus.
+// trainSentiment trains on the rated sentences of the corpus.
 func trainSentiment(corpus, data string) error {
 	sets, err := evaluate.SentimentSets(corpus)
 	if err != nil {
@@ -51,7 +50,7 @@ func trainSentiment(corpus, data string) error {
 	return writeModel(filepath.Join(data, "sentiment_model.tsv"), train.FitSentiment(samples))
 }
 
-// trainFormality learns from the rated sentences of the corpus.
+// trainFormality trains on the rated sentences of the corpus.
 func trainFormality(corpus, data string) error {
 	samples, err := evaluate.FormalitySamples(corpus)
 	if err != nil {

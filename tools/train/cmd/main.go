@@ -1,5 +1,5 @@
-// Command train learns the weights under internal/analysis/data from the
-// labelled corpus and the project's own samples, and writes them as text.
+// Command train trains the models under internal/analysis/data on the labelled corpus and the project's own
+// samples, and writes them as text.
 package main
 
 import (
@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// A trainer learns one model from the corpus and writes it below data, the
-// folder internal/analysis/data. One of documents takes all corpora of a list.
+// A trainer trains one model on the corpus and writes it below data, the folder internal/analysis/data. If
+// documents is set, it reads all corpora of the list, else only the first.
 type trainer struct {
 	name      string
 	documents bool
@@ -31,10 +31,10 @@ func main() {
 	corpus := flag.String(
 		"corpus",
 		"",
-		"folders of labelled corpora, as in PATH; the first has what is not documents. "+
-			"Without any, document types are learned anew from what was measured before",
+		"folders of labelled corpora, separated as in PATH; the first also has the sentences and texts. "+
+			"Without it, only document types are trained, on the stored features",
 	)
-	what := flag.String("what", "", "train this model only")
+	what := flag.String("what", "", "train only this model: language, sentiment, formality, tone or doctype")
 	flag.Parse()
 
 	for _, t := range trainers() {
