@@ -12,9 +12,9 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// TestDocumentationTellsEveryTheme checks the printed parts of docs/themes.md;
-// PRESSWORK_UPDATE=1 writes them.
-func TestDocumentationTellsEveryTheme(t *testing.T) {
+// TestDocumentationListsEveryTheme checks the generated parts of docs/themes.md. PRESSWORK_UPDATE=1 rewrites
+// them.
+func TestDocumentationListsEveryTheme(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "docs", "themes.md")
 
@@ -29,7 +29,8 @@ func TestDocumentationTellsEveryTheme(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("docs/themes.md is not what the code prints; `make gallery` rewrites it")
+		t.Error("the tables of themes and styles in docs/themes.md are out of date; " +
+			"PRESSWORK_UPDATE=1 go test -run TestDocumentation ./themes rewrites them")
 	}
 }
 

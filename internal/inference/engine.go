@@ -13,6 +13,9 @@ type Engine interface {
 	// finish reason is a failure.
 	//
 	// An empty delta is a sign of life: an upstream that sends some is not considered silent.
+	//
+	// The engine tells the model about Format, Tools and ToolChoice, in the upstream's own fields or as an
+	// instruction. The gateway only checks that the answer follows them.
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
 	// Models returns the ids of the models that the upstream serves.
 	Models(ctx context.Context) ([]string, error)

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,9 @@ func DecodeCost(chunk []byte) func() string {
 		return deltas[0].Content
 	}
 }
+
+// Kinds lists the kinds of upstream with a row in the table of engines.
+func Kinds() []string { return slices.Sorted(maps.Keys(engines)) }
 
 // Stream reads a stream of one answer, and lists its deltas.
 func Stream(ctx context.Context, body string) (deltas []inference.Delta, err error) {

@@ -9,7 +9,17 @@ import (
 	"presswork/internal/inference/openai"
 )
 
-func TestEveryKindOfUpstreamIsOpenedAndDocumented(t *testing.T) {
+func TestEveryKindOfUpstreamIsOpened(t *testing.T) {
+	t.Parallel()
+
+	for _, kind := range inference.Kinds() {
+		if _, err := openai.New(inference.Upstream{Kind: kind, BaseURL: "http://127.0.0.1:1/v1"}); err != nil {
+			t.Errorf("%s: %v; add its row to engines.go, or skip it here if another package opens it", kind, err)
+		}
+	}
+}
+
+func TestEveryKindOfUpstreamIsDocumented(t *testing.T) {
 	t.Parallel()
 
 	page, err := os.ReadFile("../../../docs/inference.md")
@@ -20,10 +30,6 @@ func TestEveryKindOfUpstreamIsOpenedAndDocumented(t *testing.T) {
 	list, _, _ = strings.Cut(list, ". ")
 
 	for _, kind := range inference.Kinds() {
-		if _, err := openai.New(inference.Upstream{Kind: kind, BaseURL: "http://127.0.0.1:1/v1"}); err != nil {
-			t.Errorf("%s: %v; add its row to engines.go", kind, err)
-		}
-
 		if !strings.Contains(list, "`"+kind+"`") {
 			t.Errorf("docs/inference.md does not name the kind %s", kind)
 		}

@@ -31,7 +31,7 @@ func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
 		{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"42"}]}`
 	var out bytes.Buffer
 
-	for _, kind := range inference.Kinds() {
+	for _, kind := range openai.Kinds() {
 		if kind == inference.WhisperServer {
 			continue // it does not chat
 		}
