@@ -88,8 +88,8 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 	return l
 })
 
-// parseTypeLexicon reads sections "[type]" of lines "place: term^weight, …"; a
-// second result is what is wrong with the data.
+// parseTypeLexicon parses sections "[type]" of lines "place: term^weight, …". The second result lists the errors
+// in the data.
 func parseTypeLexicon(data string) (*typeLexicon, string) {
 	index := func() termIndex { return termIndex{map[string][]int32{}, map[string][]int32{}} }
 	l := &typeLexicon{title: index(), head: index(), text: index(), front: map[string][]int32{}}
@@ -170,8 +170,7 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 	return true
 }
 
-// scores are what the lexicon finds per place and document type, not yet
-// saturated.
+// scores holds the lexicon score of each spot and document type, before saturation.
 type scores [spots][]float64
 
 func (l *typeLexicon) score(r *reading) scores {
@@ -195,8 +194,8 @@ func (l *typeLexicon) score(r *reading) scores {
 	return s
 }
 
-// scoreHeadings counts each term once: in full where a heading is the term, else
-// the less the more words the heading has besides.
+// scoreHeadings counts each term once. A heading that equals the term counts in full; more other words in the
+// heading reduce the score.
 func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	title := appendTokens(nil, r.title())
 	found := map[int32]float64{}
@@ -241,7 +240,7 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	}
 	read += len(r.captions) / 2
 	l.credit(found, s[inHeading])
-	// A hundred headings hit terms by chance.
+	// Many headings match terms by chance.
 	for k := range s[inHeading] {
 		s[inHeading][k] /= math.Max(1, math.Sqrt(float64(read)/14))
 	}
@@ -273,8 +272,7 @@ func (l *typeLexicon) credit(found map[int32]float64, to []float64) {
 	}
 }
 
-// scoreText counts the terms of the text, each the less the oftener, against
-// the length of the text.
+// scoreText counts the terms of the text relative to its length. Each repetition of a term counts less.
 func (l *typeLexicon) scoreText(r *reading, s *scores) {
 	found := map[int32]float64{}
 

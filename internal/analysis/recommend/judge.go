@@ -7,30 +7,30 @@ import (
 	"presswork/internal/analysis"
 )
 
-// choice is one recommendation under way.
+// choice holds the state of one recommendation.
 type choice struct {
 	rules  *Rules
 	p      Profile
 	wanted Preference
 	belief []belief
-	// tone and strength are the document's, or the mood asked for at full
-	// strength. voice is how far they may lead, 0 to 1.
+	// tone and strength are those of the document, or the requested mood at full
+	// strength. voice is the weight that the document types give to the tone, 0 to 1.
 	tone            toneRule
 	strength, voice float64
-	// cautious reports whether the text is too little evidence.
+	// cautious reports whether the text has too little evidence for a choice.
 	cautious   bool
 	candidates []candidate
 }
 
-// belief is how probable a document type is.
+// belief is a document type and its probability.
 type belief struct {
 	typeRule
 	share float64
-	// order are the type's themes for this document, the most fitting first.
+	// order holds the type's themes for this document, the best first.
 	order []string
 }
 
-// candidate is a theme and how well it suits.
+// candidate is a theme and its scores.
 type candidate struct {
 	ThemeInfo
 	look look
@@ -38,10 +38,10 @@ type candidate struct {
 	// and likeness is their similarity from 0 to 1.
 	twin     string
 	likeness float64
-	// fit is by type, score everything together.
+	// fit is the score by document type, score the total.
 	fit, score float64
-	// accepted is how probable the types are that may have it, forbidden those
-	// that must not.
+	// accepted is the total probability of the types that may have the theme, forbidden that of the types that
+	// must not.
 	accepted, forbidden float64
 }
 
@@ -83,8 +83,8 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 	return c
 }
 
-// believe returns how probable each document type is: what the caller set, else
-// what was found; nothing when neither is known.
+// believe returns the probability of each document type: of the types that the caller requested, else of those
+// that the analysis found. It returns nothing if neither is known.
 func (r *Rules) believe(p Profile, s Preference) []belief {
 	found := map[string]float64{}
 	for _, t := range p.Types {
@@ -105,7 +105,7 @@ func (r *Rules) believe(p Profile, s Preference) []belief {
 	for _, t := range r.types {
 		share := found[t.name]
 		if s.Type != "" {
-			share += 0.02 // what was asked for is possible, however little it seems so
+			share += 0.02 // a requested type stays possible, however improbable it looks
 		}
 
 		if share > 0 && slices.Contains(allowed, t.name) {
@@ -121,7 +121,7 @@ func (r *Rules) believe(p Profile, s Preference) []belief {
 	return all
 }
 
-// judge scores a theme.
+// judge computes the scores of a theme.
 func (c *choice) judge(k *candidate) {
 	for _, b := range c.belief {
 		fit, verdict := b.fit(*k)
@@ -157,7 +157,7 @@ const (
 	refused
 )
 
-// fit is how well a theme suits a type, 0 to 1.
+// fit returns how well a theme suits a type, 0 to 1.
 func (b belief) fit(k candidate) (float64, verdict) {
 	if slices.Contains(b.never, k.twin) && k.twin != darkWord || b.neverDark && k.Scheme == "dark" {
 		return 0, refused
@@ -192,8 +192,8 @@ func (c *choice) occasion(t Topic) bool {
 // makes a topic an occasion. clearlyAbout is the least strength of a topic for a dark theme.
 const clearTone, feltTone, clearlyAbout = 0.5, 0.4, 0.5
 
-// order is the type's themes for this document: those of its tone first, then
-// those of its formality, then the usual ones.
+// order returns the type's themes for this document: those of its tone first, then those of its formality, then
+// the others.
 func (c *choice) order(t typeRule) []string {
 	var list []string
 	if c.strength >= clearTone {
@@ -210,8 +210,8 @@ func (c *choice) order(t typeRule) []string {
 	return list
 }
 
-// place is 1 for the first of a list, falling to just above one half for its
-// last, 0 outside of it.
+// place returns 1 for the first theme of a list, just above 0.5 for the last, and 0 for a theme that is not in the
+// list.
 func place(list []string, name string) float64 {
 	i := slices.Index(list, name)
 	if i < 0 {
@@ -221,7 +221,7 @@ func place(list []string, name string) float64 {
 	return 1 - 0.5*float64(i)/float64(len(list))
 }
 
-// carries is how well a theme speaks in the tone, 0 to 1.
+// carries returns how well a theme expresses the tone, 0 to 1.
 func (c *choice) carries(k candidate) float64 {
 	if len(c.tone.accept) == 0 {
 		return 0

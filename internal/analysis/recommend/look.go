@@ -10,7 +10,7 @@ import (
 	"presswork/internal/analysis"
 )
 
-// distance is how unlike two looks are in what matters to both, 0 to 1.
+// distance returns the difference of two looks, 0 to 1. It compares only the attributes that matter to both.
 func distance(a, b look) float64 {
 	sum, n := 0.0, 0
 
@@ -28,14 +28,13 @@ func distance(a, b look) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// without is the look without regard to one attribute.
+// without returns the look with one attribute ignored.
 func (l look) without(attribute int) look {
 	l[attribute] = -1
 	return l
 }
 
-// nearest is the built-in theme whose look is most like this one, and how much,
-// 0 to 1.
+// nearest returns the built-in theme with the most similar look, and the similarity, 0 to 1.
 func (r *Rules) nearest(l look) (name string, likeness float64) {
 	least := math.Inf(1)
 	for _, other := range slices.Sorted(maps.Keys(r.looks)) {
@@ -75,8 +74,8 @@ func (c *choice) custom(k candidate) float64 {
 	return score
 }
 
-// lookOf derives a look from colours: the page's lightness is its darkness, and
-// strong colours are energetic, playful and informal.
+// lookOf derives a look from colours. A dark page gives a dark look; strong colours count as energetic, playful
+// and informal.
 func lookOf(t ThemeInfo) look {
 	page, ok := parseOKLCH(t.Colors["base_100"])
 	if !ok {

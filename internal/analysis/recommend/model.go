@@ -18,37 +18,35 @@ import (
 )
 
 const (
-	// modelTimeout bounds what a model may take.
+	// modelTimeout is the default time limit of one reading.
 	modelTimeout = 20 * time.Second
-	// restTime is how long a model is not asked that did not answer in time, so
-	// that not every document waits for it.
+	// restTime is the pause after a model has timed out. Without it, every document would wait for the time-out.
 	restTime = 30 * time.Second
-	// modelText is how much of a document a model is shown, in bytes: its
-	// beginning and its end.
+	// modelText limits the text sent to a model, in bytes. A longer document is sent as its beginning and its end.
 	modelText = 8 << 10
-	// modelTokens bounds a model's answer, its reasoning included; answerBytes is
-	// for an upstream that does not keep to it.
+	// modelTokens limits a model's answer, including its reasoning. answerBytes limits it again, for upstreams
+	// that ignore the first limit.
 	modelTokens = 2048
 	answerBytes = 64 << 10
 )
 
-// Model is a language model that reads documents in the analyser's place. What
-// it answers is checked, and how sure it claims to be does not count.
+// Model is a language model that replaces the built-in analyser. Its answers are checked, and the confidence that
+// it claims is ignored.
 type Model struct {
-	// Name identifies the model in the cache: the model's, and where it is.
+	// Name identifies the model and its address in the cache.
 	Name string
-	// Ask completes a chat and returns the answer's text.
+	// Ask completes a chat and returns the text of the answer.
 	Ask func(ctx context.Context, r *inference.Request) (string, error)
-	// Timeout bounds one reading. Default 20 s.
+	// Timeout limits one reading. Default 20 s.
 	Timeout time.Duration
 
-	// rests is until when the model is not asked, in Unix nanoseconds.
+	// rests is the end of the pause after a time-out, in Unix nanoseconds.
 	rests atomic.Int64
 }
 
-var errBoundless = errors.New("its answer does not end")
+var errAnswerTooLong = errors.New("its answer does not end")
 
-// Engine is a Model on an upstream, for a caller without a queue.
+// Engine returns a Model that calls an upstream directly, without a queue.
 func Engine(e inference.Engine, model, name string) *Model {
 	m := &inference.Model{ID: model, Capabilities: []string{inference.CanChat}}
 
@@ -57,7 +55,7 @@ func Engine(e inference.Engine, model, name string) *Model {
 		var text strings.Builder
 		err := e.Complete(ctx, r, m, func(d *inference.Delta) error {
 			if text.Len()+len(d.Content) > answerBytes {
-				return errBoundless
+				return errAnswerTooLong
 			}
 			text.WriteString(d.Content)
 
@@ -68,8 +66,7 @@ func Engine(e inference.Engine, model, name string) *Model {
 	}}
 }
 
-// reading is what a model is asked for: an analysis without what a program
-// counts better.
+// reading is the answer requested from a model: an analysis without the fields that a program computes better.
 type reading struct {
 	DocumentType  string          `json:"document_type"`
 	EmotionalTone string          `json:"emotional_tone"`
@@ -173,8 +170,7 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 	return parseReading(answer)
 }
 
-// parseReading checks a model's answer, which may stand in a fence or between
-// words.
+// parseReading checks a model's answer. The JSON may be inside a code fence or between other text.
 func parseReading(answer string) (r reading, err error) {
 	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
 	if from < 0 || to < from {
@@ -206,7 +202,7 @@ func parseReading(answer string) (r reading, err error) {
 	return r, nil
 }
 
-// excerpt is the part of a document that a model is shown.
+// excerpt returns the part of a document that is sent to a model.
 func excerpt(markdown []byte) string {
 	if len(markdown) <= modelText {
 		return strings.ToValidUTF8(string(markdown), "\uFFFD")
@@ -223,9 +219,9 @@ const (
 	disputed = 0.6
 )
 
-// over puts what the model read over what the analyser found. Confidence stays
-// the analyser's business.
-func (r reading) over(p Profile) Profile {
+// mergeInto replaces findings of the analyser by those of the model. The confidence is still computed from the
+// analyser's probabilities.
+func (r reading) mergeInto(p Profile) Profile {
 	local, confidence := p.DocumentType, disputed
 	if local == r.DocumentType {
 		confidence = p.TypeConfidence + agreed*(1-p.TypeConfidence)
@@ -274,7 +270,7 @@ func plausibleTag(s string) bool {
 	}) < 0
 }
 
-// keywords are a model's, free of what is no term, weighted by their order.
+// keywords returns a model's keywords, weighted by their order. It removes those that are not terms.
 func keywords(words []string) []finding.Keyword {
 	const most, longest = 10, 60
 	var terms []finding.Keyword

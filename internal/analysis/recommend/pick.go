@@ -27,7 +27,7 @@ func (c *choice) lift() {
 	}
 }
 
-// allowed are the candidates that are not forbidden; all, when all are.
+// allowed returns the candidates that are not forbidden, or all candidates if all are forbidden.
 func (c *choice) allowed() []candidate {
 	list := slices.DeleteFunc(
 		slices.Clone(c.candidates),
@@ -68,7 +68,7 @@ func (c *choice) primary() candidate {
 	) > 0 {
 		pool = light
 	}
-	// The first of equals, in the catalogue's order.
+	// The first of equal candidates wins, in the catalogue's order.
 	return slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
 }
 
@@ -87,15 +87,13 @@ func (c *choice) asksFor(k candidate) bool {
 	})
 }
 
-// leastVoice is how far a document's tone must be allowed to lead before it may
-// make the page dark.
+// leastVoice is the least voice with which a document's tone may choose a dark page.
 const leastVoice = 0.3
 
-// dark reports whether the tone is shown by a dark page.
+// dark reports whether a dark page suits the tone.
 func (t toneRule) dark() bool { return t.wants[lookDarkness] > 0.7 || t.name == "luxurious" }
 
-// alternatives are two themes that suit as well as they can and differ from
-// what is chosen already.
+// alternatives returns two themes that suit the document and differ from the choice and from each other.
 func (c *choice) alternatives(primary candidate) []candidate {
 	chosen := []candidate{primary}
 	for len(chosen) < 3 {
@@ -115,7 +113,7 @@ func (c *choice) alternatives(primary candidate) []candidate {
 				of,
 			) > 0 {
 				pool = of
-				// The same theme by night, rather than any dark one.
+				// Prefer the dark counterpart of the same theme.
 				worth = func(k candidate) float64 {
 					return k.score + 0.5*(1-distance(primary.look.without(lookDarkness), k.look))
 				}
@@ -130,7 +128,7 @@ func (c *choice) alternatives(primary candidate) []candidate {
 	return chosen[1:]
 }
 
-// missing is the scheme that the three must show and do not yet, "" for none.
+// missing returns the scheme, light or dark, that the three themes must include and do not yet, or "".
 func (c *choice) missing(chosen []candidate) string {
 	has := func(scheme string) bool {
 		return slices.ContainsFunc(chosen, func(k candidate) bool { return k.Scheme == scheme })
@@ -145,7 +143,7 @@ func (c *choice) missing(chosen []candidate) string {
 	return ""
 }
 
-// printed reports whether the document is of a type that is put on paper.
+// printed reports whether documents of this type are usually printed on paper.
 func (c *choice) printed() bool {
 	share := 0.0
 
@@ -158,7 +156,7 @@ func (c *choice) printed() bool {
 	return share >= 0.5
 }
 
-// apart is the distance to the nearest of those chosen, 0 to 1.
+// apart returns the distance to the nearest chosen theme, 0 to 1.
 func apart(k candidate, chosen []candidate) float64 {
 	least := 1.0
 	for _, o := range chosen {
@@ -168,8 +166,7 @@ func apart(k candidate, chosen []candidate) float64 {
 	return least
 }
 
-// newlyAccepted is how probable the types are that may have this theme and none
-// of those chosen.
+// newlyAccepted returns the total probability of the types that may have this theme but none of the chosen ones.
 func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 	sum := 0.0
 
@@ -186,7 +183,7 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 	return sum
 }
 
-// confidence is how often a choice like this one suits, 0 to 1, in hundredths.
+// confidence returns how often a choice like this one suits, 0 to 1, rounded to hundredths.
 func (c *choice) confidence(primary candidate) float64 {
 	v := primary.accepted
 	if c.wanted.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
@@ -199,7 +196,7 @@ func (c *choice) confidence(primary candidate) float64 {
 		}
 	}
 
-	v = min(v, surest) * (1 - (1-otherShare)*c.unknown(primary)) * (1 - doubt*(1-c.surely()))
+	v = min(v, maxConfidence) * (1 - (1-otherShare)*c.unknown(primary)) * (1 - uncertaintyPenalty*(1-c.typeCertainty()))
 	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
 		v = min(v, c.tersely())
 	}
@@ -207,18 +204,16 @@ func (c *choice) confidence(primary candidate) float64 {
 	return math.Round(v*100) / 100
 }
 
-// doubt is what the confidence loses where nothing is known of the type: types that
-// accept the theme are then found by chance. It was fitted on other documents than those
-// it is measured on.
-const doubt = 0.05
+// uncertaintyPenalty reduces the confidence if the type is uncertain: types that accept the theme are then found by chance. It
+// was fitted on other documents than those used for the measurement.
+const uncertaintyPenalty = 0.05
 
-// surest is the confidence that the documents there are to measure on can
-// support.
-const surest = 0.97
+// maxConfidence is the highest confidence that the evaluation corpus is large enough to support.
+const maxConfidence = 0.97
 
-// surely is how sure the document's type is: that of the most probable, 1 where the
-// caller named it.
-func (c *choice) surely() float64 {
+// typeCertainty returns the probability of the most probable type relative to typicalTop, at most 1. It is 1 if the
+// caller stated a preference.
+func (c *choice) typeCertainty() float64 {
 	if top := c.top(); top != nil && c.wanted == (Preference{}) {
 		return min(1, top.share/typicalTop)
 	}
@@ -226,15 +221,14 @@ func (c *choice) surely() float64 {
 	return 1
 }
 
-// typicalTop is the probability of a type that leaves no doubt.
+// typicalTop is the type probability from which no confidence is lost.
 const typicalTop = 0.97
 
 // otherShare is the confidence factor for a document of type "other", which may be of a type without a list. It is
 // set by hand: there is no data to fit it on.
 const otherShare = 0.8
 
-// unknown is how probable it is that the document is of no particular kind, if
-// that may have the theme.
+// unknown returns the probability that the document has no particular type, if such a document may have the theme.
 func (c *choice) unknown(k candidate) float64 {
 	for _, b := range c.belief {
 		if _, v := b.fit(k); b.name == analysis.OtherType && v == accepted {

@@ -9,11 +9,11 @@ import (
 	"presswork/internal/input"
 )
 
-// Moods lists what a caller may ask of a theme: the tones and three more.
+// Moods returns the moods that a caller may request: the tones and three more.
 func Moods() []string { return append(analysis.Tones(), "creative", "elegant", "serious") }
 
-// Preference is what a caller knows better than the text; what is set replaces what
-// was found. The zero value replaces nothing.
+// Preference holds what the caller states about a document. Set fields replace the findings of the analysis; the
+// zero value replaces nothing.
 type Preference struct {
 	// Mood is one of Moods.
 	Mood string
@@ -21,9 +21,8 @@ type Preference struct {
 	Type string
 }
 
-// ParsePreference checks a mood and a document type as a person writes them: in any
-// case, with hyphens or underscores; "" is not set. Errors: InvalidOption with
-// Param mood or doc_type.
+// ParsePreference checks a mood and a document type typed by a user. It accepts any case, hyphens and underscores;
+// "" leaves a field unset. It returns InvalidOption with Param mood or doc_type.
 func ParsePreference(mood, docType string) (Preference, error) {
 	s := Preference{Mood: foldName(mood), Type: foldName(docType)}
 	if moods := Moods(); s.Mood != "" && !slices.Contains(moods, s.Mood) {
@@ -48,7 +47,7 @@ func foldName(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 }
 
-// clipped keeps a message short.
+// clipped shortens a value for an error message.
 func clipped(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
@@ -57,9 +56,8 @@ func clipped(s string) string {
 	return s
 }
 
-// typesOf are the document types that a preferred type allows: itself, or the members
-// of a family. "legal" is a type and a family; the family is meant, for it has
-// the type.
+// typesOf returns the document types that a requested type allows: the type itself, or the members of a family.
+// "legal" is both and means the family, which contains the type.
 func (r *Rules) typesOf(name string) []string {
 	if members, ok := r.families[name]; ok {
 		return members

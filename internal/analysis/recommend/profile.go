@@ -7,10 +7,10 @@ import (
 	"presswork/internal/analysis"
 )
 
-// clearTopic is how clearly a document must be about a topic for it to count.
+// clearTopic is the strength from which a topic counts.
 const clearTopic = 0.3
 
-// Profile reduces findings to what a choice of theme rests on.
+// Profile returns the part of the findings that the choice of a theme depends on.
 func (r *Rules) Profile(f analysis.Findings) Profile {
 	p := Profile{
 		Analysis:     f.Analysis,
@@ -29,7 +29,7 @@ func (r *Rules) Profile(f analysis.Findings) Profile {
 				hits, distinct = hits+n, distinct+1
 			}
 		}
-		// Four of its words, and six in a thousand, are a topic.
+		// A topic needs four of its words, and six in a thousand words.
 		perMille := 1000 * float64(hits) / float64(max(f.Words, 1))
 		if s := min(1, float64(distinct)/4) * min(1, perMille/6); s >= clearTopic {
 			p.Topics = append(p.Topics, Topic{t.name, s})
@@ -40,7 +40,7 @@ func (r *Rules) Profile(f analysis.Findings) Profile {
 	return p
 }
 
-// topic returns a rule by name; the zero one when there is none.
+// topic returns the rule with this name, or the zero rule if there is none.
 func (r *Rules) topic(name string) topicRule {
 	for _, t := range r.topics {
 		if t.name == name {

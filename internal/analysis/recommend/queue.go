@@ -11,17 +11,16 @@ import (
 	"presswork/tasks/stream"
 )
 
-// Caller is the queue's part: *tasks.Client.
+// Caller is the part of the queue that this package uses. *tasks.Client implements it.
 type Caller interface {
 	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
 }
 
-// owner is whose use the ledger names, and whose line readings stand in.
+// owner is the name under which readings are recorded in the ledger and queued.
 const owner = "presswork:analysis"
 
-// Direct is a Model of the catalogue that this process asks itself: a worker,
-// which must not wait for its own queue. Complete runs a request, and records what
-// it uses under the key.
+// Direct returns a Model of the catalogue that runs in this process. A worker uses it, because a worker must not
+// wait for its own queue. complete runs a request and records its usage under the key.
 func Direct(
 	complete func(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error,
 	model string,
@@ -31,7 +30,7 @@ func Direct(
 		var text strings.Builder
 		err := complete(ctx, owner, r, func(c *inference.Chunk) error {
 			if text.Len()+len(c.Content) > answerBytes {
-				return errBoundless
+				return errAnswerTooLong
 			}
 			text.WriteString(c.Content)
 
@@ -58,12 +57,12 @@ func Queue(calls Caller, model string) *Model {
 		}
 		defer answer.Close()
 
-		return whole(ctx, answer)
+		return readAnswer(ctx, answer)
 	}}
 }
 
-// whole reads an answer to its end.
-func whole(ctx context.Context, answer *stream.Answer) (string, error) {
+// readAnswer reads all frames of an answer.
+func readAnswer(ctx context.Context, answer *stream.Answer) (string, error) {
 	var text strings.Builder
 
 	for {
@@ -87,7 +86,7 @@ func whole(ctx context.Context, answer *stream.Answer) (string, error) {
 			}
 
 			if text.Len()+len(f.Chunk.Content) > answerBytes {
-				return "", errBoundless
+				return "", errAnswerTooLong
 			}
 			text.WriteString(f.Chunk.Content)
 		}

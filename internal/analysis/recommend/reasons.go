@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// reasons are sentences on why a theme was chosen, the weightiest first.
+// reasons returns sentences that explain the choice, the most important first.
 func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -72,8 +72,7 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 // second has at least rivalShare of the first one's probability.
 const plainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
 
-// reading says what the document is taken for, in words that match how probable
-// that is.
+// reading states the document type with words that match its probability.
 func (c *choice) reading(top belief) string {
 	switch second := c.second(top); {
 	case top.share >= plainFrom:
@@ -93,7 +92,7 @@ func (c *choice) reading(top belief) string {
 	}
 }
 
-// second is the most probable type but one, nil when there is none.
+// second returns the second most probable type, or nil if there is none.
 func (c *choice) second(top belief) *belief {
 	var second *belief
 	for i, b := range c.belief {
@@ -116,7 +115,7 @@ func (c *choice) top() *belief {
 	return top
 }
 
-// standing is the theme's place among those of the most probable type.
+// standing returns the theme's position among those of the most probable type.
 func (c *choice) standing(primary candidate) string {
 	top := c.top()
 	if top == nil {
@@ -141,7 +140,7 @@ func (c *choice) moodStanding(primary candidate) string {
 	return ""
 }
 
-// leads reports whether the tone had a part in the choice.
+// leads reports whether the tone influenced the choice.
 func (c *choice) leads(primary candidate) bool {
 	if c.cautious || c.strength < clearTone || c.tone.name == "neutral" {
 		return false
@@ -155,7 +154,7 @@ func (c *choice) leads(primary candidate) bool {
 	return top != nil && slices.Contains(top.first[c.tone.name], primary.twin)
 }
 
-// otherScheme names what the alternatives offer that the choice does not.
+// otherScheme returns a sentence about an alternative in the other scheme, light or dark.
 func otherScheme(primary candidate, alternatives []candidate) string {
 	for _, a := range alternatives {
 		if a.Scheme != primary.Scheme {
@@ -166,7 +165,7 @@ func otherScheme(primary candidate, alternatives []candidate) string {
 	return ""
 }
 
-// named is a document type in words, with its article.
+// named returns the name of a document type with its article.
 func named(docType string) string {
 	switch docType {
 	case "api_reference":
@@ -199,7 +198,7 @@ func named(docType string) string {
 	return "a " + words
 }
 
-// words is a number of words.
+// words formats a number of words.
 func words(n int) string {
 	if n == 1 {
 		return "1 word"

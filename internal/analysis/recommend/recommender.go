@@ -1,5 +1,5 @@
-// Package recommend reads a document and chooses a theme for it, and remembers
-// both: the command line and the service ask the same question here.
+// Package recommend analyses documents, chooses themes for them and caches both results. The command line and the
+// service share it, so that they give the same answers.
 package recommend
 
 import (
@@ -18,30 +18,29 @@ import (
 	"presswork/themes"
 )
 
-// Options wire a Recommender.
+// Options configure a Recommender.
 type Options struct {
-	// Cache returns what remembers analyses and choices; it is asked once, when
-	// the first document comes. Nil, or returning nil: nothing is remembered.
+	// Cache opens the cache of analyses and choices. It is called once, for the first document. If Cache is nil or
+	// returns nil, nothing is cached.
 	Cache func() cache.Cache
-	// Model reads documents in the analyser's place; where it fails, the
-	// analyser does. Default: none.
+	// Model replaces the built-in analyser. If the model fails, the analyser is used. Default: none.
 	Model *Model
 	// Log gets a warning when the cache cannot be used. Default: discard.
 	Log *slog.Logger
 }
 
-// Recommender is safe for concurrent use.
+// Recommender recommends themes for documents. It is safe for concurrent use.
 type Recommender struct {
 	model *Model
 	cache func() cache.Cache
 	log   *slog.Logger
-	// rules are read when the first document comes.
+	// rules are loaded for the first document.
 	rules func() *Rules
-	// A cache that is out of order is reported once, not for each document.
+	// A broken cache is reported once, not for each document.
 	unread, unwritten sync.Once
 }
 
-// New wires a Recommender.
+// New returns a Recommender. It opens nothing until the first document.
 func New(o Options) *Recommender {
 	if o.Cache == nil {
 		o.Cache = func() cache.Cache { return nil }
@@ -55,20 +54,19 @@ func New(o Options) *Recommender {
 	}
 }
 
-// AsksModel reports whether a model reads the documents.
+// AsksModel reports whether a model analyses the documents.
 func (a *Recommender) AsksModel() bool { return a.model != nil }
 
-// Result is an analysis with its recommendation, and what the cache had of it.
+// Result is an analysis with its recommendation and the cache statistics.
 type Result struct {
 	finding.Analysis
-	// Lookups counts what the cache was asked for, Hits what it had.
+	// Lookups counts the cache lookups, Hits those that found an entry.
 	Lookups, Hits int
 }
 
-// Recommend analyses a document of an owner and recommends one of the themes, which are in
-// the catalogue's order. Owners share nothing that is remembered: how fast an answer comes
-// would show that another has sent the same text. The error is ctx's cause: a cache that fails costs the
-// computation and no more.
+// Recommend analyses an owner's document and recommends one of the themes, which must be in the catalogue's order.
+// Owners do not share cache entries: response times would reveal that another owner has sent the same text. It
+// returns an error only if ctx ends, its cause. A failing cache costs only the computation.
 func (a *Recommender) Recommend(
 	ctx context.Context, owner string, markdown []byte, list []themes.Theme, s Preference,
 ) (Result, error) {
@@ -91,8 +89,7 @@ func (a *Recommender) Recommend(
 	return advice, context.Cause(ctx)
 }
 
-// Rank is Recommend with all themes, the most fitting first; without a document
-// only what is asked for counts.
+// Rank is Recommend for all themes, the best first. Without a document, only the preference counts.
 func (a *Recommender) Rank(
 	ctx context.Context,
 	markdown []byte,
@@ -113,17 +110,17 @@ func (a *Recommender) Rank(
 	return advice, rules.Rank(p, infos, s), context.Cause(ctx)
 }
 
-// question is one document's way through the cache.
+// question holds the state of one document's cache lookups.
 type question struct {
 	*Recommender
 	cache         cache.Cache
 	owner         string
 	content       []byte // its hash
 	lookups, hits int
-	reader        string // the model whose reading the profile is, "" for the analyser's
+	reader        string // the model that produced profile, or "" for the built-in analyser
 }
 
-// profile is the model's reading where there is one, else the analyser's.
+// profile returns the model's reading if there is one, else the analyser's.
 func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 	if q.model == nil {
 		return q.local(ctx, markdown)
@@ -135,7 +132,7 @@ func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 
 		var r reading
 		if r, failed = q.model.read(ctx, markdown); failed == nil {
-			p = r.over(p)
+			p = r.mergeInto(p)
 		}
 
 		return p
@@ -204,10 +201,10 @@ func answer[T any](
 	return value
 }
 
-// version names what would be answered: the analyser's and the rules' data.
+// version identifies the data of the analyser and the rules. A new version makes older cache entries unreachable.
 var version = sync.OnceValue(func() string { return key(analysis.Version(), themeData) })
 
-// key hashes what an answer depends on.
+// key returns a hash of everything that the answer depends on.
 func key(parts ...any) string {
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.

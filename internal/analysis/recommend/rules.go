@@ -8,27 +8,26 @@ import (
 	"presswork/internal/analysis/finding"
 )
 
-// Profile is what a choice of theme rests on; it is small, for caches.
+// Profile holds the findings that the choice of a theme depends on. It is small, so that it can be cached.
 type Profile struct {
-	// Analysis has no recommendation.
+	// Analysis is the analysis without a recommendation.
 	finding.Analysis
 	// Words, Types, Evidence and ToneStrength are those of analysis.Findings.
 	Words        int                        `json:"words"`
 	Types        []analysis.TypeProbability `json:"types"`
 	Evidence     []string                   `json:"evidence"`
 	ToneStrength float64                    `json:"tone_strength"`
-	// Topics are what the document speaks of, of those some themes are made for,
-	// the clearest first.
+	// Topics are the document's topics for which special themes exist, the strongest first.
 	Topics []Topic `json:"topics"`
 }
 
-// Topic is a subject and how clearly, 0 to 1, a document is about it.
+// Topic is a subject and the strength, 0 to 1, with which a document is about it.
 type Topic struct {
 	Name     string  `json:"name"`
 	Strength float64 `json:"strength"`
 }
 
-// ThemeInfo is what a choice needs to know of a theme.
+// ThemeInfo describes a theme to the rules.
 type ThemeInfo struct {
 	Name string `json:"name"`
 	// Scheme is light or dark.
@@ -36,12 +35,11 @@ type ThemeInfo struct {
 	// Colors are "#rrggbb" by name; base_100, primary, secondary and accent count.
 	Colors map[string]string `json:"colors"`
 	Tags   []string          `json:"tags"`
-	// Custom reports whether the theme is not built in: it is judged by its colours
-	// and tags.
+	// Custom reports whether the theme is not built in. A custom theme is scored by its colours and tags.
 	Custom bool `json:"custom"`
 }
 
-// NewRules reads the embedded data.
+// NewRules parses the embedded data. It panics if the data is invalid, which a test rules out.
 func NewRules() *Rules {
 	rules, err := parseRules(themeData)
 	if err != nil {
@@ -51,7 +49,7 @@ func NewRules() *Rules {
 	return rules
 }
 
-// The bounds below which a text is too little evidence.
+// Limits below which a text has too little evidence.
 const (
 	enoughWords   = 75
 	surelyFrom    = 0.8 // of the type's probability, from which fewer words do
@@ -59,9 +57,8 @@ const (
 	fallbackTheme = "light"
 )
 
-// forbiddenFrom is how probable the types that must not have a theme may be
-// together, and so each of them, before it is not considered.
-// For the themes of an occasion the text is full of, it is occasionTolerance.
+// forbiddenFrom is the probability of the types that must not have a theme, single or total, from which the theme
+// is excluded. For themes of an occasion that fills the text, the limit is occasionTolerance.
 const (
 	forbiddenFrom     = 0.10
 	occasionTolerance = 0.50
@@ -87,8 +84,7 @@ func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) finding.Rec
 	return rec
 }
 
-// Rank lists the themes for a document, the most fitting first; the
-// first three are those of Recommend.
+// Rank returns the themes for a document, the best first. The first three are those of Recommend.
 func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
@@ -127,17 +123,17 @@ func Cautious(p Profile, s Preference) bool {
 	return s == Preference{} && (terse(p) && !plainlyTyped(p) || untyped(p))
 }
 
-// untyped reports whether no document type is probable enough to be named.
+// untyped reports whether no document type is probable enough to be reported.
 func untyped(p Profile) bool {
 	return len(p.Types) > 0 && p.Types[0].Probability < analysis.LeastConfidence
 }
 
-// terse reports whether there is little text, or none that can be read.
+// terse reports whether the text is short or in an unknown language.
 func terse(p Profile) bool {
 	return p.Words < enoughWords || p.Language == "" || p.Language == "und"
 }
 
-// plainlyTyped reports whether the document is surely of one of the kinds there are.
+// plainlyTyped reports whether the document clearly has one of the known types.
 func plainlyTyped(p Profile) bool {
 	return len(p.Types) > 0 && p.Types[0].Type != analysis.OtherType && p.Types[0].Probability >= surelyFrom
 }

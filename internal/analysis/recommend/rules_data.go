@@ -24,30 +24,30 @@ const (
 	lookCount
 )
 
-// look is a point in the space of looks; a negative one does not matter.
+// look describes the appearance of a theme, one value per attribute. A negative value means that the attribute
+// does not matter.
 type look [lookCount]float64
 
-// typeRule is which themes a document type may have.
+// typeRule lists the themes that a document type may have and those that it must not have.
 type typeRule struct {
 	name          string
 	print         bool
 	voice         float64
 	accept, never []string
-	// neverDark refuses every dark theme.
+	// neverDark excludes every dark theme.
 	neverDark bool
 	// first holds, by tone or formality, the themes to put first.
 	first map[string][]string
 }
 
-// toneRule is which themes carry a tone.
+// toneRule lists the themes that express a tone.
 type toneRule struct {
 	name   string
 	wants  look
 	accept []string
 }
 
-// topicRule is which themes are made for a topic, and the words that speak of
-// it.
+// topicRule lists the themes that are made for a topic, and the words that indicate the topic.
 type topicRule struct {
 	name          string
 	accept, words []string
@@ -96,7 +96,7 @@ func parseRules(data string) (*Rules, error) {
 	return p.rules, nil
 }
 
-// ruleParser holds what the lines that begin with blanks belong to.
+// ruleParser holds the current entry. Indented lines belong to it.
 type ruleParser struct {
 	rules *Rules
 	types map[string]*typeRule
@@ -104,7 +104,7 @@ type ruleParser struct {
 	kind, name string
 }
 
-// entry reads a line that begins something.
+// entry parses a line that starts an entry.
 func (p *ruleParser) entry(words []string) error {
 	if len(words) < 2 {
 		return fmt.Errorf("%q says nothing", words[0])
@@ -147,7 +147,7 @@ func (p *ruleParser) entry(words []string) error {
 	return fmt.Errorf("%q is not known", p.kind)
 }
 
-// detail reads a line that belongs to the entry above it.
+// detail parses an indented line, which belongs to the current entry.
 func (p *ruleParser) detail(words []string) error {
 	key, values := words[0], words[1:]
 	switch {
@@ -187,8 +187,7 @@ func (t *typeRule) detail(key string, values []string) error {
 	return nil
 }
 
-// darkWord stands for every dark theme in a list of never; it is also a theme's
-// name and a tone.
+// darkWord means every dark theme in a list of excluded themes. It is also the name of a theme and of a tone.
 const darkWord = "dark"
 
 func parseLook(words []string) (a look, err error) {

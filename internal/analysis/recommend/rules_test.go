@@ -326,7 +326,7 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 				t.Errorf("%v: %s", c, said)
 			}
 
-			if rec.Confidence >= last || rec.Confidence > surest {
+			if rec.Confidence >= last || rec.Confidence > maxConfidence {
 				t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
 			}
 			last = rec.Confidence
@@ -380,7 +380,7 @@ func FuzzAModelsReading(f *testing.F) {
 		for _, local := range []string{"other", r.DocumentType} {
 			p := sure(local)
 			p.Language = "und"
-			p = r.over(p)
+			p = r.mergeInto(p)
 
 			sum := 0.0
 			for _, k := range p.Types {
