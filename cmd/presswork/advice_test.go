@@ -60,7 +60,7 @@ func TestAnalyzePrintsTypeToneAndTheme(t *testing.T) {
 
 	got = askIn(t, env, "analyze", path, "--doc-type", "business", "--mood=Calm")
 	if got.code != 0 || !strings.Contains(got.stdout, "because") ||
-		!strings.Contains(got.stdout, "the mood asked for is calm") || strings.Contains(got.stdout, "\x1b") {
+		!strings.Contains(got.stdout, "requested mood: calm") || strings.Contains(got.stdout, "\x1b") {
 		t.Errorf("%+v", got)
 	}
 	var stdout bytes.Buffer

@@ -204,8 +204,8 @@ func (c *choice) confidence(primary candidate) float64 {
 	return math.Round(v*100) / 100
 }
 
-// uncertaintyPenalty reduces the confidence if the type is uncertain: types that accept the theme are then found by chance. It
-// was fitted on other documents than those used for the measurement.
+// uncertaintyPenalty reduces the confidence if the type is uncertain: types that accept the theme are then found
+// by chance. It was fitted on other documents than those used for the measurement.
 const uncertaintyPenalty = 0.05
 
 // maxConfidence is the highest confidence that the evaluation corpus is large enough to support.

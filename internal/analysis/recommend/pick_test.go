@@ -92,7 +92,7 @@ func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
 	few, strange := sure(analysis.OtherType), sure(analysis.OtherType)
 
 	few.Words, strange.Language = 40, "und"
-	for says, p := range map[string]Profile{"40 words": few, "the language is not known": strange} {
+	for says, p := range map[string]Profile{"40 words": few, "the language is unknown": strange} {
 		rec := r.Recommend(p, catalogue(t), Preference{})
 		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], says) {
 			t.Errorf("%+v", rec)

@@ -14,51 +14,51 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 
 	switch {
 	case c.cautious && c.p.Words == 0:
-		say("there is no text to judge by, so it is the theme that suits most documents")
+		say("there is no text to analyse; this theme suits most documents")
 	case c.cautious && c.p.Words < enoughWords:
 		say(
-			"with %s of text there is too little to judge by, so it is the theme that suits most documents",
+			"the text is too short (%s); this theme suits most documents",
 			words(c.p.Words),
 		)
 	case c.cautious && terse(c.p):
-		say("the language is not known, so it is the theme that suits most documents")
+		say("the language is unknown; this theme suits most documents")
 	case c.cautious:
-		say("what kind of document it is does not show, so it is the theme that suits most documents")
+		say("the document type is unclear; this theme suits most documents")
 	case c.wanted != Preference{} || !terse(c.p):
 	case c.p.Words < enoughWords:
-		say("with %s of text, its form counts more than its wording", words(c.p.Words))
+		say("the text is short (%s), so structure counts more than wording", words(c.p.Words))
 	default:
-		say("the language is not known, so its form counts more than its wording")
+		say("the language is unknown, so structure counts more than wording")
 	}
 
 	if c.wanted.Type != "" {
-		say("it is said to be %s%s", named(c.wanted.Type), c.standing(primary))
+		say("requested type: %s%s", named(c.wanted.Type), c.standing(primary))
 	} else if top := c.top(); top != nil && !c.cautious {
 		say("%s%s", c.reading(*top), c.standing(primary))
 
 		if len(c.p.Evidence) > 0 && top.name == c.p.DocumentType {
-			say("what shows it: %s", strings.Join(c.p.Evidence, "; "))
+			say("evidence: %s", strings.Join(c.p.Evidence, "; "))
 		}
 	}
 
 	if c.wanted.Mood != "" {
-		say("the mood asked for is %s%s", c.wanted.Mood, c.moodStanding(primary))
+		say("requested mood: %s%s", c.wanted.Mood, c.moodStanding(primary))
 	} else if c.leads(primary) {
-		say("its tone is %s", c.tone.name)
+		say("tone: %s", c.tone.name)
 	}
 
 	if label := c.p.Formality.Label; !c.cautious && label != "" && label != "neutral" {
-		say("its register is %s (%.2f)", label, c.p.Formality.Score)
+		say("formality: %s (%.2f)", label, c.p.Formality.Score)
 	}
 
 	for _, topic := range c.p.Topics {
 		if !c.cautious && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
-			say("it is about %s", topic.Name)
+			say("topic: %s", topic.Name)
 		}
 	}
 
 	if primary.Custom {
-		say("a theme of your own, most like %s", primary.twin)
+		say("custom theme, most similar to %s", primary.twin)
 	}
 
 	if others := otherScheme(primary, alternatives); others != "" {
@@ -80,7 +80,7 @@ func (c *choice) reading(top belief) string {
 	case top.share >= probableFrom:
 		return fmt.Sprintf("it is probably %s (%d %%)", named(top.name), percent(top.share))
 	case second == nil || second.share < rivalShare*top.share:
-		return fmt.Sprintf("it is perhaps %s (%d %%)", named(top.name), percent(top.share))
+		return fmt.Sprintf("it may be %s (%d %%)", named(top.name), percent(top.share))
 	default:
 		return fmt.Sprintf(
 			"unsure between %s (%d %%) and %s (%d %%)",
@@ -124,17 +124,17 @@ func (c *choice) standing(primary candidate) string {
 
 	switch slices.Index(top.order, primary.twin) {
 	case 0:
-		return ", for which it is the first choice"
+		return "; this theme is the first choice for it"
 	case -1:
 		return ""
 	}
 
-	return ", for which it is one of the usual choices"
+	return "; this theme is one of the usual choices for it"
 }
 
 func (c *choice) moodStanding(primary candidate) string {
 	if slices.Contains(c.tone.accept, primary.twin) {
-		return ", which it carries"
+		return "; this theme expresses it"
 	}
 
 	return ""
@@ -158,7 +158,7 @@ func (c *choice) leads(primary candidate) bool {
 func otherScheme(primary candidate, alternatives []candidate) string {
 	for _, a := range alternatives {
 		if a.Scheme != primary.Scheme {
-			return fmt.Sprintf("for a %s page there is %s", a.Scheme, a.Name)
+			return fmt.Sprintf("%s alternative: %s", a.Scheme, a.Name)
 		}
 	}
 
@@ -185,7 +185,7 @@ func named(docType string) string {
 	case "resume":
 		return "a résumé"
 	case "other":
-		return "a document of no particular kind"
+		return "a document of another type"
 	case "software", "business", "academic", "personal", "creative":
 		return "a " + docType + " document"
 	}

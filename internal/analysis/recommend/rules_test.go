@@ -217,7 +217,7 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 	house.Tags = []string{"report"}
 
 	rec := r.Recommend(sure("report"), catalogue(t, house), Preference{})
-	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "a theme of your own") {
+	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "custom theme") {
 		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
 	}
 }
@@ -315,14 +315,14 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 	}{
 		{0.95, 0.02, "it reads as a report (95 %)"},
 		{0.80, 0.10, "it is probably a report (80 %)"},
-		{0.60, 0.20, "it is perhaps a report (60 %)"},
+		{0.60, 0.20, "it may be a report (60 %)"},
 		{0.45, 0.30, "unsure between a report (45 %) and a proposal (30 %)"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
 
 			said := strings.Join(rec.Reasons, "\n")
-			if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "what shows it: 12 numbered clauses") {
+			if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "evidence: 12 numbered clauses") {
 				t.Errorf("%v: %s", c, said)
 			}
 
@@ -343,7 +343,7 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 		Preference{},
 	); unsure.Confidence >= sure.Confidence {
 		t.Errorf(
-			"confidence %.2f where two types are as probable, %.2f where one is",
+			"confidence %.2f with two equally probable types, %.2f with one",
 			unsure.Confidence,
 			sure.Confidence,
 		)
@@ -353,8 +353,8 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 
 	rec := r.Recommend(p, catalogue(t), Preference{})
 	if rec.Primary != fallbackTheme || rec.Confidence > cautiousLimit ||
-		!strings.Contains(rec.Reasons[0], "does not show") {
-		t.Errorf("of no type: %+v", rec)
+		!strings.Contains(rec.Reasons[0], "type is unclear") {
+		t.Errorf("without a clear type: %+v", rec)
 	}
 }
 
