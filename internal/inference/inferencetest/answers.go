@@ -51,8 +51,8 @@ func (c *call) paced(tokens []string) {
 	c.end("stop", len(tokens))
 }
 
-// each sends n tokens at a rate, "n@rate". A token needs no escapes: the rest of its
-// chunk is made once, since the model runs beside what it measures.
+// each sends n tokens at a rate per second; the argument is "n@rate". Tokens must need no JSON escapes. The text
+// around them is built once, because the server shares the CPU with the code that it measures.
 func (c *call) each(token func(i int) string) {
 	var n, rate int
 	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
@@ -71,7 +71,7 @@ func (c *call) each(token func(i int) string) {
 	c.end("stop", n)
 }
 
-// rewritten streams with other line ends and other fields than usual.
+// rewritten sends a stream with other line ends and other SSE fields than usual.
 func (c *call) rewritten(newline, prefix, without string) {
 	c.begin()
 
@@ -99,7 +99,7 @@ func (c *call) rewritten(newline, prefix, without string) {
 	}
 }
 
-// bytewise writes every byte by itself, through the middle of characters.
+// bytewise sends every byte in its own packet, so that characters are split.
 func (c *call) bytewise() {
 	c.begin()
 
@@ -110,7 +110,7 @@ func (c *call) bytewise() {
 	c.end("stop", 3)
 }
 
-// flood sends a line without end until the client has enough.
+// flood sends one line of up to 64 MiB, or until the client disconnects.
 func (c *call) flood() {
 	block := strings.Repeat("x", 1<<20)
 	for range 64 {

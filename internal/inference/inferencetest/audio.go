@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Recording is a recording that the server was sent.
+// Recording is a recording that the server received.
 type Recording struct {
-	// Path is where it was sent to.
+	// Path is the path of the request.
 	Path string
-	// Fields are the form's, but for the file.
+	// Fields holds the fields of the form without the file.
 	Fields map[string][]string
-	// Name and Data are the file's.
+	// Name and Data are the name and the content of the file.
 	Name string
 	Data []byte
 }
 
-// Seconds is how long the recording is, if it is WAV; 0 for all else.
+// Seconds returns the length of a WAV recording in seconds, and 0 for other formats.
 func (r Recording) Seconds() float64 {
 	rate, data, ok := wav(r.Data)
 	if !ok {
@@ -34,7 +34,7 @@ func (r Recording) Seconds() float64 {
 	return float64(len(data)) / float64(rate)
 }
 
-// wav finds bytes a second and samples of a WAV file in memory.
+// wav returns the bytes per second and the samples of a WAV file.
 func wav(b []byte) (rate int, samples []byte, ok bool) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return 0, nil, false
@@ -58,12 +58,12 @@ func wav(b []byte) (rate int, samples []byte, ok bool) {
 	return 0, nil, false
 }
 
-// WaitRecordings waits until n recordings were sent.
+// WaitRecordings waits until the server has received n recordings. The error is the cause of ctx.
 func (s *Server) WaitRecordings(ctx context.Context, n int) error {
 	return s.wait(ctx, func() bool { return len(s.recordings) >= n })
 }
 
-// Recordings lists the recordings sent so far.
+// Recordings returns the recordings that the server has received.
 func (s *Server) Recordings() []Recording {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,40 +71,38 @@ func (s *Server) Recordings() []Recording {
 	return append([]Recording(nil), s.recordings...)
 }
 
-// sounds are the models that hear, by name; what follows a colon is their argument.
-var sounds = map[string]func(*hearing){
-	// ears hears a word a second, "one two three …", counted from the start of what it was sent.
-	"ears": func(h *hearing) { h.answer() },
-	// ears-hang-at:3 waits, when it is sent recording number 3, counted from 0, until its
-	// client goes.
-	"ears-hang-at": func(h *hearing) {
+// transcribers are the models that transcribe, by name. The text after a colon is their argument.
+var transcribers = map[string]func(*transcription){
+	// ears transcribes one word for each second, "one two three …", from the start of each recording.
+	"ears": func(h *transcription) { h.answer() },
+	// ears-hang-at:3 sends no answer to recording 3, counted from 0, until its client disconnects.
+	"ears-hang-at": func(h *transcription) {
 		if n, _ := strconv.Atoi(h.argument); h.turn == n {
 			h.hang()
 			return
 		}
 		h.answer()
 	},
-	// ears-untimed refuses verbose_json, as vLLM does.
-	"ears-untimed": func(h *hearing) {
+	// ears-untimed rejects verbose_json, as vLLM does.
+	"ears-untimed": func(h *transcription) {
 		if h.field("response_format") == "verbose_json" {
 			fail(h.w, http.StatusBadRequest, "Currently only support response_format `text` or `json`")
 			return
 		}
 		h.answer()
 	},
-	// ears-whisper is whisper.cpp's form: words within segments, no seek and no
-	// compression_ratio.
-	"ears-whisper": func(h *hearing) { h.nested = true; h.answer() },
-	// ears-fail-at:1 fails the first time it is sent recording number 1, counted from 0.
-	"ears-fail-at": func(h *hearing) {
+	// ears-whisper answers like whisper.cpp: words in segments, without seek and compression_ratio.
+	"ears-whisper": func(h *transcription) { h.nested = true; h.answer() },
+	// ears-fail-at:1 fails for recording 1, counted from 0.
+	"ears-fail-at": func(h *transcription) {
 		if n, _ := strconv.Atoi(h.argument); h.turn == n {
 			fail(h.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}
 		h.answer()
 	},
-	// ears-limited answers 429 once, and asks for a short rest.
-	"ears-limited": func(h *hearing) {
+	// ears-limited answers recording 1 with a 429 that asks for a pause of 50 ms.
+	"ears-limited": func(h *transcription) {
 		if h.turn == 1 {
 			h.w.Header().Set("Retry-After-Ms", "50")
 			fail(h.w, http.StatusTooManyRequests, "scripted limit")
@@ -113,20 +111,20 @@ var sounds = map[string]func(*hearing){
 		}
 		h.answer()
 	},
-	// ears-short:6 refuses recordings of more seconds.
-	"ears-short": func(h *hearing) {
+	// ears-short:6 rejects recordings longer than 6 s.
+	"ears-short": func(h *transcription) {
 		if most, _ := strconv.ParseFloat(h.argument, 64); h.recording.Seconds() > most {
 			fail(h.w, http.StatusRequestEntityTooLarge, "the recording is too long")
 			return
 		}
 		h.answer()
 	},
-	// ears-hang waits until its client goes.
-	"ears-hang": func(h *hearing) { h.hang() },
+	// ears-hang sends nothing until its client disconnects.
+	"ears-hang": func(h *transcription) { h.hang() },
 	// Responses that a reader must handle without a crash.
-	"ears-broken": func(h *hearing) { h.json(`{"text":"one`) },
-	"ears-silent": func(h *hearing) { h.json(`{"text":""}`) },
-	"ears-odd": func(h *hearing) {
+	"ears-broken": func(h *transcription) { h.json(`{"text":"one`) },
+	"ears-silent": func(h *transcription) { h.json(`{"text":""}`) },
+	"ears-odd": func(h *transcription) {
 		h.json(
 			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one",` +
 				`"tokens":null,"words":null}],"words":null,"error":null}`,
@@ -134,14 +132,14 @@ var sounds = map[string]func(*hearing){
 	},
 }
 
-// hearing is one recording that a scenario answers.
-type hearing struct {
+// transcription is one recording that a scenario answers.
+type transcription struct {
 	*call
 	recording Recording
 	nested    bool
 }
 
-func (h *hearing) field(name string) string {
+func (h *transcription) field(name string) string {
 	if v := h.recording.Fields[name]; len(v) > 0 {
 		return v[0]
 	}
@@ -151,8 +149,8 @@ func (h *hearing) field(name string) string {
 
 var numbers = strings.Fields("one two three four five six seven eight nine ten")
 
-// answer hears a word in each second of sound, and nothing where there is silence.
-func (h *hearing) answer() {
+// answer transcribes one word for each second of sound, and none for a second of silence.
+func (h *transcription) answer() {
 	type word struct {
 		Word  string  `json:"word"`
 		Start float64 `json:"start"`
@@ -162,7 +160,7 @@ func (h *hearing) answer() {
 	var texts []string
 	rate, samples, ok := wav(h.recording.Data)
 
-	seconds := 2.0 // of what this server cannot read
+	seconds := 2.0 // the assumed length of other formats
 	if ok {
 		seconds = float64(len(samples)) / float64(rate)
 	}
@@ -226,7 +224,7 @@ func (h *hearing) answer() {
 	)
 }
 
-// silent reports whether no sample of 16 bits is loud.
+// silent reports whether all 16-bit samples are quiet.
 func silent(samples []byte) bool {
 	for i := 1; i < len(samples); i += 2 {
 		if v := int8(samples[i]); v > 2 || v < -3 {
@@ -237,9 +235,9 @@ func silent(samples []byte) bool {
 	return true
 }
 
-// voices are the models that speak.
-var voices = map[string]func(*call, string){
-	// voice speaks each word of its input in a piece of its own, as MP3 that no one can play.
+// speakers are the models that speak, by name.
+var speakers = map[string]func(*call, string){
+	// voice sends each word of its input as a separate piece. The type is MP3, but the bytes are text.
 	"voice": func(c *call, input string) {
 		c.w.Header().Set("Content-Type", "audio/mpeg")
 
@@ -276,8 +274,8 @@ var voices = map[string]func(*call, string){
 	},
 }
 
-// hear answers a recording by the scenario of its model.
-func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
+// transcribe answers a recording with the scenario of its model.
+func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	parts, err := r.MultipartReader()
 	if err != nil {
 		fail(w, http.StatusBadRequest, "the body is not a form")
@@ -308,11 +306,11 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 			rec.Fields[part.FormName()] = append(rec.Fields[part.FormName()], string(b))
 		}
 	}
-	h := &hearing{recording: rec}
+	h := &transcription{recording: rec}
 	model := h.field("model")
 	name, argument, _ := strings.Cut(path.Base(model), ":")
 
-	scenario, known := sounds[name]
+	scenario, known := transcribers[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", model))
 		return
@@ -330,7 +328,7 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// speak answers a request for speech by the scenario of its model.
+// speak answers a request for speech with the scenario of its model.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 
@@ -341,7 +339,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	}
 	name, argument, _ := strings.Cut(path.Base(body.Model), ":")
 
-	scenario, known := voices[name]
+	scenario, known := speakers[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", body.Model))
 		return

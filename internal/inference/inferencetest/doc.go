@@ -1,8 +1,5 @@
-// Package inferencetest is a scripted model server: it speaks the wire dialect
-// of upstreams, and what it answers is chosen by the model's name. It is slow,
-// broken or malformed on demand. Tests of any package may start one; the
-// program in fakemodel is the same server for a demonstration.
-//
-// A model name may carry a path before the scenario, such as "acme/hello". The
-// scenarios are listed by Scenarios.
+// Package inferencetest is a scripted model server with the OpenAI API. The name of the model selects the answer,
+// which may be slow, broken or malformed. Tests of any package may start a server; the program in fakemodel runs
+// the same server for demonstrations. A model name may have a path before the scenario, such as "acme/hello".
+// Scenarios lists the scenarios.
 package inferencetest

@@ -2,8 +2,7 @@ package inferencetest
 
 import "fmt"
 
-// many answers a chat or continues texts, with log probabilities where they are
-// asked for.
+// many answers a chat or continues texts with n choices, and with log probabilities if the request asks for them.
 func (c *call) many() {
 	n := max(1, c.body.N)
 	if list, ok := c.body.Prompt.([]any); ok {

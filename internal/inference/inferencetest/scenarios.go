@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Thought and Answer are what the reasoning scenarios think and say.
+// Thought and Answer are the reasoning and the answer of the reasoning scenarios.
 const (
 	Thought = "Okay, the user asks for a fruit. 🍎"
 	Answer  = "An apple – naturally."
 )
 
-// scenarios are the models, by name; what follows a colon is their argument.
+// scenarios are the chat models by name. The text after a colon is their argument.
 var scenarios = map[string]func(*call){
 	// Good answers.
 	"hello": func(c *call) { c.answer("Hello", ", ", "world", "!") },
 	"echo":  func(c *call) { c.answer(words(c.prompt())...) },
-	// demo:40 speaks 40 tokens a second.
+	// demo:40 sends 40 tokens a second.
 	"demo": func(c *call) {
 		c.paced(
 			words(
@@ -29,10 +29,9 @@ var scenarios = map[string]func(*call){
 			),
 		)
 	},
-	// tokens:500@50 sends 500 tokens, 50 a second; @0 at once.
+	// tokens:500@50 sends 500 tokens, 50 a second. With @0 it sends them without pauses.
 	"tokens": func(c *call) { c.each(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
-	// stamps:500@50 does the same, and each token is the time of its sending, in
-	// nanoseconds of this process's clock.
+	// stamps:500@50 does the same, and each token is the time when it was sent: see Clock.
 	"stamps": func(c *call) { c.each(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
 	"whole": func(c *call) {
 		c.json(
@@ -47,7 +46,7 @@ var scenarios = map[string]func(*call){
 		c.delta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)
 		c.end("stop", 1)
 	},
-	// executed tells of a built-in tool that the server itself has run.
+	// executed reports a built-in tool that the server itself ran.
 	"executed": func(c *call) {
 		c.begin()
 		c.say("Let me count.")
@@ -70,9 +69,9 @@ var scenarios = map[string]func(*call){
 		)
 		c.done()
 	},
-	// many gives as many answers as are asked for, piece by piece in turns.
+	// many sends as many choices as the request asks for, interleaved.
 	"many": func(c *call) { c.many() },
-	// few gives one, however many are asked for.
+	// few sends one choice, even if the request asks for more.
 	"few":      func(c *call) { c.answer("Hello") },
 	"no-usage": func(c *call) { c.begin(); c.say("Hello", ", ", "world"); c.finish("stop"); c.done() },
 
@@ -184,10 +183,9 @@ var scenarios = map[string]func(*call){
 			),
 		)
 	},
-	// tools-plan does what the first user message says, a line for each round: see
-	// Plan.
+	// tools-plan follows the first user message, one line for each round: see Plan.
 	"tools-plan": func(c *call) { c.plan() },
-	// tools-endless calls the first tool as long as a tool is offered; tools-stubborn calls it always.
+	// tools-endless calls the first tool as long as the request offers one. tools-stubborn always calls.
 	"tools-endless": func(c *call) {
 		if len(c.body.Tools) == 0 {
 			c.answer("I give up.")
@@ -205,7 +203,7 @@ var scenarios = map[string]func(*call){
 			`{"index":0,"id":"call_1","type":"function","function":{"name":"python","arguments":"{\"code\":\"1\"}"}}`,
 		)
 	},
-	// tool-choice calls a tool when it must.
+	// tool-choice calls a tool only if tool_choice requires one.
 	"tool-choice": func(c *call) {
 		name := c.tool()
 		switch choice := c.body.ToolChoice.(type) {
@@ -240,7 +238,7 @@ var scenarios = map[string]func(*call){
 	"json":        func(c *call) { c.answer(`{"name"`, `:"Ada",`, `"age":36}`) },
 	"json-fenced": func(c *call) { c.answer("Here it is:\n```json\n", `{"name":"Ada","age":36}`, "\n```") },
 	"json-broken": func(c *call) { c.answer(`{"name":`) },
-	// A reading of a document, by internal/analysis/recommend's schema.
+	// reading answers with an analysis by the schema of internal/analysis/recommend.
 	"reading": func(c *call) {
 		c.answer(
 			`{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},`,
@@ -285,7 +283,7 @@ var scenarios = map[string]func(*call){
 		c.role()
 		c.hang()
 	},
-	// late:12s sends nothing for that long, then answers.
+	// late:12s sends nothing for 12 s, then answers.
 	"late": func(c *call) {
 		wait, err := time.ParseDuration(c.argument)
 		if err != nil {
@@ -297,7 +295,7 @@ var scenarios = map[string]func(*call){
 		}
 	},
 	"hang-middle": func(c *call) { c.begin(); c.say("Hello"); c.hang() },
-	// hang-once does so to each model's first request, and answers the others.
+	// hang-once hangs in the first request of each model, and answers the others.
 	"hang-once": func(c *call) {
 		if c.turn > 0 {
 			c.answer("Hello", ", ", "world", "!")
@@ -335,7 +333,7 @@ var scenarios = map[string]func(*call){
 			"This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
 		)
 	},
-	// fail-once fails each model's first request.
+	// fail-once fails the first request of each model.
 	"fail-once": func(c *call) {
 		if c.turn == 0 {
 			fail(c.w, http.StatusInternalServerError, "scripted failure")

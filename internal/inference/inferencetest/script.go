@@ -15,10 +15,10 @@ type call struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	body     Body
-	argument string           // what follows the colon of the name
-	turn     int              // how often this model was asked before
-	kept     *strings.Builder // what is held back, or nil
-	complete bool             // the answer has its end
+	argument string           // the text after the colon of the model name
+	turn     int              // earlier requests for this model
+	kept     *strings.Builder // text that hold keeps back, or nil
+	complete bool             // the answer was sent to its end
 }
 
 // begin sends the headers of a stream.
@@ -30,11 +30,11 @@ func (c *call) begin() {
 
 func (c *call) flush() { c.w.(http.Flusher).Flush() }
 
-// hold keeps what is written from here on until done: a client waits only so long for
-// the usage once an answer is finished.
+// hold keeps back what is written from here until done, which sends it as one packet. A client waits only a short
+// time for the usage after the finish reason.
 func (c *call) hold() { c.kept = new(strings.Builder) }
 
-// raw writes bytes as they are, at once.
+// raw sends bytes unchanged and without a delay.
 func (c *call) raw(s string) {
 	if c.kept != nil {
 		c.kept.WriteString(s)
@@ -44,17 +44,17 @@ func (c *call) raw(s string) {
 	c.flush()
 }
 
-// event writes one chunk.
+// event sends one chunk.
 func (c *call) event(chunk string) { c.raw("data: " + chunk + "\n\n") }
 
-// delta writes a chunk of the first choice with the given fields.
+// delta sends a chunk of the first choice with the given fields.
 func (c *call) delta(fields string) { c.event(c.choice(fields)) }
 
 func (c *call) choice(fields string) string {
 	return c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields))
 }
 
-// text is the chunk of a piece of content.
+// text returns a chunk with a piece of content.
 func (c *call) text(content string) string { return c.choice(`"content":` + quote(content)) }
 
 func (c *call) chunk(fields string) string {
@@ -101,7 +101,7 @@ func (c *call) done() {
 	c.raw(before + "data: [DONE]\n\n")
 }
 
-// answer sends a stream with this content, or one object if the request asks for no stream.
+// answer streams the texts, one token each. If the request asks for no stream, it sends one object.
 func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
 		c.json(
@@ -144,7 +144,7 @@ func (c *call) pause(d time.Duration) bool {
 	}
 }
 
-// prompt is the text of the last user message.
+// prompt returns the text of the last user message.
 func (c *call) prompt() string {
 	for _, m := range slices.Backward(c.body.Messages) {
 		if m.Role == "user" {
@@ -157,7 +157,7 @@ func (c *call) prompt() string {
 	return ""
 }
 
-// tool is the name of the first tool that was offered.
+// tool returns the name of the first tool in the request, or "weather".
 func (c *call) tool() string {
 	if len(c.body.Tools) == 0 {
 		return "weather"
@@ -175,7 +175,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// words cuts a text before each space.
+// words splits a text before each space.
 func words(text string) []string {
 	var out []string
 

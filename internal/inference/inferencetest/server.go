@@ -18,18 +18,18 @@ import (
 
 var started = time.Now()
 
-// Clock is the time since this process began, by its steady clock: what the
-// stamps of a scenario are compared with.
+// Clock returns the time since this process started, by the monotonic clock. Compare it with the tokens of
+// "stamps", which are in nanoseconds of the same clock.
 func Clock() time.Duration { return time.Since(started) }
 
-// Request is what the server was asked.
+// Request is one request that the server received.
 type Request struct {
 	Header http.Header
 	Raw    []byte
 	Body   Body
 }
 
-// Body is the part of a request that scenarios look at.
+// Body holds the fields of a request that scenarios read.
 type Body struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
@@ -45,16 +45,16 @@ type Body struct {
 	ToolChoice any `json:"tool_choice"`
 	N          int `json:"n"`
 	Logprobs   any `json:"logprobs"`
-	// Prompt is that of a request to continue texts.
+	// Prompt is set in a request to /v1/completions.
 	Prompt any `json:"prompt"`
 }
 
-// Server is a scripted model server. It is an http.Handler for
-// /v1/chat/completions, /v1/audio, whisper-server's /inference and /v1/models, and safe for concurrent use.
+// Server is a scripted model server. It is an http.Handler for /v1/chat/completions, /v1/completions, /v1/audio,
+// /v1/models and /inference of whisper-server. It is safe for concurrent use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
-	// recordings are what was sent to be transcribed.
+	// recordings are the files of transcription requests.
 	recordings []Recording
 	seen       map[string]int // by model
 	left       int
@@ -62,7 +62,7 @@ type Server struct {
 	changed    chan struct{} // closed at the next change
 }
 
-// NewServer makes a Server that listens nowhere yet.
+// NewServer returns a Server that does not listen yet.
 func NewServer() *Server {
 	return &Server{seen: map[string]int{}, changed: make(chan struct{})}
 }
@@ -73,14 +73,14 @@ func Start(t testing.TB) (*Server, string) {
 	s := NewServer()
 	web := httptest.NewServer(s)
 	t.Cleanup(func() {
-		web.CloseClientConnections() // some scenarios hang until their client goes
+		web.CloseClientConnections() // some scenarios hang until the client disconnects
 		web.Close()
 	})
 
 	return s, web.URL + "/v1"
 }
 
-// Requests lists the completions asked for so far.
+// Requests returns the requests received so far, without those for transcriptions.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Break makes every further completion fail with 503.
+// Break makes all further completions fail with status 503.
 func (s *Server) Break() { s.change(func() { s.broken = true }) }
 
 func (s *Server) isBroken() bool {
@@ -98,12 +98,12 @@ func (s *Server) isBroken() bool {
 	return s.broken
 }
 
-// WaitRequests waits until n completions were asked for.
+// WaitRequests waits until the server has received n requests. The error is the cause of ctx.
 func (s *Server) WaitRequests(ctx context.Context, n int) error {
 	return s.wait(ctx, func() bool { return len(s.requests) >= n })
 }
 
-// WaitLeft waits until n clients have left before the end of their answer.
+// WaitLeft waits until n clients have disconnected before the end of their answer. The error is the cause of ctx.
 func (s *Server) WaitLeft(ctx context.Context, n int) error {
 	return s.wait(ctx, func() bool { return s.left >= n })
 }
@@ -126,7 +126,7 @@ func (s *Server) wait(ctx context.Context, done func() bool) error {
 	}
 }
 
-// change runs f and wakes who waits.
+// change runs f under the lock and wakes the calls of wait.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,14 +135,14 @@ func (s *Server) change(f func()) {
 	s.changed = make(chan struct{})
 }
 
-// ServeHTTP answers by the scenario of the model.
+// ServeHTTP answers with the scenario of the model.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path.Base(r.URL.Path) {
 	case "models":
 		s.models(w)
 		return
 	case "transcriptions", "translations", "inference":
-		s.hear(w, r)
+		s.transcribe(w, r)
 		return
 	case "speech":
 		s.speak(w, r)
@@ -190,14 +190,16 @@ func (s *Server) models(w http.ResponseWriter) {
 	}
 
 	var data []model
-	for _, name := range slices.Concat(Scenarios(), slices.Sorted(maps.Keys(sounds)), slices.Sorted(maps.Keys(voices))) {
+
+	audio := slices.Concat(slices.Sorted(maps.Keys(transcribers)), slices.Sorted(maps.Keys(speakers)))
+	for _, name := range slices.Concat(Scenarios(), audio) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})
 	}
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
 }
 
-// Scenarios lists the names a model may have.
+// Scenarios returns the names of the chat models, sorted.
 func Scenarios() []string { return slices.Sorted(maps.Keys(scenarios)) }
 
 func fail(w http.ResponseWriter, status int, message string) {

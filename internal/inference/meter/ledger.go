@@ -11,36 +11,35 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ledgerTTL is how long a day is kept.
+// ledgerTTL is how long the ledger of one day is stored.
 const ledgerTTL = 400 * 24 * time.Hour
 
-// Day is a day's form in the ledger; days are UTC.
+// Day is the layout of a day in the ledger, for time.Format. Days are in UTC.
 const Day = time.DateOnly
 
-// MaxDays is how many days one question may span.
+// MaxDays is the largest number of days that one query covers. Query ignores later days.
 const MaxDays = 366
 
-// Usage is what was used, of one key, model and day, or summed over some of
-// them, whose names are "" then.
+// Usage is the usage of one key and model on one day, or a sum over several. A field that was summed over is "".
 type Usage struct {
-	// Key is the name of the key, Model the id of the model, Day as in Day.
+	// Key is the name of the API key, Model the id of the model. Day has the layout of the constant Day.
 	Key, Model, Day string
-	// Requests are completions that were run, with those that failed.
+	// Requests counts the requests that ran, including those that failed.
 	Requests         int64
 	PromptTokens     int64
 	CompletionTokens int64
 	// ReasoningTokens are a part of CompletionTokens.
 	ReasoningTokens int64
-	// EstimatedTokens are the part of PromptTokens and CompletionTokens that no upstream
-	// counted.
+	// EstimatedTokens is the part of PromptTokens and CompletionTokens that was estimated, because the upstream
+	// sent no counts.
 	EstimatedTokens int64
-	// AudioSeconds are of recordings that were transcribed, rounded up.
+	// AudioSeconds is the length of the transcribed recordings, rounded up to whole seconds.
 	AudioSeconds int64
-	// Cancelled counts requests whose caller left before the end.
+	// Cancelled counts requests whose client disconnected before the end.
 	Cancelled int64
 }
 
-// counters are Usage's numbers as the ledger names them.
+// counters returns pointers to the counts of u by their names in the ledger.
 func (u *Usage) counters() map[string]*int64 {
 	return map[string]*int64{
 		"requests":   &u.Requests,
@@ -57,13 +56,13 @@ func ledgerKey(day string) string { return "pw:usage:" + day }
 
 const fieldSeparator = "\x1f"
 
-// recordedTTL is how long it is remembered that a request was recorded or settled: longer
-// than two runs of it can overlap.
+// recordedTTL is how long a request counts as recorded or settled. It is longer than two runs of one request can
+// overlap.
 const recordedTTL = 10 * time.Minute
 
-// Record adds what a request used to the ledger, once for each id. at is when the
-// request was accepted, by Redis' clock; zero is now. The ledger counts the request under
-// that day, so a repeat after midnight finds the record that was made before.
+// Record adds the usage of a request to the ledger, once for each id. at is when the request was accepted, by the
+// clock of Redis; zero means now. The ledger counts the request under the day of at. A repeat after midnight
+// therefore finds the earlier record.
 func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) error {
 	if at.IsZero() {
 		var err error
@@ -80,7 +79,7 @@ func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) er
 			args = append(args, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
 		}
 	}
-	// The braces put both keys on the same node of a cluster.
+	// A Redis cluster hashes only the text in braces. Both keys are on one node, as a script requires.
 	if err := recordScript.Run(ctx, m.rdb, []string{name, "{" + name + "}:" + id}, args...).Err(); err != nil {
 		return fmt.Errorf("recording usage: %w", err)
 	}
@@ -88,17 +87,17 @@ func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) er
 	return nil
 }
 
-// Query asks the ledger.
+// Query selects and groups records of the ledger.
 type Query struct {
-	// From and To are within the first and the last day.
+	// From is a time in the first day, To a time in the last.
 	From, To time.Time
-	// Key is whose use is asked for; nil for everybody's.
+	// Key is the name of an API key; nil selects all keys.
 	Key *string
-	// By is what to keep apart: any of day, model, key.
+	// By lists the fields to group by: any of "day", "model" and "key".
 	By []string
 }
 
-// Query sums the ledger up, sorted by day, key and model.
+// Query returns the sums of the ledger, sorted by day, key and model.
 func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	var days []string
 	for d := q.From.UTC().Truncate(24 * time.Hour); !d.After(q.To) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {

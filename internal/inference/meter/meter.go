@@ -1,5 +1,5 @@
-// Package meter enforces the limits of keys: requests and tokens per minute and per day, and requests at a time.
-// It records their use in a ledger by day, key and model. The data is in Redis, so all nodes count together.
+// Package meter enforces the limits of API keys: requests and tokens per minute and per day, and requests at a
+// time. It records the usage in a ledger by day, key and model. The data is in Redis, so all nodes count together.
 package meter
 
 import (
@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// lease is how long a running request counts that is not renewed, because
-	// its node died.
+	// lease is how long a running request counts after its last renewal. A node that died renews no longer.
 	lease      = 2 * time.Minute
 	renewEvery = 30 * time.Second
-	// heldTTL is how long a reservation of tokens without a settlement is remembered. It is longer than any
-	// request runs. A reservation without tokens is only remembered for repeats after a lost response.
+	// heldTTL is how long a reservation of tokens waits for its settlement; every request ends earlier. repeatTTL
+	// is for a reservation without tokens. It only serves repeats after a lost response.
 	heldTTL   = 2 * time.Hour
 	repeatTTL = 10 * time.Second
 )
 
-// Limits are what a key may use; 0 is no limit.
+// Limits holds the limits of an API key; 0 means no limit.
 type Limits struct {
-	// Requests and tokens, per minute and per day.
+	// RPM and RPD limit requests per minute and per day, TPM and TPD tokens.
 	RPM, RPD, TPM, TPD int
 	// Concurrency is how many requests may run at a time.
 	Concurrency int
 }
 
-// Dimension is one of the things that are limited.
+// Dimension names one of the limits.
 type Dimension string
 
 // The dimensions.
@@ -42,14 +41,14 @@ const (
 	// RPM and RPD are requests per minute and per day.
 	RPM Dimension = "RPM"
 	RPD Dimension = "RPD"
-	// TPM and TPD are tokens per minute and per day, of prompt and completion.
+	// TPM and TPD are tokens per minute and per day, of prompts and completions.
 	TPM Dimension = "TPM"
 	TPD Dimension = "TPD"
 	// Concurrency is requests at a time.
 	Concurrency Dimension = "concurrency"
 )
 
-// Name is the dimension in words.
+// Name returns the dimension in words, for error messages.
 func (d Dimension) Name() string {
 	switch d {
 	case RPM:
@@ -79,7 +78,7 @@ func (d Dimension) window() time.Duration {
 	return 0
 }
 
-// dimensions is the order in which scripts name them.
+// dimensions lists the dimensions that refill, in the order of the scripts' arguments and results.
 var dimensions = [...]Dimension{RPM, RPD, TPM, TPD}
 
 func (l Limits) of(d Dimension) int {
@@ -97,27 +96,27 @@ func (l Limits) of(d Dimension) int {
 	return l.Concurrency
 }
 
-// State is how one dimension stands after a reservation.
+// State is the state of one limit after a reservation.
 type State struct {
 	// Limit and Remaining are in requests or tokens, by the dimension.
 	Limit, Remaining int
-	// Reset is when all of it is free again.
+	// Reset is the time until the whole limit is available again.
 	Reset time.Duration
 }
 
-// Exceeded is a refusal: nothing was taken.
+// Exceeded is the error of Reserve when a limit does not allow the request. Nothing was reserved.
 type Exceeded struct {
-	// Dimension is the one that refused; the numbers are in its unit.
+	// Dimension is the limit that was exceeded. The numbers are in its unit, requests or tokens.
 	Dimension              Dimension
 	Limit, Used, Requested int
-	// After is the time until a retry can succeed. It is 0 with Concurrency, where the time is unknown, and for a
-	// request that can never succeed.
+	// After is the time until a retry can succeed. It is 0 for Concurrency, because the time is unknown, and for a
+	// request that can never succeed: see TooLarge.
 	After time.Duration
-	// States is how every limited dimension stands.
+	// States holds the state of each limit but Concurrency.
 	States map[Dimension]State
 }
 
-// TooLarge reports whether the request alone is over the limit.
+// TooLarge reports whether the request alone exceeds the limit, so that a retry cannot succeed.
 func (e *Exceeded) TooLarge() bool { return e.Dimension.Tokens() && e.Requested > e.Limit }
 
 // Error implements error.
@@ -125,7 +124,7 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("%s: limit %d, used %d, requested %d", e.Dimension.Name(), e.Limit, e.Used, e.Requested)
 }
 
-// Meter counts. It is safe for concurrent use.
+// Meter counts requests and tokens. It is safe for concurrent use.
 type Meter struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
@@ -134,14 +133,14 @@ type Meter struct {
 	grants map[*Grant]struct{}
 }
 
-// New makes a Meter.
+// New returns a Meter that stores its data in rdb. Run Keep next to it if any key has a limit on concurrency.
 func New(rdb redis.UniversalClient, log *slog.Logger) *Meter {
 	return &Meter{rdb: rdb, log: log, grants: map[*Grant]struct{}{}}
 }
 
-// Grant is a reservation that was made.
+// Grant is a successful reservation. The caller must call Release when the request has ended.
 type Grant struct {
-	// States is how every limited dimension stands after it.
+	// States holds the state of each limit but Concurrency after the reservation.
 	States map[Dimension]State
 
 	meter   *Meter
@@ -149,22 +148,22 @@ type Grant struct {
 	running bool
 }
 
-// Each dimension is a bucket that refills evenly: a key that uses nothing for a
-// minute has its whole RPM again. The four of a key are one hash.
+// Each dimension is a bucket that refills evenly: after a minute without requests a key has its whole RPM again.
+// One hash holds the four buckets of a key.
 func bucketsKey(key string) string  { return tagged(key, "buckets") }
 func runningKey(key string) string  { return tagged(key, "running") }
 func heldKey(key, id string) string { return tagged(key, "held:"+id) }
 func usedKey(key, id string) string { return tagged(key, "used:"+id) }
 
-// tagged hashes the key's name, which may hold anything.
+// tagged returns the name of a Redis key. It hashes the name of the API key, which may contain any character.
 func tagged(key, part string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "pw:{meter:" + hex.EncodeToString(sum[:12]) + "}:" + part
 }
 
-// Reserve takes one request and a number of tokens from a key's limits, or
-// refuses with *Exceeded. The grant of a limit on concurrency is to be released.
-// Tokens are settled under the id when it is known what was used.
+// Reserve takes one request and a number of tokens from the limits of a key. The error is *Exceeded if a limit
+// does not allow them. A repeat with the same id takes nothing more. Settle corrects the tokens under the id when
+// the usage is known.
 func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens int) (*Grant, error) {
 	grant := &Grant{meter: m, key: key, id: id}
 	if l == (Limits{}) {
@@ -212,7 +211,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	return nil, e
 }
 
-// Look returns the state of a key's limits, and takes nothing.
+// Look returns the state of a key's limits. It takes nothing from them.
 func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
 	if l == (Limits{}) {
 		return nil, nil
@@ -260,13 +259,13 @@ func (m *Meter) ask(
 	}
 
 	if err != nil {
-		err = fmt.Errorf("the limits of a key: %w", err)
+		err = fmt.Errorf("checking the limits of a key: %w", err)
 	}
 
 	return refused, running, levels, err
 }
 
-// states is how the limited dimensions stand.
+// states converts the levels of the buckets to the states of the limits.
 func states(l Limits, levels [len(dimensions)]float64) map[Dimension]State {
 	out := map[Dimension]State{}
 
@@ -283,12 +282,12 @@ func states(l Limits, levels [len(dimensions)]float64) map[Dimension]State {
 	return out
 }
 
-// refill is how long an amount takes to come back.
+// refill returns the time until an amount has refilled.
 func refill(amount float64, limit int, d Dimension) time.Duration {
 	return max(0, time.Duration(amount/float64(limit)*float64(d.window())))
 }
 
-// Release ends a request's count among those that run. Twice is harmless.
+// Release stops counting the request as running. A second call does nothing.
 func (g *Grant) Release(ctx context.Context) {
 	g.meter.mu.Lock()
 	_, running := g.meter.grants[g]
@@ -300,13 +299,19 @@ func (g *Grant) Release(ctx context.Context) {
 	}
 
 	if err := g.meter.rdb.ZRem(ctx, runningKey(g.key), g.id).Err(); err != nil {
-		g.meter.log.Warn("a finished request still counts for a while", "key", g.key, "err", err)
+		g.meter.log.Warn(
+			"releasing a finished request failed; it counts until its lease ends",
+			"key",
+			g.key,
+			"err",
+			err,
+		)
 	}
 }
 
-// Settle gives back what was reserved under id and takes what was used. Callers that
-// each know a part of the use may each call it. The reservation is given back once, and
-// the use is taken once for each use id, so that a call may be repeated.
+// Settle returns the reservation under id to the limits and takes the tokens that were used. If several callers
+// each know a part of the usage, each may call it. The reservation is returned once, and the usage is taken once
+// for each useID. A call may therefore be repeated.
 func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, useID string, used int) error {
 	if l.TPM == 0 && l.TPD == 0 {
 		return nil
@@ -353,7 +358,7 @@ func (m *Meter) Keep(ctx context.Context) {
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
-			m.log.Warn("running requests could not be renewed", "requests", len(grants), "err", err)
+			m.log.Warn("renewing running requests failed", "requests", len(grants), "err", err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,7 +49,7 @@ func reserve(t *testing.T, m *meter.Meter, id string, l meter.Limits, tokens int
 	return nil, e
 }
 
-func TestEveryDimensionRefuses(t *testing.T) {
+func TestEveryLimitIsEnforced(t *testing.T) {
 	t.Parallel()
 
 	for _, tc := range []struct {
@@ -82,7 +83,7 @@ func TestEveryDimensionRefuses(t *testing.T) {
 			}
 
 			if refused == nil {
-				t.Fatal("one more is allowed")
+				t.Fatal("a request over the limit was allowed")
 			}
 
 			if diff := cmp.Diff(
@@ -112,7 +113,7 @@ func TestEveryDimensionRefuses(t *testing.T) {
 func TestRefusedRequestTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := open(t)
-	l := meter.Limits{RPD: 10, TPD: 100} // a part of one comes back meanwhile
+	l := meter.Limits{RPD: 10, TPD: 100} // a fraction of a request refills meanwhile
 	reserve(t, m, "a", l, 90)
 
 	for n := range 5 {
@@ -131,7 +132,7 @@ func TestRefusedRequestTakesNothing(t *testing.T) {
 	}
 }
 
-func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
+func TestSettlingReturnsUnusedTokens(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	l := meter.Limits{TPM: 1000}
@@ -161,18 +162,17 @@ func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
 	near(left("x1"), 200)
 	settle("a", "run 1", 100)
 	near(left("x2"), 900)
-	// The worker settles after the API: what was used is taken all the same, and
-	// the reservation is not given back twice.
+	// The worker settles after the API. Its usage still counts, and the reservation is not returned a second time.
 	settle("a", "caller", 0)
 	near(left("x3"), 900)
 	settle("a", "run 2", 300)
 	near(left("x4"), 600)
-	// go-redis repeats a script whose answer was lost.
+	// go-redis repeats a script after a lost response.
 	settle("a", "run 2", 300)
 	near(left("x5"), 600)
 }
 
-func TestARepeatedReservationTakesOnce(t *testing.T) {
+func TestRepeatedReservationTakesOnce(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 
@@ -184,16 +184,16 @@ func TestARepeatedReservationTakesOnce(t *testing.T) {
 	}
 }
 
-func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
+func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	all := meter.Limits{RPD: 1000, TPM: 6000}
 	reserve(t, m, "a", all, 6000)
-	// The tokens come back at 100 a second while only requests are reserved.
+	// The tokens refill at 100 a second while only requests are reserved.
 	var states map[meter.Dimension]meter.State
 	asked := 0
 
-	wait.Until(t, "15 tokens have come back", func() bool {
+	wait.Until(t, "15 tokens have refilled", func() bool {
 		reserve(t, m, fmt.Sprint(asked), meter.Limits{RPD: 1000}, 0)
 		asked++
 
@@ -211,11 +211,11 @@ func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
 
 	again, err := m.Look(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
-		t.Errorf("looking takes: %+v, then %+v (%v)", states, again, err)
+		t.Errorf("Look changed the state: %+v, then %+v (%v)", states, again, err)
 	}
 }
 
-func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
+func TestConcurrencyLimitHoldsForParallelRequests(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	var running, most atomic.Int64
@@ -239,15 +239,15 @@ func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 	all.Wait()
 
 	if n := most.Load(); n < 1 || n > 4 {
-		t.Errorf("%d at a time", n)
+		t.Errorf("%d requests ran at a time, want 1 to 4", n)
 	}
 
 	if _, refused := reserve(t, m, "after", meter.Limits{Concurrency: 1}, 0); refused != nil {
-		t.Errorf("after all were released: %v", refused)
+		t.Errorf("refused after all were released: %v", refused)
 	}
 }
 
-func TestTheLedgerSumsUp(t *testing.T) {
+func TestLedgerSumsByGroup(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	wait.ForDay()
@@ -258,7 +258,7 @@ func TestTheLedgerSumsUp(t *testing.T) {
 		{Key: "ann", Model: "c", Requests: 1, PromptTokens: 100, EstimatedTokens: 40},
 		{Key: "bob", Model: "c", Requests: 1, PromptTokens: 1000},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("record %s %s %d", u.Key, u.Model, i), func(t *testing.T) {
 			for range 2 {
 				if err := m.Record(t.Context(), fmt.Sprint("request ", i), time.Time{}, u); err != nil {
 					t.Fatal(err)
@@ -270,7 +270,7 @@ func TestTheLedgerSumsUp(t *testing.T) {
 	day, today := now.UTC().Format(meter.Day), now.UTC().Truncate(24*time.Hour)
 
 	ann := "ann"
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		query meter.Query
 		want  []meter.Usage
 	}{
@@ -287,10 +287,13 @@ func TestTheLedgerSumsUp(t *testing.T) {
 			{Model: "c", Requests: 2, PromptTokens: 1100, EstimatedTokens: 40},
 		}},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			// Whatever the hour is, both days are asked for from their begin to their end.
-			for i, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
-				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run("by "+strings.Join(tc.query.By, ", "), func(t *testing.T) {
+			// Query covers the whole first and last day, at any time of day.
+			for name, from := range map[string]time.Time{
+				"three days earlier": now.AddDate(0, 0, -3), "end of yesterday": today.Add(-time.Nanosecond),
+				"start of today": today, "end of today": today.Add(24*time.Hour - time.Nanosecond),
+			} {
+				t.Run("from "+name, func(t *testing.T) {
 					for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
 						tc.query.From, tc.query.To = from, to
 
@@ -317,7 +320,7 @@ func TestTheLedgerSumsUp(t *testing.T) {
 	}
 }
 
-func TestARepeatAfterMidnightIsNotCountedTwice(t *testing.T) {
+func TestRepeatAfterMidnightCountsOnce(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 

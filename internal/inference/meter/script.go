@@ -2,19 +2,19 @@ package meter
 
 import "github.com/redis/go-redis/v9"
 
-// clock is the time in ms, as Redis has it: the nodes' own clocks differ.
+// clock sets now to the time of Redis in ms, because the clocks of the nodes differ.
 const clock = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
-// reserve takes from all buckets or from none. KEYS: buckets, running, held. ARGV:
+// reserveScript takes from all buckets or from none. KEYS: buckets, running, held. ARGV:
 //   - id ("" only reads), tokens, lease in ms
 //   - how long the reservation is remembered, in ms
 //   - the limit on concurrency
 //   - the limit and the window in ms of RPM, RPD, TPM and TPD
 //
-// It returns the reason of a refusal: 1 to 4 for a bucket, 5 for concurrency, 0 for none. It also returns the
+// It returns which limit refused: 1 to 4 for a bucket, 5 for concurrency, 0 for none. It also returns the
 // number of running requests and the levels, which are not whole numbers. Each bucket has its own time, so that a
 // request for one bucket does not change the others.
 //
@@ -64,12 +64,12 @@ for i = 1, 4 do out[i + 2] = string.format('%.6f', levels[i]) end
 return out
 `)
 
-// renew: KEYS: running. ARGV: id, lease in ms.
+// renewScript extends the lease of a running request. KEYS: running. ARGV: id, lease in ms.
 var renewScript = redis.NewScript(clock + `return redis.call('ZADD', KEYS[1], 'XX', now + tonumber(ARGV[2]), ARGV[1])`)
 
-// settle: KEYS: buckets, held, mark of the use. ARGV: tokens used, TPM, TPD, ms to
-// remember the mark. A use whose mark is there was taken before. A bucket may be
-// overdrawn by what was used beyond the reservation.
+// settleScript corrects a reservation. KEYS: buckets, held, mark of the usage. ARGV: tokens used, TPM, TPD,
+// lifetime of the mark in ms. If the mark exists, the usage was already taken. Usage beyond the reservation can
+// make a bucket negative.
 var settleScript = redis.NewScript(`
 local used = tonumber(ARGV[1])
 if used > 0 and not redis.call('SET', KEYS[3], '', 'NX', 'PX', ARGV[4]) then used = 0 end
@@ -86,9 +86,9 @@ end
 return 1
 `)
 
-// record: KEYS: ledger of a day, mark of the request. ARGV: ms to remember the
-// mark, ms to keep the ledger, then counters and what to add. Answers 0, and adds
-// nothing, when the mark is there.
+// recordScript adds usage to the ledger. KEYS: ledger of a day, mark of the request. ARGV: lifetime of the mark
+// and of the ledger in ms, then pairs of a counter and a number. If the mark exists, it adds nothing and returns
+// 0.
 var recordScript = redis.NewScript(`
 if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[1]) then return 0 end
 for i = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[i], ARGV[i + 1]) end

@@ -1,5 +1,5 @@
-// Package ollama speaks Ollama's own API, for what the common dialect lacks:
-// which models there are and what they can do, and fetching new ones.
+// Package ollama is a client of Ollama's own API (https://docs.ollama.com/api). It lists the models with their
+// capabilities and pulls new ones, which the OpenAI API of Ollama cannot do. Completions use package openai.
 package ollama
 
 import (
@@ -21,25 +21,25 @@ import (
 	"presswork/internal/inference"
 )
 
-// DefaultBase is where Ollama listens by default.
+// DefaultBase is the address where Ollama listens by default.
 const DefaultBase = "http://127.0.0.1:11434"
 
 const (
 	maxBody   = 16 << 20
 	maxModels = 500
-	// lookTimeout bounds a question.
-	lookTimeout = 5 * time.Second
-	// stallTimeout bounds the silence while a model is fetched.
+	// requestTimeout bounds each request but a pull.
+	requestTimeout = 5 * time.Second
+	// stallTimeout bounds how long Ollama may send nothing during a pull.
 	stallTimeout = 2 * time.Minute
 )
 
-// Client talks to one Ollama. It is safe for concurrent use.
+// Client sends requests to one Ollama server. It is safe for concurrent use.
 type Client struct {
 	base string
 	http *http.Client
 
 	mu sync.Mutex
-	// shown holds what a model can do, by its digest.
+	// shown caches the answers of /api/show by the digest of the model.
 	shown map[string]shown
 }
 
@@ -48,7 +48,7 @@ type shown struct {
 	context      int
 }
 
-// New makes a Client for a base address without path, DefaultBase for "".
+// New returns a Client for a base address without a path. The default is DefaultBase.
 func New(base string) *Client {
 	if base == "" {
 		base = DefaultBase
@@ -63,8 +63,9 @@ func New(base string) *Client {
 	}
 }
 
-// Models lists the models this Ollama has, with their upstream. It takes 2 s at
-// most for each question; a time-out is a net.Error.
+// Models returns the chat models of the server, each with this server as its upstream. It asks once for the list
+// and once for each new model; each request may take 5 s. A time-out is a net.Error. Models that cannot be read
+// are left out.
 func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var tags struct {
 		Models []struct {
@@ -85,7 +86,7 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 		}
 
 		if err != nil {
-			continue // deleted meanwhile, or a damaged one
+			continue // the model was deleted meanwhile, or is damaged
 		}
 
 		seen[tag.Digest] = s
@@ -120,7 +121,7 @@ func (c *Client) model(name string, s shown) inference.Model {
 	slices.Sort(m.Capabilities)
 
 	if !m.Can(inference.CanReason) {
-		// Ollama refuses an effort for a model that does not think.
+		// Ollama rejects a reasoning effort for a model that does not reason.
 		m.Reasoning.Efforts = &[]string{}
 	}
 
@@ -145,14 +146,14 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 	}
 
 	s = shown{capabilities: reply.Capabilities}
-	if s.capabilities == nil { // before 0.6 it listed none
+	if s.capabilities == nil { // versions before 0.6 list none
 		s.capabilities = []string{"completion", "tools"}
 	}
 
 	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {
 		if strings.HasSuffix(key, ".context_length") {
 			s.context = 0
-			_ = json.Unmarshal(reply.Info[key], &s.context) // 0 stays where it is no number
+			_ = json.Unmarshal(reply.Info[key], &s.context) // stays 0 if it is not a number
 		}
 	}
 
@@ -160,7 +161,7 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 }
 
 func (c *Client) ask(ctx context.Context, method, path string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 
 	resp, err := c.do(ctx, method, path, question)
@@ -206,21 +207,21 @@ func (c *Client) do(ctx context.Context, method, path string, question any) (*ht
 	return resp, nil
 }
 
-// Progress is how far a fetch is. Total is 0 while there is nothing to count.
+// Progress is the progress of a pull.
 type Progress struct {
-	// Status is Ollama's own line, such as "pulling manifest".
+	// Status is the text of Ollama, such as "pulling manifest".
 	Status           string
-	Completed, Total int64 // bytes of the layer that is fetched
+	Completed, Total int64 // bytes of the current layer; Total is 0 if there is nothing to count
 }
 
-// Pull fetches a model and calls progress for each step, from one goroutine. It
-// is done when it returns nil; a pull that was interrupted goes on where it
-// was when it is asked for again.
+// Pull downloads a model and calls progress for each step, from one goroutine. It returns nil when the model is
+// complete. After an interruption, the next Pull continues where the last one stopped. Pull fails if Ollama sends
+// nothing for 2 minutes.
 func (c *Client) Pull(ctx context.Context, name string, progress func(Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("Ollama has said nothing for %s", stallTimeout)) })
+	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("Ollama sent nothing for %s", stallTimeout)) })
 	defer stall.Stop()
 
 	resp, err := c.do(ctx, http.MethodPost, "/api/pull", map[string]any{"model": name, "stream": true})
@@ -246,7 +247,7 @@ func (c *Client) Pull(ctx context.Context, name string, progress func(Progress))
 			Completed int64  `json:"completed"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			return errors.New("Ollama sent what is not JSON")
+			return errors.New("Ollama sent invalid JSON")
 		}
 
 		if line.Error != "" {

@@ -14,14 +14,15 @@ import (
 	"presswork/internal/inference/ollama"
 )
 
-// fake answers as Ollama 0.17 does.
+// fake returns a client of a server that answers like Ollama 0.17, and the number of its /api/show requests.
 func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	var shows atomic.Int32
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(
 			w,
-			`{"models":[{"name":"qwen3:8b","digest":"a"},{"name":"gemma:latest","digest":"b"},{"name":"nomic-embed:latest","digest":"c"},{"name":"gone:1b","digest":"d"}]}`,
+			`{"models":[{"name":"qwen3:8b","digest":"a"},{"name":"gemma:latest","digest":"b"},`+
+				`{"name":"nomic-embed:latest","digest":"c"},{"name":"gone:1b","digest":"d"}]}`,
 		)
 	})
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +34,8 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 		case "qwen3:8b":
 			fmt.Fprint(
 				w,
-				`{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`,
+				`{"capabilities":["completion","tools","thinking"],`+
+					`"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`,
 			)
 		case "gemma:latest":
 			fmt.Fprint(w, `{"capabilities":["completion","vision"],"model_info":{}}`)
@@ -60,7 +62,12 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 			return
 		}
 
-		for _, line := range []string{`{"status":"pulling manifest"}`, `{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":40}`, `{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":100}`, `{"status":"success"}`} {
+		for _, line := range []string{
+			`{"status":"pulling manifest"}`,
+			`{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":40}`,
+			`{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":100}`,
+			`{"status":"success"}`,
+		} {
 			fmt.Fprintln(w, line)
 		}
 	})
@@ -70,7 +77,7 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	return ollama.New(web.URL), &shows
 }
 
-func TestModelsTellWhatTheyCan(t *testing.T) {
+func TestModelsListCapabilities(t *testing.T) {
 	t.Parallel()
 	c, shows := fake(t)
 
@@ -103,11 +110,11 @@ func TestModelsTellWhatTheyCan(t *testing.T) {
 
 	before := shows.Load()
 	if _, err := c.Models(t.Context()); err != nil || shows.Load() != before+1 {
-		t.Errorf("looked at %d models again, want the failed one only (%v)", shows.Load()-before, err)
+		t.Errorf("asked about %d models again, want only the failed one (%v)", shows.Load()-before, err)
 	}
 }
 
-func TestPullTellsItsProgressAndItsFailure(t *testing.T) {
+func TestPullReportsProgressAndFailures(t *testing.T) {
 	t.Parallel()
 	c, _ := fake(t)
 	var seen []ollama.Progress

@@ -29,8 +29,8 @@ type answer struct {
 	LeftOut  int      `json:"left_out"`
 
 	output []byte // stdout and stderr as they came
-	// interrupted is the reason of an interruption. ended means that the interpreter has ended, and why is the
-	// reason.
+	// interrupted is the reason of an interruption, or "". ended reports that the interpreter has ended, and why
+	// is the reason.
 	interrupted, why string
 	ended            bool
 }

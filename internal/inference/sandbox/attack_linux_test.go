@@ -19,14 +19,14 @@ import (
 // attack is code that tries to leave the sandbox, or to take more than its share.
 type attack struct {
 	name, code string
-	// want is in the output where the wall holds.
+	// want is in the output if the sandbox contains the attack.
 	want string
-	// endless code is given little time; stubborn code does not end when that is over.
+	// endless code gets a short time limit. stubborn code does not end when it is interrupted.
 	endless, stubborn bool
 }
 
-// attacks use SOCKET, ABSTRACT and PORT, where something of the host listens, and
-// MARK, which must be in no command line afterwards.
+// attacks use SOCKET, ABSTRACT and PORT, the addresses of servers on the host. They also use MARK, which no
+// command line may contain afterwards.
 var attacks = []attack{
 	{name: "password file", code: "open('/etc/shadow').read()", want: "FileNotFoundError"},
 	{name: "users", code: "open('/etc/passwd').read()", want: "FileNotFoundError"},
@@ -87,7 +87,7 @@ var attacks = []attack{
 		want: "ConnectionRefusedError",
 	},
 	{name: "become root", code: "import os\nos.setuid(0)", want: "Error"},
-	{name: "become somebody", code: "import os\nos.setuid(1000)", want: "Error"},
+	{name: "become another user", code: "import os\nos.setuid(1000)", want: "Error"},
 	{
 		name: "a program with the setuid bit",
 		code: "import subprocess\nsubprocess.run(['su', '-c', 'id']).returncode != 0",
@@ -256,7 +256,7 @@ def forge(data):
         except OSError: pass
 `
 
-// host is what listens on this machine, for code that must not reach it.
+// host holds servers on this machine that code must not reach.
 type host struct {
 	socket, abstract string
 	port             int
@@ -286,8 +286,8 @@ func newHost(t *testing.T) host {
 	return h
 }
 
-// code is the attack's, on h.
-func (a attack) on(h host, mark string) string {
+// codeFor returns the code of the attack with the addresses of h and with mark.
+func (a attack) codeFor(h host, mark string) string {
 	return strings.NewReplacer("SOCKET", h.socket, "ABSTRACT", h.abstract, "PORT", fmt.Sprint(h.port), "MARK", mark).
 		Replace(a.code)
 }
@@ -307,19 +307,19 @@ func TestAttacksAreContained(t *testing.T) {
 				p = newPool(t, box, patient)
 			}
 			mark := fmt.Sprintf("%d.%d", 1000+i, os.Getpid())
-			// A session with a file has an interpreter of its own, found by the name.
+			// A session with a file has its own interpreter, so the file name identifies it.
 			s := newSession(t, p, sandbox.File{Name: "mark-" + mark})
 			var got inference.ToolResult
 
 			switch {
 			case a.stubborn:
-				got = runStubborn(t, p, s, a.on(h, mark))
+				got = runStubborn(t, p, s, a.codeFor(h, mark))
 			case a.endless:
 				p.SetTimes(short, patient)
-				got = run(t, s, a.on(h, mark))
+				got = run(t, s, a.codeFor(h, mark))
 				p.SetTimes(patient, patient)
 			default:
-				got = run(t, s, a.on(h, mark))
+				got = run(t, s, a.codeFor(h, mark))
 			}
 
 			if !strings.Contains(got.Output, a.want) {
@@ -327,7 +327,7 @@ func TestAttacksAreContained(t *testing.T) {
 			}
 			// A killed process ends when the kernel next schedules it.
 			wait.Until(t, "nothing runs after the call", func() bool { return running(t, "sleep\x00"+mark) == "" })
-			// The second try is for what lets the call after it notice.
+			// An attack may damage the interpreter so that the first call after it fails.
 			got = run(t, s, "40 + 2")
 			if !strings.HasSuffix(got.Output, "42") {
 				got = run(t, s, "40 + 2")
@@ -348,7 +348,7 @@ func TestAttacksAreContained(t *testing.T) {
 	}
 }
 
-// running is the command line of a process that has mark in it.
+// running returns the command line of a process that contains mark, or "".
 func running(t *testing.T, mark string) string {
 	t.Helper()
 

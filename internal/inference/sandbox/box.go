@@ -76,7 +76,7 @@ func (l Limits) withDefaults() (Limits, error) {
 		{"Output", l.Output, 1},
 	} {
 		if f.n < f.least {
-			return l, fmt.Errorf("sandbox: limit %s is %d; the least is %d", f.name, f.n, f.least)
+			return l, fmt.Errorf("sandbox: limit %s is %d; the minimum is %d", f.name, f.n, f.least)
 		}
 	}
 
@@ -194,7 +194,7 @@ func checkFiles(files []File) error {
 	for _, f := range files {
 		if f.Name == "" || f.Name == "." || f.Name == ".." || len(f.Name) > 255 || path.Base(f.Name) != f.Name ||
 			strings.ContainsRune(f.Name, 0) {
-			return fmt.Errorf("sandbox: %q is no name of a file", f.Name)
+			return fmt.Errorf("sandbox: %q is not a file name", f.Name)
 		}
 
 		if seen[f.Name] {

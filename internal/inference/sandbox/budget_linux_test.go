@@ -15,10 +15,10 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// smallShare is what a session with 64 MiB of memory takes: two folders of 64 MiB and /dev/shm on top.
+// smallShare is the memory of a session with 64 MiB: its processes, two folders of 64 MiB, and /dev/shm.
 const smallShare = (64 + 2*64 + 1) << 20
 
-// newSmallPool returns a pool of small sessions that has so much memory for all of them.
+// newSmallPool returns a pool of sessions with 64 MiB each, and the given memory for all of them.
 func newSmallPool(t *testing.T, budget int64) *sandbox.Pool {
 	t.Helper()
 
@@ -63,11 +63,11 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 	<-ended
 
 	if got := wait.Receive(t, "the answer after the other cell", answered); !strings.HasSuffix(got, "42") {
-		t.Errorf("the cell that waited says %s", got)
+		t.Errorf("the waiting cell returned %s", got)
 	}
 }
 
-func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
+func TestIdleInterpreterReturnsItsMemory(t *testing.T) {
 	t.Parallel()
 
 	for _, test := range []struct {
@@ -85,7 +85,7 @@ func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
 			run(t, idle, "x = bytes(range(256)) * (30 << 12)")
 
 			if got := run(t, other, "40 + 2"); got.Output != "42" {
-				t.Errorf("the other session says %s", got.Output)
+				t.Errorf("the other session returned %s", got.Output)
 			}
 
 			got := run(t, idle, "len(x) >> 20")
@@ -94,7 +94,7 @@ func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
 			}
 
 			if !test.kept && !strings.Contains(got.Output, "variables and files of earlier calls are gone") {
-				t.Errorf("the model does not read that its variables are gone: %s", got.Output)
+				t.Errorf("the output does not say that its variables are gone: %s", got.Output)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestAnIdleInterpreterDoesNotGrow(t *testing.T) {
 	}
 }
 
-func TestABudgetForLessThanOneSessionIsRefused(t *testing.T) {
+func TestBudgetBelowOneSessionIsRejected(t *testing.T) {
 	t.Parallel()
 
 	_, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Budget: 100 << 20})
@@ -133,7 +133,7 @@ func TestABudgetForLessThanOneSessionIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
+func TestBudgetRespectsControlGroupLimits(t *testing.T) {
 	t.Parallel()
 
 	root := t.TempDir()
@@ -170,7 +170,7 @@ func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 func TestTheKernelEndsASandboxFirst(t *testing.T) {
 	t.Parallel()
 
-	// The shell itself writes, and the program that reads is its child.
+	// The shell writes its own value; cat reads its value as a child of the shell.
 	code := "cat /proc/self/oom_score_adj; { echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; cat /proc/self/oom_score_adj"
 
 	out, err := openBox(t).Run(t.Context(), shell(code))

@@ -89,7 +89,8 @@ func divide(dir string) error {
 // group is the control group of one sandbox.
 type group struct {
 	dir string
-	// procs was opened before its thread changed to another user, who may not open it for writing.
+	// procs is the open cgroup.procs. It is opened before the thread changes its user, because the new user may
+	// not open it for writing.
 	procs *os.File
 }
 
@@ -156,6 +157,6 @@ func (g *group) remove() {
 		if err := os.Remove(g.dir); !errors.Is(err, unix.EBUSY) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // bwrap ends before what it ends
+		time.Sleep(10 * time.Millisecond) // bwrap ends before its processes
 	}
 }

@@ -68,8 +68,8 @@ func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
 	}
 }
 
-// TestAControlGroupHasTheLimitsOfItsSandbox also runs on machines that delegate no group to the test.
-func TestAControlGroupHasTheLimitsOfItsSandbox(t *testing.T) {
+// TestControlGroupHasLimitsOfSandbox also runs on machines that delegate no group to the test.
+func TestControlGroupHasLimitsOfSandbox(t *testing.T) {
 	t.Parallel()
 
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func TestAControlGroupHasTheLimitsOfItsSandbox(t *testing.T) {
 	}
 }
 
-// TestEachSandboxHasAControlGroup where one is delegated to the test; elsewhere it has none.
+// TestEachSandboxHasAControlGroup expects a control group only if one is delegated to the test.
 func TestEachSandboxHasAControlGroup(t *testing.T) {
 	t.Parallel()
 	box := openBox(t)
@@ -110,7 +110,7 @@ func TestEachSandboxHasAControlGroup(t *testing.T) {
 	if !box.Grouped() {
 		return
 	}
-	// The kernel counts what no process has mapped and the watch does not see: 55 MiB in pipes.
+	// The kernel counts memory that no process has mapped and the watch does not see: 55 MiB in pipes.
 	_, err := box.Run(t.Context(), sandbox.Command{
 		Program: "python3", Limits: sandbox.Limits{Memory: 16 << 20, Disk: 4 << 10, Wall: patient, CPU: patient},
 		Args: []string{"-I", "-c", `import fcntl, os

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FilterResult returns what the filter answers to a system call without arguments: 0 when it allows
-// the call, else the error.
+// FilterResult returns the result of the filter for a system call without arguments: 0 if it allows the call,
+// otherwise the error.
 func FilterResult(number uint32) (unix.Errno, error) {
 	vm, err := bpf.NewVM(seccompRules())
 	if err != nil {

@@ -2,6 +2,5 @@ package sandbox
 
 import "time"
 
-// SetTimes changes for how long the cells to come may run, and end when they are
-// interrupted.
+// SetTimes sets how long later cells may run, and how long they may take to end after an interrupt.
 func (p *Pool) SetTimes(timeout, grace time.Duration) { p.opt.Timeout, p.grace = timeout, grace }

@@ -28,12 +28,12 @@ const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
 // interpreter is one Python in a sandbox. It is for one goroutine.
 type interpreter struct {
 	p *process
-	// python is the process of the interpreter, for interrupts; nil if the kernel does not show which process it
-	// is.
+	// python is the process of the interpreter, for interrupts. It is nil if the kernel does not list child
+	// processes.
 	python                    *os.Process
 	commands, answers, output *os.File
 	life                      *time.Timer
-	// use tells the watch of the sandbox that code will run.
+	// use starts the check of limits, before the first code runs.
 	use func()
 	// fonts means that it has matplotlib's list of fonts.
 	fonts bool
@@ -93,14 +93,14 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 			}
 			in.p.kill()
 			<-in.p.exited
-			err = withLastWords(err, outputR)
+			err = withStderr(err, outputR)
 			in.stop()
 
 			return nil, err
 		}
 	}
 	closeAll(theirs)
-	err = withLastWords(err, outputR)
+	err = withStderr(err, outputR)
 	closeAll(ours)
 
 	return nil, err
@@ -122,7 +122,7 @@ func (in *interpreter) awaitReady(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 
-		return fmt.Errorf("sandbox: the interpreter does not start: %w", err)
+		return fmt.Errorf("sandbox: the interpreter did not start: %w", err)
 	}
 
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", in.p.pid, in.p.pid))
@@ -353,7 +353,7 @@ func (p *Pool) listFonts(ctx context.Context) {
 		if strings.HasPrefix(f.Name, "fontlist-") {
 			p.mu.Lock()
 			p.fonts = &f
-			close(p.listed) // before anybody has them: one that waits without is then not taken
+			close(p.listed) // so an interpreter without the list ends instead of being taken
 			p.mu.Unlock()
 
 			return

@@ -16,11 +16,11 @@ import (
 // then succeed.
 func TestSandboxLayersContainAttacks(t *testing.T) {
 	t.Parallel()
-	openBox(t) // skips where it must
+	openBox(t) // skips the test if this machine has no sandbox
 
 	h := newHost(t)
 	for part, test := range map[string]struct {
-		edit    string // of bwrap's arguments, as cases of a shell
+		edit    string // cases of a shell's case statement that edit the arguments of bwrap
 		attacks map[string]string
 	}{
 		"the file system": {
@@ -55,7 +55,7 @@ func TestSandboxLayersContainAttacks(t *testing.T) {
 						continue
 					}
 
-					got := run(t, s, a.on(h, ""))
+					got := run(t, s, a.codeFor(h, ""))
 					if a.want != "" && strings.Contains(got.Output, a.want) || !strings.Contains(got.Output, want) {
 						t.Errorf("%s: output is\n%s\nwant %q, and not %q", name, got.Output, want, a.want)
 					}
@@ -65,7 +65,7 @@ func TestSandboxLayersContainAttacks(t *testing.T) {
 	}
 }
 
-// weakened is a bwrap that edits its arguments first.
+// weakened returns a program that edits its arguments and then runs bwrap.
 func weakened(t *testing.T, edit string) string {
 	t.Helper()
 	script := fmt.Sprintf(`#!/bin/bash
@@ -86,7 +86,7 @@ exec bwrap "${args[@]}" "$@"
 	return name
 }
 
-// TestTheFilterForbidsSystemCalls calls them directly, with the filter and without.
+// TestTheFilterForbidsSystemCalls makes the system calls directly, with the filter and without it.
 func TestTheFilterForbidsSystemCalls(t *testing.T) {
 	t.Parallel()
 	code := `import ctypes, errno, platform
@@ -171,14 +171,14 @@ call('socketpair_packets', 53, 199, 1, 5, 0, ctypes.create_string_buffer(8))
 		}
 	}
 
-	if differ < 20 { // the kernel refuses the others by itself, as it is set
+	if differ < 20 { // the kernel's settings forbid the others
 		t.Errorf("without the filter only %d calls do something else:\n%s", differ, without.Output)
 	}
 }
 
-// TestTheFilterRefusesCallsThatItDoesNotKnow: the kernel of this machine may not know them
-// either, so the filter is asked itself.
-func TestTheFilterRefusesCallsThatItDoesNotKnow(t *testing.T) {
+// TestFilterRejectsUnknownSystemCalls evaluates the filter itself, because the kernel of this machine may
+// not know the calls either.
+func TestFilterRejectsUnknownSystemCalls(t *testing.T) {
 	t.Parallel()
 
 	for number, want := range map[uint32]unix.Errno{

@@ -46,5 +46,5 @@ func limit(pid int, l Limits) error {
 
 const (
 	addressSlack = 256 << 20
-	niceness     = 5 // more than this process', whatever that is
+	niceness     = 5 // added to the niceness of this process
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// secret is in this process' environment, where no program in a sandbox sees it.
+// secret is in the environment of this process. No program in a sandbox may see it.
 const secret = "a secret of the host"
 
 func TestMain(m *testing.M) {

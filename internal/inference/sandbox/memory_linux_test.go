@@ -68,7 +68,7 @@ for i in range(50): os.read(r, 1)
 			before := hostmemory.MiB(t)
 
 			got := run(t, s, test.code)
-			// The kernel takes the memory of an interpreter that was killed back a little later.
+			// The kernel reclaims the memory of a killed interpreter a little later.
 			wait.Until(t, "the machine has at most 600 MiB less than before", func() bool {
 				return hostmemory.MiB(t)-before <= 600
 			})

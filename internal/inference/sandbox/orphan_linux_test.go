@@ -49,7 +49,7 @@ func help() int {
 
 			for n := range 20 {
 				code := "1"
-				if n == 10 { // it leaves something running, outside of its session and group
+				if n == 10 { // it leaves a process running outside its session and process group
 					code = "import os, subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nos.fork() or os.setsid() or os.fork() or os.execlp('sleep', 'sleep', '1000')"
 				}
 
@@ -77,7 +77,7 @@ func help() int {
 		}
 		go func() { _, _ = s.Run(ctx, "import os, time\nif os.fork() == 0: os.setsid()\ntime.sleep(1000)") }()
 		go func() { _, _ = box.Run(ctx, sandbox.Command{Program: "sleep", Args: []string{"1000"}}) }()
-		go func() { // something is always about to start
+		go func() { // a sandbox is always about to start
 			for {
 				_, _ = box.Run(ctx, sandbox.Command{Program: "true"})
 			}
@@ -91,7 +91,7 @@ func help() int {
 
 func startHelper(t *testing.T, task string) *exec.Cmd {
 	t.Helper()
-	openBox(t) // skips where it must
+	openBox(t) // skips the test if this machine has no sandbox
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), helperVariable+"="+task)
 
@@ -120,9 +120,9 @@ func startHelper(t *testing.T, task string) *exec.Cmd {
 	return cmd
 }
 
-// children are the processes that pid started, as "pid start-time".
+// children returns the processes that pid started, as "pid start-time".
 func children(pid string) (all []string) {
-	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children") // none where it has ended
+	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children") // none if the process has ended
 	for _, list := range lists {
 		b, _ := os.ReadFile(list)
 		for child := range strings.FieldsSeq(string(b)) {
@@ -133,7 +133,7 @@ func children(pid string) (all []string) {
 	return all
 }
 
-// descendants are those of them that live, and theirs.
+// descendants returns the given processes that are alive, and their descendants.
 func descendants(pid string) (all []string) {
 	for _, member := range children(pid) {
 		child, at, _ := strings.Cut(member, " ")
@@ -146,7 +146,7 @@ func descendants(pid string) (all []string) {
 	return all
 }
 
-// startTime tells a process from a later one of its id; "" is one that has ended.
+// startTime distinguishes a process from a later one with the same id. It is "" if the process has ended.
 func startTime(pid string) string {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -161,7 +161,7 @@ func startTime(pid string) string {
 	return f[19]
 }
 
-func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
+func TestThousandCallsLeaveNoProcesses(t *testing.T) {
 	t.Parallel()
 	cmd := startHelper(t, "calls")
 
@@ -193,12 +193,12 @@ func TestProgramEndsWithItsParent(t *testing.T) {
 		cmd.Process.Kill()
 
 		for _, member := range family {
-			// The bwraps that it started itself end with it, though not at once.
+			// A bwrap ends with the helper that started it, after a short time.
 			if slices.Contains(own, member) || !strings.Contains(commandLine(member), "bwrap") {
 				awaitEnd(t, member)
 			}
 		}
-		openBox(t) // as the next server does, for what they leave
+		openBox(t) // sweeps the remaining processes, as the next server does
 
 		for _, member := range family {
 			awaitEnd(t, member)
@@ -206,7 +206,7 @@ func TestProgramEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// commandLine is a descendant's, or "" where it has ended.
+// commandLine returns the command line of a process, or "" if it has ended.
 func commandLine(member string) string {
 	pid, _, _ := strings.Cut(member, " ")
 	line, _ := os.ReadFile("/proc/" + pid + "/cmdline")

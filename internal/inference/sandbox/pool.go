@@ -64,30 +64,28 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	return o.withBudget()
 }
 
-// sessionTime is how long an interpreter lives after its session began, used or
-// not: far longer than a request may take.
+// sessionTime is how long an interpreter lives after its session began. It is far longer than a request may take.
 const sessionTime = 10 * time.Minute
 
-// Pool gives sessions their interpreters. It is safe for concurrent use.
+// Pool runs the interpreters of sessions. It is safe for concurrent use.
 type Pool struct {
 	opt PoolOptions
-	// grace is how long interrupted code has to end by itself, and an interpreter that
-	// has said its last.
+	// grace is how long interrupted code may take to end, and an interpreter that has stopped answering.
 	grace   time.Duration
-	cells   chan struct{} // a place for each that runs
+	cells   chan struct{} // holds one value for each running cell
 	waiting chan *interpreter
 	budget  budget
 
 	mu    sync.Mutex
-	fonts *File // matplotlib's list, once it is made
-	// listed is closed then: an interpreter that was started before has none.
+	fonts *File // matplotlib's list of fonts; nil until it is built
+	// listed is closed when fonts is set. Interpreters that started earlier have no list.
 	listed chan struct{}
 
 	stop    context.CancelFunc
 	filling sync.WaitGroup
 }
 
-// NewPool checks opt. Interpreters wait from Start on.
+// NewPool returns a Pool, or an error if opt is not valid. It starts no interpreter: see Start.
 func NewPool(opt PoolOptions) (*Pool, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -100,7 +98,7 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 	}, nil
 }
 
-// Start tries an interpreter, and keeps others ready from then on. Errors wrap
+// Start starts one interpreter as a test, and from then on keeps Waiting interpreters ready. Errors wrap
 // ErrUnavailable.
 func (p *Pool) Start(ctx context.Context) error {
 	first, err := p.begin(ctx, nil)
@@ -121,7 +119,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the interpreters that wait. Sessions are their owners' to close.
+// Stop ends the waiting interpreters. It does not close sessions; their callers must.
 func (p *Pool) Stop(context.Context) error {
 	p.stop()
 	p.filling.Wait()
@@ -129,7 +127,7 @@ func (p *Pool) Stop(context.Context) error {
 	return nil
 }
 
-// fill keeps one interpreter ready, in if it is not nil at first.
+// fill keeps one interpreter ready until ctx ends. It begins with in, if that is not nil.
 func (p *Pool) fill(ctx context.Context, in *interpreter) {
 	for {
 		if in == nil {
@@ -138,7 +136,7 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 				if ctx.Err() != nil {
 					return
 				}
-				p.opt.Log.Warn("no interpreter could be started ahead", "error", err)
+				p.opt.Log.Warn("starting an interpreter in advance failed", "error", err)
 
 				select {
 				case <-ctx.Done():
@@ -156,7 +154,7 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 
 		select {
 		case p.waiting <- in:
-		case <-listed: // it would take seconds to draw its first figure
+		case <-listed: // its first figure would take seconds
 			in.stop()
 		case <-in.ended():
 			in.stop()
@@ -168,8 +166,8 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 	}
 }
 
-// take gives an interpreter that waits, or starts one: for a session with files,
-// which are mounted at the start, and where none waits.
+// take returns a waiting interpreter, or starts one if none waits. A session with files always gets a new one,
+// because files are mounted at the start.
 func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
 	if len(files) == 0 {
 		select {
@@ -182,8 +180,7 @@ func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
 	return p.begin(ctx, files)
 }
 
-// Session begins a session, whose code finds files in InputDir. It costs nothing
-// until its first Run.
+// Session returns a session whose code finds files in InputDir. The session uses no memory until its first Run.
 func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 	if err := checkFiles(files); err != nil {
 		return nil, err
@@ -197,10 +194,10 @@ func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 type Session struct {
 	pool   *Pool
 	files  []File
-	in     *interpreter // nil before the first cell, and after its end
-	held   int64        // the session's part of the budget
+	in     *interpreter // nil before the first cell and after the interpreter has ended
+	held   int64        // reserved part of the budget, in bytes
 	cells  int
-	lost   bool // an interpreter has ended, and its variables with it
+	lost   bool // an earlier interpreter has ended, and its variables are gone
 	closed bool
 }
 
@@ -273,7 +270,7 @@ func (s *Session) drop() {
 	s.pool.budget.keep(s, 0)
 }
 
-// Close ends the interpreter and all that it started. It may be called twice.
+// Close ends the interpreter and all its processes. A second call does nothing.
 func (s *Session) Close() error {
 	s.closed = true
 	s.pool.budget.leave(s)

@@ -22,56 +22,57 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input is a file for the sandbox at a path there: content is read once, from its
-// start.
+// input is a file at path in the sandbox. bwrap reads content once, from its start.
 type input struct {
 	path     string
 	content  *os.File
 	writable bool
 }
 
-// handshake are the files by which bwrap says whom it started, waits until the
-// limits are set, and reads the filter.
+// handshake holds the descriptors through which this process and bwrap communicate. bwrap writes the pid of the
+// child to info. It waits at gate until the limits are set, and reads the seccomp program from filter.
 type handshake struct {
 	info, gate, filter *os.File
 }
 
-// start says what to run in a sandbox, and with which files open.
+// start describes a program to run in a sandbox.
 type start struct {
-	program        string // what argv runs in the end, by its path
+	program        string // path of the program that argv runs in the end
 	argv           []string
 	env            []string
 	stdin          *os.File // nil is /dev/null
 	stdout, stderr *os.File
-	// more are open as 3 and up.
+	// more are the descriptors 3 and higher of the program.
 	more []*os.File
-	// inputs are put into InputDir; scratch have paths, and can be changed.
+	// inputs are placed in InputDir, read-only. scratch files have a path as their name and are writable.
 	inputs, scratch []File
 	limits          Limits
-	// used is closed before the first code that is not ours runs; nil where that is at once.
+	// used is closed before the first untrusted code runs. It is nil if the program itself is untrusted.
 	used <-chan struct{}
 }
 
-// process is one sandbox with all that runs in it.
+// process is one sandbox with all its processes.
 type process struct {
-	// first is the sandbox's first process: with it the kernel ends all others. In
-	// /proc of this machine it is pid.
+	// first is the first process of the sandbox: when it ends, the kernel ends all others. pid is its id on the
+	// host.
 	first *os.Process
 	pid   int
 	// procs is the /proc of the sandbox. folders are its writable folders, WorkDir first. Both can also be read
 	// after the end of the sandbox.
 	procs   *os.File
 	folders []*os.File
-	// exited is closed when nothing of it lives, and unwatched soon after.
+	// exited is closed when all processes have ended. unwatched is closed soon afterwards, when the watch has
+	// ended.
 	exited, unwatched chan struct{}
-	// used is that of start.
+	// used is start.used.
 	used <-chan struct{}
-	code int // the exit status; read after exited only
-	// limits are those of start, and group is nil where no control group is delegated.
+	code int // exit status; valid after exited is closed
+	// limits are those of start. group is nil if no control group is delegated.
 	limits Limits
 	group  *group
 
-	// idle guards procs and allowed: what an idle sandbox may have, in bytes, and 0 while a cell runs.
+	// idle guards procs and allowed. allowed is the most memory of an idle sandbox in bytes; it is 0 while a cell
+	// runs.
 	idle    sync.Mutex
 	allowed int64
 
@@ -79,14 +80,14 @@ type process struct {
 	exceeded *LimitError
 }
 
-// start begins a sandbox. Its limits hold from the program's first instruction.
-// It ends with this process, and at the latest when its wall time is over.
+// start starts a sandbox. Its limits apply from the first instruction of the program. The sandbox ends with this
+// process, and at the latest after its wall time.
 func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	if err := checkFiles(s.inputs); err != nil {
 		return nil, err
 	}
 
-	var own, given []*os.File // ours until the end of this function; bwrap's
+	var own, given []*os.File // own are closed at the end of this function; given belong to bwrap
 	defer func() { closeAll(own); closeAll(given) }()
 	pipe := func() (r, w *os.File) {
 		if err == nil {
@@ -150,18 +151,17 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		return nil, err
 	}
 	started := make(chan error, 1)
-	apart(func() {
-		// This thread is bwrap's user, who alone may set limits and look into the
-		// sandbox.
+	runInThread(func() {
+		// This thread has the user of bwrap, and only that user may set limits and read the sandbox's /proc.
 		defer close(p.unwatched)
 
-		err := b.become()
+		err := b.dropRoot()
 		if err == nil {
 			err = cmd.Start()
 		}
 
 		if err != nil {
-			p.leave()
+			p.removeGroup()
 			started <- fmt.Errorf("sandbox: %w", err)
 
 			return
@@ -169,9 +169,9 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		closeAll(given)
 
 		go func() {
-			_ = cmd.Wait() // the status says it all
+			_ = cmd.Wait() // ProcessState has the result
 			p.code = exitCode(cmd.ProcessState)
-			p.leave()
+			p.removeGroup()
 			close(p.exited)
 		}()
 
@@ -195,17 +195,16 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	return p, nil
 }
 
-// apart runs f in a thread of its own, which ends with f.
-func apart(f func()) {
+// runInThread runs f in a separate thread, which ends with f.
+func runInThread(f func()) {
 	began := make(chan struct{})
 
 	go func() {
 		runtime.LockOSThread()
 
 		if unix.Gettid() == os.Getpid() {
-			// The first thread never ends, and stands for the process. It is held until
-			// there is another.
-			apart(f)
+			// The main thread never ends, and /proc/PID shows its identity. Hold it until f has another thread.
+			runInThread(f)
 			runtime.UnlockOSThread()
 			close(began)
 
@@ -217,14 +216,14 @@ func apart(f func()) {
 	<-began
 }
 
-// become makes the calling thread an unprivileged user's when this process is
-// root. Only a locked thread may, and it must end afterwards.
-func (w *wall) become() error {
+// dropRoot changes the user of the calling thread to the sandbox user if this process is root. The thread must be
+// locked, and must end afterwards.
+func (w *wall) dropRoot() error {
 	if w.uid < 0 {
 		return nil
 	}
 	id := uintptr(w.uid)
-	// Not by package syscall, which changes all threads.
+	// Package syscall would change all threads.
 	for _, call := range [][]uintptr{
 		{unix.SYS_SETGROUPS, 0, 0, 0}, {unix.SYS_SETRESGID, id, id, id}, {unix.SYS_SETRESUID, id, id, id},
 	} {
@@ -236,15 +235,15 @@ func (w *wall) become() error {
 	return nil
 }
 
-// errSetUp is a sandbox that bwrap could not make; its last words are on stderr.
+// errSetUp is the error when bwrap cannot create the sandbox. The reason is on its stderr.
 var errSetUp = errors.New("bubblewrap cannot set up the sandbox")
 
-// admit waits until the sandbox stands, sets its limits, and lets the program in.
+// admit waits until the sandbox is complete, sets its limits and lets the program start.
 func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	var about struct {
 		ChildPID int `json:"child-pid"`
 	}
-	// Not cut short by ctx: whom bwrap has started must be known to be ended.
+	// ctx does not end this wait: the pid is needed to end the child.
 	_ = info.SetReadDeadline(time.Now().Add(probeTime))
 	if err := json.NewDecoder(io.LimitReader(info, 4<<10)).Decode(&about); err != nil || about.ChildPID <= 1 {
 		return errSetUp
@@ -255,9 +254,8 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	if p.first, err = os.FindProcess(p.pid); err != nil {
 		return err
 	}
-	// bwrap says whom it started at once, and builds the sandbox then. The last
-	// step is to wait at the gate.
-	for !p.enter() {
+	// bwrap sends the pid first and builds the sandbox afterwards. Its last step is to wait at the gate.
+	for !p.openFolders() {
 		select {
 		case <-p.exited:
 			return errSetUp
@@ -270,7 +268,7 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	if err := limit(p.pid, p.limits); err != nil {
 		return err
 	}
-	// Where memory is short the kernel ends this first, and spares the server and Redis.
+	// If the host runs out of memory, the kernel ends this process first, not the server or Redis.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.pid), []byte("1000"), 0); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
@@ -285,21 +283,21 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	return err
 }
 
-// leave removes the control group, and notes when the sandbox was over its memory.
-func (p *process) leave() {
+// removeGroup removes the control group. It first records whether the kernel ended a process at the memory limit.
+func (p *process) removeGroup() {
 	if p.group == nil {
 		return
 	}
 
 	if p.group.full() {
-		p.note("memory", size(p.limits.Memory))
+		p.recordLimit("memory", size(p.limits.Memory))
 	}
 	p.group.remove()
 }
 
-// enter opens the sandbox's folders, or reports that it does not stand yet: its
-// root is still this machine's, or has no WorkDir.
-func (p *process) enter() bool {
+// openFolders opens the folders of the sandbox. It returns false while the sandbox is incomplete: its root is
+// still that of the host, or has no WorkDir.
+func (p *process) openFolders() bool {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/%d/root", p.pid))
 	if err != nil {
 		return false
@@ -330,14 +328,14 @@ func (p *process) enter() bool {
 	return true
 }
 
-// exceed ends the sandbox for a limit.
+// exceed ends the sandbox because it exceeded a limit.
 func (p *process) exceed(name, allowed string) {
-	p.note(name, allowed)
+	p.recordLimit(name, allowed)
 	p.kill()
 }
 
-// note keeps the first limit that the sandbox was over.
-func (p *process) note(name, allowed string) {
+// recordLimit records a limit that the sandbox exceeded. Only the first counts.
+func (p *process) recordLimit(name, allowed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -346,7 +344,7 @@ func (p *process) note(name, allowed string) {
 	}
 }
 
-// over is the limit for which the sandbox was ended, or nil.
+// over returns the limit that the sandbox exceeded, or nil.
 func (p *process) over() *LimitError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -354,14 +352,14 @@ func (p *process) over() *LimitError {
 	return p.exceeded
 }
 
-// kill ends all that runs in the sandbox. It may be called at any time.
+// kill ends all processes of the sandbox. It may be called at any time and does not wait.
 func (p *process) kill() {
 	if p.first != nil {
 		p.first.Kill()
 	}
 }
 
-// stop ends the sandbox and waits until nothing of it is left.
+// stop ends the sandbox, waits until all its processes have ended, and closes its files.
 func (p *process) stop() {
 	p.kill()
 	<-p.exited

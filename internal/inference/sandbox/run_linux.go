@@ -20,9 +20,9 @@ import (
 // stderrBytes is what is kept of a program's stderr; the rest is read and dropped.
 const stderrBytes = 64 << 10
 
-// doorkeeper waits until this process allows the start of the program. If this process was killed, the program
+// gateScript waits until this process allows the start of the program. If this process was killed, the program
 // does not start: bwrap notices the death of its parent only when the sandbox is complete.
-const doorkeeper = `echo >&3; exec 3>&-; read -r go <&4 && exec "$@" 4<&-`
+const gateScript = `echo >&3; exec 3>&-; read -r go <&4 && exec "$@" 4<&-`
 
 // Run runs one program to its end. An exit code other than 0 is no error. When Run returns, nothing of the program
 // is left. Errors:
@@ -70,13 +70,13 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	}
 
 	p, err := b.start(ctx, start{
-		program: program, argv: append([]string{"/bin/sh", "-c", doorkeeper, "sh", program}, c.Args...), env: c.Env,
+		program: program, argv: append([]string{"/bin/sh", "-c", gateScript, "sh", program}, c.Args...), env: c.Env,
 		stdin: inR, stdout: outW, stderr: errW, more: []*os.File{helloW, goR}, inputs: c.Files, limits: l,
 	})
 	closeAll(given)
 
 	if err != nil {
-		err = withLastWords(err, errR)
+		err = withStderr(err, errR)
 		closeAll([]*os.File{outR, errR, inW})
 
 		return Output{}, err
@@ -85,12 +85,12 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	defer context.AfterFunc(ctx, p.kill)()
 
 	if _, err := helloR.Read(make([]byte, 1)); err == nil {
-		_, _ = goW.Write([]byte{'\n'}) // where it fails, the program has ended
+		_, _ = goW.Write([]byte{'\n'}) // an error means that the program has ended
 	}
 
 	if inW != nil {
 		go func() {
-			// A program may end before it has read all, and ended, it reads no more.
+			// The write fails if the program ends before it has read all of its input.
 			_, _ = io.Copy(inW, c.Stdin)
 			inW.Close()
 		}()
@@ -107,7 +107,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 			to = c.Stdout
 		}
 
-		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // a pipe ends with its writers
+		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // ends when all writers have closed the pipe
 		if err != nil {
 			unwritten = err
 			p.kill()
@@ -172,8 +172,8 @@ func memory(name string, content io.Reader) (*os.File, error) {
 	return f, nil
 }
 
-// withLastWords adds what bwrap wrote to stderr to the error of start.
-func withLastWords(err error, stderr *os.File) error {
+// withStderr adds the text that bwrap wrote to stderr to the error of start.
+func withStderr(err error, stderr *os.File) error {
 	words, _ := io.ReadAll(io.LimitReader(stderr, 4<<10))
 	if text := strings.TrimSpace(string(words)); text != "" {
 		return fmt.Errorf("%w: %s", err, text)
@@ -211,10 +211,10 @@ func collect(dir *os.File, limit int64) ([]File, error) {
 	return files, nil
 }
 
-// maxFiles is how many names of outputs are looked at.
+// maxFiles is the largest number of names in WorkDir that are read.
 const maxFiles = 1000
 
-var errNotRegular = errors.New("no regular file")
+var errNotRegular = errors.New("not a regular file")
 
 func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -95,7 +95,7 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 		}
 	})
 	t.Run("descriptors", func(t *testing.T) {
-		// One that this process was started with, as a service manager would.
+		// This process inherited the descriptor, as from a service manager.
 		var inherited [2]int
 		if err := syscall.Pipe(inherited[:]); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 				fd,
 				"/proc/self/fd/",
 			); n != "0" && n != "1" && n != "2" && n != "3" &&
-				n != "10" { // the shell's own
+				n != "10" { // opened by the shell itself
 				t.Errorf("descriptor %s is open", n)
 			}
 		}
@@ -138,7 +138,7 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 	})
 }
 
-// TestProgramRunsAsAnUnprivilegedUser: inside it is 65534 in any case.
+// TestProgramRunsAsAnUnprivilegedUser checks the user on the host, because in the sandbox it is always 65534.
 func TestProgramRunsAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
@@ -185,8 +185,8 @@ func TestProgramRunsAsAnUnprivilegedUser(t *testing.T) {
 	}
 }
 
-// TestServerKeepsItsIdentity: a thread that starts a program becomes another user,
-// and must not be the one that stands for the process.
+// TestServerKeepsItsIdentity checks the main thread. A thread that starts a sandbox changes its user, and must not
+// be the one that /proc/PID shows.
 func TestServerKeepsItsIdentity(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
@@ -319,8 +319,8 @@ func TestProgramsThatCannotRunAreNamed(t *testing.T) {
 		want string
 	}{
 		{sandbox.Command{Program: "no-such-program"}, "not in /usr/bin"},
-		{sandbox.Command{Program: outside}, "programs of /usr can be run"},
-		{sandbox.Command{Program: "true", Files: []sandbox.File{{Name: "../x"}}}, "no name of a file"},
+		{sandbox.Command{Program: outside}, "only programs in /usr can run"},
+		{sandbox.Command{Program: "true", Files: []sandbox.File{{Name: "../x"}}}, "not a file name"},
 		{sandbox.Command{Program: "true", Files: []sandbox.File{{Name: "x"}, {Name: "x"}}}, "two files"},
 		{sandbox.Command{Program: "true", Limits: sandbox.Limits{Memory: 1}}, "limit Memory"},
 	} {
@@ -334,7 +334,7 @@ func TestProgramsThatCannotRunAreNamed(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutAWallSaysWhy(t *testing.T) {
+func TestOpenSaysWhySandboxIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {

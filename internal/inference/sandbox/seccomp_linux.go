@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forbidden are system calls that programs here have no use for, and that reach
-// into the kernel, into other processes, or past the limits. They fail with EPERM,
-// as they do without privileges.
+// forbidden lists system calls that programs here do not need. They reach into the kernel or other processes, or
+// past the limits. They fail with EPERM, as they do without privileges.
 var forbidden = []uint32{
 	// Other processes.
 	unix.SYS_PTRACE,
@@ -23,7 +22,7 @@ var forbidden = []uint32{
 	unix.SYS_PROCESS_MRELEASE,
 	unix.SYS_PIDFD_GETFD,
 	unix.SYS_KCMP,
-	// Parts of the kernel with a history of holes.
+	// Parts of the kernel with a history of vulnerabilities.
 	unix.SYS_BPF,
 	unix.SYS_PERF_EVENT_OPEN,
 	unix.SYS_USERFAULTFD,
@@ -76,7 +75,7 @@ var forbidden = []uint32{
 	unix.SYS_VHANGUP,
 	unix.SYS_MIGRATE_PAGES,
 	unix.SYS_MOVE_PAGES,
-	// Memory that no limit counts: without a process that has it mapped.
+	// Memory that no limit counts, because it lives without a process that has mapped it.
 	unix.SYS_MEMFD_CREATE,
 	unix.SYS_MEMFD_SECRET,
 	unix.SYS_SHMGET,
@@ -87,12 +86,12 @@ var forbidden = []uint32{
 	unix.SYS_MQ_OPEN,
 }
 
-// newestKnown is the highest number of a system call that this file was written with.
-// Later ones may do anything, so the filter answers them as an older kernel does.
+// newestKnown is the highest system call number that this filter knows. Newer calls could do anything, so they
+// fail with ENOSYS, as on an older kernel.
 const newestKnown = unix.SYS_RSEQ_SLICE_YIELD
 
-// Offsets in struct seccomp_data (linux/seccomp.h). An argument has eight bytes; the
-// filter reads the lower four, which are all that the kernel reads of an int.
+// Offsets in struct seccomp_data (linux/seccomp.h). An argument has eight bytes. The filter reads the lower four,
+// because the kernel reads only these of an int.
 const (
 	offsetNumber    = 0
 	offsetArch      = 4
@@ -106,31 +105,30 @@ const (
 	seccompKill  = 0x80000000
 )
 
-// namespaceFlags are those of clone(2) that make a namespace.
+// namespaceFlags are the flags of clone(2) that create a namespace.
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// forbiddenRequests are those of ioctl(2) that write into a terminal, or change what the
-// kernel does with one.
+// forbiddenRequests are the requests of ioctl(2) that write into a terminal, or change how the kernel handles one.
 var forbiddenRequests = []uint32{unix.TIOCSTI, unix.TIOCSETD, unix.TIOCLINUX}
 
-// forbiddenOptions are those of setsockopt(2) that let a socket hold more of the kernel's memory
-// than the watch counts for it.
+// forbiddenOptions are the options of setsockopt(2) that raise the send buffer of a socket. It could then hold
+// more kernel memory than the watch counts for it.
 var forbiddenOptions = []uint32{unix.SO_SNDBUF, unix.SO_SNDBUFFORCE}
 
-// sharedAnonymous are the flags of mmap(2) for shared memory without a file. It stays
-// while a page of it is mapped, and counts for no process where it is not.
+// sharedAnonymous are the flags of mmap(2) for shared memory without a file. A page of it stays while any page is
+// mapped, and a page that is not mapped counts for no process.
 const sharedAnonymous = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 
-// socketTypeMask leaves out the flags in the type of a socket (linux/net.h).
+// socketTypeMask removes the flags from the type of a socket (linux/net.h).
 const socketTypeMask = 0xf
 
 func deny(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: seccompErrno | uint32(errno)}
 }
 
-// when runs rule for the system call n. A rule may use the loaded number only before it
-// loads something else, and must return.
+// when runs rule for the system call n. The rule can test the loaded number until it loads something else. It must
+// end with a return.
 func when(n uint32, rule ...bpf.Instruction) []bpf.Instruction {
 	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: uint8(len(rule))}}, rule...)
 }
@@ -138,7 +136,8 @@ func when(n uint32, rule ...bpf.Instruction) []bpf.Instruction {
 // argument loads an argument of the system call, counted from 0.
 func argument(n uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offsetArguments + 8*n, Size: 4} }
 
-// denyEach returns errno for each of these values of what is loaded, and else allows.
+// denyEach returns instructions that return errno if the loaded value is one of values, and otherwise allow the
+// call.
 func denyEach(errno unix.Errno, values []uint32) (p []bpf.Instruction) {
 	for _, v := range values {
 		p = append(p, when(v, deny(errno))...)
@@ -147,7 +146,7 @@ func denyEach(errno unix.Errno, values []uint32) (p []bpf.Instruction) {
 	return append(p, bpf.RetConstant{Val: seccompAllow})
 }
 
-// seccompRules is the filter.
+// seccompRules returns the instructions of the filter.
 func seccompRules() []bpf.Instruction {
 	allow := bpf.RetConstant{Val: seccompAllow}
 	p := []bpf.Instruction{
@@ -159,12 +158,13 @@ func seccompRules() []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: newestKnown, SkipFalse: 1},
 		deny(unix.ENOSYS),
 	}
-	// Its flags lie in memory, where a filter cannot look: libraries take clone instead.
+	// The flags of clone3 are in memory, which a filter cannot read. Libraries use clone if clone3 fails with
+	// ENOSYS.
 	p = append(p, when(unix.SYS_CLONE3, deny(unix.ENOSYS))...)
 	p = append(p, when(unix.SYS_CLONE, argument(0),
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaceFlags, SkipFalse: 1}, deny(unix.EPERM), allow)...)
-	// There is no network, but each family of sockets is a part of the kernel. A datagram
-	// may be as large as the buffer and begins before it is full.
+	// The sandbox has no network, but each socket family is more kernel code to attack. Datagrams are forbidden
+	// because one as large as the send buffer may begin before it is full.
 	for _, n := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
 		p = append(p, when(n, argument(0),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipTrue: 1}, deny(unix.EAFNOSUPPORT),
@@ -185,8 +185,8 @@ func seccompRules() []bpf.Instruction {
 	return append(p, denyEach(unix.EPERM, slices.Concat(forbidden, forbiddenHere))...)
 }
 
-// seccompProgram is the filter as bwrap reads it: struct sock_filter in the
-// machine's byte order.
+// seccompProgram returns the filter in the format that bwrap reads: an array of struct sock_filter
+// (linux/filter.h) in the byte order of the machine.
 func seccompProgram() ([]byte, error) {
 	raw, err := bpf.Assemble(seccompRules())
 	if err != nil {

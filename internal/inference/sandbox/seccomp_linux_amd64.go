@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_X86_64
 
-// forbiddenHere are those of amd64 alone.
+// forbiddenHere lists the forbidden system calls that only amd64 has.
 var forbiddenHere = []uint32{
 	unix.SYS_IOPL,
 	unix.SYS_IOPERM,

@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// patient is the time for a cell that must end by itself: a busy machine is slow.
+	// patient is the time for a cell that must end by itself on a busy machine.
 	patient = time.Minute
-	// short is that for a cell, or its interpreter, that does not.
+	// short is the time for a cell or interpreter that does not end by itself.
 	short = 3 * time.Second
 )
 
@@ -145,7 +145,7 @@ func TestFilesOfASessionAreReadOnly(t *testing.T) {
 	}
 
 	if _, err := p.Session(t.Context(), []sandbox.File{{Name: "../x"}}); err == nil {
-		t.Error("a name with a folder is taken")
+		t.Error("a file name with a folder was accepted")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestFiguresBecomePictures(t *testing.T) {
 	}
 }
 
-func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
+func TestWaitingInterpretersHaveFontList(t *testing.T) {
 	t.Parallel()
 
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Waiting: 1, Timeout: patient})
@@ -220,7 +220,7 @@ func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
 
 		return strings.Contains(run(t, s, "import glob\nglob.glob('/tmp/matplotlib/fontlist*')").Output, "fontlist")
 	}
-	// A session with files starts its own interpreter, so the one that waits since the start stays.
+	// A session with files starts its own interpreter, so the waiting one remains.
 	listed := func() bool {
 		if known(sandbox.File{Name: "a"}) {
 			return true
@@ -292,7 +292,7 @@ func runStubborn(t testing.TB, p *sandbox.Pool, s *sandbox.Session, code string)
 
 	got := run(t, s, code)
 	for deadline := time.Now().Add(wait.Patience); strings.Contains(got.Output, "KeyboardInterrupt") && time.Now().Before(deadline); {
-		got = run(t, s, code) // it was too early
+		got = run(t, s, code) // the interrupt came before the cell began
 	}
 
 	return got

@@ -12,7 +12,7 @@ import (
 // sweep ends processes that a killed bwrap leaves behind. bwrap may be killed after its fork and before its first
 // message to the child. That child waits for the message and has run nothing yet. Other processes end with bwrap.
 func (w *wall) sweep() {
-	paths, _ := filepath.Glob("/proc/[0-9]*") // none without /proc, and then no bwrap either
+	paths, _ := filepath.Glob("/proc/[0-9]*") // without /proc there is no bwrap either
 	for _, path := range paths {
 		if !w.isSandbox(path) {
 			continue
@@ -20,7 +20,7 @@ func (w *wall) sweep() {
 		var levels int
 		var parent string
 
-		status, _ := os.ReadFile(path + "/status") // one that has ended needs nothing
+		status, _ := os.ReadFile(path + "/status") // empty if the process has ended
 		for line := range strings.Lines(string(status)) {
 			switch key, value, _ := strings.Cut(line, ":"); key {
 			case "PPid":
@@ -36,7 +36,7 @@ func (w *wall) sweep() {
 		}
 
 		if p, err := os.FindProcess(pid); err == nil {
-			if w.isSandbox(path) { // and no other that has its id now
+			if w.isSandbox(path) { // the pid may belong to another process by now
 				p.Kill()
 			}
 			_ = p.Release()
@@ -44,8 +44,7 @@ func (w *wall) sweep() {
 	}
 }
 
-// isSandbox reports whether the process in this folder of /proc is a bwrap of a
-// program like this one.
+// isSandbox reports whether the process in this folder of /proc is a bwrap that a server like this one started.
 func (w *wall) isSandbox(process string) bool {
 	line, err := os.ReadFile(process + "/cmdline")
 

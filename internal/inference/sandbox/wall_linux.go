@@ -16,16 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wall is bubblewrap as this machine has it.
+// wall describes the bubblewrap of this machine and how to call it.
 type wall struct {
 	bwrap string
-	uid   int // -1: this process' own
-	// noMoreUsers is whether bwrap can forbid user namespaces inside (0.8 and later);
-	// the filter forbids them in any case.
-	noMoreUsers bool
-	filter      []byte
-	// groups is the folder of the control group in which each sandbox gets one of its own; "" where
-	// none is delegated.
+	uid   int // -1 keeps the user of this process
+	// disableUserns reports whether bwrap can forbid user namespaces in the sandbox (0.8 and later). The filter
+	// forbids them in any case.
+	disableUserns bool
+	filter        []byte
+	// groups is the folder of the control group that holds a child group for each sandbox. It is "" if no group is
+	// delegated.
 	groups string
 }
 
@@ -53,7 +53,7 @@ func findWall(ctx context.Context, opt Options) (*wall, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s --help: %w", ErrUnavailable, w.bwrap, err)
 	}
-	w.noMoreUsers = strings.Contains(string(help), "--disable-userns")
+	w.disableUserns = strings.Contains(string(help), "--disable-userns")
 
 	if err := closeOnExec(); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func findWall(ctx context.Context, opt Options) (*wall, error) {
 // Grouped reports whether each sandbox has a control group, so that the kernel counts all of its memory.
 func (w *wall) Grouped() bool { return w.groups != "" }
 
-// closeOnExec keeps files that this process was started with from what it starts:
-// Go marks those that it opens itself only.
+// closeOnExec marks descriptors that this process inherited, so that its children do not inherit them. Go marks
+// only those that it opens itself.
 func closeOnExec() error {
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -89,7 +89,7 @@ func closeOnExec() error {
 	return nil
 }
 
-// unavailable explains why the probe failed, by what this machine is set to.
+// unavailable adds the likely reason of a failed probe to its error, from the settings of this machine.
 func (w *wall) unavailable(err error) error {
 	var why string
 
@@ -133,7 +133,8 @@ func inContainer() bool {
 	return false
 }
 
-// findProgram gives the path of a program within the wall.
+// findProgram returns the path of a program in the sandbox. The error wraps exec.ErrNotFound if it is not
+// installed.
 func findProgram(name string) (string, error) {
 	candidates := []string{name}
 	if !strings.Contains(name, "/") {
@@ -159,7 +160,7 @@ func findProgram(name string) (string, error) {
 			append([]string{localDir}, systemDirs...),
 			func(dir string) bool { return strings.HasPrefix(real, dir+"/") },
 		) {
-			return "", fmt.Errorf("sandbox: %s is %s; programs of /usr can be run, no others", name, real)
+			return "", fmt.Errorf("sandbox: %s is %s; only programs in /usr can run", name, real)
 		}
 
 		return p, nil
@@ -168,8 +169,7 @@ func findProgram(name string) (string, error) {
 	return "", fmt.Errorf("sandbox: %w: %s is not in /usr/bin, /bin or /usr/local/bin", exec.ErrNotFound, name)
 }
 
-// localDir is where administrators install; a program sees it only where it is
-// from there itself.
+// localDir holds programs that administrators install. A sandbox contains it only if its program is from there.
 const localDir = "/usr/local"
 
 // systemDirs are the folders into which packages install. Missing folders are left out; links, such as /bin on
@@ -198,15 +198,15 @@ var systemFiles = []string{
 	"/var/cache/fontconfig",
 }
 
-// ownArguments are the first of every sandbox.
+// ownArguments are the first arguments of every bwrap. The sweep recognises sandboxes by them.
 var ownArguments = []string{
 	"--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL",
 	"--hostname", "sandbox", "--die-with-parent", "--new-session",
 }
 
-// deviceArguments fill /dev. There are no terminals: bwrap's own --dev has /dev/ptmx. /dev/full
-// stands for /dev/zero, because it reads alike and cannot be mapped: shared memory of
-// /dev/zero counts for no process once no process maps it.
+// deviceArguments fill /dev. They replace bwrap's --dev, which includes the terminals of /dev/ptmx. /dev/full
+// replaces /dev/zero: it reads the same and cannot be mapped. Shared memory of /dev/zero would count for no
+// process once no process maps it.
 var deviceArguments = []string{
 	"--size",
 	"4096",
@@ -247,11 +247,11 @@ var deviceArguments = []string{
 	"/dev",
 }
 
-// arguments are bwrap's, up to what is run. fd gives the number under which it
-// finds a file of ours.
+// arguments returns the arguments of bwrap before the command. fd passes a file to bwrap and returns its
+// descriptor number there.
 func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
 	a := slices.Clone(ownArguments)
-	if w.noMoreUsers {
+	if w.disableUserns {
 		a = append(a, "--disable-userns")
 	}
 
@@ -271,8 +271,8 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 		a = append(a, "--ro-bind-try", file, file)
 	}
 	size := strconv.FormatInt(l.Disk, 10)
-	// Nothing in /proc is to be changed: a program could make another the kernel's first to
-	// end where memory is short.
+	// /proc is read-only. Otherwise a program could make the kernel end another process first when memory is
+	// short.
 	a = append(a, "--proc", "/proc", "--remount-ro", "/proc")
 	a = append(a, deviceArguments...)
 	a = append(a, "--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)

@@ -22,10 +22,10 @@ func findWall(context.Context, Options) (*wall, error) {
 
 func (w *wall) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
-// Grouped is as on Linux.
+// Grouped returns false: only Linux has control groups.
 func (w *wall) Grouped() bool { return false }
 
-// interpreter is never begun here.
+// interpreter is never started on this system.
 type interpreter struct{ fonts bool }
 
 func (p *Pool) begin(context.Context, []File) (*interpreter, error) { return nil, ErrUnavailable }
@@ -48,5 +48,5 @@ func (in *interpreter) expire(time.Duration) {}
 
 func (in *interpreter) stop() {}
 
-// Run is never reached: no Box opens here.
+// Run is never called, because Open fails on this system.
 func (b *Box) Run(context.Context, Command) (Output, error) { return Output{}, ErrUnavailable }

@@ -47,7 +47,7 @@ func (p *process) watch() {
 	}
 }
 
-// check ends the sandbox when it is over a limit.
+// check ends the sandbox if it exceeds a limit.
 func (p *process) check() {
 	p.idle.Lock()
 	defer p.idle.Unlock()
@@ -59,7 +59,7 @@ func (p *process) check() {
 		p.exceed("memory", size(l.Memory))
 	case p.allowed > 0 && bytes+files > p.allowed:
 		p.exceed("memory", size(p.allowed)+" while no code was to run")
-	case n > l.Processes+2: // bwrap's own
+	case n > l.Processes+2: // two processes of bwrap
 		p.exceed("processes", strconv.Itoa(l.Processes))
 	case p.inodes() > maxInodes:
 		p.exceed("files", strconv.Itoa(maxInodes))
@@ -68,23 +68,20 @@ func (p *process) check() {
 	}
 }
 
-// maxLocks is how many locks of files a sandbox may have. Neither a control group nor a limit of
-// the kernel counts their memory.
+// maxLocks is the largest number of file locks in a sandbox. No control group or kernel limit counts their memory.
 const maxLocks = 100
 
-// wake lets the sandbox have its limits again.
+// wake restores the limits of the sandbox for a cell.
 func (p *process) wake() {
 	p.idle.Lock()
 	p.allowed = 0
 	p.idle.Unlock()
 }
 
-// idleSlack is what an idle sandbox may take on top of what it has, in bytes: threads of the
-// last cell may still run.
+// idleSlack is how many bytes an idle sandbox may grow, because threads of the last cell may still run.
 const idleSlack = 16 << 20
 
-// rest holds the sandbox to the memory that its processes and files have now, and returns that in
-// bytes.
+// rest limits the sandbox to the current memory of its processes and files, and returns that limit in bytes.
 func (p *process) rest() int64 {
 	p.idle.Lock()
 	defer p.idle.Unlock()
@@ -107,7 +104,7 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 	if _, err := p.procs.Seek(0, io.SeekStart); err != nil {
 		return 0, 0, files
 	}
-	names, _ := p.procs.Readdirnames(-1) // what ended meanwhile is not missed
+	names, _ := p.procs.Readdirnames(-1) // processes that have ended use no memory
 
 	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
 	for _, name := range names {
@@ -149,14 +146,14 @@ func socketMemory() int64 {
 
 	buffer, err := strconv.ParseInt(sysctl("net/core/wmem_default"), 10, 64)
 	if err != nil {
-		buffer = usual // a container's /proc may not have it
+		buffer = usual // the /proc of a container may not have this file
 	}
 
 	return buffer + message
 }
 
-// maxInodes is how many files a sandbox may have: each costs a kilobyte of the
-// kernel's memory, however small it is.
+// maxInodes is the largest number of files in a sandbox. Each takes about 1 KB of kernel memory, even if it is
+// empty.
 const maxInodes = 20000
 
 func (p *process) inodes() (n uint64) {
@@ -170,7 +167,7 @@ func (p *process) inodes() (n uint64) {
 	return n
 }
 
-// proc reads a file of the sandbox's /proc.
+// proc returns up to 16 KB of a file in the sandbox's /proc, or "" if it cannot be read.
 func (p *process) proc(name string) string {
 	fd, err := unix.Openat(int(p.procs.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -179,7 +176,7 @@ func (p *process) proc(name string) string {
 
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, 16<<10)) // a process that ends has nothing
+	b, _ := io.ReadAll(io.LimitReader(f, 16<<10)) // empty if the process has ended
 
 	return string(b)
 }
