@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// maxFormalitySentences bounds what is read of a long document.
+	// maxFormalitySentences limits the sentences that are scored.
 	maxFormalitySentences = 400
-	// formalFrom and informalTo are the scores at which a document is called so.
+	// formalFrom and informalTo are the scores from which a document is formal and up to which it is informal.
 	formalFrom, informalTo = 0.58, 0.38
-	// formalityMiddle is the median of documents that are neither, and
-	// formalitySpread widens the medians, which lie close together, to 0…1.
+	// formalityMiddle is the median score of neutral documents. formalitySpread stretches the medians, which are
+	// close together, to 0…1.
 	formalityMiddle, formalitySpread = 0.54, 1.8
-	// enoughSentences are enough to judge a document by them alone.
+	// enoughSentences is the number of full sentences from which captions and list items are not needed.
 	enoughSentences = 6
 	// shortestLog and longestLog bound the logarithm of a sentence's length, at 8 and 18 words. Instructions are
 	// short in any register.
 	shortestLog, longestLog = 2.1, 2.9
 )
 
-// genreRegisters are what a genre's form adds that its sentences do not show.
+// genreRegisters holds the formality that a document type adds beyond its sentences.
 var genreRegisters = map[string]float64{
 	"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.06, "resume": 0.05,
 	"invoice": 0.05, "tutorial": 0.03, "api_reference": 0.03, "report": 0.02, "proposal": 0.02, "blog_post": -0.03,
 	"newsletter": -0.03, "story": -0.02, "bio": -0.01,
 }
 
-// scoreFormality returns a document's register: the median of its sentences,
-// moved by what only the whole shows.
+// scoreFormality returns a document's formality: the median of its sentences, adjusted by the cues of the whole
+// document.
 func scoreFormality(sentences []string, cues documentCues) finding.Leaning {
 	sample := sampleEvenly(sentences, maxFormalitySentences)
 	score := formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
@@ -51,8 +51,8 @@ func scoreFormality(sentences []string, cues documentCues) finding.Leaning {
 	return f
 }
 
-// medianFormality is the median of the sentences that end as sentences do; where
-// a document has few of them, of its captions and list items.
+// medianFormality returns the median of the complete sentences. If a document has few of them, captions and list
+// items count as well.
 func medianFormality(sentences []string) float64 {
 	model := embeddedFormality()
 
@@ -85,8 +85,8 @@ func medianFormality(sentences []string) float64 {
 	return (whole[len(whole)/2] + whole[(len(whole)-1)/2]) / 2
 }
 
-// formalityCues is what the whole document adds: words of law, emoji, the writer's
-// own person and contractions as a habit, the closing of a letter.
+// formalityCues returns what the whole document adds: legal words, emoji, the first person, frequent contractions
+// and the closing of a letter.
 func formalityCues(sentences []string, cues documentCues) float64 {
 	table := registers()
 	words, legal, personal := 1, 0, 0

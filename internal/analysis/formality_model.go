@@ -21,7 +21,7 @@ var (
 // embeddedFormality is the model that scores documents.
 var embeddedFormality = sync.OnceValue(func() *FormalityModel { return readFormalityModel(formalityModelData) })
 
-// register is a set of marks of a word's register.
+// register is a bit set of the registers that a word belongs to.
 type register uint16
 
 const (
@@ -36,7 +36,7 @@ const (
 	officialWord
 )
 
-// registers maps a word to its marks.
+// registers maps a word to its registers.
 var registers = sync.OnceValue(func() map[string]register {
 	kinds := map[string]register{
 		"function": functionWord, "first": firstPerson, "second": secondPerson, "informal": informalWord,
@@ -97,18 +97,18 @@ var formalityNames = [...]string{
 // The measures that a document's median adjusts.
 const formalityLogWords, formalityLowerStart, formalityFullStop = 2, 15, 18
 
-// latinate are the endings of learned words.
+// latinate lists the endings of learned words, which come from Latin.
 var latinate = []string{
 	"tion", "sion", "ment", "ance", "ence", "ity", "ive", "ous", "ism", "ist", "ate", "ates", "ated", "ify", "ified",
 	"ize", "ized", "ise", "ical", "ual", "ary", "ory", "tions", "sions", "ments", "ities", "ances", "ences", "ally",
 }
 
-// Score is the formality of a sentence, 0 (a chat) to 1 (a statute).
+// Score returns the formality of a sentence, from 0 (a chat) to 1 (a statute).
 func (m *FormalityModel) Score(sentence string) float64 {
 	return m.weigh(measureFormality(sentence))
 }
 
-// NewFormalityModel makes a model of a weight for each of FormalityMeasures.
+// NewFormalityModel returns a model with one weight for each of FormalityMeasures.
 func NewFormalityModel(weights []float64) *FormalityModel {
 	m := &FormalityModel{}
 	copy(m.weights[:], weights)
@@ -116,8 +116,7 @@ func NewFormalityModel(weights []float64) *FormalityModel {
 	return m
 }
 
-// FormalityMeasures returns what a FormalityModel weighs in a sentence; the first
-// is always 1.
+// FormalityMeasures returns the measures of a sentence that a FormalityModel weighs. The first is always 1.
 func FormalityMeasures(sentence string) []float64 {
 	m := measureFormality(sentence)
 	return m[:]
@@ -192,7 +191,7 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	return m
 }
 
-// isBeing reports a form of "to be", which a participle makes passive.
+// isBeing reports whether a word is a form of "to be", which forms the passive with a participle.
 func isBeing(word string) bool {
 	switch word {
 	case "is", "are", "was", "were", "be", "been", "being":
@@ -202,7 +201,8 @@ func isBeing(word string) bool {
 	return false
 }
 
-// isContraction reports "don't", "it's", "we'll", but not the owner's "'s".
+// isContraction reports whether a word is a contraction such as "don't", "it's" or "we'll", but not a possessive
+// "'s".
 func isContraction(word string) bool {
 	at := strings.IndexByte(word, '\'')
 	if at <= 0 {
@@ -232,8 +232,7 @@ func hasLatinateEnding(word string) bool {
 	return false
 }
 
-// isEmphatic reports "!!", "??", "...", a stretched word, an emoticon or an
-// emoji.
+// isEmphatic reports whether a token is "!!", "??", "...", a stretched word, an emoticon or an emoji.
 func isEmphatic(s string) bool {
 	for _, mark := range [...]string{"!!", "??", "?!", "..", ":)", ":(", ";)", ":-", ";-", ":D", ":P", "<3", "xx"} {
 		if strings.Contains(s, mark) {
@@ -262,7 +261,7 @@ func isEmphatic(s string) bool {
 // isEmoji reports whether r is a pictograph.
 func isEmoji(r rune) bool { return r >= 0x1F300 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF }
 
-// readFormalityModel reads what WriteTo wrote.
+// readFormalityModel parses the output of WriteTo.
 func readFormalityModel(data string) *FormalityModel {
 	m, n := &FormalityModel{}, 0
 	for fields := range dataLines(data) {
@@ -276,7 +275,7 @@ func readFormalityModel(data string) *FormalityModel {
 	return m
 }
 
-// WriteTo writes the model as the file that is embedded.
+// WriteTo writes the model in the format of the embedded file.
 func (m *FormalityModel) WriteTo(w io.Writer) (int64, error) {
 	var text strings.Builder
 	text.WriteString("# Formality of a sentence: weights of its measures. Trained by `make train` on\n" +

@@ -8,38 +8,37 @@ import (
 )
 
 const (
-	// maxSentimentSentences bounds what is read of a long document.
+	// maxSentimentSentences limits the sentences that are scored.
 	maxSentimentSentences = 400
-	// feltShare is the polarity of a sentence that counts as good or bad.
+	// feltShare is the polarity from which a sentence counts as good or bad.
 	feltShare = 0.15
-	// unspokenShare is what a sentence counts that holds no word of feeling.
+	// unspokenShare is the weight of a sentence without a word that has a polarity.
 	unspokenShare = 0.25
-	// factualGain and documentGain spread the means of sentences, which lie close
-	// to 0, over −1…1.
+	// factualGain and documentGain stretch the means of sentences, which are close to 0, to −1…1.
 	factualGain, documentGain = 1.5, 3.0
-	// positiveFrom and negativeTo are the scores at which a document is called so.
+	// positiveFrom and negativeTo are the scores from which a document is positive and up to which it is negative.
 	positiveFrom, negativeTo = 0.16, -0.16
 )
 
-// factualTypes are the document types that state and do not judge. Their words
-// are read with technical and legal senses.
+// factualTypes are the document types that state facts and do not judge. Their words are read with technical and
+// legal senses.
 var factualTypes = wordSigns(
 	map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
 meeting_notes paper resume invoice recipe`},
 )
 
-// genreBaselines are the mean scores of the sentences of a genre, which its
-// forms of words explain and not its author's feelings.
+// genreBaselines holds the mean sentence score of a document type. It comes from the type's usual wording, not
+// from the author's opinion.
 var genreBaselines = map[string]float64{
 	"letter": 0.03, "newsletter": 0.04, "bio": 0.04, "resume": 0.03, "recipe": 0.04,
 	"proposal": 0.04, "governance": 0.02, "contributing": 0.03, "readme": 0.02, "tutorial": 0.02,
 }
 
-// SentenceSentiment is the polarity of an English sentence, about −0.9 to 0.9.
+// SentenceSentiment returns the polarity of an English sentence, about −0.9 to 0.9.
 func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Score(sentence) }
 
-// scoreSentiment returns a document's polarity from the sentences of its prose:
-// their mean, weighed by length, above what is usual in the genre.
+// scoreSentiment returns a document's polarity: the mean of its sentences weighted by length, minus the usual mean
+// of its type.
 func scoreSentiment(sentences []string, cues documentCues) finding.Leaning {
 	m := measureSentiment(sampleEvenly(sentences, maxSentimentSentences), cues)
 	if m.weight == 0 {
@@ -65,8 +64,8 @@ func scoreSentiment(sentences []string, cues documentCues) finding.Leaning {
 	return s
 }
 
-// aboveUsual takes what is usual in a genre from a mean, but makes nothing bad of
-// a text that only lacks it.
+// aboveUsual subtracts the usual mean of a document type. A text does not become negative only because it lacks
+// the usual praise.
 func aboveUsual(mean, usual float64) float64 {
 	if mean >= 0 {
 		return max(0, mean-usual)
@@ -75,7 +74,7 @@ func aboveUsual(mean, usual float64) float64 {
 	return mean - min(usual, -mean)
 }
 
-// sentimentMeasure sums up the sentences of a document.
+// sentimentMeasure holds totals over the sentences of a document.
 type sentimentMeasure struct {
 	mean, weight float64
 	good, bad    float64 // shares of sentences felt to be so

@@ -18,15 +18,14 @@ var sentimentModelData string
 // embeddedSentiment is the model that scores documents.
 var embeddedSentiment = sync.OnceValue(func() *SentimentModel { return readSentimentModel(sentimentModelData) })
 
-// SentimentModel is a linear model over what the rules find in a sentence, how
-// it is written, and its words and word pairs. The rules carry the polarity; the
-// words correct them where people write as reviewers and columnists do.
+// SentimentModel is a linear model over the result of the rules, the style of the sentence, and its words and word
+// pairs. The rules carry the polarity. The words correct it for texts written like reviews and columns.
 type SentimentModel struct {
 	measures [len(measureNames)]float64
 	grams    map[string]float32
 }
 
-// measureNames name the measures of a sentence, in the order of their weights.
+// measureNames holds the names of a sentence's measures, in the order of their weights.
 var measureNames = [...]string{
 	"one", "compound", "good", "bad", "good_share", "bad_share", "polar_share",
 	"social", "social_compound", "social_good", "social_bad", "social_exclaims",
@@ -38,12 +37,10 @@ var measureNames = [...]string{
 // well, and its words vary too much for the model.
 const socialGrams = 0.3
 
-// plainRules is what the rules' compound counts alone: the size of people's
-// ratings.
+// plainRules is the factor of the rules' compound when it is used alone. It matches the range of human ratings.
 const plainRules = 0.55
 
-// Score is the polarity of a sentence, about −0.9 to 0.9: the mean rating people
-// give it on −4…4, divided by 4.
+// Score returns the polarity of a sentence, about −0.9 to 0.9: the mean human rating on −4…4, divided by 4.
 func (m *SentimentModel) Score(sentence string) float64 {
 	score, _ := m.score(sentence, false)
 	return score
@@ -78,8 +75,8 @@ func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScor
 	return holdSign(max(-1, min(1, sum+words)), rules), rules
 }
 
-// holdSign keeps the words from overruling a negation in a short sentence: people
-// rate "not bad" low for its "not", yet it is no blame.
+// holdSign stops the words from overruling a negation in a short sentence. People rate "not bad" low because of
+// its "not", although it is no criticism.
 func holdSign(score float64, r ruleScores) float64 {
 	const short, least = 16, 0.4
 	if !r.negated || r.words > short {
@@ -93,8 +90,8 @@ func holdSign(score float64, r ruleScores) float64 {
 	return score
 }
 
-// measureSentence returns the measures and whether the sentence is in the style
-// of social media.
+// measureSentence returns the measures of a sentence and reports whether it is written in the style of social
+// media.
 func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(measureNames)]float64, social bool) {
 	n := float64(len(tokens) + 1)
 	good, bad := squash(r.good), squash(r.bad)
@@ -142,7 +139,7 @@ func startsLower(s string) bool {
 	return false
 }
 
-// isSocial reports mentions, tags, links, emoticons or chat words.
+// isSocial reports whether a sentence has mentions, tags, links, emoticons or chat words.
 func isSocial(sentence string, tokens []token) bool {
 	if strings.ContainsAny(sentence, "@#") || strings.Contains(sentence, "http") {
 		return true
@@ -213,11 +210,11 @@ func readSentimentModel(data string) *SentimentModel {
 // gramScale is the resolution of a word's weight.
 const gramScale = 1000
 
-// roundGram is a weight as it is stored.
+// roundGram rounds a weight to the resolution in which it is stored.
 func roundGram(w float64) int { return int(math.Round(w * gramScale)) }
 
-// SentimentFeatures returns what a SentimentModel weighs in a sentence: its
-// measures, and its words and word pairs, each of which counts weight.
+// SentimentFeatures returns what a SentimentModel weighs in a sentence: its measures, its words and word pairs,
+// and the weight of each word or pair.
 func SentimentFeatures(sentence string) (measures []float64, grams []string, weight float64) {
 	tokens := tokenize(sentence)
 	neutralizeSenses(tokens, false)
@@ -234,8 +231,7 @@ func SentimentFeatures(sentence string) (measures []float64, grams []string, wei
 	return values[:], grams, 1
 }
 
-// NewSentimentModel makes a model of a weight for each measure and of those of
-// words and pairs, as precise as the embedded file.
+// NewSentimentModel returns a model with these weights, rounded to the precision of the embedded file.
 func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentModel {
 	m := &SentimentModel{grams: make(map[string]float32, len(grams))}
 	copy(m.measures[:], measures)
@@ -249,7 +245,7 @@ func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentM
 	return m
 }
 
-// WriteTo writes the model as the file that is embedded.
+// WriteTo writes the model in the format of the embedded file.
 func (m *SentimentModel) WriteTo(w io.Writer) (int64, error) {
 	out := &countingWriter{w: bufio.NewWriter(w)}
 	fmt.Fprint(out, "# Sentiment of a sentence: weights of its measures, then thousandths of weight and\n"+
@@ -278,7 +274,7 @@ func (m *SentimentModel) WriteTo(w io.Writer) (int64, error) {
 	return out.n, out.err
 }
 
-// countingWriter counts what it writes and keeps the first error.
+// countingWriter counts the bytes written and keeps the first error.
 type countingWriter struct {
 	w   *bufio.Writer
 	n   int64

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// ruleScores are what the rules find in a sentence: the sums of the good and the
-// bad valences, and both with emphasis on −1…1.
+// ruleScores holds the result of the rules for a sentence. These are the sums of the positive and the negative
+// valences, and both with emphasis on −1…1.
 type ruleScores struct {
 	good, bad, compound float64
 	words, polar        int
 	negated             bool // a negation or a phrase decides
 }
 
-// scoreTokens applies the rules.
+// scoreTokens applies the rules to the tokens of a sentence.
 func scoreTokens(tokens []token, sentence string) ruleScores {
 	markNegations(tokens)
 	capitalsTell := capitalsTell(tokens)
@@ -67,8 +67,8 @@ func capitalsTell(tokens []token) bool {
 	return 0 < upper && upper < len(tokens)
 }
 
-// tokenValence is the valence of the i-th token with capitals, the degree adverbs
-// before it, and negation.
+// tokenValence returns the valence of the i-th token, adjusted by capitals, the degree adverbs before it and
+// negation.
 func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 	t := tokens[i]
 
@@ -113,8 +113,7 @@ func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 	return v
 }
 
-// contrastWeights weigh what stands before and after "but", and what "although"
-// concedes.
+// contrastWeights changes the weight of the clauses around "but" and of the clause after "although".
 func contrastWeights(tokens []token) []float64 {
 	weights := make([]float64, len(tokens))
 	for i := range weights {

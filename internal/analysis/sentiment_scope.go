@@ -14,17 +14,16 @@ const (
 	flipNegative  = -0.5  // "not bad" is weaker than "good"
 )
 
-// scope is the negation that is open while a sentence is walked.
+// scope is the open negation at a point of the sentence.
 type scope struct {
 	on    bool
-	left  int     // words it still reaches
-	polar float64 // the last valence that stood in it
+	left  int     // remaining words in its reach
+	polar float64 // the last valence inside it
 	noun  bool    // opened by a word that negates a noun phrase
 	soft  int     // 1 turns evils around, −1 goods, 0 both
 }
 
-// markNegations walks the words from left to right and marks those in the scope
-// of a negation.
+// markNegations marks the words that are inside a negation, from left to right.
 func markNegations(tokens []token) {
 	var s scope
 
@@ -83,7 +82,7 @@ func continuesNegation(tokens []token, i int) bool {
 		(t.ends || tokens[i+1].lower == "or" || tokens[i+1].lower == "nor")
 }
 
-// endsScope reports whether the i-th word begins a clause of its own.
+// endsScope reports whether the i-th word begins a new clause, which a negation does not reach.
 func endsScope(tokens []token, i int, s scope) bool {
 	t := tokens[i]
 	switch {
@@ -106,7 +105,7 @@ func endsScope(tokens []token, i int, s scope) bool {
 	return false
 }
 
-// nextValence is the valence of the first three words that have one, or 0.
+// nextValence returns the valence of the first of the next three words that has one, or 0.
 func nextValence(tokens []token) float64 {
 	for _, t := range tokens[:min(3, len(tokens))] {
 		if t.known {
@@ -297,7 +296,7 @@ const (
 	weaker
 )
 
-// grammars maps a word to what it does.
+// grammars maps a word to its grammatical effects.
 var grammars = sync.OnceValue(func() map[string]grammar {
 	kinds := map[string]grammar{
 		"negator": negator, "noun negator": nounNegator, "list negator": listNegator, "preventer": preventer,
@@ -329,7 +328,7 @@ var grammars = sync.OnceValue(func() map[string]grammar {
 	return table
 })
 
-// grammarOf is what a lower-case word does.
+// grammarOf returns the grammatical effects of a lower-case word.
 func grammarOf(word string) grammar {
 	g := grammars()[word]
 	if strings.HasSuffix(word, "n't") {

@@ -16,10 +16,10 @@ var (
 	phraseData string
 )
 
-// maxSentenceWords bounds what is scored of one sentence.
+// maxSentenceWords limits the words of a sentence that are scored.
 const maxSentenceWords = 300
 
-// token is a word of a sentence with what is known of it.
+// token is a word of a sentence and its properties.
 type token struct {
 	lower   string
 	valence float64
@@ -28,14 +28,14 @@ type token struct {
 	ends    bool // a clause ends after it
 	starts  bool // a clause starts with it
 	used    bool // is part of a phrase that has a valence of its own
-	negated bool // stands in the scope of a negation
+	negated bool // is inside the scope of a negation
 	grammar grammar
 }
 
 // is reports whether the word is in any of the groups g.
 func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
 
-// sentimentWords is the valence lexicon with the words added to it.
+// sentimentWords is VADER's valence lexicon extended by the project's own words.
 var sentimentWords = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 8192)
 	maps.Copy(table, valences())
@@ -77,7 +77,7 @@ var phrases = sync.OnceValue(func() map[string][]phrase {
 	return table
 })
 
-// mustFloat reads a number of an embedded file, which a test has read before.
+// mustFloat parses a number of an embedded file. It panics on an error, which a test rules out.
 func mustFloat(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -87,8 +87,7 @@ func mustFloat(s string) float64 {
 	return v
 }
 
-// tokenize cuts a sentence into words, marks where clauses end, and gives
-// phrases their valence.
+// tokenize splits a sentence into words, marks the ends of clauses, and sets the valence of phrases.
 func tokenize(sentence string) []token {
 	table := sentimentWords()
 
@@ -112,8 +111,8 @@ func tokenize(sentence string) []token {
 	return tokens
 }
 
-// plainMarks gives apostrophes their ASCII form and puts emoji apart, by their
-// names where they have one.
+// plainMarks replaces apostrophes by their ASCII form, and separates emoji from words. An emoji with a name is
+// replaced by it.
 func plainMarks(s string) string {
 	if isASCII(s) {
 		return s
@@ -138,8 +137,8 @@ func plainMarks(s string) string {
 	return b.String()
 }
 
-// appendField adds the word of a white-space delimited field, or its parts where
-// only they are known ("well-loved", "good/bad").
+// appendField appends the word of a field between white space. It appends the parts of a compound such as
+// "well-loved" or "good/bad" if only they are in the lexicon.
 func appendField(tokens []token, field string, table map[string]float64) []token {
 	word := trimWord(field)
 	if utf8.RuneCountInString(word) <= 2 {
@@ -190,7 +189,7 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 	return append(tokens, first)
 }
 
-// joinFree turns the parts of "error-free" around: free of an evil is a good.
+// joinFree reverses the valence in compounds such as "error-free": the absence of something bad is good.
 func joinFree(parts []token) {
 	if len(parts) == 2 && parts[1].lower == "free" && (parts[0].valence <= 0) {
 		parts[1].valence = min(1.5, -parts[0].valence)
@@ -199,8 +198,7 @@ func joinFree(parts []token) {
 	}
 }
 
-// markPhrases gives the first word of a phrase the valence of the whole and the
-// others none.
+// markPhrases sets the valence of a phrase on its first word and removes that of the others.
 func markPhrases(tokens []token) {
 	table := phrases()
 	for i := 0; i < len(tokens); i++ {
@@ -219,8 +217,7 @@ func markPhrases(tokens []token) {
 	}
 }
 
-// phraseAt reports whether tokens begin with words, without a clause's end
-// inside.
+// phraseAt reports whether tokens begin with the words and no clause ends inside them.
 func phraseAt(tokens []token, words []string) bool {
 	if len(tokens) < len(words) {
 		return false
@@ -284,8 +281,8 @@ var senses = sync.OnceValue(func() map[string]sense {
 	return table
 })
 
-// senseEvidence is how many words of a sense, strong ones twice, make a sentence
-// technical or legal. A single "server" does not.
+// senseEvidence is the number of technical or legal words that make a sentence technical or legal. Strong words
+// count twice. A single "server" is not enough.
 const senseEvidence = 3
 
 // neutralizeSenses reports whether a sentence is technical, legal or a request. It removes the valence of words

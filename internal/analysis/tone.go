@@ -20,14 +20,14 @@ var (
 )
 
 const (
-	// maxToneSentences bounds what is read of a long document.
+	// maxToneSentences limits the sentences that are read.
 	maxToneSentences = 400
-	// strongWord is what a telling word counts, an ordinary one counts 1.
+	// strongWord is the weight of a strong word; an ordinary word has the weight 1.
 	strongWord = 2.5
-	// toneFrom is how far, in deviations, a tone must stand out to be named.
+	// toneFrom is the score, in standard deviations, from which a tone is reported.
 	toneFrom = 2.0
-	// alienLeaning is the leaning from which a genre uses a tone's words in another
-	// sense; alienShare is what they count there.
+	// alienLeaning is the leaning at or below which a document type uses a tone's words in another sense. The
+	// tone's score is then multiplied by alienShare.
 	alienLeaning, alienShare = -2.0, 0.3
 	// Limits for a tone. fewestCues is the evidence that it needs in any text. In a text of moodyFrom words or
 	// more, an emotional tone needs fewestWords different words and a rate of leastRate in a hundred words. From
@@ -41,16 +41,16 @@ const (
 	outweighs   = 1.5
 )
 
-// toneCount is how many tones have words: all but neutral.
+// toneCount is the number of tones that have words: all but neutral.
 var toneCount = len(Tones()) - 1
 
-// toneCue is a word's weight for a tone, an index of Tones less one.
+// toneCue is a word's weight for a tone. The tone is an index into Tones minus one.
 type toneCue struct {
 	tone   int
 	weight float64
 }
 
-// toneLexicon is the lists of words and phrases.
+// toneLexicon holds the words and phrases of the tones.
 type toneLexicon struct {
 	cues map[string][]toneCue
 	// begins holds the first words of phrases.
@@ -99,8 +99,7 @@ var toneBaselines = sync.OnceValue(func() []toneBaseline {
 	return table
 })
 
-// genreLeanings maps a document type to how far it leans to each tone, in
-// deviations.
+// genreLeanings maps a document type to its leaning towards each tone, in standard deviations.
 var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 	table := map[string][]float64{}
 
@@ -123,7 +122,7 @@ var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 	return table
 })
 
-// toneIndex is the index of a tone among those that have words.
+// toneIndex returns the index of a tone among those that have words.
 func toneIndex(name string) int {
 	i := slices.Index(Tones(), name) - 1
 	if i < 0 {
@@ -133,14 +132,13 @@ func toneIndex(name string) int {
 	return i
 }
 
-// PassageTone is the tone of an English text of a few sentences, without markup.
+// PassageTone returns the tone of an English text of a few sentences without markup.
 func PassageTone(text string) string {
 	tone, _ := detectTone(splitSentences(text), documentCues{Language: "en"})
 	return tone
 }
 
-// detectTone returns one of Tones and how clearly, 0 to 1, the
-// sentences and headings speak in it: "neutral" where none stands out.
+// detectTone returns one of Tones and its strength, 0 to 1. It returns "neutral" if no tone stands out.
 func detectTone(sentences []string, cues documentCues) (tone string, strength float64) {
 	if !english(cues.Language) {
 		return "neutral", 0
@@ -187,7 +185,7 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	return names[best], math.Round(100*min(1, 0.35+0.4*clear+0.4*lead)) / 100
 }
 
-// feelings are the tones whose words any long text has some of.
+// feelings are the emotional tones. Any long text has some of their words.
 var feelings = []string{"solemn", "playful", "romantic", "dark", "festive", "luxurious", "nostalgic"}
 
 // rivalled reports whether another feeling is nearly as strong as this one.
@@ -201,8 +199,8 @@ func rivalled(evidence []float64, tone int) bool {
 	return false
 }
 
-// toneScores are how far each tone stands above its baseline, in deviations that
-// grow as the text shrinks.
+// toneScores returns the distance of each tone from its baseline, in standard deviations. The deviations are
+// larger for short texts.
 func toneScores(evidence []float64, words int) []float64 {
 	scores := make([]float64, len(evidence))
 
@@ -215,8 +213,7 @@ func toneScores(evidence []float64, words int) []float64 {
 	return scores
 }
 
-// toneEvidence counts the cues of each tone, how many of them are different
-// words, and all words.
+// toneEvidence counts the cues of each tone, the different words among them, and all words.
 func toneEvidence(sentences []string) (evidence []float64, distinct []int, words int) {
 	evidence, distinct = make([]float64, toneCount), make([]int, toneCount)
 	seen := map[string]int{}
@@ -258,8 +255,8 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 	return evidence, distinct, words
 }
 
-// addToneWords adds the cues of a text to evidence and returns its words. A word
-// that comes again and again counts less each time.
+// addToneWords adds the cues of a text to evidence and returns its words. Repetitions of a word count less each
+// time.
 func addToneWords(evidence []float64, text string, seen map[string]int) (words int) {
 	lexicon := tones()
 	var last [2]string
@@ -304,14 +301,14 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 	}
 }
 
-// ToneEvidence returns how much speaks for each of Tones but the first in a
-// document's prose, and of how many words that is.
+// ToneEvidence returns the evidence for each of Tones except the first in a document's prose, and the number of
+// words.
 func ToneEvidence(source []byte) (evidence []float64, words int) {
 	evidence, _, words = toneEvidence(sampleEvenly(proseSentences(source), maxToneSentences))
 	return evidence, words
 }
 
-// proseSentences are the sentences of a document's paragraphs, items and quotes.
+// proseSentences returns the sentences of a document's paragraphs, list items and quotes.
 func proseSentences(source []byte) (sentences []string) {
 	for _, b := range outlined(normalise(source)).Blocks {
 		if b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock || b.Kind == markdown.QuoteBlock {

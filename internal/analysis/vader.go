@@ -27,7 +27,7 @@ const (
 	contrastNext = 1.5
 )
 
-// boosters are the degree adverbs: 1 strengthens, −1 weakens.
+// boosters holds the degree adverbs: 1 strengthens, −1 weakens.
 var boosters = wordSigns(map[int]string{
 	1: `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
 enormously entirely especially exceptional exceptionally extreme extremely fabulously flipping flippin frackin
@@ -38,21 +38,21 @@ substantially thoroughly total totally tremendous tremendously uber unbelievably
 scarce scarcely slight slightly somewhat sorta sortof sort-of`,
 })
 
-// weakPhrases are the degree adverbs of two words.
+// weakPhrases holds the weakening adverbs of two words.
 var weakPhrases = map[string]bool{"just enough": true, "kind of": true, "sort of": true}
 
-// vaderNegations are VADER's negating words. Any word with "n't" negates as well.
+// vaderNegations holds VADER's negating words. Any word with "n't" negates as well.
 var vaderNegations = wordSigns(map[int]string{1: `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
 hasnt havent isnt mightnt mustnt neither neednt never none nope nor not nothing nowhere oughtnt shant shouldnt uhuh
 wasnt werent uh-uh without wont wouldnt rarely seldom despite`})
 
-// idioms are phrases whose words mislead, with their valence.
+// idioms maps phrases whose words are misleading to their valence.
 var idioms = map[string]float64{
 	"the shit": 3, "the bomb": 3, "bad ass": 1.5, "badass": 1.5, "bus stop": 0,
 	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5,
 }
 
-// wordSigns turns lists of words into a table.
+// wordSigns converts lists of words to a map.
 func wordSigns(lists map[int]string) map[string]int {
 	table := map[string]int{}
 
@@ -73,9 +73,8 @@ type vaderWord struct {
 	upper   bool // has capitals and no small letters
 }
 
-// VADERScore is the compound score, −1 to 1, of VADER 3.3.2 exactly as its
-// authors' Python program computes it, peculiarities included. It is the
-// yardstick that SentenceSentiment must not fall below.
+// VADERScore returns the compound score, −1 to 1, that VADER 3.3.2 computes. It reproduces the authors' Python
+// program with its peculiarities. The score is the baseline that SentenceSentiment must reach.
 func VADERScore(sentence string) float64 {
 	text := strings.TrimSpace(nameEmoji(sentence))
 
@@ -154,8 +153,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// vaderWords splits at white space and strips punctuation, unless little is
-// left: then it was an emoticon.
+// vaderWords splits text at white space and strips punctuation. A word that would become too short is kept as an
+// emoticon.
 func vaderWords(text string) []vaderWord {
 	table := valences()
 	var words []vaderWord
@@ -186,8 +185,8 @@ func isUpper(s string) bool {
 	return found
 }
 
-// vaderValence is the valence of the i-th word, which is in the lexicon, after
-// the three words before it have acted on it.
+// vaderValence returns the valence of the i-th word, adjusted by the three words before it. The word must be in
+// the lexicon.
 func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 	w := words[i]
 	v := w.valence
@@ -234,7 +233,7 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 	return v
 }
 
-// boosterEffect is what word adds to the valence of a word after it.
+// boosterEffect returns the value that a word adds to the valence of a later word.
 func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
 	sign := boosters[word.lower]
 	if sign == 0 {
@@ -274,7 +273,7 @@ func vaderNegation(v float64, n int, before func(int) string) float64 {
 	return v
 }
 
-// idiomValence replaces v where the i-th word is part of an idiom.
+// idiomValence returns the valence of the idiom that contains the i-th word, or v if there is none.
 func idiomValence(v float64, words []vaderWord, i int) float64 {
 	phrase := func(from, to int) string {
 		if from < 0 || to >= len(words) {
@@ -313,9 +312,8 @@ func idiomValence(v float64, words []vaderWord, i int) float64 {
 	return v
 }
 
-// weighContrast halves what stands before "but" and strengthens what follows.
-// A score is found by its value, as the original does: the first of equal
-// scores is weighed, whichever was meant.
+// weighContrast halves the scores before "but" and strengthens those after it. Like the original, it finds a score
+// by its value: of equal scores, the first is changed, even if another was meant.
 func weighContrast(words []vaderWord, scores []float64) {
 	but := slices.IndexFunc(words, func(w vaderWord) bool { return w.lower == "but" })
 	if but < 0 {
@@ -332,7 +330,7 @@ func weighContrast(words []vaderWord, scores []float64) {
 	}
 }
 
-// punctuationEmphasis is what exclamation and question marks add.
+// punctuationEmphasis returns the value that exclamation and question marks add.
 func punctuationEmphasis(text string) float64 {
 	emphasis := exclamation * float64(min(4, strings.Count(text, "!")))
 	switch n := strings.Count(text, "?"); {
@@ -381,8 +379,8 @@ var emojiNames = sync.OnceValue(func() map[rune]string {
 	return table
 })
 
-// dataLines yields the two or more tab-separated fields of each line of an
-// embedded file, without its "#" head, which an empty line ends.
+// dataLines yields the tab-separated fields, two or more, of each line of an embedded file. It skips the "#"
+// header, which ends at an empty line.
 func dataLines(data string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		if strings.HasPrefix(data, "#") {

@@ -42,8 +42,8 @@ func groupsOf(predictions []prediction) (names []string) {
 	return slices.Compact(names)
 }
 
-// calibrationError returns the expected calibration error of the first choice: the mean of |confidence − accuracy|
-// over ten bins of equal width, weighted by the number of predictions in each.
+// calibrationError returns the expected calibration error of the first choice over ten bins of equal width. It is
+// the mean of |confidence − accuracy|, weighted by the predictions in each bin.
 func calibrationError(predictions []prediction) float64 {
 	var confidence, right, n [10]float64
 

@@ -20,7 +20,7 @@ const MeasuredDocuments = "tools/train/documents.txt"
 // steps is the resolution of stored features: they are rounded to 1/steps.
 const steps = 1000
 
-// WriteMeasured writes the features of documents, one line each: the type, a number for the group, and
+// WriteMeasured writes the features of documents, one line each. A line has the type, a number for the group, and
 // "feature:thousandths" for each feature that is not 0. The first line names the version of the features.
 func WriteMeasured(w io.Writer, documents []Document) error {
 	out := bufio.NewWriter(w)

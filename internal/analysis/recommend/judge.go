@@ -210,8 +210,8 @@ func (c *choice) order(t typeRule) []string {
 	return list
 }
 
-// place returns 1 for the first theme of a list, just above 0.5 for the last, and 0 for a theme that is not in the
-// list.
+// place returns 1 for the first theme of a list and just above 0.5 for the last. It returns 0 for a theme that is
+// not in the list.
 func place(list []string, name string) float64 {
 	i := slices.Index(list, name)
 	if i < 0 {
