@@ -12,11 +12,10 @@ import (
 	"presswork/tasks/record"
 )
 
-// recheckEvery is how often the records of running jobs are looked at, in case the
-// message of a cancellation was lost.
+// recheckEvery is how often the records of running jobs are read, in case the message of a cancellation was lost.
 const recheckEvery = 500 * time.Millisecond
 
-// activeRun is a handler at work. The fence is "" for a task without a job.
+// activeRun is a running handler. The fence is "" for a task without a job.
 type activeRun struct {
 	task  string
 	kind  string
@@ -33,7 +32,7 @@ type active struct {
 	runs map[*activeRun]struct{}
 }
 
-// add returns the function that takes the run out again.
+// add adds a run and returns the function that removes it again.
 func (a *active) add(r *activeRun) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,8 +58,8 @@ func (a *active) jobs() []*activeRun {
 	return slices.DeleteFunc(a.all(), func(r *activeRun) bool { return r.fence == "" })
 }
 
-// watchCancels ends the runs of cancelled jobs: at once through the channel, and within half a second through
-// their records. The records also show that a newer run exists.
+// watchCancels ends the runs of cancelled jobs. A message on the channel ends them at once. Reading their records
+// ends them within half a second, and also shows that a newer run exists.
 func (s *Server) watchCancels(ctx context.Context) {
 	sub := s.rdb.Subscribe(ctx, record.CancelChannel, inputChannel)
 	defer sub.Close()
@@ -123,8 +122,8 @@ func (s *Server) checkActive(ctx context.Context) {
 	}
 }
 
-// stallAfter is how long a queue may go without a look at it while its server
-// could take a task. An idle one is looked at every second.
+// stallAfter is how long a server with free slots may go without polling its queue. An idle queue is polled every
+// second.
 const stallAfter = 30 * time.Second
 
 // Progress returns an error when the server has free slots but no longer takes tasks. It returns nil before Start
@@ -142,8 +141,7 @@ func (s *Server) progress(at time.Time) error {
 	for _, r := range s.active.all() {
 		running[s.slots.First(r.queue)]++
 	}
-	// Queues that share slots wait for one another, so the last look at any of
-	// them counts.
+	// Queues that share slots wait for one another, so a poll of any of them counts for all.
 	last := map[Queue]time.Time{}
 	for q, when := range s.dequeuer.LastLooks() {
 		if p := s.slots.First(q); when.After(last[p]) {

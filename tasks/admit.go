@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// lineAge is how old the known state of a queue may be when a submission is
-	// admitted by it.
+	// lineAge is the largest age of the queue's figures by which a submission is admitted.
 	lineAge = 100 * time.Millisecond
 	// paceOver is the least time over which the pace of a queue is measured. paceGap is the time after which a
 	// measurement restarts, because no submission has read the queue since.
@@ -21,30 +20,30 @@ const (
 	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the free places. A queue that fills up
 	// keeps room for owners with few tasks.
 	ownerShare = 4
-	// longestAfter bounds how long a refused caller shall wait: the pace may change.
+	// longestAfter is the longest wait that a refused caller is advised, because the pace may change.
 	longestAfter = 5 * time.Minute
 )
 
-// line is how a queue stands, and how quickly it moves.
+// line has the length of a queue and its pace.
 type line struct {
 	asynqext.Line
 	pace pace
 }
 
-// pace measures how many tries of a queue end in a second.
+// pace measures how many tries of a queue end per second.
 type pace struct {
-	// since and before are where the two last periods began.
+	// since is the start of the current measuring period, before that of the previous one.
 	since, before mark
 	perSecond     float64 // 0: not known
 }
 
-// mark is how many tries had ended at a moment.
+// mark is the number of tries that had ended at a time.
 type mark struct {
 	done int64
 	at   time.Time
 }
 
-// seen returns the pace after another look.
+// seen returns the pace with one more measurement: done tries had ended at the time at.
 func (p pace) seen(done int64, at time.Time) pace {
 	now := mark{done, at}
 	if p.since.at.IsZero() || at.Sub(p.since.at) > paceGap || done < p.since.done {
@@ -62,7 +61,8 @@ func (p pace) seen(done int64, at time.Time) pace {
 	return p
 }
 
-// after returns how long this number of tries takes: at least a second, or 0 when the pace is not known.
+// after returns how long this number of tries takes, between a second and longestAfter. It returns 0 when the pace
+// is not known.
 func (p pace) after(tries float64) time.Duration {
 	if p.perSecond == 0 {
 		return 0
@@ -86,7 +86,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 
 	free := c.maxPending - l.Waiting
 	if c.maxPending >= 0 && free <= 0 {
-		// When a tenth is done, those who come back find room.
+		// Advise a wait until a tenth of the queue is done, so that callers who return find space.
 		return fault.Errorf(fault.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
 			WithAfter(l.pace.after(float64(l.Waiting) / 10))
 	}
@@ -96,7 +96,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if hasOnlyCalls(q) || !crowded && !late {
 		return nil
 	}
-	// Only now it matters whose they are.
+	// Read the owner's share only when the queue is crowded or late: it costs another round trip.
 	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.Exact())
 	switch {
 	case err != nil:
@@ -116,7 +116,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	return nil
 }
 
-// line returns how a queue stood at most lineAge ago.
+// line returns the figures of a queue, at most lineAge old.
 func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 	return c.lines[q].get(func(old line) (line, error) {
 		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.Exact())

@@ -27,7 +27,7 @@ func callKind(name string) (Kind[CallTask], error) {
 // announced returns the queues that have only calls, with the channels that announce new tasks.
 func announced() map[Queue]string { return map[Queue]string{Infer: callChannel, Tools: toolChannel} }
 
-// hasOnlyCalls reports whether a queue has no jobs. Its calls have tiers, and its tasks live as long as
+// hasOnlyCalls reports whether a queue has calls and no jobs. Its calls have tiers, and its tasks live as long as
 // their callers wait.
 func hasOnlyCalls(q Queue) bool { return announced()[q] != "" }
 

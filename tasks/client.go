@@ -35,7 +35,7 @@ type Client struct {
 	calls      *stream.Client
 	maxPending int64
 	maxWait    time.Duration
-	// lines is the last known state of each queue.
+	// lines holds the last known figures of each queue.
 	lines  map[Queue]*figure[line]
 	memory memory
 	log    *slog.Logger
@@ -48,8 +48,8 @@ type Client struct {
 	end     context.CancelFunc
 }
 
-// QueueHook returns the hook of every Redis client that Asynq uses. It makes the tasks of calls as volatile
-// as the calls.
+// QueueHook returns the hook for every Redis client that Asynq uses. It keeps the tasks of calls out of the
+// append-only file, as the calls themselves are (see stream.Volatile).
 func QueueHook() redis.Hook {
 	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(announced()))...)
 }

@@ -13,7 +13,8 @@ import (
 	"presswork/tasks/record"
 )
 
-// conclude decides what an error of a run means, and records it.
+// conclude decides what the error of a run means for its job and its task, and records it. It returns the error
+// for Asynq: nil removes the task, a *retryError retries it.
 func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
@@ -32,7 +33,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 
 	exhausted := v == again && tried >= h.retries || v == patient && s.clock.Now().Sub(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
-		// The run's own context may have ended; what it reports outlives it.
+		// The run's context may have ended, and its result must still be written.
 		rec, ferr := run.finish(context.Background(), record.Failed("", public(err)))
 		switch {
 		case ferr == nil:
@@ -66,12 +67,12 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		return err
 	}
 
-	if terr := run.tell(ctx); record.Lost(terr) != nil {
+	if terr := run.writeReports(ctx); record.Lost(terr) != nil {
 		return s.superseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
 	s.log.Warn(
-		"a job will be tried again",
+		"a run failed; the job is retried",
 		"job_id",
 		run.ID,
 		"attempt",
@@ -89,8 +90,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	return &retryError{delay: delay, counted: v == again, cause: err}
 }
 
-// superseded answers errNotOurs, or, when the job is finished, lets the task be
-// done.
+// superseded handles a run that may no longer update its job. It returns nil when the job has ended or is gone, so
+// that the task is removed. Otherwise it returns errNotOurs.
 func (s *Server) superseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -110,7 +111,7 @@ func (s *Server) superseded(run *Run) error {
 
 	if err == nil && rec.Status.Terminal() {
 		if err := s.outbox.clear(ctx, rec); err != nil {
-			s.log.Warn("a job has ended, and a later run left something", "err", err)
+			s.log.Warn("the objects of an ended job could not be deleted", "err", err)
 		}
 
 		return nil
@@ -121,13 +122,14 @@ func (s *Server) superseded(run *Run) error {
 	return errNotOurs
 }
 
-// notBegun decides about a task whose job cannot be worked at.
+// notBegun handles a task whose run could not begin, because of err. It returns nil when the job needs no work,
+// and an error that retries the task otherwise.
 func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	switch {
 	case record.Lost(err) != nil:
 		// Finished, cancelled or gone: the task is done.
-		s.log.Debug("a task's job needs no work", "job_id", id, "reason", err)
-		// Its last run may have died with the result stored.
+		s.log.Debug("the job of a task needs no work", "job_id", id, "reason", err)
+		// The job's last run may have stored an artifact before it died.
 		rec, err := s.records.Read(ctx, id)
 		if err == nil {
 			err = s.outbox.clear(ctx, rec)
@@ -141,48 +143,49 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	case errors.Is(context.Cause(ctx), errDraining):
 		return &retryError{cause: errDraining}
 	}
-	s.log.Warn("a job could not be begun", "job_id", id, "err", err)
+	s.log.Warn("a run could not begin; the task is retried", "job_id", id, "err", err)
 
 	return &retryError{delay: delayOf(patient, 0, nil), cause: err}
 }
 
-// countFailed counts a failure of a task that Asynq takes as done, so that its
-// counters show what became of the work.
+// countFailed counts a failed job in Asynq's counters. Asynq counts the task as a success, because it is not
+// retried.
 func (s *Server) countFailed(q Queue) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.Now()); err != nil {
-		s.log.Debug("a failure is not counted", "queue", q, "err", err)
+		s.log.Debug("a failure could not be counted", "queue", q, "err", err)
 	}
 }
 
-// disown drops the end of a task that another run owns, or that is written already. When Asynq has given
-// this run up already it writes none, and the other's would be dropped.
+// disown keeps Asynq from writing the end of a task that another run owns, or whose end is already written. If
+// Asynq's own context has ended, Asynq writes no end. A drop would then remove the end of the other run, so none
+// is registered.
 func (s *Server) disown(actx context.Context, id string) {
 	if actx.Err() == nil {
 		s.completion.Drop(id)
 	}
 }
 
-// rejoin lets a task that will be tried again keep its owner's turns. Without
-// Redis it waits for its place in the list instead.
+// rejoin keeps a task in its owner's turns while it waits for its retry. If Redis does not answer, the task runs
+// when it reaches the end of the pending list.
 func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	if err := asynqext.Rejoin(ctx, s.rdb, q, id, delay); err != nil {
-		s.log.Debug("a task to be tried again is not in its owner's line", "task_id", id, "err", err)
+		s.log.Debug("a retried task is not in its owner's turns", "task_id", id, "err", err)
 	}
 }
 
-// errNotOurs: another run owns the task, so that its end is not to be written.
-var errNotOurs = errors.New("the task is another run's")
+// errNotOurs is returned when another run owns the task. Its end must not be written.
+var errNotOurs = errors.New("another run owns the task")
 
-// errWritten: the end of the task is written, so that it is not to be written again.
-var errWritten = errors.New("the end of the task is written")
+// errWritten is returned when the end of the task is already written. It must not be written again.
+var errWritten = errors.New("the end of the task is already written")
 
-// judge is verdictOf, with what only this package knows.
+// judge returns the verdict on an error. It knows the errors of this package and leaves the others to verdictOf.
 func judge(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final

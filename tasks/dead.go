@@ -19,11 +19,11 @@ import (
 // sources stay in the store (see Client.Needed). It takes up to InlineLimit bytes and an index entry of about 100
 // bytes. Completed jobs take nothing.
 
-// deadMost is how many dead letters are kept; the oldest go first. With tasks of
-// InlineLimit bytes they take 32 MB of Redis.
+// deadMost is the largest number of dead letters. The oldest are dropped first. With tasks of InlineLimit bytes
+// they take 32 MB of Redis.
 const deadMost = 2000
 
-// deadTask is a Task as a dead letter keeps it.
+// deadTask is the stored form of a dead letter's Task.
 type deadTask struct {
 	Kind    string          `json:"kind"`
 	Queue   Queue           `json:"queue"`
@@ -32,8 +32,8 @@ type deadTask struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// bury makes a failed job a dead letter; twice is harmless. One that was tried
-// again is none any more.
+// bury makes a failed job a dead letter. It may be repeated. A job that was already retried does not become a dead
+// letter again.
 func (o *outbox) bury(ctx context.Context, id string) error {
 	task, err := o.records.Task(ctx, id)
 	if err != nil || task.Kind == "" {
@@ -56,7 +56,7 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 	if err != nil {
 		return record.Unavailable(err)
 	}
-	// Only now: without a payload there is nothing to bury a second time.
+	// Delete the payload last: a repeated bury needs it.
 	if err := o.rdb.Del(ctx, record.PayloadKey(id)).Err(); err != nil {
 		return record.Unavailable(err)
 	}
@@ -73,7 +73,7 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 	return forget(ctx, o.rdb, oldest...)
 }
 
-// forget ends that jobs are dead letters.
+// forget removes jobs from the dead letters.
 func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error {
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, id := range ids {
@@ -108,7 +108,7 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 	case !job.Status.Terminal():
 		return job.Record, c.runNow(job)
 	case job.Status != presswork.Failed:
-		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s: there is nothing to try again", job.Status)
+		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s: there is nothing to retry", job.Status)
 	}
 
 	as, err := c.claimRetry(ctx, id)
@@ -144,13 +144,14 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 	}
 
 	if err := forget(ctx, c.rdb, id); err != nil {
-		c.log.Warn("a job that was tried again is still a dead letter", "job_id", id, "err", err)
+		c.log.Warn("a retried job is still a dead letter", "job_id", id, "err", err)
 	}
 
 	return made, nil
 }
 
-// claimRetry settles which job a dead letter becomes.
+// claimRetry binds the id of a new job to a dead letter and returns it. Every call for the same dead letter
+// returns the same id.
 func (c *Client) claimRetry(ctx context.Context, id string) (as string, err error) {
 	var settled *redis.StringCmd
 
@@ -167,8 +168,7 @@ func (c *Client) claimRetry(ctx context.Context, id string) (as string, err erro
 	return settled.Val(), nil
 }
 
-// deadTask returns the task of a dead letter. Errors: JobFinished (it has none),
-// QueueUnavailable.
+// deadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable.
 func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error) {
 	b, err := c.rdb.Get(ctx, deadTaskKey(id)).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -190,14 +190,17 @@ func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error)
 	return Task{Kind: t.Kind, Queue: t.Queue, Payload: t.Payload, Retries: t.Retries, Timeout: t.Timeout}, nil
 }
 
-// runNow puts the task of an open job that waits for its next try on its queue.
+// runNow queues the task of an open job that waits for its next try.
 func (c *Client) runNow(job *record.Stored) error {
 	err := c.inspector.RunTask(string(job.Queue), job.ID)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
-		return fault.Errorf(fault.InvalidOption, "the job has no task on its queue just now; the sweeper puts it there")
+		return fault.Errorf(
+			fault.InvalidOption,
+			"the job has no task on its queue; the sweeper queues it within a minute",
+		)
 	}
 
 	info, ierr := c.inspector.GetTaskInfo(string(job.Queue), job.ID)
@@ -210,11 +213,11 @@ func (c *Client) runNow(job *record.Stored) error {
 	return record.Unavailable(fmt.Errorf("run task %s now: %w", job.ID, err))
 }
 
-// Dismiss ends that a failed job is a dead letter: it stays failed, and its task is
-// dropped. Errors: NotFound (it is none), QueueUnavailable.
+// Dismiss removes a failed job from the dead letters. The job stays failed and its task is deleted. Errors:
+// NotFound when it is not a dead letter, QueueUnavailable.
 func (c *Client) Dismiss(ctx context.Context, id string) error {
 	if _, err := c.rdb.ZScore(ctx, deadKey, id).Result(); errors.Is(err, redis.Nil) {
-		return fault.Errorf(fault.NotFound, "%q is no dead letter", id)
+		return fault.Errorf(fault.NotFound, "job %q is not a dead letter", id)
 	} else if err != nil {
 		return record.Unavailable(err)
 	}
@@ -224,7 +227,7 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 
 // Needed reports whether the sources of a job may still be read: by the job while it is open or by a retry.
 func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
-	for range 16 { // a job that is tried again may fail again
+	for range 16 { // a retried job may fail again
 		job, err := c.records.Read(ctx, id)
 		if err != nil || job == nil {
 			return false, err
@@ -247,7 +250,7 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 	return false, nil
 }
 
-// deadLetter reports whether a job is a dead letter, and which job was made of it, "" for
+// deadLetter reports whether a job is a dead letter, and returns the id of the job that a retry made of it, "" for
 // none.
 func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as string, err error) {
 	var score *redis.FloatCmd

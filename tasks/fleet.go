@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// vitalsEvery is how often a worker looks how it is, which costs it some
-	// milliseconds; what it works at it tells every offerEvery.
+	// vitalsEvery is the time between two measurements of a worker's vitals, which take some milliseconds. Its
+	// running tasks are reported every offerEvery.
 	vitalsEvery = 10 * time.Second
-	// reportedRuns is how many runs a report names; the rest are counted.
+	// reportedRuns is the largest number of runs that a report lists. Further runs are only counted.
 	reportedRuns = 32
 )
 
-// Worker is what a worker process reports of itself, at most a few seconds ago.
+// Worker is the report of a worker process, at most a few seconds old.
 type Worker struct {
-	// Name is the machine's with the process's id.
+	// Name is the host name and the process id.
 	Name    string    `json:"name"`
 	Started time.Time `json:"started_at"`
-	// Queues are those it takes, Slots how many jobs it prints at a time.
+	// Queues are the served queues. Slots is how many jobs the worker prints at a time.
 	Queues []Queue `json:"queues"`
 	Slots  int     `json:"slots"`
-	// Running counts its runs by queue; Runs are the oldest of them.
+	// Running counts the runs by queue. Runs lists the oldest of them.
 	Running map[Queue]int `json:"running"`
 	Runs    []WorkerRun   `json:"runs"`
 	Vitals
 }
 
-// WorkerRun is a task that a worker is at.
+// WorkerRun is a task that a worker runs.
 type WorkerRun struct {
-	// ID is the task's: a job's id, or that of a task without a job.
+	// ID is the task's id. The task of a job has the id of the job.
 	ID    string    `json:"id"`
 	Queue Queue     `json:"queue"`
 	Kind  string    `json:"kind"`
@@ -47,38 +47,37 @@ type WorkerRun struct {
 	Since time.Time `json:"since"`
 }
 
-// Vitals are what a process can say of itself.
+// Vitals describe the state of a process.
 type Vitals struct {
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string `json:"version,omitempty"`
-	// MemoryBytes is what the process has in memory, browsers not counted.
+	// MemoryBytes is the resident memory of the process without its browsers.
 	MemoryBytes int64 `json:"memory_bytes"`
-	// Browsers are those it runs.
+	// Browsers are the browsers of the process.
 	Browsers []BrowserVitals `json:"browsers,omitempty"`
 }
 
 // BrowserVitals is a browser of a worker.
 type BrowserVitals struct {
-	// Use is what it is for: documents or pages.
+	// Use is the purpose of the browser: documents or pages.
 	Use string `json:"use"`
-	// Since is when it started; zero while it does not run.
+	// Since is when the browser started; zero while it does not run.
 	Since       time.Time `json:"started_at,omitzero"`
 	MemoryBytes int64     `json:"memory_bytes"`
-	// Prints are those it has done, Busy those it is at, Waiting those that wait for a tab.
+	// Prints counts the finished prints, Busy the running ones, and Waiting those that wait for a tab.
 	Prints  int64 `json:"prints"`
 	Busy    int   `json:"busy"`
 	Waiting int   `json:"waiting"`
 }
 
-// Report makes the worker report vitals, which it asks for every few seconds. Call
-// it before Start.
+// Report makes the worker report vitals. The function is called every few seconds. Call Report before Start.
 func (s *Server) Report(vitals func() Vitals) { s.vitals = vitals }
 
 // Slots returns the number of print jobs on this worker and their maximum. Both include jobs before and after
 // their print.
 func (s *Server) Slots() (used, total int) { return s.slots.Usage(Render) }
 
-// reporter returns what makes the reports of this worker.
+// reporter returns a function that makes the reports of this worker.
 func (s *Server) reporter(queues []Queue) func() any {
 	started := s.clock.Now()
 	var vitals Vitals
@@ -109,51 +108,51 @@ func (s *Server) reporter(queues []Queue) func() any {
 	}
 }
 
-// tell writes the result of state under a key every offerEvery until ctx ends, and then deletes the key. The key
+// publish writes the result of state under a key every offerEvery until ctx ends, and then deletes the key. The key
 // of a worker that dies expires after offerTTL.
-func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
+func (s *Server) publish(ctx context.Context, key, what string, state func() any) {
 	tick := time.NewTicker(offerEvery)
 	defer tick.Stop()
-	said := ""
-	// The end of ctx cuts no word off: whether that was written would not be known.
-	say := func(text string) {
+	previous := ""
+	// The end of ctx must not cancel a write: it would be unknown whether Redis has the text.
+	write := func(text string) {
 		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 
-		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()
+		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), previous, text).Err()
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("what a worker tells could not be written", "what", what, "err", err)
+			s.log.Warn("a worker report could not be written; trying again", "what", what, "err", err)
 		}
-		said = text
+		previous = text
 	}
 
 	for {
 		b, err := json.Marshal(state())
 		if err != nil {
-			s.log.Error("what a worker tells cannot be written", "what", what, "err", err)
+			s.log.Error("a worker report cannot be encoded", "what", what, "err", err)
 			return
 		}
-		say(string(b))
+		write(string(b))
 
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			say("")
+			write("")
 			return
 		}
 	}
 }
 
-// Fleet is how the workers and the queues are.
+// Fleet is the state of all workers and queues.
 type Fleet struct {
 	At      time.Time
 	Queues  []QueueStats
 	Workers []Worker
-	// Open counts the jobs that have not ended, Dead those of Search.Dead.
+	// Open counts the jobs that have not ended, Dead the dead letters.
 	Open, Dead int64
 }
 
-// Fleet returns how the workers and the queues are. Errors: QueueUnavailable.
+// Fleet returns the state of all workers and queues. Errors: QueueUnavailable.
 func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 	f := Fleet{At: c.clock.Now(), Workers: []Worker{}}
 
@@ -193,8 +192,8 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 }
 
 const (
-	// offerEvery is how often a worker writes what it offers, and offerTTL how long
-	// that holds: a dead worker's tools are missed soon.
+	// offerEvery is the time between two writes of a worker's offer, and offerTTL the life of the offer. The tools
+	// of a dead worker therefore disappear within seconds.
 	offerEvery = 2 * time.Second
 	offerTTL   = 7 * time.Second
 )
@@ -203,18 +202,17 @@ const (
 // tool is not available.
 type Offer map[string]string
 
-// Offers is what the living workers of Tools can do, together.
+// Offers are the combined tools of the living workers of Tools.
 type Offers struct {
-	// Workers counts them.
+	// Workers counts the living workers.
 	Workers int
-	// Tools holds by type "" where one of them has the tool, else the reason of one
-	// that has not.
+	// Tools maps the type of each tool to "" when some worker has it. Otherwise it has the reason of one worker
+	// that does not.
 	Tools Offer
 }
 
-// offerScript says what a worker offers. KEYS: offers. ARGV: how long it holds in
-// ms, the offer before this one, offer ("" for no more). It is as volatile as the
-// sessions that it is for.
+// offerScript replaces the offer of a worker. KEYS: offers. ARGV: life in ms, previous offer, new offer (""
+// withdraws it). Like the sessions, it is not written to the append-only file.
 var offerScript = redis.NewScript(stream.Volatile + clock.Lua + `
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', millis())
 redis.call('ZREM', KEYS[1], ARGV[2])
@@ -222,23 +220,23 @@ if ARGV[3] ~= '' then redis.call('ZADD', KEYS[1], millis() + tonumber(ARGV[1]), 
 return 1
 `)
 
-// offersScript returns the offers that hold. KEYS: offers.
+// offersScript returns the offers that have not expired. KEYS: offers.
 var offersScript = redis.NewScript(clock.Lua + `return redis.call('ZRANGEBYSCORE', KEYS[1], millis(), '+inf')`)
 
-// offered is an offer as it is written, one for each worker.
+// offered is the stored form of an offer. Each worker has one.
 type offered struct {
 	Worker string `json:"worker"`
 	Tools  Offer  `json:"tools"`
 }
 
-// offer publishes what this worker offers until ctx ends, and then withdraws it, so
-// that a worker that drains is offered no new session.
+// offer publishes the offer of this worker until ctx ends, and then withdraws it. A draining worker thus gets no
+// new session.
 func (s *Server) offer(ctx context.Context) {
 	worker := s.name + " " + NewID() // a process may have several
-	s.tell(ctx, offersKey, "offer", func() any { return offered{worker, s.offers()} })
+	s.publish(ctx, offersKey, "offer", func() any { return offered{worker, s.offers()} })
 }
 
-// Offers returns what the living workers of Tools can do. Errors: QueueUnavailable.
+// Offers returns the combined tools of the living workers of Tools. Errors: QueueUnavailable.
 func (c *Client) Offers(ctx context.Context) (Offers, error) {
 	entries, err := offersScript.Run(ctx, c.rdb, []string{offersKey}).StringSlice()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"presswork/tasks/record"
 )
 
-// handler is a kind as the server runs it.
+// handler is the registered handler of a kind, with the kind's settings.
 type handler struct {
 	queue   Queue
 	retries int
@@ -47,9 +47,8 @@ func Handle[P any](s *Server, k Kind[P], h func(ctx context.Context, run *Run, p
 	})
 }
 
-// HandlePlain makes the server run a kind of task that belongs to no job. An
-// error makes it run again until the kind's Retries are used up; then it is
-// logged and dropped.
+// HandlePlain registers the handler for a kind of task that belongs to no job. An error retries the task until the
+// kind's Retries are used up. Then the task is logged and dropped. Call HandlePlain before Start.
 func HandlePlain[P any](s *Server, k Kind[P], h func(ctx context.Context, payload P) error) {
 	s.handle(k.Name, handler{
 		queue: k.Queue, retries: k.Retries, timeout: k.Timeout, backoff: k.Backoff,
@@ -64,7 +63,7 @@ func HandlePlain[P any](s *Server, k Kind[P], h func(ctx context.Context, payloa
 	})
 }
 
-// unreadableError is a payload that no retry will make readable.
+// unreadableError is returned for a payload that cannot be decoded. A retry would fail in the same way.
 type unreadableError struct{ cause error }
 
 func (e unreadableError) Error() string { return e.cause.Error() }
@@ -85,8 +84,8 @@ func (s *Server) handle(kind string, h handler) {
 	s.handlers[kind] = h
 }
 
-// process is Asynq's handler. Asynq's context is not passed on: it ends by rules
-// of its own, and what a task returns after that is ignored.
+// process is Asynq's handler. It does not pass on Asynq's context, which ends by Asynq's own rules. Asynq ignores
+// the result of a task after that.
 func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(actx)
 	name, _ := asynq.GetQueueName(actx)
@@ -193,7 +192,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		end:     cancel,
 		began:   time.Now(),
 	}
-	defer run.taken()
+	defer run.takeHeld()
 	defer s.active.add(
 		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.Fence, ctx: ctx, end: cancel},
 	)()
@@ -219,14 +218,14 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 	}
 
 	if ctx.Err() != nil {
-		// Whatever the handler made of it, this is why it ended.
+		// The handler may have wrapped or replaced the cause.
 		err = context.Cause(ctx)
 	}
 
 	return s.conclude(q, run, h, tried, err)
 }
 
-// beginArgv is what record.DequeueLua is given, and what becomes of its answer.
+// beginArgv returns the arguments of record.DequeueLua, and a function that keeps its answer for begin.
 func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answer []any)) {
 	var kinds []string
 
@@ -246,9 +245,9 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	return argv, begun
 }
 
-// begin begins an attempt, or finds the one that its dequeue has begun. A drop that is left over
-// was meant for another run's end. Those that follow the beginning are not: from there on
-// this run's own predecessor may ask for one.
+// begin begins an attempt, or returns the one that the dequeue has begun. It cancels the drops that were
+// registered for earlier ends of this task. Drops that follow stay: the previous run may register one once this
+// attempt has superseded it.
 func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, error) {
 	if answer, ok := s.begun.LoadAndDelete(id); ok {
 		return record.ReadBegun(answer.([]any))
@@ -258,7 +257,7 @@ func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, erro
 	return s.records.Begin(ctx, id, kind, s.name)
 }
 
-// context is what a handler gets.
+// context returns the context of a handler. It ends after the time-out and when the server stops.
 func (s *Server) context(timeout time.Duration) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(s.work)
 	tctx, stop := context.WithTimeoutCause(

@@ -88,6 +88,9 @@ func (c *Client) Watchers() int { return int(c.relay.Stats().Watchers) }
 // Taking reports whether the server still takes tasks.
 func (s *Server) Taking() bool { return s.taking.Err() == nil }
 
+// StopsTaking returns a channel that is closed when the server stops taking tasks.
+func (s *Server) StopsTaking() <-chan struct{} { return s.taking.Done() }
+
 // Active counts the runs of this process.
 func (s *Server) Active() int { return len(s.active.all()) }
 

@@ -13,10 +13,10 @@ import (
 
 const (
 	defaultLimit = 20
-	// scanPage is how many ids of a list are read at a time.
+	// scanPage is the number of ids that one read of a list returns.
 	scanPage = 200
-	// scanMost bounds the ids that one request reads: a filter that selects little
-	// must not read an owner's whole history.
+	// scanMost is the largest number of ids that one request reads. A filter that matches little must not read the
+	// whole history of an owner.
 	scanMost = 500
 )
 
@@ -32,7 +32,7 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 	if q.Cursor != "" && !ValidID(q.Cursor) {
 		return Page{}, badCursor()
 	}
-	// One more than asked for shows whether there are more.
+	// Search for one more than the limit: it shows whether there are more.
 	found, cursor, err := c.scan(ctx, owner, q, limit+1)
 	if err != nil {
 		return Page{}, err
@@ -116,8 +116,8 @@ func (q Query) selects(r *Record) bool {
 	return (q.Kind == "" || q.Kind == r.Kind) && (len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status))
 }
 
-// place fills in the queue positions of one owner's jobs that are queued: an
-// estimate, because others may come whose turn is sooner.
+// place sets the queue positions of one owner's queued jobs. A position is an estimate, because tasks with an
+// earlier turn may be added.
 func (c *Client) place(ctx context.Context, jobs []*record.Stored) error {
 	queued := map[Queue][]*record.Stored{}
 

@@ -10,16 +10,14 @@ import (
 	"presswork"
 )
 
-// logEnd writes the one log line that every job leaves at its end. It has no content
-// of the job, no address and no key.
+// logEnd writes the log line for the end of a job. It contains no content of the job, no address and no key.
 func (s *Server) logEnd(level slog.Level, run *Run, rec Record, err error) {
 	s.log.LogAttrs(context.Background(), level, "job finished", slog.Any("", outcome{
 		job: rec, attempt: run.Attempt, took: time.Since(run.began), worker: s.name, err: err,
 	}))
 }
 
-// outcome is how a run of a job ended. Handlers of logs for machines see its
-// attributes, those for people its String.
+// outcome is the end of a run in the log. JSON handlers log its attributes, text handlers its String.
 type outcome struct {
 	job     Record
 	attempt int
@@ -107,8 +105,8 @@ func readable(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// asynqLog is Asynq's logger over ours. Asynq's notices of start and stop are
-// ours to write, so they are left out.
+// asynqLog logs Asynq's messages. Asynq's notices of start and stop become debug messages, because the server logs
+// its own.
 type asynqLog struct{ log *slog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }

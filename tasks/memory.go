@@ -21,31 +21,30 @@ const (
 	// submissionShare is the share of Redis' memory that submissions may fill. The rest is for accepted jobs: a
 	// step or an end that cannot be written would keep a job, its slot and its memory.
 	submissionShare = 0.95
-	// memoryAge is how old the known figure may be when a submission is admitted
-	// by it.
+	// memoryAge is the largest age of the memory figure by which a submission is admitted.
 	memoryAge = time.Second
 )
 
-// memory knows how full Redis is.
+// memory checks how full Redis is.
 type memory struct {
 	log  *slog.Logger
 	full figure[bool]
 }
 
-// admit refuses a submission to a Redis that is almost full, by a figure that is
-// at most memoryAge old. A Redis that does not report it counts as not full.
+// admit returns an error when Redis is almost full, by a figure at most memoryAge old. A Redis that does not
+// report its memory counts as not full.
 func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	full, _ := m.full.get(func(old bool) (bool, error) {
 		servers, err := memoryOf(ctx, rdb)
 		if err != nil {
-			m.log.Debug("how full Redis is, is not known", "err", err)
+			m.log.Debug("the memory of Redis is not known", "err", err)
 		}
 
 		full := slices.ContainsFunc(servers, func(s serverMemory) bool {
 			return s.limit > 0 && float64(s.used) > submissionShare*float64(s.limit)
 		})
 		if full != old {
-			m.log.Warn("submissions follow the memory of Redis", "refused", full)
+			m.log.Warn("admission of submissions changed because of Redis memory", "refused", full)
 		}
 
 		return full, nil
@@ -60,13 +59,13 @@ func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	return nil
 }
 
-// serverMemory is what one Redis server reports of its memory.
+// serverMemory is the memory that one Redis server reports, in bytes.
 type serverMemory struct {
 	used, limit int64
 	policy      string
 }
 
-// memoryOf asks every server that holds data.
+// memoryOf returns the memory of every server that holds data.
 func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverMemory, err error) {
 	var mu sync.Mutex
 
@@ -108,14 +107,15 @@ func readMemory(info string) (m serverMemory) {
 			m.policy = value
 		}
 	}
-	// Redis compares without its replicas' and the file's buffers.
+	// Redis compares its limit with the used memory without the buffers of its replicas and of the append-only
+	// file.
 	m.used -= buffers
 
 	return m
 }
 
-// Reach returns nil when Redis at rdb answers. final: it does, and will not serve
-// this client however long it waits (a wrong password, for example).
+// Reach returns nil when Redis at rdb answers. final reports that Redis answers but will never serve this client,
+// for example because the password is wrong.
 func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
 	err = rdb.Ping(ctx).Err()
 	_, answered := errors.AsType[redis.Error](err)
@@ -123,7 +123,7 @@ func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err erro
 	return answered && !asynqext.IsOutage(err), err
 }
 
-// CheckEviction returns an error when Redis may evict what jobs need.
+// CheckEviction returns an error when the eviction policy of Redis may delete keys that jobs need.
 func CheckEviction(ctx context.Context, rdb redis.UniversalClient) error {
 	servers, err := memoryOf(ctx, rdb)
 	if err != nil {

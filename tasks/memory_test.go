@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"presswork"
 	"presswork/internal/fault"
@@ -75,20 +74,18 @@ func (b *bundle) submitOne(t *testing.T) (string, error) {
 func (b *bundle) waitFor(t *testing.T, id string, want presswork.Status) {
 	t.Helper()
 
-	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	wait.Until(t, "job "+id+" is "+string(want), func() bool {
 		rec, err := b.client.Job(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		if rec.Status == want {
-			return
-		}
-
-		if rec.Status.Terminal() || time.Now().After(deadline) {
+		if rec.Status != want && rec.Status.Terminal() {
 			t.Fatalf("job %s is %s: %+v; want %s", id, rec.Status, rec.Error, want)
 		}
-	}
+
+		return rec.Status == want
+	})
 }
 
 func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
@@ -106,13 +103,10 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 	b.fill(t, 0.96)
 
 	var err error
-	for deadline := time.Now().Add(wait.Patience); fault.CodeOf(err) != fault.QueueUnavailable; {
-		if time.Now().After(deadline) {
-			t.Fatalf("a submission to a Redis that is almost full: %v", err)
-		}
-		time.Sleep(50 * time.Millisecond)
+	wait.Until(t, "a submission to an almost full Redis is refused", func() bool {
 		_, err = b.submitOne(t)
-	}
+		return fault.CodeOf(err) == fault.QueueUnavailable
+	})
 
 	if !strings.Contains(err.Error(), "almost full") {
 		t.Errorf("refused with %v", err)
@@ -133,7 +127,7 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
-	log := &firstLine{words: "a job will be tried again", seen: make(chan struct{})}
+	log := &firstLine{words: "a run failed; the job is retried", seen: make(chan struct{})}
 	crashes := make(chan string, 1)
 	begun, full, refused := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	b.serve(
@@ -179,9 +173,8 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	<-log.seen
 	// Now Asynq writes that the task will be retried, and Redis refuses that as well.
 	refusals := func() float64 { return b.figure(t, "errorstats", "errorstat_OOM:count=") }
-	for already := refusals(); refusals() < already+10; {
-		time.Sleep(20 * time.Millisecond)
-	}
+	already := refusals()
+	wait.Until(t, "Redis refuses ten more writes", func() bool { return refusals() >= already+10 })
 	b.setMemory(t, "24mb")
 	b.waitFor(t, id, presswork.Completed)
 

@@ -15,7 +15,7 @@ import (
 	"presswork"
 )
 
-// Metrics is what the Client and the Server of a process count, together.
+// Metrics are the metrics that the Client and the Server of a process share.
 type Metrics struct {
 	accepted, ended, broken *prometheus.CounterVec
 	requeued                prometheus.Counter
@@ -23,16 +23,16 @@ type Metrics struct {
 	failures                *prometheus.CounterVec
 }
 
-// Why a run did not end its job: the values of the label "how".
+// The values of the label "how": the reasons why a run did not end its job.
 const (
-	reaped     = "reaped"     // its worker died, and another put its task back
-	condemned  = "condemned"  // it was the last of asynqext.CrashCap workers that died of it
-	superseded = "superseded" // another run took the job
-	returned   = "returned"   // given back by a worker that stops
-	retried    = "retried"    // it failed and is tried again
+	reaped     = "reaped"     // its worker died, and another worker queued the task again
+	condemned  = "condemned"  // its task killed asynqext.CrashCap workers
+	superseded = "superseded" // another run took over the job
+	returned   = "returned"   // a stopping worker gave the task back
+	retried    = "retried"    // it failed and is retried
 )
 
-// NewMetrics registers the metrics; with nil they are not exported.
+// NewMetrics registers the metrics with reg. If reg is nil, they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	with := promauto.With(reg)
 
@@ -77,7 +77,7 @@ func (m *Metrics) countEnd(kind presswork.Kind, status presswork.Status) {
 	m.ended.WithLabelValues(string(kind), string(status)).Inc()
 }
 
-// Watch counts what the client sends from now on.
+// Watch counts and times the commands of the client from now on.
 func (m *Metrics) Watch(client redis.UniversalClient) { client.AddHook(redisHook{m, true}) }
 
 // redisHook counts the failed calls of a client. With timed it also measures their latency, except for clients
@@ -112,7 +112,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 		began := time.Now()
 		err := next(ctx, cmds)
 		h.observe("pipeline", began)
-		// The error of all is that of the first, which may be the absence of a value.
+		// The error of a pipeline is its first one, which may only mean that a value is absent.
 		for _, cmd := range cmds {
 			if h.blame(cmd.Err()) {
 				break
@@ -129,7 +129,7 @@ func (h redisHook) observe(call string, began time.Time) {
 	}
 }
 
-// blame counts a failure, and reports whether it is one.
+// blame counts err if it is a failure of Redis, and reports whether it is one.
 func (h redisHook) blame(err error) bool {
 	reason := reasonOf(err)
 	if reason != "" {

@@ -299,9 +299,7 @@ func (*lateReport) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if args := cmd.Args(); cmd.Name() == "evalsha" && args[3] == tasks.WorkersKey && l.n.Add(1) == 2 {
-			for l.server.Taking() {
-				time.Sleep(time.Millisecond) // between two looks
-			}
+			<-l.server.StopsTaking()
 		}
 
 		return next(ctx, cmd)

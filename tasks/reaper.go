@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	// reapEvery is how often leases are looked at.
+	// reapEvery is the time between two checks of the leases.
 	reapEvery = time.Second
 	// renewTime is the time for workers to renew their leases when Redis responds again: one check, and a
 	// connection that is found dead by it.
 	renewTime = 6 * time.Second
 )
 
-// reap gives the tasks of dead workers to living ones. Every worker does so;
-// the script is atomic, so they need no leader. A worker that was only slow
-// finds its fence taken.
+// reap puts the tasks of dead workers back on their queues. Every worker does so; the script is atomic, so they
+// need no leader. If the worker was only slow, its fence is refused once another run has begun.
 func (s *Server) reap(ctx context.Context, queues []Queue) {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
-	// By queue until when no lease says that a worker is dead: while Redis does not
-	// answer, none can be renewed.
+	// doubtful holds the time until which the leases of a queue prove nothing: during an outage of Redis no worker
+	// can renew them.
 	doubtful := map[Queue]time.Time{}
 
 	for {
@@ -67,8 +66,8 @@ func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error 
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
-	// A webhook sends data that is already in Redis, so it cannot be what ended its workers. It is sent however
-	// often they died.
+	// Delivering a webhook cannot kill a worker: it only sends data that is already in Redis. The task is
+	// therefore put back however often its workers died.
 	back, doomed, err := asynqext.Reap(ctx, s.rdb, q, webhookTask(""))
 	if err != nil {
 		return err
@@ -110,8 +109,8 @@ func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 	return nil
 }
 
-// setAside takes a dequeued task that cannot be run off the active list. The task of an open
-// job is created again from the job's record; any other task is archived.
+// setAside removes a dequeued task that cannot be run from the active list. The task of an open job is queued
+// again, made from the job's record. Any other task is archived.
 func (s *Server) setAside(q Queue, id string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
@@ -158,8 +157,8 @@ func (s *Server) setAside(q Queue, id string, why error) {
 	}
 }
 
-// openTask returns the job whose task has this id on this queue, and the task as the job's
-// record has it. The job is nil when there is none or it is terminal.
+// openTask returns the open job whose task has this id on this queue, and the task in the job's record. The job is
+// nil when it does not exist or has ended.
 func (s *Server) openTask(ctx context.Context, q Queue, id string) (*record.Stored, Task, error) {
 	job, err := s.records.Read(ctx, id)
 	if err != nil || job == nil || job.Status.Terminal() || job.Queue != q {

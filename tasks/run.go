@@ -14,27 +14,27 @@ import (
 	"presswork/tasks/record"
 )
 
-// commitPatience is how long a finished run keeps trying to write its result
-// when Redis does not answer: less than the lease of its task.
+// commitPatience is how long a finished run tries to write its result during an outage of Redis. It is shorter
+// than the lease of the task.
 const commitPatience = 20 * time.Second
 
-// commitPause is the pause between two such tries.
+// commitPause is the pause between two tries to write a result.
 const commitPause = 250 * time.Millisecond
 
 // Run is one attempt at a job. Its methods report to the job's record. When the job has ended or another run has
 // taken it, they change nothing and return ErrCancelled or ErrSuperseded, and the run's context ends.
 type Run struct {
-	// ID is the job's.
+	// ID is the id of the job.
 	ID string
 	// Attempt counts from 1.
 	Attempt int
-	// Record is the job as it stood when the run began.
+	// Record is the job's record when the run began.
 	Record Record
 
 	records *record.Records
 	outbox  *outbox
 	fence   string
-	// queue is that of the run's task.
+	// queue is the queue of the run's task.
 	queue Queue
 	// end ends the run's context.
 	end context.CancelCauseFunc
@@ -44,21 +44,21 @@ type Run struct {
 	done      *record.Stored
 	continued bool
 
-	// telling is held while reports are written, so that they keep their order.
-	telling sync.Mutex
+	// writing is held while reports are written, so that they stay in order.
+	writing sync.Mutex
 	mu      sync.Mutex
-	// held are the reports that no handler waits for, and write writes them in a while.
+	// held are the reports that are not yet written; the timer write writes them after heldFor.
 	held  []record.Report
 	write *time.Timer
 }
 
-// heldFor is how long a report that no handler waits for may wait for one that goes with it.
+// heldFor is how long a held report waits for another report to be written with it.
 const heldFor = 100 * time.Millisecond
 
 // Progress reports a step; percent is 0 to 100. A stage or percentage before the one already reached, for example
 // by an earlier attempt, is raised to that one. A report that changes nothing makes no event.
 func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
-	return r.tell(ctx, r.progressed(stage, percent, message))
+	return r.writeReports(ctx, r.progressed(stage, percent, message))
 }
 
 // Step is Progress with a delay. It is written together with the next report of the run, or alone after a moment.
@@ -71,8 +71,7 @@ func (r *Run) progressed(stage presswork.Stage, percent int, message string) rec
 	return r.records.Progress(stage, min(max(percent, 0), 100), message)
 }
 
-// Warn adds warnings to the job, as one event. One that is there already is not
-// added again.
+// Warn adds warnings to the job, as one event. A warning that the job already has is not added again.
 func (r *Run) Warn(warnings ...fault.Warning) error {
 	if len(warnings) == 0 {
 		return nil
@@ -81,8 +80,8 @@ func (r *Run) Warn(warnings ...fault.Warning) error {
 	return r.holdOr(r.records.Warnings(summary(warnings), warnings))
 }
 
-// Printed is Warn for the warnings of a print, which outlive the attempt: see
-// Record.Printed. They must be recorded before the result is stored: Progress follows.
+// Printed adds the warnings of a print, which outlive the attempt (see Record.Printed). Call Progress afterwards
+// and before the result is stored: it writes the held warnings.
 func (r *Run) Printed(warnings ...fault.Warning) error {
 	if len(warnings)+len(r.Record.Printed) == 0 {
 		return nil
@@ -91,7 +90,7 @@ func (r *Run) Printed(warnings ...fault.Warning) error {
 	return r.holdOr(r.records.Printed(summary(warnings), warnings))
 }
 
-// summary is an event's message about warnings; "" without any.
+// summary returns the message of an event about warnings; "" without any.
 func summary(warnings []fault.Warning) string {
 	switch len(warnings) {
 	case 0:
@@ -103,17 +102,17 @@ func summary(warnings []fault.Warning) string {
 	return fmt.Sprintf("%s (and %d more)", warnings[0].Message, len(warnings)-1)
 }
 
-// SetTheme records the theme that was chosen.
+// SetTheme records the chosen theme. It is written with the next report.
 func (r *Run) SetTheme(name string) error {
 	return r.holdOr(r.records.Theme("theme "+name, name))
 }
 
-// SetAnalysis records what the document's text is like.
+// SetAnalysis records the analysis of the document's text. It is written with the next report.
 func (r *Run) SetAnalysis(analysis finding.Analysis) error {
 	return r.holdOr(r.records.Analysis("analyzed", analysis))
 }
 
-// holdOr holds a report, unless it could not be made.
+// holdOr holds a report, unless err says that it could not be made.
 func (r *Run) holdOr(one record.Report, err error) error {
 	if err == nil {
 		r.hold(one)
@@ -122,7 +121,7 @@ func (r *Run) holdOr(one record.Report, err error) error {
 	return err
 }
 
-// hold keeps a report for the next one.
+// hold keeps a report until the next one is written, for at most heldFor.
 func (r *Run) hold(one record.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,13 +136,13 @@ func (r *Run) writeHeld() {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
-	if err := r.tell(ctx); err != nil {
+	if err := r.writeReports(ctx); err != nil {
 		r.outbox.log.Debug("steps of a run are not in its record", "job_id", r.ID, "err", err)
 	}
 }
 
-// taken returns what was held.
-func (r *Run) taken() []record.Report {
+// takeHeld removes the held reports and returns them.
+func (r *Run) takeHeld() []record.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -156,13 +155,13 @@ func (r *Run) taken() []record.Report {
 	return all
 }
 
-// tell writes reports after those that were held, which an outage of Redis leaves to the
-// next report.
-func (r *Run) tell(ctx context.Context, more ...record.Report) error {
-	r.telling.Lock()
-	defer r.telling.Unlock()
+// writeReports writes the held reports and then these. If Redis does not answer, the held ones stay held for the next
+// report.
+func (r *Run) writeReports(ctx context.Context, more ...record.Report) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
 
-	held := r.taken()
+	held := r.takeHeld()
 	if len(held)+len(more) == 0 {
 		return nil
 	}
@@ -177,9 +176,8 @@ func (r *Run) tell(ctx context.Context, more ...record.Report) error {
 	return err
 }
 
-// Complete ends the job with its artifact. Only one run of a job ever succeeds
-// at this, and none after a cancellation: on an error no job has the artifact.
-// An outage of Redis is waited out for a while.
+// Complete ends the job with its artifact. Only one run of a job ever succeeds, and none after a cancellation.
+// After an error, no job has the artifact. During an outage of Redis it retries for commitPatience.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, record.Ending{
 		Status:   presswork.Completed,
@@ -199,7 +197,7 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 // Next ends the run and continues the job with another task. The record has that task first. The sweeper queues it
 // when this process cannot.
 func (r *Run) Next(ctx context.Context, t Task) error {
-	if err := r.tell(ctx); err != nil {
+	if err := r.writeReports(ctx); err != nil {
 		return err
 	}
 
@@ -221,11 +219,11 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 	return nil
 }
 
-// finish writes a terminal state in this run's name.
+// finish writes a terminal state with this run's fence.
 func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, error) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	e.Fence, e.Nonce, e.Before = r.fence, "run-"+r.fence, r.taken()
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	e.Fence, e.Nonce, e.Before = r.fence, "run-"+r.fence, r.takeHeld()
 
 	ctx, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
@@ -244,7 +242,7 @@ func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, erro
 	}
 }
 
-// checked turns a refusal into this run's end.
+// checked ends the run when err is a refusal, and returns err.
 func (r *Run) checked(err error) error {
 	lost := record.Lost(err)
 	if lost == nil {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// searchPage is how many ids of each list one step of a search reads, searchMost
-	// how many jobs one request looks at.
+	// searchPage is the number of ids of each list that one step of a search reads. searchMost is the largest
+	// number of jobs that one request reads.
 	searchPage = 100
 	searchMost = 2000
 	// openMost is the largest number of open jobs for which the ledger is read. It is not sorted by id, so it must
@@ -28,21 +28,19 @@ type Search struct {
 	Query
 	// Owner, when set, selects the jobs of one owner.
 	Owner *string
-	// Worker selects jobs that this worker has begun; "" for all.
+	// Worker selects jobs of which this worker began an attempt; "" for all.
 	Worker string
-	// Since and Before bound when a job was made; zero for no bound.
+	// Since and Before bound when a job was created; zero for no bound.
 	Since, Before time.Time
-	// Text is looked for in the job's id, file name and error, whatever the case.
+	// Text selects jobs with this text in their id, file name or error, ignoring case.
 	Text string
-	// Dead selects failed jobs that were neither tried again nor dismissed; see
-	// Client.Retry.
+	// Dead selects the dead letters: failed jobs that were neither retried nor dismissed. See Client.Retry.
 	Dead bool
 }
 
-// Search lists jobs across owners. As with Jobs, a page may hold fewer than asked
-// for and still report that there are more. It is made from the lists that each
-// owner has anyway, so a submission pays nothing for it.
-// Errors: InvalidOption (a bad cursor), QueueUnavailable.
+// Search lists jobs of all owners. As with Jobs, a page may have fewer jobs than the limit and still report more.
+// It reads the lists that each owner has anyway, so a submission maintains no further index. Errors: InvalidOption
+// (a bad cursor), QueueUnavailable.
 func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	limit := q.Limit
 	if limit <= 0 {
@@ -68,7 +66,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	var gone []string
 	defer func() {
 		if q.Dead && len(gone) > 0 {
-			_ = forget(ctx, c.rdb, gone...) // the next search meets them again
+			_ = forget(ctx, c.rdb, gone...) // on failure the next search removes them
 		}
 	}()
 
@@ -152,8 +150,8 @@ func (q Search) selects(r *Record) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(q.Text))
 }
 
-// source returns what yields up to n ids below a cursor, newest first: of the
-// shortest list that has all that the search may select.
+// source returns a function that returns up to n ids below a cursor, newest first. It reads the shortest list that
+// contains every job that the search may select.
 func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n int) ([]string, error), error) {
 	below := func(p redis.Cmdable, key, cursor string, n int) *redis.StringSliceCmd {
 		from := "+"
@@ -216,7 +214,7 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 	}, nil
 }
 
-// openBelow is the source of the jobs that are open now.
+// openBelow is source for the open jobs.
 func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
 	all, err := c.rdb.ZRange(ctx, record.LedgerKey, 0, openMost).Result()
 	if err != nil {
@@ -247,7 +245,7 @@ func newest(ids []string, n int) []string {
 	return ids[:min(n, len(ids))]
 }
 
-// idAt is the smallest id of a moment, "" for the zero time.
+// idAt returns the smallest id of a moment, "" for the zero time.
 func idAt(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -264,26 +262,25 @@ func badCursor() error {
 type Inspection struct {
 	Record
 	Queue Queue
-	// Events are the job's log, oldest first: the last thousand or so.
+	// Events are the last thousand or so events of the job, oldest first.
 	Events []presswork.Event
-	// Task is the job's task on its queue; nil when it has none (any more).
+	// Task is the job's task on its queue; nil when it has none.
 	Task *TaskState
-	// Dead reports whether Retry would make a new job of it.
+	// Dead reports whether the job is a dead letter, which Retry makes into a new job.
 	Dead bool
-	// RetriedAs is the job that Retry has made of it; "" for none.
+	// RetriedAs is the id of the job that Retry made of this one; "" for none.
 	RetriedAs string
 }
 
-// TaskState is a task as its queue has it.
+// TaskState is the state of a task on its queue.
 type TaskState struct {
 	// State is pending, active, retry, scheduled, archived or completed.
 	State string `json:"state"`
-	// Tries counts those that failed and were counted.
+	// Tries counts the failed tries, without those that do not count.
 	Tries int `json:"tries"`
-	// NextAt is when the next try is due; zero when none is.
+	// NextAt is when the next try is due; zero when none is planned.
 	NextAt time.Time `json:"next_at,omitzero"`
-	// LastError is the text of the last failure, which may hold what callers
-	// must not see.
+	// LastError is the text of the last failure. It may contain details that callers must not see.
 	LastError string `json:"last_error,omitempty"`
 }
 

@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// pollInterval is the pause Asynq makes after a dequeue that found nothing;
-	// the dequeuer does the waiting.
+	// pollInterval is Asynq's pause after an empty dequeue. It is short, because the dequeuer already waits for a
+	// task.
 	pollInterval = 2 * time.Millisecond
-	// delayedInterval is how often due retries are put on their queue.
+	// delayedInterval is the time between two moves of due retries to their queue.
 	delayedInterval = 1500 * time.Millisecond
 	janitorInterval = time.Minute
-	// overlap is how many jobs are worked at beyond those being printed.
+	// overlap is the number of jobs that prepare or store while others print.
 	overlap = 2
-	// stopGrace is what handlers get to return in once their contexts ended.
+	// stopGrace is how long handlers may take to return after their contexts have ended.
 	stopGrace = 5 * time.Second
 	// writeTimeout bounds what a run writes after its context has ended.
 	writeTimeout = 2 * redisdial.IOTimeout
-	// settleTimeout bounds what follows a job's end.
+	// settleTimeout bounds the work after a job's end; see outbox.settle.
 	settleTimeout = 5 * time.Second
 )
 
@@ -53,17 +53,17 @@ type Server struct {
 	active     *active
 	calls      *stream.Server
 	handlers   map[string]handler
-	// begun holds by job what its dequeue has answered for record.DequeueLua.
+	// begun maps the id of a job to the answer of record.DequeueLua, from its dequeue until its handler begins.
 	begun sync.Map
-	// offers is what this worker tells of the built-in tools; see HandleTools.
+	// offers returns the built-in tools of this worker; see HandleTools.
 	offers func() Offer
-	// vitals is what this worker reports besides its runs; see Report.
+	// vitals returns the vitals of this worker; see Report.
 	vitals func() Vitals
 	log    *slog.Logger
-	// name is which worker of a fleet this is, for the log.
+	// name is the name of this worker in reports and logs.
 	name string
 
-	// taking ends when no more tasks shall be taken.
+	// taking ends when the server must take no more tasks.
 	taking     context.Context
 	stopTaking context.CancelFunc
 	// work is the parent of every handler's context.
@@ -82,7 +82,8 @@ type Server struct {
 	settling sync.Mutex
 }
 
-// NewServer makes a server for a Redis address (see Dial). It does not connect.
+// NewServer returns a server for a Redis address (see redisdial.Dial). It does not connect. Errors: the address or
+// the options are invalid.
 func NewServer(address string, o Options) (*Server, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -104,7 +105,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A process has a client as well, which warns.
+	// The server's clock does not warn about skew: the client of the same process does.
 	now := clock.New(rdb, slog.New(slog.DiscardHandler))
 	recs := record.New(rdb, now, o.Records, o.Metrics.countEnd)
 	s := &Server{
@@ -138,14 +139,14 @@ func NewServer(address string, o Options) (*Server, error) {
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(s.completion.Hook())
 	rdb.AddHook(QueueHook())
-	// Last, so that it sees what is sent.
+	// Add the metrics hook last, so that it sees the commands that are actually sent.
 	o.Metrics.Watch(rdb)
 	blocking.AddHook(redisHook{o.Metrics, false})
 
 	return s, nil
 }
 
-// workerName is the machine's name and the process's id.
+// workerName returns the host name and the process id.
 func workerName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -155,8 +156,8 @@ func workerName() string {
 	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
-// queues are those of Options.Queues that some handled kind uses. Bulk carries
-// what is also printed interactively.
+// queues returns the queues of Options.Queues that have a handler. Bulk carries the kinds that also print on
+// Render or Export.
 func (s *Server) queues() []Queue {
 	used := map[Queue]bool{}
 	for _, h := range s.handlers {
@@ -169,8 +170,8 @@ func (s *Server) queues() []Queue {
 	return slices.DeleteFunc(slices.Clone(s.options.Queues), func(q Queue) bool { return !used[q] })
 }
 
-// Start begins to take tasks. It fails when Redis does not answer before ctx
-// ends; later outages are lived through. Starting twice is harmless.
+// Start begins to take tasks. It returns an error when Redis does not answer before ctx ends. Later outages do not
+// stop the server. A second call does nothing.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.started = true
 	s.calls.Start(s.work)
-	// Cancellations also reach the handlers while they drain.
+	// Cancellations must also reach handlers while they drain.
 	s.keepers.Go(func() { s.clock.Run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 
@@ -215,7 +216,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if slices.Contains(queues, Tools) {
 		s.keepers.Go(func() { s.offer(s.taking) })
 	}
-	s.keepers.Go(func() { s.tell(s.taking, workersKey, "report", s.reporter(queues)) })
+	s.keepers.Go(func() { s.publish(s.taking, workersKey, "report", s.reporter(queues)) })
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)
@@ -223,7 +224,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// concurrency is how many tasks of a queue run at a time, or are idle.
+// concurrency returns how many tasks of a queue run or are idle at the same time.
 func (s *Server) concurrency(q Queue) int {
 	switch q {
 	case Text:
@@ -249,17 +250,16 @@ func (s *Server) config(q Queue) asynq.Config {
 		JanitorInterval:          janitorInterval,
 		RetryDelayFunc:           retryDelay,
 		IsFailure:                isFailure,
-		// Stop ends the handlers before this; it is for those that do not heed
-		// their context.
+		// Stop ends the handlers earlier. This limit is for handlers that ignore the end of their context.
 		ShutdownTimeout: s.options.DrainTimeout + stopGrace,
 		Logger:          asynqLog{s.log},
 		LogLevel:        asynq.WarnLevel,
 	}
 }
 
-// Stop takes no more tasks and lets the running ones go on until DrainTimeout
-// or ctx ends. Those that remain have their context ended and go back on their
-// queue, with no try counted. Stopping twice is harmless.
+// Stop takes no more tasks and lets running ones continue until DrainTimeout or ctx ends. Then it ends the
+// contexts of the remaining handlers. Their tasks return to the queue, and the try does not count. A second call
+// does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	if s.stopped {
@@ -271,7 +271,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Unlock()
 
 	s.stopTaking()
-	// Ends the waits of the dequeuer at once.
+	// Closing the connection ends the dequeuer's waits at once.
 	closeErr := s.blocking.Close()
 	drained := make(chan struct{})
 
@@ -299,7 +299,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	case <-drained:
 		s.calls.Stop()
 	case <-time.After(stopGrace):
-		// Asynq still works on their behalf, so its connections stay open.
+		// Asynq still runs these handlers, so its connections stay open.
 		return errors.Join(
 			closeErr,
 			fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())),
@@ -309,8 +309,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return errors.Join(closeErr, s.rdb.Close())
 }
 
-// settle is outbox.settle for the runs of this server, whose contexts have
-// ended with them.
+// settle settles the job of a run. The run's context has ended, so settle uses its own.
 func (s *Server) settle(rec *record.Stored) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()

@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// ledgerEvery is how often due ledger entries are looked at, ledgerBatch how
-	// many at a time, and ledgerAgain when each is looked at next.
+	// ledgerEvery is the time between two reads of due ledger entries.
 	ledgerEvery = 5 * time.Second
 	ledgerBatch = 1000
 	ledgerAgain = 30 * time.Second
-	// storeAtOnce is for how many jobs a sweep asks the store at a time.
+	// storeAtOnce is the number of jobs for which a sweep calls the store at the same time.
 	storeAtOnce = 16
-	// ghostsEvery is how often the active lists are compared with the leases.
+	// ghostsEvery is the time between two comparisons of the active lists with the leases.
 	ghostsEvery = 30 * time.Second
 )
 
-// sweep keeps two promises that no single process can keep. Every accepted job has a task until it is terminal,
-// and every terminal job its webhook (the ledger). The lists of Asynq have no entry without a task. The sweeps run
-// in parallel, so that none waits for a store.
+// sweep repairs what a crashed process leaves unfinished, until ctx ends. By the ledger, every accepted job gets a
+// task until it has ended, and every ended job its webhook. In the lists of Asynq, entries without a task are
+// removed. The sweeps run in parallel, so that none waits for the store of another.
 func (s *Server) sweep(ctx context.Context, queues []Queue) {
 	s.keepers.Go(func() {
 		every(ctx, ledgerEvery, func() {
@@ -55,7 +54,7 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 	})
 }
 
-// every calls do at each interval until ctx ends.
+// every calls do once per interval until ctx ends.
 func every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -70,8 +69,8 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// storeWork calls do for each job, for some at a time and each with a deadline of its own, because it waits for the
-// store.
+// storeWork calls do for each job, storeAtOnce of them at a time. Each call has its own deadline, because it waits
+// for the store.
 func (s *Server) storeWork(ctx context.Context, jobs []*record.Stored, do func(context.Context, *record.Stored)) {
 	var group errgroup.Group
 	group.SetLimit(storeAtOnce)
@@ -103,9 +102,8 @@ func (s *Server) settleEnded(ctx context.Context, jobs ...*record.Stored) {
 	})
 }
 
-// sweepLedger looks at the open jobs that are due by then, counted from now, and renews their records. A
-// job that it can do nothing for is logged and looked at again with the next
-// batch it is due in.
+// sweepLedger checks the open jobs that are due by now plus ahead, and renews their records. When a job cannot be
+// repaired, the error is logged and a later sweep tries again.
 func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	ids, err := s.records.Due(ctx, record.LedgerKey, ahead, ledgerBatch)
 	if err != nil || len(ids) == 0 {
@@ -152,8 +150,8 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 		if err == nil {
 			continue
 		}
-		// Without Redis all the others would fail as well, each after its own
-		// time-outs; else it is this job alone that is wrong.
+		// During an outage of Redis every other job would also fail, each after its own time-outs. If Redis
+		// answers, only this job is wrong.
 		if perr := s.rdb.Ping(ctx).Err(); perr != nil {
 			return perr
 		}
@@ -178,11 +176,12 @@ func (s *Server) fail(ctx context.Context, id string, why *fault.Error) error {
 	return nil
 }
 
-// sweepJob does what an open job lacks; state is that of its task.
+// sweepJob completes the missing steps of a job: its task if it is open, its settling if it has ended. state is
+// the state of its task.
 func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, state *redis.StringCmd) error {
 	switch {
 	case job == nil:
-		// Never written, or expired.
+		// The record was never written, or has expired.
 		return s.rdb.ZRem(ctx, record.LedgerKey, id).Err()
 	case errors.Is(state.Err(), redis.Nil):
 		t, err := s.records.Task(ctx, id)

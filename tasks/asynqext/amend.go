@@ -23,14 +23,14 @@ func Amend(lines string, queues ...Queue) redis.Hook {
 	return hook((&amended{queues: queues, lines: lines}).process)
 }
 
-// amended is what Amend remembers.
+// amended is the state of the hook of Amend.
 type amended struct {
 	queues []Queue
 	lines  string
-	// ours holds the digest of our form by what was added and Asynq's digest.
+	// ours maps the added lines and Asynq's digest to the digest of our script.
 	ours sync.Map
-	// delays holds the delay of each retry when Asynq computed it, by task and time. When Redis did not accept the
-	// retry, Asynq sends it again, and the clock may have been set since.
+	// delays maps a task and its retry time to the delay that Asynq computed. If Redis refuses the retry, Asynq
+	// sends it again, and the clock may have been set meanwhile.
 	delays sync.Map
 }
 
@@ -48,7 +48,7 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	if lines == "" || !ok {
 		return next(ctx, cmd)
 	}
-	// The command itself stays as it is: it may be sent again.
+	// Do not change the command itself: it may be sent again.
 	args := slices.Clone(cmd.Args())
 
 	script, _ := args[1].(string)
@@ -80,9 +80,8 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	return err
 }
 
-// addition is what goes before the script of Asynq's with these keys and
-// arguments, "" for nothing. Scripts of its Inspector name the same keys: they
-// differ in the arguments.
+// addition returns the lines to put before Asynq's script with these keys and arguments, "" for none. Scripts of
+// Asynq's Inspector have the same keys but other arguments.
 func (a *amended) addition(keys []string, argv []any) string {
 	if len(keys) == 0 {
 		return ""
@@ -112,7 +111,7 @@ func (a *amended) addition(keys []string, argv []any) string {
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
-		// There is mostly nothing to put back, and it is asked for all the time.
+		// Return early: Asynq asks often and there is rarely a task to move.
 		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" +
 			serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
@@ -124,7 +123,8 @@ func (a *amended) addition(keys []string, argv []any) string {
 	return lines
 }
 
-// stopsRunning takes the task of a script that ends its run, the first argument, from its owner's running ones.
+// stopsRunning returns lines that remove the task from its owner's running tasks. The task is the first argument
+// of the script, which ends a run.
 func stopsRunning(q Queue) string {
 	return `
 do
@@ -134,7 +134,7 @@ end
 `
 }
 
-// isRetry recognises the script that puts a task off: its fourth key.
+// isRetry reports whether the keys are those of the script that postpones a task. The fourth key shows it.
 func isRetry(keys []string) bool {
 	if len(keys) != 8 {
 		return false
@@ -144,8 +144,8 @@ func isRetry(keys []string) bool {
 	return part == "retry"
 }
 
-// extendScript sets what ends some time from now. KEYS: a sorted set. ARGV: "1"
-// to add no member, then seconds and member.
+// extendScript sets the end of leases or heartbeats relative to the time of Redis. KEYS: a sorted set. ARGV: "1"
+// to add no member, then pairs of seconds and member.
 const extendScript = `
 local now = redis.call('TIME')[1]
 for i = 2, #ARGV, 2 do
@@ -155,8 +155,8 @@ end
 return 1
 `
 
-// extension is what to send in the place of Asynq's heartbeat, which writes until
-// when leases, servers and workers count; nil for any other command.
+// extension returns the command to send instead of Asynq's heartbeat, which sets the end of leases, servers and
+// workers. It returns nil for any other command.
 func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	if cmd.Name() != "zadd" {
 		return nil
@@ -186,8 +186,7 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	return redis.NewCmd(ctx, own...)
 }
 
-// fromNow is how many seconds a time that Asynq has just computed, by this
-// machine's clock, is ahead.
+// fromNow returns how many seconds a time is ahead. Asynq has just computed the time from this machine's clock.
 func fromNow(at any) int64 {
 	now := time.Now().Unix()
 

@@ -20,7 +20,7 @@ type Completion struct {
 	log *slog.Logger
 
 	mu sync.Mutex
-	// dropped holds, by task id, the ends that shall not be written: the number of each drop.
+	// dropped maps a task id to the numbers of its drops: each drops one end of the task.
 	dropped map[string][]int
 	drops   int
 }
@@ -30,7 +30,7 @@ const (
 	lastRepeat  = 2 * time.Second
 )
 
-// NewCompletion makes a Completion, to be hooked into the client of Asynq's server.
+// NewCompletion returns a Completion. Add its Hook to the client of Asynq's server.
 func NewCompletion(log *slog.Logger) *Completion {
 	return &Completion{log: log, dropped: map[string][]int{}}
 }
@@ -48,10 +48,9 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 		return nil
 	}
 
-	err := c.insist(ctx, cmd, next)
+	err := c.retry(ctx, cmd, next)
 	if err != nil && strings.Contains(err.Error(), "NOT FOUND") {
-		// Written by a first try whose answer was lost, or the task is gone:
-		// nothing is left to do.
+		// A first try has written the end and its answer was lost, or the task is gone. Nothing is left to do.
 		c.log.Debug("the end of a task was written already", "task_id", id)
 		return nil
 	}
@@ -59,9 +58,8 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 	return err
 }
 
-// insist repeats the command while the network fails, until the deadline of
-// ctx, which is the lease's.
-func (c *Completion) insist(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+// retry repeats the command during a network failure until the deadline of ctx, which is the end of the lease.
+func (c *Completion) retry(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(lastRepeat)
@@ -79,14 +77,12 @@ func (c *Completion) insist(ctx context.Context, cmd redis.Cmder, next redis.Pro
 	}
 }
 
-// completedTask recognises the scripts by which a task leaves the active list:
-// done, completed, retry, archive, requeue. Alone among Asynq's scripts they
-// name the active list and the lease of one queue and the task that is their
-// first argument. So does our removeScript, but with these three keys only, while
-// each of Asynq's has a fourth.
+// completedTask returns the task of a command that ends a run: done, complete, retry, archive or requeue. Only
+// these scripts of Asynq name the active list and the lease of one queue and the task of their first argument. Our
+// removeScript does as well, but it has three keys and each of Asynq's has at least four.
 func completedTask(cmd redis.Cmder) (id string, ok bool) { return endedTask(scriptOf(cmd)) }
 
-// endedTask is completedTask by the keys and arguments of a script.
+// endedTask is completedTask for the keys and arguments of a script.
 func endedTask(keys []string, argv []any) (id string, ok bool) {
 	if len(keys) < 4 || len(argv) == 0 {
 		return "", false
@@ -106,7 +102,7 @@ func endedTask(keys []string, argv []any) (id string, ok bool) {
 	return id, ok && slices.Contains(keys[:4], taskKey(q, id))
 }
 
-// Drop drops the next end of this task.
+// Drop prevents the next write of an end of this task.
 func (c *Completion) Drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +110,7 @@ func (c *Completion) Drop(id string) {
 	c.dropped[id] = append(c.dropped[id], c.drops)
 }
 
-// Drops is how many ends were to be dropped so far.
+// Drops returns the number of calls of Drop so far. Pass it to Keep.
 func (c *Completion) Drops() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,14 +118,14 @@ func (c *Completion) Drops() int {
 	return c.drops
 }
 
-// Keep forgets the ends of this task that were to be dropped when Drops was so many.
+// Keep cancels the drops of this task up to number drops, a result of Drops. Later drops stay.
 func (c *Completion) Keep(id string, drops int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.set(id, slices.DeleteFunc(c.dropped[id], func(n int) bool { return n <= drops }))
 }
 
-// drop reports whether this end of the task is to be dropped, and counts it.
+// drop reports whether this end of the task must not be written, and uses up one drop.
 func (c *Completion) drop(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

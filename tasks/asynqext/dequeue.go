@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// DequeueWait is how long a dequeue waits for a task, ± 20 %. It bounds how
-	// old a dequeue's lease may be, which Asynq computes before the wait.
+	// DequeueWait is how long a dequeue waits for a task, ± 20 %. Asynq computes the lease before the wait, so a
+	// new lease is shorter by up to this time.
 	DequeueWait = time.Second
 	// pollWait is the time between two polls without BLMOVE.
 	pollWait = 20 * time.Millisecond
-	// pausedWait is how often a paused queue is looked at.
+	// pausedWait is the time between two polls of a paused queue.
 	pausedWait = 200 * time.Millisecond
-	// outageWait is the pause, which Asynq does not make, when Redis does not
-	// answer.
+	// outageWait is the pause after an error of Redis. Asynq itself makes none.
 	outageWait = 250 * time.Millisecond
 )
 
-// Slots limits how many dequeued tasks are at work.
+// Slots limits how many dequeued tasks run.
 type Slots interface {
-	// Acquire takes a slot for a task of this queue, waiting until ctx ends; false
-	// when there was none.
+	// Acquire takes a slot for a task of this queue. It waits until ctx ends, and reports whether it got a slot.
 	Acquire(ctx context.Context, q Queue) bool
 	// Grant leaves an acquired slot to the handler of the task just dequeued.
 	Grant(q Queue)
@@ -37,27 +35,27 @@ type Slots interface {
 	Release(q Queue)
 }
 
-// DequeueOptions configure a Dequeuer. All are needed but the announcements.
+// DequeueOptions configure a Dequeuer. All fields except Announced and Begin are mandatory.
 type DequeueOptions struct {
-	// Redis is the client whose dequeues are seen to, for our own script.
+	// Redis is the client that the hook is added to. It also runs our dequeue script.
 	Redis redis.UniversalClient
-	// Blocking is a client of its own: a waiting connection serves no other command. Its
-	// read time-out must exceed DequeueWait by a fifth.
+	// Blocking is a separate client: a waiting connection serves no other command. Its read time-out must exceed
+	// DequeueWait by a fifth.
 	Blocking redis.UniversalClient
 	Slots    Slots
 	// SetAside removes a task that has just been dequeued and cannot be run.
 	SetAside func(q Queue, id string, why error)
-	// Announced has the queues whose tasks have a Place with a channel, which is the
-	// value. They are not waited for by BLMOVE, and they have all tiers. Nil for none.
+	// Announced maps queues to the channel that their tasks have in Place. The dequeuer waits for messages on it
+	// instead of BLMOVE. These queues have all tiers. Nil for none.
 	Announced map[Queue]string
-	// Begin begins what is dequeued. Nil for nothing.
+	// Begin runs together with each dequeue; nil for none.
 	Begin *Begin
 	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
 	Log *slog.Logger
 }
 
-// Begin is what is written together with a dequeue, in one round trip and one sync of the disk.
-// It touches keys that it names itself, which no cluster allows.
+// Begin is a Lua function that a dequeue also runs, in one round trip and one sync of the disk. The function
+// computes the keys that it touches, so Begin cannot be used on a Redis Cluster.
 type Begin struct {
 	// Lua is the body of a function of the task's id, its type, and argv.
 	Lua string
@@ -80,27 +78,26 @@ type Begin struct {
 // usual.
 type Dequeuer struct {
 	o DequeueOptions
-	// ctx ends when no more tasks shall be taken.
+	// ctx ends when the dequeuer must take no more tasks.
 	ctx context.Context
 
-	// empty holds the queues whose last dequeue found nothing.
+	// empty is the set of queues whose last dequeue found nothing.
 	empty sync.Map
-	// looked holds by queue when Redis last reported what there is, or that there is
-	// nothing.
+	// looked maps each queue to the time when Redis last answered a poll of it.
 	looked sync.Map
-	// announcements are those of the announced queues.
+	// announcements receive the messages of the announced queues.
 	announcements map[Queue]chan struct{}
-	// unsupported: Redis refused BLMOVE.
+	// unsupported is set once Redis has refused BLMOVE.
 	unsupported atomic.Bool
 	script      *redis.Script
 
-	// process is this Dequeuer's name in Redis.
+	// process is the name of this Dequeuer in Redis.
 	process string
-	// unanswered holds by queue the nonce of the dequeue whose answer was lost, so that the next one repeats it.
+	// unanswered maps a queue to the nonce of a dequeue whose answer was lost. The next dequeue repeats it.
 	unanswered sync.Map
 }
 
-// NewDequeuer makes a Dequeuer, which takes tasks until ctx ends.
+// NewDequeuer returns a Dequeuer that takes tasks until ctx ends.
 func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 	lua := "local begin\n" + dequeueLua
 	if o.Begin != nil {
@@ -121,7 +118,7 @@ func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 	return d
 }
 
-// Hook returns the hook for the client of Asynq's servers, one for each queue.
+// Hook returns the hook for the client of Asynq's servers. Each server has one queue.
 func (d *Dequeuer) Hook() redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		if q, ok := dequeueOf(cmd); ok {
@@ -132,10 +129,10 @@ func (d *Dequeuer) Hook() redis.Hook {
 	})
 }
 
-// Looked notes that a queue has been looked at now, as when its server begins.
+// Looked records that a queue was polled now. The server calls it at the start.
 func (d *Dequeuer) Looked(q Queue) { d.looked.Store(q, time.Now()) }
 
-// LastLooks returns when each queue was last looked at.
+// LastLooks returns when each queue was last polled.
 func (d *Dequeuer) LastLooks() map[Queue]time.Time {
 	looks := map[Queue]time.Time{}
 	d.looked.Range(func(q, at any) bool {
@@ -146,8 +143,8 @@ func (d *Dequeuer) LastLooks() map[Queue]time.Time {
 	return looks
 }
 
-// dequeueOf recognises Asynq's dequeue script by its keys: pending, paused,
-// active, lease of one queue.
+// dequeueOf returns the queue of a command that is Asynq's dequeue script. Its keys are pending, paused, active
+// and lease of one queue.
 func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 	keys, _ := scriptOf(cmd)
 	if len(keys) != 4 {
@@ -158,8 +155,8 @@ func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 	return q, ok && keys[1] == pausedKey(q) && keys[2] == activeKey(q) && keys[3] == leaseKey(q)
 }
 
-// dequeue answers redis.Nil to Asynq, "the queue is empty", when within about a
-// second there was no slot or no task.
+// dequeue runs a dequeue of Asynq. It answers redis.Nil ("the queue is empty") when there was no slot or no task
+// within about a second.
 func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	patience, cancel := context.WithTimeout(d.ctx, DequeueWait)
 	defer cancel()
@@ -192,7 +189,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 		case errors.Is(err, errUnfit):
 			continue
 		case redis.HasErrorPrefix(err, "NOSCRIPT"):
-			// Asynq sends the script itself next.
+			// Asynq sends the whole script next.
 			return err
 		case !errors.Is(err, redis.Nil):
 			d.sleep(outageWait)
@@ -213,7 +210,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 	}
 }
 
-// take dequeues by our own script, which lets the owners take turns.
+// take dequeues by our own script, in which owners take turns.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
 	if !ok {
@@ -276,7 +273,7 @@ func (d *Dequeuer) paused(ctx context.Context, q Queue) bool {
 	return err != nil || n > 0
 }
 
-// wait blocks until the queue has something, for a second at most.
+// wait blocks until the queue may have a task, for about a second at most.
 func (d *Dequeuer) wait(q Queue) bool {
 	if d.ctx.Err() != nil {
 		return false
@@ -317,7 +314,7 @@ func (d *Dequeuer) wait(q Queue) bool {
 	return false
 }
 
-// missed reports whether an announced queue may have something that was not heard of.
+// missed reports whether an announced queue may have a task whose message was lost.
 func (d *Dequeuer) missed(q Queue) bool {
 	n, err := d.o.Redis.Exists(d.ctx, pendingKey(q)).Result()
 	if err == nil && n == 0 {
@@ -352,8 +349,8 @@ func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 	}
 }
 
-// isRefusal reports whether the server answered that it will not do this, as
-// opposed to not answering, loading, or having no master.
+// isRefusal reports whether the server refuses the command for good. It returns false when the server does not
+// answer, is loading, or has no master.
 func isRefusal(err error) bool {
 	return redis.HasErrorPrefix(err, "ERR") || redis.HasErrorPrefix(err, "NOPERM")
 }

@@ -23,7 +23,7 @@ local function done(id, n)
 end
 `
 
-// DoneKeys are those of a task that ends now. All are of its queue.
+// DoneKeys returns the keys of DoneLua for a task that ends now. All belong to the queue's hash slot.
 func DoneKeys(q Queue, id string, now time.Time) []string {
 	return []string{
 		activeKey(q),

@@ -5,8 +5,7 @@ import "strings"
 // Queue is the name of an Asynq queue.
 type Queue string
 
-// Asynq's own keys. Its public API would cost a round trip for each of the
-// questions we ask together.
+// Asynq's own keys. Asynq's public API would need a round trip for each value that this package reads together.
 const (
 	queuesKey  = "asynq:queues"
 	serversKey = "asynq:servers"
@@ -22,7 +21,7 @@ func pausedKey(q Queue) string          { return keyOf(q, "paused") }
 func activeKey(q Queue) string          { return keyOf(q, "active") }
 func leaseKey(q Queue) string           { return keyOf(q, "lease") }
 
-// queueOf returns whose part of this name a key is; ok is false when it is none.
+// queueOf returns the queue of a key that ends in this part; ok is false for other keys.
 func queueOf(key, part string) (q Queue, ok bool) {
 	q, found := partOf(key)
 	return q, found == part && q != ""

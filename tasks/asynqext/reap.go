@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// leaseLeft is what a lease has left when its worker has missed its renewals:
-	// it is taken for dead 12 s after the last. Asynq itself waits 90 to 150 s.
+	// leaseLeft is the remaining time of a lease below which its worker counts as dead. That is 12 s after the
+	// last renewal; Asynq itself waits 90 to 150 s.
 	leaseLeft = 18 * time.Second
-	// leaseLength is what Asynq gives.
+	// leaseLength is the length of a lease that Asynq gives.
 	leaseLength = 30 * time.Second
-	// CrashCap is how many workers a task may take with it.
+	// CrashCap is how many workers a task may crash before Reap stops putting it back.
 	CrashCap = 3
 )
 
@@ -68,7 +68,7 @@ func Reap(
 	return back, condemned, nil
 }
 
-// Renew renews the leases of running tasks, as far as they have one.
+// Renew renews the leases of running tasks. Tasks without a lease get none.
 func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error {
 	args := []any{"1"}
 	for _, id := range ids {
@@ -78,7 +78,7 @@ func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error
 	return rdb.Eval(ctx, extendScript, []string{leaseKey(q)}, args...).Err()
 }
 
-// removeScript: KEYS active, lease, task; ARGV id.
+// removeScript deletes an active task. KEYS: active, lease, task. ARGV: id.
 var removeScript = redis.NewScript(`
 redis.call('LREM', KEYS[1], 0, ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
@@ -86,12 +86,12 @@ redis.call('DEL', KEYS[3])
 return 1
 `)
 
-// Remove drops an active task.
+// Remove deletes an active task.
 func Remove(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
 	return removeScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), taskKey(q, id)}, id).Err()
 }
 
-// archiveScript: KEYS active, lease, archived, task; ARGV id, now in s.
+// archiveScript archives an active task. KEYS: active, lease, archived, task. ARGV: id, now in s.
 var archiveScript = redis.NewScript(`
 redis.call('LREM', KEYS[1], 0, ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
@@ -100,7 +100,7 @@ redis.call('HSET', KEYS[4], 'state', 'archived')
 return 1
 `)
 
-// Archive sets an active task aside, for an operator to see.
+// Archive archives an active task, so that an operator sees it.
 func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
 	return archiveScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), keyOf(q, "archived"), taskKey(q, id)},
 		id, time.Now().Unix()).Err()
@@ -146,8 +146,8 @@ return suspects
 // owner. Tasks that were active without a lease twice in a row go back on the queue. It returns the tasks that are
 // active without a lease now; pass them to the next call as before.
 func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (now []string, err error) {
-	// Asynq lists a queue once per process; a flushed Redis would hide it from
-	// the monitor until all have restarted.
+	// Asynq lists a queue only once per process. After a FLUSHALL the monitor would not show the queue until every
+	// process restarts.
 	if err := rdb.SAdd(ctx, queuesKey, string(q)).Err(); err != nil {
 		return before, err
 	}

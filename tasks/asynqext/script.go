@@ -17,8 +17,7 @@ local clock = redis.call('TIME')
 local function nanos() return string.format('%s%06d000', clock[1], clock[2]) end
 `
 
-// hook is a go-redis hook on single commands: Asynq pipelines none of those that
-// matter here.
+// hook is a go-redis hook on single commands. Asynq sends none of the relevant commands in a pipeline.
 type hook func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error
 
 func (h hook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -53,7 +52,7 @@ func scriptOf(cmd redis.Cmder) (keys []string, argv []any) {
 	return keys, args[3+n:]
 }
 
-// digest is how Redis names a script.
+// digest returns the SHA-1 by which Redis names a script.
 func digest(script string) string {
 	sum := sha1.Sum([]byte(script))
 	return hex.EncodeToString(sum[:])
@@ -67,7 +66,7 @@ func (noScript) Error() string { return "NOSCRIPT No matching script. Please use
 // RedisError marks it as an answer of the server.
 func (noScript) RedisError() {}
 
-// IsOutage reports whether, after this error of a command, the server may answer otherwise in a moment.
+// IsOutage reports whether the same command may succeed in a moment, after it failed with err.
 func IsOutage(err error) bool {
 	if _, ok := errors.AsType[redis.Error](err); ok {
 		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||

@@ -14,23 +14,22 @@ import (
 // Stats is the state of one queue.
 type Stats struct {
 	Queue Queue
-	// Pending tasks wait for a worker, Active ones run, Retry ones wait for their
-	// next try, Archived ones have none left.
+	// Pending counts the tasks that wait for a worker, and Active the running ones. Retry counts those that wait
+	// for their next try, and Archived those that are not retried any more.
 	Pending, Active, Retry, Archived int64
 	// Oldest is how long the task at the head has waited; 0 when none waits.
 	Oldest time.Duration
 	// OldestOpen is the age of the oldest task that waits, runs or waits for a retry. The age is that of its id,
 	// which begins with a time. Only the first thousand tasks of each kind are read.
 	OldestOpen time.Duration
-	// Paused queues are not taken from.
+	// Paused is set when no worker takes tasks from the queue.
 	Paused bool
-	// Processed counts the runs that ended today, by Redis' clock in UTC; Failed
-	// those of them that failed.
+	// Processed counts the runs that ended today (UTC, by the clock of Redis), Failed those of them that failed.
 	Processed, Failed int64
 }
 
-// oldestScript answers the smallest id that is a ULID, or begins with one as that of a call
-// does. KEYS: pending, active, retry.
+// oldestScript answers the smallest id that begins with a ULID; the ids of calls have more after it. KEYS:
+// pending, active, retry.
 var oldestScript = redis.NewScript(`
 local least
 local function look(ids)
@@ -64,7 +63,7 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 				retry: p.ZCard(ctx, keyOf(q, "retry")), archived: p.ZCard(ctx, keyOf(q, "archived")),
 				head: p.LIndex(ctx, pendingKey(q), -1), paused: p.Exists(ctx, pausedKey(q)),
 				processed: p.Get(ctx, countKey(q, "processed", now)), failed: p.Get(ctx, countKey(q, "failed", now)),
-				// It is short, and a digest may be unknown to the server.
+				// Send the whole script: it is short, and the server may not know its digest.
 				oldest: oldestScript.Eval(ctx, p, []string{pendingKey(q), activeKey(q), keyOf(q, "retry")}),
 			}
 		}
@@ -96,7 +95,7 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 			Archived: a.archived.Val(),
 		}
 		out[i].Paused = a.paused.Val() > 0
-		out[i].Processed, _ = a.processed.Int64() // absent is none
+		out[i].Processed, _ = a.processed.Int64() // an absent counter is 0
 
 		out[i].Failed, _ = a.failed.Int64()
 		if text, _ := a.oldest.Text(); text != "" {
@@ -113,13 +112,13 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 	return out, nil
 }
 
-// countKey is of one of Asynq's counters of a day.
+// countKey returns the key of one of Asynq's daily counters.
 func countKey(q Queue, what string, day time.Time) string {
 	return keyOf(q, what+":"+day.UTC().Format(time.DateOnly))
 }
 
-// countScript: KEYS the day's counter, that of all time; ARGV how long the day's is
-// kept, in s.
+// countScript increments a counter. KEYS: the counter of the day, the counter of all time. ARGV: how long the
+// counter of the day is kept, in s.
 var countScript = redis.NewScript(`
 if redis.call('INCR', KEYS[1]) == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
 redis.call('INCR', KEYS[2])
@@ -129,23 +128,22 @@ return 1
 // countsKept is how long Asynq keeps the counters of a day.
 const countsKept = 90 * 24 * time.Hour
 
-// CountFailed counts a run that failed although its task is done: Asynq counts those
-// alone that it is to try again.
+// CountFailed counts a failed run whose task is done. Asynq itself counts only failures that it retries.
 func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time) error {
 	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).
 		Err()
 }
 
-// Line is how a queue stands.
+// Line holds the length of a queue and its progress.
 type Line struct {
-	// Waiting is how many tasks wait, Done how many tries have ended since the queue
-	// was made.
+	// Waiting is the number of waiting tasks. Done is the number of tries that have ended since the queue was
+	// created.
 	Waiting, Done int64
 	// Oldest is how long the task at the head has waited; 0 when none waits.
 	Oldest time.Duration
 }
 
-// ReadLine returns how a queue stands at the time now.
+// ReadLine returns the Line of a queue at the time now.
 func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Line, error) {
 	var waiting *redis.IntCmd
 	var done, head *redis.StringCmd
@@ -169,14 +167,13 @@ func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (L
 		return Line{}, err
 	}
 	l := Line{Waiting: waiting.Val()}
-	l.Done, _ = done.Int64() // before the first there is none
+	l.Done, _ = done.Int64() // absent before the first try: 0
 	l.Oldest, err = waitOf(ctx, rdb, q, head.Val(), now)
 
 	return l, err
 }
 
-// ReadShare returns how many tasks of an owner wait in a queue, and how long the one
-// whose turn is next has waited.
+// ReadShare returns how many tasks of an owner wait in a queue, and how long the owner's next task has waited.
 func ReadShare(
 	ctx context.Context,
 	rdb redis.Cmdable,
@@ -199,7 +196,7 @@ func ReadShare(
 	return count.Val(), oldest, err
 }
 
-// waitOf returns how long a task has waited; 0 for one that does not.
+// waitOf returns how long a task has waited; 0 when it does not wait.
 func waitOf(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now time.Time) (time.Duration, error) {
 	if id == "" {
 		return 0, nil
@@ -220,12 +217,10 @@ func TaskState(ctx context.Context, rdb redis.Cmdable, q Queue, id string) *redi
 	return rdb.HGet(ctx, taskKey(q, id), "state")
 }
 
-// livingScript answers the members that have not ended. KEYS: a sorted set by
-// when each ends.
+// livingScript answers the members that have not expired. KEYS: a sorted set by expiry, in s.
 var livingScript = redis.NewScript(`return redis.call('ZRANGEBYSCORE', KEYS[1], redis.call('TIME')[1], '+inf')`)
 
-// Processes counts the processes with a server that lives: those with a heartbeat
-// in the last ten seconds.
+// Processes returns the number of processes with a heartbeat in the last ten seconds.
 func Processes(ctx context.Context, rdb redis.Scripter) (int, error) {
 	members, err := livingScript.Run(ctx, rdb, []string{serversKey}).StringSlice()
 	if err != nil {

@@ -25,7 +25,7 @@ func urgentRing(q Queue) string { return ringKey(q) + ":urgent" }
 func flexRing(q Queue) string   { return ringKey(q) + ":flex" }
 func runningKey(q Queue) string { return "pw:{" + string(q) + "}:running" }
 
-// takenKey holds what one process last took from a queue.
+// takenKey holds the last dequeue of one process from a queue, so that a repeat gets the same task.
 func takenKey(q Queue, process string) string { return "pw:taken:{" + string(q) + "}:" + process }
 
 // ownerField names the owner in Asynq's hash of a task, tierField the tier where it is not
@@ -45,7 +45,7 @@ const (
 	Flex   Tier = "flex"
 )
 
-// Place says where a task waits.
+// Place is the position of a task in the turns of a queue.
 type Place struct {
 	// Owner names the line. Lines of different tiers need different names.
 	Owner string
@@ -54,7 +54,7 @@ type Place struct {
 	Channel string
 }
 
-// joinRing puts an owner at the end of a ring, unless it is in it. It needs the time in clock.
+// joinRing adds an owner at the end of a ring, unless the ring has the owner. It needs the time in clock.
 const joinRing = `
 local function now() return string.format('%d%06d', clock[1], clock[2]) end
 local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) end
@@ -75,7 +75,8 @@ local function enqueue(n, message, id, prefix, owner, tier, channel)
 end
 `
 
-// enqueueScript: KEYS and ARGV as EnqueueLua has them. Answers as Asynq's: 1, or 0 when the task exists.
+// enqueueScript queues one task. KEYS and ARGV are those of EnqueueLua. Like Asynq's script it answers 1, or 0
+// when the task exists.
 var enqueueScript = redis.NewScript(serverTime + EnqueueLua + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 enqueue(1, unpack(ARGV))
@@ -208,7 +209,8 @@ join(f[2] == '` + string(Urgent) + `' and KEYS[3] or f[2] == '` + string(Flex) +
 return 1
 `)
 
-// withdrawScript: KEYS task, pending; ARGV id, line's prefix. Answers 0 when the task does not wait.
+// withdrawScript deletes a waiting task. KEYS: task, pending. ARGV: id, prefix of lines. It answers 0 when the
+// task does not wait.
 var withdrawScript = redis.NewScript(`
 local f = redis.call('HMGET', KEYS[1], 'state', '` + ownerField + `')
 if f[1] ~= 'pending' then return 0 end
@@ -218,9 +220,9 @@ redis.call('DEL', KEYS[1])
 return 1
 `)
 
-// positionsScript: KEYS ring; ARGV line's prefix, owner, then ids of tasks in
-// the owner's line. Answers for each how many tasks go before it when all take
-// turns, or -1 when it is not in the line.
+// positionsScript returns the positions of tasks. KEYS: ring. ARGV: prefix of lines, owner, then ids in the
+// owner's line. For each id it answers the number of tasks with an earlier turn, or -1 when the id is not in the
+// line.
 var positionsScript = redis.NewScript(`
 local before, after, seen = {}, {}, false
 for _, owner in ipairs(redis.call('ZRANGE', KEYS[1], 0, 999)) do
@@ -244,8 +246,8 @@ end
 return positions
 `)
 
-// WithPlace returns a context with which a task is enqueued in its place: Asynq's
-// client passes on nothing else.
+// WithPlace returns a context in which Asynq's client enqueues a task at this place. The client passes nothing
+// else on to its hooks.
 func WithPlace(ctx context.Context, p Place) context.Context {
 	return context.WithValue(ctx, placeOf{}, p)
 }
@@ -259,8 +261,7 @@ type Held struct {
 	argv []any
 }
 
-// Hold returns a context with which a task that has an owner is not enqueued but
-// held.
+// Hold returns a context in which enqueuing a task with an owner does not send it but stores it in h.
 func (h *Held) Hold(ctx context.Context) context.Context {
 	return context.WithValue(ctx, heldOf{}, h)
 }
@@ -268,11 +269,11 @@ func (h *Held) Hold(ctx context.Context) context.Context {
 // heldOf is the context key of Hold.
 type heldOf struct{}
 
-// Args are the keys and the arguments of enqueue in EnqueueLua.
+// Args returns the keys and arguments of enqueue in EnqueueLua.
 func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
 
-// Turns returns a go-redis hook that puts our script in the place of Asynq's when
-// a task is enqueued with an owner. It runs on rdb, the client that it hooks.
+// Turns returns a go-redis hook that replaces Asynq's enqueue script by ours when the task has an owner. rdb is
+// the client to which the hook is added.
 func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		place, owned := ctx.Value(placeOf{}).(Place)
@@ -310,8 +311,8 @@ func Turns(rdb redis.UniversalClient) redis.Hook {
 	})
 }
 
-// enqueueOf recognises Asynq's enqueue script by its keys, task and pending, and
-// its arguments: message, id, time.
+// enqueueOf returns the queue of a command that is Asynq's enqueue script. Its keys are task and pending, its
+// arguments message, id and time.
 func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	keys, argv := scriptOf(cmd)
 	if len(keys) != 2 || len(argv) != 3 {
@@ -323,8 +324,8 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	return q, ok && isText && keys[0] == taskKey(q, id)
 }
 
-// Rejoin lets a task that will be tried again after a delay keep its owner's
-// turns. Without it the task waits for its place in the list.
+// Rejoin keeps a task in its owner's turns while it waits for a retry after delay. Without Rejoin the task runs
+// when it reaches the end of the pending list.
 func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
 
@@ -333,12 +334,12 @@ func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay t
 	return rejoinScript.Run(ctx, rdb, keys, id, linePrefix(q), seconds).Err()
 }
 
-// Withdraw takes a task that waits off its queue. One that runs, or is not there, stays as it is.
+// Withdraw deletes a waiting task from its queue. It does nothing when the task runs or does not exist.
 func Withdraw(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
 	return withdrawScript.Run(ctx, rdb, []string{taskKey(q, id), pendingKey(q)}, id, linePrefix(q)).Err()
 }
 
-// Leave takes a task that will not run out of its owner's line.
+// Leave removes a task that will not run from its owner's line.
 func Leave(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) error {
 	return rdb.ZRem(ctx, linePrefix(q)+owner, id).Err()
 }
@@ -354,5 +355,5 @@ func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, i
 	return positionsScript.Run(ctx, rdb, []string{ringKey(q)}, args...).Int64Slice()
 }
 
-// rejoinSlack is how long after its time a task may be put back on its queue.
+// rejoinSlack is how late Asynq may put a retried task back on its queue.
 const rejoinSlack = time.Minute

@@ -9,11 +9,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// errUnfit: what was dequeued cannot be run, and has been set aside.
+// errUnfit is returned when the dequeued task cannot be run and was set aside.
 var errUnfit = errors.New("the dequeued task cannot be run")
 
-// unfit returns why Asynq would not give this message to the handler of the task
-// whose slot was taken for it, or nil. It is decoded by Asynq's own type.
+// unfit returns the reason why Asynq would not pass this message to the task's handler, or nil. It decodes the
+// message with Asynq's own type.
 func unfit(q Queue, id, message string) error {
 	kind, err := protoregistry.GlobalTypes.FindMessageByName("asynq.TaskMessage")
 	if err != nil {

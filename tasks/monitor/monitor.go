@@ -1,5 +1,5 @@
-// Package monitor serves Asynqmon, a page on the queues, with the payloads of jobs and without
-// their secrets.
+// Package monitor serves Asynqmon, a web page that shows the queues. It adds the payloads of jobs and hides their
+// secrets.
 package monitor
 
 import (
@@ -25,16 +25,15 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// Monitor is Asynqmon's page on the queues. It has no protection of its own:
-// who may see it, and from where its buttons may be pressed, is the caller's to
-// decide.
+// Monitor serves Asynqmon's page. It has no access control: the caller must decide who may see the page, and which
+// origins may use its buttons.
 type Monitor struct {
 	handler *asynqmon.HTTPHandler
 	rdb     redis.UniversalClient
 }
 
-// New makes the page for a Redis address, to be served under rootPath
-// ("/monitor"). readOnly leaves out what changes anything.
+// New returns the page for a Redis address, to be served under rootPath ("/monitor"). With readOnly, the page
+// cannot change anything. Errors: the address is invalid.
 func New(address, rootPath string, readOnly bool) (*Monitor, error) {
 	rdb, err := redisdial.Dial(address, 4)
 	if err != nil {
@@ -49,8 +48,8 @@ func New(address, rootPath string, readOnly bool) (*Monitor, error) {
 	})}, nil
 }
 
-// ServeHTTP serves the page under a policy by which a browser loads nothing
-// from other hosts and shows it in no foreign frame.
+// ServeHTTP serves the page with a Content-Security-Policy: the browser loads nothing from other hosts and shows
+// the page in no foreign frame.
 func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &monitorPage{ResponseWriter: w}
 	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/api/") {
@@ -61,21 +60,21 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 var (
-	// foreignLink is an element of Asynqmon's page that loads from elsewhere: its
-	// fonts, which the page does without.
+	// foreignLink matches elements of Asynqmon's page that load from other hosts. These are its fonts, which the
+	// page does not need.
 	foreignLink  = regexp.MustCompile(`<link [^>]*href="https?://[^>]*>`)
 	headEnd      = []byte("</head>")
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// ownLinks hides what the page's scripts make that leads to other sites.
+// ownLinks hides the links to other sites that the page's scripts add.
 const ownLinks = `<style>a[href^=http]{display:none!important}</style>`
 
 // monitorPage buffers HTML until its scripts are in the policy, and responses of the page's API until the payloads
 // of jobs are in them. Other responses pass unchanged.
 type monitorPage struct {
 	http.ResponseWriter
-	fill    func(answer []byte) []byte // nil but for the API
+	fill    func(answer []byte) []byte // only set for the page's API
 	html    bytes.Buffer
 	status  int
 	passing bool
@@ -97,7 +96,7 @@ func (p *monitorPage) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// pass sends the headers, with the sources of scripts besides our own files.
+// pass sends the headers. scripts are the sources of scripts that the policy allows besides our own files.
 func (p *monitorPage) pass(scripts string) {
 	if p.passing {
 		return
@@ -142,12 +141,11 @@ func (p *monitorPage) finish() {
 // Stop closes the page's connections.
 func (m *Monitor) Stop(context.Context) error { return errors.Join(m.handler.Close(), m.rdb.Close()) }
 
-// dialer makes Asynq connect as we do; its own options know neither our
-// time-outs nor unix sockets with a password.
+// dialer makes Asynq connect with our client. Asynq's own options have neither our time-outs nor unix sockets with
+// a password.
 type dialer string
 
-// MakeRedisClient is called by Asynq, which panics on anything but a client;
-// the address was parsed before.
+// MakeRedisClient returns the client. Asynq panics on any other type. The address was checked before.
 func (d dialer) MakeRedisClient() any {
 	client, err := redisdial.Dial(string(d), 8)
 	if err != nil {
@@ -160,7 +158,7 @@ func (d dialer) MakeRedisClient() any {
 
 var _ asynq.RedisConnOpt = dialer("")
 
-// elsewhere replaces the payload of a job's task, which Asynq does not have.
+// elsewhere is shown instead of the payload of a job's task, which is not in Asynq.
 const elsewhere = "in the job's record"
 
 // fill puts the payloads of jobs that have not ended into an answer of the page's API.

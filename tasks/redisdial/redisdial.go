@@ -48,9 +48,8 @@ func DialBlocking(address string, poolSize int, patience time.Duration) (redis.U
 	})
 }
 
-// Hosts returns the host:port of every server that a Redis address names, in its
-// order; a unix socket has none. A cluster and sentinels lead to further servers
-// that no address names.
+// Hosts returns the host:port of every server that a Redis address names, in its order; none for a unix socket. A
+// cluster and sentinels lead to further servers, which Nodes returns.
 func Hosts(address string) ([]string, error) {
 	o, err := readAddress(address)
 	if err != nil || o.unix {
@@ -80,7 +79,7 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 	return redis.NewUniversalClient(&o.UniversalOptions), nil
 }
 
-// address is where Redis is; go-redis' UniversalOptions have no unix sockets.
+// address is a parsed Redis address. It exists because go-redis' UniversalOptions have no unix sockets.
 type address struct {
 	redis.UniversalOptions
 	unix bool
@@ -155,8 +154,7 @@ func parseOne(scheme, rest string) (*address, error) {
 	return a, err
 }
 
-// parseCluster reads "h1:p,h2:p" and "redis://h1:p,redis://h2:p"; credentials
-// are those of the first address.
+// parseCluster parses "h1:p,h2:p" and "redis://h1:p,redis://h2:p". The credentials are those of the first address.
 func parseCluster(scheme, rest string) (*address, error) {
 	all := &address{}
 

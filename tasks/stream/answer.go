@@ -12,23 +12,21 @@ import (
 	"presswork/internal/fault"
 )
 
-// lookAgain is the pause before a second look for missed frames where Redis did
-// not answer.
+// lookAgain is the pause before missed frames are read again after an error of Redis.
 const lookAgain = 200 * time.Millisecond
 
-// MaxUnread is how far a reader of an answer may lag behind what is published, in
-// bytes.
+// MaxUnread is how many published bytes the reader of an answer may lag behind.
 const MaxUnread = 16 << 20
 
-// missedAtOnce is how many entries of the stream are read at a time by a reader who
-// has missed some, or who joins late. A run makes them of about sendAhead bytes at most.
+// missedAtOnce is the number of stream entries that one read of missed frames returns. An entry has about
+// sendAhead bytes at most.
 const missedAtOnce = 16
 
-// Answer is the answer of a call as its caller reads it. It is for one reader.
+// Answer is the answer of a call for one caller. It has one reader.
 type Answer struct {
-	// ID is the call's: another's, where an idempotency key joined it.
+	// ID is the id of the call. If an idempotency key joined an earlier call, it is the id of that call.
 	ID string
-	// Joined reports whether the call was there already.
+	// Joined reports whether the call existed already.
 	Joined bool
 
 	client *Client
@@ -38,19 +36,16 @@ type Answer struct {
 	limit  time.Duration // see Call.MaxWait
 
 	mu sync.Mutex
-	// received are frames in order, from seq next-len(received) on.
+	// received are entries in order; the first has seq next-len(received).
 	received []piece
-	// unread are the bytes in received that were published: what the reader has fetched
-	// by itself is no lag.
+	// unread counts the published bytes in received. Bytes that the reader has fetched itself are not a lag.
 	unread int
 	next   int64
-	// unsure: frames may have been missed.
+	// unsure is set when frames may have been missed.
 	unsure bool
-	// missed is how many renewals in a row found the call unknown to Redis; it is
-	// the relay's.
+	// missed is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
 	missed int
-	// input is the last one, and inputs its number; it is nil once the run has
-	// answered.
+	// input is the last input; nil once the run has answered it. inputs is its number.
 	input  []byte
 	inputs int64
 	ended  bool
@@ -74,10 +69,9 @@ type piece struct {
 	mark mark
 }
 
-// Next returns the frames that came since the last time, waiting for some: each
-// as the run sent it. io.EOF follows the run's last frame. A short outage of
-// Redis is waited out. Errors: ErrSlow, QueueUnavailable, Internal when the call
-// killed too many workers, the cause of ctx.
+// Next waits until there are new frames and returns them, each as the run sent it. It returns io.EOF after the
+// last frame. It waits through a short outage of Redis. Errors: ErrSlow, QueueUnavailable, Internal when the call
+// killed too many workers, and the cause of ctx.
 func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	for {
 		if frames, err := a.take(); len(frames) > 0 || err != nil {
@@ -102,8 +96,7 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	}
 }
 
-// Close ends the caller's waiting. The work ends, unless
-// others wait too, or a retry may join it soon.
+// Close ends the wait of the caller. The call ends as well, unless other callers wait or a retry may join it soon.
 func (a *Answer) Close() {
 	a.once.Do(func() { a.client.leave(a) })
 }
@@ -145,7 +138,7 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 	return frames
 }
 
-// receive takes a piece in that was published.
+// receive adds a published entry.
 func (a *Answer) receive(seq int64, p piece) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,14 +158,14 @@ func (a *Answer) receive(seq int64, p piece) {
 	a.notify()
 }
 
-// append takes the next piece in. It is called with the lock held.
+// append adds the next entry. The caller holds the lock.
 func (a *Answer) append(p piece) {
 	a.next++
 	a.input = nil
 	a.received = append(a.received, p)
 }
 
-// fail ends the answer for a reason.
+// fail ends the answer with an error.
 func (a *Answer) fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -183,7 +176,7 @@ func (a *Answer) fail(err error) {
 	a.notify()
 }
 
-// lookUp makes the reader look for frames that were missed.
+// lookUp makes the reader check the stream for missed frames.
 func (a *Answer) lookUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -205,7 +198,7 @@ func (a *Answer) isUnsure() bool {
 	return a.unsure
 }
 
-// position is the seq of the next frame, and whether more are to come.
+// position returns the seq of the next entry, and whether the answer is open.
 func (a *Answer) position() (next int64, open bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -214,7 +207,7 @@ func (a *Answer) position() (next int64, open bool) {
 	return a.next, !over && a.err == nil
 }
 
-// catchUp reads from the stream what was missed, or the first of it.
+// catchUp reads missed entries from the stream, at most missedAtOnce of them.
 func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Lock()
 	from := a.next

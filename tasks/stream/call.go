@@ -18,30 +18,29 @@ import (
 	"presswork/internal/fault"
 )
 
-// Tier is how urgent a call is: a tier is served when the ones before it are
-// empty.
+// Tier is the urgency of a call. A tier is served when no call of a more urgent tier waits.
 type Tier string
 
 // The tiers, the most urgent first.
 const (
-	// Performance goes before all others.
+	// Performance is served before all others.
 	Performance Tier = "performance"
 	// OnDemand is the default of the inference API.
 	OnDemand Tier = "on_demand"
-	// Flex gets what the others leave.
+	// Flex is served when no call of another tier waits.
 	Flex Tier = "flex"
 )
 
-// Call is a call to make.
+// Call is a request for a call.
 type Call struct {
-	// Kind is the kind of its task; package tasks sets it.
+	// Kind is the kind of the call's task; package tasks sets it.
 	Kind string `json:"-"`
 	// ID is a ULID, from tasks.NewID.
 	ID string `json:"-"`
-	// Shared lets callers with this ID share one answer until it is whole; a later caller
-	// makes another call. It runs on for a while when its callers leave.
+	// Shared lets callers with this ID share one answer until it is complete. A later caller starts a new call.
+	// The call continues for a while after its callers have left.
 	Shared bool `json:"-"`
-	// Owner is the name of the key that calls; "" when keys are off.
+	// Owner is the name of the caller's API key; "" when keys are off.
 	Owner string `json:"owner,omitempty"`
 	Tier  Tier   `json:"tier"`
 	// Body is JSON for the worker's handler if it has at most tasks.InlineLimit bytes. A longer body is in the
@@ -51,29 +50,27 @@ type Call struct {
 	// RequestID is the x-request-id, TraceParent the W3C header of the request.
 	RequestID   string `json:"request_id,omitempty"`
 	TraceParent string `json:"trace_parent,omitempty"`
-	// QueuedAt is when the call was made, by Redis' clock; tasks.Client.Call sets it.
+	// QueuedAt is when the call was created, by the clock of Redis; tasks.Client.Call sets it.
 	QueuedAt time.Time `json:"queued_at"`
-	// MaxWait is how long the caller waits for a worker to begin the call, looked at every
-	// five seconds; 0 is no limit.
+	// MaxWait is how long the caller waits for a worker to begin the call, to the next five seconds; 0 means no
+	// limit.
 	MaxWait time.Duration `json:"-"`
 
-	// IdempotencyKey, when set, makes a second call with the same Owner and
-	// Fingerprint get the first one's answer, from its beginning, and its
-	// ID. The first runs on for a while when its caller leaves, so that
-	// a retry finds it.
+	// IdempotencyKey, when set, makes a second call with the same Owner and Fingerprint join the first one. The
+	// second caller gets the ID and the complete answer of the first call. The first call continues for a while
+	// after its caller has left, so that a retry finds it.
 	IdempotencyKey string `json:"-"`
 	Fingerprint    string `json:"-"`
 }
 
 const (
-	// callTTL bounds a call's life; callMemory is how long a finished one can
-	// still be read, joinMemory the same where a retry may join it.
+	// callTTL is the longest life of a call. callMemory is how long a finished call can be read, and joinMemory
+	// the same for a call that a retry may join.
 	callTTL    = 6 * time.Hour
 	callMemory = time.Minute
 	joinMemory = 10 * time.Minute
-	// waiterTTL is how long a waiter counts that has not been renewed: its
-	// process died. lingerTTL is how long a call that a retry may join goes on
-	// without anybody.
+	// waiterTTL is how long a waiter counts without a renewal; after that its process is considered dead.
+	// lingerTTL is how long a call that a retry may join continues without callers.
 	waiterTTL  = 15 * time.Second
 	renewEvery = 5 * time.Second
 	lingerTTL  = 30 * time.Second
@@ -85,7 +82,7 @@ const (
 	lostAfter = 3
 	// maxInput bounds an input, in bytes. Redis holds one for each call.
 	maxInput = 1 << 20
-	// tryAgain is when a caller may whose call no worker has begun.
+	// tryAgain is the wait that a caller is advised when no worker has begun its call.
 	tryAgain = 30 * time.Second
 	// publishedBytes bounds the bytes of an answer in one message. Readers get the rest from the stream of frames.
 	// Redis disconnects a subscriber that is too slow, and all answers of a process use one subscription.
@@ -93,32 +90,30 @@ const (
 )
 
 const (
-	// redisTimeout bounds what a call's end writes, which the end of its own context
-	// must not cut off: two of the connection's time-outs.
+	// redisTimeout bounds the writes at the end of a call, which must not end with the call's own context. It is
+	// two of the connection's time-outs.
 	redisTimeout = 2 * time.Second
-	// relayBuffer is what go-redis may hold while frames are routed; routing never
-	// waits.
+	// relayBuffer is how many messages go-redis may buffer while frames are routed. Routing never waits.
 	relayBuffer = 4096
 	idLength    = 26
 )
 
-// ErrSlow ends an answer whose reader fell too far behind.
+// ErrSlow is returned by Answer.Next when the reader is more than MaxUnread behind.
 var ErrSlow = errors.New("the reader of an answer is too slow")
 
-// ErrDraining is the cause with which the context of Server.Serve ends when the
-// worker stops and gives back what it has not begun to answer.
+// ErrDraining ends the context of Server.Serve when the worker stops. Calls without a first frame go back to their
+// queue.
 var ErrDraining = errors.New("the worker is stopping")
 
-// ErrLeft is the cause of the end of a call's context when no caller waits for it
-// any more.
+// ErrLeft ends the context of a run when no caller waits for its call any more.
 var ErrLeft = errors.New("no caller waits for this call any more")
 
 // ErrAgain makes Server.Serve return the error of a handler that has not sent a frame, so that
 // the task is served again.
 var ErrAgain = errors.New("another run may answer the call")
 
-// errCallLost: the call was given to another run, or is over, or Redis was away
-// for too long.
+// errCallLost ends a run that may not write any more. Another run has the call, the call has ended, or the outage
+// of Redis lasted too long.
 var errCallLost = errors.New("the call is another run's, or over")
 
 // unavailable returns the public error for an outage of Redis.
@@ -133,14 +128,14 @@ func callKey(id string) string    { return "pw:{" + id + "}:call" }
 func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
 func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 
-// callKeys are all that there is of a call.
+// callKeys returns all keys of a call.
 func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
 
 // TaskID returns the id of the task for the call that a waiter created. It has more than the call's id, because a
 // retry may create a call again while the task of the abandoned run is still active.
 func TaskID(call, maker string) string { return call + "." + maker }
 
-// callOf returns the call of a task, and the waiter that made it.
+// callOf returns the call of a task, and the waiter that created the call.
 func callOf(task string) (call, maker string) {
 	call, maker, _ = strings.Cut(task, ".")
 	return call, maker

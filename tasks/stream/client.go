@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Call makes a call, puts its task on the queue, and returns the answer, which is to be
-// closed. A call whose ID is there already is joined instead, from the beginning of its
-// answer. An error means that no worker gets the call. ctx bounds the making; the enqueuing
-// is bounded by two seconds instead, so that it does not stop half-way.
-// Errors: QueueUnavailable.
+// Call creates a call, queues its task and returns the answer, which the caller must close. If a call with the
+// same ID exists, Call joins it and returns its answer from the beginning. After an error no worker gets the call.
+// ctx bounds only the creation; the queueing is bounded by two seconds, so that it does not stop half-way. Errors:
+// QueueUnavailable.
 func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	answer, err := c.listen(call)
 	if err != nil {
@@ -27,7 +26,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 		answer.Close()
 
 		if made {
-			// It may not be on the queue: a retry must not wait for it.
+			// The task may not be on the queue: a retry must not join this call and wait for it.
 			c.forget(call.ID)
 		}
 
@@ -41,7 +40,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	return answer, nil
 }
 
-// makeCall writes the call; made is false when it is there already.
+// makeCall writes the call; made is false when the call exists.
 func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made bool, err error) {
 	b, err := json.Marshal(call)
 	if err != nil {
@@ -72,7 +71,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 	return made, nil
 }
 
-// forget drops a call that could not be put on its queue.
+// forget deletes a call whose task could not be queued.
 func (c *Client) forget(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()

@@ -9,10 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Send gives the call's run an input, of at most 1 MB. The run answers by a frame, and
-// until then nothing else may be sent: an input replaces the one before. It is sent again now
-// and then until the answer comes, so that neither an outage of Redis nor its
-// restart loses it. Errors are those of an input that is too large.
+// Send sends an input of at most 1 MB to the run of the call. The run answers it by a frame. Do not send another
+// input before that: it replaces the previous one. The client sends the input again every few seconds until the
+// answer arrives, so that it survives an outage or restart of Redis. Errors: the input is too large.
 func (a *Answer) Send(ctx context.Context, input []byte) error {
 	if len(input) > maxInput {
 		return fmt.Errorf("an input of %d bytes is too large for a call; allowed is %d", len(input), maxInput)
@@ -29,7 +28,7 @@ func (a *Answer) Send(ctx context.Context, input []byte) error {
 	return nil
 }
 
-// sendInput sends the last input, where there is one without an answer.
+// sendInput sends the last input if the run has not answered it.
 func (a *Answer) sendInput(ctx context.Context, rdb redis.Scripter) error {
 	a.mu.Lock()
 	input, n, have := a.input, a.inputs, a.next-1
@@ -43,8 +42,7 @@ func (a *Answer) sendInput(ctx context.Context, rdb redis.Scripter) error {
 		Err()
 }
 
-// Receive waits for the caller's next input. The error is the cause of the run's
-// end, or that of ctx.
+// Receive waits for the caller's next input. Errors: the cause of the run's end, and the cause of ctx.
 func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 	for {
 		input, err := r.input(ctx)
@@ -53,7 +51,7 @@ func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 		}
 
 		if err != nil {
-			// The next look of the server finds it, once Redis is back.
+			// The server's next check finds the input once Redis answers.
 			r.writer.log.Debug("a call's input could not be read", "call_id", r.ID, "err", err)
 		}
 
@@ -67,7 +65,7 @@ func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// input returns the input after the last one, nil when it is not there yet.
+// input returns the input after the last received one; nil when there is none.
 func (r *Run) input(ctx context.Context) ([]byte, error) {
 	f, err := r.writer.rdb.HMGet(ctx, callKey(r.ID), "inputs", "input").Result()
 	if err != nil {
@@ -95,7 +93,7 @@ func (r *Run) input(ctx context.Context) ([]byte, error) {
 	return []byte(input), nil
 }
 
-// isNew reports whether the input of this number was not received yet.
+// isNew reports whether the run has not yet received the input with this number.
 func (r *Run) isNew(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +101,7 @@ func (r *Run) isNew(n int64) bool {
 	return n > r.inputs
 }
 
-// wake makes Receive look.
+// wake makes Receive check for an input.
 func (r *Run) wake() {
 	select {
 	case r.arrived <- struct{}{}:

@@ -14,21 +14,19 @@ import (
 	"presswork/internal/fault"
 )
 
-// enqueueAgain is how long a call may wait before its task is enqueued again: a failover
-// may have lost the task and not the call. A task that is there stays as it is.
+// enqueueAgain is how long a call waits before its task is queued again, because a failover may have lost the task
+// but not the call. A task that exists stays as it is.
 const enqueueAgain = 15 * time.Second
 
-// ErrNotBegun is the cause of the error of an answer whose call no worker has begun within
-// Call.MaxWait.
+// ErrNotBegun is the cause of the error when no worker has begun the call within Call.MaxWait.
 var ErrNotBegun = errors.New("no worker has begun the call")
 
-// Client makes calls, and routes their frames to those of this process who wait
-// for them, over one connection.
+// Client creates calls and routes their frames to the answers of this process, over one subscription.
 type Client struct {
 	rdb redis.UniversalClient
 	o   ClientOptions
-	// channel is where all frames for this client are published: one message then has
-	// those of many calls.
+	// channel receives the frames of all calls of this client, so that one message can carry the frames of many
+	// calls.
 	channel string
 
 	ctx     context.Context
@@ -36,7 +34,7 @@ type Client struct {
 	running sync.WaitGroup
 	sub     *redis.PubSub
 
-	// outage is outageLimit, and away when Redis was found not to answer.
+	// outage is outageLimit. away is when Redis stopped answering; zero while it answers.
 	outage time.Duration
 	away   time.Time
 
@@ -45,20 +43,20 @@ type Client struct {
 	ended   error
 }
 
-// ClientOptions configure a Client. All are needed.
+// ClientOptions configure a Client. All fields are mandatory.
 type ClientOptions struct {
-	// Enqueue puts the task of a call on the call's queue; it succeeds when the task is
-	// there already. Drop takes a task that waits off the queue.
+	// Enqueue queues the task of a call; it succeeds when the task exists. Drop removes a waiting task from its
+	// queue.
 	Enqueue func(ctx context.Context, call Call, task string) error
 	Drop    func(ctx context.Context, call Call, task string)
 	// Left and Input are channels to the workers. Left has the runs without callers, Input the ids of calls that
 	// have an input: see Server.Left and Server.Input.
 	Left, Input string
-	// Log gets what an operator should know.
+	// Log receives messages for the operator.
 	Log *slog.Logger
 }
 
-// NewClient makes a client.
+// NewClient returns a client. It does not connect.
 func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 
@@ -89,13 +87,13 @@ func (c *Client) Stop() {
 	c.cancel()
 
 	if c.sub != nil {
-		// It was closed before only if its client was.
+		// Closing fails only when the Redis client was closed first.
 		_ = c.sub.Close()
 	}
 	c.running.Wait()
 }
 
-// listen begins to receive a call's frames.
+// listen registers an answer for the frames of a call.
 func (c *Client) listen(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
@@ -124,8 +122,7 @@ func (c *Client) listen(call Call) (*Answer, error) {
 	return a, nil
 }
 
-// leave forgets an answer, and notifies the call's worker when no caller waits for it
-// any more.
+// leave removes an answer, and notifies the call's worker when no caller waits any more.
 func (c *Client) leave(a *Answer) {
 	c.unlisten(a)
 
@@ -144,7 +141,7 @@ func (c *Client) leave(a *Answer) {
 	left, err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
 		a.waiter, linger.Milliseconds(), c.o.Left).Int()
 	if err != nil {
-		// The worker finds out by itself when the waiter is not renewed.
+		// The worker notices when the waiter is not renewed.
 		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
 	}
 
@@ -164,20 +161,20 @@ func (c *Client) unlisten(a *Answer) {
 }
 
 func (c *Client) run() {
-	// An error is that of the connection, which go-redis makes again, with the subscription.
+	// go-redis reconnects after an error and subscribes again.
 	_ = c.sub.Subscribe(c.ctx, c.channel)
 	for m := range c.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
 		switch m := m.(type) {
 		case *redis.Message:
 			c.route(m.Payload)
 		case *redis.Subscription:
-			// The streams have what was published before the subscription existed.
+			// Frames that were published before the subscription existed are in the streams.
 			c.lookUp()
 		}
 	}
 }
 
-// lookUp makes every answer look for frames that were missed.
+// lookUp makes every answer check its stream for missed frames.
 func (c *Client) lookUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,8 +229,7 @@ func cutEntry(message string) (frames, rest string) {
 	return frames, rest
 }
 
-// renew writes now and then that a caller still waits for each call, and finds
-// what was lost on the way: frames, tasks, calls.
+// renew periodically renews the waiter of each answer. It also finds lost frames, tasks and calls.
 func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -286,7 +282,7 @@ func (c *Client) renewAll() {
 				w.limit > 0 && time.Since(w.since) >= w.limit,
 				!w.linger,
 			)
-			_ = w.sendInput(ctx, p) // an error is the pipeline's
+			_ = w.sendInput(ctx, p) // the pipeline returns the error
 		}
 
 		return nil
@@ -309,7 +305,7 @@ func (c *Client) renewAll() {
 
 		return
 	}
-	// A worker needs a while, too, to write again that it lives.
+	// After an outage the workers also need time to show that they are alive.
 	back := !c.away.IsZero()
 	c.away = time.Time{}
 
@@ -351,7 +347,7 @@ func (c *Client) renewAll() {
 	}
 }
 
-// sent is how many entries the stream of an answer has, as renewScript answers.
+// sent returns the number of entries in the stream of an answer, as renewScript returns it.
 func sent(seq string) int64 {
 	n, _ := strconv.ParseInt(seq, 10, 64)
 	return n

@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// sendAhead is how many bytes a run may be ahead of Redis.
+	// sendAhead is how many bytes a run may send before Redis has received them.
 	sendAhead = 1 << 20
-	// keepBytes is how much of its answer a run keeps at least, to write it again
-	// when Redis has lost it.
+	// keepBytes is the least part of its answer in bytes that a run keeps, to write it again when Redis has lost
+	// it.
 	keepBytes = 2 << 20
 )
 
 // Run is one attempt at a call.
 type Run struct {
-	// ID is that of the call, Call what was asked.
+	// ID is the id of the call, and Call the request.
 	ID   string
 	Call Call
 	// Attempt counts from 1.
 	Attempt int
-	// Begun reports whether an earlier run has sent a part of the answer, which the
-	// caller has read.
+	// Begun reports whether an earlier run has sent a part of the answer, which the caller may have read.
 	Begun bool
-	// Waited is how long the call waited for this run, by Redis' clock.
+	// Waited is how long the call waited for this run, by the clock of Redis.
 	Waited time.Duration
 
 	fence  string
 	keys   []any  // callKeys, as arguments of a command
-	memory string // how long the answer is remembered, in ms
-	to     string // the channels of those who waited when the run began
+	memory string // how long the answer is kept after its end, in ms
+	to     string // the channels of the waiters when the run began
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	writer *writer
@@ -44,21 +43,20 @@ type Run struct {
 	bytes   int       // in kept
 	missing bool      // Redis has lost the call
 	lost    bool      // the run may not write any more
-	failing time.Time // when Redis did not answer any more
-	pending []byte    // frames not yet given to Redis
-	sending []byte    // frames on their way there
+	failing time.Time // when Redis stopped answering
+	pending []byte    // frames not yet sent to Redis
+	sending []byte    // frames in the current write
 	final   bool      // the last frame is pending, sending or written
 	closing bool      // the last frame is sending
 	over    bool      // the last frame is written
-	dirty   bool      // the writer knows of this run
+	dirty   bool      // the run is in the writer's list
 	flushed chan struct{}
 	inputs  int64         // the number of the last input that was received
 	arrived chan struct{} // an input may have arrived
 }
 
-// Send adds a frame to the answer: bytes without a line break. It returns at
-// once, and waits only when the run is far ahead of Redis. Frames that come
-// close together travel together. The error is the cause of the run's end.
+// Send adds a frame to the answer: bytes without a line break. It returns at once unless the run is more than
+// sendAhead ahead of Redis. Frames in quick succession share a write. The error is the cause of the run's end.
 func (r *Run) Send(frame []byte) error {
 	r.mu.Lock()
 
@@ -97,8 +95,8 @@ func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 	return frames, nil
 }
 
-// Current reports whether the call is still this run's, as far as Redis knows: a
-// run that was superseded must not record what was used.
+// Current reports whether this run still has the call, as far as Redis knows. A superseded run must not record its
+// usage.
 func (r *Run) Current(ctx context.Context) (bool, error) {
 	fence, err := r.writer.rdb.HGet(ctx, callKey(r.ID), "fence").Result()
 	if errors.Is(err, redis.Nil) {
@@ -113,12 +111,12 @@ func (r *Run) Current(ctx context.Context) (bool, error) {
 	return fence == r.fence, nil
 }
 
-// Finish adds the last frame and waits until the answer is whole.
+// Finish adds the last frame and waits until Redis has the complete answer.
 func (r *Run) Finish(frame []byte) error {
 	r.mu.Lock()
 	r.add(frame, true)
 	r.mu.Unlock()
-	// The end of the run's context must not cut off its last word.
+	// The end of the run's context must not cancel the last frame.
 	patience := time.NewTimer(r.writer.outage)
 	defer patience.Stop()
 
@@ -144,10 +142,10 @@ func (r *Run) Finish(frame []byte) error {
 	}
 }
 
-// abandon ends the answer without a word of its own.
+// abandon ends the answer without a last frame.
 func (r *Run) abandon() { _ = r.Finish(nil) }
 
-// add is called with the lock held.
+// add adds a frame to the pending ones. The caller holds the lock.
 func (r *Run) add(frame []byte, last bool) {
 	if len(frame) > 0 {
 		r.pending = append(append(r.pending, frame...), '\n')
@@ -156,7 +154,7 @@ func (r *Run) add(frame []byte, last bool) {
 	r.mark()
 }
 
-// mark is called with the lock held.
+// mark puts the run into the writer's list. The caller holds the lock.
 func (r *Run) mark() {
 	if !r.dirty {
 		r.dirty = true
@@ -164,7 +162,7 @@ func (r *Run) mark() {
 	}
 }
 
-// restore makes the writer write the call again, which Redis has lost.
+// restore makes the writer write the whole call again after Redis has lost it.
 func (r *Run) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,8 +177,8 @@ func (r *Run) isLost() bool {
 	return r.mayNotWrite()
 }
 
-// mayNotWrite is called with the lock held. The frames of a run without callers are not written again when Redis
-// has lost them.
+// mayNotWrite reports whether the run must not write. When Redis has lost the frames of a run without callers,
+// they are not written again. The caller holds the lock.
 func (r *Run) mayNotWrite() bool {
 	return r.lost || r.missing && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
@@ -199,15 +197,15 @@ func (r *Run) hasSent() bool {
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
 }
 
-// lose ends a run that may not write any more, whatever its context has ended for
-// before. It is called with the lock held.
+// lose ends a run that may not write any more, even if its context has already ended for another reason. The
+// caller holds the lock.
 func (r *Run) lose(cause error) {
 	r.lost = true
 	r.end(cause)
 	r.notify()
 }
 
-// giveUp is lose, for those who do not hold the lock.
+// giveUp is lose for callers without the lock.
 func (r *Run) giveUp(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -258,7 +256,7 @@ func (r *Run) take() (w write, ok bool) {
 	return write{run: r, entry: r.sending, seq: r.seq + 1, last: r.closing}, true
 }
 
-// written settles what take gave by Redis's answer; more reports whether there is
+// written completes the write that take started, by the answer of Redis. more reports whether the run has
 // something to write again.
 func (r *Run) written(w write) (more bool) {
 	r.mu.Lock()
@@ -297,7 +295,7 @@ func (r *Run) written(w write) (more bool) {
 	return more
 }
 
-// keep is called with the lock held.
+// keep adds an entry to kept and drops the oldest ones beyond keepBytes. The caller holds the lock.
 func (r *Run) keep(entry []byte) {
 	r.kept = append(r.kept, entry)
 

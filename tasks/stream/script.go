@@ -13,8 +13,8 @@ import (
 // many syncs of the disk, and every token one more.
 const Volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
 
-// volatileNow begins the scripts that compare times: now is in ms and Redis's
-// own, because the clocks of workers and nodes differ.
+// volatileNow begins the scripts that compare times. now is the time of Redis in ms, because the clocks of workers
+// and nodes differ.
 const volatileNow = Volatile + `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -33,8 +33,8 @@ func runAll(ctx context.Context, rdb redis.UniversalClient, s *redis.Script, fil
 	return err
 }
 
-// listening begins the scripts by which a client waits for a call: what is written to it is
-// published on the channels in "to".
+// listening begins the scripts by which a client waits for a call. The frames of the call are published on the
+// channels in "to".
 const listening = `
 local function listen(call, channel)
   local to = redis.call('HGET', call, 'to')
@@ -69,8 +69,8 @@ redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1
 `)
 
-// leaving marks a call that runs and has no callers, once that is final, and
-// answers the fence of its run.
+// leaving marks a running call as left when it has no callers and none can return. It answers the fence of its
+// run.
 const leaving = `
 local function leaving(call)
   local f = redis.call('HMGET', call, 'run', 'state', 'fence')
@@ -269,10 +269,9 @@ end
 return 1
 `)
 
-// condemn ends a call that no run can answer. KEYS: call, frames, waiters. ARGV: the reason,
-// the waiter for whom the task was made. The last entry carries the reason. A fence that no
-// run has keeps a run that still lives from writing after it. Answers 0 when the call is over
-// or unknown.
+// condemn ends a call that no run can answer. KEYS: call, frames, waiters. ARGV: the reason, the waiter for whom
+// the task was created. The last entry has the reason. A fence that belongs to no run keeps a run that is still
+// alive from writing after it. It returns 0 when the call is over or unknown.
 var condemnScript = redis.NewScript(Volatile + publishing + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'seq', 'memory', 'to')
 if not f[1] or f[2] == 'over' or f[1] ~= ARGV[2] and f[1] ~= 'restored' then return 0 end
@@ -288,9 +287,8 @@ publish()
 return 1
 `)
 
-// forget drops a call and its answer, so that a retry makes it again. KEYS: call,
-// frames, waiters. ARGV: the fence of the run that may, "" for the one who made
-// it.
+// forget deletes a call and its answer, so that a retry creates it again. KEYS: call, frames, waiters. ARGV: the
+// fence of the run that deletes it, or "" for the client that created it.
 var forgetScript = redis.NewScript(Volatile + `
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 return redis.call('DEL', unpack(KEYS))

@@ -12,8 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookAtCalls is how often a worker looks whether a caller still waits for the
-// calls that it runs, in case it was not notified.
+// lookAtCalls is how often a worker checks that its calls still have callers, in case a notification was lost.
 const lookAtCalls = 2 * time.Second
 
 // Server runs the calls of a process.
@@ -26,31 +25,30 @@ type Server struct {
 
 	mu   sync.Mutex
 	runs map[*Run]struct{}
-	// failed is when Redis did not answer last, away since when it has not. Callers could
-	// not renew their waiting then.
+	// failed is when Redis last did not answer. away is when the outage began; zero while Redis answers. Callers
+	// could not renew their waiters during the outage.
 	failed, away time.Time
 }
 
-// NewServer makes a server.
+// NewServer returns a server. It does not connect.
 func NewServer(rdb redis.UniversalClient, log *slog.Logger) *Server {
 	return &Server{rdb: rdb, log: log, writer: newWriter(rdb, log), runs: map[*Run]struct{}{}}
 }
 
-// Start begins to write frames; until work ends it looks for runs that are to end.
+// Start begins to write frames. Until work ends, it also ends runs without callers.
 func (s *Server) Start(work context.Context) {
 	s.writer.start()
 	s.watching.Go(func() { s.watch(work) })
 }
 
-// Stop ends the writing of frames, once the context of Start and every Serve have
-// ended.
+// Stop stops writing frames. The context of Start and every Serve must have ended.
 func (s *Server) Stop() {
 	s.watching.Wait()
 	s.writer.stop()
 }
 
-// Serve runs the call of a task. A call that has ended or has no waiters needs no run.
-// The handler must not panic. An error means that the task is to be served again.
+// Serve runs the call of a task. A call that has ended or has no waiters needs no run. The handler must not panic.
+// After an error the task must be served again.
 func (s *Server) Serve(ctx context.Context, task string, h func(context.Context, *Run) error) error {
 	run, err := s.begin(ctx, task)
 	if run == nil {
@@ -60,7 +58,7 @@ func (s *Server) Serve(ctx context.Context, task string, h func(context.Context,
 	return s.run(ctx, run, h)
 }
 
-// begin opens a run; nil when the call is over or no caller waits for it.
+// begin begins a run; nil when the call is over or no caller waits for it.
 func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	id, maker := callOf(task)
 	fence := newID()
@@ -104,7 +102,7 @@ func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	}
 
 	if err != nil {
-		// No other worker could read it either: the caller gets an error.
+		// Another worker could not read the call either, so the caller gets an error.
 		s.log.Error("a call cannot be read", "call_id", id, "err", err)
 		s.forget(id, fence)
 
@@ -117,7 +115,7 @@ func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	return run, nil
 }
 
-// run lets the handler answer a call. An error means that another run may.
+// run runs the handler for a call. After an error another run may answer the call.
 func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run) error) error {
 	rctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,7 +134,7 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	cause := context.Cause(rctx)
 	switch {
 	case errors.Is(cause, ErrLeft):
-		// A retry gets an answer of its own.
+		// Delete the call: a retry must not join it.
 		s.forget(run.ID, run.fence)
 		return nil
 	case run.isFinished(), errors.Is(cause, errCallLost):
@@ -183,7 +181,7 @@ func (s *Server) Condemn(ctx context.Context, task, reason string) error {
 	return nil
 }
 
-// forget drops a call in a run's name.
+// forget deletes a call if this fence has it.
 func (s *Server) forget(id, fence string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
@@ -193,8 +191,7 @@ func (s *Server) forget(id, fence string) {
 	}
 }
 
-// afterOutage reports whether Redis was away so shortly ago that those who wait
-// may not be counted yet.
+// afterOutage reports whether an outage of Redis ended so recently that waiters may not be renewed yet.
 func (s *Server) afterOutage() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,8 +199,8 @@ func (s *Server) afterOutage() bool {
 	return time.Since(s.failed) < waiterTTL
 }
 
-// isAwayForLong notes that Redis does not answer, and reports whether no call lives
-// through it any more.
+// isAwayForLong records that Redis does not answer, and reports whether the outage lasted longer than a call
+// survives.
 func (s *Server) isAwayForLong() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,8 +232,8 @@ func (s *Server) all() []*Run {
 	return runs
 }
 
-// Left ends a run without callers. It is not named by its call, which may have been made
-// again meanwhile.
+// Left ends a run without callers. It takes the run instead of the call, because the call may have been created
+// again.
 func (s *Server) Left(run string) {
 	for _, r := range s.all() {
 		if r.fence == run {
@@ -245,7 +242,7 @@ func (s *Server) Left(run string) {
 	}
 }
 
-// Input makes the run of a call look for an input.
+// Input makes the run of a call check for an input.
 func (s *Server) Input(id string) {
 	for _, r := range s.all() {
 		if r.ID == id {
@@ -254,8 +251,8 @@ func (s *Server) Input(id string) {
 	}
 }
 
-// watch ends runs that have no callers or that another run has replaced, and
-// brings back those that Redis has lost.
+// watch ends runs that have no callers or that another run has replaced. It writes calls again that Redis has
+// lost.
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(lookAtCalls)
 	defer tick.Stop()
@@ -286,7 +283,7 @@ func (s *Server) look(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		// The next look decides, or the fence of the next frame.
+		// The next check decides, or the fence of the next frame.
 		if s.isAwayForLong() {
 			for _, r := range runs {
 				r.giveUp(s.writer.outageLasts())
@@ -308,7 +305,7 @@ func (s *Server) look(ctx context.Context) {
 			r.end(ErrLeft)
 		case "":
 		default:
-			// The announcement of an input may have been missed.
+			// The message about an input may have been lost.
 			if n, err := strconv.ParseInt(look, 10, 64); err == nil && r.isNew(n) {
 				r.wake()
 			}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// writeBatch is how many calls' frames go to Redis at once.
+	// writeBatch is the largest number of calls whose frames one round trip carries.
 	writeBatch = 256
-	// commandBytes is about how much one command writes, which Redis holds at once.
+	// commandBytes is about how many bytes one command writes. Redis buffers a whole command in memory.
 	commandBytes = 1 << 20
 	// writePause is the pause after a write that failed.
 	writePause = 100 * time.Millisecond
@@ -23,18 +23,17 @@ const (
 	busyPause = time.Millisecond
 )
 
-// writer writes the frames of all runs of a process: whatever has come up
-// since the last round trip goes with the next. So the first frame goes at once,
-// and the busier Redis or this process is, the more frames travel together.
+// writer writes the frames of all runs of a process. Frames that arrive during a round trip go together in the
+// next one. The first frame is therefore sent at once, and under load more frames share a round trip.
 type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
 
 	// outage is outageLimit.
 	outage time.Duration
-	// oneByOne: calls may lie in different slots of a Cluster, and a command has one.
+	// oneByOne is set on a Cluster: one command must not write calls in different slots.
 	oneByOne bool
-	// rest waits after a busy round trip, time.Sleep.
+	// rest waits after a busy round trip. Tests replace time.Sleep here.
 	rest func(time.Duration)
 
 	stopping chan struct{}
@@ -54,14 +53,14 @@ func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	}
 }
 
-// outageLasts is the cause of the end of runs that Redis has not answered for too long.
+// outageLasts returns the error that ends runs when the outage of Redis lasts too long.
 func (w *writer) outageLasts() error {
 	return fmt.Errorf("%w: Redis did not answer for %s", errCallLost, w.outage)
 }
 
 func (w *writer) start() { w.running.Go(w.run) }
 
-// stop ends the writer; the runs must have ended before.
+// stop ends the writer. All runs must have ended.
 func (w *writer) stop() {
 	close(w.stopping)
 	w.running.Wait()
@@ -83,7 +82,7 @@ func (w *writer) run() {
 	}
 }
 
-// mark gives the writer runs that have something to write.
+// mark adds runs that have something to write.
 func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
@@ -95,21 +94,21 @@ func (w *writer) mark(runs ...*Run) {
 	}
 }
 
-// write is one entry on its way, or a whole call that Redis has lost.
+// write is one entry to be written, or a whole call that Redis has lost.
 type write struct {
 	run *Run
 	// restores are the arguments of restoreScript; nil for an entry.
 	restores []any
-	// entry is the data of seq, which is the last one of its call or not.
+	// entry is the data of the entry seq, and last reports whether the answer ends with it.
 	entry []byte
 	seq   int64
 	last  bool
-	// answer is the script's, or err Redis's.
+	// answer is the answer of the script, err the error of Redis.
 	answer int
 	err    error
 }
 
-// flush writes a batch, and returns how many runs it was of.
+// flush writes a batch and returns the number of its runs.
 func (w *writer) flush() int {
 	w.mu.Lock()
 	n := min(len(w.dirty), writeBatch)
@@ -149,7 +148,7 @@ func (w *writer) flush() int {
 	return n
 }
 
-// send answers with the first error of the batch; each write has its own.
+// send sends the batch and returns the first error. Each write also has its own error.
 func (w *writer) send(writes []write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
@@ -188,8 +187,8 @@ func (w *writer) send(writes []write) error {
 	return err
 }
 
-// command is how many entries go in one command: a run of a script costs Redis more
-// than what it does for one of them.
+// command returns how many entries the next command carries. Several share a command, because running a script
+// costs Redis more than writing an entry.
 func (w *writer) command(entries []*write) int {
 	if w.oneByOne {
 		return 1
@@ -205,8 +204,7 @@ func (w *writer) command(entries []*write) int {
 	return len(entries)
 }
 
-// appendEntries adds the command that writes entries of different calls, and returns
-// what reads its answers.
+// appendEntries adds a command that writes entries of different calls. The returned function reads its answers.
 func appendEntries(ctx context.Context, p redis.Pipeliner, entries []*write) func() {
 	args := make([]any, 0, 4+7*len(entries))
 

@@ -17,16 +17,15 @@ import (
 )
 
 const (
-	// checkEvery is how often the watched jobs are read again, so that a lost
-	// message delays a watcher and never strands it.
+	// checkEvery is the time between two reads of the watched jobs. A lost message therefore delays a watcher but
+	// never leaves it waiting.
 	checkEvery = 5 * time.Second
-	// relayBuffer is what go-redis may hold while we route; routing never waits.
+	// relayBuffer is how many messages go-redis may buffer while events are routed. Routing never waits.
 	relayBuffer = 4096
 	idLength    = 26
 )
 
-// Relay is the one subscription of a process. It routes every event to the
-// watchers of its job.
+// Relay is the only event subscription of a process. It routes each event to the watchers of its job.
 type Relay struct {
 	records *record.Records
 	log     *slog.Logger
@@ -35,32 +34,32 @@ type Relay struct {
 	cancel  context.CancelFunc
 	once    sync.Once
 	running sync.WaitGroup
-	// live is closed once the subscription stands.
+	// live is closed once the subscription exists.
 	live chan struct{}
 
 	mu       sync.Mutex
 	watchers map[string]map[*watcher]struct{}
-	// ended is why there will be no more news.
+	// ended is the reason why no more events follow; nil while the relay runs.
 	ended error
-	// told counts what was handed to watchers; its Watchers is not kept here.
-	told EventStats
+	// relayed counts the events sent to watchers. Its field Watchers is unused.
+	relayed EventStats
 }
 
-// EventStats is what a process has relayed to its watchers.
+// EventStats counts the events that a process has relayed to its watchers.
 type EventStats struct {
-	// Watchers are there now; Slow ones were given up, because they did not read.
+	// Watchers is the current number of watchers. Slow counts watches that ended with ErrSlow.
 	Watchers, Slow int64
-	// Events were handed to a watcher, Delay after they had happened, all in all.
+	// Events counts the relayed events. Delay is the sum of their delays.
 	Events int64
 	Delay  time.Duration
 }
 
-// Stats returns what has been relayed.
+// Stats returns the counts since the start.
 func (r *Relay) Stats() EventStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	s := r.told
+	s := r.relayed
 	for _, set := range r.watchers {
 		s.Watchers += int64(len(set))
 	}
@@ -68,7 +67,7 @@ func (r *Relay) Stats() EventStats {
 	return s
 }
 
-// NewRelay returns a relay of the events of these records. It does not connect.
+// NewRelay returns a relay for the events of these records. It does not connect.
 func NewRelay(recs *record.Records, log *slog.Logger) *Relay {
 	ctx, cancel := context.WithCancel(context.Background())
 
@@ -90,7 +89,7 @@ func (r *Relay) Stop() {
 	r.running.Wait()
 }
 
-// end fails every watch, and by add those that are being opened.
+// end ends every watch with err, and makes add return err.
 func (r *Relay) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,8 +113,7 @@ func (r *Relay) run() {
 
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
-	// One check at a time, next to the routing; a request made meanwhile is
-	// remembered.
+	// Run one check at a time, in parallel with the routing. The channel remembers one request made meanwhile.
 	wanted := make(chan struct{}, 1)
 	r.running.Go(func() {
 		for {
@@ -156,22 +154,21 @@ func (r *Relay) run() {
 					subscribed = true
 					close(r.live)
 				}
-				// After a reconnect: what was published meanwhile is lost.
+				// Messages were lost if this is a reconnect.
 				want()
 			}
 		}
 	}
 }
 
-// news is what a watcher is sent: an event, or only that the job has reached
-// seq.
+// news is a message to a watcher: an event, or only the latest sequence number of the job.
 type news struct {
 	seq   int64
 	event *presswork.Event
 }
 
-// route hands a published message, "id seq event", to the job's watchers. Most
-// messages are of jobs without a watcher here, so the event is parsed late.
+// route sends a published message, "id seq event", to the watchers of the job. Most messages are about jobs
+// without a watcher in this process, so the event is decoded last.
 func (r *Relay) route(message string) {
 	if len(message) <= idLength {
 		return
@@ -201,16 +198,16 @@ func (r *Relay) route(message string) {
 	for w := range set {
 		select {
 		case w.in <- news{seq, event}:
-			r.told.Events++
-			r.told.Delay += late
+			r.relayed.Events++
+			r.relayed.Delay += late
 		default:
-			r.told.Slow++
+			r.relayed.Slow++
 			w.fail(ErrSlow)
 		}
 	}
 }
 
-// check sends the watchers of every watched job how far it has got.
+// check sends the watchers of each watched job its latest sequence number.
 func (r *Relay) check() {
 	r.mu.Lock()
 
@@ -245,13 +242,13 @@ func (r *Relay) check() {
 			select {
 			case w.in <- news{seq: seqs[i]}:
 			default:
-				// Its buffer is full of events: the next of them decides.
+				// The buffer of the watcher is full of events; the next event ends the watch as too slow.
 			}
 		}
 	}
 }
 
-// add sends w the news of its job from now on; an error is why there will be none.
+// add registers w for the news of its job. It returns an error when the relay has ended.
 func (r *Relay) add(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

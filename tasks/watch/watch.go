@@ -14,33 +14,30 @@ import (
 const (
 	// watchBuffer is how many events a reader may lag behind.
 	watchBuffer = 256
-	// watchAhead is how many more are ready for it, so that it finds together what came together.
+	// watchAhead is how many more events are ready for the reader, so that it can read a group of events at once.
 	watchAhead = 8
 )
 
-// ErrSlow ends a watch whose reader fell too far behind.
+// ErrSlow is returned by Watch.Err when the reader fell too far behind.
 var ErrSlow = errors.New("the watcher is too slow")
 
-// Watch is one watcher's view of a job: where it stands, then every event after
-// that, in order, each once. Close it when done.
+// Watch follows a job: a snapshot, and then every later event once, in order. Call Close when done.
 type Watch struct {
-	// Record is the job at the snapshot, without its place in the queue.
+	// Record is the job at the snapshot, without its queue position.
 	Record record.Record
-	// Snapshot is the state at Snapshot.Seq (type "snapshot").
+	// Snapshot is the first message to the reader: the state at Snapshot.Seq, with the type "snapshot".
 	Snapshot presswork.Event
-	// Events yields the events after `since` (replayed from the log), or after
-	// the snapshot when since < 0. It is closed after the terminal event, when
-	// the watch is closed, or on failure: then Err returns why. On a finished job
-	// the terminal event is yielded even though its seq equals the snapshot's,
-	// unless since >= that seq.
+	// Events has the events after since (from the log), or after the snapshot when since < 0. It is closed after
+	// the terminal event, after Close, and after a failure; then Err returns the reason. For an ended job, Events
+	// has the terminal event although its seq is that of the snapshot. It is left out only when since >= that seq.
 	Events <-chan presswork.Event
 
 	stop func()
 	err  func() error
 }
 
-// New returns a watch over events from any source: the client's, or that of a
-// stand-in for the queue. Close calls stop, Err calls err.
+// New returns a watch over events from any source, for fakes of the queue in tests. Close calls stop, Err calls
+// err.
 func New(
 	rec record.Record,
 	snapshot presswork.Event,
@@ -51,11 +48,11 @@ func New(
 	return &Watch{Record: rec, Snapshot: snapshot, Events: events, stop: stop, err: err}
 }
 
-// Err returns why Events was closed: nil after the terminal event or Close,
-// ErrSlow when the reader fell too far behind, else an outage.
+// Err returns why Events was closed. It is nil after the terminal event or Close, ErrSlow when the reader fell too
+// far behind, and otherwise the error of an outage.
 func (w *Watch) Err() error { return w.err() }
 
-// Close ends the watch; twice is harmless.
+// Close ends the watch. A second call does nothing.
 func (w *Watch) Close() { w.stop() }
 
 // Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
@@ -74,8 +71,8 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 		return nil, record.Unavailable(context.Cause(ctx))
 	}
 	w := newWatcher(r, id)
-	// From here on nothing is missed: what happens before the snapshot is in it
-	// or in the log, what happens after comes by the relay.
+	// From here on no event is missed: an earlier one is in the snapshot or the log, and a later one comes from
+	// the relay.
 	if err := r.add(w); err != nil {
 		w.close()
 		return nil, err
@@ -89,7 +86,7 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 		return nil, err
 	}
 	snapshot := job.Snapshot()
-	// A since from a history that Redis has lost must not hide what follows.
+	// A since from a history that Redis has lost must not hide later events.
 	w.last = snapshot.Seq
 	if since >= 0 {
 		w.last = min(since, snapshot.Seq)
@@ -104,7 +101,7 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 	return New(job.Record, snapshot, w.out, w.close, w.failure), nil
 }
 
-// open reads the job and what is to be replayed before live events.
+// open reads the job and the events to replay before live ones.
 func (r *Relay) open(ctx context.Context, id string, since int64) (*record.Stored, []presswork.Event, error) {
 	job, err := r.records.Find(ctx, id)
 	if err != nil {
@@ -150,7 +147,7 @@ func newWatcher(r *Relay, id string) *watcher {
 
 func (w *watcher) close() { w.cancel() }
 
-// fail ends the watch for a reason. Called with the relay's lock held.
+// fail ends the watch with an error. The caller holds the relay's lock.
 func (w *watcher) fail(err error) {
 	w.mu.Lock()
 	if w.ctx.Err() == nil && w.err == nil {
@@ -173,7 +170,7 @@ func (w *watcher) run(replay []presswork.Event) {
 	defer w.relay.remove(w)
 
 	if len(replay) > 0 && w.last >= replay[0].Seq {
-		// The terminal event of a finished job, at the snapshot's seq.
+		// Replay the terminal event of an ended job, which has the snapshot's seq.
 		w.last = replay[0].Seq - 1
 	}
 
@@ -193,7 +190,7 @@ func (w *watcher) run(replay []presswork.Event) {
 	}
 }
 
-// take yields what a piece of news brings; false ends the watch.
+// take handles news by passing on events. It returns false when the watch has ended.
 func (w *watcher) take(n news) bool {
 	switch {
 	case n.seq <= w.last:
@@ -201,10 +198,10 @@ func (w *watcher) take(n news) bool {
 	case n.event != nil && n.seq == w.last+1:
 		return w.yield([]presswork.Event{*n.event})
 	}
-	// Something was lost between: the log has it.
+	// Events between were lost: read them from the log.
 	missed, err := w.relay.records.Events(w.ctx, w.id, w.last)
 	if err != nil {
-		// Nothing is yielded past a gap; the next check tries again.
+		// Never skip a gap; the next check tries again.
 		if w.ctx.Err() == nil {
 			w.relay.log.Warn("missed events could not be read", "job_id", w.id, "after", w.last, "err", err)
 		}
@@ -219,7 +216,7 @@ func (w *watcher) take(n news) bool {
 	return w.yield(missed)
 }
 
-// yield hands events to the reader; false when the watch is over.
+// yield passes events to the reader; it returns false when the watch has ended.
 func (w *watcher) yield(events []presswork.Event) bool {
 	for _, e := range events {
 		if e.Seq <= w.last {

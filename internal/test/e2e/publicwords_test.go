@@ -44,7 +44,7 @@ func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
 	}
 
 	job := c.Submit(e2e.Submission{Content: "# x", WebhookURL: receiver.URL})
-	logged(t, node, "will be tried again")
+	logged(t, node, "a run failed; the job is retried")
 	ask("status", "GET", job.StatusURL, "")
 	ask(
 		"a PDF at once",
