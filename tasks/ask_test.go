@@ -84,7 +84,7 @@ func TestCallersWithOneKeyShareOneTask(t *testing.T) {
 	}
 
 	if n := runs.Load(); n != 5 {
-		t.Errorf("%d runs, want 5: an answer that is whole is not shared", n)
+		t.Errorf("%d runs, want 5: a complete answer must not be shared", n)
 	}
 }
 

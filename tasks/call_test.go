@@ -158,7 +158,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	wantCode(t, err, fault.IdempotencyConflict)
 
 	if len(runs) != 0 {
-		t.Error("it ran twice")
+		t.Error("the conflicting call ran")
 	}
 }
 

@@ -73,7 +73,7 @@ func TestObjectsOfACancelledJobAreDiscarded(t *testing.T) {
 	}
 
 	if d.of(failing) != 0 || b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil {
-		t.Error("a job whose artifact is not deleted has left the ledger")
+		t.Error("the job left the ledger before its artifact was deleted")
 	}
 
 	// Cancelled while a worker had it, which then stores its result and dies: its

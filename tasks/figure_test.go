@@ -38,7 +38,7 @@ func TestFigureIsReadOncePerMaxAge(t *testing.T) {
 		want(1, 1)
 
 		if err := <-slow; err == nil {
-			t.Error("who asked heard of no error")
+			t.Error("the caller that asked got no error")
 		}
 		want(1, 1)
 		time.Sleep(time.Second)

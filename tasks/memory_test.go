@@ -113,7 +113,7 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 	}
 
 	if err := b.client.Health(t.Context()); err != nil {
-		t.Errorf("it takes writes, yet: %v", err)
+		t.Errorf("Health of a Redis that accepts writes: %v", err)
 	}
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID}, false)

@@ -167,6 +167,6 @@ func TestPlainTasksAreTriedAsOftenAsTheirKindAllows(t *testing.T) {
 	}
 
 	if tries.Load() != 3 || refused.Load() != 1 {
-		t.Errorf("%d tries, and %d of what is final", tries.Load(), refused.Load())
+		t.Errorf("%d tries of a failing delivery, want 3; %d of a refused one, want 1", tries.Load(), refused.Load())
 	}
 }

@@ -40,12 +40,12 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 
 	packed := func() bool { return b.rdb.Exists(ctx, tasks.PackedKey(id)).Val() == 1 }
 	if pack(tasks.PackAfter - time.Minute); packed() {
-		t.Fatal("it is packed too soon for nodes of the release before")
+		t.Fatal("the record was packed before PackAfter")
 	}
 	ttl := b.rdb.PTTL(ctx, tasks.JobKey(id)).Val()
 
 	if pack(tasks.PackAfter + time.Minute); !packed() {
-		t.Fatal("it is not packed")
+		t.Fatal("the record was not packed after PackAfter")
 	}
 
 	if keys := b.rdb.Keys(ctx, "pw:{"+id+"}:*").Val(); len(keys) != 1 {
@@ -53,11 +53,11 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	}
 
 	if got := b.rdb.PTTL(ctx, tasks.PackedKey(id)).Val(); got > ttl || got < ttl-time.Minute {
-		t.Errorf("it lives %s after %s", got, ttl)
+		t.Errorf("the packed record lives %s, the record lived %s", got, ttl)
 	}
 
 	if n := b.rdb.Exists(ctx, "pw:settled").Val(); n != 0 {
-		t.Error("it is to be packed again")
+		t.Error("the packed job is still listed for packing")
 	}
 
 	if diff := cmp.Diff(job, b.job(t, id)); diff != "" {

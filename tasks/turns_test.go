@@ -300,6 +300,6 @@ func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 
 	order := runs.inTurn(t, len(held), len(held)+1+5)
 	if at := slices.IndexFunc(order, func(r running) bool { return r.id == first }); at != len(held) {
-		t.Errorf("it was the %dth to run, of %v", at+1, order)
+		t.Errorf("the first task was number %d to run, of %v", at+1, order)
 	}
 }

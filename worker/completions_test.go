@@ -287,7 +287,7 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 
 		if want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]; text.String() != c.says ||
 			executed.String() != want {
-			t.Errorf("%s: it says %q and executed %q", name, text.String(), executed.String())
+			t.Errorf("%s: the answer is %q and the executed calls are %q", name, text.String(), executed.String())
 		}
 
 		if rows := h.used(

@@ -31,7 +31,7 @@ func TestAStoppingWorkerLeavesACallThatItHasNotRead(t *testing.T) {
 
 			defer func() {
 				if p := recover(); p != nil {
-					t.Errorf("it wrote to the call: %v", p) // the run here cannot be written to
+					t.Errorf("the completion wrote to the call: %v", p) // the run here cannot be written to
 				}
 			}()
 

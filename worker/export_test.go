@@ -181,7 +181,7 @@ func TestAnExportIsStoredNamedAndCounted(t *testing.T) {
 			), time.Now().
 				Add(c.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
 				rec.Artifact.ExpiresAt.After(late) {
-				t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
+				t.Errorf("%s: the artifact expires at %s", name, rec.Artifact.ExpiresAt)
 			}
 			key := storage.ArtifactKeyOf(id, c.contentType)
 

@@ -59,6 +59,6 @@ func TestThePaceIsLearnedFromLongDocuments(t *testing.T) {
 	}
 
 	if got := p.expect(2 << 20).Round(time.Second); got != 20*time.Second {
-		t.Errorf("expects %s of twice what took 10 s", got)
+		t.Errorf("the estimate for 2 MiB is %s, want 20 s", got)
 	}
 }

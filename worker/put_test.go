@@ -39,7 +39,7 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	}
 
 	if n := s.printer.prints.Load(); n != 1 {
-		t.Errorf("it was printed %d times", n)
+		t.Errorf("the document was printed %d times, want once", n)
 	}
 }
 

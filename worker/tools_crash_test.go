@@ -164,7 +164,7 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 
 	if result, err := s.Call(t.Context(), python("x")); err == nil {
-		t.Errorf("a session whose worker was killed goes on: %+v", result)
+		t.Errorf("a session continued after its worker was killed: %+v", result)
 	}
 
 	if got := run(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {

@@ -245,7 +245,7 @@ func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 			), time.Now().
 				Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
 				rec.Artifact.ExpiresAt.After(late) {
-				t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
+				t.Errorf("%s: the artifact expires at %s", name, rec.Artifact.ExpiresAt)
 			}
 
 			if warned := len(rec.Warnings) == 1 &&

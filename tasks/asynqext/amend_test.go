@@ -38,16 +38,16 @@ func TestAClockThatIsSetMeanwhileMovesNoRetry(t *testing.T) {
 			return delay
 		}
 		if got := send(errors.New("connection refused")); got != int64(4) {
-			t.Fatalf("at first it is put off by %v s", got)
+			t.Fatalf("the first retry is after %v s, want 4", got)
 		}
 		time.Sleep(time.Hour) // as the clock is set
 
 		if got := send(nil); got != int64(4) {
-			t.Errorf("an hour later it is put off by %v s, not 4", got)
+			t.Errorf("the repeated retry is after %v s, want 4", got)
 		}
 
 		if got := send(nil); got != int64(4-3600) {
-			t.Errorf("what was sent is remembered: %v s", got)
+			t.Errorf("the delay of an accepted retry was kept: %v s", got)
 		}
 	})
 }

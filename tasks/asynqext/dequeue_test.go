@@ -26,7 +26,7 @@ func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 		w.handled(t, w.enqueue(t))
 
 		if waits.Load() == before {
-			t.Error("a task was picked up without a wait for it")
+			t.Error("the dequeuer took a task without waiting for it")
 		}
 	}
 }

@@ -106,6 +106,6 @@ func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 
 	slow.by, before = 2*measureWithin, c.here
 	if c.Measure(t.Context()); c.here != before {
-		t.Error("a slow look replaced a quick one that it agrees with")
+		t.Error("a slow measurement replaced a quick one that it agrees with")
 	}
 }

@@ -270,7 +270,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		is(key, "pending")
 
 		if waiting := b.rdb.LRange(ctx, render("pending"), 0, -1).Val(); !slices.Contains(waiting, id) {
-			t.Errorf("of %s there wait %v", id, waiting)
+			t.Errorf("task %s is not pending: %v", id, waiting)
 		}
 		ask("DELETE", "pending_tasks:delete_all")
 	}

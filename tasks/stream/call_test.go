@@ -88,7 +88,7 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	wantCode(t, err, fault.QueueUnavailable)
 
 	if after := fault.AsError(err).After; after <= 0 {
-		t.Errorf("it may be tried again after %s", after)
+		t.Errorf("the error advises a retry after %s", after)
 	}
 	// Its body may take a megabyte, and there may be no worker for hours.
 	late, left := stream.Call{ID: tasks.NewID(), MaxWait: time.Millisecond}, stream.Call{ID: tasks.NewID()}

@@ -68,7 +68,7 @@ func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
 	}
 
 	if len(r.watchers) != 0 {
-		t.Error("it is kept")
+		t.Error("the relay kept the watcher")
 	}
 	r.end(errors.New("a second end"))
 
