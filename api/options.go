@@ -48,7 +48,7 @@ type Options struct {
 	// Fetch downloads the remote images of POST /api/preview, within the address rules. Nil: previews have no
 	// remote images.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil: a worker draws them, for processes without a
+	// Diagrams draws the diagrams of POST /api/preview. Nil: a worker draws them, for processes without a
 	// browser.
 	Diagrams *diagram.Renderer
 	// Recommender analyses documents and chooses themes. Default: one without memory.

@@ -51,7 +51,7 @@ func newComposer(o Options, remote diagram.Remote) *composer {
 		o.Diagrams = diagram.New(
 			diagram.Options{
 				Log: o.Log,
-				Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
+				Remote: func(ctx context.Context, sources []diagram.Source, s diagram.Style) ([]diagram.Picture, error) {
 					// Free the slot while this document waits for its diagrams. The caller of Remote holds one.
 					<-p.slots
 					defer func() { p.slots <- struct{}{} }()
@@ -171,7 +171,11 @@ const maxDrawing = 64 << 10
 
 // drawDiagrams lets a worker draw diagrams and waits up to DrawWait. It draws the first ones that fit into one
 // task. It returns an error at once when no worker runs.
-func (s *Server) drawDiagrams(ctx context.Context, sources []string, style diagram.Style) ([]diagram.Picture, error) {
+func (s *Server) drawDiagrams(
+	ctx context.Context,
+	sources []diagram.Source,
+	style diagram.Style,
+) ([]diagram.Picture, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.DrawWait,
 		fault.Errorf(fault.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))
 	defer cancel()
@@ -185,15 +189,16 @@ func (s *Server) drawDiagrams(ctx context.Context, sources []string, style diagr
 		return nil, errors.New("no worker is running")
 	}
 
-	size := 0
-	for i, source := range sources {
-		if size += len(source); size > maxDrawing {
-			sources = sources[:i]
+	drawing, size := tasks.Drawing{Style: tasks.DrawingStyle(style)}, 0
+	for _, source := range sources {
+		if size += len(source.Text); size > maxDrawing {
 			break
 		}
+		drawing.Sources = append(drawing.Sources, source.Text)
+		drawing.Languages = append(drawing.Languages, source.Language)
 	}
 
-	task, err := tasks.DrawDiagrams.Task(tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style)})
+	task, err := tasks.DrawDiagrams.Task(drawing)
 	if err != nil {
 		return nil, err
 	}

@@ -154,9 +154,11 @@ type Preview struct {
 
 // Drawing is the payload of DrawDiagrams.
 type Drawing struct {
-	// Sources are diagrams in Mermaid, without duplicates.
-	Sources []string     `json:"sources"`
-	Style   DrawingStyle `json:"style"`
+	// Sources are diagrams without duplicates.
+	Sources []string `json:"sources"`
+	// Languages has the language of each source, "mermaid" or "dot". Empty: all are in Mermaid.
+	Languages []string     `json:"languages,omitempty"`
+	Style     DrawingStyle `json:"style"`
 }
 
 // DrawingStyle is a diagram.Style on the queue.

@@ -76,5 +76,13 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 
 // Draw handles tasks.DrawDiagrams. It returns the pictures of a document's diagrams, in their order.
 func (w *Worker) Draw(ctx context.Context, task tasks.Drawing) (any, error) {
-	return w.Diagrams.Draw(ctx, task.Sources, diagram.Style(task.Style))
+	sources := make([]diagram.Source, len(task.Sources))
+	for i, text := range task.Sources {
+		sources[i] = diagram.Source{Language: diagram.Mermaid, Text: text}
+		if i < len(task.Languages) {
+			sources[i].Language = task.Languages[i]
+		}
+	}
+
+	return w.Diagrams.Draw(ctx, sources, diagram.Style(task.Style))
 }

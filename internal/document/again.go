@@ -86,7 +86,7 @@ func (d Document) watched(o markdown.Options) markdown.Options {
 	}
 
 	if diagrams != nil {
-		o.Diagrams = func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
+		o.Diagrams = func(ctx context.Context, sources []markdown.DiagramSource) ([]markdown.Diagram, error) {
 			d.external.Store(true)
 			return diagrams(ctx, sources)
 		}

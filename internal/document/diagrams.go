@@ -21,7 +21,7 @@ const diagramText = 14
 func (c *Converter) drawer(
 	theme themes.Theme,
 	o presswork.Options,
-) func(context.Context, []string) ([]markdown.Diagram, error) {
+) func(context.Context, []markdown.DiagramSource) ([]markdown.Diagram, error) {
 	if c.diagrams == nil {
 		return nil
 	}
@@ -42,8 +42,12 @@ func (c *Converter) drawer(
 		style.Accents = append(style.Accents, theme.Token(name))
 	}
 
-	return func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
-		pictures, err := c.diagrams.Draw(ctx, sources, style)
+	return func(ctx context.Context, sources []markdown.DiagramSource) ([]markdown.Diagram, error) {
+		list := make([]diagram.Source, len(sources))
+		for i, s := range sources {
+			list[i] = diagram.Source(s)
+		}
+		pictures, err := c.diagrams.Draw(ctx, list, style)
 
 		drawn := make([]markdown.Diagram, len(pictures))
 		for i, p := range pictures {

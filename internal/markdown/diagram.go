@@ -39,15 +39,20 @@ func (embeddedRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// drawDiagrams replaces mermaid code blocks by their diagrams. One that cannot be drawn stays code, with a
-// warning. Errors: that of Options.Diagrams, the cause of ctx.
+// drawDiagrams replaces code blocks of Mermaid and Graphviz by their diagrams. One that cannot be drawn stays code,
+// with a warning. Errors: that of Options.Diagrams, the cause of ctx.
 func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
-	var sources []string
+	var sources []DiagramSource
 	tree.EachBlock(root, func(n ast.Node) {
-		if code, ok := n.(*ast.FencedCodeBlock); ok && codeblock.LanguageOf(code, p.src) == "mermaid" {
+		code, ok := n.(*ast.FencedCodeBlock)
+		if !ok {
+			return
+		}
+
+		if language := codeblock.InfoOf(code, p.src).Diagram(); language != "" {
 			fences = append(fences, code)
-			sources = append(sources, string(tree.BlockText(code, p.src, 0)))
+			sources = append(sources, DiagramSource{language, string(tree.BlockText(code, p.src, 0))})
 		}
 	})
 

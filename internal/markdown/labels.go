@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"presswork/internal/markdown/dialect/myst"
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/label"
 )
 
@@ -38,7 +39,7 @@ type Caption struct {
 // HasLabels reports whether a source may have labels such as #fig:x. It may be wrong: what only looks like
 // a label costs time but changes nothing.
 func HasLabels(src []byte) bool {
-	if myst.MayHoldLabels(src) {
+	if myst.MayHoldLabels(src) || quarto.MayHoldLabels(src) {
 		return true
 	}
 

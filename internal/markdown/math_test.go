@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,21 +125,24 @@ func TestFormulasBeyondTheirTimeStaySource(t *testing.T) {
 
 func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
 	t.Parallel()
-	src := "```mermaid\ngraph TD; A-->B\n```\n\n> ```Mermaid\n> broken\n> ```\n"
+	src := "```{graphviz}\ngraph { A -- B }\n```\n\n> ```Mermaid\n> broken\n> ```\n"
 	calls := 0
 
 	d := render(
 		t,
 		src,
-		markdown.Options{Diagrams: func(_ context.Context, sources []string) ([]markdown.Diagram, error) {
-			calls++
+		markdown.Options{
+			Diagrams: func(_ context.Context, sources []markdown.DiagramSource) ([]markdown.Diagram, error) {
+				calls++
 
-			if len(sources) != 2 || sources[1] != "broken\n" {
-				t.Errorf("sources: %q", sources)
-			}
+				want := []markdown.DiagramSource{{"dot", "graph { A -- B }\n"}, {"mermaid", "broken\n"}}
+				if !slices.Equal(sources, want) {
+					t.Errorf("sources: %q", sources)
+				}
 
-			return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}, nil
-		}},
+				return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}, nil
+			},
+		},
 	)
 	if calls != 1 || !strings.Contains(d.HTML, `<div class="diagram"><svg id=first></svg></div>`) ||
 		!strings.Contains(d.HTML, "broken") {
@@ -151,7 +155,31 @@ func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
 	}
 
 	d = render(t, src, markdown.Options{})
-	if len(d.Warnings) != 2 || !strings.Contains(d.HTML, "A--&gt;B") {
+	if len(d.Warnings) != 2 || !strings.Contains(d.HTML, "A -- B") {
 		t.Errorf("without a browser: %v, %s", d.Warnings, d.HTML)
+	}
+}
+
+func TestDiagramCellOfQuartoIsAFigure(t *testing.T) {
+	t.Parallel()
+
+	d := render(
+		t,
+		"```{dot}\n//| label: fig-runs\n//| fig-cap: \"Runs & stops\"\n//| echo: false\n\ngraph { a -- b }\n```\n\nSee @fig-runs.",
+		markdown.Options{
+			Diagrams: func(_ context.Context, sources []markdown.DiagramSource) ([]markdown.Diagram, error) {
+				if want := []markdown.DiagramSource{{"dot", "graph { a -- b }\n"}}; !slices.Equal(sources, want) {
+					t.Errorf("got the sources %q, want %q", sources, want)
+				}
+
+				return []markdown.Diagram{{SVG: "<svg></svg>"}}, nil
+			},
+		},
+	)
+
+	for _, want := range []string{`<figure id="fig-runs">`, "<svg></svg>", "Figure\u00a01", "Runs &amp; stops", `See <a href="#fig-runs"`} {
+		if !strings.Contains(d.HTML, want) {
+			t.Errorf("%s lacks %s", d.HTML, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/formula"
@@ -237,7 +239,8 @@ func (n *numberer) numberCode(node *ast.FencedCodeBlock) {
 		id = own
 	}
 	id = tree.CleanID(id)
-	isDiagram, captioned := info.Language == "mermaid", info.Title != ""
+	info.Title = cmp.Or(info.Title, tree.AttributeText(node, quarto.CaptionAttribute))
+	isDiagram, captioned := info.Diagram() != "", info.Title != ""
 
 	switch {
 	case isDiagram && n.isNumbered(Figure, id, captioned):

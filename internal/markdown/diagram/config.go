@@ -59,6 +59,21 @@ func (s Style) config() map[string]any {
 	}
 }
 
+// graph returns the default attributes of Graphviz and the colours that its picture gets after the layout.
+func (s Style) graph() map[string]any {
+	s = s.seen()
+
+	return map[string]any{
+		"text":   s.Text,
+		"fill":   s.wash(0),
+		"border": mix(s.accent(0), s.Text, 0.8),
+		"line":   mix(s.Text, s.Page, 0.7),
+		"group":  s.Line,
+		"font":   s.Font,
+		"size":   s.Size,
+	}
+}
+
 // sheet returns a style sheet for what the variables of Mermaid cannot set.
 func (s Style) sheet() string {
 	s = s.seen()

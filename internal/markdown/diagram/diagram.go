@@ -1,15 +1,17 @@
-// Package diagram draws untrusted Mermaid diagrams as safe SVG. Mermaid runs in a browser page of its own. Its
-// result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets, scripts, HTML
-// and addresses.
+// Package diagram draws untrusted diagrams of Mermaid and Graphviz as safe SVG. Both run in a browser page of their
+// own. Their result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets, scripts,
+// HTML and addresses.
 package diagram
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"presswork/internal/fault"
@@ -52,9 +54,19 @@ type Options struct {
 // expressions, each with a time limit of its own. It returns the JSON of their values up to the first that fails.
 type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
 
+// The languages of diagrams.
+const (
+	Mermaid = "mermaid"
+	// DOT is the language of Graphviz.
+	DOT = "dot"
+)
+
+// Source is a diagram in its language, Mermaid or DOT.
+type Source struct{ Language, Text string }
+
 // Remote draws distinct sources and returns the pictures of the first of them. The others, or all after an error,
 // stay undrawn.
-type Remote func(ctx context.Context, sources []string, s Style) ([]Picture, error)
+type Remote func(ctx context.Context, sources []Source, s Style) ([]Picture, error)
 
 // Renderer draws diagrams. It is safe for concurrent use.
 type Renderer struct {
@@ -83,11 +95,11 @@ func New(o Options) *Renderer {
 
 // Draw draws the diagrams of one document in a style and returns one picture for each source. Errors:
 // BrowserUnavailable, the cause of ctx.
-func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Picture, error) {
+func (r *Renderer) Draw(ctx context.Context, sources []Source, s Style) ([]Picture, error) {
 	s.Accents = distinct(s.Accents)
 	pictures := make([]Picture, len(sources))
 	names := make([]string, len(sources))
-	missing := map[string]string{} // name → source
+	missing := map[string]Source{} // by name
 	var order []string
 	size := 0
 
@@ -96,17 +108,17 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 		case i >= MaxDiagrams:
 			pictures[i].Problem = fmt.Sprintf("the document has more than %d diagrams", MaxDiagrams)
 			continue
-		case strings.TrimSpace(src) == "":
+		case strings.TrimSpace(src.Text) == "":
 			pictures[i].Problem = "it is empty"
 			continue
-		case len(src) > MaxSource:
-			pictures[i].Problem = fmt.Sprintf("it has %d bytes; at most %d are allowed", len(src), MaxSource)
+		case len(src.Text) > MaxSource:
+			pictures[i].Problem = fmt.Sprintf("it has %d bytes; at most %d are allowed", len(src.Text), MaxSource)
 			continue
-		case size+len(src) > maxSources:
+		case size+len(src.Text) > maxSources:
 			pictures[i].Problem = fmt.Sprintf("the document's diagrams have more than %d KB together", maxSources>>10)
 			continue
 		}
-		size += len(src)
+		size += len(src.Text)
 
 		names[i] = nameOf(src, s)
 		if known, ok := r.cache.Get(names[i]); ok {
@@ -147,26 +159,34 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 
 // nameOf returns a name for a diagram from everything that decides its picture. The ids in the picture begin with
 // it.
-func nameOf(src string, s Style) string {
+func nameOf(src Source, s Style) string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode([]any{src, s}) // encoding strings cannot fail
 
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// drawMissing draws the diagrams that are not in the cache, several in one page. One that breaks its page or takes
-// too long is tried again as the first of a new page. The diagrams before it may be the reason.
+// drawMissing draws the diagrams that are not in the cache, several of a language in one page. One that breaks its
+// page or takes too long is tried again as the first of a new page. The diagrams before it may be the reason.
 func (r *Renderer) drawMissing(
 	ctx context.Context,
 	names []string,
-	sources map[string]string,
+	sources map[string]Source,
 	s Style,
 ) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
 	broken, again := 0, false
 
+	language := func(name string) string { return sources[name].Language }
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(language(b), language(a)) })
+
 	for left := names; len(left) > 0; {
-		pictures, err := r.run(ctx, left[:min(len(left), perPage)], sources, s)
+		page := slices.IndexFunc(left, func(name string) bool { return language(name) != language(left[0]) })
+		if page < 0 {
+			page = len(left)
+		}
+
+		pictures, err := r.run(ctx, left[:min(page, perPage)], sources, s)
 		for i, p := range pictures {
 			drawn[left[i]] = p
 			r.cache.Put(left[i], p, len(p.SVG)+len(p.Problem)+100)
@@ -209,7 +229,7 @@ func (r *Renderer) drawMissing(
 func (r *Renderer) drawRemote(
 	ctx context.Context,
 	names []string,
-	sources map[string]string,
+	sources map[string]Source,
 	s Style,
 ) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
@@ -217,7 +237,7 @@ func (r *Renderer) drawRemote(
 		return drawn, nil
 	}
 
-	list := make([]string, len(names))
+	list := make([]Source, len(names))
 	for i, name := range names {
 		list[i] = sources[name]
 	}

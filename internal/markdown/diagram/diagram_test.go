@@ -95,13 +95,13 @@ func TestTextIsReadable(t *testing.T) {
 		Accents: style.Accents,
 	}
 
-	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, patient).Script}).Draw(t.Context(), []string{
+	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, patient).Script}).Draw(t.Context(), mermaid(
 		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
 		"gantt\n dateFormat YYYY-MM-DD\n axisFormat %Y-%m-%d\n tickInterval 1day\n Anna :2026-01-01, 90d",
 		"classDiagram\n Anna --> Berta : knows",
 		"sequenceDiagram\n rect rgb(200, 220, 240)\n Anna->>Berta: Hello\n end",
-	}, dark)
+	), dark)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,19 @@ func TestTextIsReadable(t *testing.T) {
 	}
 }
 
-// draw draws diagrams in the style of the tests.
+func mermaid(texts ...string) (sources []diagram.Source) {
+	for _, text := range texts {
+		sources = append(sources, diagram.Source{Language: diagram.Mermaid, Text: text})
+	}
+
+	return sources
+}
+
+// draw draws Mermaid diagrams in the style of the tests.
 func draw(t testing.TB, r *diagram.Renderer, sources ...string) []diagram.Picture {
 	t.Helper()
 
-	pictures, err := r.Draw(t.Context(), sources, style)
+	pictures, err := r.Draw(t.Context(), mermaid(sources...), style)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +281,7 @@ func TestDrawEndsWithItsContextAndItsBrowser(t *testing.T) {
 
 			return c.err
 		})})
-		if p, err := r.Draw(ctx, []string{"a", "b"}, style); fault.CodeOf(err) != c.want || len(runs) != 1 {
+		if p, err := r.Draw(ctx, mermaid("a", "b"), style); fault.CodeOf(err) != c.want || len(runs) != 1 {
 			t.Errorf("%s: %+v, %v after %d runs", name, p, err, len(runs))
 		}
 	}

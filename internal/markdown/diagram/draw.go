@@ -16,24 +16,32 @@ import (
 	"presswork/internal/fault"
 )
 
-// Mermaid 11.17.2 as published on npm, and the function that runs it in the page.
+// Mermaid 11.17.2 and Viz.js 3.31.0 (Graphviz 16.1.0 as WebAssembly) as published on npm, and the function that
+// runs them in the page.
 var (
 	//go:embed mermaid/mermaid.min.js.gz
 	mermaidGz []byte
+	//go:embed graphviz/viz-global.js.gz
+	vizGz []byte
 	//go:embed draw.js
 	drawJS string
 )
 
-// mermaidJS returns Mermaid, 3.6 MB. It is unpacked on first use.
-var mermaidJS = sync.OnceValues(func() (string, error) {
-	z, err := gzip.NewReader(bytes.NewReader(mermaidGz))
+// mermaidJS returns Mermaid, 3.6 MB, and vizJS returns Viz.js, 1.3 MB. They are unpacked on first use.
+var (
+	mermaidJS = sync.OnceValues(func() (string, error) { return unpack(mermaidGz) })
+	vizJS     = sync.OnceValues(func() (string, error) { return unpack(vizGz) })
+)
+
+func unpack(packed []byte) (string, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return "", err
 	}
 	b, err := io.ReadAll(z)
 
 	return string(b), err
-})
+}
 
 // drawing is what draw.js returns for one diagram.
 type drawing struct {
@@ -47,24 +55,26 @@ type drawing struct {
 	Error string  `json:"error"`
 }
 
-// run draws diagrams in one page. It returns the pictures before the first diagram that breaks the page, and the
-// error for that one.
-func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) ([]Picture, error) {
-	library, err := mermaidJS()
+// run draws diagrams of one language in one page. It returns the pictures before the first diagram that breaks the
+// page, and the error for that one.
+func (r *Renderer) run(ctx context.Context, names []string, sources map[string]Source, s Style) ([]Picture, error) {
+	library, err := libraryOf(sources[names[0]].Language)
 	if err != nil {
 		return nil, err
 	}
-	config, sheet := s.config(), s.sheet()
+	config, sheet, graph := s.config(), s.sheet(), s.graph()
 	var expressions []string
 
 	for _, name := range names {
 		job, err := json.Marshal(
 			map[string]any{
-				"config": config,
-				"sheet":  sheet,
-				"name":   name,
-				"source": sources[name],
-				"least":  SmallestText,
+				"config":   config,
+				"sheet":    sheet,
+				"graph":    graph,
+				"name":     name,
+				"language": sources[name].Language,
+				"source":   sources[name].Text,
+				"least":    SmallestText,
 			},
 		)
 		if err != nil {
@@ -90,11 +100,23 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	return pictures, err
 }
 
+// libraryOf returns the library that draws a language.
+func libraryOf(language string) (string, error) {
+	if language == DOT {
+		return vizJS()
+	}
+
+	return mermaidJS()
+}
+
 // picture returns the cleaned picture of a drawing, or its problem.
-func (d drawing) picture(name, source string) Picture {
+func (d drawing) picture(name string, src Source) Picture {
 	if d.Error != "" {
 		problem, line := plainError(d.Error)
-		if strings.Contains(source, "%%") || strings.HasPrefix(strings.TrimSpace(source), "---") {
+
+		source := src.Text
+		if src.Language == Mermaid &&
+			(strings.Contains(source, "%%") || strings.HasPrefix(strings.TrimSpace(source), "---")) {
 			line = 0 // Mermaid does not count the lines of comments and front matter
 		}
 

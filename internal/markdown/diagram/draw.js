@@ -1,4 +1,4 @@
-async ({config, sheet, name, source, least}) => {
+async ({config, sheet, graph, name, language, source, least}) => {
   // The properties that decide the look of a shape or a text: inherited ones, and others with their
   // initial values.
   const inherited = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
@@ -49,11 +49,15 @@ async ({config, sheet, name, source, least}) => {
   const contrast = (a, b) => (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
   const legible = (root) => {
     const usual = getComputedStyle(root).fill;
-    for (const node of root.querySelectorAll(".node, .actor-man")) {
-      const shape = [...node.querySelectorAll("rect, circle, ellipse, polygon, path")].find((e) => e.style.fill);
-      const back = shape && channels(getComputedStyle(shape).fill);
-      if (!back) continue;
+    const colored = (e) => e.style.fill || (language === "dot" && e.getAttribute("fill") !== graph.fill && channels(getComputedStyle(e).fill));
+    for (const node of root.querySelectorAll(".node, .actor-man, .cluster")) {
+      const shapes = [...node.querySelectorAll("rect, circle, ellipse, polygon, path")].filter(colored);
       for (const text of node.querySelectorAll("text, tspan")) {
+        const at = text.getBoundingClientRect(), x = (at.left + at.right) / 2, y = (at.top + at.bottom) / 2;
+        const holds = ({left, right, top, bottom}) => left < x && x < right && top < y && y < bottom;
+        const shape = language === "dot" ? shapes.findLast((e) => holds(e.getBoundingClientRect())) : shapes[0];
+        const back = shape && channels(getComputedStyle(shape).fill);
+        if (!back) continue;
         const color = getComputedStyle(text).fill, front = channels(color);
         if (color !== usual || !front || contrast(luminance(front), luminance(back)) >= 4.5) continue;
         text.style.setProperty("fill", luminance(back) > .18 ? "#000000" : "#ffffff", "important");
@@ -96,6 +100,44 @@ async ({config, sheet, name, source, least}) => {
     }
   };
 
+  // drawGraph lets Graphviz lay out a graph and returns its svg element. Graphviz guesses the width of texts by the
+  // letters of Arial. The fonts of themes are wider, so it gets a larger size.
+  const drawGraph = async () => {
+    const wider = 1.1, text = {fontname: "Arial", fontsize: graph.size * wider, fontcolor: graph.text};
+    // Viz.js resolves its own address, which fails in an empty page without a base. It requests nothing.
+    document.head.append(Object.assign(document.createElement("base"), {href: "http://page.invalid/"}));
+    globalThis.graphviz ??= await Viz.instance();
+    const {status, output, errors} = globalThis.graphviz.render(source, {
+      format: "svg",
+      graphAttributes: {...text, bgcolor: "transparent", color: graph.group},
+      nodeAttributes: {...text, color: graph.border},
+      edgeAttributes: {...text, color: graph.line},
+    });
+    if (status !== "success") {
+      const {message} = errors.find((e) => e.level === "error") ?? {message: "it cannot be drawn"};
+      throw new Error(message.trim().replace(/^syntax error in (line \d+)(?: near '(.*)')?$/s,
+        (_, line, piece) => line + " " + (piece ? `unexpected '${piece}'` : "unexpected 'EOF'")));
+    }
+    document.body.innerHTML = output.slice(output.indexOf("<svg"));
+    const root = document.body.querySelector("svg");
+    root.setAttribute("fill", graph.text);
+    for (const shape of root.querySelectorAll(".node > :is(polygon, ellipse, path, a > *):first-of-type, .node a > :is(polygon, ellipse, path):first-of-type")) {
+      if (shape.getAttribute("fill") === "none") shape.setAttribute("fill", graph.fill);
+    }
+    for (const e of root.querySelectorAll("text")) {
+      e.setAttribute("font-size", parseFloat(e.getAttribute("font-size")) / wider);
+      if (/^Arial\b/.test(e.getAttribute("font-family") ?? "")) e.setAttribute("font-family", graph.font);
+    }
+    return root;
+  };
+
+  // drawMermaid lets Mermaid draw and returns its svg element.
+  const drawMermaid = async (config) => {
+    mermaid.initialize(config);
+    document.body.innerHTML = (await mermaid.render(name, source)).svg;
+    return document.body.querySelector("svg");
+  };
+
   const sheetElement = document.createElement("style");
   sheetElement.textContent = sheet;
   document.head.replaceChildren(sheetElement); // replaces that of the diagram before
@@ -109,7 +151,7 @@ async ({config, sheet, name, source, least}) => {
     ...config, fontSize: Math.round(config.fontSize / shrink),
     themeVariables: {...config.themeVariables, fontSize: Math.round(config.fontSize / shrink) + "px"},
   };
-  const kindOf = (source) => { try { return mermaid.detectType(source) } catch { return "" } };
+  const kindOf = (source) => { try { return language === "dot" ? "graphviz" : mermaid.detectType(source) } catch { return "" } };
 
   // Git commits have random names. Fixed ones make the same source give the same picture.
   let seed = 1;
@@ -118,13 +160,10 @@ async ({config, sheet, name, source, least}) => {
   try {
     const large = boxed.test(kindOf(source));
     const scale = large ? shrink : modest[kindOf(source)] ?? 1;
-    mermaid.initialize(large ? enlarged : config);
-    const {svg} = await mermaid.render(name, source);
-    document.body.innerHTML = svg;
-    const root = document.body.querySelector("svg");
+    const root = language === "dot" ? await drawGraph() : await drawMermaid(large ? enlarged : config);
     const text = (selector) => (root.querySelector(":scope > " + selector)?.textContent ?? "").trim();
     const title = [text("title"), text("desc")].filter(Boolean).join(": ");
-    const kind = root.getAttribute("aria-roledescription") ?? "";
+    const kind = root.getAttribute("aria-roledescription") ?? kindOf(source);
     let box = root.viewBox.baseVal;
     if (!box || !box.width || !box.height || large) {
       box = root.getBBox();

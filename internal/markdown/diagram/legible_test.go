@@ -104,6 +104,20 @@ var kinds = []struct{ name, source string }{
 	},
 }
 
+// graphs are drawn by Graphviz.
+var graphs = []struct{ name, source string }{
+	{
+		"graph",
+		"digraph G { label=\"Title\"; rankdir=LR; subgraph cluster_a { label=\"Group\"; a -> b [label=\"to\"] } b -> c; c [shape=box, label=\"Clara\"]; " +
+			"d [shape=record, label=\"one|{two|three}\"]; c -> d; e [shape=none, label=\"Plain\"]; d -> e [style=dashed] }",
+	},
+	{
+		"table",
+		"graph { a [shape=none, label=<<table border=\"1\"><tr><td>One</td><td>Two</td></tr><tr><td colspan=\"2\">Three</td></tr></table>>]; a -- b }",
+	},
+	{"small letters", "graph { node [fontsize=5]; Small -- Letters }"},
+}
+
 // look returns the texts of a drawing with their sizes and what is painted below them,
 // and its lines.
 const look = `(svg) => {
@@ -214,10 +228,6 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 	browser := browsertest.Start(t, chromium.Options{Tabs: 1, ScriptTimeout: wait.Patience})
 	catalogue := themes.Open(themes.Options{})
 
-	library, err := mermaidJS()
-	if err != nil {
-		t.Fatal(err)
-	}
 	styles := map[string]Style{}
 
 	for _, theme := range catalogue.List() {
@@ -243,16 +253,27 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 		return marks[place]
 	}
 	config, sheet := recolor(marked.config(), "", mark), recolor(marked.sheet(), "sheet", mark)
+	graph := recolor(marked.graph(), "graph", mark)
+	kinds := append(slices.Clone(kinds), graphs...)
+	first := len(kinds) - len(graphs) // of the graphs
+
 	var draw, inspect []string
 
 	for i, k := range kinds {
+		language := Mermaid
+		if i >= first {
+			language = DOT
+		}
+
 		job, err := json.Marshal(
 			map[string]any{
-				"config": config,
-				"sheet":  sheet,
-				"name":   fmt.Sprintf("k%d", i),
-				"source": k.source,
-				"least":  SmallestText,
+				"config":   config,
+				"sheet":    sheet,
+				"graph":    graph,
+				"name":     fmt.Sprintf("k%d", i),
+				"language": language,
+				"source":   k.source,
+				"least":    SmallestText,
 			},
 		)
 		if err != nil {
@@ -261,9 +282,24 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 		draw = append(draw, "("+drawJS+")("+string(job)+")")
 	}
 
-	drawn, err := browser.Script(t.Context(), library, draw...)
-	if err != nil {
-		t.Fatal(err)
+	var drawn []json.RawMessage
+
+	for language, list := range map[string][]string{Mermaid: draw[:first], DOT: draw[first:]} {
+		library, err := libraryOf(language)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		answers, err := browser.Script(t.Context(), library, list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if language == DOT {
+			drawn = append(drawn, answers...)
+		} else {
+			drawn = append(answers, drawn...)
+		}
 	}
 
 	for i := range drawn {
@@ -272,7 +308,7 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		p := d.picture(fmt.Sprintf("k%d", i), kinds[i].source)
+		p := d.picture(fmt.Sprintf("k%d", i), Source{Text: kinds[i].source})
 		if p.Problem != "" {
 			t.Fatalf("%s: %s", kinds[i].name, p.Problem)
 		}
@@ -296,6 +332,7 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 		}
 		recolor(s.config(), "", keep)
 		recolor(s.sheet(), "sheet", keep)
+		recolor(s.graph(), "graph", keep)
 		themed[name] = colors
 	}
 

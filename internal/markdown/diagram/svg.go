@@ -221,6 +221,7 @@ var kindNames = map[string]string{
 	"flowchart":     "flow chart",
 	"gantt":         "Gantt chart",
 	"gitGraph":      "Git graph",
+	"graphviz":      "graph",
 	"journey":       "user journey",
 	"mindmap":       "mind map",
 	"pie":           "pie chart",

@@ -36,7 +36,7 @@ func Place(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock:
-			if codeblock.LanguageOf(n, src) == "math" {
+			if codeblock.InfoOf(n, src).Language == "math" {
 				block := &math.Block{Source: tree.BlockText(n, src, 0), Offset: n.Info.Segment.Start}
 				setLabel(block, tree.CleanID(codeblock.InfoOf(n, src).Attributes.ID))
 				tree.Replace(n, block)

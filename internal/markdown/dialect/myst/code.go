@@ -23,7 +23,7 @@ func (r *directiveReader) writeCode(n *directive) {
 	}
 
 	switch n.name {
-	case "mermaid":
+	case "mermaid", "graphviz":
 		language = n.name
 	case "eval-rst":
 		language = "rst"

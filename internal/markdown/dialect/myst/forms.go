@@ -22,7 +22,8 @@ func writers() map[string]directiveWriter {
 		{(*directiveReader).writeAlert, "admonition dropdown sidebar margin aside topic exercise-start solution-start " +
 			"versionadded versionchanged deprecated versionremoved"},
 		{(*directiveReader).endExercise, "exercise-end solution-end"},
-		{(*directiveReader).writeCode, "code-block code code-cell sourcecode parsed-literal productionlist mermaid eval-rst"},
+		{(*directiveReader).writeCode, "code-block code code-cell sourcecode parsed-literal productionlist " +
+			"mermaid graphviz eval-rst"},
 		{(*directiveReader).writeExample, "myst-example myst"},
 		{(*directiveReader).writeFormula, "math"},
 		{(*directiveReader).writeFigure, "figure figure-md"},

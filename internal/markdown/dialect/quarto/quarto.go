@@ -2,6 +2,7 @@
 package quarto
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -15,8 +16,18 @@ import (
 // cell. Its groups are the name and the value.
 var cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]*)(?::[ \t]*([^\n]*))?`)
 
+// diagramCell matches the info string of a cell with a diagram. Its code is never shown.
+var diagramCell = lazyregexp.New(`^\{(?:dot|mermaid)[ ,}]`)
+
+// CaptionAttribute is the attribute of a diagram cell with the caption of its figure.
+const CaptionAttribute = "fig-cap"
+
+// MayHoldLabels reports whether a source may have a diagram cell with a label.
+func MayHoldLabels(src []byte) bool { return bytes.Contains(src, []byte("| label: fig-")) }
+
 // DropOptions removes the options from the start of each code cell, and the cells that their options
-// hide. isCell reports whether the info string of a code block makes it a cell.
+// hide. The label and the caption of a diagram become its attributes id and CaptionAttribute. isCell
+// reports whether the info string of a code block makes it a cell.
 func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
 	var hidden []ast.Node
 	tree.Each(root, func(n ast.Node) {
@@ -39,6 +50,7 @@ func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
 // hide the cell.
 func dropOptions(code *ast.FencedCodeBlock, src []byte) (hidden bool) {
 	lines, options := code.Lines(), 0
+	isDiagram := diagramCell().Match(code.Info.Segment.Value(src))
 
 	for ; options < lines.Len(); options++ {
 		line := lines.At(options)
@@ -49,7 +61,15 @@ func dropOptions(code *ast.FencedCodeBlock, src []byte) (hidden bool) {
 		}
 
 		name, value := string(m[1]), strings.TrimSpace(string(m[2]))
-		hidden = hidden || (name == "echo" || name == "include") && value == "false"
+		hidden = hidden || (name == "echo" && !isDiagram || name == "include") && value == "false"
+
+		switch value = strings.Trim(value, `"'`); {
+		case !isDiagram || value == "":
+		case name == "label":
+			code.SetAttributeString("id", []byte(value))
+		case name == "fig-cap":
+			code.SetAttributeString(CaptionAttribute, []byte(value))
+		}
 	}
 
 	if options > 0 && options < lines.Len() {

@@ -15,7 +15,7 @@ import (
 
 // CellInfo matches the info string of a cell, code that Quarto runs: {python}. Attributes in the syntax of
 // Pandoc have a dot before the language: {.python}.
-var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|mermaid)([ ,}])`)
+var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|graphviz|mermaid)([ ,}])`)
 
 // maxMarkedLines is the largest number of ranges of highlighted lines of one block.
 const maxMarkedLines = 200
@@ -192,8 +192,17 @@ func InfoOf(code *ast.FencedCodeBlock, src []byte) Info {
 	return c
 }
 
-// LanguageOf returns the language of a code block in lower case, "" for none.
-func LanguageOf(code *ast.FencedCodeBlock, src []byte) string { return InfoOf(code, src).Language }
+// Diagram returns the language of a diagram, mermaid or dot. It returns "" for code.
+func (c Info) Diagram() string {
+	switch c.Language {
+	case "mermaid", "dot":
+		return c.Language
+	case "graphviz":
+		return "dot"
+	}
+
+	return ""
+}
 
 // LabelAttribute is the attribute of a code block with the label for its caption, as HTML. The package
 // that numbers listings sets it.
