@@ -10,13 +10,14 @@ import (
 
 var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 
-// Place is the beginning of an element: its page, from 1, and its distance from the foot of the page in points.
+// Place is where an element begins: its page, from 1, and its distance from the bottom of the page in points.
 type Place struct {
 	Page int
 	Top  float64
 }
 
-// Anchors returns the pages of a PDF's named destinations, by anchor.
+// Anchors returns the pages of a PDF's named destinations, by anchor. Pages count from 1. The errors are those of
+// Places.
 func (f *File) Anchors() (map[string]int, error) {
 	places, err := f.Places()
 	if err != nil {
@@ -32,7 +33,8 @@ func (f *File) Anchors() (map[string]int, error) {
 }
 
 // Places returns the places of a PDF's named destinations, by anchor. Chromium writes one destination for each
-// element that is the target of a link, even of an invisible one.
+// element that is the target of a link, even if the link is invisible. The map is empty if no link points into the
+// document.
 func (f *File) Places() (map[string]Place, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -74,7 +76,8 @@ func (f *File) Places() (map[string]Place, error) {
 	return places, nil
 }
 
-// AnchorOf removes the two escapings of a destination's name: that of PDF and that of URLs.
+// AnchorOf returns the anchor that a destination's name stands for. The name is escaped twice: as a PDF name and
+// as a URL.
 func AnchorOf(name string) string {
 	name = nameEscape.ReplaceAllStringFunc(name, func(escape string) string {
 		b, _ := hex.DecodeString(escape[1:])
@@ -87,7 +90,7 @@ func AnchorOf(name string) string {
 	return name
 }
 
-// PageNumbers returns page numbers, from 1, by object number. It reads the page tree.
+// PageNumbers reads the page tree and returns page numbers, from 1, by object number.
 func (f *File) PageNumbers() (map[int]int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
@@ -99,7 +102,7 @@ func (f *File) PageNumbers() (map[int]int, error) {
 	walk = func(node []byte) error {
 		n, ok := f.Object(node)
 		if !ok || seen[n] {
-			return fmt.Errorf("the page tree is broken at %s", node)
+			return fmt.Errorf("the page tree is invalid at %s", node)
 		}
 		seen[n] = true
 

@@ -9,19 +9,20 @@ import (
 	"io"
 )
 
-// maxContent bounds one unpacked content stream in bytes. Chromium's pages stay below a few megabytes; a drawing
+// maxContent limits one unpacked content stream, in bytes. Chromium's pages stay below a few megabytes; a drawing
 // of a million paths takes 50.
 const maxContent = 256 << 20
 
-// Operation is one step of a content stream: operands, then operator.
+// Operation is one step of a content stream (ISO 32000-1, 7.8.2): its operands, then its operator.
 type Operation struct {
 	Operands [][]byte
 	Operator []byte
-	// Start is where its operands begin.
+	// Start is the offset of its first operand.
 	Start int
 }
 
-// EachOperation calls visit for each operation of a content stream.
+// EachOperation calls visit for each operation of an unpacked content stream. It stops at the first error of visit
+// and returns it. Other errors wrap ErrObject.
 func EachOperation(content []byte, visit func(Operation) error) error {
 	var op Operation
 	op.Start = -1
@@ -35,7 +36,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 			return nil
 		}
 
-		n := TokenLength(content[at:]) // no value is a reference here
+		n := TokenLength(content[at:]) // content streams hold no references
 		if n == 0 {
 			var err error
 			if n, err = valueLength(content[at:]); err != nil {
@@ -78,28 +79,28 @@ func isOperator(value []byte) bool {
 	return true
 }
 
-// Canvas is a page or a form: an object with content and resources.
+// Canvas is a page or a form XObject: an object with content and resources.
 type Canvas struct {
-	Number int // of its object
+	Number int // object number
 	Dict   Dict
 	Form   bool
-	// Content is the object with the content of a page. A form is its own content.
+	// Content is the number of the stream object that holds the content. For a form it equals Number.
 	Content int
-	// Faces are its fonts, by name.
+	// Faces are the fonts in its resources, by name.
 	Faces map[string]Face
-	// Forms are the objects of its tagged forms, by name.
+	// Forms are the object numbers of the tagged forms in its resources, by name.
 	Forms map[string]int
-	// Tagged means that it, or a form that it draws, has tagged content.
+	// Tagged is set if the canvas, or a form that it draws, has tagged content.
 	Tagged bool
 }
 
 // Face is a font in the resources of a canvas.
 type Face struct {
 	Object int
-	Width  int // bytes of a glyph's code
+	Width  int // bytes of one glyph code
 }
 
-// Canvases returns all pages and forms.
+// Canvases returns all pages and forms of the file.
 func (f *File) Canvases() ([]Canvas, error) {
 	var found []Canvas
 
@@ -121,7 +122,7 @@ func (f *File) Canvases() ([]Canvas, error) {
 				return nil, err
 			}
 
-			var ok bool // those around it belong to banners and crop marks
+			var ok bool // the other streams draw banners and crop marks
 			if len(contents) > 0 {
 				c.Content, ok = f.Object(contents[len(contents)/2])
 			}
@@ -173,7 +174,7 @@ func isForm(o []byte) bool {
 	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && IsStream(o)
 }
 
-// resources reads which fonts and forms a canvas names.
+// resources reads which fonts and forms the canvas can name.
 func (f *File) resources(c *Canvas, value []byte) error {
 	c.Faces, c.Forms = map[string]Face{}, map[string]int{}
 
@@ -218,7 +219,7 @@ func (f *File) resources(c *Canvas, value []byte) error {
 	return nil
 }
 
-// Dictionary reads a dictionary or the reference to one.
+// Dictionary reads value as a dictionary or as a reference to one.
 func (f *File) Dictionary(value []byte) (Dict, error) {
 	if n, ok := Reference(value); ok {
 		if n >= len(f.Objects) {
@@ -231,7 +232,8 @@ func (f *File) Dictionary(value []byte) (Dict, error) {
 	return d, err
 }
 
-// Stream returns the content of a stream object, unpacked.
+// Stream returns the dictionary and the unpacked content of a stream object. It fails if the unpacked content
+// exceeds 256 MiB.
 func (f *File) Stream(number int) (d Dict, content []byte, err error) {
 	d, rest, err := ReadDict(f.Objects[number])
 	if err != nil {
@@ -261,8 +263,8 @@ func (f *File) Stream(number int) (d Dict, content []byte, err error) {
 	return d, content, nil
 }
 
-// inflate unpacks a stream with one reader for all: making one takes as long as
-// unpacking a page.
+// inflate unpacks a stream. All streams share one reader, because creating a reader takes as long as unpacking a
+// page.
 func (f *File) inflate(packed []byte) ([]byte, error) {
 	in := bytes.NewReader(packed)
 	if f.unpacker == nil {
@@ -274,18 +276,18 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 	} else if err := f.unpacker.(zlib.Resetter).Reset(in, nil); err != nil { // documented for zlib.NewReader
 		return nil, err
 	}
-	const usual = 6 // a page of text packs to a sixth
+	const usual = 6 // a page of text packs to a sixth of its size
 	out := bytes.NewBuffer(make([]byte, 0, usual*len(packed)+bytes.MinRead))
 
 	_, err := out.ReadFrom(io.LimitReader(f.unpacker, maxContent+1))
 	if err == nil && out.Len() > maxContent {
-		err = errors.New("it is too large")
+		err = errors.New("the content is too large")
 	}
 
 	return out.Bytes(), err
 }
 
-// SetStream replaces the content of a stream object.
+// SetStream replaces a stream object by the dictionary d and the given content, which SetStream packs.
 func (f *File) SetStream(number int, d Dict, content []byte) {
 	packed := f.Deflate(content)
 	d.Set("Filter", "/FlateDecode")
@@ -293,8 +295,7 @@ func (f *File) SetStream(number int, d Dict, content []byte) {
 	f.Objects[number] = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
 }
 
-// ShowsNotdef reports whether the content shows glyph 0, which fonts draw for
-// a character they do not have.
+// ShowsNotdef reports whether the content shows glyph 0. Fonts draw it for a character that they do not have.
 func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 	width := 0
 	err = EachOperation(content, func(op Operation) error {
@@ -329,8 +330,8 @@ func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 	return found, err
 }
 
-// hasZeroCode looks for a code 0 in a hexadecimal string; a number in a TJ
-// array is none.
+// hasZeroCode looks for the code 0 in the hexadecimal strings of a Tj or TJ operand. It ignores the numbers of a
+// TJ array.
 func hasZeroCode(text []byte, width int) (bool, error) {
 	switch {
 	case text[0] == '(':
@@ -355,8 +356,8 @@ func hasZeroCode(text []byte, width int) (bool, error) {
 	return false, nil
 }
 
-// Deflate packs a stream with one writer for all: making one takes as long as packing
-// five pages.
+// Deflate packs the concatenated parts. All calls share one writer, because creating a writer takes as long as
+// packing five pages.
 func (f *File) Deflate(parts ...[]byte) []byte {
 	var b bytes.Buffer
 	if f.packer == nil {
@@ -366,7 +367,7 @@ func (f *File) Deflate(parts ...[]byte) []byte {
 	}
 
 	for _, p := range parts {
-		_, _ = f.packer.Write(p) // into memory: cannot fail
+		_, _ = f.packer.Write(p) // a write to memory cannot fail
 	}
 	_ = f.packer.Close()
 

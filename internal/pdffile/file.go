@@ -1,5 +1,5 @@
-// Package pdffile reads PDF files as Chromium prints them: their objects, pages, content
-// streams and fonts. Its children inspect, join and change them.
+// Package pdffile reads PDF files in the form that Chromium writes: their objects, pages, content streams and
+// fonts. Its child packages inspect, join and change them.
 package pdffile
 
 import (
@@ -13,18 +13,17 @@ import (
 	"strconv"
 )
 
-// File is a PDF as Chromium's PDF writer (Skia) makes it: version 1.4, one
-// classic cross-reference table, no encryption, no earlier revisions. Anything
-// else is rejected, never guessed at.
+// File is a PDF in the form that Chromium's PDF writer (Skia) produces: version 1.4, one classic cross-reference
+// table, no encryption, no earlier revisions. Any other form is rejected.
 type File struct {
-	// Objects holds the bytes of each object between "N 0 obj" and "endobj",
-	// by number; 0 and free numbers are nil.
+	// Objects holds the bytes of each object between "N 0 obj" and "endobj", by number. Object 0 and free objects
+	// are nil.
 	Objects [][]byte
 	Root    int
 	Info    int
-	// textMaps is kept by textMap.
+	// textMaps caches the results of TextMap by font object.
 	textMaps map[int]TextMap
-	// unpacker is kept by inflate, packer by deflate.
+	// unpacker is reused by inflate, packer by Deflate.
 	unpacker io.ReadCloser
 	packer   *zlib.Writer
 }
@@ -33,8 +32,8 @@ type File struct {
 // 200 000 objects.
 const maxObjects = 8_000_000
 
-// Read cuts a PDF into its objects without interpreting them. It refuses what
-// is not in Skia's form.
+// Read splits a PDF into its objects without interpreting them. It returns an error if the file is not in Skia's
+// form.
 func Read(data []byte) (*File, error) {
 	if !bytes.HasPrefix(data, []byte("%PDF-1.")) {
 		return nil, errors.New("no PDF header")
@@ -63,7 +62,7 @@ func Read(data []byte) (*File, error) {
 
 	f.Info, hasInfo = f.Object(entries.Get("Info"))
 	if !hasRoot || !hasInfo || f.Objects[f.Root] == nil || f.Objects[f.Info] == nil {
-		return nil, errors.New("the trailer names objects that are not there")
+		return nil, errors.New("the trailer refers to objects that the file does not have")
 	}
 
 	return f, nil
@@ -82,7 +81,7 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 
 	start, err = strconv.Atoi(string(line))
 	if err != nil || start <= 0 || start >= len(data) {
-		return nil, nil, 0, errors.New("startxref points nowhere")
+		return nil, nil, 0, errors.New("startxref points outside the file")
 	}
 
 	section, ok := bytes.CutPrefix(data[start:], []byte("xref\n0 "))
@@ -107,7 +106,7 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 	return table, trailer[:max(end, 0)], start, nil
 }
 
-// cut finds each object's bytes: from its offset to the next one's.
+// cut sets each object's bytes, from its offset to the offset of the next object.
 func (f *File) cut(data, table []byte, end int) error {
 	const entry = 20
 	type place struct{ number, offset int }
@@ -152,8 +151,8 @@ func (f *File) cut(data, table []byte, end int) error {
 	return nil
 }
 
-// Pages reads the number of pages from the page tree. It rejects a number that the
-// file cannot hold.
+// Pages returns the number of pages that the page tree states. It rejects a number that is larger than the file
+// can hold.
 func (f *File) Pages() (int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
@@ -167,13 +166,13 @@ func (f *File) Pages() (int, error) {
 
 	count, err := strconv.Atoi(string(tree.Get("Count")))
 	if err != nil || count < 0 || count >= len(f.Objects) {
-		return 0, fmt.Errorf("page tree: %.20q is no number of pages", tree.Get("Count"))
+		return 0, fmt.Errorf("page tree: %.20q is not a number of pages", tree.Get("Count"))
 	}
 
 	return count, nil
 }
 
-// Sizes are the widths and heights of the pages, in points.
+// Sizes returns the width and height of each page, in points.
 func (f *File) Sizes() ([][2]float64, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -202,7 +201,8 @@ func (f *File) Sizes() ([][2]float64, error) {
 	return sizes, nil
 }
 
-// Object returns the number of the object that a value refers to.
+// Object returns the number of the object that a reference names. ok is false if value is not a reference to an
+// object of the file.
 func (f *File) Object(value []byte) (number int, ok bool) {
 	number, ok = Reference(value)
 	return number, ok && number < len(f.Objects)

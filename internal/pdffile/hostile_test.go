@@ -141,16 +141,16 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	content := func(text string) string { return filetest.Pages("", text) }
 	for name, c := range map[string]struct{ file, want string }{
 		"a page tree that is its own child": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
-			"/Kids [@pages]>>\n", "the page tree is broken"},
+			"/Kids [@pages]>>\n", "the page tree is invalid"},
 		"a page that is there twice": {"-- pages --\n<</Type /Pages\n/Count 2\n" +
 			"/Kids [@page-1 @page-1]>>\n-- page-1 --\n<</Type /Page\n" +
-			"/MediaBox [0 0 9 9]>>\n", "the page tree is broken"},
+			"/MediaBox [0 0 9 9]>>\n", "the page tree is invalid"},
 		"a cycle of two nodes": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@more]>>\n" +
-			"-- more --\n<</Type /Pages\n/Count 1\n/Kids [@pages]>>\n", "the page tree is broken"},
+			"-- more --\n<</Type /Pages\n/Count 1\n/Kids [@pages]>>\n", "the page tree is invalid"},
 		"a page that is no reference": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
-			"/Kids [<</Type /Page>>]>>\n", "the page tree is broken"},
+			"/Kids [<</Type /Page>>]>>\n", "the page tree is invalid"},
 		"a page past the last object": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
-			"/Kids [99 0 R]>>\n", "the page tree is broken"},
+			"/Kids [99 0 R]>>\n", "the page tree is invalid"},
 		"a page that is no dictionary": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n" +
 			"-- page-1 --\n[1 2]\n", "not written as expected"},
 		"a page tree of no pages": {"-- pages --\n<</Type /Pages\n/Count 0\n" +

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Built is a file made by Build.
+// Built is a file that Build has written.
 type Built struct {
 	Data  []byte
 	names []string // by object number, from 1
@@ -72,7 +72,7 @@ func Build(t testing.TB, parts ...string) *Built {
 	return b
 }
 
-// object gives an object its numbers, and a stream its length.
+// object replaces names by references and sets a stream's length.
 func (b *Built) object(t testing.TB, body string) string {
 	t.Helper()
 	dict, content, isStream := strings.Cut(body, ">> stream\n")
@@ -96,21 +96,20 @@ func (b *Built) object(t testing.TB, body string) string {
 	return fmt.Sprintf("%s/Length %d>> stream\n%s\nendstream", dict, len(content), content)
 }
 
-// Number is that of the object with a name.
+// Number returns the number of the object with that name.
 func (b *Built) Number(t testing.TB, name string) int {
 	t.Helper()
 
 	i := slices.Index(b.names, name)
 	if i < 0 {
-		t.Fatalf("no object is named %s", name)
+		t.Fatalf("no object has the name %s", name)
 	}
 
 	return i + 1
 }
 
-// Text writes objects in the form that Build reads, streams unpacked. Objects that the
-// file did not have before are named "new-1", "new-2" and so on. Without names, all
-// objects are written.
+// Text writes objects in the form that Build reads, with unpacked streams. It names objects that Build did not
+// write "new-1", "new-2" and so on. It writes only the named objects, or all of them if no names are given.
 func (b *Built) Text(t testing.TB, objects map[int]string, only ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -153,13 +152,13 @@ func (b *Built) body(t testing.TB, object string) string {
 	return strings.TrimSuffix(dict, packedAs) + ">> stream\n" + content
 }
 
-// Content is the unpacked content of a stream object.
+// Content returns the unpacked content of a stream object.
 func Content(t testing.TB, object string) string {
 	t.Helper()
 
 	dict, content, ok := strings.Cut(object, " stream\n")
 	if !ok {
-		t.Fatalf("%.100q is no stream", object)
+		t.Fatalf("%.100q is not a stream", object)
 	}
 
 	if strings.Contains(dict, packedAs) {
@@ -169,18 +168,18 @@ func Content(t testing.TB, object string) string {
 	return strings.TrimSuffix(content, "\nendstream")
 }
 
-// Deflate packs the content of a stream.
+// Deflate returns content in the zlib format.
 func Deflate(content []byte) []byte {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
-	_, _ = z.Write(content) // into memory: cannot fail
+	_, _ = z.Write(content) // a write to memory cannot fail
 	_ = z.Close()
 
 	return b.Bytes()
 }
 
-// Pages returns a page tree with pages page-1, page-2 and so on, each of 100 by 200 points. They share resources;
-// their contents are content-1, content-2 and so on.
+// Pages returns a page tree with the pages page-1, page-2 and so on, each 100 points wide and 200 points high. The
+// pages share resources. Their contents are named content-1, content-2 and so on.
 func Pages(resources string, contents ...string) string {
 	var out strings.Builder
 
@@ -207,7 +206,7 @@ func Pages(resources string, contents ...string) string {
 	) + out.String()
 }
 
-// Element writes a structure element with an object's name.
+// Element returns a structure element as an object of that name.
 func Element(name, kind, parent, rest string) string {
 	return fmt.Sprintf("-- %s --\n<</Type /StructElem\n/S /%s\n/P @%s%s>>\n", name, kind, parent, rest)
 }

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// Decrypted cuts a PDF that is encrypted with a password into its objects. It opens
-// the file by ISO 32000-2, 7.6.4.3.3, algorithm 2.A, independently of package pdffile.
+// Decrypted splits an encrypted PDF into its decrypted objects. It opens the file with password by algorithm 2.A
+// of ISO 32000-2, 7.6.4.3.3, independently of package pdffile.
 func Decrypted(t testing.TB, data []byte, password string) map[int]string {
 	t.Helper()
 	return cut(t, data, cipherOf(t, data, password))
 }
 
-// cipherOf is that of a file's key, which the password unlocks.
+// cipherOf returns the cipher of the file's key, which the password unlocks.
 func cipherOf(t testing.TB, data []byte, password string) cipher.Block {
 	t.Helper()
 
@@ -65,7 +65,7 @@ func cipherOf(t testing.TB, data []byte, password string) cipher.Block {
 
 	key := unlock(PasswordHash(t, password, user[40:48], nil), entry("UE"))
 	if byOwner := unlock(PasswordHash(t, password, owner[40:48], user), entry("OE")); !bytes.Equal(byOwner, key) {
-		t.Fatal("the owner's key is another")
+		t.Fatal("the owner password unlocks a different key")
 	}
 	permissions := make([]byte, aes.BlockSize)
 	block(t, key).Decrypt(permissions, entry("Perms"))
@@ -77,7 +77,7 @@ func cipherOf(t testing.TB, data []byte, password string) cipher.Block {
 	return block(t, key)
 }
 
-// PasswordHash is algorithm 2.B of the standard, which unlocks a file by its password.
+// PasswordHash hashes a password by algorithm 2.B of ISO 32000-2, 7.6.4.3.4.
 func PasswordHash(t testing.TB, password string, salt, user []byte) []byte {
 	t.Helper()
 	first := sha256.Sum256([]byte(password + string(salt) + string(user)))
@@ -117,14 +117,14 @@ func block(t testing.TB, key []byte) cipher.Block {
 	return b
 }
 
-// unsealed is a stream object with its content decrypted.
+// unsealed returns a stream object with its content decrypted.
 func unsealed(t testing.TB, key cipher.Block, object string) string {
 	t.Helper()
 	dict, content, ok := bytes.Cut([]byte(object), []byte(" stream\n"))
 
 	content, ended := bytes.CutSuffix(content, []byte("\nendstream"))
 	if !ok || !ended || len(content)%aes.BlockSize != 0 || len(content) < 2*aes.BlockSize {
-		t.Fatalf("%.80q is no encrypted stream", object)
+		t.Fatalf("%.80q is not an encrypted stream", object)
 	}
 	plain := make([]byte, len(content)-aes.BlockSize)
 	cipher.NewCBCDecrypter(key, content[:aes.BlockSize]).CryptBlocks(plain, content[aes.BlockSize:])

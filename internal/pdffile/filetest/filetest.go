@@ -1,5 +1,5 @@
-// Package filetest has small PDF files to test with, and reads those that package
-// file writes.
+// Package filetest provides small PDF files for tests. It also reads the files that package pack writes,
+// independently of package pdffile.
 package filetest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Small builds a PDF of the form Chromium writes, with extra plain objects
-// to make it large.
+// Small returns a PDF of two pages in the form that Chromium writes. extra is the number of plain objects that it
+// adds to make the file large.
 func Small(extra int) []byte {
 	objects := []string{
 		"<</Title (old)\n/Creator (Mozilla)\n/Producer (Skia/PDF m156)\n/CreationDate (D:20261121044624+00'00')\n" +
@@ -33,8 +33,7 @@ func Small(extra int) []byte {
 	return Write(objects)
 }
 
-// Write writes objects, of which the first is Info and the second the
-// catalog, as a file.
+// Write returns a PDF file of objects. The first must be the Info dictionary, the second the catalog.
 func Write(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n%\xd3\xeb\xe9\xe1\n")
@@ -56,8 +55,8 @@ func Write(objects []string) []byte {
 	return b.Bytes()
 }
 
-// Tagged are those of a small tagged page: a heading, a list with a
-// footnote's link, a figure with a caption, and a formula.
+// Tagged returns the objects of a small tagged page: a heading, a list with a footnote's link, a figure with a
+// caption, and a formula.
 func Tagged() []string {
 	content := "/Pattern cs 1 0 0 rg\n0 0 9 9 re\nW n\n1 1 1 1 re\nf\n/H1 <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n" +
 		"<00010002> Tj\nET\nEMC\nBT\n/F1 9 Tf\n<0003> Tj\nET\n"
@@ -93,8 +92,8 @@ func Tagged() []string {
 	}
 }
 
-// Objects cuts a PDF into its objects, by its cross-references alone and
-// independently of package pdffile.
+// Objects splits a PDF into its objects, by number. It reads only the cross-references and does not use package
+// pdffile.
 func Objects(t testing.TB, data []byte) map[int]string {
 	t.Helper()
 
@@ -113,7 +112,7 @@ func rowAt(table []byte, n int) row {
 	return row{int(b[0]), int(b[1])<<24 | int(b[2])<<16 | int(b[3])<<8 | int(b[4]), int(b[5])<<8 | int(b[6])}
 }
 
-// cut reads the table and the objects; those of an encrypted file need its key.
+// cut reads the cross-reference table and the objects. key is nil unless the file is encrypted.
 func cut(t testing.TB, data []byte, key cipher.Block) map[int]string {
 	t.Helper()
 
@@ -159,7 +158,7 @@ func cut(t testing.TB, data []byte, key cipher.Block) map[int]string {
 	return objects
 }
 
-// topmost is an object that is in no other one.
+// topmost returns an object that is not in an object stream.
 func topmost(t testing.TB, data []byte, n, place int) string {
 	t.Helper()
 
@@ -186,13 +185,13 @@ func topmost(t testing.TB, data []byte, n, place int) string {
 	return string(o[:end])
 }
 
-// members are the objects in an object stream, each after its number and a space.
+// members returns the objects in an object stream. Each begins with its number and a space.
 func members(t testing.TB, object string) (all []string) {
 	t.Helper()
 
 	first := regexp.MustCompile(`/First (\d+)`).FindStringSubmatch(object)
 	if first == nil {
-		t.Fatalf("%.80q is no object stream", object)
+		t.Fatalf("%.80q is not an object stream", object)
 	}
 	skip, _ := strconv.Atoi(first[1])
 	content := Content(t, object)
@@ -211,7 +210,7 @@ func members(t testing.TB, object string) (all []string) {
 	return all
 }
 
-// plain cuts a body by the lines of a classic table.
+// plain splits a file with a classic cross-reference table into its objects.
 func plain(t testing.TB, body, table []byte) map[int]string {
 	t.Helper()
 	objects := map[int]string{}
@@ -238,7 +237,7 @@ func plain(t testing.TB, body, table []byte) map[int]string {
 	return nil
 }
 
-// Inflate unpacks the stream that an object is, or that data begins with.
+// Inflate unpacks the first stream in data, for example the stream of an object.
 func Inflate(t testing.TB, data []byte) []byte {
 	t.Helper()
 

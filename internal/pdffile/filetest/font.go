@@ -9,15 +9,15 @@ import (
 	"unicode/utf16"
 )
 
-// Font returns a font as Skia writes it, without outlines. A glyph's code is two bytes, and each glyph is half as
-// wide as the type size. A text of "" stands for no character. The objects are name, name-cid, name-descriptor and
-// name-map.
+// Font returns a font without outlines, as Skia writes it. A glyph's code is two bytes, and each glyph is half as
+// wide as the type size. texts maps codes to characters; "" means that the glyph has none. The objects are name,
+// name-cid, name-descriptor and name-map.
 func Font(name string, texts map[int]string) string {
 	return composite(name, texts, "")
 }
 
-// EmbeddedFont is a Font with outlines, which are any bytes, by glyph. Its widths are
-// those of 500, 501 and so on, by glyph.
+// EmbeddedFont is Font with outlines by glyph. An outline may be any bytes. Glyph n has the width 500+n, in
+// thousandths of the type size.
 func EmbeddedFont(name string, texts, outlines map[int]string) string {
 	data := string(TrueType(outlines))
 
@@ -69,8 +69,8 @@ func toUnicode(texts map[int]string) string {
 	return b.String() + "endbfchar\nendcmap"
 }
 
-// TrueType is a font file of outlines, by glyph: any bytes, whose number is a multiple
-// of two. The advance of a glyph is 500 and its number.
+// TrueType returns a font file with outlines by glyph. An outline may be any even number of bytes. Glyph n has the
+// advance 500+n.
 func TrueType(outlines map[int]string) []byte {
 	count := 1
 	for glyph := range outlines {

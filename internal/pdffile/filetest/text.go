@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Latin maps the codes of glyphs to the letters of ASCII.
+// Latin returns a map from glyph codes to ASCII letters.
 func Latin() map[int]string {
 	texts := map[int]string{}
 	for c := ' '; c <= '~'; c++ {
@@ -20,7 +20,7 @@ func Latin() map[int]string {
 	return texts
 }
 
-// Show returns the operation that shows a text in a font that maps Latin.
+// Show returns the operation that shows text in a font with the map Latin.
 func Show(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -30,8 +30,8 @@ func Show(text string) string {
 	return "<" + b.String() + "> Tj\n"
 }
 
-// Poppler runs one of poppler's tools on a file and returns what the tool prints. It
-// fails the test when the tool complains.
+// Poppler runs one of poppler's tools on a file and returns its standard output. It fails the test if the tool
+// reports a problem.
 func Poppler(t testing.TB, data []byte, tool string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file.pdf")
@@ -40,23 +40,24 @@ func Poppler(t testing.TB, data []byte, tool string, args ...string) string {
 		t.Fatal(err)
 	}
 
-	var complaints strings.Builder
+	var stderr strings.Builder
 
 	cmd := exec.CommandContext(t.Context(), tool, append(args, path)...)
 	if tool == "pdftotext" {
 		cmd.Args = append(cmd.Args, "-")
 	}
-	cmd.Stderr = &complaints
+	cmd.Stderr = &stderr
 
 	out, err := cmd.Output()
-	if err != nil || complaints.Len() > 0 {
-		t.Fatalf("%s: %v: %s", tool, err, &complaints)
+	if err != nil || stderr.Len() > 0 {
+		t.Fatalf("%s: %v: %s", tool, err, &stderr)
 	}
 
 	return string(out)
 }
 
-// CheckInfo compares lines of pdfinfo.
+// CheckInfo fails the test for each field of pdfinfo's output that differs from want. "" means that the field must
+// be absent.
 func CheckInfo(t testing.TB, info string, want map[string]string) {
 	t.Helper()
 

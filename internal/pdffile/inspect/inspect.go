@@ -1,4 +1,4 @@
-// Package inspect finds text of a print that no font has or that does not fit.
+// Package inspect finds text of a printed PDF that no font can show or that does not fit on its page.
 package inspect
 
 import (
@@ -11,18 +11,17 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Area is where text may lie on a page, in points from the left and from below.
-// Text above and below it is not looked at: it is that of the margins.
+// Area is the part of a page that text may cover, in points from the left and the bottom edge. Text above or below
+// the area belongs to the margins and is not checked.
 type Area struct {
 	Left, Right, Bottom, Top float64
-	// LineEnd is where lines end at the latest, on the right or, from right to
-	// left, on the left.
+	// LineEnd is the farthest end of a line: a right edge, or a left edge for text from right to left.
 	LineEnd float64
-	// Smallest is the size of type that can just be read, in points.
+	// Smallest is the smallest readable type size, in points.
 	Smallest float64
 }
 
-// endsAt reports whether a clip is that of the column: it ends where lines do.
+// endsAt reports whether a clip is that of the text column: one of its edges is at LineEnd.
 func (a Area) endsAt(clip span) bool {
 	const near = 1
 	return math.Abs(a.LineEnd-clip.to) < near || math.Abs(a.LineEnd-clip.from) < near
@@ -32,46 +31,45 @@ func (a Area) leaves(x, y float64) bool {
 	return (x < a.Left || x > a.Right) && y >= a.Bottom && y <= a.Top
 }
 
-// Misfit is text that does not fit: some of it lies outside its area, or all has
-// become too small to read.
+// Misfit is text that does not fit. Either part of it lies outside its area, or it is too small to read.
 type Misfit struct {
-	// Page counts from 1.
+	// Page is the page number, from 1.
 	Page int
-	// Size is that of the type in points; 0 if the text lies outside.
+	// Size is the type size in points; 0 if the text lies outside its area.
 	Size float64
-	// Text may be "".
+	// Text is the text that does not fit; "" if the fonts do not tell it.
 	Text string
 }
 
-// Findings are what is wrong with the text of a print.
+// Findings are the problems with the text of a printed PDF.
 type Findings struct {
-	// Missing are the texts that no font has, each once.
+	// Missing are the texts without a glyph in any font, without repetitions.
 	Missing []string
-	// Misfits are those of each page, in the order of the pages.
+	// Misfits are the texts that do not fit, in page order.
 	Misfits []Misfit
 }
 
-// inspector reads the text of a print, looking for what went wrong with it.
+// inspector collects the Findings of one file.
 type inspector struct {
 	file   *pdffile.File
 	widths map[int]pdffile.Widths // by font object
-	// wanted are the characters to look for.
+	// wanted are the characters to check, shown those among them that were found with a glyph.
 	wanted map[rune]bool
-	shown  map[rune]bool // those found that have a glyph
-	// missing are the texts printed as glyph 0, each once, in their order.
-	// nameless reports that there are more: the first of each font has no text.
+	shown  map[rune]bool
+	// missing are the texts printed as glyph 0, without repetitions, in order. nameless is set if the text of some
+	// is unknown: the first missing character of each font has no text in the font's map.
 	missing  []string
 	nameless bool
 	misfits  []Misfit
 }
 
-// maxFindings keeps a hostile document from filling memory with them.
+// maxFindings limits the length of each list of findings, because a hostile document can contain any number of
+// them.
 const maxFindings = 1000
 
-// Text finds the characters of wanted that no font has, and text that does not fit.
-// areaOf returns the area for the text of a page, given the page's number, from 1, and
-// its size in points. A nil area, or a nil areaOf, allows any place. Errors: the
-// file's, ctx's cause.
+// Text finds the characters of wanted that no font has, and text that does not fit. areaOf gets a page's number,
+// from 1, and its size in points. It returns the area for the page's text; a nil area, or a nil areaOf, allows any
+// place. Errors: those of the file, and the cause of ctx.
 func Text(
 	ctx context.Context,
 	f *pdffile.File,
@@ -94,8 +92,7 @@ func Text(
 	return Findings{Missing: i.allMissing(wanted), Misfits: i.misfits}, nil
 }
 
-// all goes through the pages, then the forms that they draw, of which areaOf is
-// not asked.
+// all reads the pages, then the forms that they draw. It does not call areaOf for forms.
 func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height float64) *Area) error {
 	pages, err := i.file.PageNumbers()
 	if err != nil {
@@ -108,7 +105,7 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 	}
 	place := func(c pdffile.Canvas) int {
 		if c.Form {
-			return len(i.file.Objects) // after every page
+			return len(i.file.Objects) // sorts after every page
 		}
 
 		return pages[c.Number]
@@ -128,7 +125,7 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 	return nil
 }
 
-// canvas reads one page, or a form, whose page is 0.
+// canvas reads a page or a form. page is 0 for a form.
 func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64, float64) *Area) error {
 	r := reader{inspector: i, page: page, faces: c.Faces, view: view{identity, everywhere}, path: everywhere}
 	if page > 0 && areaOf != nil {
@@ -161,7 +158,7 @@ func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64,
 	return nil
 }
 
-// note files a text and whether all of it has glyphs.
+// note records a text. missing says that at least one of its glyphs is glyph 0.
 func (i *inspector) note(text string, missing bool) {
 	if !missing {
 		for _, r := range text {
@@ -179,8 +176,8 @@ func (i *inspector) note(text string, missing bool) {
 	}
 }
 
-// fontsHave reports whether each of the characters is among those that the fonts in
-// the file show: Chromium embeds only the glyphs that are used.
+// fontsHave reports whether the fonts in the file show all of the wanted characters. Chromium embeds only the
+// glyphs that are used.
 func (i *inspector) fontsHave(wanted []rune) bool {
 	for n, o := range i.file.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
@@ -197,8 +194,8 @@ func (i *inspector) fontsHave(wanted []rune) bool {
 	return !slices.ContainsFunc(wanted, func(r rune) bool { return !i.shown[r] })
 }
 
-// allMissing adds, to the texts that are known to be missing, the characters
-// that must be: they are wanted and nowhere shown.
+// allMissing returns the texts known to be missing and, if nameless is set, the wanted characters that were never
+// shown.
 func (i *inspector) allMissing(wanted []rune) []string {
 	all := i.missing
 	if !i.nameless {
@@ -221,8 +218,8 @@ func (i *inspector) allMissing(wanted []rune) []string {
 	return all
 }
 
-// widthsOf reads a composite font's widths, once. Of other fonts, and of what
-// cannot be read, glyphs count as having none.
+// widthsOf returns a composite font's widths and caches them. For other fonts, and for fonts that cannot be read,
+// the widths are 0.
 func (i *inspector) widthsOf(font int) pdffile.Widths {
 	w, known := i.widths[font]
 	if !known {

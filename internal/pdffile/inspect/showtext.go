@@ -14,7 +14,7 @@ type matrix struct{ a, b, c, d, e, f float64 }
 
 var identity = matrix{a: 1, d: 1}
 
-// then is the transformation that does m first.
+// then returns the transformation that applies m first and n second.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d,
@@ -25,7 +25,7 @@ func (m matrix) then(n matrix) matrix {
 
 func (m matrix) moved(x, y float64) matrix { return matrix{1, 0, 0, 1, x, y}.then(m) }
 
-// span is from where to where something reaches, in points from the left.
+// span is a horizontal extent, in points from the left.
 type span struct{ from, to float64 }
 
 var (
@@ -33,42 +33,41 @@ var (
 	nowhere    = span{math.Inf(1), math.Inf(-1)}
 )
 
-// cuts reports whether an edge of s goes through what reaches over t, so that more
-// than overhang points of it are gone.
+// cuts reports whether an edge of s cuts more than overhang points off t.
 func (s span) cuts(t span, overhang float64) bool {
 	return t.from < s.to && t.to > s.to+overhang || t.to > s.from && t.from < s.from-overhang
 }
 
-// view is what q saves and Q restores.
+// view is the part of the graphics state that q saves and Q restores.
 type view struct {
 	matrix matrix
 	clip   span
 }
 
-// reader is the state of going through one content stream.
+// reader holds the state while one content stream is read.
 type reader struct {
 	*inspector
 	page   int
 	faces  map[string]pdffile.Face
-	inside *Area // nil: text may lie anywhere
+	inside *Area // nil allows any place
 
 	view  view
 	saved []view // by q
-	path  span   // what the path being built spans
-	line  matrix // of the text
+	path  span   // extent of the path under construction
+	line  matrix // text matrix
 	face  pdffile.Face
-	size  float64 // of the font
-	marks []mark  // the open ones
-	// run is what was shown since the last mark of structure, for messages.
+	size  float64 // font size
+	marks []mark  // open marked content
+	// run is the text shown since the last structural mark. Messages quote it.
 	run     []piece
-	outside bool    // some of run lies outside
-	tiny    float64 // the size of what of run is too small to read; 0: nothing is
-	// shapeCut reports that a shape is cut off where the column ends. Skia leaves out
-	// the letters beyond, and maybe all that would be cut.
+	outside bool    // part of run lies outside its area
+	tiny    float64 // size of the type in run that is too small to read; 0 if none is
+	// shapeCut is set if the end of the column cuts off a shape. Skia omits the letters beyond the end, and
+	// possibly everything that would be cut.
 	shapeCut bool
 }
 
-// piece is a glyph's code in a font, or the text of a span.
+// piece is a glyph code with its font, or the ActualText of a span.
 type piece struct {
 	font, code int
 	text       string
@@ -76,8 +75,8 @@ type piece struct {
 
 type mark struct {
 	text string
-	// replaces reports that text stands for what is shown, missing that some of
-	// that is glyph 0.
+	// replaces is set if the mark's ActualText replaces the glyphs. missing is set if one of the glyphs is glyph
+	// 0.
 	replaces, missing bool
 }
 
@@ -108,8 +107,8 @@ func (r *reader) operation(op pdffile.Operation) error {
 	return nil
 }
 
-// extend widens the path to further points: those of a curve that it does not
-// reach as well.
+// extend widens the path to more points. The control points of a curve count, although the curve does not reach
+// them.
 func (r *reader) extend(points [][]byte) error {
 	v, err := pdffile.Numbers(points, len(points)&^1)
 	for i := 0; i+1 < len(points) && err == nil; i += 2 {
@@ -120,8 +119,7 @@ func (r *reader) extend(points [][]byte) error {
 	return err
 }
 
-// move follows where text is shown, and what clips it. A clip counts as the
-// rectangle around it.
+// move tracks the position of text and its clip. A clip counts as its bounding rectangle.
 func (r *reader) move(op pdffile.Operation) (err error) {
 	switch string(op.Operator) {
 	case "q":
@@ -147,14 +145,14 @@ func (r *reader) move(op pdffile.Operation) (err error) {
 	case "W", "W*":
 		r.view.clip = span{max(r.view.clip.from, r.path.from), min(r.view.clip.to, r.path.to)}
 	case "f", "f*":
-		const ornament = 10 // points that shapes may hang over on purpose
+		const ornament = 10 // points by which decorative shapes may overhang
 		if r.view.clip.cuts(r.path, ornament) && r.inside.endsAt(r.view.clip) {
 			r.shapeCut = true
 		}
 	case "BT":
 		r.line = identity
 	case "ET":
-		if len(r.marks) == 0 { // an untagged page: a line is all there is
+		if len(r.marks) == 0 { // an untagged page has no marks, so each line is a run
 			r.endRun()
 		}
 	case "Tm":
@@ -168,8 +166,7 @@ func (r *reader) move(op pdffile.Operation) (err error) {
 	return err
 }
 
-// begin opens a marked content: a piece of the structure, or a span with its
-// ActualText.
+// begin opens marked content: a structural mark, or a span with ActualText.
 func (r *reader) begin(operands [][]byte) error {
 	m := mark{}
 
@@ -208,7 +205,7 @@ func (r *reader) end() {
 	r.note(m.text, m.missing)
 }
 
-// endRun files what was shown since the last call.
+// endRun records a misfit if the run contains one, and begins the next run.
 func (r *reader) endRun() {
 	if (r.outside || r.tiny > 0) && len(r.misfits) < maxFindings {
 		m := Misfit{Page: r.page, Text: strings.TrimSpace(r.text(r.run))}
@@ -235,7 +232,7 @@ func (r *reader) show(operands [][]byte) error {
 		}
 	}
 
-	var replaced *mark // whose text stands for the glyphs
+	var replaced *mark // the innermost mark, if it has ActualText
 	if n := len(r.marks) - 1; n >= 0 && r.marks[n].replaces {
 		replaced = &r.marks[n]
 	}
@@ -283,9 +280,9 @@ func (r *reader) show(operands [][]byte) error {
 	return nil
 }
 
-// liesOutside reports whether text is outside its area. last and end are the start and the end of its last glyph
-// from the start of the text, in thousandths of its size. A glyph counts at its start: an overhang of less than
-// one glyph is intended.
+// liesOutside reports whether text is outside its area. last and end are the start and the end of its last glyph.
+// Both count from the start of the text, in thousandths of the type size. The start of a glyph decides: an
+// overhang of less than one glyph is intended.
 func (r *reader) liesOutside(last, end float64) bool {
 	from := r.line.then(r.view.matrix)
 	at := func(along float64) (x, y float64) {
@@ -294,21 +291,21 @@ func (r *reader) liesOutside(last, end float64) bool {
 	}
 	lastX, lastY := at(last)
 	endX, _ := at(end)
-	// Advances do not know of letters set closer than the font has them.
+	// The advances ignore letter spacing. Negative spacing makes text narrower than they say, so allow an
+	// overhang.
 	overhang := max(.3, .06*r.height())
 
 	return r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) ||
 		r.view.clip.cuts(span{min(from.e, endX), max(from.e, endX)}, overhang)
 }
 
-// height is the size of the type on paper, in points.
+// height returns the type size on paper, in points.
 func (r *reader) height() float64 {
 	m := r.line.then(r.view.matrix)
 	return r.size * math.Hypot(m.c, m.d)
 }
 
-// glyph takes in one glyph. Inside a span with its ActualText, that is the text
-// it stands for; else its font's map has it.
+// glyph records one glyph. Its text is the ActualText of the mark around it, or comes from the font's map.
 func (r *reader) glyph(code int, replaced *mark) {
 	if replaced != nil {
 		replaced.missing = replaced.missing || code == 0
@@ -321,7 +318,7 @@ func (r *reader) glyph(code int, replaced *mark) {
 	}
 }
 
-// text is that of a run.
+// text returns the text of a run.
 func (r *reader) text(run []piece) string {
 	var b strings.Builder
 	for _, p := range run {
