@@ -5,24 +5,24 @@ import (
 	"strconv"
 )
 
-// Decimal reads a number such as "-12.5". A page has thousands of them, most of
-// them short.
+// Decimal reads a PDF number such as "-12.5". ok is false for anything else. It has a fast path, because a page
+// has thousands of numbers and most are short.
 func Decimal(value []byte) (n float64, ok bool) {
 	digits, negative := bytes.CutPrefix(value, []byte("-"))
 
-	const most = 15 // digits that are exact
+	const most = 15 // digits that a float64 holds exactly
 	switch {
 	case len(digits) == 0:
 		return 0, false
 	case len(digits) > most:
 		if bytes.ContainsFunc(digits, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
-			return 0, false // ParseFloat reads more than PDF allows, such as 0x1p10
+			return 0, false // ParseFloat accepts forms that PDF does not allow, such as 0x1p10
 		}
 		n, err := strconv.ParseFloat(string(value), 64)
 
 		return n, err == nil
 	}
-	whole, after := 0, 0.0 // the value of the digits, and ten to the power of those after the point
+	whole, after := 0, 0.0 // value of the digits, and ten to the power of the decimal places
 
 	for _, c := range digits {
 		switch {
@@ -43,7 +43,7 @@ func Decimal(value []byte) (n float64, ok bool) {
 	return n, true
 }
 
-// Numbers reads as many numbers as are wanted, at most six.
+// Numbers reads exactly want operands as numbers. want is at most six. The error wraps ErrObject.
 func Numbers(operands [][]byte, want int) (values [6]float64, err error) {
 	if len(operands) != want || want > len(values) {
 		return values, ErrObject

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Dict is a PDF dictionary whose values stay as they were written. Its order
-// is kept, so that equal input gives equal output.
+// Dict is a PDF dictionary whose values stay as they were written. It keeps the order of its entries, so that
+// equal input gives equal output.
 type Dict []Field
 
 // Field is an entry of a Dict.
@@ -18,11 +18,11 @@ type Field struct {
 	Value []byte
 }
 
-// ErrObject is returned for an object that is not in Skia's form.
+// ErrObject is in the chain of errors for objects that are not in Skia's form.
 var ErrObject = errors.New("an object is not written as expected")
 
-// ReadDict reads the dictionary an object begins with, and returns what
-// follows it: nothing, or " stream\n…".
+// ReadDict reads the dictionary at the start of an object. It also returns what follows the dictionary: nothing,
+// or " stream\n…".
 func ReadDict(object []byte) (d Dict, rest []byte, err error) {
 	body, ok := bytes.CutPrefix(object, []byte("<<"))
 	if !ok {
@@ -51,7 +51,7 @@ func ReadDict(object []byte) (d Dict, rest []byte, err error) {
 	}
 }
 
-// Get returns a value as it was written, nil if there is none.
+// Get returns a value as it was written, or nil if there is none.
 func (d Dict) Get(key string) []byte {
 	for _, f := range d {
 		if f.Key == key {
@@ -83,7 +83,7 @@ func (d *Dict) Remove(key string) {
 	}
 }
 
-// Bytes writes the dictionary the way Skia does.
+// Bytes returns the dictionary in Skia's form.
 func (d Dict) Bytes() []byte {
 	b := []byte("<<")
 
@@ -97,8 +97,7 @@ func (d Dict) Bytes() []byte {
 	return append(b, ">>"...)
 }
 
-// ReadArray returns the values in an array; a value that is no array is the
-// only one.
+// ReadArray returns the values of an array. It treats a value that is not an array as an array of one.
 func ReadArray(value []byte) (values [][]byte, err error) {
 	inner, ok := bytes.CutPrefix(value, []byte("["))
 	if !ok {
@@ -122,7 +121,7 @@ func ReadArray(value []byte) (values [][]byte, err error) {
 	}
 }
 
-// Reference reads "12 0 R".
+// Reference returns the object number of a reference such as "12 0 R".
 func Reference(value []byte) (number int, ok bool) {
 	digits, ok := bytes.CutSuffix(value, []byte(" 0 R"))
 	if !ok {
@@ -133,11 +132,10 @@ func Reference(value []byte) (number int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// RefTo writes the reference to an object, "12 0 R".
+// RefTo returns the reference to an object, such as "12 0 R".
 func RefTo(number int) string { return strconv.Itoa(number) + " 0 R" }
 
-// cutValue cuts one value off the front of b: a name, number, reference,
-// string, array, dictionary or keyword.
+// cutValue splits the first value off b: a name, number, reference, string, array, dictionary or keyword.
 func cutValue(b []byte) (value, rest []byte, err error) {
 	b = bytes.TrimLeft(b, "\n ")
 
@@ -149,11 +147,10 @@ func cutValue(b []byte) (value, rest []byte, err error) {
 	return b[:n], b[n:], nil
 }
 
-// maxNesting bounds arrays and dictionaries within each other; Skia's go five
-// deep.
+// maxNesting limits the nesting of arrays and dictionaries. Skia nests them five deep.
 const maxNesting = 50
 
-// valueLength is how many bytes the value at the front of b has.
+// valueLength returns the length in bytes of the value at the start of b.
 func valueLength(b []byte) (int, error) {
 	depth := 0
 
@@ -196,7 +193,7 @@ func valueLength(b []byte) (int, error) {
 	return 0, fmt.Errorf("%w: it is cut off", ErrObject)
 }
 
-// TokenLength counts the bytes up to a space or delimiter.
+// TokenLength returns the number of bytes before the first space or delimiter.
 func TokenLength(b []byte) int {
 	for i, c := range b {
 		switch c {
@@ -208,7 +205,8 @@ func TokenLength(b []byte) int {
 	return len(b)
 }
 
-// referenceLength extends a number of n bytes to the whole of "12 0 R".
+// referenceLength returns the length of a reference such as "12 0 R". n is the length of the number at its start,
+// and the result if no reference follows.
 func referenceLength(b []byte, n int) int {
 	for _, c := range b[:n] {
 		if c < '0' || c > '9' {
@@ -223,8 +221,8 @@ func referenceLength(b []byte, n int) int {
 	return n
 }
 
-// StringLength is the length of the literal string at the front of b, 0 when
-// it does not end.
+// StringLength returns the length of the literal string at the start of b, including its parentheses. It returns 0
+// if the string has no end.
 func StringLength(b []byte) int {
 	depth := 0
 
@@ -244,7 +242,7 @@ func StringLength(b []byte) int {
 	return 0
 }
 
-// StringBytes decodes a literal or hexadecimal string. Any other value gives an empty result.
+// StringBytes decodes a literal or hexadecimal string. The result is empty for any other value.
 func StringBytes(value []byte) []byte {
 	if len(value) < 2 {
 		return nil
@@ -292,8 +290,8 @@ func StringBytes(value []byte) []byte {
 	return out
 }
 
-// Renumber changes the numbers of the objects that an object refers to, which is
-// not text that looks like a reference, nor a stream's content.
+// Renumber returns the object with to applied to the object numbers of its references. It does not change text
+// that looks like a reference, nor the content of a stream.
 func Renumber(object []byte, to func(int) int) []byte {
 	if !bytes.Contains(object, []byte(" 0 R")) {
 		return object

@@ -4,21 +4,22 @@ import (
 	"bytes"
 )
 
-// Rewriting rewrites a content stream: it copies what the visitor does not leave out.
+// Rewriting builds a changed copy of the content stream In in Out. A visitor copies the parts to keep and writes
+// the others itself.
 type Rewriting struct {
 	In     []byte
 	Out    bytes.Buffer
-	Copied int // bytes of in that are in out or left out
+	Copied int // bytes of In that were copied or left out
 }
 
-// CopyTo copies the content up to an offset, from where the last copy ended.
+// CopyTo copies In up to offset, from the end of the last copy.
 func (r *Rewriting) CopyTo(offset int) {
 	r.Out.Write(r.In[r.Copied:offset])
 	r.Copied = offset
 }
 
-// Rewrite visits the content of all pages and forms that contain mark. It writes a content again if something in
-// it was copied or left out. begin returns the function that gets each operation of a content.
+// Rewrite visits the content of all pages and forms that contain mark. begin returns the function that gets each
+// operation of one content. Rewrite stores the content again only if the visitor copied or left out something.
 func (f *File) Rewrite(mark string, begin func(Canvas, *Rewriting) (visit func(Operation) error, err error)) error {
 	canvases, err := f.Canvases()
 	if err != nil {

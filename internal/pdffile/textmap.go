@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// TextMap is what text a font's codes stand for.
+// TextMap maps the glyph codes of a font to text.
 type TextMap map[int]string
 
-// TextMap reads the ToUnicode map of a font, once. Invalid entries map to nothing.
+// TextMap returns the ToUnicode map of a font object (ISO 32000-1, 9.10.3) and caches it. Invalid entries are left
+// out. The caller must not change the map.
 func (f *File) TextMap(font int) TextMap {
 	m, known := f.textMaps[font]
 	if !known {
@@ -65,7 +66,7 @@ func (f *File) readTextMap(font int) TextMap {
 	return m
 }
 
-// Codes reads a string of the face's codes, <00510046>.
+// Codes decodes a hexadecimal string of glyph codes, such as <00510046>.
 func (c Face) Codes(operand []byte) (codes []byte, ok bool) {
 	if c.Width == 0 || operand[0] != '<' {
 		return nil, false
@@ -76,7 +77,7 @@ func (c Face) Codes(operand []byte) (codes []byte, ok bool) {
 	return codes, err == nil && len(codes)%c.Width == 0
 }
 
-// TextOf is what a face's codes stand for.
+// TextOf returns the text that the glyph codes of a face stand for.
 func (f *File) TextOf(c Face, codes []byte) string {
 	var b strings.Builder
 
@@ -91,7 +92,7 @@ func (f *File) TextOf(c Face, codes []byte) string {
 	return b.String()
 }
 
-// HexCode reads <00FF>.
+// HexCode reads a code in hexadecimal, such as <00FF>.
 func HexCode(field []byte) (code int, ok bool) {
 	if len(field) < 3 || len(field) > 6 || field[0] != '<' {
 		return 0, false
@@ -101,7 +102,7 @@ func HexCode(field []byte) (code int, ok bool) {
 	return int(n), err == nil
 }
 
-// mappedText reads UTF-16 in hexadecimal; after is added to its last character.
+// mappedText decodes UTF-16 in hexadecimal and adds after to its last character.
 func mappedText(field []byte, after int) string {
 	if len(field) < 2 || field[0] != '<' {
 		return ""
@@ -116,10 +117,10 @@ func mappedText(field []byte, after int) string {
 	return string(text)
 }
 
-// Widths are the advances of a font's glyphs, in thousandths of its size.
+// Widths are the advances of a font's glyphs, in thousandths of the type size.
 type Widths struct {
-	by      []float64 // by code
-	without float64   // that of the codes above
+	by      []float64 // widths by code
+	without float64   // width of all higher codes
 }
 
 // Of returns the width of a glyph by its code.
@@ -131,7 +132,7 @@ func (w Widths) Of(code int) float64 {
 	return w.without
 }
 
-// set notes the widths of a code and those that follow.
+// set records the widths of a range of codes that begins with first.
 func (w *Widths) set(first int, each ...float64) {
 	for len(w.by) < first+len(each) {
 		w.by = append(w.by, w.without)
@@ -139,8 +140,8 @@ func (w *Widths) set(first int, each ...float64) {
 	copy(w.by[first:], each)
 }
 
-// ReadWidths reads the widths of a composite font. Glyphs of other fonts, and of a font
-// that cannot be read, have the width 0.
+// ReadWidths returns the widths of a composite font (ISO 32000-1, 9.7.4.3). The widths are 0 for other fonts and
+// for fonts that cannot be read.
 func (f *File) ReadWidths(font int) (w Widths) {
 	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {
@@ -155,7 +156,7 @@ func (f *File) ReadWidths(font int) (w Widths) {
 	if d, err = f.Dictionary(descendants[0]); err != nil {
 		return w
 	}
-	w.without, _ = Decimal(d.Get("DW")) // 0 when it is not there
+	w.without, _ = Decimal(d.Get("DW")) // 0 if the entry is missing
 
 	list, err := ReadArray(d.Get("W"))
 	if err != nil {
@@ -194,5 +195,5 @@ func (f *File) ReadWidths(font int) (w Widths) {
 	return w
 }
 
-// maxCode is the highest code of a glyph.
+// maxCode is the highest glyph code of two bytes.
 const maxCode = 1<<16 - 1

@@ -8,8 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// TextString writes a PDF text string: ASCII in brackets, anything else as
-// UTF-16 in hex.
+// TextString returns s as a PDF text string: ASCII in parentheses, anything else as UTF-16 in hexadecimal.
 func TextString(s string) string {
 	ascii := true
 
@@ -33,11 +32,11 @@ func TextString(s string) string {
 	return b.String()
 }
 
-// MaxText is how many characters of a text the metadata hold.
+// MaxText is the maximum length of a text in the metadata, in characters.
 const MaxText = 1000
 
-// OneLine makes one line of a text for the metadata, of at most MaxText
-// characters.
+// OneLine prepares s for the metadata. It joins the words with single spaces, replaces control characters and
+// invalid UTF-8, and cuts the result after MaxText characters.
 func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -55,7 +54,7 @@ func OneLine(s string) string {
 	return s
 }
 
-// DecodeText reads a text string: UTF-16 or plain.
+// DecodeText decodes a PDF text string, which is UTF-16 or plain.
 func DecodeText(value []byte) string {
 	raw := StringBytes(value)
 

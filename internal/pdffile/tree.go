@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Outline lists the entries in reading order. It tolerates an outline that is
-// no tree.
+// Outline returns the object numbers of the outline's entries in reading order. It visits each entry once, even if
+// the outline is not a valid tree.
 func (f *File) Outline(catalog Dict) (entries []int) {
 	seen := map[int]bool{}
 
@@ -34,7 +34,7 @@ func (f *File) Outline(catalog Dict) (entries []int) {
 	return entries
 }
 
-// HeadingLevel is that of a structure element; 0 if it is no heading.
+// HeadingLevel returns the level of the structure element that a reference names, or 0 if it is not a heading.
 func (f *File) HeadingLevel(element []byte) int {
 	n, ok := f.Object(element)
 	if !ok {
@@ -45,7 +45,7 @@ func (f *File) HeadingLevel(element []byte) int {
 	if !ok {
 		return 0
 	}
-	level, _ := strconv.Atoi(string(rest[:TokenLength(rest)])) // 0 of other types
+	level, _ := strconv.Atoi(string(rest[:TokenLength(rest)])) // 0 for other types
 
 	return level
 }
@@ -56,6 +56,6 @@ var StructElement = []byte("<</Type /StructElem\n")
 var (
 	// NodeID matches the id of a structure element.
 	NodeID = regexp.MustCompile(`/ID \((node\d+)\)`)
-	// NodeHeaders matches the ids that a table cell has of its headers.
+	// NodeHeaders matches the ids of the header cells that a table cell names.
 	NodeHeaders = regexp.MustCompile(`/Headers \[([^\]]*)\]`)
 )

@@ -12,19 +12,19 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// fontPool puts the subsets of one face together that the sections embed. Skia
-// keeps the numbers of glyphs in a subset, so that text need not be changed.
+// fontPool merges the subsets of one face that the sections embed. Skia keeps glyph numbers in a subset, so the
+// text of the pages stays valid.
 type fontPool struct {
 	byFace map[string]*subset
 	order  []*subset
 }
 
-// subset is what is embedded of a face.
+// subset is the embedded part of a face.
 type subset struct {
-	// face is what makes it the same face in another section.
+	// face identifies the face: equal values in two sections may be the same face.
 	face string
-	// number is that of the font; the others are of what it is made of. They are
-	// the section's own, and the whole's in a pool.
+	// These are object numbers: of the font and of its parts. They are numbers of the section until fontPool.take
+	// changes them to those of the joined file.
 	number, descendant, descriptor, file, texts int
 	outlines                                    *trueType
 	widths                                      map[int]float64 // by glyph, in thousandths of the size
@@ -32,8 +32,8 @@ type subset struct {
 	sections                                    int
 }
 
-// take adds the fonts of a section, and lets those that the whole has stand for
-// the section's own. Faces that are not embedded as TrueType stay as they are.
+// take adds the fonts of a section. A face that the pool already has replaces the section's own. Faces that are
+// not embedded as TrueType stay as they are.
 func (p *fontPool) take(m *member) error {
 	f := m.file
 	for n, o := range f.Objects {
@@ -73,8 +73,8 @@ func (p *fontPool) take(m *member) error {
 	return nil
 }
 
-// takeWidths adds the widths of another subset. Of a glyph that is only part of
-// others there it tells none.
+// takeWidths adds the widths of another subset. Its width of a glyph is reliable only if its text shows the glyph,
+// not if the glyph is merely part of a composite one.
 func (s *subset) takeWidths(other *subset) {
 	for glyph, width := range other.widths {
 		_, known := s.widths[glyph]
@@ -84,7 +84,7 @@ func (s *subset) takeWidths(other *subset) {
 	}
 }
 
-// readSubset reads an embedded TrueType face; nil if it is another kind.
+// readSubset reads an embedded TrueType face. It returns nil for any other kind of font.
 func readSubset(f *pdffile.File, n int) (*subset, error) {
 	font, _, err := pdffile.ReadDict(f.Objects[n])
 	if err != nil {
@@ -125,7 +125,7 @@ func readSubset(f *pdffile.File, n int) (*subset, error) {
 	}
 
 	if s.outlines, err = readTrueType(data); err != nil {
-		return nil, nil //nolint:nilerr // it stays as it is
+		return nil, nil //nolint:nilerr // the font stays as it is
 	}
 	maps.Copy(s.characters, f.TextMap(n))
 	widths := f.ReadWidths(n)
@@ -138,7 +138,7 @@ func readSubset(f *pdffile.File, n int) (*subset, error) {
 	for glyph := range s.characters {
 		s.widths[glyph] = widths.Of(glyph)
 	}
-	_, name, _ := bytes.Cut(font.Get("BaseFont"), []byte("+")) // the tag before it is the subset's
+	_, name, _ := bytes.Cut(font.Get("BaseFont"), []byte("+")) // without the tag of the subset
 	descriptor.Remove("FontName")
 	descriptor.Remove("FontFile2")
 	s.face = string(name) + "\n" + string(descriptor.Bytes())
@@ -146,7 +146,7 @@ func readSubset(f *pdffile.File, n int) (*subset, error) {
 	return s, nil
 }
 
-// write puts what is embedded for several sections into the whole.
+// write stores the merged subsets in the joined file. It leaves faces of a single section as they are.
 func (p *fontPool) write(f *pdffile.File) error {
 	for _, s := range p.order {
 		if s.sections == 1 {
@@ -167,7 +167,7 @@ func (p *fontPool) write(f *pdffile.File) error {
 	return nil
 }
 
-// widthList writes the widths, those of glyphs in a row together.
+// widthList returns the W array (ISO 32000-1, 9.7.4.3). Consecutive glyphs share one list.
 func (s *subset) widthList() string {
 	var b strings.Builder
 	last := -2
@@ -188,7 +188,7 @@ func (s *subset) widthList() string {
 	return b.String() + "]]"
 }
 
-// toUnicode writes what text the glyphs stand for, as Skia does.
+// toUnicode returns the ToUnicode map in Skia's form.
 func (s *subset) toUnicode() []byte {
 	var b bytes.Buffer
 	b.WriteString(
@@ -197,7 +197,7 @@ func (s *subset) toUnicode() []byte {
 			"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n",
 	)
 
-	const most = 100 // lines in a block, by the format
+	const most = 100 // lines that the format allows in a block
 	for block := range slices.Chunk(slices.Sorted(maps.Keys(s.characters)), most) {
 		fmt.Fprintf(&b, "%d beginbfchar\n", len(block))
 
@@ -206,7 +206,7 @@ func (s *subset) toUnicode() []byte {
 
 			units := utf16.Encode([]rune(s.characters[glyph]))
 			if len(units) == 0 {
-				units = []uint16{0} // Skia's word for none
+				units = []uint16{0} // Skia writes 0 for a glyph without a character
 			}
 
 			for _, u := range units {

@@ -1,4 +1,4 @@
-// Package join makes one PDF file of several.
+// Package join combines the printed sections of a document into one PDF file.
 package join
 
 import (
@@ -11,10 +11,9 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Files joins the prints of sections to one file: their pages, tags, outline, links and
-// destinations. A font of several sections is embedded once. If there are banners, they
-// have one page for each page of the whole, which is drawn upon it. The files must not
-// be used afterwards.
+// Files combines the sections into one file with all their pages, tags, outline entries, links and destinations.
+// It embeds a font of several sections once. banners is empty or has one page for each page of the result; that
+// page is drawn on top. The caller must not use the files afterwards.
 func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
 	j := joined{
 		out:   &pdffile.File{Objects: make([][]byte, 1)},
@@ -40,26 +39,25 @@ func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
 	return j.out, j.finish()
 }
 
-// joined is the whole while it is put together. All numbers in it are those of
-// the whole.
+// joined is the result under construction. All its object numbers are those of the result.
 type joined struct {
 	out   *pdffile.File
 	fonts fontPool
 	pages []int
-	// catalog is that of the first section.
+	// catalog is the catalog of the first section.
 	catalog      pdffile.Dict
 	destinations pdffile.Dict
-	named        map[string]bool // among them
+	named        map[string]bool // keys of destinations
 	outline      []outlineEntry
 	tags         joinedTags
 }
 
-// member is a section on its way into the whole.
+// member is a section that is being added to the result.
 type member struct {
 	file    *pdffile.File
 	catalog pdffile.Dict
-	pages   []int // by the section's own numbers
-	// offset is added to the numbers of objects, but for those in moved.
+	pages   []int // the section's object numbers
+	// offset is added to the section's object numbers. moved holds the exceptions.
 	offset int
 	moved  map[int]int
 }
@@ -108,7 +106,7 @@ func (j *joined) add(f *pdffile.File) error {
 	for _, o := range m.file.Objects {
 		j.out.Objects = append(j.out.Objects, pdffile.Renumber(o, m.number))
 	}
-	m.file.Objects = nil // half of the memory
+	m.file.Objects = nil // frees half of the memory
 
 	if tags != nil {
 		if err := j.tags.hang(j.out, tags); err != nil {
@@ -121,7 +119,7 @@ func (j *joined) add(f *pdffile.File) error {
 	}
 
 	for _, d := range destinations {
-		if !j.named[d.Key] { // a note may be in several
+		if !j.named[d.Key] { // several sections may hold the same note
 			j.named[d.Key] = true
 			j.destinations = append(j.destinations, d)
 		}
@@ -158,7 +156,7 @@ func newMember(f *pdffile.File) (*member, error) {
 	return m, err
 }
 
-// discard forgets the objects that the whole has itself.
+// discard deletes the objects that the result has only once.
 func (m *member) discard() {
 	f := m.file
 	forget := func(value []byte) {
@@ -176,7 +174,7 @@ func (m *member) discard() {
 	forget(m.catalog.Get("Outlines"))
 }
 
-// destinations are those of the section's anchors.
+// destinations returns the destinations of the section's anchors.
 func (m *member) destinations() (kept pdffile.Dict, err error) {
 	value := m.catalog.Get("Dests")
 	if value == nil {
@@ -195,7 +193,8 @@ func (m *member) destinations() (kept pdffile.Dict, err error) {
 	return kept, nil
 }
 
-// finish writes what the whole has instead of its sections' own.
+// finish writes the objects that the result has only once: the page tree, the destinations, the outline, the tags
+// and the merged fonts.
 func (j *joined) finish() error {
 	j.catalog.Set("Pages", pdffile.RefTo(j.pageTree(j.pages)))
 	j.catalog.Remove("Dests")
@@ -217,8 +216,8 @@ func (j *joined) finish() error {
 	return j.fonts.write(j.out)
 }
 
-// pageTree writes a tree of so few branches a node that readers find a page
-// quickly, and returns its root.
+// pageTree writes a page tree and returns its root. Each node has few branches, so that readers find a page
+// quickly.
 func (j *joined) pageTree(leaves []int) int {
 	const branches = 64
 
@@ -248,8 +247,7 @@ func (j *joined) pageTree(leaves []int) int {
 	return nodes[0]
 }
 
-// setEntry sets an entry of an object that is a dictionary and has been read
-// before.
+// setEntry sets an entry of a dictionary object. It ignores an object that is not a dictionary.
 func (j *joined) setEntry(number int, key, value string) {
 	if d, _, err := pdffile.ReadDict(j.out.Objects[number]); err == nil {
 		d.Set(key, value)
@@ -257,10 +255,10 @@ func (j *joined) setEntry(number int, key, value string) {
 	}
 }
 
-var errBanners = errors.New("there is not one for each page")
+var errBanners = errors.New("the banners need exactly one page for each page of the sections")
 
-// drawBanners draws the pages of files upon those of the whole, as forms: so
-// nothing of either is unpacked.
+// drawBanners draws each banner page on a page of the result. It embeds banners as forms, so it unpacks no
+// content.
 func (j *joined) drawBanners(banners []*pdffile.File) error {
 	before := j.out.Add(stream(pdffile.Dict{}, []byte("q\n")))
 	after := j.out.Add(stream(pdffile.Dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
@@ -289,7 +287,7 @@ func (j *joined) drawBanners(banners []*pdffile.File) error {
 	return nil
 }
 
-// drawSome draws the pages of one file.
+// drawSome draws the pages of one banner file on pages.
 func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int) error {
 	m, err := newMember(banners)
 	if err != nil {
@@ -346,7 +344,7 @@ func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int)
 	return nil
 }
 
-// bannerName is the form of header and footer among a page's resources.
+// bannerName is the resource name of the form that holds header and footer.
 const bannerName = "Banner"
 
 func (j *joined) drawOn(number, form, before, after int) error {
@@ -375,7 +373,7 @@ func (j *joined) drawOn(number, form, before, after int) error {
 	return nil
 }
 
-// stream writes a stream object that is not packed.
+// stream returns a stream object with unpacked content.
 func stream(d pdffile.Dict, content []byte) []byte {
 	d.Set("Length", strconv.Itoa(len(content)))
 	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)

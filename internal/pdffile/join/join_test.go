@@ -295,7 +295,7 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 				[]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 1)},
 				banners,
 			); err == nil ||
-				!strings.Contains(err.Error(), "not one for each page") {
+				!strings.Contains(err.Error(), "exactly one page for each page") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -6,15 +6,14 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// outlineEntry is an entry of an outline, without its place in it.
+// outlineEntry is an entry of an outline without its links to other entries.
 type outlineEntry struct {
 	number int
-	level  int // of its heading
+	level  int // level of the heading
 	dict   pdffile.Dict
 }
 
-// outlineEntries are those of a section in reading order, with the numbers of the
-// whole.
+// outlineEntries returns the section's outline in reading order, with object numbers of the result.
 func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 	for _, n := range m.file.Outline(m.catalog) {
 		d, _, err := pdffile.ReadDict(m.file.Objects[n])
@@ -34,14 +33,14 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 	return entries, nil
 }
 
-// writeOutline hangs each entry under the last one before it of a higher level,
-// as Chromium does, and returns the number of the outline.
+// writeOutline writes the outline and returns its object number. As in Chromium, the parent of an entry is the
+// last earlier entry of a higher level.
 func (j *joined) writeOutline() int {
 	root := j.out.Add(nil)
 	type node struct {
 		parent, first, last, prev, next, below int
 	}
-	// Places count from 1; 0 is the outline itself.
+	// Entries count from 1; node 0 is the outline itself.
 	nodes := make([]node, len(j.outline)+1)
 	open := []int{0}
 

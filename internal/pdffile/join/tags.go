@@ -10,21 +10,21 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// joinedTags is the structure tree of the whole while it is put together.
+// joinedTags is the structure tree of the result under construction.
 type joinedTags struct {
 	sections int
-	// document is the topmost element, main the one in it that holds the blocks
-	// of the text; their kids are kept here until the end.
+	// document is the topmost element; main, inside it, holds the blocks of the text. Their kids are kept here
+	// until the end.
 	document, main         int
 	documentKids, mainKids [][]byte
-	parents                []string // of the marked content of pages, annotations
+	parents                []string // entries of the parent tree
 	redirected             map[int]int
 	// tops are the topmost elements of the sections.
 	tops []int
 }
 
-// sectionTags is the structure tree of a section. Its numbers are the section's
-// own until it is part of the whole.
+// sectionTags is the structure tree of a section. Its object numbers are the section's until hang adds it to the
+// result.
 type sectionTags struct {
 	document, main int
 	nextKey        int
@@ -32,7 +32,7 @@ type sectionTags struct {
 	parents map[int][]byte
 }
 
-// element is the one that stands for an element of a section in the whole.
+// element returns the element of the result that replaces element n of a section.
 func (t *joinedTags) element(n int) int {
 	for to, ok := t.redirected[n]; ok; to, ok = t.redirected[n] {
 		n = to
@@ -41,7 +41,7 @@ func (t *joinedTags) element(n int) int {
 	return n
 }
 
-// readTags reads the structure tree; nil if there is none.
+// readTags reads the structure tree. It returns nil if the section has none.
 func (m *member) readTags() (*sectionTags, error) {
 	value := m.catalog.Get("StructTreeRoot")
 	if value == nil {
@@ -94,7 +94,7 @@ func (m *member) readTags() (*sectionTags, error) {
 	return t, nil
 }
 
-// lastElement is the last element among the kids of one, 0 if there is none.
+// lastElement returns the last element among the kids of o, or 0 if there is none.
 func lastElement(f *pdffile.File, o []byte) int {
 	d, _, err := pdffile.ReadDict(o)
 	if err != nil {
@@ -111,7 +111,7 @@ func lastElement(f *pdffile.File, o []byte) int {
 	return 0
 }
 
-// add takes the tags of a section whose objects are about to be added.
+// add records the tags of a section before its objects are added to the result.
 func (t *joinedTags) add(m *member, s *sectionTags) error {
 	if t.sections == 0 {
 		t.redirected = map[int]int{}
@@ -151,7 +151,8 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 	return nil
 }
 
-// ownIDs makes the ids in an element those of one section.
+// ownIDs adds the number of the section to the ids in an element, because each section counts its ids from the
+// same start.
 func ownIDs(o []byte, section int) []byte {
 	if !bytes.Contains(o, []byte("(node")) {
 		return o
@@ -162,8 +163,7 @@ func ownIDs(o []byte, section int) []byte {
 	return pdffile.NodeHeaders.ReplaceAllFunc(pdffile.NodeID.ReplaceAllFunc(o, within), within)
 }
 
-// hang puts the elements of a section, whose objects have been added, under those
-// of the whole.
+// hang moves the elements of a section under those of the result. The section's objects must have been added.
 func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
 	if t.document == 0 {
 		t.document, t.main = s.document, s.main
@@ -203,7 +203,7 @@ func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
 	return nil
 }
 
-// contentOn names the page of marked content, which may be that of its element.
+// contentOn returns a kid that names its page. A kid that is only a number gets page, the page of its element.
 func contentOn(kid, page []byte) []byte {
 	if kid[0] == '<' {
 		return kid
@@ -219,7 +219,7 @@ func setParent(out *pdffile.File, n, parent int) {
 	}
 }
 
-// write puts the tree into the whole.
+// write stores the structure tree in the result.
 func (t *joinedTags) write(j *joined) error {
 	if t.sections == 0 {
 		return nil
@@ -276,8 +276,7 @@ func (t *joinedTags) write(j *joined) error {
 	return nil
 }
 
-// idTree writes the elements that have an id, by id, and returns the number of the
-// tree; 0 if none has.
+// idTree writes the tree of elements by id and returns its object number, or 0 if no element has an id.
 func (t *joinedTags) idTree(out *pdffile.File) int {
 	var names []string
 

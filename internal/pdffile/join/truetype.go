@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// trueType is a font file of TrueType outlines, as its glyphs and the tables that
-// do not depend on which of them are there.
+// trueType is a font file with TrueType outlines, split into its glyphs and the tables that do not depend on the
+// choice of glyphs.
 type trueType struct {
 	tables map[string][]byte
-	count  int // of glyphs, those that are not there included
+	count  int // glyphs, including those without an outline
 	glyphs map[int][]byte
-	// metrics are the advance and the left side bearing of each glyph there.
+	// metrics are the advance and the left side bearing of each glyph with an outline, as in the table hmtx.
 	metrics map[int][4]byte
 }
 
 var errFont = errors.New("the font is not as expected")
 
-// readTrueType reads a font of at most so many glyphs as text can name.
+// readTrueType reads a font file. Errors: errFont.
 func readTrueType(data []byte) (*trueType, error) {
 	if len(data) < 12 || !bytes.HasPrefix(data, []byte("\x00\x01\x00\x00")) {
 		return nil, errFont
@@ -50,8 +50,8 @@ func readTrueType(data []byte) (*trueType, error) {
 	return t, t.readGlyphs(head[51] == 1, int(binary.BigEndian.Uint16(horizontal[34:])))
 }
 
-// readGlyphs reads the outlines and their metrics, of which so many are given in
-// full: the other glyphs have the last advance.
+// readGlyphs reads outlines and metrics. long is the format of the table loca. The first full glyphs have advances
+// of their own; the others share the last one.
 func (t *trueType) readGlyphs(long bool, full int) error {
 	places, outlines, metrics := t.tables["loca"], t.tables["glyf"], t.tables["hmtx"]
 	at := func(glyph int) int { return 2 * int(binary.BigEndian.Uint16(places[2*glyph:])) }
@@ -89,8 +89,8 @@ func (t *trueType) readGlyphs(long bool, full int) error {
 	return nil
 }
 
-// add takes the glyphs of another subset of the same font. It does nothing and
-// returns false when that is another font: a glyph of it has other outlines.
+// add adds the glyphs of another subset of the same font. If a common glyph or a hinting table differs, the subset
+// is of another font: add then returns false and changes nothing.
 func (t *trueType) add(other *trueType) bool {
 	for glyph, outline := range other.glyphs {
 		if own, ok := t.glyphs[glyph]; ok && !bytes.Equal(own, outline) {
@@ -110,7 +110,7 @@ func (t *trueType) add(other *trueType) bool {
 	return true
 }
 
-// bytes writes the tables that a PDF needs.
+// bytes returns a font file with the tables that a PDF needs.
 func (t *trueType) bytes() []byte {
 	tables := map[string][]byte{}
 	for _, name := range []string{"cvt ", "fpgm", "prep", "head", "hhea", "maxp"} {
@@ -134,18 +134,18 @@ func (t *trueType) bytes() []byte {
 	tables["loca"] = binary.BigEndian.AppendUint32(places, uint32(len(outlines)))
 	const long = 1
 	binary.BigEndian.PutUint16(tables["head"][50:], long)
-	binary.BigEndian.PutUint32(tables["head"][8:], 0) // the sum, of which it is part
+	binary.BigEndian.PutUint32(tables["head"][8:], 0) // the checksum counts as 0 while it is computed
 	binary.BigEndian.PutUint16(tables["hhea"][34:], uint16(t.count))
 	binary.BigEndian.PutUint16(tables["maxp"][4:], uint16(t.count))
 
 	return assemble(tables)
 }
 
-// assemble writes the directory and the tables.
+// assemble returns a font file: the table directory, then the tables.
 func assemble(tables map[string][]byte) []byte {
 	names := slices.Sorted(maps.Keys(tables))
 
-	power, exponent := 1, 0 // the largest power of two that is not above the number of tables
+	power, exponent := 1, 0 // largest power of two up to the number of tables
 	for power*2 <= len(names) {
 		power, exponent = power*2, exponent+1
 	}
@@ -174,7 +174,7 @@ func assemble(tables map[string][]byte) []byte {
 		}
 	}
 	out = append(out, body...)
-	const magic = 0xB1B0AFBA // by the format: what the whole file sums up to
+	const magic = 0xB1B0AFBA // the checksum of a whole font file, by the format
 	binary.BigEndian.PutUint32(out[head+8:], magic-checksum(out))
 
 	return out

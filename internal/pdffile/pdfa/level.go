@@ -9,14 +9,14 @@ import (
 // Level is a level of PDF/A: "2b", "2u" or "3b". "" means no PDF/A.
 type Level string
 
-// Default is the level that a caller gets who asks for PDF/A without naming one.
+// Default is the level for a request of PDF/A without a level.
 const Default Level = "2b"
 
-// Levels returns the levels that can be produced.
+// Levels returns all supported levels.
 func Levels() []string { return []string{"2b", "2u", "3b"} }
 
-// UnmarshalJSON reads a level in any case, with or without "PDF/A-" in front. true is
-// Default and false is "". The level need not exist.
+// UnmarshalJSON reads a level in any case, with or without the prefix "PDF/A-". It reads true as Default and false
+// as "". It does not check that the level exists: compare with Levels.
 func (l *Level) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "true":
