@@ -183,3 +183,33 @@ func TestDiagramCellOfQuartoIsAFigure(t *testing.T) {
 		}
 	}
 }
+
+func TestMacrosHoldForLaterFormulas(t *testing.T) {
+	t.Parallel()
+
+	d := render(t, "\\newcommand{\\R}{\\mathbb{R}}\n\\newcommand{\\n}[1]{\\lVert #1 \\rVert}\n\n"+
+		"$\\n{x} \\in \\R$ and\n\n$$\\renewcommand{\\R}{Q} y \\in \\R$$\n\n$$\\def\\z{z}$$\n\n$\\R\\z$ $\\later$\n\n$\\def\\later{x}$",
+		markdown.Options{})
+
+	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, `\later`) {
+		t.Errorf("warnings %v, want one about \\later", d.Warnings)
+	}
+
+	if n := strings.Count(d.HTML, "<math"); n != 3 || strings.Contains(d.HTML, "newcommand") {
+		t.Errorf("%d formulas are set, want 3: %s", n, d.HTML)
+	}
+
+	if !strings.Contains(d.HTML, "ℝ") || !strings.Contains(d.HTML, "𝑄") && !strings.Contains(d.HTML, "<mi>Q</mi>") {
+		t.Errorf("the macros are not used: %s", d.HTML)
+	}
+}
+
+func TestEndlessMacrosAreBounded(t *testing.T) {
+	t.Parallel()
+
+	d := render(t, "$$\\def\\a{\\b\\b}\\def\\b{\\a\\a}$$\n\n$\\a$ and $x$", markdown.Options{})
+	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "too many expansions") ||
+		strings.Count(d.HTML, "<math") != 1 {
+		t.Errorf("warnings %v, %s", d.Warnings, d.HTML)
+	}
+}

@@ -31,7 +31,8 @@ const maxBytes = 16 << 20
 // of the printed page. It is U+2061, function application: invisible, and no text begins with it.
 const Mark = "\u2061"
 
-// Place turns math fences, and paragraphs that contain only a display formula, into math blocks.
+// Place turns math fences, and paragraphs that contain only a display formula or only definitions of macros, into math
+// blocks.
 func Place(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
@@ -42,6 +43,11 @@ func Place(root ast.Node, src []byte) {
 				tree.Replace(n, block)
 			}
 		case *ast.Paragraph:
+			if lines := tree.BlockText(n, src, 0); isDefinitions(string(bytes.TrimSpace(lines))) {
+				tree.Replace(n, &math.Block{Source: lines, Offset: n.Lines().At(0).Start})
+				return
+			}
+
 			if f, ok := n.FirstChild().(*math.Formula); ok && f.Display && f.NextSibling() == nil {
 				block := &math.Block{Source: f.Source, Offset: f.Offset}
 				setLabel(block, cmp.Or(tree.AttributeText(f, "id"), tree.AttributeText(n, "id")))
@@ -98,6 +104,7 @@ type run struct {
 	Result
 
 	renderer *tex.Renderer
+	macros   macros
 	left     int // bytes of MathML
 }
 
@@ -141,6 +148,11 @@ func (r *run) render(
 	e Equation,
 ) (embed int) {
 	r.Counters.BeginChapter(e.Chapter)
+
+	source = []byte(r.macros.take(string(source)))
+	if len(bytes.TrimSpace(source)) == 0 && len(r.macros.of) > 0 {
+		return r.Embeds.Add("<" + tag + " hidden>")
+	}
 	oneLine := strings.Join(strings.Fields(string(source)), " ")
 
 	f, err := r.renderTeX(ctx, source, display, e.Label)
@@ -194,12 +206,21 @@ func (r *run) renderTeX(ctx context.Context, source []byte, display bool, to *la
 		latex = `\begin{aligned} ` + latex + ` \end{aligned}`
 	}
 
-	f, err := r.renderer.Render(ctx, latex, display)
+	f, err := r.typeset(ctx, latex, display)
 	if to != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
 		return r.renderLabelled(ctx, latex, f, to)
 	}
 
 	return f, err
+}
+
+// typeset renders TeX with the macros that it uses.
+func (r *run) typeset(ctx context.Context, latex string, display bool) (tex.Formula, error) {
+	if ctx.Err() != nil {
+		return tex.Formula{}, context.Cause(ctx)
+	}
+
+	return r.renderer.Render(ctx, r.macros.usedBy(latex), latex, display)
 }
 
 // hasBareAlignment reports whether a formula aligns lines with & outside of any environment, as Sphinx
@@ -261,7 +282,7 @@ func (r *run) renderLabelled(
 	to.Number = r.Counters.Next(label.Equation)
 	// The renderer's cache then has one entry for equal formulas with numbers of equal length.
 	place := anyDigit.ReplaceAllString(to.Number, "0")
-	f, err := r.renderer.Render(ctx, latex+` \tag{`+place+"}", true)
+	f, err := r.typeset(ctx, latex+` \tag{`+place+"}", true)
 	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+to.Number+`}"`, 1)
 	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+to.Number+")", 1)
 

@@ -12,12 +12,14 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Temml 0.13.5 and its mhchem extension, as published on npm.
+// Temml 0.13.5 and its mhchem extension, as published on npm, and the commands that we add.
 var (
 	//go:embed temml/temml.min.js
 	temmlJS string
 	//go:embed temml/mhchem.min.js
 	mhchemJS string
+	//go:embed macros.js
+	macrosJS string
 )
 
 const (
@@ -64,9 +66,14 @@ var programs = sync.OnceValues(func() ([]*goja.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := goja.Compile("mhchem", mhchemJS, false)
 
-	return []*goja.Program{first, second}, err
+	second, err := goja.Compile("mhchem", mhchemJS, false)
+	if err != nil {
+		return nil, err
+	}
+	third, err := goja.Compile("macros", macrosJS, true)
+
+	return []*goja.Program{first, second, third}, err
 })
 
 // engine is a JavaScript runtime with Temml. One goroutine uses it at a time. A formula leaves nothing in it: the

@@ -50,29 +50,31 @@ func New() *Renderer {
 	return &Renderer{cache: recent.New[result](cacheBytes)}
 }
 
-// Render renders a formula without its delimiters, on a line of its own if display is set. The error tells the
-// author what is wrong with the formula, or is the cause of ctx.
-func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formula, error) {
+// Render renders a formula without its delimiters, on a line of its own if display is set. macros are definitions
+// that the formula uses; they count as a part of it. The error tells the author what is wrong with the formula, or
+// is the cause of ctx.
+func (r *Renderer) Render(ctx context.Context, macros, src string, display bool) (Formula, error) {
 	src = strings.TrimSpace(src)
 	switch {
 	case ctx.Err() != nil:
 		return Formula{}, context.Cause(ctx)
 	case src == "":
 		return Formula{}, errors.New("the formula is empty")
-	case len(src) > MaxSource:
-		return Formula{}, fmt.Errorf("the formula has %d bytes; at most %d are allowed", len(src), MaxSource)
+	case len(macros)+len(src) > MaxSource:
+		return Formula{}, fmt.Errorf("the formula has %d bytes with its macros; at most %d are allowed",
+			len(macros)+len(src), MaxSource)
 	}
 
-	key := "t" + src
+	key := "t" + macros + "\x00" + src
 	if display {
-		key = "d" + src
+		key = "d" + key[1:]
 	}
 
 	if known, ok := r.cache.Get(key); ok {
 		return known.formula, known.err
 	}
 
-	formula, err := r.render(ctx, src, display)
+	formula, err := r.render(ctx, macros, src, display)
 	if ctx.Err() != nil {
 		return Formula{}, context.Cause(ctx)
 	}
@@ -85,7 +87,7 @@ func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formul
 }
 
 // render renders a formula in an engine of the pool. An engine that may be broken is not used again.
-func (r *Renderer) render(ctx context.Context, src string, display bool) (Formula, error) {
+func (r *Renderer) render(ctx context.Context, macros, src string, display bool) (Formula, error) {
 	e, ok := r.engines.Get().(*engine)
 	if !ok {
 		var err error
@@ -94,7 +96,7 @@ func (r *Renderer) render(ctx context.Context, src string, display bool) (Formul
 		}
 	}
 
-	out, sound, err := e.run(ctx, src, display)
+	out, sound, err := e.run(ctx, macros+src, display)
 	if sound {
 		r.engines.Put(e)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestFormulasBecomeMathML(t *testing.T) {
 	for _, src := range formulas {
 		src, display := strings.CutPrefix(src, "D")
 
-		f, err := r.Render(t.Context(), src, display)
+		f, err := r.Render(t.Context(), "", src, display)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
@@ -55,6 +56,42 @@ func TestFormulasBecomeMathML(t *testing.T) {
 		fmt.Fprintf(&out, "%s\n%.1f em\n%s\n\n", src, f.Width, f.MathML)
 	}
 	golden.Check(t, "formulas.golden", []byte(out.String()))
+}
+
+func TestCommandsOfPackagesAreSet(t *testing.T) {
+	t.Parallel()
+	r := tex.New()
+
+	for src, want := range map[string]string{
+		`\mbox{if } x`:                           "if x",
+		`\KaTeX`:                                 "KaTeX",
+		`\SI{3}{\meter}`:                         "3m",
+		`\SI{9.81}{\meter\per\second\squared}`:   "9.81ms−2",
+		`\qty[per-mode=symbol]{20}{\celsius}`:    "20°C",
+		`\si{kg.m/s^2}`:                          "kgm/s2",
+		`\unit{\micro\ohm}`:                      "µΩ",
+		`\num{12345.5}`:                          "12345.5",
+		`\num{1.5e-3}`:                           "1.5×10−3",
+		`\num{1.2 +- 0.3}`:                       "1.2±0.3",
+		`\SIrange{1}{5}{\percent}`:               "1%–5%",
+		`\ang{12;30;5}`:                          "12°30′5″",
+		`\DeclareMathOperator{\Var}{Var}\Var(x)`: "Var(x)",
+		`\begin{aligned}a&=b\intertext{and}c&=d\end{aligned}`: "a=bandc=d",
+	} {
+		t.Run(src, func(t *testing.T) {
+			t.Parallel()
+
+			f, err := r.Render(t.Context(), "", src, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			text := regexp.MustCompile(`<[^>]*>|[\s\x{2061}\x{200B}-\x{200D}\x{2009}\x{A0}]`).ReplaceAllString(f.MathML, "")
+			if text != strings.ReplaceAll(want, " ", "") {
+				t.Errorf("got %q, want %q", text, want)
+			}
+		})
+	}
 }
 
 func TestWrongFormulasAreExplained(t *testing.T) {
@@ -81,7 +118,7 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		t.Run(src, func(t *testing.T) {
 			start := time.Now()
 
-			f, err := r.Render(t.Context(), src, true)
+			f, err := r.Render(t.Context(), "", src, true)
 			if err == nil {
 				t.Errorf("%.60s: got %.200s, want an error", src, f.MathML)
 				return
@@ -102,19 +139,19 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		})
 	}
 	// A formula must not affect later ones.
-	if _, err := r.Render(t.Context(), `\gdef\alpha{2}x`, false); err != nil {
+	if _, err := r.Render(t.Context(), "", `\gdef\alpha{2}x`, false); err != nil {
 		t.Error(err)
 	}
 
-	if f, err := r.Render(t.Context(), `\alpha`, false); err != nil || !strings.Contains(f.MathML, "α") {
+	if f, err := r.Render(t.Context(), "", `\alpha`, false); err != nil || !strings.Contains(f.MathML, "α") {
 		t.Errorf("a formula changed a later one: %s, %v", f.MathML, err)
 	}
 
-	if _, err := r.Render(t.Context(), `\gdef\mine{2}\mine`, false); err != nil {
+	if _, err := r.Render(t.Context(), "", `\gdef\mine{2}\mine`, false); err != nil {
 		t.Error(err)
 	}
 
-	if _, err := r.Render(t.Context(), `\mine`, false); err == nil {
+	if _, err := r.Render(t.Context(), "", `\mine`, false); err == nil {
 		t.Error("the macro of a formula is defined in the next")
 	}
 }
@@ -136,7 +173,7 @@ func TestHostileFormulasGiveHarmlessMarkup(t *testing.T) {
 		`\mathchoice{"}{'}{<}{>}`, `\char"3C`, `<script>`, `\unicode{60}script`, `\ce{<script>}`, `\verb|<b>|`,
 	} {
 		t.Run(src, func(t *testing.T) {
-			f, err := r.Render(t.Context(), src, true)
+			f, err := r.Render(t.Context(), "", src, true)
 			if err != nil {
 				return
 			}
@@ -179,7 +216,7 @@ func TestRenderReturnsTheCauseOfItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
 
-	if _, err := tex.New().Render(ctx, "x", false); !errors.Is(err, stop) {
+	if _, err := tex.New().Render(ctx, "", "x", false); !errors.Is(err, stop) {
 		t.Errorf("got %v, want the cause of the context", err)
 	}
 }
@@ -192,7 +229,7 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string, display bool) {
 		start := time.Now()
 
-		formula, err := r.Render(t.Context(), src, display)
+		formula, err := r.Render(t.Context(), "", src, display)
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("took %s", took)
 		}
@@ -208,7 +245,7 @@ func BenchmarkRender(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := tex.New()
 			for i := 0; b.Loop(); i++ {
-				if _, err := r.Render(b.Context(), fmt.Sprintf("%s %d", src, i), true); err != nil {
+				if _, err := r.Render(b.Context(), "", fmt.Sprintf("%s %d", src, i), true); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -43,7 +43,6 @@ var lasting = []string{
 	"pw:usage:",
 	"pw:{meter:",
 	"pw:settled",
-	"pw:settled",
 	"pw:dead",
 	"pw:owners",
 	"pw:workers",
@@ -51,6 +50,10 @@ var lasting = []string{
 	"asynq:servers",
 	"asynq:workers",
 }
+
+// oldLines begins the keys in which 0.1.0 queued calls. Later releases do not read them, so the end of an upgrade
+// may leave some.
+const oldLines = "pw:{calls}:"
 
 // ghosts reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
 // be open, and all other keys must expire.
@@ -99,6 +102,8 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 		}
 
 		return "" // counters of Asynq's
+	case strings.HasPrefix(key, oldLines):
+		return ""
 	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
 		if client.TTL(ctx, key).Val() < 0 {
 			return "a call or a line that does not expire"

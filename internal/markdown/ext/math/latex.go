@@ -24,13 +24,17 @@ type brackets struct {
 	at    map[byte][]int
 }
 
-// escapeParser parses \(…\) and \[…\] in text. After a letter they are escaped brackets: file\(s\).
+// escapeParser parses \(…\), \[…\] and environments in text. After a letter they are escaped brackets: file\(s\).
 type escapeParser struct{}
 
 func (escapeParser) Trigger() []byte { return []byte{'\\'} }
 
 func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+	if name := environment.FindSubmatch(line); name != nil {
+		return parseEnvironment(parent, block, string(name[1]), pc)
+	}
+
 	if len(line) < 2 || line[1] != '(' && line[1] != '[' || tree.IsASCIIWord(block.PrecendingCharacter()) {
 		return nil
 	}
@@ -55,6 +59,43 @@ func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	block.Advance(2 + len(source) + 2)
 
 	return &Formula{Source: source, Display: open == '[', Offset: segment.Start}
+}
+
+// endsKey is the context key of the *environmentEnds of the current block.
+var endsKey = parser.NewContextKey()
+
+// environmentEnds holds the offsets after each \end{name} of a block, by the name.
+type environmentEnds struct {
+	block ast.Node
+	of    map[string][]int
+}
+
+var environmentEnd = regexp.MustCompile(`\\end\{([A-Za-z]+\*?)\}`)
+
+// parseEnvironment parses an environment that begins within a line of text.
+func parseEnvironment(parent ast.Node, block text.Reader, name string, pc parser.Context) ast.Node {
+	_, segment := block.PeekLine()
+
+	known, _ := pc.Get(endsKey).(*environmentEnds)
+	if known == nil || known.block != parent {
+		known = &environmentEnds{block: parent, of: map[string][]int{}}
+		for _, s := range linesOf(parent) {
+			for _, m := range environmentEnd.FindAllSubmatchIndex(s.Value(block.Source()), -1) {
+				ended := string(block.Source()[s.Start+m[2] : s.Start+m[3]])
+				known.of[ended] = append(known.of[ended], s.Start+m[1])
+			}
+		}
+		pc.Set(endsKey, known)
+	}
+
+	to := next(known.of[name], segment.Start)
+	if to < 0 {
+		return nil
+	}
+	source := between(parent.Lines(), block.Source(), segment.Start, to)
+	block.Advance(len(source))
+
+	return &Formula{Source: source, Display: true, Offset: segment.Start}
 }
 
 // closing returns the closing bracket for an opening one.

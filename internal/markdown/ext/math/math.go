@@ -230,7 +230,7 @@ func (blockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 	line, segment := reader.PeekLine()
 
 	at := pc.BlockOffset()
-	if at < 0 || !bytes.HasPrefix(line[at:], []byte("$$")) {
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte("$$")) || closesParagraph(reader.Source(), pc) {
 		return nil, parser.NoChildren
 	}
 
@@ -251,6 +251,36 @@ func (blockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 	reader.AdvanceToEOL()
 
 	return n, parser.NoChildren
+}
+
+// openKey is the context key of the *openDollars of the current paragraph.
+var openKey = parser.NewContextKey()
+
+// openDollars counts the $$ in the first lines of a paragraph.
+type openDollars struct {
+	paragraph    ast.Node
+	lines, count int
+}
+
+// closesParagraph reports whether $$ at the start of a line ends a formula that the paragraph before it has begun.
+func closesParagraph(source []byte, pc parser.Context) bool {
+	paragraph, ok := pc.LastOpenedBlock().Node.(*ast.Paragraph)
+	if !ok {
+		return false
+	}
+
+	known, _ := pc.Get(openKey).(*openDollars)
+	if known == nil || known.paragraph != paragraph {
+		known = &openDollars{paragraph: paragraph}
+		pc.Set(openKey, known)
+	}
+
+	for ; known.lines < paragraph.Lines().Len(); known.lines++ {
+		s := paragraph.Lines().At(known.lines)
+		known.count += bytes.Count(s.Value(source), []byte("$$"))
+	}
+
+	return known.count%2 == 1
 }
 
 func (blockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {

@@ -23,8 +23,14 @@ func TestFormulas(t *testing.T) {
 			"$$\nx\n\\frac{a}{b}\n$$",
 			"<pre class=\"math-error\"><code>x\n\\frac{a}{b}</code></pre>",
 		},
-		"block on a line": {"$$x$$", `<pre class="math-error"><code>x</code></pre>`},
-		"never closed":    {"$$\na\n\nb", "<p>$$\na</p>\n<p>b</p>"},
+		"block on a line":                    {"$$x$$", `<pre class="math-error"><code>x</code></pre>`},
+		"display that ends in the next line": {"a $$\nx\n$$ b", "<p>a <code class=\"math-error\">\nx\n</code> b</p>"},
+		"environment in text": {
+			"a \\begin{align}\nb \\end{align} c",
+			"<p>a <code class=\"math-error\">\\begin{align}\nb \\end{align}</code> c</p>",
+		},
+		"environment in text, not closed": {`a \begin{align} b`, `<p>a \begin{align} b</p>`},
+		"never closed":                    {"$$\na\n\nb", "<p>$$\na</p>\n<p>b</p>"},
 		"parentheses of LaTeX": {
 			`\(x\) and \(f(n-1)\)`,
 			`<p><code class="math-error">x</code> and <code class="math-error">f(n-1)</code></p>`,

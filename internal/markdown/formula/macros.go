@@ -1,0 +1,188 @@
+package formula
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"presswork/internal/markdown/tex"
+)
+
+const (
+	// maxMacros and maxMacroBytes limit the macros of a document and their size together.
+	maxMacros     = 500
+	maxMacroBytes = 64 << 10
+	// maxBody and maxParameters limit one definition, in bytes. Without them, unclosed definitions would take
+	// quadratic time.
+	maxBody       = 4 << 10
+	maxParameters = 200
+)
+
+// macros are the definitions of a document, by their names with the backslash. Formulas after a definition may use
+// it.
+type macros struct {
+	of    map[string]string
+	bytes int
+}
+
+var (
+	definitionStart = regexp.MustCompile(
+		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,
+	)
+	arity   = regexp.MustCompile(`^\s*\[([0-9])\]`)
+	command = regexp.MustCompile(`\\(?:[A-Za-z]+|.)`)
+)
+
+// definition is one definition of a macro: its name, its form for later formulas, and its length in the source.
+type definition struct {
+	name, text string
+	length     int
+}
+
+// readDefinition reads the definition at the start of a source. ok is false if there is none.
+func readDefinition(src string) (d definition, ok bool) {
+	m := definitionStart.FindStringSubmatch(src)
+	if m == nil {
+		return d, false
+	}
+	kind, name, rest := m[1], m[3]+m[4], src[len(m[0]):]
+	parameters := ""
+
+	switch {
+	case kind == "def" || kind == "gdef":
+		open := strings.IndexByte(rest[:min(len(rest), maxParameters)], '{')
+		if open < 0 {
+			return d, false
+		}
+		parameters, rest = strings.TrimSpace(rest[:open]), rest[open:]
+	case kind != "DeclareMathOperator":
+		if n := arity.FindStringSubmatch(rest); n != nil {
+			count, _ := strconv.Atoi(n[1])
+			for i := range count {
+				parameters += "#" + strconv.Itoa(i+1)
+			}
+			rest = rest[len(n[0]):]
+		}
+	}
+
+	usual := ""
+	if trimmed := strings.TrimLeft(rest, " \n\t"); parameters != "" && strings.HasPrefix(trimmed, "[") {
+		end := strings.IndexByte(trimmed[:min(len(trimmed), maxParameters)], ']')
+		if end < 0 {
+			return d, false
+		}
+		usual, rest = trimmed[:end+1], trimmed[end+1:]
+	}
+	rest = strings.TrimLeft(rest, " \n\t")
+
+	body, ok := group(rest)
+	if !ok {
+		return d, false
+	}
+	d.name, d.length = name, len(src)-len(rest)+len(body)
+
+	switch {
+	case kind == "DeclareMathOperator":
+		d.text = `\def` + name + `{\operatorname` + m[2] + body + `}`
+	case usual != "":
+		// Only \newcommand has an optional argument.
+		d.text = `\newcommand{` + name + `}[` + strconv.Itoa(strings.Count(parameters, "#")) + `]` + usual + body
+	default:
+		d.text = `\def` + name + parameters + body
+	}
+
+	return d, true
+}
+
+// group returns the group in braces at the start of a source, of at most maxBody bytes.
+func group(src string) (string, bool) {
+	if !strings.HasPrefix(src, "{") {
+		return "", false
+	}
+
+	for i, depth := 0, 0; i < min(len(src), maxBody); i++ {
+		switch src[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return src[:i+1], true
+			}
+		}
+	}
+
+	return "", false
+}
+
+// take removes the definitions from a formula and keeps them for it and for later formulas. A definition beyond the
+// limits stays in its formula.
+func (m *macros) take(src string) string {
+	if !strings.Contains(src, `\def`) && !strings.Contains(src, `\gdef`) && !strings.Contains(src, "command") &&
+		!strings.Contains(src, `\DeclareMathOperator`) {
+		return src
+	}
+	var kept strings.Builder
+
+	for i := 0; i < len(src); {
+		if src[i] != '\\' {
+			kept.WriteByte(src[i])
+			i++
+
+			continue
+		}
+
+		d, ok := readDefinition(src[i:])
+		if !ok || len(m.of) >= maxMacros || m.bytes+len(d.text) > maxMacroBytes {
+			end := min(i+2, len(src))
+			kept.WriteString(src[i:end])
+			i = end
+
+			continue
+		}
+
+		if m.of == nil {
+			m.of = map[string]string{}
+		}
+		m.bytes += len(d.text) - len(m.of[d.name])
+		m.of[d.name] = d.text
+		i += d.length
+	}
+
+	return kept.String()
+}
+
+// usedBy returns the definitions that a formula needs, with those that they need themselves. It stops at
+// tex.MaxSource, more than a formula may have.
+func (m *macros) usedBy(src string) string {
+	if len(m.of) == 0 {
+		return ""
+	}
+	var needed strings.Builder
+	seen := map[string]bool{}
+
+	for queue := []string{src}; len(queue) > 0 && needed.Len() <= tex.MaxSource; {
+		text := queue[0]
+		queue = queue[1:]
+
+		for _, name := range command.FindAllString(text, -1) {
+			if d, ok := m.of[name]; ok && !seen[name] {
+				seen[name] = true
+				needed.WriteString(d)
+				queue = append(queue, d)
+			}
+		}
+	}
+
+	return needed.String()
+}
+
+// isDefinitions reports whether a text has only definitions.
+func isDefinitions(src string) bool {
+	if !strings.HasPrefix(src, `\`) {
+		return false
+	}
+
+	return strings.TrimSpace(new(macros).take(src)) == ""
+}
