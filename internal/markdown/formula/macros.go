@@ -27,7 +27,8 @@ type macros struct {
 
 var (
 	definitionStart = regexp.MustCompile(
-		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,
+		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*` +
+			`(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,
 	)
 	arity   = regexp.MustCompile(`^\s*\[([0-9])\]`)
 	command = regexp.MustCompile(`\\(?:[A-Za-z]+|.)`)
@@ -65,8 +66,8 @@ func readDefinition(src string) (d definition, ok bool) {
 		}
 	}
 
-	usual := ""
-	if trimmed := strings.TrimLeft(rest, " \n\t"); parameters != "" && strings.HasPrefix(trimmed, "[") {
+	usual, trimmed := "", strings.TrimLeft(rest, " \n\t")
+	if parameters != "" && strings.HasPrefix(trimmed, "[") {
 		end := strings.IndexByte(trimmed[:min(len(trimmed), maxParameters)], ']')
 		if end < 0 {
 			return d, false
