@@ -10,23 +10,23 @@ import (
 
 var errDrawnTwice = errors.New("something is drawn twice for an effect, such as a mask")
 
-// marker encloses untagged content, such as backgrounds and page numbers, in artifact marks. PDF/UA requires that
-// all content of a page is tagged or an artifact.
+// marker encloses untagged content, such as backgrounds and page numbers, in artifact marks. PDF/UA (ISO 14289-1,
+// 7.1) requires that all content of a page is tagged or an artifact.
 type marker struct {
 	canvas pdffile.Canvas
 	// drawn counts how often each tagged form is drawn.
 	drawn map[int]int
 	pdffile.Rewriting
-	// marks holds for each open mark whether it covers what lies in it.
+	// marks holds for each open mark whether it already tags its content.
 	marks []bool
-	// covering counts the covering ones.
+	// covering is the number of open marks that tag their content.
 	covering           int
 	artifact, inText   bool
 	path, marksAtStart int
 }
 
-// markArtifacts returns the content with everything marked. It counts in drawn
-// the tagged forms that it draws.
+// markArtifacts returns the content with artifact marks around everything untagged. It adds to drawn the tagged
+// forms that the content draws.
 func markArtifacts(c pdffile.Canvas, content []byte, drawn map[int]int) ([]byte, error) {
 	m := marker{canvas: c, drawn: drawn, Rewriting: pdffile.Rewriting{In: content}, path: -1}
 	m.Out.Grow(len(content) + len(content)/16)
@@ -48,8 +48,7 @@ func markArtifacts(c pdffile.Canvas, content []byte, drawn map[int]int) ([]byte,
 	return m.Out.Bytes(), nil
 }
 
-// begin opens an artifact before the operation at offset, unless that is
-// covered already.
+// begin opens an artifact before the operation at offset, unless an open mark covers that operation.
 func (m *marker) begin(offset int) {
 	if m.covering > 0 || m.artifact {
 		return
@@ -78,7 +77,7 @@ func (m *marker) end(offset int) error {
 func (m *marker) visit(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "BDC", "BMC":
-		// A span that only gives the text of a ligature covers nothing.
+		// A span with the text of a ligature is not a tag, so it covers nothing.
 		covers := len(op.Operands) > 0 &&
 			(bytes.HasPrefix(op.Operands[0], []byte("/Artifact")) ||
 				len(op.Operands) > 1 && bytes.Contains(op.Operands[1], []byte("/MCID ")))

@@ -11,19 +11,19 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// attach puts Markdown files into the PDF as the sources of the whole
-// document, the way PDF/A-3 wants it.
+// attach embeds Markdown files as the sources of the document. PDF/A-3 (ISO 19005-3, 6.8) requires their
+// relationship and media type.
 func attach(f *pdffile.File, catalog *pdffile.Dict, sources []Attachment, date time.Time) {
 	if len(sources) == 0 {
 		return
 	}
 	var names, files []string
-	// Names in a tree of names are sorted.
+	// The entries of a name tree must be sorted.
 	for _, a := range slices.SortedFunc(slices.Values(sources), func(a, b Attachment) int {
 		name := func(text string) []byte { return pdffile.StringBytes([]byte(pdffile.TextString(text))) }
 		return bytes.Compare(name(a.Name), name(b.Name))
 	}) {
-		// MD5 is what the format asks for; it secures nothing.
+		// The format requires MD5. It serves as a checksum, not for security.
 		params := fmt.Sprintf(
 			"<</Size %d\n/ModDate %s\n/CheckSum <%X>>>",
 			len(a.Data),

@@ -7,22 +7,21 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Boxes say how pages are cut, in points. The zero value leaves them as printed.
+// Boxes describe how the pages are trimmed, in points. The zero value leaves pages as printed.
 type Boxes struct {
-	// Bleed is how far a printed page reaches over the edge at which it is cut.
+	// Bleed is the distance by which a printed page extends beyond each trimmed edge.
 	Bleed float64
-	// Marks is how much wider than the print the sheet is on each side, for crop
-	// marks; 0 draws none.
+	// Marks is the width that each side of the sheet gains for crop marks; 0 draws none.
 	Marks float64
 }
 
-// trim gives each page its TrimBox and BleedBox, and draws crop marks.
+// trim sets the TrimBox and the BleedBox of each page (ISO 32000-1, 14.11.2) and draws crop marks.
 func trim(f *pdffile.File, boxes Boxes) error {
 	if boxes == (Boxes{}) {
 		return nil
 	}
 	begin := f.Add([]byte("<</Length 2>> stream\nq\n\nendstream"))
-	marks := map[string]int{} // streams of marks by their pages' MediaBox
+	marks := map[string]int{} // streams of crop marks, by the MediaBox of their pages
 
 	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Page\n")) {
@@ -81,11 +80,11 @@ func trim(f *pdffile.File, boxes Boxes) error {
 	return nil
 }
 
-// cropMarks draws two lines at each corner of the trimmed page, outside of the bleed.
+// cropMarks returns content that draws two lines at each corner of the trimmed page, outside the bleed.
 func cropMarks(b Boxes, v [6]float64) []byte {
 	const (
 		length   = 5 * 72 / 25.4
-		distance = 3 * 72 / 25.4 // from the edge of the trimmed page, at least
+		distance = 3 * 72 / 25.4 // minimum distance from the trimmed edge: 3 mm in points
 		weight   = 0.25
 	)
 	from := max(distance, b.Bleed+0.5*72/25.4)

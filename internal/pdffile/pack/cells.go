@@ -7,8 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// isRegular reports whether all rows of a table have the same number of cells,
-// those that span several counted as often.
+// isRegular reports whether all rows of a table have the same number of cells. A cell counts once for each column
+// that it spans.
 func (t *tree) isRegular(table *element) bool {
 	var rows []*element
 	t.each(table.number, func(e, _ *element) {
@@ -17,7 +17,7 @@ func (t *tree) isRegular(table *element) bool {
 		}
 	})
 	width := 0
-	var below []int // how many rows more each column is taken by a cell above
+	var below []int // for each column, the number of further rows that a cell above covers
 
 	for i, row := range rows {
 		column, taken := 0, 0
@@ -64,9 +64,9 @@ func (t *tree) isRegular(table *element) bool {
 	return true
 }
 
-// tableOf is the table that a row belongs to.
+// tableOf returns the table of a row, or nil if there is none.
 func (t *tree) tableOf(row *element) *element {
-	const most = 4 // a row lies in a table, or in a part of one
+	const most = 4 // a row is a child of the table or of a section of it
 
 	e := row
 	for range most {
@@ -79,9 +79,9 @@ func (t *tree) tableOf(row *element) *element {
 	return nil
 }
 
-// span is how many rows or columns a cell takes, 1 when it sets none.
+// span returns the number of rows or columns that a cell covers: 1 if it sets none.
 func (e *element) span(name string) int {
-	const most = 1000 // as in HTML
+	const most = 1000 // HTML's limit for colspan
 
 	_, after, ok := bytes.Cut(e.dict.Get("A"), []byte("/"+name+" "))
 	if !ok {

@@ -8,11 +8,11 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// maxName is the longest name the format allows, in bytes.
+// maxName is the longest name that PDF/A allows, in bytes.
 const maxName = 127
 
-// tameDestinations renames invalid named destinations. Chromium names them by the ids of elements, which may be
-// too long or forbidden by PDF/A.
+// tameDestinations renames invalid named destinations. Chromium names them after the ids of elements, which can be
+// too long or forbidden in PDF/A.
 func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	var names pdffile.Dict
 
@@ -54,7 +54,7 @@ func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 		if to, ok := renamed[string(name)]; ok {
 			d.Set("Dest", "/"+to)
 		} else {
-			d.Remove("Dest") // it leads nowhere
+			d.Remove("Dest") // the link has no target
 		}
 		f.Objects[n] = d.Bytes()
 	}

@@ -9,9 +9,8 @@ import (
 
 var article = []byte("<</Type /StructElem\n/S /Art\n")
 
-// markNotes makes notes of the articles that begin with a link back to what refers
-// to them: Chromium knows no element for one. Each has a name, as PDF/UA wants it
-// (ISO 14289-1, 7.9).
+// markNotes turns articles into notes if they begin with a link back to their reference: HTML has no element that
+// Chromium tags as a note. PDF/UA requires a unique ID for each note (ISO 14289-1, 7.9).
 func markNotes(f *pdffile.File) error {
 	notes := 0
 
@@ -36,8 +35,7 @@ func markNotes(f *pdffile.File) error {
 	return nil
 }
 
-// leadsBack reports whether the first thing in an element is a link to the reference
-// to a footnote.
+// leadsBack reports whether an element begins with a link to a footnote reference.
 func leadsBack(f *pdffile.File, d pdffile.Dict) bool {
 	const deepest = 8
 	for range deepest {

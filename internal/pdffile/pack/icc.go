@@ -6,9 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// srgbProfile builds the ICC profile of sRGB (IEC 61966-2-1), version 4: the
-// primaries adapted to D50 and the tone curve in its parametric form. Chromium
-// writes its colours in sRGB.
+// srgbProfile returns the ICC profile of sRGB (IEC 61966-2-1) in version 4, because Chromium writes sRGB colours.
+// It has the primaries adapted to D50 and the parametric tone curve.
 func srgbProfile() []byte {
 	const (
 		headerSize = 128
@@ -52,7 +51,7 @@ func srgbProfile() []byte {
 	for i, tag := range tags {
 		at := offset + len(data)
 		if tag.name[1:] == "TRC" && i > len(tags)-3 {
-			at -= len(curve) // the three curves are one
+			at -= len(curve) // all three channels share one curve
 		} else {
 			data = append(data, tag.data...)
 		}
@@ -63,7 +62,7 @@ func srgbProfile() []byte {
 	header := make([]byte, headerSize)
 	binary.BigEndian.PutUint32(header[0:], uint32(offset+len(data)))
 	copy(header[8:], "\x04\x30\x00\x00mntrRGB XYZ ")
-	// The date of the profile: a fixed one, so that bytes are reproducible.
+	// A fixed date keeps the bytes of the profile reproducible.
 	for i, n := range []uint16{2026, 1, 1, 0, 0, 0} {
 		binary.BigEndian.PutUint16(header[24+2*i:], n)
 	}
@@ -73,7 +72,7 @@ func srgbProfile() []byte {
 	return append(append(header, table...), data...)
 }
 
-// fixedTag is a tag of signed numbers with sixteen bits behind the point.
+// fixedTag returns a tag of signed 16.16 fixed-point numbers.
 func fixedTag(kind string, values ...float64) []byte {
 	b := append([]byte(kind), 0, 0, 0, 0)
 	for _, v := range values {
@@ -85,13 +84,13 @@ func fixedTag(kind string, values ...float64) []byte {
 
 func xyzTag(x, y, z float64) []byte { return fixedTag("XYZ ", x, y, z) }
 
-// parametricCurve is function type 3: ((a·x+b)^g above d, c·x below).
+// parametricCurve returns a tag of function type 3: (a·x+b)^g from d upwards, c·x below.
 func parametricCurve(g, a, b, c, d float64) []byte {
 	tag := fixedTag("para", g, a, b, c, d)
 	return append(tag[:8:8], append([]byte{0, 3, 0, 0}, tag[8:]...)...)
 }
 
-// textTag is a text in one language, padded to four bytes.
+// textTag returns a multiLocalizedUnicode tag with one text, padded to a multiple of four bytes.
 func textTag(s string) []byte {
 	units := utf16.Encode([]rune(s))
 	b := []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS")

@@ -11,15 +11,15 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// creator is the Creator of every PDF: Chromium would give its user agent.
+// creator is the Creator entry of every PDF. Chromium would write its user agent there.
 const creator = "Presswork"
 
-// description is all metadata of a PDF. Info and XMP are both
-// written from it, so that they agree, as PDF/A wants.
+// description is the complete metadata of a PDF. Info and XMP are both written from it, because PDF/A requires
+// that they agree.
 type description struct {
 	Meta
 	lang, producer string
-	// date is of creation and of the last change, to the second.
+	// date is the time of creation and last change, to the second.
 	date time.Time
 }
 
@@ -28,8 +28,8 @@ var (
 	infoDate     = regexp.MustCompile(`/CreationDate \(D:(\d{14}[+-]\d\d'\d\d)'\)`)
 )
 
-// describe lays our words over the producer and date that the original Info
-// dictionary has. A date that is not zero wins over the original's.
+// describe combines m with the producer and the date of the original Info dictionary. A date that is not zero
+// replaces the original's.
 func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
 	producer, written := infoProducer.FindSubmatch(original), infoDate.FindSubmatch(original)
 	if producer == nil || written == nil {
@@ -64,7 +64,7 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 
 func (d description) keywords() string { return strings.Join(d.Keywords, ", ") }
 
-// info writes the Info dictionary.
+// info returns the Info dictionary.
 func (d description) info() []byte {
 	date := d.date.Format("(D:20060102150405+00'00')")
 	var b bytes.Buffer
@@ -87,7 +87,7 @@ func (d description) info() []byte {
 	return b.Bytes()
 }
 
-// xmlText replaces what XML 1.0 cannot hold, so that XMP and Info agree.
+// xmlText replaces characters that XML 1.0 cannot contain, so that Info and XMP agree.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0xfffe || r == 0xffff {

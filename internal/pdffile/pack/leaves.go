@@ -7,8 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// mergeLeaves removes structure elements that contain only one run of text and moves the run to their parent.
-// Chromium writes one for each run, more than half of all elements.
+// mergeLeaves removes structure elements that contain only one run of text and gives the run to their parent.
+// Chromium writes one such element for each run; they are more than half of all elements.
 func mergeLeaves(f *pdffile.File, root pdffile.Dict) error {
 	tree, err := f.Dictionary(root.Get("ParentTree"))
 	if err != nil || tree.Get("Nums") == nil {
@@ -32,13 +32,13 @@ func mergeLeaves(f *pdffile.File, root pdffile.Dict) error {
 	return redirectParents(f, tree, merged)
 }
 
-// leaf is an element that only holds one marked content.
+// leaf is a structure element with a single marked content as its only kid.
 type leaf struct {
 	number, parent int
 	page, content  []byte
 }
 
-// readLeaf recognises a leaf by its exact form, without reading a dictionary.
+// readLeaf recognises a leaf by its exact bytes, because parsing every dictionary would be slow.
 func readLeaf(n int, o []byte) (l leaf, ok bool) {
 	rest, ok := bytes.CutPrefix(o, []byte("<</Type /StructElem\n/S /NonStruct\n/P "))
 	if !ok {
@@ -57,8 +57,8 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 	return l, ok
 }
 
-// takesText reports whether an element may hold text itself. A list item may not:
-// its text belongs into a body.
+// takesText reports whether an element may contain text directly. A list item may not: its text belongs in an
+// LBody.
 func takesText(o []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, pdffile.StructElement), []byte("/S /"))
 	if !ok {
@@ -73,8 +73,7 @@ func takesText(o []byte) bool {
 	return false
 }
 
-// mergeInto puts the content of leaves in their places among the kids of
-// parent, and notes those in merged.
+// mergeInto replaces leaves by their content among the kids of parent. It records the replaced leaves in merged.
 func mergeInto(f *pdffile.File, parent int, leaves []leaf, merged map[int]int) error {
 	d, _, err := pdffile.ReadDict(f.Objects[parent])
 	if err != nil {
@@ -101,7 +100,7 @@ func mergeInto(f *pdffile.File, parent int, leaves []leaf, merged map[int]int) e
 		if !ok {
 			continue
 		}
-		// Numbers of content belong to the parent's page.
+		// A bare content number refers to the parent's page, so leaves on other pages stay.
 		l, known := byNumber[n]
 		if !known || !bytes.Equal(l.page, page) {
 			continue
@@ -122,7 +121,7 @@ func mergeInto(f *pdffile.File, parent int, leaves []leaf, merged map[int]int) e
 	return nil
 }
 
-// redirectParents lets the content of merged leaves name the element above.
+// redirectParents updates the parent tree: the content of merged leaves now belongs to the element above.
 func redirectParents(f *pdffile.File, tree pdffile.Dict, merged map[int]int) error {
 	values, err := pdffile.ReadArray(tree.Get("Nums"))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// comment puts notes on the pages of their anchors, as text annotations that
-// readers show when they are asked.
+// comment adds each note to the page of its anchor, as a text annotation that readers show on request. It skips
+// notes whose anchor has no page.
 func comment(f *pdffile.File, notes []Note) error {
 	anchors, err := f.Anchors()
 	if err != nil {
@@ -20,7 +20,7 @@ func comment(f *pdffile.File, notes []Note) error {
 		return err
 	}
 
-	pages := map[int]int{} // objects by number
+	pages := map[int]int{} // page objects by page number
 	for object, number := range numbers {
 		pages[number] = object
 	}
@@ -28,7 +28,7 @@ func comment(f *pdffile.File, notes []Note) error {
 	for _, note := range notes {
 		number := anchors[note.Anchor]
 		if number == 0 && len(pages) == 1 {
-			number = 1 // nothing links to the only slide
+			number = 1 // a single slide has no destination, because nothing links to it
 		}
 
 		object, ok := pages[number]
@@ -40,7 +40,7 @@ func comment(f *pdffile.File, notes []Note) error {
 		if err != nil {
 			return err
 		}
-		// Hidden in print (F: no zoom, no rotation).
+		// F 24 is NoZoom and NoRotate without Print (ISO 32000-1, 12.5.3): the note is not printed.
 		annotation := pdffile.RefTo(
 			f.Add(
 				fmt.Appendf(

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// titleOutline gives the entries of the outline the words of the headings they
-// lead to. Headings without a text may have none.
+// titleOutline replaces the titles of outline entries by the texts of their headings. It matches them in order, by
+// level and beginning.
 func titleOutline(f *pdffile.File, catalog pdffile.Dict, headings []Heading) error {
 	begins := make([]string, len(headings))
 	for i, h := range headings {
@@ -41,7 +41,7 @@ func titleOutline(f *pdffile.File, catalog pdffile.Dict, headings []Heading) err
 	return nil
 }
 
-// beginning is what distinguishes a title from others: its first letters and digits.
+// beginning returns the first letters and digits of a title, by which entries and headings are matched.
 func beginning(title string) string {
 	const enough = 8
 	var b strings.Builder

@@ -1,5 +1,5 @@
-// Package pack makes the final file from a print. It adds metadata and better tags, makes it PDF/A or PDF/UA,
-// attaches files, encrypts and compresses it.
+// Package pack produces the final file from a printed PDF. It adds metadata and better tags, converts to PDF/A or
+// PDF/UA, attaches files, encrypts and compresses.
 package pack
 
 import (
@@ -13,42 +13,43 @@ import (
 // Meta is the metadata of a PDF.
 type Meta struct {
 	Title, Author, Subject string
-	// Date is the document's own day, 2006-01-02, "" without one.
+	// Date is the date that the document states, as 2006-01-02; "" if it states none.
 	Date     string
 	Keywords []string
 }
 
-// Finish describes the requested form of a file.
+// Finish describes the requested form of the file. The zero value adds only metadata and tags.
 type Finish struct {
-	// PDFA is the level of PDF/A: "2b", "2u" or "3b". Default: none.
+	// PDFA is the PDF/A level: "2b", "2u" or "3b". Default: no PDF/A.
 	PDFA string
-	// PDFUA asks for PDF/UA-1, as far as the document allows.
+	// PDFUA requests PDF/UA-1. A document that does not qualify is still written, without the claim; see
+	// Packed.Missing.
 	PDFUA bool
-	// Undescribed is how many images have no alternative text in the source.
-	// Chromium takes them for decoration, which their author did not declare.
+	// Undescribed is the number of images without alternative text in the source. Chromium tags such images as
+	// decoration, so the tags of the PDF do not show them.
 	Undescribed int
-	// Headings give the outline its words: Chromium's own lack spaces and repeat
-	// formulas. Those it does not list are left as they are.
+	// Headings replace the titles in the outline, because Chromium's titles lack spaces and repeat formulas.
+	// Entries without a matching heading keep their title.
 	Headings []Heading
-	// Hyphenated reports that the page holds soft hyphens.
+	// Hyphenated says that pages contain soft hyphens, which then need a pass over the text.
 	Hyphenated bool
-	// RightToLeft reports that the page may hold Arabic letters.
+	// RightToLeft says that pages may contain Arabic letters.
 	RightToLeft bool
-	// DropCaps reports that the page has drop caps.
+	// DropCaps says that pages contain drop caps.
 	DropCaps bool
-	// Boxes say how the pages are cut.
+	// Boxes describe how pages are trimmed. Default: as printed.
 	Boxes Boxes
-	// Sources are attached, as what the document was made from.
+	// Sources are the files that the document was made from. They are attached to the PDF.
 	Sources []Attachment
-	// Password encrypts the file; "" does not.
+	// Password encrypts the file; CheckPassword must accept it. Default "": no encryption.
 	Password string
-	// Notes are comments on pages. PDF/A and PDF/UA do without.
+	// Notes are comments on pages. They are omitted from PDF/A and PDF/UA files.
 	Notes []Note
-	// Date is written as that of creation. Zero: the print's own.
+	// Date is the date of creation and last change in the file. Default: the date that Chromium wrote.
 	Date time.Time
 }
 
-// Attachment is a file within the PDF.
+// Attachment is a file to embed in the PDF.
 type Attachment struct {
 	Name string
 	Data []byte
@@ -57,33 +58,32 @@ type Attachment struct {
 // Note is a comment on the page of an anchor.
 type Note struct{ Anchor, Text string }
 
-// Heading is a heading of the document, in reading order.
+// Heading is one heading of the document. Lists of headings are in reading order.
 type Heading struct {
 	// Level is 1 to 6.
 	Level int
-	// Text is with the number, if it has one.
+	// Text includes the heading's number, if it has one.
 	Text string
 }
 
-// Packed is what Pack makes of a print.
+// Packed is the result of Pack and Write.
 type Packed struct {
-	// Data is the file.
+	// Data is the final PDF.
 	Data []byte
-	// Pages is how many there are. It is right even when Pack fails, unless it
-	// is 0.
+	// Pages is the number of pages. Even when Pack fails it is either right or 0.
 	Pages int
-	// Missing is what keeps the document from being PDF/UA, in words. None:
-	// it claims PDF/UA if that was asked for.
+	// Missing lists, in words for the author, why the document is not PDF/UA. If it is empty and PDF/UA was
+	// requested, the file claims PDF/UA.
 	Missing []string
 }
 
-// packFrom is the number of bytes of plain objects from which they are compressed. Below it, compression saves
+// packFrom is the size of all plain objects, in bytes, from which they are compressed. Below it, compression saves
 // less than 25 KB and takes half a millisecond.
 const packFrom = 32 << 10
 
-// Pack rewrites a PDF of Chromium with our metadata and in the requested form. It compresses objects that are not
-// streams when that saves space. Most object bytes are copied without interpretation, so tags, links and the
-// outline stay.
+// Pack adds metadata to a PDF from Chromium and gives it the requested form. It compresses objects that are not
+// streams if that saves space. It copies most objects without interpreting them, so tags, links and the outline
+// stay. Errors: a file that is not in Skia's form, and content that the requested form forbids.
 func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	f, err := pdffile.Read(printed)
 	if err != nil {
@@ -93,8 +93,7 @@ func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	return Write(f, m, finish)
 }
 
-// Write is Pack for a file that has been read or joined. The file must not be used
-// afterwards.
+// Write is Pack for a file that was read or joined before. The caller must not use the file afterwards.
 func Write(f *pdffile.File, m Meta, finish Finish) (p Packed, err error) {
 	if p.Pages, err = f.Pages(); err != nil {
 		return p, err
@@ -133,8 +132,8 @@ func Write(f *pdffile.File, m Meta, finish Finish) (p Packed, err error) {
 	return p, nil
 }
 
-// apply puts the metadata into the file and makes it what was asked for. It
-// returns what is missing for PDF/UA.
+// apply adds the metadata and changes the file to the requested form. It returns what the document lacks for
+// PDF/UA.
 func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error) {
 	catalog, _, err := pdffile.ReadDict(f.Objects[f.Root])
 	if err != nil {

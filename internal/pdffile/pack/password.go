@@ -18,11 +18,11 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// maxPassword is the longest password the format takes, in bytes of UTF-8.
+// maxPassword is the longest password that the format allows, in bytes of UTF-8.
 const maxPassword = 127
 
-// CheckPassword refuses a password that no reader could be given. The error explains
-// of "password" what is wrong with it.
+// CheckPassword returns an error for a password that no reader accepts. The error text continues a sentence that
+// begins with the name of the setting: "is longer than 127 bytes".
 func CheckPassword(password string) error {
 	if !utf8.ValidString(password) {
 		return errors.New("is not valid UTF-8")
@@ -34,28 +34,27 @@ func CheckPassword(password string) error {
 
 	for _, r := range password {
 		if unicode.IsControl(r) {
-			return errors.New("holds a control character, which no reader lets one type")
+			return errors.New("contains a control character, which PDF readers cannot accept")
 		}
 	}
 
 	return nil
 }
 
-// normalPassword writes equal-looking passwords equally, as readers do.
+// normalPassword maps passwords that look equal to the same bytes, as readers do. It uses NFKC, a part of SASLprep
+// (RFC 4013).
 func normalPassword(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
-// seal encrypts a file's streams with AES-256 (ISO 32000-2, revision 6 of the
-// standard handler). Strings need no seal of their own: all lie in object
-// streams.
+// seal encrypts the streams of a file with AES-256. That is revision 6 of the standard security handler (ISO
+// 32000-2, 7.6.4). Strings are not encrypted on their own, because all of them are in object streams.
 type seal struct {
 	block cipher.Block
-	// dict is the number of the encryption dictionary.
+	// dict is the object number of the encryption dictionary.
 	dict int
 }
 
-// encrypted writes the file sealed with a password. The password is the user's
-// and the owner's alike: who may read the document may do all with it.
-// Encrypted files are never the same twice, their id included.
+// encrypted writes the file with encryption. The password is both the user's and the owner's, so a reader who
+// opens the file has all permissions. Keys, salts and the file's id are random: equal inputs give different files.
 func (w *writer) encrypted(password string) error {
 	var key [32]byte
 	var salts [32]byte
@@ -107,7 +106,7 @@ func (w *writer) encrypted(password string) error {
 	return nil
 }
 
-// stream encrypts a stream object. A nil seal leaves it as it is.
+// stream returns an encrypted stream object. A nil seal returns the object unchanged.
 func (s *seal) stream(object []byte) []byte {
 	if s == nil {
 		return object
@@ -115,7 +114,7 @@ func (s *seal) stream(object []byte) []byte {
 
 	d, content, err := pdffile.ReadDict(object)
 	if err != nil {
-		panic(err) // every stream was read, or written, by this package
+		panic(err) // this package has read or written every stream
 	}
 	content = bytes.TrimSuffix(bytes.TrimPrefix(content, []byte(" stream\n")), []byte("\nendstream"))
 	pad := aes.BlockSize - len(content)%aes.BlockSize
@@ -129,7 +128,7 @@ func (s *seal) stream(object []byte) []byte {
 	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), sealed, []byte("\nendstream")}, nil)
 }
 
-// passwordHash is algorithm 2.B of ISO 32000-2: slow on purpose.
+// passwordHash is algorithm 2.B of ISO 32000-2, 7.6.4.3.4. It is slow on purpose.
 func passwordHash(password, salt, user []byte) []byte {
 	sum := sha256.Sum256(bytes.Join([][]byte{password, salt, user}, nil))
 
@@ -161,7 +160,7 @@ func passwordHash(password, salt, user []byte) []byte {
 	}
 }
 
-// wrapKey encrypts the file's key with that of a password.
+// wrapKey encrypts the file key with a key derived from a password.
 func wrapKey(with, key []byte) []byte {
 	wrapped := make([]byte, len(key))
 	cipher.NewCBCEncrypter(newCipher(with), make([]byte, aes.BlockSize)).CryptBlocks(wrapped, key)
@@ -169,11 +168,11 @@ func wrapKey(with, key []byte) []byte {
 	return wrapped
 }
 
-// newCipher is AES with a key of 16 or 32 bytes.
+// newCipher returns AES with a key of 16 or 32 bytes.
 func newCipher(key []byte) cipher.Block {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic(err) // the length is right
+		panic(err) // only a wrong key length fails
 	}
 
 	return block

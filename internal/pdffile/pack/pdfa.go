@@ -9,8 +9,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// archive makes a print PDF/A of the requested level, except for the metadata. It returns an error for content
-// that PDF/A forbids and Chromium may write, such as glyph 0.
+// archive converts a printed PDF to PDF/A, except for the metadata. It returns an error for content that PDF/A
+// forbids and Chromium may write, such as glyph 0.
 func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	for n, o := range f.Objects {
 		if err := checkArchivable(f, o); err != nil {
@@ -35,7 +35,7 @@ func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	return nil
 }
 
-// forbidden are the names that no PDF/A file may have, as keys or as values.
+// forbidden are names that PDF/A forbids as keys and as values.
 var forbidden = []string{
 	"AA",
 	"AcroForm",
@@ -66,12 +66,13 @@ var forbidden = []string{
 	"3D",
 }
 
-// maxString is the longest string PDF/A allows, in bytes.
+// maxString is the longest string that PDF/A allows, in bytes (ISO 19005-2, 6.1.13).
 const maxString = 32767
 
 var errTooLong = fmt.Errorf("a text or address is longer than %d bytes", maxString)
 
-// checkArchivable looks at one object, the content of a stream excepted.
+// checkArchivable returns an error if an object has something that PDF/A forbids. It does not read the content of
+// a stream.
 func checkArchivable(f *pdffile.File, o []byte) error {
 	if pdffile.IsStream(o) {
 		o, _, _ = bytes.Cut(o, []byte("stream\n"))
@@ -91,7 +92,7 @@ func checkArchivable(f *pdffile.File, o []byte) error {
 				return errTooLong
 			}
 		case '<':
-			if digits := pdffile.TokenLength(o[at+1:]); digits > 2*maxString { // a dictionary has none
+			if digits := pdffile.TokenLength(o[at+1:]); digits > 2*maxString { // no digits follow the < of a dictionary
 				return errTooLong
 			}
 		case '/':
@@ -114,7 +115,7 @@ func checkArchivable(f *pdffile.File, o []byte) error {
 	return nil
 }
 
-// checkEmbedded makes sure that a font's outlines are in the file.
+// checkEmbedded returns an error if the file does not embed the font's outlines.
 func checkEmbedded(f *pdffile.File, font []byte) error {
 	d, _, err := pdffile.ReadDict(font)
 	if err != nil {

@@ -14,8 +14,8 @@ type element struct {
 	number int
 	dict   pdffile.Dict
 	kind   string
-	// kids are references to elements, numbers of marked content, and
-	// references to annotations.
+	// kids are references to elements, numbers of marked content and references to annotations (ISO 32000-1,
+	// 14.7.4).
 	kids    [][]byte
 	changed bool
 }
@@ -24,7 +24,7 @@ type element struct {
 type tree struct {
 	file     *pdffile.File
 	elements map[int]*element
-	root     int // the topmost element
+	root     int // number of the topmost element
 }
 
 // readTree reads the whole structure tree.
@@ -57,8 +57,8 @@ func readTree(f *pdffile.File, root pdffile.Dict) (*tree, error) {
 	return t, nil
 }
 
-// each visits the elements below and including one, parents first, in reading
-// order. It tolerates a tree that is none.
+// each visits the element from and all elements below it in reading order, parents first. It visits an element
+// once, even if the tree is invalid.
 func (t *tree) each(from int, visit func(e, parent *element)) {
 	type step struct{ number, parent int }
 	seen := map[int]bool{}
@@ -82,7 +82,7 @@ func (t *tree) each(from int, visit func(e, parent *element)) {
 	}
 }
 
-// child returns the element that a kid refers to, nil for content.
+// child returns the element that a kid refers to, or nil if the kid is content.
 func (t *tree) child(kid []byte) *element {
 	n, ok := pdffile.Reference(kid)
 	if !ok {
@@ -92,8 +92,7 @@ func (t *tree) child(kid []byte) *element {
 	return t.elements[n]
 }
 
-// wrap puts kids of parent under a new element of that kind, and returns the
-// reference to it.
+// wrap moves kids of parent into a new element of the given kind and returns the reference to it.
 func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
 	n := t.file.Add(nil)
 
@@ -121,7 +120,7 @@ func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
 
 func (e *element) become(kind string) { e.kind, e.changed = kind, true }
 
-// mend gives the tree the shape that PDF/UA wants of lists, links and figures.
+// mend gives lists, links and figures the structure that PDF/UA requires.
 func (t *tree) mend() {
 	var lists, items, figures, rest []*element
 	t.each(t.root, func(e, parent *element) {
@@ -150,7 +149,7 @@ func (t *tree) mend() {
 
 	for _, e := range rest {
 		if e.kind == "NonStruct" && slices.ContainsFunc(e.kids, isAnnotation) {
-			// Chromium makes no link of a reference to a footnote or back.
+			// Chromium does not tag a footnote reference or its back link as a link.
 			e.become("Link")
 		}
 	}
@@ -162,8 +161,7 @@ func (t *tree) mend() {
 
 func isAnnotation(kid []byte) bool { return bytes.HasPrefix(kid, []byte("<</Type /OBJR")) }
 
-// mendList makes an item of everything in a list that is none, and returns the
-// items.
+// mendList turns every kid of a list into an item and returns the items.
 func (t *tree) mendList(l *element) (items []*element) {
 	for i, k := range l.kids {
 		e := t.child(k)
@@ -186,7 +184,7 @@ func (t *tree) mendList(l *element) (items []*element) {
 	return items
 }
 
-// mendItem puts all of an item but its label into one body.
+// mendItem moves everything in an item except its label into one body.
 func (t *tree) mendItem(item *element) {
 	var labels, body [][]byte
 
@@ -204,8 +202,8 @@ func (t *tree) mendItem(item *element) {
 	}
 }
 
-// mendFigure makes one figure of an image with its caption: Chromium writes a
-// figure in a figure.
+// mendFigure turns the nested figures that Chromium writes for an image with a caption into one figure. The outer
+// figure gets the alternative text of the image.
 func (t *tree) mendFigure(figure *element) {
 	if figure.hasAlt() {
 		return
@@ -234,7 +232,7 @@ func (t *tree) mendFigure(figure *element) {
 
 func (e *element) hasAlt() bool { return e.dict.Get("Alt") != nil || e.dict.Get("ActualText") != nil }
 
-// write puts the changed elements back into the file.
+// write stores the changed elements in the file.
 func (t *tree) write() {
 	for n, e := range t.elements {
 		if !e.changed {

@@ -10,15 +10,14 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// roleMap gives the types of PDF 2.0 that Chromium uses in terms of
-// PDF 1.7.
+// roleMap maps the PDF 2.0 structure types that Chromium uses to types of PDF 1.7.
 const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\n/FENote /Div\n/DocumentFragment /Div>>"
 
-// formulaMark begins the alternative text of images that are formulas:
-// formula.Mark of internal/markdown.
+// formulaMark begins the alternative text of images that are formulas. It equals formula.Mark of
+// internal/markdown.
 const formulaMark = "\u2061"
 
-// How such an image is written, and how a formula is.
+// These are the first bytes of an image that is a formula, and of the Formula element that replaces it.
 const (
 	markedFigure = "<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061"
 	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
@@ -26,8 +25,8 @@ const (
 
 var nodeName = regexp.MustCompile(`\((node\d+)\)`)
 
-// improveTags completes the structure tree of Chromium. It maps the types to standard ones, distinguishes formulas
-// from images, adds the targets of links, and numbers ids from one.
+// improveTags improves Chromium's structure tree. It maps types to standard ones, distinguishes formulas from
+// images, adds the targets of links and renumbers ids from one.
 func improveTags(f *pdffile.File, catalog pdffile.Dict) error {
 	value := catalog.Get("StructTreeRoot")
 
@@ -61,8 +60,8 @@ func improveTags(f *pdffile.File, catalog pdffile.Dict) error {
 	return describeLinks(f)
 }
 
-// renumberIDs replaces the numbers in ids, which Chromium's renderer counts up
-// from print to print, by their order.
+// renumberIDs renumbers element ids in their order. Chromium's renderer keeps counting them from print to print,
+// so equal documents would give different files.
 func renumberIDs(f *pdffile.File, idTree []byte) {
 	var ids []string
 	var holders, leaves []int
@@ -94,7 +93,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 			todo = append(todo, kids...)
 		}
 	}
-	// The tree is sorted by id, and stays so: the new ones keep the order.
+	// The new ids keep the order, so the tree stays sorted by id.
 	slices.SortFunc(ids, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
@@ -117,7 +116,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 
 	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
-		// Only in these two places: a text may look like an id.
+		// Replace ids only in ID and Headers: text may look like an id.
 		o := pdffile.NodeID.ReplaceAllFunc(f.Objects[n], within)
 		f.Objects[n] = pdffile.NodeHeaders.ReplaceAllFunc(o, within)
 	}
@@ -129,7 +128,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 
 var linkAnnotation = []byte("<</Type /Annot\n/Subtype /Link\n")
 
-// describeLinks gives every link annotation its target as text.
+// describeLinks sets the Contents of every link annotation to its target.
 func describeLinks(f *pdffile.File) error {
 	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, linkAnnotation) {
@@ -163,8 +162,7 @@ func describeLinks(f *pdffile.File) error {
 	return nil
 }
 
-// destinationName reads the name of a destination as its author wrote it:
-// "/caf#25C3#25A9" is "café".
+// destinationName decodes the name of a destination: "/caf#25C3#25A9" is "café".
 func destinationName(value []byte) string {
 	name, ok := bytes.CutPrefix(value, []byte("/"))
 	if !ok {

@@ -7,9 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// accessible makes a print into PDF/UA-1 as far as it allows, and returns what
-// is missing for it. Undescribed is as in Finish; notdef reports whether glyph 0 is
-// shown.
+// accessible converts a printed PDF to PDF/UA-1 as far as possible and returns what is missing. undescribed is
+// Finish.Undescribed; notdef says that glyph 0 is shown.
 func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.Dictionary(catalog.Get("StructTreeRoot"))
 	if err != nil {
@@ -41,7 +40,7 @@ func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef b
 
 var errNotdef = errors.New("some characters are in no installed font")
 
-// missing lists what only the author can mend.
+// missing lists the problems that only the author can solve.
 func (t *tree) missing(undescribed int) (missing []string) {
 	level, skipped := 0, ""
 	noAlt, irregular := 0, 0
@@ -95,7 +94,7 @@ func (t *tree) holdsElements(e *element) bool {
 	return false
 }
 
-// markPages marks what is painted outside the tags as artifacts.
+// markPages marks untagged content of all pages and forms as artifacts.
 func markPages(f *pdffile.File) error {
 	canvases, err := f.Canvases()
 	if err != nil {
@@ -122,7 +121,7 @@ func markPages(f *pdffile.File) error {
 	return nil
 }
 
-// showsNotdef looks through all text for glyph 0.
+// showsNotdef reports whether any text of the file shows glyph 0.
 func showsNotdef(f *pdffile.File) (bool, error) {
 	canvases, err := f.Canvases()
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 // thousand objects compress as well as all.
 const perStream = 1000
 
-// fingerprint is the file's id, made of its content.
+// fingerprint returns the file's id, a hash of its objects.
 func fingerprint(f *pdffile.File) []byte {
 	h := sha256.New()
 	for n, o := range f.Objects {
 		fmt.Fprintf(h, "%d %d\n", n, len(o))
 		h.Write(o)
 	}
-	const size = 16 // as the standard recommends
+	const size = 16 // the size that ISO 32000-1, 14.4 recommends
 
 	return h.Sum(nil)[:size]
 }
 
-// location is where an object lies: at an offset, or in an object stream.
+// location is the place of an object: a byte offset, or an index in an object stream.
 type location struct {
 	offset        int
 	stream, index int
@@ -50,7 +50,7 @@ func (w *writer) object(number int, body []byte) {
 	w.out.WriteString("\nendobj\n")
 }
 
-// trailer is what both forms of a trailer have besides size, root and info.
+// trailer returns the trailer entries that both forms share, without Size, Root and Info.
 func (w *writer) trailer() string {
 	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
 	if w.seal != nil {
@@ -63,7 +63,7 @@ func (w *writer) trailer() string {
 // header writes the version and a comment that marks the file as binary.
 func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
 
-// classic writes every object plainly and a table of offsets.
+// classic writes every object uncompressed, then a classic cross-reference table.
 func (w *writer) classic() {
 	w.header()
 
@@ -86,8 +86,8 @@ func (w *writer) classic() {
 		len(w.offsets), w.file.Root, w.file.Info, w.trailer(), start)
 }
 
-// compressed writes streams as they are and everything else into object
-// streams, with a cross-reference stream at the end.
+// compressed writes streams as they are, all other objects in object streams, and a cross-reference stream at the
+// end (ISO 32000-1, 7.5.7 and 7.5.8).
 func (w *writer) compressed() {
 	var batch []int
 	flush := func() {
@@ -112,8 +112,7 @@ func (w *writer) compressed() {
 	w.crossReferenceStream()
 }
 
-// objectStream writes a batch of objects as one compressed stream under a new
-// number.
+// objectStream writes a batch of objects as one compressed stream with a new number.
 func (w *writer) objectStream(batch []int) {
 	number := len(w.offsets)
 	w.offsets = append(w.offsets, location{})
@@ -135,7 +134,7 @@ func (w *writer) objectStream(batch []int) {
 	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
 }
 
-// crossReferenceStream writes the table as rows of type, place and index.
+// crossReferenceStream writes the table. Each row has a type, a place and an index.
 func (w *writer) crossReferenceStream() {
 	number := len(w.offsets)
 	start := w.out.Len()

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// xmp writes the metadata stream: the description again, and the standards the
-// file keeps. It is never compressed, so that tools which do not read PDF
-// find it.
+// xmp returns the metadata stream: the description and the standards that the file claims. It is never compressed,
+// so that tools that do not read PDF find it.
 func (d description) xmp(level string, ua bool) []byte {
 	var b strings.Builder
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n" +
@@ -33,7 +32,7 @@ func (d description) xmp(level string, ua bool) []byte {
 
 		for _, v := range values {
 			if container == "" {
-				_ = xml.EscapeText(&b, []byte(v)) // into memory: cannot fail
+				_ = xml.EscapeText(&b, []byte(v)) // a write to memory cannot fail
 				continue
 			}
 			b.WriteString("<rdf:li" + attribute + ">")
@@ -88,8 +87,8 @@ func (d description) xmp(level string, ua bool) []byte {
 	return []byte(b.String())
 }
 
-// uaSchema describes pdfuaid to a PDF/A reader: PDF/A wants every property
-// described that it does not know itself.
+// uaSchema describes the property pdfuaid:part. PDF/A requires a description of every property that it does not
+// define itself.
 const uaSchema = `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" ` +
 	`xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" ` +
 	`xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +

@@ -7,13 +7,12 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// dropCapSize is how much larger a drop cap is than the line it stands beside, at
-// least.
+// dropCapSize is the least ratio between the type sizes of a drop cap and of the line next to it.
 const dropCapSize = 2.2
 
-// JoinDropCaps makes one word of a drop cap and the text that follows (ISO 32000-1, 14.9.4). The letter is on the
-// line of another word, so without that it would be copied, searched and read aloud alone. The letter gets an
-// empty text, and the next glyph gets the text of both.
+// JoinDropCaps joins a drop cap and the text that follows it into one word (ISO 32000-1, 14.9.4). The letter is on
+// the line of another word, so readers would copy, search and read it alone. The letter gets an empty text, and
+// the next glyph gets the text of both.
 func JoinDropCaps(f *pdffile.File) error {
 	return f.Rewrite("", func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
 		return (&capJoiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
@@ -31,21 +30,20 @@ type capJoiner struct {
 	faces map[string]pdffile.Face
 	face  pdffile.Face
 	size  float64
-	shows int // in the text object at hand
-	// letter is what the text object at hand shows if that may be a drop cap, before
-	// the same of the one before it.
+	shows int // in the current text object
+	// letter is the possible drop cap of the current text object, before that of the previous one.
 	letter, before shown
 	span           textSpan
 }
 
-// shown is where something is shown, how large, and what it says.
+// shown is a piece of shown text: its offsets in the content, its text and its type size.
 type shown struct {
 	start, end int
 	text       string
 	size       float64
 }
 
-// textSpan is the mark that gives the text of what is shown within it.
+// textSpan is a mark with ActualText: its offsets in the content and the text.
 type textSpan struct {
 	start, end int
 	text       string
@@ -107,8 +105,7 @@ func (j *capJoiner) begin(op pdffile.Operation) error {
 	return nil
 }
 
-// show notes what may be a drop cap, and joins it with the first glyph that is shown
-// behind it.
+// show records a possible drop cap. If one is recorded already, show joins it with the first glyph after it.
 func (j *capJoiner) show(op pdffile.Operation) {
 	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
 
@@ -138,8 +135,8 @@ func (j *capJoiner) show(op pdffile.Operation) {
 	}
 }
 
-// join gives the drop cap before an empty text, and its letters to the first glyph of
-// what is shown now.
+// join gives the drop cap an empty text. The first glyph of now gets the letters of the drop cap before its own
+// text.
 func (j *capJoiner) join(now shown, codes []byte) {
 	if j.before.start < j.Copied {
 		return

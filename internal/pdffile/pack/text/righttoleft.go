@@ -12,9 +12,9 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// ReadRightToLeft makes Arabic text readable to programs that order the glyphs of a line by their position.
-// Chromium maps glyphs to the characters of presentation forms, and gives the letter in a span around each glyph.
-// Such spans make programs join letters in the wrong order. The maps get the letters, and the spans are removed.
+// ReadRightToLeft makes Arabic text readable for programs that order the glyphs of a line by position. Chromium
+// maps glyphs to presentation forms and puts a span with the letter around each glyph. Programs then join letters
+// in the wrong order. ReadRightToLeft maps the glyphs to letters and removes the spans.
 func ReadRightToLeft(f *pdffile.File) error {
 	mapped := map[int]bool{} // fonts
 
@@ -35,7 +35,7 @@ func ReadRightToLeft(f *pdffile.File) error {
 	)
 }
 
-// mapLetters has a font's ToUnicode name letters in place of their forms.
+// mapLetters replaces presentation forms by letters in a font's ToUnicode map.
 func mapLetters(f *pdffile.File, font int) error {
 	text := f.TextMap(font)
 	changed := false
@@ -79,11 +79,11 @@ func mapLetters(f *pdffile.File, font int) error {
 	out.Write(before)
 	out.WriteString("endcodespacerange\n")
 
-	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // as many as a section may have
+	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // the format's limit for one section
 		fmt.Fprintf(&out, "%d beginbfchar\n", len(codes))
 
 		for _, code := range codes {
-			value := "0000" // none, as Skia writes it
+			value := "0000" // no character, in Skia's form
 			if text[code] != "" {
 				value = fmt.Sprintf("%X", pdffile.UTF16(text[code]))
 			}
@@ -98,19 +98,19 @@ func mapLetters(f *pdffile.File, font int) error {
 	return nil
 }
 
-// lettersOf replaces Arabic presentation forms by their letters, in the order of the glyphs. Programs that reverse
-// a line also reverse the letters of a ligature: poppler, PDFium, pdf.js and MuPDF do.
+// lettersOf replaces Arabic presentation forms by their letters, in the order of the glyphs. poppler, PDFium,
+// pdf.js and MuPDF reverse a line together with the letters of its ligatures, so the letters of a ligature are
+// reversed here.
 func lettersOf(text string) string {
 	form := func(r rune) bool { return r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC }
 	if !strings.ContainsFunc(text, form) {
 		return text
 	}
 
-	return reversed(strings.TrimSpace(norm.NFKC.String(text))) // marks alone are on a space
+	return reversed(strings.TrimSpace(norm.NFKC.String(text))) // NFKC writes a mark alone on a space
 }
 
-// rightToLeft goes through one content stream and leaves out the spans that say no
-// more than the map of their glyph's font.
+// rightToLeft visits one content stream and removes spans whose text equals that of their glyphs.
 type rightToLeft struct {
 	*pdffile.Rewriting
 	file  *pdffile.File
@@ -119,8 +119,8 @@ type rightToLeft struct {
 	marks []rtlMark
 }
 
-// rtlMark is marked content. For a span with a text, end is the end of the operation that begins it, and shown is
-// the text of its glyphs.
+// rtlMark is open marked content. For a span with ActualText, end is the offset after the operation that begins
+// it, and shown is the text of its glyphs.
 type rtlMark struct {
 	start, end  int
 	text, shown string

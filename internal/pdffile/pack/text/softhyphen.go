@@ -1,5 +1,5 @@
-// Package text mends the text that readers extract from a print: words with soft hyphens
-// or drop caps, Arabic letters, glyphs without a character.
+// Package text corrects the text that readers extract from a printed PDF. It handles words with soft hyphens or
+// drop caps, Arabic letters, and glyphs without a character.
 package text
 
 import (
@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
-	// width that is to be read as one.
+	// softHyphenMark is the start of the span that Chromium writes for a soft hyphen. The span contains a glyph
+	// without width.
 	softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
-	// hyphenMark begins a hyphen whose glyph also stands for other characters.
+	// hyphenMark is the start of the span around a hyphen whose glyph also stands for other characters.
 	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
 )
 
-// JoinWords takes off the soft hyphens at which no line ends, so that copied
-// and searched text has its words whole. Where a line ends, the hyphen that is
-// drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
+// JoinWords removes soft hyphens within lines, so that copied and searched words are whole. At the end of a line,
+// the visible hyphen is read as a soft hyphen (ISO 32000-1, 14.8.2.2.3).
 func JoinWords(f *pdffile.File) error {
 	return f.Rewrite(
 		softHyphenMark,
@@ -52,18 +51,18 @@ type joiner struct {
 	*pdffile.Rewriting
 	file  *pdffile.File
 	faces map[string]pdffile.Face
-	next  step // nil: nothing has begun
+	next  step // nil before a mark begins
 	face  pdffile.Face
-	// mark is where the mark begins, move the Td within it, hyphen where the
-	// hyphen is shown.
+	// mark, move and hyphen describe the current mark: the offset of its start, the Td within it, and the offset
+	// where the hyphen is shown.
 	mark, hyphen int
 	move         string
-	// span is where the mark begins that gives the text of what follows; 0: none does.
+	// span is the offset of the mark with the text of the next glyph; 0 if there is none.
 	span int
 }
 
-// step takes the next operation and returns the step after it, nil when it is
-// not the one expected.
+// step handles one operation and returns the step for the next one, or nil if the operation was not the expected
+// one.
 type step func(pdffile.Operation) step
 
 func (j *joiner) visit(op pdffile.Operation) error {
@@ -133,7 +132,7 @@ func (j *joiner) followed(op pdffile.Operation) step {
 }
 
 func (j *joiner) joined(op pdffile.Operation) step {
-	if j.span > 0 { // the span stays, without its move
+	if j.span > 0 { // keep the span, without its move
 		j.leaveOut(j.span)
 		j.CopyTo(j.span + bytes.Index(j.In[j.span:op.Start], []byte("BDC\n")) + len("BDC\n"))
 		j.Copied = op.Start
@@ -197,7 +196,7 @@ func (j *joiner) isHyphen(glyph []byte) bool {
 	return text == "\u2010" || text == "-"
 }
 
-// leaveOut leaves the mark out, and what is between it and an offset.
+// leaveOut removes the content from the start of the mark to the offset to.
 func (j *joiner) leaveOut(to int) {
 	j.CopyTo(j.mark)
 	j.Copied = to

@@ -8,12 +8,12 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// nothing matches a glyph that Skia maps to U+0000. Such a glyph has no character of its own, for example a part
-// of a tall bracket or of a syllable.
+// nothing matches a ToUnicode entry that maps a glyph to U+0000. Skia writes it for glyphs without a character,
+// such as a part of a tall bracket or of a syllable.
 var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
-// MapAllGlyphs maps glyphs without a character to U+FFFD, because PDF/A-2u and PDF/UA require a character for
-// each. The span or formula around such glyphs has their text.
+// MapAllGlyphs maps glyphs without a character to U+FFFD, because PDF/A-2u and PDF/UA require a character for each
+// glyph. Their real text is that of the span or formula around them.
 func MapAllGlyphs(f *pdffile.File) error {
 	for _, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
