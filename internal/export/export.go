@@ -1,6 +1,5 @@
-// Package export is the rules of page export: which options are allowed, and
-// what they come to on paper and in pictures. It knows nothing of the browser
-// that obeys them.
+// Package export defines the options of page export. It checks them and computes the paper and the viewport from
+// them. It does not depend on a browser.
 package export
 
 import (
@@ -12,9 +11,8 @@ import (
 	"presswork/internal/pdffile/pdfa"
 )
 
-// CheckPDF refuses an option with a value outside the contract. The URL is the
-// page's, as guard.Policy.CheckURL returned it. Errors: InvalidOption, its Param
-// "options.NAME".
+// CheckPDF returns an error for the first option with an invalid value. page is the page's address, as
+// guard.Policy.CheckURL returns it. Errors: InvalidOption with the Param "options.NAME".
 func CheckPDF(page *url.URL, o PDFOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
@@ -46,8 +44,7 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 	return nil
 }
 
-// CheckScreenshot refuses an option with a value outside the contract, as
-// CheckPDF does.
+// CheckScreenshot returns an error for the first option with an invalid value; see CheckPDF.
 func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
@@ -78,7 +75,7 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	}
 
 	if len(areas) > 1 {
-		return input.Invalid(areas[1], "fullPage, clip and selector each choose what is taken; say one of them")
+		return input.Invalid(areas[1], "set only one of fullPage, clip and selector")
 	}
 
 	if len(o.Selector) > maxScript {
@@ -94,29 +91,28 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	return nil
 }
 
-// The limits.
+// Limits on sizes and positions.
 const (
-	// MaxSide is the longest side of a picture, in device pixels: what Chromium
-	// paints in one piece.
+	// MaxSide is the longest side of a picture, in device pixels. Chromium does not paint more in one piece.
 	MaxSide = 16384
 	// MaxPixels is the largest area of a picture or a viewport, in device pixels.
 	MaxPixels = 64 << 20
 
 	maxOffset    = 1_000_000 // CSS pixels
-	maxWindow    = 8192      // CSS pixels of a viewport's side
+	maxWindow    = 8192      // CSS pixels of one side of a viewport
 	maxTemplate  = 64 << 10
 	maxScript    = 16 << 10
 	maxUserAgent = 1 << 10
 	maxFilename  = 255
 )
 
-// The time an export may take.
+// Limits on the time of an export.
 const (
 	DefaultTimeout = 30 * time.Second
 	MaxTimeout     = 120 * time.Second
 )
 
-// TimeoutOf is how long the whole export may take.
+// TimeoutOf returns the time limit of the whole export.
 func TimeoutOf(o VisitOptions) time.Duration {
 	if o.Timeout == nil {
 		return DefaultTimeout
@@ -125,7 +121,7 @@ func TimeoutOf(o VisitOptions) time.Duration {
 	return time.Duration(*o.Timeout) * time.Millisecond
 }
 
-// Fails reports whether a page that answered status has failed.
+// Fails reports whether a page with this HTTP status counts as failed.
 func Fails(o VisitOptions, status int) bool {
 	ranges := o.FailOnHTTPStatusCodes
 	if ranges == nil {
@@ -141,7 +137,7 @@ func Fails(o VisitOptions, status int) bool {
 	return false
 }
 
-// ViewportOf is the window the page is laid out in.
+// ViewportOf returns the window for the page's layout, with the defaults filled in.
 func ViewportOf(o VisitOptions) Viewport {
 	if o.Viewport == nil {
 		return Viewport{Width: 800, Height: 600, DeviceScaleFactor: 1}
@@ -155,7 +151,7 @@ func ViewportOf(o VisitOptions) Viewport {
 	return v
 }
 
-// oneOf takes "" as not given.
+// oneOf checks that value is empty or one of allowed.
 func oneOf(name, value string, allowed ...string) error {
 	for _, a := range allowed {
 		if value == a || value == "" {

@@ -10,25 +10,24 @@ import (
 	"presswork/internal/input"
 )
 
-// Paper is the sheet a page is printed on, in inches, upright: Landscape turns
-// it.
+// Paper is the sheet for a page. Sizes are in inches, for portrait format; Landscape swaps the sides.
 type Paper struct {
 	Width, Height            float64
 	Landscape                bool
 	Top, Right, Bottom, Left float64
 	// Scale is 0.1 to 2.
 	Scale float64
-	// Ranges is "1-3,5"; empty is all pages.
+	// Ranges is a list of pages, such as "1-3,5"; "" selects all.
 	Ranges string
 }
 
 const (
-	minSide    = 0.5   // inches, of a sheet
-	maxSide    = 200.0 // the limit of PDF readers
-	minContent = 0.25  // what margins must leave
+	minSide    = 0.5   // inches, shortest side of a sheet
+	maxSide    = 200.0 // inches, the limit of PDF readers
+	minContent = 0.25  // inches that the margins must leave for content
 )
 
-// formats are Puppeteer's sizes, in inches.
+// formats returns Puppeteer's paper sizes, in inches.
 func formats() map[string][2]float64 {
 	return map[string][2]float64{
 		"letter": {8.5, 11}, "legal": {8.5, 14}, "tabloid": {11, 17}, "ledger": {17, 11},
@@ -37,7 +36,7 @@ func formats() map[string][2]float64 {
 	}
 }
 
-// PaperOf reads the options that concern the paper. Errors: InvalidOption.
+// PaperOf returns the paper for the options, with the defaults filled in. Errors: InvalidOption.
 func PaperOf(o PDFOptions) (Paper, error) {
 	p := Paper{Landscape: isTrue(o.Landscape)}
 	if err := p.readSize(o); err != nil {
@@ -131,12 +130,11 @@ func (p *Paper) readSize(o PDFOptions) error {
 	return nil
 }
 
-// lengthForm takes all the decimals a script computes: 210mm are
-// 793.7007874015749px.
+// lengthForm accepts up to 20 decimals, because scripts compute lengths: 210mm is 793.7007874015749px.
 var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
 
-// readLength sets inches from a length that is given. A number without a unit is
-// px, as in Puppeteer.
+// readLength converts l to inches and stores the result, unless l is empty. A number without a unit is in px, as
+// in Puppeteer.
 func readLength(name string, l Length, inches *float64) error {
 	if l == "" {
 		return nil

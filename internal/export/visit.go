@@ -48,7 +48,7 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 	if len(o.UserAgent) > maxUserAgent || !httpguts.ValidHeaderFieldValue(o.UserAgent) {
 		return input.Invalid(
 			"userAgent",
-			"userAgent is longer than %d bytes or has characters no header may have",
+			"userAgent is longer than %d bytes or contains characters that headers cannot have",
 			maxUserAgent,
 		)
 	}
@@ -106,7 +106,7 @@ const (
 	maxHeaderBytes = 8 << 10
 )
 
-// Headers the browser, the connection or another option decides about.
+// ownHeaders are headers that the browser, the connection or another option sets.
 var ownHeaders = []string{
 	"connection", "content-length", "cookie", "expect", "host", "keep-alive", "origin", "proxy-", "referer", "sec-",
 	"te", "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
@@ -139,7 +139,7 @@ func checkHeaders(headers map[string]string) error {
 				return input.Invalid(
 					"extraHTTPHeaders",
 					"extraHTTPHeaders: %q cannot be set here; "+
-						"cookies and userAgent are options of their own, the rest is the browser's",
+						"use the options cookies and userAgent; the browser sets the others",
 					input.Short(name),
 				)
 			}
@@ -174,11 +174,15 @@ func checkCookies(page *url.URL, cookies []Cookie) error {
 		case c.Path != "" && (!strings.HasPrefix(c.Path, "/") || strings.ContainsFunc(c.Path, notInCookie)):
 			return input.Invalid(
 				"cookies",
-				"cookies: the path of %q must begin with / and hold no semicolon",
+				"cookies: the path of %q must begin with / and contain no semicolon or control character",
 				input.Short(c.Name),
 			)
 		case c.Expires < -1 || c.Expires > 1e11:
-			return input.Invalid("cookies", "cookies: expires of %q is in seconds since 1970", input.Short(c.Name))
+			return input.Invalid(
+				"cookies",
+				"cookies: expires of %q must be seconds since 1970, or -1",
+				input.Short(c.Name),
+			)
 		}
 
 		if err := oneOf("cookies.sameSite", c.SameSite, "Strict", "Lax", "None"); err != nil {

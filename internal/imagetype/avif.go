@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// avif returns the largest size in the boxes of the file. An AVIF may have several images, and which one is shown
-// is deep in its boxes. All descriptive boxes are searched, so that a late size counts. Compressed data that looks
-// like a size does not count.
+// avif returns the largest size in the boxes of the file. An AVIF may hold several images, and finding the visible
+// one needs the whole box tree. So avif searches all descriptive boxes, and a size late in the file also counts.
+// Compressed data that looks like a size does not count.
 func avif(b []byte) (Info, error) {
 	info := Info{ContentType: "image/avif"}
 	widest := func(w, h uint64) {
@@ -43,14 +43,14 @@ func avif(b []byte) (Info, error) {
 	return info, nil
 }
 
-// nextBox splits off the first box of a file (ISO/IEC 14496-12, 4.2). One that
-// claims to be longer than the file ends with it, as a file cut short does.
+// nextBox splits off the first box of a file (ISO/IEC 14496-12, 4.2). A box whose stated length exceeds the file
+// ends with the file, as in a truncated file.
 func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
 	size, head := uint64(binary.BigEndian.Uint32(b)), uint64(8)
 	switch size {
-	case 0: // to the end of the file
+	case 0: // the box extends to the end of the file
 		size = uint64(len(b))
-	case 1: // the size is too large for 32 bits
+	case 1: // a 64-bit size follows
 		if len(b) < 16 {
 			return "", nil, nil, false
 		}
@@ -65,8 +65,7 @@ func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
 	return string(b[4:8]), b[head:size], b[size:], true
 }
 
-// eachNamed calls f with what follows every occurrence of a box's name, if that
-// is at least size bytes.
+// eachNamed calls f with the bytes after every occurrence of a box's name, if at least size bytes follow.
 func eachNamed(b []byte, name string, size int, f func([]byte)) {
 	for {
 		at := bytes.Index(b, []byte(name))

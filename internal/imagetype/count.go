@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// measure settles what depends on the whole: the image's size, and what the
-// style sheets set for its elements. It reports whether that is within bounds.
+// measure computes what needs the whole document: the image's size, and the references that style sheets add to
+// elements. It returns false if those exceed maxStyled.
 func (d *drawing) measure(scaled bool) bool {
 	if d.box == 0 {
 		d.box = d.area
@@ -42,7 +42,7 @@ func (d *drawing) measure(scaled bool) bool {
 	return true
 }
 
-// count follows the references.
+// count returns the work of the whole drawing, with all references followed.
 func (d *drawing) count() (uint64, error) {
 	n := uint64(len(d.elements))
 	total := add(d.inner, add(mul(uint64(d.style.selectors), n)/100, mul(uint64(d.style.expensive), n)/10))
@@ -51,7 +51,8 @@ func (d *drawing) count() (uint64, error) {
 	return add(total, drawn), err
 }
 
-// total counts an element with everything that it draws. Browsers do not draw an element that refers to itself.
+// total returns the work of an element and everything that it draws. A reference from an element to itself adds
+// nothing, because browsers do not draw it.
 func (d *drawing) total(e *element, depth int) (uint64, error) {
 	if e.state != 0 {
 		return e.total, nil
@@ -71,7 +72,7 @@ func (d *drawing) total(e *element, depth int) (uint64, error) {
 		sum = add(sum, n)
 	}
 
-	within := sum // what inherits the element's properties
+	within := sum // work of everything that inherits the element's properties
 	for _, r := range e.refs {
 		n, err := d.reference(e, r, within, depth)
 		if err != nil {
@@ -88,7 +89,7 @@ func (d *drawing) total(e *element, depth int) (uint64, error) {
 	return sum, nil
 }
 
-// reference counts what an element draws with.
+// reference returns the work of one reference of e.
 func (d *drawing) reference(e *element, r reference, within uint64, depth int) (uint64, error) {
 	extra := mul(d.layer(nil), r.filters)
 
@@ -116,8 +117,7 @@ func (d *drawing) reference(e *element, r reference, within uint64, depth int) (
 	return add(n, extra), err
 }
 
-// layer is the work of one layer of pixels, that of a filter or mask if it is
-// one's.
+// layer returns the work of one layer of pixels. If e is a filter or a mask, the layer has the size of its region.
 func (d *drawing) layer(e *element) uint64 {
 	area := d.area
 	if e != nil && e.region > 0 && d.box > 0 && !d.transformed {
@@ -127,7 +127,7 @@ func (d *drawing) layer(e *element) uint64 {
 	return layerWork + uint64(area/layerArea)
 }
 
-// steps counts those of a filter; what only shifts or mixes pixels is a quarter.
+// steps returns the work of a filter's primitives. Those that only move or mix pixels count a quarter.
 func steps(filter *element) uint64 {
 	quarters := uint64(0)
 
@@ -159,7 +159,7 @@ func mul(a, b uint64) uint64 {
 	return a * b
 }
 
-// number reads a length in pixels; anything else is 0.
+// number reads a number of pixels; it returns 0 for anything else.
 func number(s string) float64 {
 	f, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "px"), 64)
 	if err != nil || !(f > 0) || math.IsInf(f, 0) {

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// MaxFrames is how many frames an animated image may have. A browser reads all of them,
-// in a time that grows with the square of their number, to show one.
+// MaxFrames is the limit on the frames of an animated image. A browser reads all frames to show one, and the time
+// grows with the square of their number.
 const MaxFrames = 2000
 
-// Frames returns how many frames an animated image has, by its bytes and the type that
-// Inspect has found; 1 for other images. The frames of an AVIF are not counted.
+// Frames returns the number of frames of an animated image, or 1 for other images. contentType is the type that
+// Inspect returned. Frames does not count those of an AVIF and returns 1.
 func Frames(b []byte, contentType string) int {
 	n := 0
 
@@ -26,7 +26,7 @@ func Frames(b []byte, contentType string) int {
 	return max(n, 1)
 }
 
-// gifFrames counts the image descriptors of a GIF, as far as it can be read.
+// gifFrames counts the image descriptors of a GIF, up to the first damaged block.
 func gifFrames(b []byte) int {
 	const head, descriptor, extension, image = 13, 10, 0x21, 0x2c
 
@@ -39,17 +39,17 @@ func gifFrames(b []byte) int {
 	for at < len(b) {
 		switch b[at] {
 		case extension:
-			at += 2 // and its kind
+			at += 2 // introducer and label of the extension
 		case image:
 			if n++; at+descriptor > len(b) {
 				return n
 			}
-			at += descriptor + colours(b[at+9]) + 1 // the size of codes
+			at += descriptor + colours(b[at+9]) + 1 // the last byte is the LZW code size
 		default:
 			return n
 		}
 
-		for at < len(b) && b[at] != 0 { // blocks of data
+		for at < len(b) && b[at] != 0 { // data sub-blocks
 			at += 1 + int(b[at])
 		}
 		at++
@@ -58,7 +58,7 @@ func gifFrames(b []byte) int {
 	return n
 }
 
-// colours returns the bytes of the table of colours that flags announce.
+// colours returns the size in bytes of the colour table that flags announce.
 func colours(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0

@@ -14,20 +14,18 @@ import (
 	"io"
 )
 
-// MaxPixels is what the browser may have to unpack for one image: 200 MB at
-// four bytes a pixel.
+// MaxPixels is the limit on the pixels of one image that the browser unpacks: 200 MB at four bytes each.
 const MaxPixels = 50_000_000
 
-// Info is what the head of an image holds.
+// Info describes an image by its header.
 type Info struct {
 	// ContentType is the media type, such as "image/png".
 	ContentType string
-	// Width and Height are in pixels. An SVG has none: both are 0.
+	// Width and Height are in pixels. Both are 0 for an SVG.
 	Width, Height uint64
 }
 
-// Pixels is width times height; a size is at most 32 bits, so it cannot
-// overflow.
+// Pixels returns width times height. It cannot overflow, because each side has at most 32 bits.
 func (i Info) Pixels() uint64 { return i.Width * i.Height }
 
 var (
@@ -36,13 +34,13 @@ var (
 	errEntities = errors.New("SVG images may not define entities")
 )
 
-// Inspect reads an image's type and size without unpacking its pixels. It
-// refuses what the browser cannot show and an SVG that defines entities; the
-// limit on pixels is for the caller to apply. Its errors may be shown to anyone.
+// Inspect returns an image's type and size without unpacking its pixels. It returns an error for images that the
+// browser cannot show and for an SVG that defines entities. The caller must compare Pixels with MaxPixels. Errors
+// are public.
 func Inspect(b []byte) (Info, error) {
 	info, err := read(b)
 	if err == nil && info.ContentType != "image/svg+xml" && info.Pixels() == 0 {
-		err = errDamaged // no size, no limit that could hold
+		err = errDamaged // without a size no limit applies
 	}
 
 	if err != nil {
@@ -65,7 +63,7 @@ func read(b []byte) (Info, error) {
 	case len(b) >= 12 && string(b[4:8]) == "ftyp" && (string(b[8:12]) == "avif" || string(b[8:12]) == "avis"):
 		return avif(b)
 	case isSVG(b):
-		// A few entities that hold each other unfold to gigabytes.
+		// A few nested entities can expand to gigabytes.
 		if bytes.Contains(b, []byte("<!ENTITY")) {
 			return Info{}, errEntities
 		}
@@ -85,8 +83,7 @@ func decoded(contentType string, b []byte, config func(io.Reader) (image.Config,
 	return Info{contentType, uint64(c.Width), uint64(c.Height)}, nil
 }
 
-// webp reads the canvas size of the three kinds of WebP (RFC 9649); b holds at
-// least 30 bytes.
+// webp reads the canvas size of the three WebP variants (RFC 9649). b must have at least 30 bytes.
 func webp(b []byte) (Info, error) {
 	info := Info{ContentType: "image/webp"}
 
@@ -107,8 +104,7 @@ func webp(b []byte) (Info, error) {
 	return info, nil
 }
 
-// isSVG looks for an svg root element behind the declarations and comments an
-// XML file may begin with.
+// isSVG reports whether the root element is svg. XML declarations and comments may precede it.
 func isSVG(b []byte) bool {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("<")) {

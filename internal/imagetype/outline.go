@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// areaOf returns roughly the area that an outline encloses. Curves count as lines. A long
-// outline counts as 0: it is no background.
+// areaOf returns roughly the area that a path encloses. It treats curves as lines. It returns 0 for a long path,
+// which is not a background.
 func areaOf(outline string) float64 {
 	const longest = 1000
 	if len(outline) > longest {

@@ -11,20 +11,19 @@ import (
 	"strings"
 )
 
-// paints are the properties for how the shapes of an SVG are painted, as
-// its elements inherit them.
+// paints are the inherited properties that determine how the shapes of an SVG are painted.
 type paints struct {
 	fill, stroke, color string
-	// noFill and noStroke are opacities of 0, hidden that of the whole or no
-	// display.
+	// noFill and noStroke say that the paint's opacity is 0. hidden says that the element has opacity 0 or display
+	// none.
 	noFill, noStroke, hidden bool
-	// template is what is drawn only where it is referred to.
+	// template says that the element is drawn only by reference.
 	template bool
-	// ground is the background of the root, as CSS has it.
+	// ground is the CSS background of the root element.
 	ground string
 }
 
-// longestValue is that of a paint, in bytes: what is longer is cut.
+// longestValue is the number of bytes of a value that are read.
 const longestValue = 80
 
 // set applies one property.
@@ -68,7 +67,7 @@ func declarations(css string) func(yield func(property, value string) bool) {
 	}
 }
 
-// Names of dark and of light colours, each between spaces.
+// The names of dark and of light colours, separated by spaces.
 const (
 	darkNames = " black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen" +
 		" darkslategray darkslategrey currentcolor "
@@ -76,8 +75,7 @@ const (
 		" linen lightyellow lightblue yellow cyan aqua lime "
 )
 
-// colour reads a paint. A gradient or an unknown value counts as a tone between dark and
-// light.
+// colour returns the colour of a paint. A gradient or an unknown value counts as a medium tone.
 func (p *paints) colour(paint string) color.NRGBA {
 	if paint == "currentcolor" {
 		paint = p.color
@@ -140,22 +138,21 @@ func (p *paints) colour(paint string) color.NRGBA {
 	return between
 }
 
-// painting is an SVG as far as the tones of its shapes go.
+// painting collects the tones of the shapes of an SVG.
 type painting struct {
-	// rules are the properties that style elements set, by the class (".a") or
-	// the element that their selectors end with.
+	// rules are the properties in style elements, by the class (".a") or element name at the end of their
+	// selectors.
 	rules map[string]map[string]string
 	open  []paints
-	// box is the area that the image shows, in units of the drawing.
+	// box is the visible area of the image, in units of the drawing.
 	box float64
-	// drawn are the shapes. Elements drawn by reference have the paints of their templates, or else those that
-	// they inherit from the reference (copies).
+	// drawn are the tones of the shapes. templates are those of shapes that are drawn only by reference and have
+	// their own paints. copies are those of the references; they count only if templates is empty.
 	drawn, templates, copies tones
 }
 
-// darkSVG reports whether an SVG paints at least as much dark as light and does
-// not fill its background. One that follows the scheme of its page looks after
-// itself.
+// darkSVG reports whether an SVG paints at least as much dark as light and does not fill its background. It
+// returns false for an SVG that adapts to the page's colour scheme.
 func darkSVG(b []byte) bool {
 	if bytes.Contains(b, []byte("color-scheme")) || bytes.Contains(b, []byte("light-dark(")) {
 		return false
@@ -199,7 +196,7 @@ func darkSVG(b []byte) bool {
 	return d.drawn.mostlyDark()
 }
 
-// svgTokens reads as far as the file can be read.
+// svgTokens yields the XML tokens up to the first error.
 func svgTokens(b []byte) func(yield func(xml.Token) bool) {
 	return func(yield func(xml.Token) bool) {
 		in := xml.NewDecoder(bytes.NewReader(b))
@@ -215,8 +212,8 @@ func svgTokens(b []byte) func(yield func(xml.Token) bool) {
 	}
 }
 
-// sheet reads style elements. Of each selector it keeps the properties that
-// paints have, so that an element takes no longer for what a sheet repeats.
+// sheet reads the content of a style element. It keeps only properties of paints, and one value of each for a
+// selector. So a repetitive sheet does not slow down the elements.
 func (d *painting) sheet(css string) {
 	for rule := range strings.SplitSeq(css, "}") {
 		selectors, body, _ := cutLast(rule, "{")
@@ -253,8 +250,7 @@ func (d *painting) sheet(css string) {
 	}
 }
 
-// element counts what one element paints, and reports whether that is the
-// background of the whole image.
+// element records the paint of one element. It reports whether that element is the background of the whole image.
 func (d *painting) element(t xml.StartElement) (background bool) {
 	name, root := t.Name.Local, len(d.open) == 0
 

@@ -10,10 +10,10 @@ import (
 
 // styles are the rules in the style elements of an SVG.
 type styles struct {
-	classes map[string][]reference // of rules for one class
-	all     []reference            // of rules with any other selector
-	// selectors counts those that are more than a class, expensive those among them
-	// for which a browser looks around each element.
+	classes map[string][]reference // from rules whose selector is one class
+	all     []reference            // from rules with any other selector
+	// selectors is the number of selectors that are not a single class. expensive is the number of those for which
+	// a browser examines the neighbours of each element.
 	selectors, expensive int
 }
 
@@ -29,18 +29,18 @@ var (
 	scaling = regexp.MustCompile(`(?i)scale|matrix|skew|rotate|3d|perspective`)
 )
 
-// sheet reads a style element.
+// sheet reads the content of a style element.
 func (d *drawing) sheet(css string) error {
 	css = plainCSS(css)
 
 	d.transformed = d.transformed || scaling.MatchString(css)
 	for rule := range strings.SplitSeq(css, "}") {
 		selectors, body, found := cutLast(rule, "{")
-		if !found { // a brace within a string
+		if !found { // the brace is inside a string
 			selectors, body = "*", rule
 		}
 
-		if i := strings.LastIndex(selectors, "{"); i >= 0 { // of an at-rule
+		if i := strings.LastIndex(selectors, "{"); i >= 0 { // the selector is inside an at-rule
 			selectors = selectors[i+1:]
 		}
 		var classes []string
@@ -96,7 +96,7 @@ func (d *drawing) declarations(css string, refer func(reference)) {
 	}
 }
 
-// calls notes the elements and filters that a value names.
+// calls passes the elements and filters that a value names to refer.
 func (d *drawing) calls(value string, refer func(reference)) {
 	if !strings.Contains(value, "(") {
 		return
@@ -111,7 +111,7 @@ func (d *drawing) calls(value string, refer func(reference)) {
 	}
 }
 
-// plainCSS takes comments and escapes out, so that nothing hides behind them.
+// plainCSS removes comments and resolves escapes, which could hide references.
 func plainCSS(css string) string {
 	if strings.Contains(css, "/*") {
 		css = comment.ReplaceAllString(css, " ")
@@ -130,12 +130,12 @@ func plainCSS(css string) string {
 	})
 }
 
-// dashed notes the period of a dashed line.
+// dashed records the period of a dashed line, if it is the shortest so far.
 func (d *drawing) dashed(value string) {
 	sum := 0.0
 
 	for _, f := range numbers.FindAllString(value, -1) {
-		n, _ := strconv.ParseFloat(f, 64) // what is out of range is infinite
+		n, _ := strconv.ParseFloat(f, 64) // a number out of range becomes infinite
 		sum += math.Abs(n)
 	}
 
@@ -149,8 +149,8 @@ var (
 	commands = regexp.MustCompile(`[A-DF-Za-df-z][^A-DF-Za-df-z]*|^[^A-DF-Za-df-z]+`)
 )
 
-// lengthOf is about the length of a path or of the sides of a polygon, rather
-// too long than too short.
+// lengthOf returns roughly the length of a path or of a polygon's outline. The result is too long rather than too
+// short.
 func lengthOf(path string) float64 {
 	length, x, y := 0.0, 0.0, 0.0 // the last two numbers
 

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// maxUnpacked is the most pixels of one image that DarkOnTransparent unpacks:
-	// 128 MB at the deepest.
+	// maxUnpacked is the largest image that DarkOnTransparent unpacks, in pixels. At the deepest colours that
+	// takes 128 MB.
 	maxUnpacked = 16_000_000
-	// maxSamples is how many of them it looks at.
+	// maxSamples is the number of pixels that it examines.
 	maxSamples = 1 << 16
 )
 
-// DarkOnTransparent reports whether an image is a dark drawing on a transparent background: made for white paper,
-// and hard to see on a dark page. It unpacks only pixels that may be transparent and subtracts them from budget.
-// It returns false if the budget does not suffice, and for AVIF, which has no decoder in Go.
+// DarkOnTransparent reports whether an image is a dark drawing on a transparent background. Such an image is made
+// for white paper and hard to see on a dark page. Only images that may be transparent are unpacked; their pixels
+// are subtracted from budget. It returns false if the budget does not suffice, and for AVIF, which Go cannot
+// decode.
 func DarkOnTransparent(b []byte, budget *uint64) bool {
 	info, err := Inspect(b)
 	if err != nil {
@@ -34,13 +35,13 @@ func DarkOnTransparent(b []byte, budget *uint64) bool {
 	case "image/svg+xml":
 		return darkSVG(b)
 	case "image/png":
-		// The type of colour, or a list of transparent ones before the pixels.
+		// Colour types 4 and 6 have an alpha channel. A tRNS chunk before the pixels lists transparent colours.
 		head, _, _ := bytes.Cut(b, []byte("IDAT"))
 		if b[25] == 4 || b[25] == 6 || bytes.Contains(head, []byte("tRNS")) {
 			decode = png.Decode
 		}
 	case "image/gif":
-		decode = gif.Decode // the first frame
+		decode = gif.Decode // decodes the first frame
 	case "image/webp":
 		extended, lossless := string(b[12:16]) == "VP8X", string(b[12:16]) == "VP8L"
 		if extended && b[20]&0x10 != 0 || lossless && b[24]&0x10 != 0 {
@@ -61,10 +62,9 @@ func DarkOnTransparent(b []byte, budget *uint64) bool {
 	return darkPixels(m)
 }
 
-// darkPixels samples an image. At least a tenth must be transparent.
+// darkPixels samples an image. It returns false unless at least a tenth is transparent.
 func darkPixels(m image.Image) bool {
-	// Spread evenly by the R2 sequence: a grid could miss every thin line that
-	// is parallel to a side.
+	// The R2 sequence spreads the samples evenly. A grid could miss thin lines that are parallel to a side.
 	const across, down = 0.7548776662466927, 0.5698402909980532
 	var seen tones
 	r := m.Bounds()
@@ -80,11 +80,11 @@ func darkPixels(m image.Image) bool {
 	return seen.all <= .9*float64(samples) && seen.mostlyDark()
 }
 
-// tones sums what is visible of an image, and what of it is dark and light.
+// tones are the visible amounts of an image: the dark ones, the light ones and all.
 type tones struct{ dark, light, all float64 }
 
-// add counts a colour by how opaque it is. Dark is what has a contrast below 3
-// on black, light what has it on white (WCAG 2: the least for graphics).
+// add counts a colour by its opacity. A colour is dark if its contrast on black is below 3, and light if its
+// contrast on white is. WCAG 2 requires 3 for graphics.
 func (t *tones) add(c color.NRGBA) {
 	share := float64(c.A) / 255
 	t.all += share
@@ -97,7 +97,7 @@ func (t *tones) add(c color.NRGBA) {
 	}
 }
 
-// linear is an sRGB component as an amount of light.
+// linear converts an sRGB component to linear light, 0 to 1.
 func linear(component uint8) float64 {
 	v := float64(component) / 255
 	if v <= .04045 {
@@ -107,8 +107,7 @@ func linear(component uint8) float64 {
 	return math.Pow((v+.055)/1.055, 2.4)
 }
 
-// mostlyDark reports whether a dark page would hide more than a white one. Labels and axes are a small part of a
-// chart with coloured bars.
+// mostlyDark reports whether a dark page would hide more of the image than a white one.
 func (t *tones) mostlyDark() bool {
 	return t.dark > 0 && t.dark >= t.light && t.dark >= .1*t.all
 }

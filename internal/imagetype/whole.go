@@ -10,9 +10,9 @@ import (
 	"io"
 )
 
-// Whole returns an error for an image that the browser would not show completely. That is a PNG or SVG that is cut
-// off or altered, or a JPEG without a picture. Inspect must have identified it as contentType. Pixels are not
-// unpacked, and other types are not checked. The error is public.
+// Whole returns an error for an image that the browser would not show completely. That is a truncated or altered
+// PNG or SVG, or a JPEG without a picture. contentType is the type that Inspect returned. Whole does not unpack
+// pixels and does not check other types. The error is public.
 func Whole(b []byte, contentType string) error {
 	whole := true
 
@@ -32,8 +32,8 @@ func Whole(b []byte, contentType string) error {
 	return nil
 }
 
-// wholePNG walks the chunks, each of length, type, data and checksum, from the
-// signature to IEND. A chunk that must be understood has a capital letter first.
+// wholePNG reads the chunks from the signature to IEND and checks their checksums. Each chunk has a length, a
+// type, data and a checksum. A capital first letter of the type marks a chunk that decoders must understand.
 func wholePNG(b []byte) bool {
 	const signature, frame = 8, 12
 	pixels := false
@@ -53,7 +53,7 @@ func wholePNG(b []byte) bool {
 		case kind == "IEND":
 			return pixels
 		case kind == "IDAT" && !pixels:
-			// An image may begin with empty chunks.
+			// The first chunks of an image may be empty.
 			if _, err := zlib.NewReader(bytes.NewReader(data)); err != nil && len(data) >= 2 {
 				return false
 			}
@@ -65,13 +65,13 @@ func wholePNG(b []byte) bool {
 	return false
 }
 
-// wholeJPEG reads the segments, each of a marker and a length, up to the first scan. The rest may be cut off:
-// browsers show the part that is there.
+// wholeJPEG reads the segments up to the first scan. Each has a marker and a length. The rest may be truncated:
+// browsers show the existing part.
 func wholeJPEG(b []byte) bool {
 	const startOfScan = 0xda
 
 	for b = b[2:]; len(b) >= 4 && b[0] == 0xff; {
-		if b[1] == 0xff { // fill
+		if b[1] == 0xff { // fill byte
 			b = b[1:]
 			continue
 		}
@@ -100,7 +100,7 @@ func wholeSVG(b []byte) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case err != nil:
-			// In a character set that is not read here, anything may look wrong.
+			// The decoder does not know every character set, so errors there prove nothing.
 			syntax, ok := errors.AsType[*xml.SyntaxError](err)
 			return ok && syntax.Msg == "invalid UTF-8"
 		}

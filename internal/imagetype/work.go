@@ -11,42 +11,43 @@ import (
 	"unicode/utf8"
 )
 
-// MaxWork bounds the Work of the SVG images of a document. Chromium then takes
-// some ten seconds and half a gigabyte for them.
+// MaxWork is the limit on the total Work of a document's SVG images. At the limit Chromium takes about ten seconds
+// and half a gigabyte.
 const MaxWork = 120_000
 
-// MaxDepth bounds how deep elements nest, and references twice that.
+// MaxDepth limits the nesting of elements. References may nest twice as deep.
 const MaxDepth = 1000
 
-// The costs of parts of an SVG, in plain elements.
+// The costs of the parts of an SVG, in units of one plain element.
 const (
-	// maxStyled bounds what style sheets have elements draw with.
+	// maxStyled limits the references that style sheets add to elements.
 	maxStyled = 10 * MaxWork
-	useWork   = 5       // a copy of an element, beside what it copies
-	textBytes = 12      // of text for one element
-	dataBytes = 80      // of attributes for one element
-	dashes    = 25      // of a dashed line for one element
-	maxDashes = 1 << 20 // Skia draws a line with more of them undashed
-	// A filter's step and a mask are drawn into pixels of their own.
+	useWork   = 5       // work of a copy, in addition to that of its original
+	textBytes = 12      // bytes of text that count as one element
+	dataBytes = 80      // bytes of attributes that count as one element
+	dashes    = 25      // dashes of a line that count as one element
+	maxDashes = 1 << 20 // Skia draws lines with more dashes as solid lines
+	// Each step of a filter, and each mask, is drawn into a layer of pixels.
 	layerWork  = 10
-	layerArea  = 80 // CSS pixels for one element
+	layerArea  = 80 // CSS pixels of a layer that count as one element
 	pagePixels = 1_000_000
-	pixelBytes = 500 // pixels of an image inside for one element
+	pixelBytes = 500 // pixels of an embedded image that count as one element
 
-	maxImageDepth = 4 // of images in images
-	// Where an address ends in a text, what reads it decides: one may seem to lie
-	// in another, so often.
+	maxImageDepth = 4 // levels of images within images
+	// The end of a data URI depends on its reader, so data URIs can seem to overlap. All embedded data may be read
+	// this many times.
 	maxOverlap = 8
 )
 
-// ErrDeep is an SVG whose elements or references nest too deep.
+// ErrDeep is returned for an SVG whose elements or references nest too deep. It is public.
 var ErrDeep = fmt.Errorf("the SVG nests elements or references deeper than %d levels", MaxDepth)
 
 var errStyles = errors.New("SVG images may not load style sheets from data URIs")
 
-// Work returns the number of elements that a browser draws for an SVG with all references. Expensive elements
-// count several times; the result is roughly an upper bound and saturates. scaled means that the image is shown in
-// another size than its own. Other types have no work. Errors: ErrDeep and others, all public.
+// Work returns the number of elements that a browser draws for an SVG, with all references. Expensive elements
+// count several times. The result is roughly an upper bound; it is math.MaxUint64 if it overflows. scaled means
+// that the image is not shown in its own size. The work of other types is 0. Errors: ErrDeep and others, all
+// public.
 func Work(b []byte, contentType string, scaled bool) (uint64, error) {
 	if contentType != "image/svg+xml" {
 		return 0, nil
@@ -55,10 +56,11 @@ func Work(b []byte, contentType string, scaled bool) (uint64, error) {
 	return svgWork(b, scaled, 0, new(maxOverlap*len(b)))
 }
 
-// svgWork may read so many bytes of images inside.
+// svgWork is Work for an SVG at the given depth of images within images. It subtracts the bytes of embedded images
+// from unread.
 func svgWork(b []byte, scaled bool, depth int, unread *int) (uint64, error) {
 	if depth > maxImageDepth {
-		return 0, fmt.Errorf("the SVG holds images in images, more than %d deep", maxImageDepth)
+		return 0, fmt.Errorf("the SVG nests images deeper than %d levels", maxImageDepth)
 	}
 
 	d := &drawing{
@@ -78,23 +80,22 @@ func svgWork(b []byte, scaled bool, depth int, unread *int) (uint64, error) {
 	return d.count()
 }
 
-// drawing is an SVG as far as its cost goes.
+// drawing collects what determines the cost of an SVG.
 type drawing struct {
 	root     *element
 	ids      map[string]*element
 	elements []*element
 	style    styles
-	// dash is the shortest period of a dashed line, 0 without one.
+	// dash is the shortest period of a dashed line; 0 if there is none.
 	dash float64
-	// geometry is the length of all paths, in bytes.
+	// geometry is the total length of all path data, in bytes.
 	geometry uint64
-	// transformed reports that something is scaled on its way to the page.
+	// transformed is set if an element is scaled.
 	transformed bool
-	inner       uint64 // the work of images inside
+	inner       uint64 // work of embedded images
 	depth       int
-	unread      *int // how many more bytes of them may be read
-	// area is what the image covers on paper, in CSS pixels; box what of the
-	// drawing's own units it shows.
+	unread      *int // bytes of embedded images that may still be read
+	// area is the size of the image on paper, in CSS pixels. box is the visible area in units of the drawing.
 	area, box float64
 }
 
@@ -104,18 +105,16 @@ type element struct {
 	refs     []reference
 	classes  []string
 	own      uint64
-	text     strings.Builder // of a style element
-	// region is what a filter or mask declares to cover, in units of the drawing; 0
-	// when that is not known.
+	text     strings.Builder // content of a style element
+	// region is the area that a filter or mask declares, in units of the drawing; 0 if it is unknown.
 	region float64
-	path   string  // its geometry
-	sides  float64 // the length of other shapes' outlines, rather too long
+	path   string  // path data
+	sides  float64 // outline length of other shapes, too long rather than too short
 	total  uint64
 	state  byte // 0: not counted, 1: being counted, 2: counted
 }
 
-// reference is something an element draws with: another element, or so many of
-// the filters that CSS names.
+// reference is another element that an element draws, or a number of CSS filter functions.
 type reference struct {
 	id      string
 	filters uint64
@@ -123,7 +122,7 @@ type reference struct {
 
 // read builds the tree.
 func (d *drawing) read(b []byte) error {
-	if !utf8.Valid(b) { // of the sets that XML may come in, markup is the same in all
+	if !utf8.Valid(b) { // markup is the same in all character sets that XML may use
 		b = []byte(string(bytesToRunes(b)))
 	}
 
@@ -297,7 +296,7 @@ func (d *drawing) viewBox(value string) {
 	}
 }
 
-// embedded counts the images inside a value.
+// embedded adds the work of the data URIs in a value.
 func (d *drawing) embedded(value string) error {
 	for rest := value; strings.Contains(rest, ":"); {
 		at := dataURI.FindStringIndex(rest)
@@ -318,7 +317,7 @@ func (d *drawing) embedded(value string) error {
 		}
 
 		if *d.unread -= len(uri); *d.unread < 0 {
-			return errors.New("the SVG holds too many data URIs within each other")
+			return errors.New("the SVG nests too many data URIs")
 		}
 
 		data, err := ReadDataURI(uri)

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular is returned where a pipe, a device, a socket or a folder lies.
+// ErrNotRegular is returned if the path leads to a pipe, a device, a socket or a folder.
 var ErrNotRegular = errors.New("it is not a regular file")
 
 // OpenFlags open a file without blocking on a pipe and without acquiring a terminal. A pipe without a writer would
-// block its reader, and a device may have no end. ReadOpened then refuses all but regular files.
+// block its reader, and a device may have no end. ReadOpened then rejects everything but regular files.
 const OpenFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// ReadFile returns the content of the file at path, or of the one a link there leads
-// to. Errors: ErrNotRegular, one that names the limit, the system's.
+// ReadFile returns the content of the file at path and follows links. Errors: ErrNotRegular, an error that names
+// the limit in bytes, and those of the system.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, OpenFlags, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadOpened(f, limit)
 }
 
-// ReadOpened is ReadFile of a file that was opened with OpenFlags.
+// ReadOpened is ReadFile for a file that was opened with OpenFlags. It does not close the file.
 func ReadOpened(f *os.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

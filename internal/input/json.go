@@ -1,5 +1,5 @@
-// Package input reads values of users and names exactly what is wrong with them. These are JSON objects from
-// callers, configuration files, and words that are probably misspelt.
+// Package input reads values from users and reports exactly what is wrong with them. It reads JSON objects, files,
+// page ranges and words that may be misspelt.
 package input
 
 import (
@@ -16,9 +16,9 @@ import (
 	"presswork/internal/fault"
 )
 
-// DecodeJSON fills the struct that dst points to from the JSON object in data.
-// Field names match case-sensitively. Param prefixes the names in errors
-// (such as "options."). Errors: InvalidJSON, UnknownField, InvalidType.
+// DecodeJSON decodes the JSON object in data into the struct that dst points to. Field names are case-sensitive.
+// param is the prefix of field names in errors, such as "options.". Errors: InvalidJSON, UnknownField,
+// InvalidType.
 func DecodeJSON(data []byte, dst any, param string) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 
@@ -36,7 +36,7 @@ func DecodeJSON(data []byte, dst any, param string) error {
 	}
 
 	if name := Repeated(data, len(fields)); name != "" {
-		return fault.Errorf(fault.InvalidJSON, "%q is there more than once", Clip(param+name)).
+		return fault.Errorf(fault.InvalidJSON, "%q appears more than once", Clip(param+name)).
 			WithParam(Clip(param + name))
 	}
 
@@ -44,7 +44,7 @@ func DecodeJSON(data []byte, dst any, param string) error {
 }
 
 func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param string) error {
-	// An embedded struct's fields are the outer one's.
+	// The fields of an embedded struct belong to the outer one.
 	index := map[string][]int{}
 	var names []string
 
@@ -119,10 +119,10 @@ func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
 	return nil
 }
 
-// described is a type that reads several forms of JSON and describes them.
+// described is a type that accepts several forms of JSON and describes them for errors.
 type described interface{ JSONForms() string }
 
-// want describes the JSON that a field of type t accepts.
+// want describes, for errors, the JSON that a field of type t accepts.
 func want(t reflect.Type) string {
 	if d, ok := reflect.TypeAssert[described](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
 		return d.JSONForms()
@@ -172,7 +172,7 @@ func syntaxError(err error, param string) error {
 	return invalidJSON(param, ": it ends too early or is empty").WithCause(err)
 }
 
-// invalidJSON refuses a body, or the field param of a form or a query.
+// invalidJSON returns an error for a request body. If param is set, it is about that field of a form or query.
 func invalidJSON(param, format string, args ...any) *fault.Error {
 	name := strings.TrimSuffix(param, ".")
 

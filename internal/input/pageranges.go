@@ -20,14 +20,12 @@ const (
 	maxPage   = 100_000
 )
 
-// Invalid returns the error for an option that a request may not have. Its message
-// names the option and says what is allowed.
+// Invalid returns the error InvalidOption for an option. The message must name the option and say what is allowed.
 func Invalid(name, format string, args ...any) error {
 	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
 
-// Scale returns the factor by which the text of a page is enlarged: 1 if value is nil.
-// Errors: InvalidOption.
+// Scale returns the factor that enlarges the text of a page, 0.1 to 2: 1 if value is nil. Errors: InvalidOption.
 func Scale(value *float64) (float64, error) {
 	if value == nil {
 		return 1, nil

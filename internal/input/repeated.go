@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Repeated returns the first member that a JSON object has more than once, of which
-// decoding keeps the last one without a word; "" for none. object is valid JSON, and
-// members is how many it has with different names. Where none is repeated it costs some
-// per cent of what reading a request does.
+// Repeated returns the name of the first repeated member of a JSON object, or "". Go's decoder silently keeps the
+// last one. object must be valid JSON. members is the number of different names in it: if it equals the number of
+// members, the costly search is skipped.
 func Repeated(object []byte, members int) string {
 	if countMembers(object) == members {
 		return ""
@@ -22,7 +21,7 @@ func Repeated(object []byte, members int) string {
 
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
-			return "" // it is not valid
+			return "" // the JSON is invalid
 		}
 
 		if name, ok := name.(string); ok {
@@ -36,7 +35,7 @@ func Repeated(object []byte, members int) string {
 	return ""
 }
 
-// countMembers counts the members of a valid JSON object, not those of objects in it.
+// countMembers returns the number of members of a valid JSON object, without those of nested objects.
 func countMembers(object []byte) (n int) {
 	depth := 0
 
@@ -58,7 +57,7 @@ func countMembers(object []byte) (n int) {
 	return n
 }
 
-// stringEnd returns where the string ends that begins at start.
+// stringEnd returns the offset of the quote that ends the string at start, or len(data) if there is none.
 func stringEnd(data []byte, start int) int {
 	for i := start + 1; ; i++ {
 		next := bytes.IndexByte(data[i:], '"')
@@ -66,7 +65,7 @@ func stringEnd(data []byte, start int) int {
 			return len(data)
 		}
 		i += next
-		// A quote after an odd number of backslashes is one of the string.
+		// A quote after an odd number of backslashes belongs to the string.
 		before := i
 		for before > start+1 && data[before-1] == '\\' {
 			before--

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// Short returns a value for a message, cut off after 60 characters.
+// Short returns s for a message, cut after 60 characters.
 func Short(s string) string {
 	const limit = 60
 	if utf8.RuneCountInString(s) > limit {
@@ -18,8 +18,8 @@ func Short(s string) string {
 	return s
 }
 
-// Quote returns a piece of a request in double quotes for a message, cut off after 100 bytes. Bytes that cannot be
-// printed are escaped.
+// Quote returns a part of a request in double quotes, for a message. It cuts s after 100 bytes and escapes bytes
+// that cannot be printed.
 func Quote(s string) string {
 	const limit = 100
 	if len(s) > limit {
@@ -29,8 +29,8 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Clip returns a field name for the param of an error, cut off after 80 bytes. A hostile name therefore cannot
-// fill the error body. The result is valid UTF-8.
+// Clip returns a field name for the param of an error, cut after 80 bytes. So a hostile name cannot fill the error
+// body. The result is valid UTF-8.
 func Clip(name string) string {
 	const limit = 80
 
@@ -42,7 +42,8 @@ func Clip(name string) string {
 	return strings.ToValidUTF8(name, "\ufffd") + rest
 }
 
-// UnknownField returns the error UnknownField for a field that is not in allowed.
+// UnknownField returns the error UnknownField for a field that is not in allowed. The message suggests the nearest
+// allowed name.
 func UnknownField(name string, allowed []string) *fault.Error {
 	return fault.Errorf(fault.UnknownField, "unknown field %s%s; allowed: %s",
 		Quote(name), DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(Clip(name))

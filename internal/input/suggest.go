@@ -16,8 +16,8 @@ func Nearest(word string, choices []string) string {
 	return nearest(word, choices, max(1, len(word)/3))
 }
 
-// Typo returns the choice that word is one slip of the finger away from, or "".
-// Words of three letters are too near to others to be sure.
+// Typo returns the choice that differs from word by one edit, or "". It ignores words of three letters, which are
+// close to too many others.
 func Typo(word string, choices []string) string {
 	if len(word) <= 3 || len(word) > 64 {
 		return ""
@@ -26,8 +26,7 @@ func Typo(word string, choices []string) string {
 	return nearest(strings.ToLower(word), choices, 1)
 }
 
-// nearest returns the first of the choices closest to word, at most so many
-// edits away.
+// nearest returns the first of the closest choices, at most edits away, or "".
 func nearest(word string, choices []string, edits int) string {
 	best := ""
 
@@ -40,7 +39,7 @@ func nearest(word string, choices []string, edits int) string {
 	return best
 }
 
-// DidYouMean returns `; did you mean "x"?`, or "" when nothing is near.
+// DidYouMean returns `; did you mean "x"?`, or "" if no choice is close.
 func DidYouMean(word string, choices []string) string {
 	if n := Nearest(word, choices); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
@@ -49,7 +48,7 @@ func DidYouMean(word string, choices []string) string {
 	return ""
 }
 
-// distance counts insertions, deletions, substitutions and swaps of neighbours.
+// distance returns the number of insertions, deletions, substitutions and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {

@@ -45,8 +45,8 @@ func CheckPassword(password string) error {
 // (RFC 4013).
 func normalPassword(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
-// seal encrypts the streams of a file with AES-256. That is revision 6 of the standard security handler (ISO
-// 32000-2, 7.6.4). Strings are not encrypted on their own, because all of them are in object streams.
+// seal encrypts the streams of a file with AES-256, by revision 6 of the standard security handler in ISO 32000-2,
+// 7.6.4. It does not encrypt strings on their own, because all of them are in object streams.
 type seal struct {
 	block cipher.Block
 	// dict is the object number of the encryption dictionary.
