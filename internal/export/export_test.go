@@ -111,7 +111,7 @@ func TestOptionsThatAreNot(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"type":"gif"}`: "png, jpeg, webp", `{"quality":50}`: "png has none", `{"type":"webp","quality":101}`: "0 to 100",
 		`{"clip":{"x":-1,"y":0,"width":1,"height":1}}`: "0 or more", `{"clip":{"x":0,"y":0,"width":0.5,"height":1}}`: "from 1",
-		`{"fullPage":true,"selector":"#x"}`: "one of them", `{"landscape":true}`: "unknown field",
+		`{"fullPage":true,"selector":"#x"}`: "only one of", `{"landscape":true}`: "unknown field",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if err := check(text, true); err == nil || !strings.Contains(err.Error(), says) {
