@@ -142,6 +142,7 @@ var technologies = map[string][]string{
 	"github.com/yuin/goldmark": {
 		"internal/markdown",
 		"internal/markdown/tree",
+		"internal/markdown/dialect/pandoc",
 		"internal/markdown/dialect/quarto",
 		"internal/markdown/ext/...",
 		"internal/markdown/formula",

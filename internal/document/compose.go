@@ -311,6 +311,7 @@ func (c *Converter) markdownOptions(
 		Asset:          d.Asset,
 		Include:        d.Include,
 		Substitutions:  matter.Substitutions,
+		Formats:        quartoFormats(d.Output),
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
 		Diagrams:       c.drawer(theme, o),
@@ -334,6 +335,18 @@ func (c *Converter) markdownOptions(
 	}
 
 	return settings
+}
+
+// quartoFormats returns the names that Quarto has for an output.
+func quartoFormats(output presswork.Output) []string {
+	switch output {
+	case presswork.HTML:
+		return []string{"html", "html:js"}
+	case presswork.EPUB:
+		return []string{"epub", "html"}
+	default:
+		return []string{"pdf", "latex"}
+	}
 }
 
 // languageOf guesses the language of a text. It decides the shapes of Han characters, the

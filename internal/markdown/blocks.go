@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/dialect/pandoc"
 	"presswork/internal/markdown/ext/admonition"
 	"presswork/internal/markdown/ext/figure"
 	"presswork/internal/markdown/tree"
@@ -67,11 +68,15 @@ func (p *parserState) placeCommand(n *ast.Paragraph) bool {
 		return false
 	}
 
-	switch strings.ToLower(strings.TrimSpace(string(tree.BlockText(n, p.src, 1)))) {
+	command := strings.ToLower(strings.TrimSpace(string(tree.BlockText(n, p.src, 1))))
+	if pandoc.IsPageBreak(command) {
+		tree.Replace(n, &pageBreak{})
+		return true
+	}
+
+	switch command {
 	case "--- middle", "--- back": // parts of an Internet-Draft
 		n.Parent().RemoveChild(n.Parent(), n)
-	case `\newpage`, `\pagebreak`:
-		tree.Replace(n, &pageBreak{})
 	case "[[toc]]", "[toc]", "[[_toc_]]":
 		switch {
 		case n.FirstChild() == nil || n.FirstChild().Kind() == ast.KindLink: // the document defines such a link

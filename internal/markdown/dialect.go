@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/source"
 )
 
 // The dialects are the programs for which a document may be written. A dialect decides how syntax is read that
@@ -30,6 +31,8 @@ var (
 		`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`,
 	)
 	componentTag = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
+	// scriptedTag matches a tag of HTML with an attribute in braces.
+	scriptedTag = lazyregexp.New(`<[a-z][a-z0-9]*(?:\s[^<>]{0,400})?\s[A-Za-z-]{1,40}=\{[^\n]*>`)
 )
 
 // detect returns the dialect of a document that does not name it, "" if nothing shows it.
@@ -40,6 +43,10 @@ func detect(src []byte) string {
 
 	modules := bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))
 	if modules && esm().Match(src) && componentTag.Match(src) {
+		return MDX
+	}
+
+	if bytes.Contains(src, []byte("={")) && scriptedTag().Match(source.WithoutCode(src)) {
 		return MDX
 	}
 

@@ -178,6 +178,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 		p.out.Slides = cutSlides(root, p.src, &p.embeds)
 	}
 	placePageBreaks(root, p.src)
+	p.placeForeign(root)
 
 	if p.options.EscapeHTML {
 		sanitize.Escape(root)

@@ -84,6 +84,9 @@ type Options struct {
 	Substitutions map[string]string
 	// Fetch downloads an image from an http or https address. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
+	// Formats are the names that Quarto has for the output format: content for other formats is left out.
+	// Nil: all content is printed.
+	Formats []string
 	// Slides cuts the document into slides.
 	Slides bool
 	// DarkPage reports that the page is dark. Dark images on a transparent background then get the class

@@ -1,14 +1,36 @@
 package markdown
 
 import (
+	"bytes"
+
 	"github.com/yuin/goldmark/ast"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect/pandoc"
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/comment"
 	"presswork/internal/markdown/ext/component"
 	"presswork/internal/markdown/tree"
 )
+
+// placeForeign replaces the raw code of Pandoc, and removes the content of Quarto that is for other formats. It
+// warns of raw code that is left out.
+func (p *parserState) placeForeign(root ast.Node) {
+	if p.dialect == GFM {
+		return
+	}
+
+	if bytes.Contains(p.src, []byte("{=")) {
+		pandoc.PlaceRaw(root, p.src, func(format string, offset int) {
+			p.warnings.at(offset, fault.SyntaxDropped, "the raw code in "+format+" is left out")
+		})
+	}
+
+	if len(p.options.Formats) > 0 && bytes.Contains(p.src, []byte("content-")) {
+		quarto.DropHidden(root, p.options.Formats)
+	}
+}
 
 // placeComponents replaces the components of MDX by their content, and warns of those without any.
 func placeComponents(root ast.Node, src []byte, w *warnings) {

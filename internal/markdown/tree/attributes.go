@@ -250,6 +250,12 @@ func CleanPair(p Attribute) (Attribute, bool) {
 	return Attribute{}, false
 }
 
+// WhenFormat and UnlessFormat are the attributes of Quarto's conditional content. They are not printed.
+const (
+	WhenFormat   = "when-format"
+	UnlessFormat = "unless-format"
+)
+
 // SetOn gives a node those attributes that are allowed.
 func (a Attributes) SetOn(n ast.Node) {
 	if id := CleanID(a.ID); id != "" {
@@ -267,6 +273,10 @@ func (a Attributes) SetOn(n ast.Node) {
 	}
 
 	for _, p := range a.Pairs {
+		if p.Key == WhenFormat || p.Key == UnlessFormat {
+			n.SetAttributeString(p.Key, []byte(p.Value))
+		}
+
 		if clean, ok := CleanPair(p); ok {
 			n.SetAttributeString(clean.Key, []byte(clean.Value))
 		}

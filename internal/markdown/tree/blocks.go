@@ -22,6 +22,8 @@ type Alert struct {
 	Titled bool
 	// Fenced reports whether a line of colons ends it.
 	Fenced bool
+	// HeadingIsTitle reports whether a heading at its start is its title, as in Quarto.
+	HeadingIsTitle bool
 }
 
 // Indents reports that the text of an alert is narrower than the page, for the width of code.

@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	// reference matches {{{a name}}} and {{label}}.
-	reference = lazyregexp.New(`\{\{\{([^{}]{1,200})\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`)
+	// reference matches {{{a name}}}, {{{a name}{in another script}}} and {{label}}.
+	reference = lazyregexp.New(
+		`\{\{\{([^{}]{1,200})(?:\}\{([^{}]{1,200}))?\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`,
+	)
 	// placeInWork matches a place in a work: Section 2 of RFC9000.
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
 	// headingLabel matches a heading with its label: {#label}, or {: #label} on the next line.
@@ -48,10 +50,13 @@ func Rewrite(s *source.Source) []fault.Warning {
 	for _, m := range reference().FindAllSubmatchIndex(text, -1) {
 		out.Write(src[at:m[0]])
 
-		if at = m[1]; m[2] >= 0 {
-			out.Write(src[m[2]:m[3]]) // a name that is not in ASCII
-		} else {
-			out.WriteString(link(string(src[m[4]:m[5]]), titles))
+		switch at = m[1]; {
+		case m[2] < 0:
+			out.WriteString(link(string(src[m[6]:m[7]]), titles))
+		case m[4] < 0:
+			out.Write(src[m[2]:m[3]])
+		default:
+			out.WriteString(string(src[m[2]:m[3]]) + " (" + string(src[m[4]:m[5]]) + ")")
 		}
 	}
 	out.Write(src[at:])

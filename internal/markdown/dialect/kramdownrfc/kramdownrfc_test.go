@@ -22,6 +22,7 @@ func TestRewriteReadsInternetDrafts(t *testing.T) {
 		"label on next line":  {"--- middle\n{{a}}\n\n# A\n{: #a}\n", "\n[A](#a)\n\n# A\n{: #a}\n"},
 		"figure":              {"--- middle\n{{a}}\n{: #a title=\"A\"}\n", "\n[A](#a)\n{: #a title=\"A\"}\n"},
 		"name":                {"--- middle\n{{{Jörg}}}", "\nJörg"},
+		"name in two scripts": {"--- middle\n{{{A O}{奥}}}", "\nA O (奥)"},
 		"code":                {"--- middle\n`{{RFC1}}`\n\n    --- back\n", "\n`{{RFC1}}`\n\n    --- back\n"},
 		"other documents":     {"a\n--- middle\n{{RFC1}}", "a\n--- middle\n{{RFC1}}"},
 	} {

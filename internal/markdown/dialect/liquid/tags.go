@@ -36,7 +36,7 @@ func (t *tag) replace(tags []tag, src []byte) bool {
 	title := t.text("title", "header", "heading", "summary", "label", "caption", "subject")
 
 	switch t.name {
-	case "highlight", "code", "mermaid", "prism":
+	case "highlight", "code", "code-toggle", "mermaid", "prism":
 		t.codeBlock(title, bytes.TrimSpace(src[t.end:tags[t.other].start]))
 	case "tab", "step", "expand", "collapse", "accordion", "accordion-item", "collapsible", "spoiler", "panel", "fold":
 		if title == "" {
@@ -72,7 +72,7 @@ func (t *tag) codeBlock(title string, content []byte) {
 
 	switch {
 	case !fenced:
-		t.with = source.CodeFence + t.language()
+		t.with = source.CodeFence + t.language(content)
 	case title != "":
 		t.with = ":::tab " + title
 	}
@@ -123,6 +123,8 @@ func (t *tag) single() bool {
 		t.with = t.words[0]
 	case t.name == "pagebreak":
 		t.with = `\newpage`
+	case slices.Contains([]string{"since", "new-in", "deprecated-in"}, t.name) && len(t.words) > 0:
+		t.with = strings.ReplaceAll(t.name, "-", " ") + " " + t.words[0]
 	case text != "":
 		t.with = text
 	case (t.name == "embed" || t.name == "video") && strings.HasPrefix(address, "http"):
@@ -215,11 +217,14 @@ func (t *tag) text(names ...string) string {
 }
 
 // language returns the language of the code between a tag and its closing tag, "" for an unknown one.
-func (t *tag) language() string {
+// Hugo shows the settings of a code-toggle in YAML, TOML and JSON; here they stay as they are written.
+func (t *tag) language(code []byte) string {
 	language := t.text("lang", "language")
 	switch {
 	case t.name == "mermaid":
 		language = t.name
+	case t.name == "code-toggle":
+		return settingsFormat(code)
 	case language == "" && len(t.words) > 0:
 		language = strings.TrimPrefix(t.words[0], "lang:")
 	}
@@ -229,4 +234,18 @@ func (t *tag) language() string {
 	}
 
 	return language
+}
+
+// settingsFormat returns the format of settings by their first characters.
+func settingsFormat(code []byte) string {
+	first, _, _ := bytes.Cut(code, []byte("\n"))
+
+	switch {
+	case bytes.HasPrefix(first, []byte("{")):
+		return "json"
+	case bytes.HasPrefix(first, []byte("[")) || bytes.Contains(first, []byte(" = ")):
+		return "toml"
+	}
+
+	return "yaml"
 }

@@ -30,8 +30,8 @@ var container = lazyregexp.New(
 func HoldsMarkdown(tag []byte) bool { return container().Match(tag) }
 
 // Rewrite replaces the components of MDX by HTML. It removes the attributes that are JavaScript in
-// braces. It also removes the indentation of the content, which is not code in MDX. Every line stays
-// where it is. The error is ContentTooComplex.
+// braces, from the elements of HTML as well. It also removes the indentation of the content, which is
+// not code in MDX. Every line stays where it is. The error is ContentTooComplex.
 func Rewrite(s *source.Source) error {
 	if err := rewriteTags(s); err != nil {
 		return err
@@ -119,7 +119,7 @@ func rewriteTags(s *source.Source) error {
 
 		tag := ""
 
-		if at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
+		if mayHoldScript(text[at:]) {
 			end := 0
 			if tag, end = plainTag(src, at); tag == "" {
 				unclosed += end - at
@@ -143,6 +143,24 @@ func rewriteTags(s *source.Source) error {
 	s.Replace(out.Bytes())
 
 	return nil
+}
+
+// mayHoldScript reports whether a text that begins with < begins with the tag of a component, or with
+// that of an HTML element that has an attribute in braces.
+func mayHoldScript(text []byte) bool {
+	if len(text) < 2 {
+		return false
+	}
+
+	switch c := text[1]; {
+	case c >= 'A' && c <= 'Z':
+		return true
+	case c >= 'a' && c <= 'z':
+		end := 1 + bytes.IndexAny(text[1:min(len(text), maxTag)], "<>")
+		return end > 0 && bytes.Contains(text[:end], []byte("={"))
+	}
+
+	return false
 }
 
 // tooManyUnclosed returns the error for a text with more than maxUnclosed bytes of unclosed tags.

@@ -22,6 +22,8 @@ func TestRewriteTakesJavaScriptFromTags(t *testing.T) {
 		"blank line":    {"<Card\n\na={1}>", "<Card\n\na={1}>"},
 		"braces":        {"<A b={{c: \"}\"}} d>e", "<A  d>e"},
 		"markup":        {"<A b={'\"<i>'}>", "<A b=\"&#34;&lt;i&gt;\">"},
+		"HTML element":  {"<img a=\"1\" style={{b: '0 > c'}} />", "<img a=\"1\"  />"},
+		"HTML as it is": {"<b\n>a</b>", "<b\n>a</b>"},
 		"frame":         {"<Frame>x</Frame>", "<Figure>x</Figure>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,9 @@
-// Package quarto reads the options of the code cells of Quarto.
+// Package quarto reads the options of code cells and the conditional content of Quarto.
 package quarto
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -44,6 +45,44 @@ func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
 	for _, n := range hidden {
 		n.Parent().RemoveChild(n.Parent(), n)
 	}
+}
+
+// DropHidden removes the content that is not for an output format
+// (https://quarto.org/docs/authoring/conditional.html). formats are the names of the format.
+func DropHidden(root ast.Node, formats []string) {
+	var hidden []ast.Node
+	tree.Each(root, func(n ast.Node) {
+		if isHidden(n, formats) {
+			hidden = append(hidden, n)
+		}
+	})
+
+	for _, n := range hidden {
+		n.Parent().RemoveChild(n.Parent(), n)
+	}
+}
+
+// isHidden reports whether conditional content is not for a format.
+func isHidden(n ast.Node, formats []string) bool {
+	visible := tree.HasClass(n, "content-visible")
+	if !visible && !tree.HasClass(n, "content-hidden") {
+		return false
+	}
+	names := func(attribute string) bool {
+		isSeparator := func(r rune) bool { return strings.ContainsRune(" ,[]\"'", r) }
+		words := strings.FieldsFunc(strings.ToLower(tree.AttributeText(n, attribute)), isSeparator)
+
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(formats, word) })
+	}
+
+	switch {
+	case tree.AttributeText(n, tree.WhenFormat) != "":
+		return names(tree.WhenFormat) != visible
+	case tree.AttributeText(n, tree.UnlessFormat) != "":
+		return names(tree.UnlessFormat) == visible
+	}
+
+	return false
 }
 
 // dropOptions removes the options of one cell, and a blank line after them. It reports whether they

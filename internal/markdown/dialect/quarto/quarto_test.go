@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/markdown/dialect/quarto"
+	"presswork/internal/markdown/tree"
 )
 
 func TestOptionsOfCellsAreNotPrinted(t *testing.T) {
@@ -42,6 +44,41 @@ func TestOptionsOfCellsAreNotPrinted(t *testing.T) {
 
 			if string(got) != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestContentForOtherFormatsIsHidden(t *testing.T) {
+	t.Parallel()
+
+	for name, row := range map[string]struct {
+		class, attribute, format string
+		hidden                   bool
+	}{
+		"visible in HTML":        {"content-visible", tree.WhenFormat, "html", true},
+		"visible in PDF":         {"content-visible", tree.WhenFormat, "PDF", false},
+		"visible in a list":      {"content-visible", tree.WhenFormat, `["html", "pdf"]`, false},
+		"visible unless in PDF":  {"content-visible", tree.UnlessFormat, "pdf", true},
+		"visible unless in HTML": {"content-visible", tree.UnlessFormat, "html", false},
+		"hidden in HTML":         {"content-hidden", tree.WhenFormat, "html", false},
+		"hidden in PDF":          {"content-hidden", tree.WhenFormat, "pdf", true},
+		"hidden unless in PDF":   {"content-hidden", tree.UnlessFormat, "pdf", false},
+		"hidden unless in HTML":  {"content-hidden", tree.UnlessFormat, "html", true},
+		"without a condition":    {"content-hidden", "title", "pdf", false},
+		"other class":            {"content", tree.WhenFormat, "html", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			root, n := ast.NewDocument(), ast.NewParagraph()
+			n.SetAttributeString("class", []byte(row.class))
+			n.SetAttributeString(row.attribute, []byte(row.format))
+			root.AppendChild(root, n)
+			quarto.DropHidden(root, []string{"pdf", "latex"})
+
+			if hidden := !root.HasChildren(); hidden != row.hidden {
+				t.Errorf("hidden is %v, want %v", hidden, row.hidden)
 			}
 		})
 	}

@@ -65,17 +65,32 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	tree.Replace(quote, a)
 }
 
-// takeTitle turns the first child of an alert into its title if that is a division of TitleClass.
+// takeTitle turns the first child of an alert into its title if that is a division of TitleClass, or a
+// heading where that is the title.
 func takeTitle(a *tree.Alert) {
-	first, ok := a.FirstChild().(*tree.Division)
-	if !ok || !tree.HasClass(first, names.TitleClass) {
-		return
-	}
-	a.RemoveChild(a, first)
+	var written ast.Node
 
-	if p, ok := first.FirstChild().(*ast.Paragraph); ok {
+	switch first := a.FirstChild().(type) {
+	case *ast.Heading:
+		if !a.HeadingIsTitle || a.Titled {
+			return
+		}
+		a.RemoveChild(a, first)
+		written = first
+	case *tree.Division:
+		if !tree.HasClass(first, names.TitleClass) {
+			return
+		}
+		a.RemoveChild(a, first)
+
+		if p, ok := first.FirstChild().(*ast.Paragraph); ok {
+			written = p
+		}
+	}
+
+	if written != nil {
 		title := &tree.AlertTitle{}
-		tree.MoveChildren(p, title)
+		tree.MoveChildren(written, title)
 		a.Titled = true
 		a.InsertBefore(a, a.FirstChild(), title)
 	}

@@ -79,7 +79,8 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 	}
 
 	if look := p.lookOf(name); look != "" {
-		n := &tree.Alert{Look: look, Name: strings.TrimPrefix(strings.ToLower(name), "callout-"), Fenced: true}
+		kind, isCallout := strings.CutPrefix(strings.ToLower(name), "callout-")
+		n := &tree.Alert{Look: look, Name: kind, Fenced: true, HeadingIsTitle: isCallout}
 
 		written, ok := a.Get("title")
 		if ok {

@@ -44,6 +44,21 @@ var markdownWithin = regexp.MustCompile(
 	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
 
+// lonePicture matches a line that is only a picture.
+var lonePicture = regexp.MustCompile(`^\s*<img\s[^<>]*>\s*$`)
+
+// Open opens no block for a picture that begins Markdown within an element: it begins a paragraph.
+func (p htmlParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	if before := parent.LastChild(); before != nil && lonePicture.Match(line) {
+		if markdownWithin.Match(tagOf(before, reader.Source())) {
+			return nil, parser.NoChildren
+		}
+	}
+
+	return p.BlockParser.Open(parent, reader, pc)
+}
+
 // Continue closes a block that is only such a tag, unless the next line would become indented code.
 func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin.Match(tag) {
