@@ -31,7 +31,7 @@ import (
 type Browser struct {
 	opt   Options
 	log   *slog.Logger
-	slots chan struct{} // one for each print at work, and at times one of the janitor
+	slots chan struct{} // one token for each print at work, and sometimes one for the janitor
 	// inside counts the prints that are at work or wait for a slot, busy those at work.
 	inside, busy atomic.Int64
 	count        counters

@@ -116,7 +116,7 @@ func (c *conn) expect() (int64, <-chan reply, error) {
 	return c.lastID, answer, nil
 }
 
-// forget drops a command that nothing waits for any more.
+// forget removes a command whose caller has stopped waiting.
 func (c *conn) forget(id int64) {
 	c.mu.Lock()
 	delete(c.pending, id)

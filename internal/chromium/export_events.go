@@ -136,7 +136,7 @@ func (v *visit) recordEvent(method string, h *eventParams) {
 		failure := netError.FindString(h.Entry.Text)
 		switch {
 		case h.Entry.Source != "network" || failure == "":
-		case h.Entry.RequestID == v.main.loader: // the document broke off
+		case h.Entry.RequestID == v.main.loader: // the document was cut off
 			v.main.failure = failure
 		case v.lostResource == "" && !strings.HasPrefix(failure, "net::ERR_BLOCKED_BY_"): // the page's own policy blocked it
 			v.lostResource = clipText(h.Entry.URL) + " (" + failure + ")"

@@ -15,9 +15,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// produce runs make on the loaded page. If the page has navigated since awaitArrival checked
-// it, or navigates meanwhile, produce waits for the new document and starts over. So the
-// output is of one document, and that document was checked.
+// produce runs make on the loaded page. It waits for the new document and starts over if the page has navigated
+// since awaitArrival, or navigates meanwhile. So the output is of one document, and that document was checked.
 func (v *visit) produce(make producer) (data []byte, contentType string, err error) {
 	for {
 		v.mu.Lock()

@@ -103,8 +103,8 @@ func (i *instance) watch(e *cdp.Event) {
 
 var errRetired = errors.New("the browser is being replaced")
 
-// takeTab returns an idle tab or a new one. The caller returns it with release. Errors:
-// errRetired, errors of the browser, the cause of ctx.
+// takeTab returns an idle tab or a new one. The caller returns it with releaseTab. Errors: errRetired, errors of
+// the browser, the cause of ctx.
 func (i *instance) takeTab(ctx context.Context) (*tab, error) {
 	i.mu.Lock()
 	if i.retired {
@@ -144,7 +144,7 @@ func (i *instance) takeTab(ctx context.Context) (*tab, error) {
 	return t, nil
 }
 
-// addUser counts a user of the browser, whom removeUser removes. Errors: errRetired.
+// addUser counts one more user of the browser. The caller calls removeUser at the end. Errors: errRetired.
 func (i *instance) addUser() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -193,8 +193,8 @@ func (i *instance) create(ctx context.Context, build func(context.Context) error
 	}
 }
 
-// takeDirty returns an idle tab that still holds the document of a print before then, or
-// nil. The caller returns the tab with release.
+// takeDirty returns an idle tab that still holds the document of a print before then, or nil. The caller returns
+// the tab with releaseTab.
 func (i *instance) takeDirty(then time.Time) *tab {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -211,7 +211,7 @@ func (i *instance) takeDirty(then time.Time) *tab {
 	return nil
 }
 
-// release takes a tab back. It closes a tab that is not sound.
+// releaseTab returns a tab to the idle ones. It closes a tab that is not sound.
 func (i *instance) releaseTab(t *tab, sound bool) {
 	if sound && t.life.Err() == nil {
 		i.keepTab(t)

@@ -34,7 +34,7 @@ func check(text string, picture bool) error {
 	return export.CheckPDF(page, o)
 }
 
-func TestOptionsThatAreAllowed(t *testing.T) {
+func TestValidOptionsAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{
@@ -60,7 +60,7 @@ func TestOptionsThatAreAllowed(t *testing.T) {
 	}
 }
 
-func TestOptionsThatAreNot(t *testing.T) {
+func TestInvalidOptionsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]struct{ param, says string }{
@@ -125,7 +125,7 @@ func TestOptionsThatAreNot(t *testing.T) {
 	}
 }
 
-func TestPaper(t *testing.T) {
+func TestPaperSizeFollowsTheOptions(t *testing.T) {
 	t.Parallel()
 
 	for _, tc := range []struct {
@@ -147,7 +147,7 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// A job carries the options as JSON.
+// A job record stores the options as JSON.
 func TestOptionsSurviveTheQueue(t *testing.T) {
 	t.Parallel()
 	var o, again export.PDFOptions

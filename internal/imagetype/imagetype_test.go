@@ -25,7 +25,7 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte
 	return b.Bytes()
 }
 
-// riff builds the head of a WebP file.
+// riff returns the start of a WebP file.
 func riff(chunk string, body ...byte) []byte {
 	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"+chunk+"\x00\x00\x00\x00"), body...)
 	return append(b, make([]byte, 16)...)
@@ -55,7 +55,7 @@ func tkhd(version byte, width, height uint32) []byte {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// animatedGIF has n frames.
+// animatedGIF returns a GIF with n frames.
 func animatedGIF(t *testing.T, n int) []byte {
 	t.Helper()
 
@@ -125,7 +125,7 @@ func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 		"avif":       {join(ftyp("avif"), box("meta", ispe(3, 2))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
 		"avif, data": {join(ftyp("avif"), box("meta", ispe(3, 2)), box("mdat", ispe(1<<31, 1<<31))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
 		"avif, two":  {join(ftyp("avif"), box("meta", ispe(3, 2), ispe(30, 20), ispe(5, 5))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
-		// A small size in front does not hide a large one after it.
+		// A small first size must not hide a large later one.
 		"avif, late":     {join(ftyp("avif"), box("meta", ispe(1, 1), make([]byte, 100<<10), ispe(1<<31, 1<<31))), imagetype.Info{ContentType: "image/avif", Width: 1 << 31, Height: 1 << 31}},
 		"avif, decoy":    {join(ftyp("avif"), box("free", ispe(1, 1), make([]byte, 100<<10)), box("meta", ispe(30, 20))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
 		"avif, cut":      {join(ftyp("avif"), box("meta", ispe(3, 2)), []byte("\x00\x01\x00\x00mdatx")), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
@@ -143,7 +143,7 @@ func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 	}
 }
 
-func TestImagesThatTheBrowserCannotShowAreRefused(t *testing.T) {
+func TestImagesThatTheBrowserCannotShowAreRejected(t *testing.T) {
 	t.Parallel()
 	const none, damaged = "it is not a PNG", "damaged"
 	flat := encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })

@@ -16,7 +16,8 @@ import (
 	"presswork/internal/imagetype"
 )
 
-// picture draws a cross on a ground: a PNG, or of a gifPicture a GIF.
+// picture returns an image of a cross in the colour ink on ground. It is a GIF if m is a gifPicture, otherwise a
+// PNG.
 func picture(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
 	t.Helper()
 
@@ -43,7 +44,7 @@ func picture(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
 	return b.Bytes()
 }
 
-// gifPicture is one that picture makes a GIF of.
+// gifPicture makes picture return a GIF.
 type gifPicture struct{ *image.Paletted }
 
 func unbase64(t *testing.T, s string) []byte {
@@ -118,8 +119,8 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 	}
 }
 
-// A file of a few hundred bytes may claim any size.
-func TestDarkOnTransparentKeepsToItsBudget(t *testing.T) {
+// A file of a few hundred bytes can state any size.
+func TestDarkOnTransparentRespectsItsBudget(t *testing.T) {
 	t.Parallel()
 	black := picture(t, image.NewNRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.Transparent)
 
@@ -186,13 +187,13 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 	}
 }
 
-// Drawings that take too long are refused earlier; this one is not.
+// Work rejects slow drawings before this check, but it accepts this one.
 func TestDarkOnTransparentIsQuickWithRepeatedRules(t *testing.T) {
 	t.Parallel()
 
 	svg := `<svg><style>` + strings.Repeat(fmt.Sprintf(`.a{fill:%s}`, strings.Repeat("x", 100)), 20_000) + `</style>` +
 		strings.Repeat(`<g class="a a a a"/>`, 50_000) + `<path class="b" d="M0 0h9v9z"/></svg>`
 	if !imagetype.DarkOnTransparent([]byte(svg), new(uint64)) {
-		t.Error("not found dark")
+		t.Error("DarkOnTransparent is false, want true")
 	}
 }

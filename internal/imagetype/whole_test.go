@@ -10,7 +10,7 @@ import (
 	"presswork/internal/imagetype"
 )
 
-func TestDamagedImagesAreRefused(t *testing.T) {
+func TestDamagedImagesAreRejected(t *testing.T) {
 	t.Parallel()
 	pngFile := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
 	jpegFile := encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) })
@@ -29,7 +29,7 @@ func TestDamagedImagesAreRefused(t *testing.T) {
 		"png, head only":  {pngFile[:33], false},
 		"png, no pixels":  {join(pngFile[:33], pngFile[len(pngFile)-12:]), false},
 		"jpeg":            {jpegFile, true},
-		"jpeg, cut":       {jpegFile[:len(jpegFile)-4], true}, // shown as far as it goes
+		"jpeg, cut":       {jpegFile[:len(jpegFile)-4], true}, // browsers show the existing part
 		"jpeg, head only": {jpegFile[:scan+6], false},
 		"svg":             {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>`), true},
 		"svg, latin 1":    {[]byte("<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><svg xmlns=\"http://www.w3.org/2000/svg\"><text>\xe4</text></svg>"), true},

@@ -11,7 +11,7 @@ import (
 
 const svgHead = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="200" height="200">`
 
-// nested are elements that each draw the one before ten times.
+// nested returns elements of which each draws the previous one ten times.
 func nested(levels int, wrap, use string) string {
 	var b strings.Builder
 	b.WriteString(`<defs><g id="l0"><rect width="2" height="2"/></g>`)
@@ -93,8 +93,8 @@ func chain(n int) string {
 	return b.String()
 }
 
-// Files of drawing programs and libraries are far below the bound. Content that is cheap to write must be cheap to
-// measure.
+// Files of drawing programs and libraries are far below MaxWork. Measuring must be cheap for content that is cheap
+// to write.
 func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	t.Parallel()
 
@@ -206,7 +206,7 @@ func FuzzWork(f *testing.F) {
 			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && one < uint64(strings.Count(svg, "<g/>")) {
 				t.Errorf("%q: %d", svg, one)
 			}
-			// Showing an image in another size is more work, never less.
+			// Scaling an image must not reduce its work.
 			if scaled, err := imagetype.Work([]byte(svg), "image/svg+xml", true); err != nil || scaled < one {
 				t.Errorf("%q: %d, scaled %d, %v", svg, one, scaled, err)
 			}

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
+func TestOnlyRegularFilesAreReadWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 

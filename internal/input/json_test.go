@@ -41,7 +41,7 @@ func TestDecodeFillsTheStruct(t *testing.T) {
 	}
 }
 
-func TestDecodeNamesWhatIsWrong(t *testing.T) {
+func TestDecodeErrorsNameTheField(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]struct {

@@ -32,7 +32,7 @@ func TestRepeatedMembersAreNamed(t *testing.T) {
 	}
 }
 
-// BenchmarkRepeated is to be read beside the decoding before it.
+// BenchmarkRepeated measures the check next to the decoding that precedes it.
 func BenchmarkRepeated(b *testing.B) {
 	text, err := json.Marshal(
 		strings.Repeat("A line of \"text\" with `code`, \\ and {braces}: as documents have them.\n", 70_000),

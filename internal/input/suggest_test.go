@@ -23,7 +23,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestPhrase(t *testing.T) {
+func TestDidYouMeanPhrase(t *testing.T) {
 	t.Parallel()
 
 	if got, want := input.DidYouMean("nrod", []string{"nord"}), `; did you mean "nord"?`; got != want {
@@ -35,7 +35,7 @@ func TestPhrase(t *testing.T) {
 	}
 }
 
-func TestTypoIsOneSlip(t *testing.T) {
+func TestTypoAllowsOneEdit(t *testing.T) {
 	t.Parallel()
 
 	choices := []string{"title", "theme", "toc", "scale", "margins"}

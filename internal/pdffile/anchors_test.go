@@ -50,7 +50,7 @@ func TestSizesOfPagesInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestALongChainOfPageNodesIsWalked(t *testing.T) {
+func TestALongChainOfPageNodesIsRead(t *testing.T) {
 	t.Parallel()
 	const nodes = 10_000
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// read reads a file that must be in Skia's form.
+// read returns the file in data, which must be in Skia's form.
 func read(t testing.TB, data []byte) *File {
 	t.Helper()
 

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// everyUse does with a file all that the package can, and returns the errors.
+// everyUse applies every operation of the package to a file and returns the errors.
 func everyUse(ctx context.Context, data []byte) (errs []error) {
 	note := func(err error) {
 		if err != nil {
@@ -62,7 +62,7 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 	return errs
 }
 
-func TestHostileFilesAreRejectedWhole(t *testing.T) {
+func TestInvalidFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	good := string(filetest.Small(3))
 
@@ -74,10 +74,10 @@ func TestHostileFilesAreRejectedWhole(t *testing.T) {
 		return strings.Replace(good, old, by, 1)
 	}
 	for name, data := range map[string]string{
-		"another version":           replaced("%PDF-1.4", "%PDF-2.0"),
-		"a start past the end":      replaced("startxref\n", "startxref\n9"),
-		"a negative start":          replaced("startxref\n", "startxref\n-"),
-		"a start that is no number": replaced("startxref\n", "startxref\nx"),
+		"another version":              replaced("%PDF-1.4", "%PDF-2.0"),
+		"a start past the end":         replaced("startxref\n", "startxref\n9"),
+		"a negative start":             replaced("startxref\n", "startxref\n-"),
+		"a start that is not a number": replaced("startxref\n", "startxref\nx"),
 		"a start that points at an object": good[:strings.LastIndex(good, "startxref")] + "startxref\n15\n" +
 			"%%EOF\n",
 		"a start more than 64 bytes from the end": good + strings.Repeat("\n", 64),
@@ -94,11 +94,11 @@ func TestHostileFilesAreRejectedWhole(t *testing.T) {
 		"an object of another generation": replaced("\n4 0 obj\n", "\n4 1 obj\n"),
 		"an object without an end": replaced("/MediaBox [0 0 100 100]>>\n"+
 			"endobj\n", "/MediaBox [0 0 100 100]>>\nendobx\n"),
-		"a trailer that is no dictionary": replaced("trailer\n<<", "trailer\n[["),
-		"a trailer without an end":        replaced("/Info 1 0 R>>", "/Info 1 0 R"),
-		"a hybrid table":                  replaced("/Root", "/XRefStm 9\n/Root"),
-		"a root without an object":        replaced("/Root 2 0 R", "/Root 0 0 R"),
-		"a root in the trailer":           replaced("/Root 2 0 R", "/Root <</Pages 3 0 R>>"),
+		"a trailer that is not a dictionary": replaced("trailer\n<<", "trailer\n[["),
+		"a trailer without an end":           replaced("/Info 1 0 R>>", "/Info 1 0 R"),
+		"a hybrid table":                     replaced("/Root", "/XRefStm 9\n/Root"),
+		"a root without an object":           replaced("/Root 2 0 R", "/Root 0 0 R"),
+		"a root in the trailer":              replaced("/Root 2 0 R", "/Root <</Pages 3 0 R>>"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +110,7 @@ func TestHostileFilesAreRejectedWhole(t *testing.T) {
 	}
 }
 
-// offsetOf is where an object begins.
+// offsetOf returns the offset of an object.
 func offsetOf(data string, number int) int {
 	return strings.Index(data, fmt.Sprintf("\n%d 0 obj\n", number)) + 1
 }
@@ -119,7 +119,7 @@ func offsetLine(data string, number int) string {
 	return fmt.Sprintf("%010d 00000 n \n", offsetOf(data, number))
 }
 
-func TestAFileThatIsCutOffIsRejected(t *testing.T) {
+func TestTruncatedFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	good := filetest.Small(3)
 
@@ -131,7 +131,7 @@ func TestAFileThatIsCutOffIsRejected(t *testing.T) {
 	}
 }
 
-func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
+func TestInvalidPartsFailWhereTheyAreUsed(t *testing.T) {
 	t.Parallel()
 	const tree = "-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n"
 	page := func(entries string) string {
@@ -142,16 +142,16 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"a page tree that is its own child": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
 			"/Kids [@pages]>>\n", "the page tree is invalid"},
-		"a page that is there twice": {"-- pages --\n<</Type /Pages\n/Count 2\n" +
+		"a page that occurs twice": {"-- pages --\n<</Type /Pages\n/Count 2\n" +
 			"/Kids [@page-1 @page-1]>>\n-- page-1 --\n<</Type /Page\n" +
 			"/MediaBox [0 0 9 9]>>\n", "the page tree is invalid"},
 		"a cycle of two nodes": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@more]>>\n" +
 			"-- more --\n<</Type /Pages\n/Count 1\n/Kids [@pages]>>\n", "the page tree is invalid"},
-		"a page that is no reference": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
+		"a page that is not a reference": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
 			"/Kids [<</Type /Page>>]>>\n", "the page tree is invalid"},
 		"a page past the last object": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
 			"/Kids [99 0 R]>>\n", "the page tree is invalid"},
-		"a page that is no dictionary": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n" +
+		"a page that is not a dictionary": {"-- pages --\n<</Type /Pages\n/Count 1\n/Kids [@page-1]>>\n" +
 			"-- page-1 --\n[1 2]\n", "not written as expected"},
 		"a page tree of no pages": {"-- pages --\n<</Type /Pages\n/Count 0\n" +
 			"/Kids []>>\n", "have no pages"},
@@ -161,11 +161,11 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 			"4000000000", 1), "number of pages"},
 		"a number of pages that is a word": {strings.Replace(page(""), "Count 1", "Count many", 1), "number " +
 			"of pages"},
-		"no number of pages":          {strings.Replace(page(""), "\n/Count 1", "", 1), "number of pages"},
-		"a page without a content":    {page(""), "not written as expected"},
-		"a content that is not there": {page("\n/Contents 99 0 R"), "not written as expected"},
-		"a content that is no stream": {page("\n/Contents @pages"), "not written as expected"},
-		"a content of no parts":       {page("\n/Contents []"), "not written as expected"},
+		"no number of pages":             {strings.Replace(page(""), "\n/Count 1", "", 1), "number of pages"},
+		"a page without a content":       {page(""), "not written as expected"},
+		"a content that does not exist":  {page("\n/Contents 99 0 R"), "not written as expected"},
+		"a content that is not a stream": {page("\n/Contents @pages"), "not written as expected"},
+		"a content of no parts":          {page("\n/Contents []"), "not written as expected"},
 		"a page without a size": {strings.Replace(content(""), "/MediaBox [0 0 100 "+
 			"200]\n", "", 1), "not written as expected"},
 		"a size of three numbers": {strings.Replace(content(""), "0 0 100 200", "0 0 100", 1), "not " +
@@ -184,17 +184,17 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 		"text without a font":              {content("BT\n<0001> Tj\nET\n"), "not written as expected"},
 		"text of half a code": {filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n<000> Tj\n"+
 			"ET\n") + filetest.Font("f", nil), "not written as expected"},
-		"a resource that is no reference":      {filetest.Pages("/Font <</F1 /None>>", ""), "resource F1"},
+		"a resource that is not a reference":   {filetest.Pages("/Font <</F1 /None>>", ""), "resource F1"},
 		"content cut off in a string":          {content("BT\n(abc"), "not written as expected"},
 		"an array without an end":              {content("BT\n[<0001> Tj\nET\n"), "not written as expected"},
 		"a marked content's broken properties": {content("/P <</MCID>>BDC\nEMC\n"), "not written as expected"},
-		"destinations that are no dictionary": {"-- catalog --\n<</Pages @pages\n" +
+		"destinations that are not a dictionary": {"-- catalog --\n<</Pages @pages\n" +
 			"/Dests [1]>>\n" + content(""), "destinations"},
 		"a destination without a place": {"-- catalog --\n<</Pages @pages\n" +
 			"/Dests <</a [@page-1]>>>>\n" + content(""), "destination a"},
 		"a destination at no height": {"-- catalog --\n<</Pages @pages\n" +
 			"/Dests <</a [@page-1 /XYZ 0 null 0]>>>>\n" + content(""), "destination a"},
-		"tags that are not there": {"-- catalog --\n<</Pages @pages\n" +
+		"tags that do not exist": {"-- catalog --\n<</Pages @pages\n" +
 			"/StructTreeRoot 99 0 R>>\n" + content(""), "structure tree"},
 		"tags without a tree of parents": {"-- catalog --\n<</Pages @pages\n/StructTreeRoot @tags>>\n" +
 			"-- tags --\n<</Type /StructTreeRoot\n/K @tags>>\n" + content(""), "parent tree"},
@@ -203,10 +203,10 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 		"an Info without a date": {"-- info --\n<</Producer (Skia)>>\n" + content(""), "info"},
 		"an Info of a day that does not exist": {"-- info --\n<</Producer (Skia)\n" +
 			"/CreationDate (D:20261399044624+00'00')>>\n" + content(""), "info"},
-		"a catalog that is no dictionary": {"-- catalog --\n[@pages]\n" + content(""), "catalog"},
+		"a catalog that is not a dictionary": {"-- catalog --\n[@pages]\n" + content(""), "catalog"},
 		"a gradient without a domain": {"-- p --\n<</Type /Pattern\n/PatternType 2\n" +
 			"/Shading <</ShadingType 1\n/Function 1>>>>\n" + content(""), "domain"},
-		"a font whose text is not there": {"-- f --\n<</Type /Font\n/BaseFont /Face\n" +
+		"a font without its text map": {"-- f --\n<</Type /Font\n/BaseFont /Face\n" +
 			"/ToUnicode 99 0 R>>\n" + content(""), "font /Face"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	}
 }
 
-func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
+func TestCyclicTreesAreVisitedOnce(t *testing.T) {
 	t.Parallel()
 	const tags = "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @root\n/Outlines @outline\n" +
 		"/Lang (en)>>\n" +
@@ -277,7 +277,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// joinWithItself must not panic, nor take long.
+// joinWithItself joins a file with itself. It must neither panic nor take long.
 func joinWithItself(data []byte) {
 	read := func() *pdffile.File {
 		f, _ := pdffile.Read(data)

@@ -8,29 +8,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOneValueIsCutOffTheFront(t *testing.T) {
+func TestCutValueReturnsOneValue(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ in, value, rest string }{
-		"a name ends at a space":              {"/Type /Page", "/Type", " /Page"},
-		"a name ends at the next one":         {"/S/P", "/S", "/P"},
-		"an empty name":                       {"/ 1", "/", " 1"},
-		"a number":                            {"-12.5 0", "-12.5", " 0"},
-		"a reference is one value":            {"12 0 R /K", "12 0 R", " /K"},
-		"a reference before an end":           {"12 0 R>>", "12 0 R", ">>"},
-		"two numbers are no reference":        {"12 0 RG", "12", " 0 RG"},
-		"a signed number is no reference":     {"-12 0 R", "-12", " 0 R"},
-		"spaces and lines before a value":     {" \n \n7 8", "7", " 8"},
-		"brackets within a string":            {"(a(b)c) 1", "(a(b)c)", " 1"},
-		"an escaped bracket in a string":      {`(a\)b) 1`, `(a\)b)`, " 1"},
-		"an escaped backslash ends a string":  {`(a\\) 1`, `(a\\)`, " 1"},
-		"a string with the end of an array":   {"[(]) 1] 2", "[(]) 1]", " 2"},
-		"hexadecimal digits":                  {"<FEFF0041>5", "<FEFF0041>", "5"},
-		"an array in an array":                {"[1 [2 3] 4]5", "[1 [2 3] 4]", "5"},
-		"a dictionary in a dictionary":        {"<</A <</B 1>>>>/C", "<</A <</B 1>>>>", "/C"},
-		"hexadecimal digits in a dictionary":  {"<</A <00>>>1", "<</A <00>>>", "1"},
-		"a reference in an array is no value": {"[12 0 R] 13 0 R", "[12 0 R]", " 13 0 R"},
-		"a keyword":                           {"null]", "null", "]"},
+		"a name ends at a space":                 {"/Type /Page", "/Type", " /Page"},
+		"a name ends at the next one":            {"/S/P", "/S", "/P"},
+		"an empty name":                          {"/ 1", "/", " 1"},
+		"a number":                               {"-12.5 0", "-12.5", " 0"},
+		"a reference is one value":               {"12 0 R /K", "12 0 R", " /K"},
+		"a reference before an end":              {"12 0 R>>", "12 0 R", ">>"},
+		"two numbers are not a reference":        {"12 0 RG", "12", " 0 RG"},
+		"a signed number is not a reference":     {"-12 0 R", "-12", " 0 R"},
+		"spaces and lines before a value":        {" \n \n7 8", "7", " 8"},
+		"brackets within a string":               {"(a(b)c) 1", "(a(b)c)", " 1"},
+		"an escaped bracket in a string":         {`(a\)b) 1`, `(a\)b)`, " 1"},
+		"an escaped backslash ends a string":     {`(a\\) 1`, `(a\\)`, " 1"},
+		"a string with the end of an array":      {"[(]) 1] 2", "[(]) 1]", " 2"},
+		"hexadecimal digits":                     {"<FEFF0041>5", "<FEFF0041>", "5"},
+		"an array in an array":                   {"[1 [2 3] 4]5", "[1 [2 3] 4]", "5"},
+		"a dictionary in a dictionary":           {"<</A <</B 1>>>>/C", "<</A <</B 1>>>>", "/C"},
+		"hexadecimal digits in a dictionary":     {"<</A <00>>>1", "<</A <00>>>", "1"},
+		"a reference in an array is not a value": {"[12 0 R] 13 0 R", "[12 0 R]", " 13 0 R"},
+		"a keyword":                              {"null]", "null", "]"},
 		"fifty arrays within each other": {strings.Repeat("[", 50) + strings.Repeat("]", 50), strings.Repeat("[",
 			50) + strings.Repeat("]", 50), ""},
 	} {
@@ -45,7 +45,7 @@ func TestOneValueIsCutOffTheFront(t *testing.T) {
 	}
 }
 
-func TestBrokenValuesAreRejected(t *testing.T) {
+func TestInvalidValuesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, in := range map[string]string{
@@ -91,7 +91,7 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	}
 
 	if string(rest) != " stream\n/No 1\nendstream" {
-		t.Errorf("after it comes %q", rest)
+		t.Errorf("the rest is %q", rest)
 	}
 	d.Set("Alt", "(new)")
 	d.Set("Last", "1")
@@ -103,11 +103,11 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	}
 
 	if d.Get("Kids") != nil || d.Get("Last") == nil {
-		t.Error("what was removed is there, or what was set is not")
+		t.Error("Remove left an entry, or Set did not set one")
 	}
 }
 
-func TestBrokenDictionariesAreRejected(t *testing.T) {
+func TestInvalidDictionariesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, in := range map[string]string{
@@ -182,7 +182,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
+func TestReferenceToAMissingObject(t *testing.T) {
 	t.Parallel()
 
 	f := &File{Objects: make([][]byte, 3)}
@@ -302,7 +302,7 @@ func TestHostileNumbers(t *testing.T) {
 	}
 
 	if _, err := Numbers([][]byte{[]byte("1"), []byte("x")}, 2); err == nil {
-		t.Error("a word counts as a number")
+		t.Error("Numbers accepted a word")
 	}
 
 	many := make([][]byte, 8)
@@ -311,6 +311,6 @@ func TestHostileNumbers(t *testing.T) {
 	}
 
 	if _, err := Numbers(many, len(many)); err == nil {
-		t.Error("eight numbers fit into six")
+		t.Error("Numbers accepted eight operands")
 	}
 }

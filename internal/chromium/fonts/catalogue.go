@@ -11,8 +11,7 @@ const (
 	apache = "Apache-2.0"
 )
 
-// catalogue lists the families of the archive without what their file names
-// tell.
+// catalogue returns the families of the archive, without the weights and styles that follow from file names.
 func catalogue() []Family {
 	expo := func(name string) string {
 		return "@expo-google-fonts/" + strings.ToLower(strings.ReplaceAll(name, " ", "-"))

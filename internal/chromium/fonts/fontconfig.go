@@ -79,7 +79,7 @@ func configuration(root string, system []string) string {
 	var b strings.Builder
 	element := func(name, text string) {
 		b.WriteString("<" + name + ">")
-		_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+		_ = xml.EscapeText(&b, []byte(text)) // a write to a strings.Builder cannot fail
 		b.WriteString("</" + name + ">")
 	}
 	line := func(name, text string) { element(name, text); b.WriteString("\n") }

@@ -21,7 +21,7 @@ import (
 //go:embed fonts.zip
 var archive string
 
-// Kind is what a family is for.
+// Kind is the purpose of a family.
 type Kind string
 
 // The kinds of families.
@@ -36,16 +36,16 @@ const (
 
 // Family is one embedded font family.
 type Family struct {
-	// Name is what CSS calls it.
+	// Name is the family's name in CSS.
 	Name string
 	Kind Kind
-	// Weights are CSS weights of upright faces, ascending.
+	// Weights are the CSS weights of the upright faces, in ascending order.
 	Weights []int
 	// Italic reports whether there are italic faces.
 	Italic bool
 	// License is an SPDX identifier.
 	License string
-	// Source is the package that the faces were taken from.
+	// Source is the package that contains the original faces.
 	Source string
 	// Scripts are the writing systems that the family supports. Text in other scripts uses
 	// the generic families sans-serif, serif and monospace.
@@ -72,7 +72,7 @@ func Families() []Family {
 	return list
 }
 
-// add notes a face by its style, such as "BoldItalic".
+// add records a face by its style, such as "BoldItalic".
 func (f *Family) add(style string) {
 	upright, italic := strings.CutSuffix(style, "Italic")
 	if italic {
@@ -86,7 +86,7 @@ func (f *Family) add(style string) {
 // without ink, such as spaces, format characters and variation selectors.
 func Covers(r rune) bool { return unicode.Is(coverage, r) }
 
-// fontDir is where the faces lie, in the archive and when installed.
+// fontDir is the directory of the faces, both in the archive and after installation.
 const fontDir = "fonts"
 
 // open reads the archive's directory, not its files.
@@ -99,7 +99,7 @@ func open() *zip.Reader {
 	return r
 }
 
-// faces are the archive's font files.
+// faces returns the font files of the archive.
 func faces() []*zip.File {
 	return slices.DeleteFunc(open().File, func(f *zip.File) bool { return path.Dir(f.Name) != fontDir })
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// face is what this test reads of a font file.
+// face holds the parts of a font file that the test reads.
 type face struct {
 	tables map[string][]byte
 }
@@ -28,7 +28,7 @@ func parse(t *testing.T, data []byte) face {
 	return f
 }
 
-// name reads an entry of the name table for Windows in English.
+// name returns an English entry of the Windows name table.
 func (f face) name(id uint16) string {
 	table := f.tables["name"]
 
@@ -52,8 +52,8 @@ func (f face) name(id uint16) string {
 	return ""
 }
 
-// characters reads the character map: its segments, 32 bits wide where the font
-// has such, and of those the characters with a glyph.
+// characters yields the characters with a glyph. It reads the 32-bit segments of the character map if the font has
+// them.
 func (f face) characters(yield func(rune)) {
 	cmap := f.tables["cmap"]
 	var narrow, wide []byte
@@ -186,7 +186,7 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 	}
 }
 
-// common are letters that a font for a script has.
+// common returns letters that every font for the script has.
 func common(t *testing.T, script string) string {
 	letters, ok := map[string]string{
 		"Latin": "AZazÀÉÎÕÜàéîõüßñç“”–—…", "Vietnamese": "ăâđêôơưĂÂĐÊÔƠƯảạắấềỗợửỵỹ",

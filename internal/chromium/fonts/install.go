@@ -53,7 +53,7 @@ func Install(dir string) (config string, err error) {
 	return "", fmt.Errorf("the fonts cannot be installed: %w", errors.Join(errs...))
 }
 
-// places are directories for the fonts, best first.
+// places returns the candidate directories for the fonts, best first.
 func places() []string {
 	if os.Geteuid() == 0 {
 		return []string{"/var/cache/presswork", os.TempDir()}
@@ -130,10 +130,9 @@ func digest(base string, system []string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// makeBase creates dir and the directories above it that do not exist. As root,
-// it creates them with mode 0755, whatever the umask, so that the browser's user
-// can pass through; an existing directory keeps its mode. A lock on the parent
-// keeps other processes from seeing a directory before its mode is final.
+// makeBase creates dir and its missing parents. As root it creates them with mode 0755, whatever the umask, so
+// that the browser's user can pass through them. An existing directory keeps its mode. A lock on the parent
+// prevents other processes from seeing a directory before its mode is final.
 func makeBase(dir string) error {
 	if os.Geteuid() != 0 {
 		return os.MkdirAll(dir, 0o755)
@@ -174,8 +173,7 @@ func makeBase(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// reachable refuses, for root, a directory that the browser's user cannot pass
-// through.
+// reachable returns an error if this process is root and the browser's user cannot pass through dir.
 func reachable(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -205,8 +203,8 @@ func reachable(dir string) error {
 // passable reports whether every user can pass through the directory.
 func passable(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o001 != 0 }
 
-// ownDir makes dir if need be, and refuses one that another user made or could
-// write to: fonts and caches are parsed by the browser.
+// ownDir creates dir if it does not exist. It returns an error for a directory that another user created or can
+// write to, because the browser parses the fonts and caches in it.
 func ownDir(dir string) error {
 	err := os.Mkdir(dir, 0o755)
 	if err == nil {
@@ -224,14 +222,14 @@ func ownDir(dir string) error {
 
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s is there already and others could have filled it; delete it", dir)
+		return fmt.Errorf("%s must be a directory that only this user can change; delete it", dir)
 	}
 
 	return nil
 }
 
-// holds reports whether path is a file of this size. Cleaners of temporary
-// directories take files away one by one.
+// holds reports whether path is a file of this size. The check is for each file, because cleaners of temporary
+// directories delete files one by one.
 func holds(path string, size int64) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
@@ -252,8 +250,8 @@ func unpack(f *zip.File, path string) error {
 	return write(path, data)
 }
 
-// write puts a file in place whole, for every user to read. fontconfig does not
-// look at names with a dot in front.
+// write creates a complete file at path, readable for every user. Until then the file's name begins with a dot,
+// which fontconfig ignores.
 func write(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
 	if err != nil {
@@ -273,12 +271,12 @@ func write(path string, data []byte) error {
 	return err
 }
 
-// buildCache has fontconfig note what the fonts hold, where the browser's user
-// may not. Without it each launch looks into all of them, for 20 ms more.
+// buildCache writes fontconfig's cache, because the browser's user may not write there. Without the cache each
+// launch scans all fonts and takes 20 ms more.
 func buildCache(config string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "fc-cache")
 	cmd.Env = []string{"FONTCONFIG_FILE=" + config, "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
-	_ = cmd.Run() // not every machine has it
+	_ = cmd.Run() // a machine without fc-cache works as well
 }

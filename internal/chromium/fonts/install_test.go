@@ -24,10 +24,10 @@ func install(t *testing.T, dir string) (config string) {
 	return config
 }
 
-// commonDir is where installed installs.
+// commonDir is the directory of the shared installation.
 var commonDir = filepath.Join(os.TempDir(), fmt.Sprintf("presswork-fonts-test-%d", os.Getpid()))
 
-// installed is one installation for all tests that do not spoil its files.
+// installed is one installation that tests share. They must not change its files.
 var installed = sync.OnceValues(func() (config string, err error) { return Install(commonDir) })
 
 func TestMain(m *testing.M) {
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepared is a public directory in which the fonts lie already, as links to
-// those of the common installation: unpacking them takes seconds under -race.
+// prepared returns a public directory that already contains the fonts, as links to the shared installation.
+// Unpacking them takes seconds under -race.
 func prepared(t *testing.T) (dir, root string) {
 	t.Helper()
 
@@ -75,7 +75,7 @@ func prepared(t *testing.T) (dir, root string) {
 	return dir, root
 }
 
-func TestASecondInstallOnlyLooks(t *testing.T) {
+func TestASecondInstallWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(public.Dir(t), "var", "cache")
 	var configs [2]string
@@ -98,7 +98,7 @@ func TestASecondInstallOnlyLooks(t *testing.T) {
 
 	info, err := os.Stat(face)
 	if err != nil || time.Since(info.ModTime()) < time.Minute {
-		t.Errorf("the face was written anew: %v, %v", info, err)
+		t.Errorf("the face was written again: %v, %v", info, err)
 	}
 
 	for _, path := range []string{configs[0], face} {
@@ -108,7 +108,7 @@ func TestASecondInstallOnlyLooks(t *testing.T) {
 	}
 }
 
-// As a hardened machine's root has it.
+// Hardened machines give root such a umask.
 func TestInstallUnderAStrictUmask(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +116,7 @@ func TestInstallUnderAStrictUmask(t *testing.T) {
 		t.Context(),
 		"sh",
 		"-c",
-		`umask 077; exec "$0" -test.run='^TestASecondInstallOnlyLooks$'`,
+		`umask 077; exec "$0" -test.run='^TestASecondInstallWritesNothing$'`,
 		os.Args[0],
 	)
 	if out, err := child.CombinedOutput(); err != nil {
@@ -124,7 +124,7 @@ func TestInstallUnderAStrictUmask(t *testing.T) {
 	}
 }
 
-func TestInstallMendsWhatACleanerTookAway(t *testing.T) {
+func TestInstallRestoresDeletedFiles(t *testing.T) {
 	t.Parallel()
 	dir, root := prepared(t)
 	config, face := filepath.Join(root, configName), filepath.Join(root, fontDir, "Lora-Bold.ttf")
@@ -154,7 +154,7 @@ func TestInstallMendsWhatACleanerTookAway(t *testing.T) {
 	}
 }
 
-func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
+func TestInstallRejectsAFolderThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 
 	for name, spoil := range map[string]func(root string) error{
@@ -185,14 +185,15 @@ func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
 			}
 
 			config, err := Install(dir)
-			if err == nil || !strings.Contains(err.Error(), "others could have filled it; delete it") {
+			if err == nil ||
+				!strings.Contains(err.Error(), "must be a directory that only this user can change; delete it") {
 				t.Errorf("Install = %q, %v", config, err)
 			}
 		})
 	}
 }
 
-func TestTheSystemsFontsOfOurNamesAreLeftOut(t *testing.T) {
+func TestSystemFontsWithEmbeddedNamesAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// maxKerning is the largest GPOS table, in bytes, that a subset keeps: the largest
-// would be more than all its outlines.
+// maxKerning is the largest GPOS table, in bytes, that a subset keeps. Larger tables can exceed all outlines of
+// the subset.
 const maxKerning = 40 << 10
 
 // Subset returns a WOFF file with only the given characters of an embedded TrueType face. It
@@ -81,7 +81,7 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 	return s.woff()
 }
 
-// subset is a face being cut.
+// subset is a face while it is reduced to some glyphs.
 type subset struct {
 	tables map[string][]byte
 	keep   map[int]bool // glyphs
@@ -103,8 +103,8 @@ func tablesOf(face []byte) map[string][]byte {
 func be16(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 func be32(b []byte) uint32 { return binary.BigEndian.Uint32(b) }
 
-// keepVariants keeps the larger forms, and the parts to build some of, of the
-// signs of formulas: the MathVariants of OpenType's MATH table.
+// keepVariants keeps the larger variants of kept glyphs, and the parts from which some are assembled. It reads
+// MathVariants of the OpenType table MATH.
 func (s *subset) keepVariants() {
 	table := s.tables["MATH"]
 	if table == nil {
@@ -137,7 +137,7 @@ func (s *subset) keepVariants() {
 	}
 }
 
-// covered is the glyph at an index of a Coverage table, -1 for none.
+// covered returns the glyph at an index of a Coverage table, or -1 if there is none.
 func covered(table []byte, index int) int {
 	if be16(table) == 1 {
 		return int(be16(table[4+2*index:]))
@@ -155,7 +155,7 @@ func covered(table []byte, index int) int {
 	return -1
 }
 
-// cut takes away the outlines and widths of all glyphs that are not kept.
+// cut removes the outlines and widths of all glyphs that are not kept.
 func (s *subset) cut() {
 	head, glyf := s.tables["head"], s.tables["glyf"]
 	count := int(be16(s.tables["maxp"][4:]))
@@ -180,7 +180,7 @@ func (s *subset) cut() {
 	}
 	s.tables["glyf"], s.tables["loca"] = outlines.Bytes(), places.Bytes()
 	head = slices.Clone(head)
-	binary.BigEndian.PutUint16(head[50:], 1) // offsets of four bytes
+	binary.BigEndian.PutUint16(head[50:], 1) // the table loca has offsets of four bytes
 	s.tables["head"] = head
 
 	widths := slices.Clone(s.tables["hmtx"])
@@ -192,7 +192,7 @@ func (s *subset) cut() {
 	s.tables["hmtx"] = widths
 }
 
-// keepParts keeps the glyphs that a composite one is made of.
+// keepParts keeps the glyphs that a composite glyph refers to.
 func (s *subset) keepParts(glyf []byte, offset func(int) int, glyph int) {
 	const words, scale, more, scales, matrix = 1, 8, 32, 64, 128
 
@@ -228,7 +228,7 @@ func (s *subset) keepParts(glyf []byte, offset func(int) int, glyph int) {
 	}
 }
 
-// characterMap is a cmap table of format 12.
+// characterMap returns a cmap table in format 12.
 func (s *subset) characterMap() []byte {
 	b := []byte{0, 0, 0, 1, 0, 3, 0, 10, 0, 0, 0, 12, 0, 12, 0, 0}
 	b = binary.BigEndian.AppendUint32(b, uint32(16+12*len(s.mapped)))
@@ -244,7 +244,7 @@ func (s *subset) characterMap() []byte {
 	return b
 }
 
-// anonymous is a name table that calls every face "Subset".
+// anonymous returns a name table with the name "Subset".
 func anonymous() []byte {
 	var text []byte
 	for _, r := range "Subset" {
@@ -263,7 +263,7 @@ func anonymous() []byte {
 	return append(b, text...)
 }
 
-// woff writes the tables as a WOFF 1.0 file.
+// woff returns the tables as a WOFF 1.0 file.
 func (s *subset) woff() ([]byte, error) {
 	tags := slices.Sorted(maps.Keys(s.tables))
 	directory := make([]byte, 0, 20*len(tags))
@@ -275,7 +275,7 @@ func (s *subset) woff() ([]byte, error) {
 		table := s.tables[tag]
 		if tag == "head" {
 			table = slices.Clone(table)
-			clear(table[8:12]) // the checksum of the whole
+			clear(table[8:12]) // the checksum of the whole file counts as 0
 		}
 		var packed bytes.Buffer
 
@@ -311,7 +311,7 @@ func (s *subset) woff() ([]byte, error) {
 	out = append(out, 0, 0)
 	out = binary.BigEndian.AppendUint32(out, uint32(unpacked))
 	out = append(out, 0, 1, 0, 0)
-	out = append(out, make([]byte, 20)...) // neither metadata nor private data
+	out = append(out, make([]byte, 20)...) // no metadata and no private data
 
 	return slices.Concat(out, directory, body.Bytes()), nil
 }

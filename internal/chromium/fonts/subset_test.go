@@ -6,8 +6,7 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-// TestASubsetIsSmallInEveryFamily looks at sizes; browsers load the faces in
-// internal/document.
+// Tests in internal/document load the subsets in a browser. This one checks only sizes.
 func TestASubsetIsSmallInEveryFamily(t *testing.T) {
 	t.Parallel()
 	letters := []rune("Hamburgefonstiv äöü (1234) “”")
@@ -16,7 +15,7 @@ func TestASubsetIsSmallInEveryFamily(t *testing.T) {
 		for _, face := range fonts.FacesOf(f.Name)[:1] {
 			data, ok := fonts.Face(face.File)
 			if !ok {
-				t.Fatalf("%s is not there", face.File)
+				t.Fatalf("face %s does not exist", face.File)
 			}
 
 			small, err := fonts.Subset(data, letters)
@@ -34,13 +33,13 @@ func TestASubsetIsSmallInEveryFamily(t *testing.T) {
 
 			again, err := fonts.Subset(data, letters)
 			if err != nil || string(again) != string(small) {
-				t.Errorf("%s: not the same twice (%v)", face.File, err)
+				t.Errorf("%s: two subsets differ (%v)", face.File, err)
 			}
 		}
 	}
 
 	if none, err := fonts.Subset(face(t, "Orbitron-Bold.ttf"), []rune("漢字")); err != nil || none != nil {
-		t.Errorf("%d bytes and %v for characters that the face has not", len(none), err)
+		t.Errorf("got %d bytes and error %v for characters that the face does not have", len(none), err)
 	}
 }
 
@@ -49,7 +48,7 @@ func face(t *testing.T, name string) []byte {
 
 	data, ok := fonts.Face(name)
 	if !ok {
-		t.Fatalf("%s is not there", name)
+		t.Fatalf("face %s does not exist", name)
 	}
 
 	return data

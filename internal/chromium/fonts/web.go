@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// weights are the styles that files are named after, and the CSS weight of each.
+// weights maps the styles in file names to CSS weights.
 var weights = map[string]int{"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700, "Black": 900}
 
-// WebFace is a face as CSS describes it.
+// WebFace describes a face for a CSS rule.
 type WebFace struct {
-	// File is its name for Face, Weight a CSS weight.
+	// File is the name of the font file, for the function Face. Weight is a CSS weight.
 	File   string
 	Weight int
 	Italic bool
 }
 
-// FacesOf lists the faces of a family; none for one that is not embedded.
+// FacesOf returns the faces of a family. The list is empty if the family is not embedded.
 func FacesOf(family string) (list []WebFace) {
 	prefix := strings.ReplaceAll(family, " ", "") + "-"
 	for _, file := range faces() {
@@ -38,8 +38,8 @@ func FacesOf(family string) (list []WebFace) {
 	return list
 }
 
-// Stylesheet is CSS that makes every embedded face known to a page, which loads those
-// it uses from dir + name of the file.
+// Stylesheet returns CSS with an @font-face rule for every embedded face. The page loads the faces that it uses
+// from dir followed by the file name.
 func Stylesheet(dir string) string {
 	var b strings.Builder
 
@@ -52,7 +52,7 @@ func Stylesheet(dir string) string {
 	return b.String()
 }
 
-// Rule is the @font-face rule of the face of a family at an address.
+// Rule returns the @font-face rule for the face as part of family. address is the URL of the font file.
 func (f WebFace) Rule(family, address string) string {
 	slant := "normal"
 	if f.Italic {
@@ -68,7 +68,7 @@ func (f WebFace) Rule(family, address string) string {
 	)
 }
 
-// Face returns an embedded font file (TrueType) by its name.
+// Face returns the bytes of an embedded TrueType file, or false if no file has that name.
 func Face(name string) ([]byte, bool) {
 	for _, file := range faces() {
 		if path.Base(file.Name) != name {

@@ -52,7 +52,7 @@ func largeRenderer(pgid int, limit int64) int {
 	return 0
 }
 
-// groupMembers lists the running processes of the group.
+// groupMembers returns the ids of the group's running processes.
 func groupMembers(pgid int) []int {
 	proc, err := os.Open("/proc")
 	if err != nil {

@@ -176,10 +176,10 @@ func (p *Process) await(leader *os.Process, errOut *os.File) {
 	var followed sync.WaitGroup
 	followed.Go(func() { p.stderr.follow(errOut) })
 	awaitExit(leader)
-	p.Kill() // its children
+	p.Kill() // also ends its children
 	p.mu.Lock()
 	p.reaped = true
-	_, _ = leader.Wait() // the exit status is of no use
+	_, _ = leader.Wait() // the exit status is not used
 	p.mu.Unlock()
 	reapGroup(p.PID)
 	// A process outside of the group may hold the pipe open.

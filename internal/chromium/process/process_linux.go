@@ -37,9 +37,8 @@ func sysProcAttr(uid int, isolated bool) *syscall.SysProcAttr {
 // privileges through setuid programs. It cannot be undone.
 func forbidPrivileges() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
-// widen lets a pipe hold 1 MiB, so that a whole page or its PDF fits. A default pipe holds
-// 64 KiB and costs a switch between the processes for each. A refusal is ignored: the pipe
-// works as it is.
+// widen sets the capacity of a pipe to 1 MiB, so that a whole page or its PDF fits. A default pipe holds 64 KiB,
+// and each 64 KiB costs a switch between the processes. The error is ignored, because the default also works.
 func widen(pipe *os.File) {
 	if raw, err := pipe.SyscallConn(); err == nil { // Fd would make the file block
 		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })

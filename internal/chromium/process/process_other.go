@@ -32,7 +32,7 @@ func groupExited(pgid int) bool { return syscall.Kill(-pgid, 0) == syscall.ESRCH
 
 func smallShm() bool { return false }
 
-// groupMemory is unknown here. It is 0, so that no browser is replaced for its memory.
+// groupMemory returns 0, because the memory is unknown here. So no browser is replaced for its memory.
 func groupMemory(int) int64 { return 0 }
 
 func groupMemoryBound(int) int64 { return 0 }

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// program writes a shell script that takes the browser's place.
+// program writes a shell script that replaces the browser.
 func program(t *testing.T, text string) (exe string) {
 	t.Helper()
 	exe = filepath.Join(public.Dir(t), "browser")

@@ -13,13 +13,12 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-// column is where text may lie on the pages of these tests: 10 points from each edge.
+// column is the area for text in these tests: 10 points from each edge.
 func column(int, float64, float64) *Area {
 	return &Area{Left: 10, Right: 90, Bottom: 10, Top: 190, LineEnd: 90, Smallest: 4}
 }
 
-// findings are what Text finds on pages with these contents. Each glyph is half as
-// wide as the type is large.
+// findings returns the findings for pages with these contents. Each glyph is half as wide as the type size.
 func findings(t *testing.T, wanted string, area func(int, float64, float64) *Area, contents ...string) Findings {
 	t.Helper()
 	texts := filetest.Latin()
@@ -34,7 +33,7 @@ func findings(t *testing.T, wanted string, area func(int, float64, float64) *Are
 	return found
 }
 
-// at shows a text at a place.
+// at returns content that shows text at a position.
 func at(x, y int, text string) string {
 	return fmt.Sprintf("BT\n/F1 10 Tf\n1 0 0 1 %d %d Tm\n%sET\n", x, y, filetest.Show(text))
 }
@@ -60,9 +59,9 @@ func TestTextThatDoesNotFitIsFound(t *testing.T) {
 		"Q without q":                  {"Q\n" + at(50, 100, "abc"), nil},
 		"text after Td": {"BT\n/F1 10 Tf\n1 0 0 1 50 100 Tm\n" +
 			"50 0 Td\n" + filetest.Show("abc") + "ET\n", outside("abc")},
-		"text that is pulled together": {"BT\n/F1 10 Tf\n1 0 0 1 60 100 Tm\n" +
+		"glyphs set closer": {"BT\n/F1 10 Tf\n1 0 0 1 60 100 Tm\n" +
 			"[<00410042> 4000 <00430044004500460047>] TJ\nET\n", nil},
-		"text that is pushed apart": {"BT\n/F1 10 Tf\n1 0 0 1 60 100 Tm\n[<0041> -4000 <0042>] TJ\n" +
+		"glyphs set apart": {"BT\n/F1 10 Tf\n1 0 0 1 60 100 Tm\n[<0041> -4000 <0042>] TJ\n" +
 			"ET\n", outside("AB")},
 		"upright text from below": {"BT\n/F1 10 Tf\n" +
 			"0 1 -1 0 50 20 Tm\n" + filetest.Show(strings.Repeat("a", 100)) + "ET\n", nil},
@@ -109,7 +108,7 @@ func TestTextThatDoesNotFitIsFound(t *testing.T) {
 
 			anywhere := func(int, float64, float64) *Area { return nil }
 			if got := findings(t, "", anywhere, c.content).Misfits; got != nil {
-				t.Errorf("where text may lie anywhere, found %v", got)
+				t.Errorf("without an area, found %v", got)
 			}
 		})
 	}
@@ -146,7 +145,7 @@ func TestMisfitsComeInTheOrderOfPages(t *testing.T) {
 	}
 }
 
-func TestFindingsAreBounded(t *testing.T) {
+func TestFindingsAreLimited(t *testing.T) {
 	t.Parallel()
 
 	if found := findings(
@@ -213,7 +212,7 @@ func TestPagesAreNotReadWhenTheFontsHaveAllCharacters(t *testing.T) {
 	}
 }
 
-func TestInspectionEndsWithItsContext(t *testing.T) {
+func TestInspectionStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the client has disconnected")

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
+func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 	t.Parallel()
 	font := func(texts, outlines map[int]string, replace ...string) *pdffile.File {
 		objects := strings.NewReplacer(replace...).Replace(filetest.EmbeddedFont("font", texts, outlines))
@@ -85,7 +85,7 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 	}
 }
 
-// checkOutlines compares the outlines of a font, and the sums of its file.
+// checkOutlines compares the outlines of a font and checks the checksum of its file.
 func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string) {
 	t.Helper()
 
@@ -109,11 +109,11 @@ func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string)
 	}
 
 	if sum := checksum(data); sum != 0xB1B0AFBA {
-		t.Errorf("the file's sum is %X", sum)
+		t.Errorf("the file's checksum is %X", sum)
 	}
 }
 
-func TestBrokenFontFilesAreRejected(t *testing.T) {
+func TestInvalidFontFilesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	good := string(filetest.TrueType(map[int]string{1: "ONE!", 3: "3333"}))

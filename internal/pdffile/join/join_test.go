@@ -15,8 +15,8 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// section returns the print of a part of a document. It has a heading, a paragraph with a link, a table cell that
-// names its head, and a footnote that several sections may have.
+// section returns one printed section of a document. It has a heading, a paragraph with a link, a table cell that
+// names its header cell, and a footnote. Several sections may share the footnote.
 func section(t testing.TB, name string, level int) *pdffile.File {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func section(t testing.TB, name string, level int) *pdffile.File {
 	).Data)
 }
 
-// banner is a print of headers, one on each page.
+// banner returns a printed file with one header on each page.
 func banner(t testing.TB, texts ...string) *pdffile.File {
 	t.Helper()
 
@@ -154,7 +154,7 @@ func TestJoinedSections(t *testing.T) {
 	}
 }
 
-func TestOutlineOfTheWholeIsNested(t *testing.T) {
+func TestJoinedOutlineIsNested(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -188,7 +188,7 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 	}
 }
 
-// outlineText writes the entries below one, and checks its links and its count.
+// outlineText returns the titles of the entries below at. It checks their links and counts.
 func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 	t.Helper()
 
@@ -302,7 +302,7 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 	}
 }
 
-func TestBannersAreArtifactsUponThePage(t *testing.T) {
+func TestBannersAreArtifactsOnThePage(t *testing.T) {
 	t.Parallel()
 	whole, _ := joinedFile(t, []*pdffile.File{section(t, "Alpha", 1)}, []*pdffile.File{banner(t, "Head")})
 
@@ -338,13 +338,13 @@ func TestBannersAreArtifactsUponThePage(t *testing.T) {
 	}
 }
 
-func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
+func TestSectionsWithInvalidTagsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string][2]string{
 		"no next key":                {"/ParentTreeNextKey 2", "/ParentTreeNextKez 2"},
 		"a huge next key":            {"/ParentTreeNextKey 2", "/ParentTreeNextKey 4000000000"},
-		"a key that is not there":    {"/Nums [0 ", "/Nums [7 "},
+		"a key that does not exist":  {"/Nums [0 ", "/Nums [7 "},
 		"a negative key":             {"/Nums [0 ", "/Nums [-1 "},
 		"a key without a value":      {"/Nums [0 ", "/Nums [0 0 "},
 		"no topmost element":         {"/StructTreeRoot\n/K ", "/StructTreeRoot\n/L "},

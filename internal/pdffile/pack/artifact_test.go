@@ -30,7 +30,7 @@ func TestUntaggedContentIsAnArtifact(t *testing.T) {
 		"a shape in a tag is none": {tag + "0 0 9 9 re\nf\nEMC\n", tag + "0 0 9 9 re\nf\nEMC\n"},
 		"an artifact stays one": {"/Artifact <</Type /Pagination>>BDC\n0 0 9 9 re\nf\n" +
 			"EMC\n", "/Artifact <</Type /Pagination>>BDC\n0 0 9 9 re\nf\nEMC\n"},
-		"a span with a text covers not": {"/Span<</ActualText (a) >> BDC\nBT\nET\n" +
+		"a span with a text is not a tag": {"/Span<</ActualText (a) >> BDC\nBT\nET\n" +
 			"EMC\n", "/Span<</ActualText (a) >> BDC\n" + art + "BT\nET\nEMC\nEMC\n"},
 		"a form with tags of its own": {"0 0 9 9 re\nf\n/X1 Do\n", art + "0 0 9 9 re\nf\nEMC\n/X1 Do\n"},
 	} {
@@ -45,7 +45,7 @@ func TestUntaggedContentIsAnArtifact(t *testing.T) {
 	}
 }
 
-func TestTaggedFormsAreMarkedOnceAndOthersNot(t *testing.T) {
+func TestOnlyTaggedFormsAreMarkedAndOnlyOnce(t *testing.T) {
 	t.Parallel()
 	form := func(name, entries, content string) string {
 		return "-- " + name + " --\n<</Type /XObject\n/Subtype /Form\n" +

@@ -68,7 +68,7 @@ func TestInfoIsEscaped(t *testing.T) {
 	}
 }
 
-func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestPackRejectsUnknownForms(t *testing.T) {
 	t.Parallel()
 
 	good := string(filetest.Small(3))

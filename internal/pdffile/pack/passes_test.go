@@ -14,7 +14,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
+func TestOutlineGetsTheTextOfHeadings(t *testing.T) {
 	t.Parallel()
 	type entry struct {
 		title string
@@ -26,12 +26,12 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 		headings []Heading
 		want     []string
 	}{
-		"spaces come back": {[]entry{{"Onetwo", 1}}, []Heading{{1, "One two"}}, []string{"One two"}},
-		"a number comes back": {[]entry{{"1.2Setup", 2}}, []Heading{{2, "1.2 Setup"}}, []string{"1.2 " +
+		"spaces are restored": {[]entry{{"Onetwo", 1}}, []Heading{{1, "One two"}}, []string{"One two"}},
+		"a number is restored": {[]entry{{"1.2Setup", 2}}, []Heading{{2, "1.2 Setup"}}, []string{"1.2 " +
 			"Setup"}},
-		"repetition goes":     {[]entry{{"x2x2 is here", 1}}, []Heading{{1, "x2"}}, []string{"x2"}},
-		"another level stays": {[]entry{{"Onetwo", 1}}, []Heading{{2, "One two"}}, []string{"Onetwo"}},
-		"other words stay":    {[]entry{{"Three", 1}}, []Heading{{1, "One two"}}, []string{"Three"}},
+		"a repetition is removed": {[]entry{{"x2x2 is here", 1}}, []Heading{{1, "x2"}}, []string{"x2"}},
+		"another level stays":     {[]entry{{"Onetwo", 1}}, []Heading{{2, "One two"}}, []string{"Onetwo"}},
+		"other words stay":        {[]entry{{"Three", 1}}, []Heading{{1, "One two"}}, []string{"Three"}},
 		"headings are used in their order": {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}, {1, "A " +
 			"B"}}, []string{"A b", "A B"}},
 		"each heading is used once": {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}}, []string{"A " +
@@ -46,9 +46,9 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 		},
 		"eight letters are enough": {[]entry{{"abcdefghXYZ", 1}}, []Heading{{1, "abcdefgh " +
 			"ij"}}, []string{"abcdefgh ij"}},
-		"the mark of formulas goes":    {[]entry{{"a\u2061b", 3}}, nil, []string{"ab"}},
-		"line breaks go":               {[]entry{{"a\nb", 3}}, nil, []string{"a b"}},
-		"text without a heading stays": {[]entry{{"Plain", 0}}, []Heading{{1, "P lain"}}, []string{"Plain"}},
+		"the mark of formulas is removed": {[]entry{{"a\u2061b", 3}}, nil, []string{"ab"}},
+		"line breaks are removed":         {[]entry{{"a\nb", 3}}, nil, []string{"a b"}},
+		"text without a heading stays":    {[]entry{{"Plain", 0}}, []Heading{{1, "P lain"}}, []string{"Plain"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 	}
 }
 
-func TestDestinationsThatMakeTroubleAreRenamed(t *testing.T) {
+func TestInvalidDestinationsAreRenamed(t *testing.T) {
 	t.Parallel()
 
 	long := strings.Repeat("x", maxName+1)
@@ -139,7 +139,7 @@ func TestDestinationsThatMakeTroubleAreRenamed(t *testing.T) {
 	}
 }
 
-func TestGradientsSayTheirSize(t *testing.T) {
+func TestGradientMatrixMovesToTheShading(t *testing.T) {
 	t.Parallel()
 
 	const head = "-- p --\n<</Type /Pattern\n/PatternType 2\n"
@@ -171,7 +171,7 @@ func TestGradientsSayTheirSize(t *testing.T) {
 	}
 }
 
-func TestPagesAreCut(t *testing.T) {
+func TestPageBoxesAndCropMarks(t *testing.T) {
 	t.Parallel()
 
 	built := letter(t, 0)
@@ -224,8 +224,8 @@ func TestPagesAreCut(t *testing.T) {
 	}
 }
 
-// checkMarks makes sure that no mark of a page of 100 by 200 points lies in its bleed or
-// outside the sheet.
+// checkMarks checks the crop marks of a page of 100 by 200 points. None may be inside the bleed or outside the
+// sheet.
 func checkMarks(t *testing.T, content string, boxes Boxes) {
 	t.Helper()
 
@@ -355,7 +355,7 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 		got,
 		"(Only page)",
 	) {
-		t.Errorf("the only page has no note: %s", got)
+		t.Errorf("the note on the only page is missing: %s", got)
 	}
 
 	for name, finish := range map[string]Finish{

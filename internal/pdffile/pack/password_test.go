@@ -24,7 +24,7 @@ func dateOf(t testing.TB, text string) time.Time {
 	return date
 }
 
-func TestPasswordsThatNoReaderTakesAreRejected(t *testing.T) {
+func TestInvalidPasswordsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ password, want string }{
@@ -72,19 +72,19 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The reader normalizes what is typed: filetest takes it as it is.
+			// The reader normalizes the typed password; filetest does not.
 			if objects := filetest.Decrypted(t, p.Data, string(normalPassword(c.typed))); len(objects) < 10 {
 				t.Errorf("%d objects were read", len(objects))
 			}
 
 			if string(normalPassword(c.given)) != string(normalPassword(c.typed)) {
-				t.Errorf("%q and %q are not the same", c.given, c.typed)
+				t.Errorf("passwords %q and %q are not equal after normalization", c.given, c.typed)
 			}
 		})
 	}
 }
 
-func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
+func TestAnEncryptedFileIsUnreadableWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	built := letter(t, 0)
 
@@ -122,13 +122,13 @@ func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 	two, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
 	if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, two.Data)) ||
 		bytes.Equal(one.Data[500:1000], two.Data[500:1000]) {
-		t.Errorf("two encrypted files are alike, %v", err)
+		t.Errorf("two encrypted files are equal, %v", err)
 	}
 }
 
-func TestAStreamWithATextIsNotEncrypted(t *testing.T) {
+func TestAStreamDictionaryWithAStringIsRejected(t *testing.T) {
 	t.Parallel()
-	// Its text would stay readable: only whole streams are encrypted.
+	// Only whole streams are encrypted, so this text would stay readable.
 	built := filetest.Build(t, filetest.Pages("", "BT\nET\n"), "-- odd --\n<</Type /Odd\n/Note (readable)>> stream\n\n")
 	if _, err := Pack(
 		built.Data,
@@ -140,9 +140,9 @@ func TestAStreamWithATextIsNotEncrypted(t *testing.T) {
 	}
 }
 
-func TestPasswordHashIsThatOfTheStandard(t *testing.T) {
+func TestPasswordHashFollowsTheStandard(t *testing.T) {
 	t.Parallel()
-	// A wrong number of rounds changes one hash of about forty.
+	// A wrong number of rounds changes only one of about forty hashes.
 	for n := range 250 {
 		password := fmt.Sprint("password ", n)
 

@@ -20,7 +20,7 @@ func TestForbiddenNamesAreNotArchived(t *testing.T) {
 
 		return err
 	}
-	// A list of its own: a name that the package forgets fails here.
+	// The test has its own list, so that it fails for a name that the package omits.
 	names := strings.FieldsSeq(
 		"AA AcroForm Crypt DeviceCMYK EmbeddedFiles GoTo3DView Hide ImportData JS JavaScript LZWDecode Launch " +
 			"Movie NeedAppearances OPI PS Ref Rendition ResetForm RichMedia Screen SetOCGState Sound SubmitForm Trans XFA 3D",

@@ -21,8 +21,8 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// letter is a print of two pages with text, a link, tags and an outline, and with as
-// many objects more.
+// letter returns a printed file of two pages with text, a link, tags and an outline. extra is the number of
+// further objects.
 func letter(t testing.TB, extra int) *filetest.Built {
 	t.Helper()
 	text := func(s string) string { return "BT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n" + filetest.Show(s) + "ET\n" }
@@ -56,12 +56,12 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 		password     string
 		form, absent string
 	}{
-		"plain":                           {0, "", "\nxref\n0 ", "/ObjStm"},
-		"compressed":                      {1200, "", "/Type /ObjStm", "\nxref\n"},
-		"encrypted":                       {0, "secret", "/Encrypt ", "\nxref\n"},
-		"encrypted, of several streams":   {2100, "pass wörd", "/Encrypt ", "\nxref\n"},
-		"encrypted by the longest word":   {0, strings.Repeat("p", maxPassword), "/Encrypt ", "\nxref\n"},
-		"encrypted by a single character": {0, "漢", "/Encrypt ", "\nxref\n"},
+		"plain":                               {0, "", "\nxref\n0 ", "/ObjStm"},
+		"compressed":                          {1200, "", "/Type /ObjStm", "\nxref\n"},
+		"encrypted":                           {0, "secret", "/Encrypt ", "\nxref\n"},
+		"encrypted, of several streams":       {2100, "pass wörd", "/Encrypt ", "\nxref\n"},
+		"encrypted with the longest password": {0, strings.Repeat("p", maxPassword), "/Encrypt ", "\nxref\n"},
+		"encrypted with one character":        {0, "漢", "/Encrypt ", "\nxref\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 	}
 }
 
-// idOf is the line of a file that holds its id.
+// idOf returns the line with the file's id.
 func idOf(t testing.TB, data []byte) []byte {
 	t.Helper()
 
@@ -214,7 +214,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 	}
 }
 
-func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
+func TestInfoAndXMPAgree(t *testing.T) {
 	t.Parallel()
 
 	meta := Meta{
@@ -279,7 +279,7 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 			[]string{"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>U</pdfaid:conformance>"},
 			[]string{"pdfuaid"},
 		},
-		"PDF/UA is not met": {Meta{}, Finish{PDFUA: true}, nil, nil, []string{"pdfuaid", "pdfaid"}},
+		"the document is not PDF/UA": {Meta{}, Finish{PDFUA: true}, nil, nil, []string{"pdfuaid", "pdfaid"}},
 		"an empty keyword": {
 			Meta{Keywords: []string{"a", ""}},
 			Finish{},
@@ -294,7 +294,7 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 			[]string{">a\ufffdb<"},
 			nil,
 		},
-		"no character of XML": {
+		"a character that XML forbids": {
 			Meta{Title: "a\uffffb"},
 			Finish{},
 			map[string]string{"Title": "a\ufffdb"},

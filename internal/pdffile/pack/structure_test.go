@@ -10,8 +10,8 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// tagged is a file of one page whose topmost element has kids, which are named. The
-// elements follow as objects.
+// tagged returns a file of one page. kids are the named kids of its topmost element; elements are the objects with
+// those names.
 func tagged(t testing.TB, kids, elements string, more ...string) *filetest.Built {
 	t.Helper()
 

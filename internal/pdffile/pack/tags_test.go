@@ -11,7 +11,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-func TestTagsAreMended(t *testing.T) {
+func TestTagsAreImproved(t *testing.T) {
 	t.Parallel()
 
 	p, err := Pack(
@@ -53,7 +53,7 @@ func TestTagsAreMended(t *testing.T) {
 	}
 }
 
-func TestContentThatIsNotUnderstood(t *testing.T) {
+func TestUnexpectedContentIsRejected(t *testing.T) {
 	t.Parallel()
 
 	c := pdffile.Canvas{Faces: map[string]pdffile.Face{"F1": {Width: 2}}, Forms: map[string]int{"X1": 9}}

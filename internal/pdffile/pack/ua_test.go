@@ -30,7 +30,7 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 		"a cell over two rows":                 {[][]string{{cell(rowspan, 2), ""}, {""}}, true},
 		"a cell over two rows at the end":      {[][]string{{"", cell(rowspan, 2)}, {""}}, true},
 		"a cell over two rows, and a full row": {[][]string{{cell(rowspan, 2), ""}, {"", ""}}, false},
-		"a cell over rows that are not there":  {[][]string{{cell(rowspan, 3), ""}, {""}}, false},
+		"a cell over rows that do not exist":   {[][]string{{cell(rowspan, 3), ""}, {""}}, false},
 		"a cell over two rows and columns":     {[][]string{{"\n/A <</RowSpan 2\n/ColSpan 2>>", ""}, {""}}, true},
 		"a cell over a million columns":        {[][]string{{cell(colspan, 1_000_000)}, {cell(colspan, 1000)}}, true},
 		"a cell over no column":                {[][]string{{cell(colspan, 0)}, {""}}, true},

@@ -21,7 +21,7 @@ func glyphs() map[int]string {
 	return texts
 }
 
-// rewritten is the content of a page of a file after Pack, and its font's map.
+// rewritten returns the page's content and its font's map after Pack.
 func rewritten(t *testing.T, content string, finish pack.Finish) (after, fontMap string) {
 	t.Helper()
 	built := filetest.Build(t, filetest.Pages("/Font <</F1 @f>>", content), filetest.Font("f", glyphs()))
@@ -42,7 +42,7 @@ const (
 	begin  = "BT\n/F1 9 Tf\n"
 )
 
-func TestSoftHyphensWithinALineGo(t *testing.T) {
+func TestSoftHyphensWithinALineAreRemoved(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ in, want string }{
@@ -192,8 +192,8 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 			"ET\n" + small + "<0002> Tj\nET\n", ""},
 		"a text between": {big + "<0001> Tj\nET\n" + big + "<000100020003> Tj\n" +
 			"ET\n" + small + "<0002> Tj\nET\n", ""},
-		"nothing follows":                      {big + "<0001> Tj\nET\n", ""},
-		"a letter of a font that is not there": {"BT\n/F9 70 Tf\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
+		"nothing follows":                        {big + "<0001> Tj\nET\n", ""},
+		"a letter of a font that does not exist": {"BT\n/F9 70 Tf\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
