@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// sample is a small document of ours: about two pages, some 20 KB of style.
+// sample returns a small composed document: about two pages with 20 KB of style.
 func sample(n int) printable.Page {
 	var s strings.Builder
 	s.WriteString(
@@ -106,7 +106,7 @@ func BenchmarkPrintAgainstFloor(b *testing.B) {
 	b.ReportMetric(float64(br.Stats().MemoryBytes>>20), "MiB-PSS")
 }
 
-// BenchmarkLaunch is the time from Start to the first PDF.
+// BenchmarkLaunch measures the time from Start to the first PDF.
 func BenchmarkLaunch(b *testing.B) {
 	for b.Loop() {
 		br := browsertest.Start(b, chromium.Options{Tabs: 1})

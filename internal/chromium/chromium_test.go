@@ -29,13 +29,13 @@ func mustPrint(t testing.TB, b *chromium.Browser, p printable.Page) []byte {
 	return out
 }
 
-// text is the PDF's text, by pdftotext.
+// text returns the PDF's text, by pdftotext.
 func text(t testing.TB, file []byte) string {
 	t.Helper()
 	return strings.Join(strings.Fields(tool(t, file, "pdftotext", "-", "-")), " ")
 }
 
-// info is one line of pdfinfo.
+// info returns one field of pdfinfo.
 func info(t testing.TB, file []byte, key string) string {
 	t.Helper()
 
@@ -49,7 +49,7 @@ func info(t testing.TB, file []byte, key string) string {
 			return strings.TrimSpace(v)
 		}
 	}
-	t.Fatalf("pdfinfo says nothing about %s", key)
+	t.Fatalf("pdfinfo has no field %s", key)
 
 	return ""
 }
@@ -67,7 +67,7 @@ func tool(t testing.TB, stdin []byte, name string, args ...string) string {
 	return string(out)
 }
 
-// proc is one process of the browsers whose profiles lie below a directory.
+// proc is one process of a browser whose profile is below a directory.
 type proc struct {
 	pid, group int
 	cmdline    string
@@ -87,8 +87,7 @@ func (p proc) kind() string {
 	return kind
 }
 
-// processes lists what runs below dir: the main processes by their profile, and
-// everything in their groups.
+// processes returns the running browser processes with a profile below dir, and all processes of their groups.
 func processes(t testing.TB, dir string) []proc {
 	t.Helper()
 	var all, found []proc

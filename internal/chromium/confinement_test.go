@@ -20,8 +20,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// listen counts the connections to a port of its own. A call of others comes after all
-// that were made before it, since it makes one itself; it is made once.
+// listen counts the connections to its own port. others may be called once: it makes a connection itself, so that
+// all earlier ones are counted.
 func listen(t *testing.T, address string) (host string, others func() int) {
 	t.Helper()
 
@@ -66,7 +66,7 @@ func listen(t *testing.T, address string) (host string, others func() int) {
 	}
 }
 
-// hostile are ways out of a page, HOST being where they lead.
+// hostile are attempts of a page to make connections. HOST is their target.
 var hostile = []string{
 	`<img src="http://HOST/img">`,
 	`<img srcset="http://HOST/srcset 2x">`,
@@ -103,7 +103,7 @@ var hostile = []string{
 	`<portal src="http://HOST/portal"></portal><fencedframe src="https://HOST/fenced"></fencedframe>`,
 }
 
-func TestNoWayOut(t *testing.T) {
+func TestPagesReachNoNetwork(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	v4, others4 := listen(t, "127.0.0.1:0")
@@ -124,7 +124,7 @@ func TestNoWayOut(t *testing.T) {
 		for _, host := range hosts {
 			all.WriteString(strings.ReplaceAll(way, "HOST", host))
 		}
-		// Each alone as well: a page that leaves takes the rest along.
+		// Try each alone as well, because a page that navigates away ends the others.
 		_, err := b.Print(t.Context(), page(strings.ReplaceAll(way, "HOST", v4)))
 		if err != nil && fault.CodeOf(err) != fault.RenderFailed {
 			t.Errorf("%s: %v", way, err)
@@ -145,11 +145,11 @@ func TestNoWayOut(t *testing.T) {
 	}
 
 	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 }
 
-func TestFilesAreOutOfReach(t *testing.T) {
+func TestPagesReadNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -208,14 +208,14 @@ func TestPageThatNavigatesAway(t *testing.T) {
 	round := 0
 	wait.Until(t, "a page leaves under its print", func() bool {
 		round++
-		// Its own print yields itself or nothing, never the page it leads to.
+		// A print returns its own page or fails. It never returns the page that it leads to.
 		out, err := b.Print(t.Context(), page(leave+slow.HTML))
 		if err == nil && !strings.HasPrefix(text(t, out), "some cells") {
 			t.Errorf("another page was printed: %.100q", text(t, out))
 		} else if err != nil {
 			wantCode(t, err, fault.RenderFailed)
 		}
-		// A navigation begun by one page does not replace the next.
+		// A navigation that one page began must not replace the next page.
 		b.Print(t.Context(), page(leave))
 
 		if got := text(t, mustPrint(t, b, slow)); !strings.HasPrefix(got, "some cells") {
@@ -226,7 +226,7 @@ func TestPageThatNavigatesAway(t *testing.T) {
 	})
 }
 
-func TestLargePDFIsRefused(t *testing.T) {
+func TestLargePDFIsRejected(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
 
@@ -242,11 +242,11 @@ func TestLargePDFIsRefused(t *testing.T) {
 	}
 
 	if s := b.Stats(); s.Launches != 1 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 }
 
-// status are fields of /proc/PID/status by name; none of a process that has ended.
+// status returns the fields of /proc/PID/status by name. It is empty for a process that has ended.
 func status(pid int) map[string]string {
 	fields := map[string]string{}
 
@@ -299,11 +299,11 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	}
 
 	if renderers == 0 {
-		t.Error("no renderer was looked at")
+		t.Error("no renderer was checked")
 	}
 
 	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {
-		t.Errorf("%d processes beside the browser's, of which the network needs none", len(helpers))
+		t.Errorf("%d further processes, want none for the network", len(helpers))
 	}
 
 	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
@@ -316,7 +316,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	}
 }
 
-// script writes a program that stands in for the browser.
+// script writes a program that replaces the browser.
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(public.Dir(t), "browser")
@@ -327,7 +327,7 @@ func script(t *testing.T, body string) string {
 
 const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
 
-func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
+func TestStartsWithoutSandboxIfItDoesNotWork(t *testing.T) {
 	t.Parallel()
 	path := script(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
 		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
@@ -339,7 +339,7 @@ func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
 	}
 }
 
-func TestFailedLaunchIsTriedAgain(t *testing.T) {
+func TestFailedLaunchIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	ready := filepath.Join(dir, "ready")
@@ -366,7 +366,7 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 	mustPrint(t, b, page("x"))
 }
 
-func TestSilentBrowserIsGivenUp(t *testing.T) {
+func TestSilentBrowserFailsTheLaunch(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(
@@ -381,14 +381,13 @@ func TestSilentBrowserIsGivenUp(t *testing.T) {
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 
-// The policy that a tab lays on its documents lasts as long as the tab.
+// A tab's policy lasts as long as the tab.
 func TestATabKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	for n := range 5 {
-		// A style sheet from a data: address is what the policy forbids, while the
-		// browser by itself allows it.
+		// The policy forbids style sheets from data: addresses; the browser alone allows them.
 		got := text(t, mustPrint(t, b, page(`<link rel=stylesheet href="data:text/css,p{display:none}"><p>shown`)))
 		if got != "shown" {
 			t.Fatalf("print %d: a forbidden style sheet was applied: %q", n, got)

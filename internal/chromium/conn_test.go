@@ -39,7 +39,7 @@ func TestSplitReply(t *testing.T) {
 	}
 }
 
-// splitReply and the JSON decoder agree on well-formed responses.
+// splitReply must agree with the JSON decoder on well-formed responses.
 func FuzzSplitReply(f *testing.F) {
 	f.Add(`{"data":"JVBE"}`, "4F2A")
 	f.Add(`{"a":1,"sessionId":"x"}`, "")
@@ -188,7 +188,7 @@ func TestConnSendsDocumentsUnescaped(t *testing.T) {
 	<-c.done
 }
 
-func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
+func TestConnStopsWaitingForAnUnreadDocument(t *testing.T) {
 	t.Parallel()
 	c, p := connect(t, 1000, func(*cdp.Event) {})
 	give := func(enough func()) {
@@ -200,15 +200,15 @@ func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
 			cancel(errors.New("enough"))
 		}()
 
-		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // nobody reads it
+		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // the peer does not read it
 		if err == nil || err.Error() != "enough" {
 			t.Errorf("error %v", err)
 		}
 	}
-	// Once its first bytes are on their way, and while it stands in the way.
+	// The wait must end both after the first bytes are written and before, while another message is being written.
 	give(func() { p.in.Peek(1) })
 	give(func() {})
-	// The half-written message is whole in the end, and the next one follows it.
+	// The half-written message must still arrive complete, followed by the next one.
 	if first := p.receive(t); len(first) < 1<<20 {
 		t.Errorf("first message: %d bytes", len(first))
 	}
@@ -237,7 +237,7 @@ func TestConnEndsWithTheBrowser(t *testing.T) {
 	}
 
 	for range c.Event() {
-		t.Error("an event from nowhere")
+		t.Error("got an event that the peer did not send")
 	}
 }
 
@@ -262,7 +262,7 @@ func TestDecodePDF(t *testing.T) {
 	}
 }
 
-// Chromium says "Printing failed" before it says why.
+// Chromium reports "Printing failed" before it reports the crash.
 func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 	t.Parallel()
 

@@ -15,8 +15,8 @@ import (
 	"presswork/internal/guard"
 )
 
-// ways are what a page can do to make its browser connect: HOST is where to,
-// and the path names the way. All of them reach a host that may be reached.
+// ways are the means by which a page can make its browser connect. HOST is the target, and the path names the
+// means. All of them reach a host that is allowed.
 var ways = map[string]string{
 	"img":           `<img src="http://HOST/img">`,
 	"srcset":        `<img srcset="http://HOST/srcset 1x">`,
@@ -66,7 +66,7 @@ var ways = map[string]string{
 	"refresh":       `<iframe src="/header?Refresh=0;url=http://HOST/refresh"></iframe>`,
 }
 
-// shut are ways out that Chromium has, and that are shut for every host.
+// shut are means that Chromium has and that are closed for every host.
 var shut = map[string]string{
 	"popup":   `<script>open("http://HOST/popup")</script>`,
 	"stun":    `<script>gather("stun:HOST")</script>`,
@@ -90,8 +90,8 @@ const gather = `<script>function gather(server) {
 	p.createDataChannel("x"); p.createOffer().then(o => p.setLocalDescription(o))
 }</script>`
 
-// inside are ways to files, to the browser's own pages and to the machine, which
-// no page of the web has in any Chromium.
+// inside are means to reach files, the browser's own pages and the machine. No Chromium allows them to pages from
+// the web.
 const inside = `
 	<link rel=dns-prefetch href="//leak.test/"><link rel=preconnect href="https://HOST/"><img src="ftp://HOST/">
 	<iframe src="file:///etc/passwd"></iframe><iframe src="view-source:http://HOST/"></iframe><iframe src="chrome://version"></iframe>
@@ -106,7 +106,7 @@ const inside = `
 	try { const a = document.createElement("a"); a.href = "/download"; a.download = "x"; a.click() } catch {}
 	</script>`
 
-// attackSite serves the ways to a host, all at once.
+// attackSite serves a page that tries all ways to a host at once.
 func attackSite(host string) pages {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(ways)) {
@@ -150,8 +150,8 @@ func attackSite(host string) pages {
 	}
 }
 
-// spellings are names of this machine and of what no exemption opens. The bare
-// browser of TestTheAttacksAreLive reaches this machine by the first ones.
+// spellings are names of this machine and of addresses that no exemption allows. The first ones reach this machine
+// in the bare browser of TestTheAttacksAreLiveInABareBrowser.
 var spellings, unroutable = []string{
 	"127.0.0.1",
 	"2130706433",
@@ -171,8 +171,8 @@ var spellings, unroutable = []string{
 	"[::]",
 }, []string{"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "169.254.169.254"}
 
-// spelled is a page that asks this machine for a picture, a frame and more by
-// each name: the path tells which.
+// spelled returns a page that requests a picture, a frame and more from this machine by each name. The path tells
+// which.
 func spelled(hosts []string, port string) string {
 	var b strings.Builder
 	b.WriteString("<p>page</p>")
@@ -218,8 +218,8 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 			wantCodeFor(t, address, err, code)
 		}})
 	}
-	// shows exports a page whose own words must be there, and nothing of what it
-	// may not have; the next page is not harmed.
+	// shows exports a page. Its own text must be there, but nothing from a forbidden address. The next page must
+	// still work.
 	shows := func(address string, o export.PDFOptions, words string) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
@@ -248,7 +248,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	wait := within(90_000)
 	wait.WaitForTimeout = 500
 
-	// As the page itself, however it is written.
+	// Export the secret itself, by each spelling.
 	for _, host := range hosts {
 		for _, address := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, base + "/to?http://" + host + ":" + secret.port} {
 			fails(address, within(90_000), fault.AddressNotAllowed)
@@ -261,11 +261,11 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	} {
 		fails(address, within(90_000), fault.InvalidURL)
 	}
-	// By leading there.
+	// Export a page that redirects or navigates to it.
 	for _, path := range []string{"/meta", "/script", "/form", "/twice", "/to?file:///etc/passwd", "/to?data:text/html,x", "/to?chrome://version"} {
 		fails(base+path, within(90_000), fault.AddressNotAllowed)
 	}
-	// Chromium says of these that there is no page.
+	// For these Chromium reports that there is no page.
 	fails(base+"/to?ftp://site.test/", wait, fault.PageError)
 	fails(base+"/to?view-source:http://site.test/", wait, fault.PageError)
 	late := within(90_000)
@@ -275,14 +275,14 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	for path, words := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob", "/escape": "page"} {
 		shows(base+path, within(90_000), words)
 	}
-	// From within a page: its own export is not harmed by what it may not have.
+	// Export a page that loads it. The page's own export must still succeed.
 	shows(base+"/all", wait, "page")
 	shows(other+"/all", wait, "page")
 	shows(base+"/hosts", within(90_000), "page")
 	shows(base+"/worker", wait, "page")
 	shows(base+"/shut", wait, "shut")
 	shows(base+"/inside", wait, "inside")
-	// By the templates of the caller, which Chromium prints or refuses.
+	// Load it from a header template, which Chromium either prints or rejects.
 	requests := ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"]
 	for name, template := range map[string]string{
 		"requests": requests + "<img src=file:///etc/passwd>",
@@ -311,7 +311,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	}
 
 	if s := e.Stats(); s.Launches != 1 || s.Crashes != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 
 	if n := e.Refusals()[guard.NotPublic]; n < 100 {
@@ -319,7 +319,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	}
 }
 
-// shutFor writes the ways that are shut, each to a host of its own.
+// shutFor returns the ways of shut, each with its own host.
 func shutFor(host func(name string) string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(shut)) {

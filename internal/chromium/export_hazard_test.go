@@ -11,11 +11,10 @@ import (
 	"presswork/internal/guard"
 )
 
-// hazard is a page, as pages takes it, that tries to take the machine's time,
-// memory or patience.
+// hazard is a page that tries to exhaust the machine's time or memory.
 type hazard struct {
 	page any
-	// code is the error it ends in: "" is none, "*" any.
+	// code is the expected error code: "" for none, "*" for any.
 	code fault.Code
 	says string
 }
@@ -132,7 +131,7 @@ func TestHazardousPages(t *testing.T) {
 	hazards := hazards()
 	var e *chromium.Exporter
 	var base string
-	// The tab shows its blank page long before the answer arrives.
+	// The tab shows its blank page long before the server answers.
 	hazards["answers late"] = hazard{func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000)); err != nil {
 			t.Errorf("while a page is late: %v", err)
@@ -156,7 +155,7 @@ func TestHazardousPages(t *testing.T) {
 	together(t, jobs)
 
 	if s := e.Stats(); s.Crashes != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 }
 

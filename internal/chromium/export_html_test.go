@@ -11,7 +11,7 @@ import (
 	"presswork/internal/guard"
 )
 
-func TestHTMLIsWhatScriptsMade(t *testing.T) {
+func TestHTMLContainsChangesByScripts(t *testing.T) {
 	t.Parallel()
 	site := pages{
 		"/":      "<div id=root></div><script>setTimeout(()=>{root.textContent='made by '+'scripts'},100)</script>",
@@ -33,7 +33,7 @@ func TestHTMLIsWhatScriptsMade(t *testing.T) {
 			}
 
 			if path == "/moves" && out.URL != "http://site.test:"+port+"/" {
-				t.Errorf("it was at %s in the end", out.URL)
+				t.Errorf("the final URL is %s", out.URL)
 			}
 		})
 	}
@@ -44,9 +44,9 @@ func TestHTMLIsWhatScriptsMade(t *testing.T) {
 	}
 }
 
-// TestAnotherPolicyGoverns one Exporter while the browser is shared: what one may
-// reach the other may not, in whatever order their pages come.
-func TestAnotherPolicyGoverns(t *testing.T) {
+// Two Exporters with different policies share a browser. Neither may reach what only the other allows, in any
+// order of their pages.
+func TestEachExporterKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
 	inside := pages{"/": "inside", "/data": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")

@@ -98,7 +98,7 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	if running, err := e.Running(); running || err != nil {
 		t.Errorf("idle: running %v, %v", running, err)
 	}
-	// On a busy machine one may have been idle for too long before its page had come.
+	// On a busy machine the browser may have become idle for too long before its page loaded.
 	if s := e.Stats(); s.Launches < 2 || s.Crashes != 0 || s.Recycles != 0 {
 		t.Errorf("stats %+v", s)
 	}
@@ -122,7 +122,7 @@ func TestAKilledExporterLeavesNothing(t *testing.T) {
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 
-func TestAnExportBrowserThatDoesNotStartSaysWhy(t *testing.T) {
+func TestFailedStartOfTheExportBrowserIsReported(t *testing.T) {
 	t.Parallel()
 
 	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Path: "/bin/false"}}, guard.Options{})
@@ -195,7 +195,7 @@ func TestTheNextContextIsCreatedAhead(t *testing.T) {
 		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port},
 	)
-	// visit exports a page and returns the renderer that is left.
+	// visit exports a page and returns the renderer that remains.
 	visit := func(size *export.Viewport) int {
 		t.Helper()
 		mustExport(

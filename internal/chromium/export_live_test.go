@@ -16,14 +16,14 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The pages of TestNoPageReachesThisMachine where the guard allows this machine:
-// each way works, so that the test tests something.
-func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
+// This test repeats TestNoPageReachesThisMachine with a guard that allows this machine. Every way must work;
+// otherwise that test proves nothing.
+func TestTheWaysWorkIfTheGuardAllowsThem(t *testing.T) {
 	t.Parallel()
 	secret, closed := newSecret(t), newSecret(t)
 	site := attackSite("127.0.0.1:" + secret.port)
 	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + closed.port })
-	// A background of print is asked for by printing.
+	// Only printing loads the background of print media.
 	site["/used"] = func(w http.ResponseWriter, _ *http.Request) {
 		for name := range ways {
 			if name != "printonly" && !secret.was("/"+name) {
@@ -69,8 +69,8 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 	}
 }
 
-// The ways that are shut for every host, and the names of this machine, in a
-// Chromium without our flags: it uses them all.
+// The test tries the ways that are shut for every host, and the names of this machine, in a Chromium without
+// Presswork's flags. It must use all of them.
 func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	t.Parallel()
 
@@ -118,7 +118,7 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	defer func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
-		// They write to the profile as long as they live.
+		// These processes write to the profile until they end.
 		wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 	}()
 

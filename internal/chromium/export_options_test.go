@@ -119,13 +119,13 @@ func TestWaits(t *testing.T) {
 	together(t, jobs)
 }
 
-// corner is the top left pixel of a picture.
+// corner returns the top left pixel of a picture.
 func corner(t *testing.T, data []byte) color.NRGBA {
 	t.Helper()
 	return pixel(t, data, 0, 0)
 }
 
-// pixel is one of a picture; y below 0 counts from its end.
+// pixel returns a pixel of a picture. A negative y counts from the bottom.
 func pixel(t *testing.T, data []byte, x, y int) color.NRGBA {
 	t.Helper()
 
@@ -226,7 +226,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	}
 
 	if out := mustExport(t, e, base+"/", export.PDFOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
-		t.Error("tagged all the same")
+		t.Error("the PDF is tagged although Tagged is false")
 	}
 
 	if out := mustExport(
@@ -281,7 +281,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			}
 
 			if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
-				t.Errorf("the theme's background is not there: %v", img.At(0, 0))
+				t.Errorf("the theme's background is missing: %v", img.At(0, 0))
 			}
 		})
 	}

@@ -60,7 +60,7 @@ func TestARealSite(t *testing.T) {
 	}
 
 	if n := strings.Count(got, "Signed in as"); n != 1 {
-		t.Errorf("the sticky header is there %d times", n)
+		t.Errorf("the sticky header occurs %d times", n)
 	}
 
 	if out.Title != "Quarterly report" || out.URL != site.URL+"/report/2026-q3" {
@@ -77,7 +77,7 @@ func TestARealSite(t *testing.T) {
 
 	for n := 1; n <= 12; n++ {
 		if path := fmt.Sprintf("/images/%d.svg", n); n != 2 && site.Asked(path) != 1 {
-			t.Errorf("%s was asked for %d times", path, site.Asked(path))
+			t.Errorf("%s was requested %d times", path, site.Asked(path))
 		}
 	}
 
@@ -85,7 +85,7 @@ func TestARealSite(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "site.pdf"), out.Data, 0o644)
 	}
 
-	// The next visitor has no cookie and is not signed in.
+	// The next visit has no cookie and is not signed in.
 	o.Cookies = nil
 	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
 		t.Errorf("without the cookie: %q", got)
@@ -106,7 +106,7 @@ func TestARealSite(t *testing.T) {
 	if c := decode(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
 		t.Errorf("the picture is %d × %d", c.Width, c.Height)
 	}
-	// The bar that is fixed to the window's lower edge is there once, and last.
+	// The fixed bar at the lower edge of the window must occur once, at the end.
 	if across, end := pixel(
 		t,
 		shot.Data,
@@ -147,7 +147,7 @@ func decode(t *testing.T, data []byte) image.Config {
 	return c
 }
 
-// echo answers with what it was sent.
+// echo answers with the request that it received.
 func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "*")
@@ -274,7 +274,7 @@ func refusing(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
 }
 
-func TestPagesThatAreNotThere(t *testing.T) {
+func TestUnreachablePages(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(echo))
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -20,7 +20,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// exporter starts one whose pages may reach what the options allow.
+// exporter starts an Exporter whose pages may reach what rule allows.
 func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chromium.Exporter {
 	t.Helper()
 
@@ -55,13 +55,12 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 	return e
 }
 
-// byName resolves every name to loopback: site.test is the name pages have
-// that may be reached.
+// byName resolves every name to loopback. Pages may reach the name site.test.
 func byName(context.Context, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// pages serves HTML by path; a handler may stand in for one.
+// pages serves HTML by path. A path may have a handler instead.
 type pages map[string]any
 
 func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +75,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve gives the port.
+// serve starts a server and returns its port.
 func serve(t testing.TB, h http.Handler) (port string) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -210,7 +209,7 @@ func together(t *testing.T, jobs []job) {
 	work.Wait()
 }
 
-// mustExport gives a page all the time there is: a busy machine is slow.
+// mustExport exports a page with the longest time limit, because a busy machine is slow.
 func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOptions) chromium.Exported {
 	t.Helper()
 

@@ -14,9 +14,9 @@ import (
 	"presswork/internal/test/public"
 )
 
-// drawnForEver is a picture in 9 KB that takes a browser longer than anybody waits: each part is ten of the one
-// before it.
-func drawnForEver() string {
+// endlessPicture returns a picture of 9 KB that takes a browser longer than any time limit. Each part consists of
+// ten copies of the previous one.
+func endlessPicture() string {
 	var b strings.Builder
 	b.WriteString("<svg><defs><g id=a0><rect width=1 height=1 /></g>")
 
@@ -27,7 +27,7 @@ func drawnForEver() string {
 	return b.String() + "</defs><use href='#a12'/></svg>"
 }
 
-func TestATemplateThatHarmsThePrintIsNamed(t *testing.T) {
+func TestErrorsNameAHarmfulTemplate(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	port := serve(t, pages{"/": "<p>page"})
@@ -56,7 +56,7 @@ func TestATemplateThatHarmsThePrintIsNamed(t *testing.T) {
 
 	slow := print(
 		nil,
-		export.PDFOptions{HeaderTemplate: drawnForEver(), VisitOptions: export.VisitOptions{Timeout: new(10_000)}},
+		export.PDFOptions{HeaderTemplate: endlessPicture(), VisitOptions: export.VisitOptions{Timeout: new(10_000)}},
 	)
 	if slow.Code != fault.PageTimeout || slow.Param != "options.headerTemplate" ||
 		!strings.Contains(slow.Message, "printed with headerTemplate") {

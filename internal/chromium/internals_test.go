@@ -6,13 +6,13 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// Raw is the browser without its supervisor: bare commands in a warm tab, the floor
-// that Print is measured against.
+// Raw gives access to the browser without its supervisor. Bare commands in a warm tab are the floor that Print is
+// measured against.
 type Raw struct {
 	inst *instance
 }
 
-// RawTab prints with two bare commands.
+// RawTab is a tab that prints with two bare commands.
 type RawTab struct {
 	tab *tab
 }
@@ -23,7 +23,7 @@ func (b *Browser) Raw(ctx context.Context) (*Raw, error) {
 	return &Raw{inst}, err
 }
 
-// Tab opens a tab of its own.
+// Tab opens a new tab.
 func (r *Raw) Tab(ctx context.Context) (*RawTab, error) {
 	t, err := r.inst.openTab(ctx)
 	return &RawTab{t}, err

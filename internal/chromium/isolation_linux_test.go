@@ -18,8 +18,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// None of the browser's processes shares our network or could gain privileges,
-// and who stands in their network does not reach this machine.
+// No process of the browser may share this process's network or gain privileges. From the browser's network this
+// machine must be unreachable.
 func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
@@ -36,7 +36,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 				err,
 			)
 		}
-		t.Fatal("the browser shares our network")
+		t.Fatal("the browser shares this process's network")
 	}
 
 	ours, err := os.Readlink("/proc/self/ns/net")
@@ -56,7 +56,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 		seen++
 
 		if network, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.pid)); err == nil && network == ours {
-			t.Errorf("%s shares our network", p.kind())
+			t.Errorf("%s shares this process's network", p.kind())
 		}
 
 		if fields["NoNewPrivs"] != "1" {

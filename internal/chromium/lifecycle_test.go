@@ -20,7 +20,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// slow takes a renderer some 300 ms.
+// slow keeps a renderer busy for about 300 ms.
 var slow = page(strings.Repeat("<table><tr><td>some<td>cells<td>1234</tr></table><p>and text", 1500))
 
 // endless keeps a renderer busy for minutes.
@@ -34,7 +34,7 @@ func wantCode(t *testing.T, err error, want fault.Code) {
 	}
 }
 
-// pids are the processes of one kind below dir.
+// pids returns the processes of one kind below dir.
 func pids(t testing.TB, dir, kind string) []int {
 	var pids []int
 
@@ -55,7 +55,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	cause := errors.New("the job was cancelled")
 	done := printing(ctx, t, b, endlessText)
 	cancel(cause)
-	// By itself the print would end with its time limit, two minutes later.
+	// Without the cancellation the print would end with its time limit, two minutes later.
 	if err := wait.Receive(t, "the cancelled print's end", done); !errors.Is(err, cause) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
@@ -67,7 +67,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	)
 }
 
-func TestQueueIsBounded(t *testing.T) {
+func TestQueueIsLimited(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
 	mustPrint(t, b, page("x"))
@@ -122,7 +122,7 @@ func TestRecycling(t *testing.T) {
 						}
 
 						if _, err := b.Print(t.Context(), page("<p>x")); err != nil {
-							t.Errorf("a print was hurt: %v", err)
+							t.Errorf("a print failed: %v", err)
 							return
 						}
 					}
@@ -234,11 +234,11 @@ func TestKillDuringALaunch(t *testing.T) {
 	) // for which it does not wait
 }
 
-// slowText and endlessText are for printing: they take a renderer some 300 ms, and minutes.
+// slowText and endlessText keep a renderer busy while it prints: for about 300 ms, and for minutes.
 var slowText, endlessText = strings.Repeat("some text ", 20_000), strings.Repeat("x", 5<<20)
 
-// printing begins a print of a text and returns when that is in its tab; the channel has the
-// print's end. That a print has a slot does not say so much: it has no browser yet.
+// printing begins a print of a text and returns when the text is in its tab. The channel delivers the print's
+// error. Waiting for the slot alone would not suffice: the print has no browser yet.
 func printing(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
 	t.Helper()
 	printed, atWork := make(chan error, 1), make(chan struct{}, 9) // a print may be tried again

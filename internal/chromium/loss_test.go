@@ -11,8 +11,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Whether the supervisor or who prints is first to notice a browser's death makes no
-// difference.
+// The result is the same whether the supervisor or the print notices the browser's death first.
 func TestLostBrowserIsReplacedAfterItsBackOff(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
@@ -25,15 +24,15 @@ func TestLostBrowserIsReplacedAfterItsBackOff(t *testing.T) {
 	b.mu.Unlock()
 
 	if _, err := b.current(t.Context()); !errors.Is(err, died) {
-		t.Errorf("who has lost none gets %v", err)
+		t.Errorf("a caller without a loss gets %v", err)
 	}
 
 	if _, err := b.currentAfterLoss(t.Context()); err == nil || errors.Is(err, died) {
-		t.Errorf("no other was launched: %v", err)
+		t.Errorf("no other browser was launched: %v", err)
 	}
 }
 
-func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
+func TestTheGuardsErrorPrecedesTheBrowsers(t *testing.T) {
 	t.Parallel()
 
 	policy, err := guard.New(guard.Options{})
@@ -56,7 +55,7 @@ func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 	}
 }
 
-// An outage of the browser's is no fault of the page: its job is tried again.
+// A missing browser is not the page's failure, so its job is retried.
 func TestShortDeadlineDuringBackOffIsBrowserUnavailable(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
@@ -80,7 +79,7 @@ func TestShortDeadlineDuringBackOffIsBrowserUnavailable(t *testing.T) {
 	}
 }
 
-// The janitor takes a slot to empty an idle tab, for a moment.
+// The janitor holds a slot for a moment to empty an idle tab.
 func TestEmptyingATabIsNotCountedAsAPrint(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Tabs: 1, QueueLimit: -1}) // none may wait
@@ -96,11 +95,11 @@ func TestEmptyingATabIsNotCountedAsAPrint(t *testing.T) {
 	<-b.slots
 
 	if err := wait.Receive(t, "the tab is the print's", entered); err != nil {
-		t.Errorf("it is refused: %v", err)
+		t.Errorf("the print is rejected: %v", err)
 	}
 
 	if err := b.acquireSlot(t.Context()); fault.CodeOf(err) != fault.BrowserUnavailable {
-		t.Errorf("another beside it: %v", err)
+		t.Errorf("a second print at the same time: %v", err)
 	}
 	b.releaseSlot()
 

@@ -10,9 +10,9 @@ import (
 	"presswork/themes"
 )
 
-// The cost of notes at the foot of pages does not grow with blocks that have none. Styles were once computed again
-// for each block.
-func TestBlocksWithoutNotesTakeNoStyle(t *testing.T) {
+// Blocks without footnotes must not add to the cost of footnotes. An earlier version computed the styles again for
+// each block.
+func TestBlocksWithoutNotesComputeNoStyles(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000
 	paragraphs := strings.Repeat(
@@ -51,6 +51,6 @@ func TestBlocksWithoutNotesTakeNoStyle(t *testing.T) {
 	}
 
 	if styled == 0 || styled > blocks/4 {
-		t.Errorf("styles were worked out %d times, with %d blocks without notes", styled, blocks)
+		t.Errorf("styles were computed %d times, with %d blocks without notes", styled, blocks)
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestMain lets the test binary be the process that dies in
-// TestBrowserDiesWithItsParent.
+// TestMain lets the test binary also be the process that dies in TestBrowserDiesWithItsParent.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("PRESSWORK_TEST_PARENT")
 	if dir == "" {
@@ -80,7 +79,7 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	cmd.Wait()
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 
-	// Its profile is left, and the next start sweeps it; another's stays.
+	// The profile remains, and the next start deletes it. Profiles of other processes stay.
 	left, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
 	if len(left) != 1 {
 		t.Fatalf("profiles left: %v", left)

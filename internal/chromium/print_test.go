@@ -95,7 +95,7 @@ func TestSheet(t *testing.T) {
 	})
 }
 
-// printToPDF itself waits for what a data: URL holds, so Print does not.
+// printToPDF waits for the content of data: URLs, so Print need not.
 func TestPrintsDataImagesAndFonts(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
@@ -168,7 +168,7 @@ func TestPrintsAnyBytes(t *testing.T) {
 	}
 
 	if s := b.Stats(); s.Launches != 1 || s.TabsLost != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 }
 

@@ -63,15 +63,15 @@ type profiler struct {
 	documents int // so far, that none is equal to another
 }
 
-// stage is one line of a profile: what a document took there on average.
+// stage is one line of a profile: the average time of a document in one stage.
 type stage struct {
 	name      string
 	wall, cpu time.Duration
 	calls     float64
 }
 
-// profile prints a document some times untraced, for the stages, and some times
-// traced, for what the browser's threads do.
+// profile prints a document several times without tracing, for the stages, and several times with tracing, for the
+// browser's threads.
 func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	prints, before := 60, 20
 
@@ -128,7 +128,7 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	table(b, cpu, stagesOf(events, prints))
 }
 
-// print prints documents that are all new.
+// print prints count documents, each with different text.
 func (p *profiler) print(b *testing.B, kind documents.Document, count int, each func(n int)) {
 	for range count {
 		p.documents++
@@ -151,7 +151,7 @@ func (p *profiler) print(b *testing.B, kind documents.Document, count int, each 
 	}
 }
 
-// measure adds what work takes, on the clock and of this process' CPU time.
+// measure adds the clock time of work and the CPU time of this process.
 func (s *stage) measure(work func() error, b *testing.B) {
 	b.Helper()
 
@@ -173,7 +173,7 @@ func ownCPU(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// table prints stages with their share of a whole, but for the least of them.
+// table prints stages with their share of whole. It omits the smallest ones.
 func table(b *testing.B, whole time.Duration, stages []stage) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CPU ms\tshare\ttimes\twall ms\t   stage")
@@ -200,8 +200,7 @@ func table(b *testing.B, whole time.Duration, stages []stage) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// stagesOf sums a trace by thread and span, each span without those within it,
-// the dearest first.
+// stagesOf sums a trace by thread and span, the longest first. The time of a span excludes the spans within it.
 func stagesOf(events []chromium.TraceEvent, prints int) []stage {
 	type thread struct{ pid, tid int }
 	processes, threads := map[int]string{}, map[thread]string{}
@@ -255,7 +254,7 @@ func stagesOf(events []chromium.TraceEvent, prints int) []stage {
 	return stages
 }
 
-// add counts a span for a stage, or, with a sign of -1, takes its time away.
+// add adds a span's time to a stage. A sign of -1 subtracts it.
 func add(sums map[string]*stage, name string, sign int, e chromium.TraceEvent) {
 	s := sums[name]
 	if s == nil {

@@ -43,7 +43,7 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	wg.Wait()
-	// A print may have ended as it died, or had another one before its death was seen.
+	// A print may have ended as the browser died, or taken another browser before the death was noticed.
 	wait.Until(t, "another browser", func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 })
 
 	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
@@ -91,7 +91,7 @@ func TestCrashedRenderer(t *testing.T) {
 		}
 	}
 
-	// Once: the print is tried again.
+	// One crash: the print is retried.
 	done := printing(t.Context(), t, b, slowText)
 	kill()
 
@@ -99,7 +99,7 @@ func TestCrashedRenderer(t *testing.T) {
 		t.Errorf("one crash: %v", err)
 	}
 
-	// Each time: the error is about the page.
+	// A crash on each try: the error is about the page.
 	done = printing(t.Context(), t, b, endlessText)
 	var err error
 	wait.Until(t, "the print ends", func() bool {
@@ -114,7 +114,7 @@ func TestCrashedRenderer(t *testing.T) {
 	})
 	wantCode(t, err, fault.RenderFailed)
 
-	// An idle tab: the next print gets another renderer.
+	// A crash of an idle tab: the next print gets another renderer.
 	mustPrint(t, b, page("x"))
 	kill()
 	mustPrint(t, b, page("x"))
@@ -144,7 +144,7 @@ func TestHungRenderer(t *testing.T) {
 			_, err := b.Print(ctx, p)
 			ended <- err
 		}()
-		// By itself it would take what a print may, two minutes.
+		// Without the time limit it would take two minutes.
 		wantCode(t, wait.Receive(t, name+": the end of its time", ended), fault.RenderTimeout)
 
 		hung := pids(t, dir, "renderer")
@@ -185,7 +185,7 @@ func TestRendererThatTakesTooMuchMemory(t *testing.T) {
 	mustPrint(t, b, page("x"))
 
 	if s := b.Stats(); s.Crashes != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("the browser crashed or was restarted: %+v", s)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
-	// Memory that is shared with other browsers changes with them.
+	// Memory shared with other browsers changes with them, so it is not counted.
 	pages := func() (private int) {
 		for _, pid := range pids(t, dir, "renderer") {
 			var size, resident, shared int

@@ -40,7 +40,7 @@ func TestScriptReturnsItsValue(t *testing.T) {
 	}
 }
 
-// On a busy machine many expressions take long together; each has its own time.
+// Many expressions together take long on a busy machine, so each has its own time limit.
 func TestEveryExpressionHasItsTime(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{ScriptTimeout: 9 * time.Second})
@@ -52,8 +52,7 @@ func TestEveryExpressionHasItsTime(t *testing.T) {
 	}
 }
 
-// A script may do what it likes: it ends in time, and neither the next script
-// nor a print feels it.
+// Any script must end in time and must not affect later scripts or prints.
 func TestScriptsThatBreakTheirPage(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
