@@ -60,6 +60,7 @@ func (p *parserState) placeBlocks(root ast.Node) {
 	})
 	admonition.Place(root, p.src, p.options.Lang)
 	figure.CaptionTables(root, p.src)
+	nameTheorems(root, p.src)
 }
 
 // placeCommand replaces a paragraph of one line that is a command, and reports whether it is one.

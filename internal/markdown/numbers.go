@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -110,7 +111,8 @@ func (n *numberer) numberSection(h *ast.Heading) {
 		}
 	}
 
-	if entry := n.outline[n.passed]; label.KindOf(entry.ID) == Section {
+	entry := n.outline[n.passed]
+	if label.KindOf(entry.ID) == Section || bytes.Contains(n.src, []byte(bookdownReference+entry.ID+")")) {
 		n.targets[entry.ID] = &label.Label{Kind: Section, ID: entry.ID, Number: entry.Number, Title: entry.Text}
 	}
 	n.passed++
@@ -121,6 +123,10 @@ func (n *numberer) numberDivision(node *tree.Division) {
 	kind := label.KindOf(tree.AttributeText(node, "id"))
 	if node.Figure && kind == "" {
 		kind = Figure
+	}
+
+	if kind.IsTheorem() {
+		n.numberTheorem(node, kind)
 	}
 
 	if kind != Figure && kind != Table && kind != Listing {
@@ -259,7 +265,16 @@ func (n *numberer) numberCode(node *ast.FencedCodeBlock) {
 // noteEquation keeps the chapter of a formula, and makes a labelled formula a target of references.
 func (n *numberer) noteEquation(node ast.Node) {
 	e := formula.Equation{Chapter: n.counters.Chapter()}
-	if id := tree.AttributeText(node, "id"); label.KindOf(id) == Equation {
+	own := ""
+
+	switch node := node.(type) {
+	case *math.Block:
+		own = takeEquationLabel(&node.Source)
+	case *math.Formula:
+		own = takeEquationLabel(&node.Source)
+	}
+
+	if id := cmp.Or(tree.AttributeText(node, "id"), own); label.KindOf(id) == Equation {
 		e.Label = &label.Label{Kind: Equation, ID: id}
 		n.targets[id] = e.Label
 	}

@@ -1,7 +1,10 @@
 // Package label names the kinds of numbered elements, which the keys of labels begin with.
 package label
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is a kind of numbered element.
 type Kind string
@@ -13,7 +16,24 @@ const (
 	Equation Kind = "eq"
 	Section  Kind = "sec"
 	Listing  Kind = "lst"
+
+	Theorem     Kind = "thm"
+	Lemma       Kind = "lem"
+	Corollary   Kind = "cor"
+	Proposition Kind = "prp"
+	Conjecture  Kind = "cnj"
+	Definition  Kind = "def"
+	Example     Kind = "exm"
+	Exercise    Kind = "exr"
 )
+
+// Theorems returns the kinds of theorems and of what is numbered like them.
+func Theorems() []Kind {
+	return []Kind{Theorem, Lemma, Corollary, Proposition, Conjecture, Definition, Example, Exercise}
+}
+
+// IsTheorem reports whether a kind is one of Theorems.
+func (k Kind) IsTheorem() bool { return slices.Contains(Theorems(), k) }
 
 // KindOf returns the kind of a label or of a key, "" if it has none. A label is fig:x as pandoc-crossref writes
 // it, or fig-x as Quarto does.
@@ -23,10 +43,10 @@ func KindOf(label string) Kind {
 		return ""
 	}
 
-	switch kind := Kind(strings.ToLower(label[:1]) + label[1:i]); kind {
-	case Figure, Table, Equation, Section, Listing:
+	switch kind := Kind(strings.ToLower(label[:1]) + label[1:i]); {
+	case slices.Contains([]Kind{Figure, Table, Equation, Section, Listing}, kind), kind.IsTheorem():
 		return kind
-	case "tab":
+	case kind == "tab":
 		return Table
 	}
 

@@ -28,6 +28,11 @@ type Words struct {
 //go:embed words.txt
 var wordTable string
 
+// theoremTable has one line for each language: the tag and the words for Theorems.
+//
+//go:embed theorems.txt
+var theoremTable string
+
 var allWords = sync.OnceValue(func() map[string]Words {
 	all := map[string]Words{}
 
@@ -61,9 +66,32 @@ var allWords = sync.OnceValue(func() map[string]Words {
 		all[f[0]] = w
 	}
 	all["no"] = all["nb"]
+	addTheorems(all)
 
 	return all
 })
+
+// addTheorems adds the words for theorems, those of English to languages without their own.
+func addTheorems(all map[string]Words) {
+	own := map[string][]string{}
+
+	for line := range strings.Lines(theoremTable) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		own[f[0]] = f[1:]
+	}
+	own["no"] = own["nb"]
+
+	for lang, w := range all {
+		names, ok := own[lang]
+		if !ok {
+			names = own["en"]
+		}
+
+		for i, kind := range Theorems() {
+			w.One[kind] = names[i]
+		}
+	}
+}
 
 // WordsOf returns the words of a language (BCP 47), those of English for an unknown one.
 func WordsOf(lang string) Words {

@@ -49,7 +49,7 @@ type Division struct {
 	ast.BaseBlock
 	// Figure reports whether it is a figure, with a label and perhaps a caption.
 	Figure bool
-	// Title is that of a tab.
+	// Title is that of a tab or of a theorem.
 	Title string
 	// Heads is the number of header rows if the division is a table, -1 if it is not.
 	Heads int

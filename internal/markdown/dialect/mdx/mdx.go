@@ -145,8 +145,8 @@ func rewriteTags(s *source.Source) error {
 	return nil
 }
 
-// mayHoldScript reports whether a text that begins with < begins with the tag of a component, or with
-// that of an HTML element that has an attribute in braces.
+// mayHoldScript reports whether a text begins with a tag that may have JavaScript. That is the tag of a
+// component, or of an HTML element with an attribute in braces.
 func mayHoldScript(text []byte) bool {
 	if len(text) < 2 {
 		return false

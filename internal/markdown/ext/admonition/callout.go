@@ -65,8 +65,8 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	tree.Replace(quote, a)
 }
 
-// takeTitle turns the first child of an alert into its title if that is a division of TitleClass, or a
-// heading where that is the title.
+// takeTitle turns the first child of an alert into its title. It must be a division of TitleClass, or a
+// heading in an alert whose title is one.
 func takeTitle(a *tree.Alert) {
 	var written ast.Node
 

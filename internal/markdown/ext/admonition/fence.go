@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	names "presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
@@ -110,7 +111,12 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 		a.Classes = append([]string{name}, a.Classes...)
 	}
 
-	return &tree.Division{Heads: -1}
+	d := &tree.Division{Heads: -1}
+	if label.KindOf(a.ID).IsTheorem() {
+		d.Title, _ = a.Get("name", "title") // as in Bookdown
+	}
+
+	return d
 }
 
 // lookOf returns the look of the admonition with a name, "" for any other name.

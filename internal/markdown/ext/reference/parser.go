@@ -2,6 +2,7 @@ package reference
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ const maxReference = 4000
 // referenceParser parses the references of a document.
 type referenceParser Extension
 
-func (referenceParser) Trigger() []byte { return []byte{'@', '['} }
+func (referenceParser) Trigger() []byte { return []byte{'@', '[', '\\'} }
 
 func (p referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	keys := p.Keys(pc)
@@ -28,8 +29,11 @@ func (p referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context)
 		return nil
 	}
 
-	if line, _ := block.PeekLine(); line[0] == '@' {
+	switch line, _ := block.PeekLine(); line[0] {
+	case '@':
 		return p.parseKey(block, pc, keys)
+	case '\\':
+		return p.parseBookdown(block, pc)
 	}
 
 	return p.parseBrackets(block, pc, keys)
@@ -57,6 +61,24 @@ func (p referenceParser) parseKey(block text.Reader, pc parser.Context, keys Key
 	}
 
 	return n
+}
+
+// bookdown matches a reference of Bookdown (https://bookdown.org/yihui/bookdown/cross-references.html). Its text is
+// the number alone.
+var bookdown = regexp.MustCompile(`^\\@ref\(([\w:.-]{1,200})\)`)
+
+// parseBookdown parses \@ref(key).
+func (p referenceParser) parseBookdown(block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+
+	m := bookdown.FindSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	p.Count(pc)
+	block.Advance(len(m[0]))
+
+	return &Reference{Items: []Item{{Key: string(m[1]), Bare: true}}, Source: string(m[0]), Offset: segment.Start}
 }
 
 // parseBrackets parses [see @a; @b], unless the document has a link definition of that name.

@@ -100,7 +100,7 @@ func Resolve(
 				r.linked = nil
 				missing(r, item.Key)
 
-				if !r.Bracketed && item.Bare {
+				if !r.Bracketed && item.Bare && r.Source[0] == '@' {
 					r.Source = "-" + r.Source
 				}
 
