@@ -47,7 +47,9 @@ func TestCalibrationError(t *testing.T) {
 func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 	t.Parallel()
 
-	boast := calibrate([]prediction{predicted(0.98, true), predicted(0.98, false), predicted(0.98, true), predicted(0.98, false)})
+	boast := calibrate(
+		[]prediction{predicted(0.98, true), predicted(0.98, false), predicted(0.98, true), predicted(0.98, false)},
+	)
 	if p := boast.apply([]float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
 		t.Errorf("overconfident: %+v, %f", boast, p)
 	}
