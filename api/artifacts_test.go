@@ -107,7 +107,7 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 		res.Body.Close()
 
 		if err == nil {
-			t.Errorf("%q was taken for the whole", body)
+			t.Errorf("the client took %q for the whole artifact", body)
 		}
 	}
 	// The server logs before it closes the connection.
@@ -120,7 +120,7 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 				return
 			}
 		default:
-			t.Fatal("no line says so")
+			t.Fatal("the log has no line about the download")
 		}
 	}
 }

@@ -77,7 +77,7 @@ func parseHex(s string) (color, bool) {
 	return color{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255}, err == nil
 }
 
-// numbers reads three components; a percentage is of the given whole.
+// numbers parses three components. 100 % of a component is its element of wholes.
 func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 	for i, whole := range wholes {
 		a := strings.TrimSuffix(args[i], "deg")
@@ -127,7 +127,7 @@ func (c color) oklch() oklch {
 	return oklch{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, math.Hypot(a, bb), math.Atan2(bb, a) * 180 / math.Pi}
 }
 
-// color converts, reducing the chroma until sRGB can show it.
+// color returns the sRGB colour. It reduces the chroma until sRGB can show it.
 func (o oklch) color() color {
 	sin, cos := math.Sincos(o.h * math.Pi / 180)
 
@@ -149,8 +149,7 @@ func (o oklch) color() color {
 	return color{clamp(gamma(c.r)), clamp(gamma(c.g)), clamp(gamma(c.b))}
 }
 
-// light returns the linear channels, by the sine and cosine of the hue, and
-// whether sRGB can show them.
+// light returns the linear channels, and whether sRGB can show them. sin and cos are those of the hue.
 func (o oklch) light(sin, cos float64) (c color, inside bool) {
 	a, b := o.c*cos, o.c*sin
 	cube := func(v float64) float64 { return v * v * v }
@@ -162,7 +161,7 @@ func (o oklch) light(sin, cos float64) (c color, inside bool) {
 		-1.2684380046*l + 2.6097574011*m - 0.3413193965*s,
 		-0.0041960863*l - 0.7034186147*m + 1.7076147010*s,
 	}
-	// A ten-thousandth of a channel more or less is none, as gamma has it.
+	// Colours that miss the range by less than rounding are in it.
 	const lowest, highest = -7.74e-6, 1.0002276
 	ok := func(v float64) bool { return v >= lowest && v <= highest }
 
@@ -196,7 +195,7 @@ func (c color) luminance() float64 {
 	return 0.2126*q(c.r) + 0.7152*q(c.g) + 0.0722*q(c.b)
 }
 
-// mix lays share (0 to 1) of a over b.
+// mix returns a and b mixed; share is the part of a, 0 to 1.
 func mix(a, b color, share float64) color {
 	m := func(x, y float64) float64 { return x*share + y*(1-share) }
 	return color{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b)}

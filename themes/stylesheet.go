@@ -9,8 +9,7 @@ import (
 // it, because a browser compares each element with every rule. It is read-only and safe for concurrent use.
 type Stylesheet struct {
 	items []item
-	// local are the custom properties that are set elsewhere than in a :root rule:
-	// what they hold depends on the element.
+	// local are the custom properties that rules other than :root set. Their value depends on the element.
 	local map[string]bool
 }
 
@@ -18,14 +17,14 @@ type Stylesheet struct {
 // such as @page, is always kept.
 type item struct {
 	selectors []selector
-	// group are the rules within an @media, @supports or @container, which begins
-	// with prelude; style is what a query for one custom property asks.
+	// group are the rules within an @media, @supports or @container. prelude is the text before them. style is
+	// the condition of a style query for one custom property, nil for others.
 	group   []item
 	prelude string
 	style   *styleQuery
-	// body is the declarations of a rule, or all of one that is always kept.
+	// body holds the declarations of a rule, or the whole text of an item that is always kept.
 	body []piece
-	// sets are the custom properties of a :root rule that has nothing else.
+	// sets are the custom properties of a :root rule. rootItems gives them a rule of their own.
 	sets []string
 }
 
@@ -47,7 +46,7 @@ type piece struct {
 	falls bool
 }
 
-// ParseStylesheet cuts a well-formed stylesheet.
+// ParseStylesheet parses a well-formed stylesheet.
 func ParseStylesheet(css string) *Stylesheet {
 	p := sheetParser{tokens: tokensOf(CompactCSS(css)), local: map[string]bool{}}
 	return &Stylesheet{items: p.items(true), local: p.local}
@@ -68,8 +67,8 @@ type sheetParser struct {
 	local  map[string]bool
 }
 
-// until returns the tokens up to the first of marks that stands outside of
-// brackets, and passes over it.
+// until returns the tokens before the first of marks outside of brackets, and that mark. The parser continues
+// after the mark.
 func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
 	start, depth := p.at, 0
 	for ; p.at < len(p.tokens); p.at++ {
@@ -117,7 +116,7 @@ func (p *sheetParser) items(top bool) (items []item) {
 	return items
 }
 
-// rootItems makes two rules of one: the custom properties, and the rest.
+// rootItems splits a :root rule into one with its custom properties and one with the rest.
 func rootItems(selectors []selector, body []cssToken) (items []item) {
 	var custom, rest []cssToken
 	var sets []string
@@ -145,7 +144,7 @@ func rootItems(selectors []selector, body []cssToken) (items []item) {
 	return items
 }
 
-// noteLocals notes the custom properties that declarations set.
+// noteLocals records the custom properties that declarations set.
 func (p *sheetParser) noteLocals(body []cssToken) {
 	for i, t := range body[:max(0, len(body)-1)] {
 		if t.kind == cssIdent && strings.HasPrefix(t.value, "--") && body[i+1].raw == ":" {
@@ -177,7 +176,7 @@ func styleQueryOf(prelude []cssToken) *styleQuery {
 	return &styleQuery{strings.TrimSpace(name), strings.TrimSpace(value)}
 }
 
-// piecesOf cuts declarations at their var().
+// piecesOf splits declarations at each var().
 func piecesOf(tokens []cssToken) (pieces []piece) {
 	var text strings.Builder
 	flush := func() {

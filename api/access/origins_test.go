@@ -18,7 +18,7 @@ func TestAnOpenServerRejectsForeignPages(t *testing.T) {
 		"no page":                  {here: "localhost:8000"},
 		"its own page":             {here: "localhost:8000", origin: "http://localhost:8000", fetchSite: "same-origin"},
 		"an address":               {here: "192.0.2.7:8000"},
-		"a name of a stranger":     {here: "evil.example", want: fault.Forbidden},
+		"another host name":        {here: "evil.example", want: fault.Forbidden},
 		"a page of another site":   {here: "localhost", origin: "https://evil.example", want: fault.OriginNotAllowed},
 		"an image on another site": {here: "localhost", fetchSite: "cross-site", want: fault.OriginNotAllowed},
 		"a navigation from a site": {allowed: []string{"*"}, here: "localhost", fetchSite: "cross-site"},
@@ -92,13 +92,13 @@ func TestOnlyPagesOfThisServerMayWrite(t *testing.T) {
 		origin, fetchSite string
 		want              fault.Code // "" for none
 	}{
-		"no page":                    {},
-		"its own page":               {origin: "http://localhost:8000", fetchSite: "same-origin"},
-		"an address that was typed":  {fetchSite: "none"},
-		"a page of another site":     {fetchSite: "cross-site", want: fault.OriginNotAllowed},
-		"a page of a sister site":    {fetchSite: "same-site", want: fault.OriginNotAllowed},
-		"an old browser's page":      {origin: "http://localhost:8000"},
-		"an old browser's other one": {origin: "http://localhost:9000", want: fault.OriginNotAllowed},
+		"no page":                     {},
+		"its own page":                {origin: "http://localhost:8000", fetchSite: "same-origin"},
+		"an address that was typed":   {fetchSite: "none"},
+		"a page of another site":      {fetchSite: "cross-site", want: fault.OriginNotAllowed},
+		"a page of a sister site":     {fetchSite: "same-site", want: fault.OriginNotAllowed},
+		"an old browser's page":       {origin: "http://localhost:8000"},
+		"an old browser's other page": {origin: "http://localhost:9000", want: fault.OriginNotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

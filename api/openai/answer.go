@@ -88,7 +88,7 @@ func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration
 	}
 }
 
-// queueTime returns how long the call waited for a worker, which its first chunk says; -1 without that chunk.
+// queueTime returns how long the call waited for a worker. It is in the first chunk; without that chunk it is -1.
 func queueTime(frames []inference.Frame) time.Duration {
 	for _, f := range frames {
 		if f.Chunk != nil && f.Chunk.First {

@@ -54,8 +54,8 @@ func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 }
 
 func joinValues(list []json.RawMessage) json.RawMessage {
-	begin := func(with byte) func(json.RawMessage) bool {
-		return func(v json.RawMessage) bool { return v[0] != with }
+	isOther := func(first byte) func(json.RawMessage) bool {
+		return func(v json.RawMessage) bool { return v[0] != first }
 	}
 
 	if len(list) > 1 && string(list[0]) == "null" {
@@ -64,7 +64,7 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 
 	switch {
 	case len(list) < 2:
-	case !slices.ContainsFunc(list, begin('"')):
+	case !slices.ContainsFunc(list, isOther('"')):
 		var text []byte
 
 		for _, v := range list {
@@ -75,7 +75,7 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 		joined, _ := json.Marshal(string(text))
 
 		return joined
-	case !slices.ContainsFunc(list, begin('[')):
+	case !slices.ContainsFunc(list, isOther('[')):
 		var items [][]byte
 
 		for _, v := range list {
