@@ -150,6 +150,8 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	}
 
 	s.head = titleBlock{subtitle: typography.SetLine(pdffile.OneLine(s.matter.Subtitle), lang), author: meta.Author}
+	s.head.authors = authorsOf(s.matter, meta.Author)
+
 	if titleAbove(s.matter, o) != "" {
 		s.head.title = title
 	}

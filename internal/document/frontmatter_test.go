@@ -111,17 +111,18 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 		matter, text, want string
 		options            presswork.Options
 	}{
-		"no heading":   {matter: matter, text: "Text.", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + block + abstract + "<p>Text.</p>"},
-		"an own title": {matter: matter, text: "# Own\n\nText.", want: `<h1 id="own">Own</h1>` + "\n" + abstract + "<p>Text.</p>"},
-		"raw title":    {matter: matter, text: "<h1 align=center>Own</h1>\n", want: `Own</h1>`},
-		"code":         {matter: "---\ntitle: T\n", text: "```html\n<h1>x</h1>\n```\n\n`<h1>`\n\n    <h1>\n", want: `<h1 id="t">T</h1>` + "\n" + `<pre`},
-		"chapters":     {matter: matter, text: "# One\n\n# Two", want: `<p class="title">Tides &amp; &lt;Winds&gt;</p>` + "\n" + block + abstract + `<h1 id="one">One</h1>`},
-		"its chapter":  {matter: matter, text: "# Tides & \\<Winds>\n\n# Two", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + abstract + `<h1 id="two">`},
-		"a cover":      {matter: matter, text: "Text.", options: presswork.Options{Cover: new(true)}, want: "<main>\n" + abstract + "<p>Text.</p>"},
-		"contents":     {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{TOC: new(presswork.Depth(2))}, want: `<h1 id="t">T</h1>` + "\n" + `<nav class="toc"`},
-		"numbers":      {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{NumberedHeadings: new(true)}, want: `<h1 id="t">T</h1>` + "\n" + `<h2 id="one">1` + "\u2002One</h2>"},
-		"an option":    {text: "Text.", options: presswork.Options{Title: "T"}, want: "<main>\n<p>Text.</p>"},
-		"only a date":  {matter: "---\ndate: 2024-03-05\n", text: "Text.", want: "<main>\n<p>Text.</p>"},
+		"no heading":     {matter: matter, text: "Text.", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + block + abstract + "<p>Text.</p>"},
+		"other heading":  {matter: matter, text: "# Own\n\nText.", want: `<p class="title">Tides &amp; &lt;Winds&gt;</p>` + "\n" + block + abstract + `<h1 id="own">`},
+		"the same words": {matter: "---\ntitle: \"Tides & winds!\"\nsubtitle: S\n", text: "# *Tides* &amp; Winds\n\nText.", want: "<main>\n<h1 id=\"tides--winds\">"},
+		"raw title":      {matter: matter, text: "<h1 align=center>Own</h1>\n", want: `Own</h1>`},
+		"code":           {matter: "---\ntitle: T\n", text: "```html\n<h1>x</h1>\n```\n\n`<h1>`\n\n    <h1>\n", want: `<h1 id="t">T</h1>` + "\n" + `<pre`},
+		"chapters":       {matter: matter, text: "# One\n\n# Two", want: `<p class="title">Tides &amp; &lt;Winds&gt;</p>` + "\n" + block + abstract + `<h1 id="one">One</h1>`},
+		"its chapter":    {matter: matter, text: "# Tides & \\<Winds>\n\n# Two", want: `<h1 id="tides--winds">Tides &amp; &lt;Winds&gt;</h1>` + "\n" + abstract + `<h1 id="two">`},
+		"a cover":        {matter: matter, text: "Text.", options: presswork.Options{Cover: new(true)}, want: "<main>\n" + abstract + "<p>Text.</p>"},
+		"contents":       {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{TOC: new(presswork.Depth(2))}, want: `<h1 id="t">T</h1>` + "\n" + `<nav class="toc"`},
+		"numbers":        {matter: "---\ntitle: T\n", text: "## One\n", options: presswork.Options{NumberedHeadings: new(true)}, want: `<h1 id="t">T</h1>` + "\n" + `<h2 id="one">1` + "\u2002One</h2>"},
+		"an option":      {text: "Text.", options: presswork.Options{Title: "T"}, want: "<main>\n<p>Text.</p>"},
+		"only a date":    {matter: "---\ndate: 2024-03-05\n", text: "Text.", want: "<main>\n<p>Text.</p>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := test.text
@@ -133,6 +134,49 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 			if !strings.Contains(html, test.want) {
 				_, got, _ := strings.Cut(html, "<main>")
 				t.Errorf("%s: got %s\nwant %s", name, got, test.want)
+			}
+		})
+	}
+}
+
+// The authors of a paper have affiliations and ORCIDs, in the forms of Quarto, MyST and JOSS.
+func TestAuthorsOfAPaperHaveTheirAffiliations(t *testing.T) {
+	t.Parallel()
+
+	const two = `<p class="authors">A. Lee<sup>1,2</sup>, Bo<sup>2</sup></p>` + "\n" +
+		`<p class="affiliation"><sup>1</sup> Dept. of Tides, Sea &amp; Co, Kiel</p>` + "\n" +
+		`<p class="affiliation"><sup>2</sup> Winds</p>` + "\n"
+
+	for name, row := range map[string]struct{ matter, want string }{
+		"Quarto": {
+			"author:\n- name: A. Lee\n  affiliations:\n  - ref: s\n  - name: Winds\n- {name: Bo, affiliation: Winds}\n" +
+				"affiliations:\n- {id: s, department: Dept. of Tides, name: Sea & Co, city: Kiel}\n", two,
+		},
+		"JOSS": {
+			"authors:\n- {name: A. Lee, affiliation: \"1, 2\"}\n- {name: Bo, affiliation: 2}\n" +
+				"affiliations:\n- {name: \"Dept. of Tides, Sea & Co, Kiel\", index: 1}\n- {name: Winds, index: 2}\n", two,
+		},
+		"one affiliation": {
+			"author: [{name: A, affiliation: X}, {name: B, affiliation: X}]\n",
+			`<p class="authors">A, B</p>` + "\n" + `<p class="affiliation">X</p>` + "\n</div>",
+		},
+		"ORCID": {
+			"author: [{name: A, orcid: \"https://orcid.org/0000-0002-1825-0097\"}]\n",
+			`<p class="affiliation">A: ORCID <a href="https://orcid.org/0000-0002-1825-0097">0000-0002-1825-0097</a></p>`,
+		},
+		"keywords": {
+			"abstract: Text.\nkeywords: [a, b & c]\n",
+			"<p>Text.</p>\n<p class=\"keywords\"><strong>Keywords:</strong> a, b &amp; c</p>\n</div>",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			content := []byte("---\ntitle: T\nlang: en\n" + row.matter + "---\n# One\n")
+			html := compose(t, document.Document{Content: content}).Page.HTML
+
+			if _, got, _ := strings.Cut(html, "<main>"); !strings.Contains(got, row.want) {
+				t.Errorf("got %s\nwant %s", got, row.want)
 			}
 		})
 	}

@@ -1,8 +1,12 @@
 package document
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"presswork"
 	"presswork/internal/document/markup"
@@ -16,7 +20,9 @@ import (
 // titleBlock is printed above the text of a document whose title is only in the front matter.
 type titleBlock struct {
 	title, subtitle, author, date string
-	// abstract is HTML. It is printed below the title, wherever that is.
+	// authors have affiliations and ORCIDs. They are printed in place of author.
+	authors []metadata.Author
+	// abstract is HTML, with the keywords. It is printed below the title, wherever that is.
 	abstract string
 }
 
@@ -29,7 +35,24 @@ func titleAbove(matter metadata.FrontMatter, o presswork.Options) string {
 	return pdffile.OneLine(o.Title)
 }
 
-// abstract renders the abstract of the front matter, if there is one.
+// authorsOf returns the authors of the front matter if one has more than a name and no option names others.
+func authorsOf(matter metadata.FrontMatter, author string) []metadata.Author {
+	var names []string
+	more := false
+
+	for _, a := range matter.Authors {
+		names = append(names, a.Name)
+		more = more || len(a.Affiliations) > 0 || a.ORCID != ""
+	}
+
+	if !more || pdffile.OneLine(strings.Join(names, ", ")) != author {
+		return nil
+	}
+
+	return matter.Authors
+}
+
+// abstract renders the abstract of the front matter, if there is one, and the keywords of its paper.
 func (c *Converter) abstract(ctx context.Context, matter metadata.FrontMatter, lang string) (string, error) {
 	if matter.Abstract == "" {
 		return "", nil
@@ -40,11 +63,37 @@ func (c *Converter) abstract(ctx context.Context, matter metadata.FrontMatter, l
 		markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang},
 	)
 
-	return `<div class="abstract">` + "\n" + body.HTML + "</div>\n", err
+	var w markup.Writer
+	w.Raw(`<div class="abstract">` + "\n" + body.HTML)
+
+	if words := matter.Options.Keywords; len(words) > 0 {
+		w.Open("p", "class", "keywords").Element("strong", keywordsIn(lang)).Text(" " + strings.Join(words, ", "))
+		w.Close("p").Raw("\n")
+	}
+
+	return w.Raw("</div>\n").String(), err
 }
 
-// place inserts the block after the title, if the body begins with one. If the headings of level 1 are chapters,
-// the title is no heading, so that the outline keeps its levels.
+// keywordsIn returns the heading of the keywords in a language (BCP 47).
+func keywordsIn(lang string) string {
+	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
+
+	return cmp.Or(map[string]string{
+		"de": "Schlagwörter:",
+		"es": "Palabras clave:",
+		"fr": "Mots-clés\u202f:",
+		"it": "Parole chiave:",
+		"ja": "キーワード：",
+		"nl": "Trefwoorden:",
+		"pl": "Słowa kluczowe:",
+		"pt": "Palavras-chave:",
+		"ru": "Ключевые слова:",
+		"zh": "关键词：",
+	}[base], "Keywords:")
+}
+
+// place inserts the block after the title, if the body begins with one. If no heading of level 1 has the words of
+// the title, the title is no heading, so that the outline keeps its levels.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
 	lines := ""
 
@@ -52,7 +101,7 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 	case t.title == "":
 	case len(headings) > 0 && headings[0].Line == 0:
 		lines = t.lines()
-	case hasChapters(headings, t.title):
+	case onlyChapters(headings, t.title):
 		var w markup.Writer
 		w.Line("p", t.title, "class", "title").Raw(t.lines() + t.abstract)
 
@@ -66,22 +115,29 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 	return append(block.Read(t.abstract), blocks...)
 }
 
-// hasChapters reports whether several headings are of level 1 and none is the
-// title.
-func hasChapters(headings []markdown.Heading, title string) bool {
-	n := 0
-
+// onlyChapters reports whether there are headings of level 1, and none has the words of the title.
+func onlyChapters(headings []markdown.Heading, title string) (found bool) {
 	for _, h := range headings {
 		if h.Level == 1 {
-			n++
-
-			if strings.EqualFold(h.Text, title) {
+			if wordsOf(h.Text) == wordsOf(title) {
 				return false
 			}
+			found = true
 		}
 	}
 
-	return n > 1
+	return found
+}
+
+// wordsOf returns the letters and digits of a title in lower case.
+func wordsOf(title string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return unicode.ToLower(r)
+		}
+
+		return -1
+	}, title)
 }
 
 // rightToLeft reports whether some of it is read from right to left.
@@ -96,7 +152,60 @@ func (t titleBlock) lines() string {
 
 	var w markup.Writer
 	w.Raw("<div class=\"byline\">\n").Line("p", t.subtitle, "class", "subtitle")
-	w.Line("p", t.author, "class", "authors").Line("p", t.date, "class", "issued")
+	t.writeAuthors(&w)
+	w.Line("p", t.date, "class", "issued")
 
 	return w.Raw("</div>\n").String()
+}
+
+// writeAuthors writes the names of the authors, then their affiliations and ORCIDs on lines of their own. Numbers
+// lead from a name to its affiliations if there are several.
+func (t titleBlock) writeAuthors(w *markup.Writer) {
+	if len(t.authors) == 0 {
+		w.Line("p", t.author, "class", "authors")
+		return
+	}
+	var places []string
+
+	for _, a := range t.authors {
+		for _, place := range a.Affiliations {
+			if !slices.Contains(places, place) {
+				places = append(places, place)
+			}
+		}
+	}
+
+	w.Open("p", "class", "authors")
+
+	for i, a := range t.authors {
+		if i > 0 {
+			w.Text(", ")
+		}
+		w.Text(a.Name)
+
+		if len(places) > 1 && len(a.Affiliations) > 0 {
+			var numbers []string
+			for _, place := range a.Affiliations {
+				numbers = append(numbers, strconv.Itoa(1+slices.Index(places, place)))
+			}
+			w.Element("sup", strings.Join(numbers, ","))
+		}
+	}
+	w.Close("p").Raw("\n")
+
+	for i, place := range places {
+		w.Open("p", "class", "affiliation")
+
+		if len(places) > 1 {
+			w.Element("sup", strconv.Itoa(i+1)).Text(" ")
+		}
+		w.Text(place).Close("p").Raw("\n")
+	}
+
+	for _, a := range t.authors {
+		if a.ORCID != "" {
+			w.Open("p", "class", "affiliation").Text(a.Name + ": ORCID ")
+			w.Element("a", a.ORCID, "href", "https://orcid.org/"+a.ORCID).Close("p").Raw("\n")
+		}
+	}
 }

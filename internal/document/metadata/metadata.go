@@ -24,6 +24,8 @@ type FrontMatter struct {
 	Options presswork.Options
 	// Subtitle, Date and Abstract are as written. Abstract may be Markdown.
 	Subtitle, Date, Abstract string
+	// Authors are the authors in the front matter, in its order.
+	Authors []Author
 	// Deck is the front matter of Marp, as written.
 	Deck Deck
 	// Substitutions are those of MyST.
@@ -59,6 +61,7 @@ func Read(content []byte) (FrontMatter, error) {
 	for _, f := range d.Fields {
 		m.set(f)
 	}
+	m.resolveAffiliations(affiliationsIn(d.Fields))
 
 	return m, nil
 }
@@ -230,6 +233,7 @@ func (m *FrontMatter) take(key, option string, v any) error {
 		if len(people) == 0 {
 			return errors.New("it must be a name, or a list of names or of maps with a name")
 		}
+		m.takeAuthors(v)
 		v = strings.Join(people, ", ")
 	case option == "keywords" && !isText:
 		v = words(v)

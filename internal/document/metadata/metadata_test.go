@@ -40,7 +40,8 @@ func TestYAMLFrontMatterIsRead(t *testing.T) {
 			PDFA:       new(presswork.PDFALevel("2u")),
 			CSS:        "p { color: red }\n",
 		},
-		Body: []byte("# x\n"), BodyLine: 20,
+		Authors: []metadata.Author{{Name: "A: B"}},
+		Body:    []byte("# x\n"), BodyLine: 20,
 	}
 
 	if m.Lines["title"] != 3 || m.Lines["css"] != 15 {
@@ -74,8 +75,9 @@ func TestTOMLFrontMatterIsRead(t *testing.T) {
 			Subject:  "2026-11-21",
 			CSS:      "p { color: red }\n",
 		},
-		Date: "2020-01-01T00:00:00Z",
-		Body: []byte("# x\n"), BodyLine: 21,
+		Authors: []metadata.Author{{Name: "A = B"}},
+		Date:    "2020-01-01T00:00:00Z",
+		Body:    []byte("# x\n"), BodyLine: 21,
 	}
 
 	if m.Lines["title"] != 3 || m.Lines["margins"] != 8 || m.Lines["theme"] != 13 {

@@ -1,0 +1,123 @@
+package metadata
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"presswork/internal/markdown/frontmatter"
+)
+
+// Author is an author of a paper.
+type Author struct {
+	Name string
+	// Affiliations are the institutions of the author, each on one line.
+	Affiliations []string
+	// ORCID is the identifier of the author without an address, such as 0000-0002-1825-0097; "" for none.
+	ORCID string
+}
+
+var orcid = regexp.MustCompile(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
+
+// takeAuthors takes the authors in the forms of Quarto, MyST and JOSS: maps with a name, affiliations and an
+// ORCID. They refer to entries of "affiliations" by an id or a number; resolveAffiliations replaces these.
+func (m *FrontMatter) takeAuthors(v any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	m.Authors = nil
+
+	for _, item := range list {
+		a := Author{Name: word(item)}
+		if a.Name == "" {
+			continue
+		}
+
+		if person, ok := item.(map[string]any); ok {
+			a.ORCID = orcid.FindString(word(person["orcid"]))
+
+			for _, key := range []string{"affiliation", "affiliations"} {
+				a.Affiliations = append(a.Affiliations, institutions(person[key])...)
+			}
+		}
+		m.Authors = append(m.Authors, a)
+	}
+}
+
+// affiliationsIn returns the affiliations to which authors refer, by their ids or numbers.
+func affiliationsIn(fields []frontmatter.Field) map[string]string {
+	byID := map[string]string{}
+
+	for _, f := range fields {
+		v, err := f.Text()
+		if f.Key != "affiliations" || err != nil {
+			continue
+		}
+		list, _ := v.([]any)
+
+		for _, item := range list {
+			place, ok := item.(map[string]any)
+			if !ok {
+				continue
+			}
+
+			id := cmp.Or(word(place["id"]), word(place["index"]))
+			if names := institutions(place); id != "" && len(names) > 0 {
+				byID[id] = names[0]
+			}
+		}
+	}
+
+	return byID
+}
+
+// institutions returns the names of affiliations, or their ids where they are references.
+func institutions(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		if v = strings.Join(strings.Fields(v), " "); v != "" {
+			out = append(out, v)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, institutions(item)...)
+		}
+	case map[string]any:
+		if ref := word(v["ref"]); ref != "" {
+			return []string{ref}
+		}
+		parts := []string{
+			word(v["department"]), cmp.Or(word(v["name"]), word(v["institution"])), word(v["city"]), word(v["country"]),
+		}
+
+		return institutions(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "))
+	}
+
+	return out
+}
+
+// resolveAffiliations replaces the ids in the affiliations of the authors by the names. "1, 2" has two ids.
+func (m *FrontMatter) resolveAffiliations(byID map[string]string) {
+	for i := range m.Authors {
+		var names []string
+
+		for _, written := range m.Authors[i].Affiliations {
+			ids := strings.FieldsFunc(written, func(r rune) bool { return r == ',' || r == ' ' || r == '&' })
+			isKnown := func(id string) bool { return byID[id] != "" }
+
+			switch {
+			case isKnown(written):
+				names = append(names, byID[written])
+			case len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !isKnown(id) }):
+				for _, id := range ids {
+					names = append(names, byID[id])
+				}
+			default:
+				names = append(names, written)
+			}
+		}
+		m.Authors[i].Affiliations = names
+	}
+}
