@@ -32,13 +32,13 @@ func Of(lang string) string {
 	return "ltr"
 }
 
-// Set gives a dir attribute to each block whose direction differs from that of the block around it. The
-// language of the document is lang (BCP 47). Emphasised text in a script without italics gets the class
-// "upright".
+// Set gives a dir attribute to each block whose direction differs from that of the block around it. Blocks
+// within an element of raw HTML that has a dir attribute keep the direction of that element. The language of
+// the document is lang (BCP 47). Emphasised text in a script without italics gets the class "upright".
 func Set(root ast.Node, src []byte, lang string) {
 	s := setter{src: src, counts: map[ast.Node]letters{}}
 	s.count(root)
-	s.setBlocks(root, Of(lang))
+	s.setBlocks(root, Of(lang), false)
 }
 
 // setter sets the directions of one document.
@@ -74,25 +74,47 @@ func (s *setter) count(n ast.Node) (sum letters) {
 	return sum
 }
 
-// setBlocks sets the directions of the blocks below a node. around is the direction of the node.
-func (s *setter) setBlocks(n ast.Node, around string) {
+// setBlocks sets the directions of the blocks below a node. around is the direction of the node. fixed reports
+// whether the document gives it, so that the blocks keep it.
+func (s *setter) setBlocks(n ast.Node, around string, fixed bool) {
+	var open elements
+
 	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; {
 		next := c.NextSibling()
+		dir, isFixed := around, fixed
 
-		dir := around
-		if own := tree.AttributeText(c, "dir"); own == "ltr" || own == "rtl" {
-			dir = own
-		} else if wanted := s.wanted(c); wanted != "" && wanted != around {
-			if _, bare := c.(*ast.TextBlock); bare {
-				isolate(c, wanted)
-			} else {
-				c.SetAttributeString("dir", []byte(wanted))
-				dir = wanted
-			}
+		if given := open.dir(); given != "" {
+			dir, isFixed = given, true
 		}
-		s.setBlocks(c, dir)
+
+		switch own := tree.AttributeText(c, "dir"); {
+		case c.Kind() == ast.KindHTMLBlock:
+			open.read(tree.BlockText(c, s.src, 0))
+		case own == "ltr" || own == "rtl":
+			dir = own
+		case !isFixed:
+			dir = s.setBlock(c, dir)
+		}
+		s.setBlocks(c, dir, isFixed)
 		c = next
 	}
+}
+
+// setBlock sets the direction of a block if it differs from the one around it, and returns the direction for the
+// blocks below.
+func (s *setter) setBlock(n ast.Node, around string) string {
+	wanted := s.wanted(n)
+	if wanted == "" || wanted == around {
+		return around
+	}
+
+	if _, bare := n.(*ast.TextBlock); bare {
+		isolate(n, wanted)
+		return around
+	}
+	n.SetAttributeString("dir", []byte(wanted))
+
+	return wanted
 }
 
 // wanted returns the direction that a block should have, "" for that of the block around it. All items

@@ -34,6 +34,14 @@ func TestBlocksHaveTheirDirection(t *testing.T) {
 			"> שלום\n>\n> a",
 			"<blockquote dir=\"rtl\"><p>שלום</p>\n<p dir=\"ltr\">a</p>\n</blockquote>",
 		},
+		"element that gives one": {
+			"<div dir=\"rtl\">\n\n# A\n\n</div>\n\nשלום",
+			"<div dir=\"rtl\">\n<h1>A</h1>\n</div>\n<p dir=\"rtl\">שלום</p>",
+		},
+		"element that gives the other one": {
+			"<div dir=\"ltr\">\n\n- שלום\n\n</div>",
+			"<div dir=\"ltr\">\n<ul>\n<li>שלום</li>\n</ul>\n</div>",
+		},
 		"own direction":            {`<p dir="rtl">a</p>`, `<p dir="rtl">a</p>`},
 		"emphasis without italics": {"*日本* *a*", `<p><em class="upright">日本</em> <em>a</em></p>`},
 		"code":                     {"`שלום` a", "<p><code>שלום</code> a</p>"},
