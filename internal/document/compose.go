@@ -339,18 +339,6 @@ func (c *Converter) markdownOptions(
 	return settings
 }
 
-// quartoFormats returns the names that Quarto has for an output.
-func quartoFormats(output presswork.Output) []string {
-	switch output {
-	case presswork.HTML:
-		return []string{"html", "html:js"}
-	case presswork.EPUB:
-		return []string{"epub", "html"}
-	default:
-		return []string{"pdf", "latex"}
-	}
-}
-
 // languageOf guesses the language of a text. It decides the shapes of Han characters, the
 // direction of the page, quotes and spaces. An unknown language counts as English.
 func languageOf(prose string) string { return cmp.Or(analysis.LanguageOf(prose), "en") }

@@ -212,3 +212,15 @@ func (d Composed) Standalone() string {
 	at := d.layout.charset
 	return d.Page.HTML[:at] + policyMeta + d.Page.HTML[at:]
 }
+
+// quartoFormats returns the names that Quarto has for an output.
+func quartoFormats(output presswork.Output) []string {
+	switch output {
+	case presswork.HTML:
+		return []string{"html", "html:js"}
+	case presswork.EPUB:
+		return []string{"epub", "html"}
+	default:
+		return []string{"pdf", "latex"}
+	}
+}
