@@ -33,9 +33,6 @@ import (
 // engineVersion is part of every key. Increase it when the same HTML would be printed or packed differently.
 const engineVersion = 6
 
-// pointsPerMM is the number of typographic points in a millimetre.
-const pointsPerMM = 72 / 25.4
-
 // source is a document that has been read and rendered. Its output is composed from it.
 type source struct {
 	Document

@@ -18,6 +18,9 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
+// pointsPerMM is the number of typographic points in a millimetre.
+const pointsPerMM = 72 / 25.4
+
 // CheckOutput returns an error for an unknown output, and for an output that cannot satisfy the options and the
 // front matter. A document that sets a password is never printed without one. Errors: InvalidOption,
 // FrontMatterInvalid.
