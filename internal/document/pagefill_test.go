@@ -63,6 +63,41 @@ func TestPagesEndWell(t *testing.T) {
 	}
 }
 
+// Headings of one level stay with the text below the last of them.
+func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
+	t.Parallel()
+	var content strings.Builder
+
+	for n := range 14 {
+		lines := strings.Repeat("A line.\\\n", 30+n) + "The last one.\n\n"
+		content.WriteString(lines + "## First heading\n## Second heading\n\n- one\n- two\n\n\\newpage\n\n")
+		content.WriteString(
+			lines + "### First heading\n### Second heading\n### Third heading\n\nText.\n\n\\newpage\n\n",
+		)
+	}
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+		Content: []byte(content.String()),
+	})
+	moved := 0
+
+	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+		lines := strings.Split(strings.TrimSpace(page), "\n")
+		text := strings.TrimSpace(strings.Join(lines[:len(lines)-1], "\n"))
+
+		if strings.HasSuffix(text, " heading") {
+			t.Errorf("page %d ends with %q", i+1, text[max(0, len(text)-40):])
+		}
+
+		if strings.HasPrefix(text, "First heading") {
+			moved++
+		}
+	}
+
+	if moved < 4 {
+		t.Errorf("%d rows of headings moved to the next page, want at least 4", moved)
+	}
+}
+
 // Lists within lists are divided, so that their pages are full.
 func TestListsWithinListsFillTheirPages(t *testing.T) {
 	t.Parallel()
