@@ -53,6 +53,8 @@ var statuses = map[fault.Code]int{
 	fault.PageUnreachable:      http.StatusUnprocessableEntity,
 	fault.PageError:            http.StatusUnprocessableEntity,
 	fault.PageTimeout:          http.StatusUnprocessableEntity,
+	fault.PDFInvalid:           http.StatusUnprocessableEntity,
+	fault.PDFPassword:          http.StatusUnprocessableEntity,
 
 	fault.RateLimited:      http.StatusTooManyRequests,
 	fault.QueueFull:        http.StatusTooManyRequests,

@@ -179,17 +179,26 @@ func (m *md2pdf) readPassword() error {
 		return errors.New("--password and --password-file cannot be combined")
 	}
 
-	text, err := os.ReadFile(m.passwordFile)
+	password, err := passwordIn("password-file", m.passwordFile)
+	m.options.Password = password
+
+	return err
+}
+
+// passwordIn returns the first line of the file that a flag names.
+func passwordIn(flag, path string) (string, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("--password-file: %w", err)
+		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
-
 	line, _, _ := strings.Cut(string(text), "\n")
-	if m.options.Password = strings.TrimSuffix(line, "\r"); m.options.Password == "" {
-		return fmt.Errorf("--password-file: the first line of %s is empty", m.passwordFile)
+
+	password := strings.TrimSuffix(line, "\r")
+	if password == "" {
+		return "", fmt.Errorf("--%s: the first line of %s is empty", flag, path)
 	}
 
-	return nil
+	return password, nil
 }
 
 // checkFlags rejects flags that contradict each other.

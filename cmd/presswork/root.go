@@ -39,7 +39,8 @@ func newRootCommand(p *program) *cobra.Command {
 	root.SetVersionTemplate("presswork {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServeCommand(p), newAPICommand(p), newWorkerCommand(p), newMD2PDFCommand(p), newNewCommand(p),
-		newThemeCommand(p), newThemePreviewCommand(p), newAnalyzeCommand(p), newExportCommand(p), newModelsCommand(p),
+		newThemeCommand(p), newThemePreviewCommand(p), newAnalyzeCommand(p), newExportCommand(p), newPDFCommand(p),
+		newModelsCommand(p),
 		newChatCommand(p), newTranscribeCommand(p), newSearchCommand(p), newFetchCommand(p), newRunPythonCommand(p),
 		newCacheCommand(p), newWarmupCommand(p), newTelemetryCommand(p), newInfoCommand(p), newTopCommand(p),
 		newKeysCommand(p), newConfigCommand(p), newHealthCommand(p), newBackupCommand(p), newRestoreCommand(p),

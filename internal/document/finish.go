@@ -10,6 +10,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/pack"
 )
 
@@ -102,7 +103,7 @@ func checkFinish(o presswork.Options) error {
 		return invalid("password", "password does not go with pdf_a: PDF/A forbids encryption")
 	}
 
-	if err := pack.CheckPassword(o.Password); err != nil {
+	if err := pdffile.CheckPassword(o.Password); err != nil {
 		return invalid("password", "password %v", err)
 	}
 

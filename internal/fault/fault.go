@@ -50,6 +50,10 @@ const (
 	// PageError is a page that answered, but with a failure.
 	PageError   Code = "page_error"
 	PageTimeout Code = "page_timeout"
+	// PDFInvalid is an existing PDF file that cannot be read.
+	PDFInvalid Code = "pdf_invalid"
+	// PDFPassword is an existing PDF file that needs a password, or its owner's.
+	PDFPassword Code = "pdf_password"
 
 	RateLimited      Code = "rate_limited"
 	QueueFull        Code = "queue_full"

@@ -1,5 +1,6 @@
 // Package pdffile reads PDF files in the form that Chromium writes: their objects, pages, content streams and
-// fonts. Its child packages inspect, join and change them.
+// fonts. It also writes and encrypts files. Its child packages read files of other programs, and inspect, join and
+// change files.
 package pdffile
 
 import (

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"presswork/internal/pdffile"
@@ -196,7 +195,7 @@ func (m *member) destinations() (kept pdffile.Dict, err error) {
 // finish writes the objects that the result has only once: the page tree, the destinations, the outline, the tags
 // and the merged fonts.
 func (j *joined) finish() error {
-	j.catalog.Set("Pages", pdffile.RefTo(j.pageTree(j.pages)))
+	j.catalog.Set("Pages", pdffile.RefTo(j.out.AddPageTree(j.pages)))
 	j.catalog.Remove("Dests")
 
 	if len(j.destinations) > 0 {
@@ -214,45 +213,6 @@ func (j *joined) finish() error {
 	j.out.Objects[j.out.Root] = j.catalog.Bytes()
 
 	return j.fonts.write(j.out)
-}
-
-// pageTree writes a page tree and returns its root. Each node has few branches, so that readers find a page
-// quickly.
-func (j *joined) pageTree(leaves []int) int {
-	const branches = 64
-
-	nodes, counts := leaves, slices.Repeat([]int{1}, len(leaves))
-	for first := true; first || len(nodes) > 1; first = false {
-		var above, sums []int
-
-		for group := range slices.Chunk(nodes, branches) {
-			sum := 0
-			for _, c := range counts[:len(group)] {
-				sum += c
-			}
-			counts = counts[len(group):]
-			kids := make([]string, len(group))
-			number := j.out.Add(nil)
-
-			for i, n := range group {
-				kids[i] = pdffile.RefTo(n)
-				j.setEntry(n, "Parent", pdffile.RefTo(number))
-			}
-			j.out.Objects[number] = fmt.Appendf(nil, "<</Type /Pages\n/Count %d\n/Kids %s>>", sum, kids)
-			above, sums = append(above, number), append(sums, sum)
-		}
-		nodes, counts = above, sums
-	}
-
-	return nodes[0]
-}
-
-// setEntry sets an entry of a dictionary object. It ignores an object that is not a dictionary.
-func (j *joined) setEntry(number int, key, value string) {
-	if d, _, err := pdffile.ReadDict(j.out.Objects[number]); err == nil {
-		d.Set(key, value)
-		j.out.Objects[number] = d.Bytes()
-	}
 }
 
 var errBanners = errors.New("the banners need exactly one page for each page of the sections")

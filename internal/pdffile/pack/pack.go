@@ -41,7 +41,7 @@ type Finish struct {
 	Boxes Boxes
 	// Sources are the files that the document was made from. They are attached to the PDF.
 	Sources []Attachment
-	// Password encrypts the file; CheckPassword must accept it. Default "": no encryption.
+	// Password encrypts the file; pdffile.CheckPassword must accept it. Default "": no encryption.
 	Password string
 	// Notes are comments on pages. They are omitted from PDF/A and PDF/UA files.
 	Notes []Note
@@ -102,34 +102,21 @@ func Write(f *pdffile.File, m Meta, finish Finish) (p Packed, err error) {
 	if p.Missing, err = apply(f, m, finish); err != nil {
 		return p, err
 	}
-	plain, packed := 0, 0
+	plain := 0
 
 	for _, o := range f.Objects {
-		if pdffile.IsStream(o) {
-			packed += len(o)
-		} else {
+		if !pdffile.IsStream(o) {
 			plain += len(o)
 		}
 	}
-	w := &writer{file: f, offsets: make([]location, len(f.Objects))}
-	w.out.Grow(packed + plain/4 + 4096)
+	layout := pdffile.Layout{Compress: plain >= packFrom}
 
-	switch {
-	case finish.Password != "":
-		if err := w.encrypted(finish.Password); err != nil {
-			return p, err
-		}
-	case plain < packFrom:
-		w.id = fingerprint(f)
-		w.classic()
-	default:
-		w.id = fingerprint(f)
-		w.header()
-		w.compressed()
+	if finish.Password != "" {
+		layout.Protection = &pdffile.Protection{User: finish.Password, Permissions: pdffile.AllPermissions}
 	}
-	p.Data = w.out.Bytes()
+	p.Data, err = f.Bytes(layout)
 
-	return p, nil
+	return p, err
 }
 
 // apply adds the metadata and changes the file to the requested form. It returns what the document lacks for

@@ -49,7 +49,7 @@ func TestInvalidPasswordsAreRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			err := CheckPassword(c.password)
+			err := pdffile.CheckPassword(c.password)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -73,11 +73,11 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The reader normalizes the typed password; filetest does not.
-			if objects := filetest.Decrypted(t, p.Data, string(normalPassword(c.typed))); len(objects) < 10 {
+			if objects := filetest.Decrypted(t, p.Data, string(pdffile.NormalPassword(c.typed))); len(objects) < 10 {
 				t.Errorf("%d objects were read", len(objects))
 			}
 
-			if string(normalPassword(c.given)) != string(normalPassword(c.typed)) {
+			if string(pdffile.NormalPassword(c.given)) != string(pdffile.NormalPassword(c.typed)) {
 				t.Errorf("passwords %q and %q are not equal after normalization", c.given, c.typed)
 			}
 		})
@@ -126,17 +126,24 @@ func TestAnEncryptedFileIsUnreadableWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestAStreamDictionaryWithAStringIsRejected(t *testing.T) {
+func TestStringsInStreamDictionariesAreEncrypted(t *testing.T) {
 	t.Parallel()
-	// Only whole streams are encrypted, so this text would stay readable.
-	built := filetest.Build(t, filetest.Pages("", "BT\nET\n"), "-- odd --\n<</Type /Odd\n/Note (readable)>> stream\n\n")
-	if _, err := Pack(
-		built.Data,
-		Meta{},
-		Finish{Password: "secret"},
-	); err == nil ||
-		!strings.Contains(err.Error(), "stream") {
-		t.Errorf("got %v", err)
+	built := filetest.Build(t, filetest.Pages("", "BT\nET\n"),
+		"-- odd --\n<</Type /Odd\n/Note (readable)\n/More <</At [<72656164>]>>>> stream\n\n")
+
+	p, err := Pack(built.Data, Meta{}, Finish{Password: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, text := range []string{"readable", "72656164"} {
+		if bytes.Contains(p.Data, []byte(text)) {
+			t.Errorf("%s can be read", text)
+		}
+	}
+
+	if !bytes.Contains(p.Data, []byte("/Note <")) {
+		t.Error("the encrypted string is missing")
 	}
 }
 
@@ -151,7 +158,7 @@ func TestPasswordHashFollowsTheStandard(t *testing.T) {
 			user = bytes.Repeat([]byte{byte(n)}, 48)
 		}
 
-		got := passwordHash([]byte(password), []byte("saltsalt"), user)
+		got := pdffile.PasswordHash(6, []byte(password), []byte("saltsalt"), user)
 		if want := filetest.PasswordHash(t, password, []byte("saltsalt"), user); !bytes.Equal(got, want) {
 			t.Fatalf("the hash of %q is %x, want %x", password, got, want)
 		}

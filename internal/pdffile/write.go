@@ -1,21 +1,62 @@
-package pack
+package pdffile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strconv"
-
-	"presswork/internal/pdffile"
 )
 
 // perStream is the number of objects in one object stream. Readers unpack a whole stream to read one object, and a
 // thousand objects compress as well as all.
 const perStream = 1000
 
+// Layout says how Bytes writes a file. The zero value is a file of version 1.7 that is neither compressed nor
+// encrypted.
+type Layout struct {
+	// Version is the PDF version in the header, such as "2.0". Default: "1.7".
+	Version string
+	// Compress puts all objects except streams into compressed object streams.
+	Compress bool
+	// Protection encrypts the file and implies Compress. Default: no encryption.
+	Protection *Protection
+}
+
+// Bytes returns the file as a PDF. Its id is a hash of the objects, or random if the file is encrypted.
+func (f *File) Bytes(l Layout) ([]byte, error) {
+	plain, packed := 0, 0
+
+	for _, o := range f.Objects {
+		if IsStream(o) {
+			packed += len(o)
+		} else {
+			plain += len(o)
+		}
+	}
+	w := &writer{file: f, version: cmp.Or(l.Version, "1.7"), offsets: make([]location, len(f.Objects))}
+	w.out.Grow(packed + plain/4 + 4096)
+
+	switch {
+	case l.Protection != nil:
+		if err := w.encrypted(*l.Protection); err != nil {
+			return nil, err
+		}
+	case l.Compress:
+		w.id = fingerprint(f)
+		w.header()
+		w.compressed()
+	default:
+		w.id = fingerprint(f)
+		w.classic()
+	}
+
+	return w.out.Bytes(), nil
+}
+
 // fingerprint returns the file's id, a hash of its objects.
-func fingerprint(f *pdffile.File) []byte {
+func fingerprint(f *File) []byte {
 	h := sha256.New()
 	for n, o := range f.Objects {
 		fmt.Fprintf(h, "%d %d\n", n, len(o))
@@ -34,7 +75,8 @@ type location struct {
 
 // writer writes one file.
 type writer struct {
-	file    *pdffile.File
+	file    *File
+	version string
 	out     bytes.Buffer
 	offsets []location
 	id      []byte
@@ -54,14 +96,14 @@ func (w *writer) object(number int, body []byte) {
 func (w *writer) trailer() string {
 	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
 	if w.seal != nil {
-		entries += "\n/Encrypt " + pdffile.RefTo(w.seal.dict)
+		entries += "\n/Encrypt " + RefTo(w.seal.dict)
 	}
 
 	return entries
 }
 
 // header writes the version and a comment that marks the file as binary.
-func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
+func (w *writer) header() { fmt.Fprintf(&w.out, "%%PDF-%s\n%%\xe2\xe3\xcf\xd3\n", w.version) }
 
 // classic writes every object uncompressed, then a classic cross-reference table.
 func (w *writer) classic() {
@@ -100,7 +142,7 @@ func (w *writer) compressed() {
 	for n, body := range w.file.Objects {
 		switch {
 		case body == nil:
-		case pdffile.IsStream(body):
+		case IsStream(body):
 			w.object(n, w.seal.stream(body))
 		default:
 			if batch = append(batch, n); len(batch) == perStream {

@@ -1,0 +1,252 @@
+// Package edit merges, splits, rotates and stamps PDF files of any program. It keeps their tags, links, outlines,
+// labels, attachments and forms where it can, and names what it drops.
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"presswork/internal/pdffile"
+)
+
+// MaxPages limits the pages of one file.
+const MaxPages = 100_000
+
+var errPageTree = errors.New("the page tree is damaged")
+
+// inherited are the entries that a page takes from the nodes above it (ISO 32000-2, table 31).
+var inherited = []string{"Resources", "MediaBox", "CropBox", "Rotate"}
+
+// Pages returns the object numbers of the pages in their order. It moves inherited entries into the pages, and
+// annotations into objects of their own. A page that the tree names twice is copied.
+func Pages(f *pdffile.File) (pages []int, err error) {
+	catalog, err := f.Dictionary([]byte(pdffile.RefTo(f.Root)))
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	type node struct {
+		ref  []byte
+		from pdffile.Dict
+	}
+	seen := map[int]bool{}
+
+	for todo := []node{{ref: catalog.Get("Pages")}}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		n, ok := f.Object(at.ref)
+
+		if !ok {
+			return nil, fmt.Errorf("%w: %.20q is not a page", errPageTree, at.ref)
+		}
+
+		d, rest, err := pdffile.ReadDict(f.Objects[n])
+		if err != nil || len(rest) > 0 {
+			return nil, fmt.Errorf("%w: object %d is not a page", errPageTree, n)
+		}
+		kids := d.Get("Kids")
+
+		if seen[n] {
+			if kids != nil {
+				return nil, fmt.Errorf("%w: object %d is a part of itself", errPageTree, n)
+			}
+			n = f.Add(nil)
+			d.Remove("StructParents")
+		}
+		seen[n] = true
+
+		for _, key := range inherited {
+			if value := at.from.Get(key); value != nil && d.Get(key) == nil {
+				d.Set(key, string(value))
+			}
+		}
+
+		if kids == nil {
+			if pages = append(pages, n); len(pages) > MaxPages {
+				return nil, fmt.Errorf("the PDF has more than %d pages", MaxPages)
+			}
+			ownAnnotations(f, &d)
+			f.Objects[n] = d.Bytes()
+			continue
+		}
+
+		below, err := pdffile.ReadArray(resolve(f, kids))
+		if err != nil {
+			return nil, fmt.Errorf("%w: object %d", errPageTree, n)
+		}
+
+		for _, kid := range slices.Backward(below) {
+			todo = append(todo, node{kid, d})
+		}
+	}
+
+	if len(pages) == 0 {
+		return nil, errors.New("the PDF has no pages")
+	}
+
+	return pages, nil
+}
+
+// ownAnnotations moves annotations that are written inside a page into objects.
+func ownAnnotations(f *pdffile.File, page *pdffile.Dict) {
+	value := page.Get("Annots")
+	if value == nil {
+		return
+	}
+
+	var kept [][]byte
+
+	for _, a := range arrayOf(f, value) {
+		if bytes.HasPrefix(a, []byte("<<")) {
+			a = []byte(pdffile.RefTo(f.Add(a)))
+		}
+
+		if n, ok := f.Object(a); ok && f.Objects[n] != nil {
+			kept = append(kept, a)
+		}
+	}
+	page.Set("Annots", array(kept))
+}
+
+// resolve follows references to the value that they stand for, or to nil.
+func resolve(f *pdffile.File, value []byte) []byte {
+	for range 8 {
+		n, ok := pdffile.Reference(value)
+		if !ok {
+			return value
+		}
+
+		if n >= len(f.Objects) {
+			return nil
+		}
+		value = f.Objects[n]
+	}
+
+	return nil
+}
+
+// dictOf reads a dictionary or a reference to one. The result is nil for anything else.
+func dictOf(f *pdffile.File, value []byte) pdffile.Dict {
+	d, rest, err := pdffile.ReadDict(resolve(f, value))
+	if err != nil || len(rest) > 0 {
+		return nil
+	}
+
+	return d
+}
+
+// arrayOf reads an array or a reference to one. Any other value, also a reference to it, counts as an array of one.
+func arrayOf(f *pdffile.File, value []byte) [][]byte {
+	target := resolve(f, value)
+	if target == nil || string(target) == "null" {
+		return nil
+	}
+
+	if !bytes.HasPrefix(target, []byte("[")) {
+		return [][]byte{value}
+	}
+	values, _ := pdffile.ReadArray(target)
+
+	return values
+}
+
+func array(values [][]byte) string { return "[" + string(bytes.Join(values, []byte(" "))) + "]" }
+
+// eachDict returns value with visit applied to the dictionaries in it, the inner ones first.
+func eachDict(value []byte, visit func(*pdffile.Dict)) []byte {
+	switch {
+	case bytes.HasPrefix(value, []byte("<<")):
+		d, rest, err := pdffile.ReadDict(value)
+		if err != nil {
+			return value
+		}
+
+		for i := range d {
+			d[i].Value = eachDict(d[i].Value, visit)
+		}
+		visit(&d)
+
+		return append(d.Bytes(), rest...)
+	case bytes.HasPrefix(value, []byte("[")) && bytes.Contains(value, []byte("<<")):
+		values, err := pdffile.ReadArray(value)
+		if err != nil {
+			return value
+		}
+
+		for i := range values {
+			values[i] = eachDict(values[i], visit)
+		}
+
+		return []byte(array(values))
+	}
+
+	return value
+}
+
+// Clean removes the objects that catalog and Info do not lead to. References to missing objects become references
+// to a null object.
+func Clean(f *pdffile.File) {
+	reached := make([]bool, len(f.Objects))
+	null := 0
+	todo := []int{f.Root, f.Info}
+
+	for _, n := range todo {
+		reached[n] = true
+	}
+
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		f.Objects[at] = pdffile.Renumber(f.Objects[at], func(n int) int {
+			if n >= len(f.Objects) || f.Objects[n] == nil {
+				if null == 0 {
+					null = f.Add([]byte("null"))
+					reached = append(reached, true)
+				}
+
+				return null
+			}
+
+			if !reached[n] {
+				reached[n] = true
+				todo = append(todo, n)
+			}
+
+			return n
+		})
+	}
+
+	for n := range f.Objects {
+		if !reached[n] {
+			f.Objects[n] = nil
+		}
+	}
+}
+
+// Rotate turns pages clockwise by degrees, a multiple of 90. selected says which pages; their numbers count from 1.
+func Rotate(f *pdffile.File, degrees int, selected func(page int) bool) error {
+	pages, err := Pages(f)
+	if err != nil {
+		return err
+	}
+
+	for i, n := range pages {
+		if !selected(i + 1) {
+			continue
+		}
+		turned := (rotation(f, dictOf(f, f.Objects[n])) + degrees) % 360
+		f.SetEntry(n, "Rotate", strconv.Itoa((turned+360)%360))
+	}
+	f.SetEntry(f.Root, "Pages", pdffile.RefTo(f.AddPageTree(pages)))
+	Clean(f)
+
+	return nil
+}
+
+// rotation returns the clockwise rotation of a page: 0, 90, 180 or 270.
+func rotation(f *pdffile.File, page pdffile.Dict) int {
+	n, _ := strconv.Atoi(string(resolve(f, page.Get("Rotate")))) // 0 if missing
+	return (n%360 + 360) % 360 / 90 * 90
+}

@@ -1,0 +1,272 @@
+package pagetext
+
+import (
+	"bytes"
+	"maps"
+	"strconv"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/parse"
+)
+
+// glyph is one character code of a string.
+type glyph struct {
+	text  string
+	width float64 // in parts of the font size
+	space bool    // reports the code 32 of one byte, to which word spacing applies
+}
+
+// typeface is a font as far as text needs it.
+type typeface struct {
+	wide    bool // codes have two bytes
+	utf16   bool // codes are UTF-16
+	text    map[int]string
+	widths  map[int]float64
+	missing float64 // width of other codes
+}
+
+// maxCodes limits the entries of one map of a font.
+const maxCodes = 1 << 16
+
+// font returns the font of a resource name. Equal references share one.
+func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
+	if len(name) < 2 {
+		return nil
+	}
+	value := r.dict(resources.Get("Font")).Get(string(name[1:]))
+
+	if value == nil {
+		return nil
+	}
+
+	if f, ok := r.fonts[string(value)]; ok {
+		return f
+	}
+	f := r.readFont(r.dict(value))
+	r.fonts[string(value)] = f
+
+	return f
+}
+
+func (r *Reader) readFont(d pdffile.Dict) *typeface {
+	f := &typeface{text: map[int]string{}, widths: map[int]float64{}, missing: 0.5}
+
+	if string(d.Get("Subtype")) == "/Type0" {
+		f.wide = true
+		encoding := string(r.value(d.Get("Encoding")))
+		f.utf16 = bytes.Contains([]byte(encoding), []byte("UTF16")) || bytes.Contains([]byte(encoding), []byte("UCS2"))
+		f.readWide(r, d)
+	} else {
+		f.readSimple(r, d)
+	}
+
+	if object := r.value(d.Get("ToUnicode")); pdffile.IsStream(object) {
+		const maxMap = 8 << 20
+		if content, err := parse.Unpack(r.file, object, maxMap); err == nil {
+			f.readMap(content)
+		}
+	}
+
+	return f
+}
+
+// readWide reads the widths of a composite font (ISO 32000-2, 9.7.4.3).
+func (f *typeface) readWide(r *Reader, d pdffile.Dict) {
+	kids := r.array(d.Get("DescendantFonts"))
+	if len(kids) != 1 {
+		return
+	}
+	font := r.dict(kids[0])
+
+	if f.missing = 1; font.Get("DW") != nil {
+		v, _ := pdffile.Decimal(r.value(font.Get("DW")))
+		f.missing = v / 1000
+	}
+	list := r.array(font.Get("W"))
+
+	for len(list) > 1 {
+		first, err := strconv.Atoi(string(r.value(list[0])))
+		if err != nil || first < 0 || first >= maxCodes {
+			return
+		}
+
+		if each := r.value(list[1]); bytes.HasPrefix(each, []byte("[")) {
+			for i, v := range r.array(each) {
+				width, _ := pdffile.Decimal(r.value(v))
+				f.widths[first+i] = width / 1000
+			}
+			list = list[2:]
+			continue
+		}
+
+		if len(list) < 3 {
+			return
+		}
+		last, _ := strconv.Atoi(string(r.value(list[1]))) // 0 if malformed
+		width, _ := pdffile.Decimal(r.value(list[2]))
+
+		for code := first; code <= min(last, maxCodes); code++ {
+			f.widths[code] = width / 1000
+		}
+		list = list[3:]
+	}
+}
+
+// readSimple reads encoding and widths of a font with codes of one byte (ISO 32000-2, 9.6).
+func (f *typeface) readSimple(r *Reader, d pdffile.Dict) {
+	base := r.value(d.Get("Encoding"))
+	differences := r.dict(base)
+
+	if differences != nil {
+		base = r.value(differences.Get("BaseEncoding"))
+	}
+	f.setEncoding(string(base))
+	code := 0
+
+	for _, v := range r.array(differences.Get("Differences")) {
+		if n, err := strconv.Atoi(string(v)); err == nil {
+			code = n
+			continue
+		}
+
+		if name, ok := bytes.CutPrefix(v, []byte("/")); ok {
+			if code >= 0 && code < 256 {
+				f.text[code] = textOfGlyph(string(name))
+			}
+			code++
+		}
+	}
+	first, _ := strconv.Atoi(string(r.value(d.Get("FirstChar")))) // 0 if malformed
+	scale := 0.001
+
+	if m := r.array(d.Get("FontMatrix")); string(d.Get("Subtype")) == "/Type3" && len(m) == 6 {
+		scale = number(m, 0)
+	}
+
+	for i, v := range r.array(d.Get("Widths")) {
+		if code := first + i; code >= 0 && code < 256 {
+			width, _ := pdffile.Decimal(r.value(v))
+			f.widths[code] = width * scale
+		}
+	}
+}
+
+// setEncoding fills the map of codes with a predefined encoding.
+func (f *typeface) setEncoding(name string) {
+	table := charmap.Windows1252
+	if name == "/MacRomanEncoding" {
+		table = charmap.Macintosh
+	}
+
+	for code := 32; code < 256; code++ {
+		f.text[code] = string(table.DecodeByte(byte(code)))
+	}
+
+	if name == "/MacRomanEncoding" || name == "/WinAnsiEncoding" {
+		return
+	}
+	// The standard encoding differs from Windows-1252 in these codes.
+	maps.Copy(f.text, standardCodes())
+}
+
+// readMap reads a ToUnicode map (ISO 32000-2, 9.10.3).
+func (f *typeface) readMap(content []byte) {
+	// pending are the operands since the last operator.
+	text := func(v []byte, add int) string {
+		raw := pdffile.StringBytes(v)
+		units := make([]uint16, 0, len(raw)/2)
+
+		for ; len(raw) > 1; raw = raw[2:] {
+			units = append(units, uint16(raw[0])<<8|uint16(raw[1]))
+		}
+
+		if len(raw) == 1 && len(units) == 0 {
+			units = append(units, uint16(raw[0]))
+		}
+		runes := utf16.Decode(units)
+
+		if len(runes) == 0 || runes[len(runes)-1] == 0 {
+			return ""
+		}
+		runes[len(runes)-1] += rune(add)
+
+		return string(runes)
+	}
+	code := func(v []byte) int {
+		n := 0
+		for _, b := range pdffile.StringBytes(v) {
+			n = n<<8 | int(b)
+		}
+
+		return n
+	}
+	// The lexer of content streams limits the operands, so each section is split here.
+	for _, section := range []struct{ begin, end string }{{"beginbfchar", "endbfchar"}, {"beginbfrange", "endbfrange"}} {
+		rest := content
+
+		for {
+			_, after, ok := bytes.Cut(rest, []byte(section.begin))
+			if !ok {
+				break
+			}
+			body, more, _ := bytes.Cut(after, []byte(section.end))
+			rest = more
+			values := parse.Values(body)
+
+			for section.end == "endbfchar" && len(values) > 1 && len(f.text) < maxCodes {
+				f.text[code(values[0])] = text(values[1], 0)
+				values = values[2:]
+			}
+
+			for section.end == "endbfrange" && len(values) > 2 && len(f.text) < maxCodes {
+				first, last := code(values[0]), code(values[1])
+				each, _ := pdffile.ReadArray(values[2])
+
+				for c := first; c <= min(last, first+maxCodes); c++ {
+					if i := c - first; values[2][0] != '[' {
+						f.text[c] = text(values[2], i)
+					} else if i < len(each) {
+						f.text[c] = text(each[i], 0)
+					}
+				}
+				values = values[3:]
+			}
+		}
+	}
+}
+
+// glyphs splits a string into its codes.
+func (f *typeface) glyphs(raw []byte) []glyph {
+	if !f.wide {
+		list := make([]glyph, len(raw))
+		for i, b := range raw {
+			list[i] = glyph{f.text[int(b)], f.width(int(b)), b == ' '}
+		}
+
+		return list
+	}
+	list := make([]glyph, 0, len(raw)/2)
+
+	for ; len(raw) > 1; raw = raw[2:] {
+		code := int(raw[0])<<8 | int(raw[1])
+		text, known := f.text[code]
+
+		if !known && f.utf16 {
+			text = string(utf16.Decode([]uint16{uint16(code)}))
+		}
+		list = append(list, glyph{text, f.width(code), false})
+	}
+
+	return list
+}
+
+func (f *typeface) width(code int) float64 {
+	if w, ok := f.widths[code]; ok {
+		return w
+	}
+
+	return f.missing
+}

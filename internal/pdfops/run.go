@@ -1,0 +1,409 @@
+package pdfops
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork/internal/chromium/fonts"
+	"presswork/internal/fault"
+	"presswork/internal/input"
+	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/edit"
+	"presswork/internal/pdffile/pagetext"
+	"presswork/internal/pdffile/parse"
+)
+
+// run is an operation in progress.
+type run struct {
+	ctx     context.Context
+	op      Operation
+	options Options
+	inputs  []File
+	docs    []*parse.Document
+	mark    File
+	result  Result
+}
+
+func (r *run) warn(warnings ...string) {
+	for _, w := range warnings {
+		if !slices.Contains(r.result.Warnings, w) {
+			r.result.Warnings = append(r.result.Warnings, w)
+		}
+	}
+}
+
+// name returns the name of the first input without its extension.
+func (r *run) name() string {
+	base := path.Base(r.inputs[0].Name)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// add writes a result.
+func (r *run) add(name string, f *pdffile.File, version string, protection *pdffile.Protection) error {
+	data, err := f.Bytes(pdffile.Layout{Version: max(version, "1.7"), Compress: true, Protection: protection})
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+
+	pages, err := f.Pages()
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+	r.result.Files = append(r.result.Files, File{Name: name, Data: data})
+	r.result.Pages += pages
+
+	return nil
+}
+
+func (r *run) merge() error {
+	inputs := make([]edit.Input, len(r.docs))
+	version := ""
+
+	for i, d := range r.docs {
+		title := edit.About(d.File).Title
+		if title == "" {
+			base := path.Base(r.inputs[i].Name)
+			title = strings.TrimSuffix(base, path.Ext(base))
+		}
+		inputs[i] = edit.Input{File: d.File, Title: title}
+		version = max(version, d.Version)
+	}
+
+	f, warnings, err := edit.Merge(inputs)
+	if err != nil {
+		return invalid("merge", err)
+	}
+	r.warn(warnings...)
+
+	return r.add("merged.pdf", f, version, nil)
+}
+
+// pageRange is a range of pages, both included.
+type pageRange struct{ first, last int }
+
+// ranges returns the ranges of the option pages that the file has. It is nil for all pages.
+func (r *run) ranges(pages int) (list []pageRange, err error) {
+	text, err := input.PageRanges("pages", r.options.Pages)
+	if text == "" || err != nil {
+		return nil, err
+	}
+
+	for part := range strings.SplitSeq(text, ",") {
+		a, b, isRange := strings.Cut(part, "-")
+		if !isRange {
+			b = a
+		}
+		first, _ := strconv.Atoi(a) // input.PageRanges has checked both
+		last, _ := strconv.Atoi(b)
+
+		if last > pages {
+			return nil, input.Invalid("pages", "pages %q: the PDF has %d pages", part, pages)
+		}
+		list = append(list, pageRange{first, last})
+	}
+
+	return list, nil
+}
+
+// selected returns which pages the option pages selects.
+func (r *run) selected(f *pdffile.File) (func(int) bool, error) {
+	pages, err := edit.Pages(f)
+	if err != nil {
+		return nil, invalid(r.inputs[0].Name, err)
+	}
+
+	list, err := r.ranges(len(pages))
+
+	return func(page int) bool { return list == nil || within(list, page) }, err
+}
+
+func within(list []pageRange, page int) bool {
+	return slices.ContainsFunc(list, func(p pageRange) bool { return page >= p.first && page <= p.last })
+}
+
+func (r *run) split() error {
+	f := r.docs[0].File
+
+	pages, err := edit.Pages(f)
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+
+	list, err := r.ranges(len(pages))
+	if err != nil {
+		return err
+	}
+	var parts [][]pageRange
+
+	switch {
+	case r.options.Single:
+		parts = [][]pageRange{list}
+	case list != nil:
+		for _, p := range list {
+			parts = append(parts, []pageRange{p})
+		}
+	default:
+		for n := range pages {
+			parts = append(parts, []pageRange{{n + 1, n + 1}})
+		}
+	}
+
+	if len(parts) > MaxParts {
+		return input.Invalid("pages", "the PDF has %d pages and would give as many files; at most %d are allowed: "+
+			"set pages", len(parts), MaxParts)
+	}
+
+	for _, part := range parts {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		// The objects are never changed in place, so every part begins with a copy of the list.
+		one := &pdffile.File{Objects: slices.Clone(f.Objects), Root: f.Root, Info: f.Info}
+
+		warnings, err := edit.Extract(one, func(page int) bool { return within(part, page) })
+		if err != nil {
+			return invalid(r.inputs[0].Name, err)
+		}
+		r.warn(warnings...)
+
+		if err := r.add(r.name()+"-"+label(part)+".pdf", one, r.docs[0].Version, nil); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// label names a part by its pages, such as "1-3_5".
+func label(part []pageRange) string {
+	names := make([]string, len(part))
+	for i, p := range part {
+		names[i] = strconv.Itoa(p.first)
+		if p.last > p.first {
+			names[i] += "-" + strconv.Itoa(p.last)
+		}
+	}
+	const longest = 60
+	name := strings.Join(names, "_")
+
+	return name[:min(longest, len(name))]
+}
+
+func (r *run) rotate() error {
+	d := r.docs[0]
+
+	selected, err := r.selected(d.File)
+	if err != nil {
+		return err
+	}
+
+	if err := edit.Rotate(d.File, r.options.Degrees, selected); err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+
+	return r.add(r.name()+"-rotated.pdf", d.File, d.Version, nil)
+}
+
+// typeface is the font of marks.
+const typeface = "SourceSans3-Bold.ttf"
+
+func (r *run) stamp() error {
+	d, o := r.docs[0], r.options
+
+	selected, err := r.selected(d.File)
+	if err != nil {
+		return err
+	}
+
+	m, err := r.makeMark(d.File)
+	if err != nil {
+		return err
+	}
+	m.Place = edit.Place{Under: o.Under, Position: o.Position, Scale: 0.3, Opacity: 1}
+
+	if r.op == Watermark {
+		m.Place.Scale, m.Place.Opacity = 0.8, 0.15
+		if o.Text != "" {
+			m.Place.Rotation = 45
+		}
+	}
+
+	for _, c := range []struct{ value, to *float64 }{
+		{o.Scale, &m.Place.Scale}, {o.Opacity, &m.Place.Opacity}, {o.Rotation, &m.Place.Rotation},
+	} {
+		if c.value != nil {
+			*c.to = *c.value
+		}
+	}
+
+	warnings, err := edit.Stamp(d.File, m, selected)
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+	r.warn(warnings...)
+
+	return r.add(r.name()+"-stamped.pdf", d.File, d.Version, nil)
+}
+
+// makeMark adds what is to be drawn to the file.
+func (r *run) makeMark(f *pdffile.File) (edit.Mark, error) {
+	if r.options.Text != "" {
+		font, ok := fonts.Face(typeface)
+		if !ok {
+			return edit.Mark{}, fmt.Errorf("the font %s is not embedded", typeface)
+		}
+
+		m, err := edit.TextMark(f, r.options.Text, font)
+		if err != nil {
+			err = input.Invalid("text", "text: %v", err)
+		}
+
+		return m, err
+	}
+
+	if !bytes.Contains(r.mark.Data[:min(1024, len(r.mark.Data))], []byte("%PDF-")) {
+		m, err := edit.ImageMark(f, r.mark.Data)
+		if err != nil {
+			reason := err.Error() // about the picture only
+			err = fault.Errorf(fault.UnsupportedMediaType, "%s: %s", path.Base(r.mark.Name), reason)
+		}
+
+		return m, err
+	}
+
+	d, err := open(r.mark, r.options.Password, r.op)
+	if err != nil {
+		return edit.Mark{}, err
+	}
+
+	m, warnings, err := edit.PageMark(f, d.File)
+	if err != nil {
+		return m, invalid(path.Base(r.mark.Name), err)
+	}
+	r.warn(warnings...)
+
+	return m, nil
+}
+
+func (r *run) encrypt() error {
+	d, o := r.docs[0], r.options
+
+	if _, err := edit.Pages(d.File); err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+	permissions := pdffile.AllPermissions
+
+	for _, word := range o.Forbid {
+		permissions &^= forbidden()[word]
+	}
+	r.warn(edit.Unarchive(d.File)...)
+	edit.Clean(d.File)
+
+	return r.add(r.name()+"-encrypted.pdf", d.File, d.Version,
+		&pdffile.Protection{User: o.UserPassword, Owner: o.OwnerPassword, Permissions: permissions})
+}
+
+// Document is the result of info.
+type Document struct {
+	Pages int `json:"pages"`
+	// Sizes are the sizes of the pages in points, as shown; equal sizes that follow each other are listed once.
+	Sizes []Size `json:"sizes"`
+	edit.Description
+	Version    string `json:"version"`
+	Bytes      int    `json:"bytes"`
+	Encryption string `json:"encryption,omitempty"`
+	// Forbids lists what the file forbids without its owner password.
+	Forbids  []string `json:"forbids,omitempty"`
+	Repaired bool     `json:"repaired"`
+}
+
+// Size is the size of pages that follow each other.
+type Size struct {
+	First  int     `json:"first"`
+	Last   int     `json:"last"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+func (r *run) info() error {
+	d := r.docs[0]
+
+	sizes, err := edit.Sizes(d.File)
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+	out := Document{
+		Pages: len(sizes), Description: edit.About(d.File), Version: d.Version, Bytes: len(r.inputs[0].Data),
+		Encryption: d.Encryption, Repaired: d.Repaired,
+	}
+
+	for i, s := range sizes {
+		if n := len(out.Sizes); n > 0 && out.Sizes[n-1].Width == s[0] && out.Sizes[n-1].Height == s[1] {
+			out.Sizes[n-1].Last = i + 1
+			continue
+		}
+		out.Sizes = append(out.Sizes, Size{i + 1, i + 1, s[0], s[1]})
+	}
+
+	for _, word := range []string{"print", "copy", "modify", "annotate"} {
+		if bits := forbidden()[word] & 0x3c; d.Encryption != "" && d.Permissions&bits != bits {
+			out.Forbids = append(out.Forbids, word)
+		}
+	}
+
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	r.result.Files = []File{{Name: r.name() + ".json", Data: append(data, '\n')}}
+	r.result.Pages = len(sizes)
+
+	return nil
+}
+
+// text reads the text of the selected pages. A form feed separates pages, as in pdftotext.
+func (r *run) text() error {
+	f := r.docs[0].File
+
+	pages, err := edit.Pages(f)
+	if err != nil {
+		return invalid(r.inputs[0].Name, err)
+	}
+
+	list, err := r.ranges(len(pages))
+	if err != nil {
+		return err
+	}
+	reader := pagetext.NewReader(f)
+	var out bytes.Buffer
+
+	for i, n := range pages {
+		if list != nil && !within(list, i+1) {
+			continue
+		}
+
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+
+		text, err := reader.Page(n)
+		if err != nil {
+			return invalid(r.inputs[0].Name, fmt.Errorf("page %d: %w", i+1, err))
+		}
+
+		if r.result.Pages > 0 {
+			out.WriteByte('\f')
+		}
+		out.WriteString(text)
+		r.result.Pages++
+	}
+	r.result.Files = []File{{Name: r.name() + ".txt", Data: out.Bytes()}}
+
+	return nil
+}
