@@ -24,6 +24,20 @@ func TestMisplacedReturnsTheNotesOfTheFirstPageOnly(t *testing.T) {
 	}
 }
 
+// The order of a map is random, so one call proves little.
+func TestMisplacedIgnoresLaterPagesInAnyOrder(t *testing.T) {
+	t.Parallel()
+
+	for range 100 {
+		notes := Misplaced(map[string]int{
+			"fnref:1": 1, "foot-fn:1": 2, "fnref:2": 5, "foot-fn:2": 6, "fnref:3": 7, "foot-fn:3": 8,
+		})
+		if !slices.Equal(notes, []string{"fn:1"}) {
+			t.Fatalf("got %q, want only the note of page 1", notes)
+		}
+	}
+}
+
 func TestKeepAtEndAddsNotesToTheCall(t *testing.T) {
 	t.Parallel()
 

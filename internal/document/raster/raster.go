@@ -1,5 +1,4 @@
-// Package raster makes pictures of the pages of PDFs: pdf.js runs in a page of its
-// own that the browser forgets afterwards.
+// Package raster draws the pages of a PDF as pictures. pdf.js does it in a browser page that is discarded afterwards.
 package raster
 
 import (
@@ -16,8 +15,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// pdf.js 6.5.438 as npm has it, bundled by scripts/pdfjs.sh, and what we have it
-// do.
+// The browser page runs pdf.js 6.5.438 of npm, bundled by scripts/pdfjs.sh, and the function that draws one page.
 var (
 	//go:embed pdfjs/pdfjs.js.gz
 	libraryGz []byte
@@ -25,7 +23,7 @@ var (
 	rasterJS string
 )
 
-// library is unpacked when it is first needed: 1.7 MB.
+// library unpacks pdf.js on first use: 1.7 MB.
 var library = sync.OnceValues(func() (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(libraryGz))
 	if err != nil {
@@ -37,23 +35,24 @@ var library = sync.OnceValues(func() (string, error) {
 })
 
 const (
-	// MaxPages is how many pages of a document become pictures.
+	// MaxPages is the largest number of pages that Pages draws.
 	MaxPages = 500
-	// maxPixels bounds one picture.
+	// maxPixels is the largest number of pixels of one picture.
 	maxPixels = 100_000_000
-	// perRun is the number of pages that are drawn in one browser page, which parses the PDF each time. Another
-	// document may need its tab in between.
+	// perRun is the number of pages that one browser page draws. Each browser page parses the PDF once; a small number
+	// lets other documents use the tab in between.
 	perRun = 25
-	// pointsPerInch is the unit of a PDF.
+	// pointsPerInch converts the unit of a PDF, the point.
 	pointsPerInch = 72
 )
 
-// Script is chromium.Browser.Script.
+// Script runs JavaScript in a browser page, as chromium.Browser.Script does: first the library, then each expression,
+// whose values it returns as JSON.
 type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
 
-// Pages draws the pages of a PDF, so many of them, as PNGs at a resolution in
-// pixels to the inch. The largest has so many square inches. Errors:
-// ContentTooComplex, those of Script.
+// Pages draws the first count pages of a PDF and returns them as PNGs. The resolution is in pixels per inch; area is
+// that of the largest page, in square inches. Errors: ContentTooComplex beyond MaxPages or 100 million pixels, those of
+// script.
 func Pages(
 	ctx context.Context,
 	script Script,
@@ -104,8 +103,12 @@ func Pages(
 			var drawn struct {
 				PNG []byte `json:"png"`
 			}
-			if err := json.Unmarshal(value, &drawn); err != nil || len(drawn.PNG) == 0 {
-				return nil, fmt.Errorf("raster: a page came back as %.60s (%w)", value, err)
+			if err := json.Unmarshal(value, &drawn); err != nil {
+				return nil, fmt.Errorf("raster: page %d: %w", len(pictures)+1, err)
+			}
+
+			if len(drawn.PNG) == 0 {
+				return nil, fmt.Errorf("raster: page %d has no picture: %.60s", len(pictures)+1, value)
 			}
 			pictures = append(pictures, drawn.PNG)
 		}

@@ -1,0 +1,193 @@
+package merge
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"presswork/internal/markdown"
+)
+
+// parse merges documents whose paths are a.md, b.md and so on.
+func parse(t *testing.T, o markdown.Options, contents ...string) markdown.Document {
+	t.Helper()
+
+	var sources []Source
+	for i, content := range contents {
+		sources = append(sources, Source{
+			Path: string(rune('a'+i)) + ".md", Content: []byte(content), Options: o,
+		})
+	}
+
+	whole, err := Parse(t.Context(), markdown.New().Parse, sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return whole
+}
+
+func checkContains(t *testing.T, text string, wants ...string) {
+	t.Helper()
+
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+func TestLabelsAndNumbersWorkAcrossDocuments(t *testing.T) {
+	t.Parallel()
+
+	whole := parse(t, markdown.Options{},
+		"# One\n\n![First](x.png){#fig:first}\n\nSee [@fig:second].\n",
+		"# Two\n\n![Second](y.png){#fig:second}\n\nSee [@fig:first].\n")
+
+	var captions []string
+	for _, c := range whole.Captions {
+		captions = append(captions, c.ID)
+	}
+
+	if len(captions) != 2 || captions[0] == captions[1] {
+		t.Errorf("the captions have the anchors %q", captions)
+	}
+	checkContains(t, whole.HTML, "Figure\u00a01:</span> First", "Figure\u00a02:</span> Second",
+		`href="#`+captions[0]+`"`, `href="#`+captions[1]+`"`)
+}
+
+// The bibliography of all citations stands once, at the end; numbers continue.
+func TestDocumentsShareOneBibliography(t *testing.T) {
+	t.Parallel()
+
+	const library = `[{"id":"a","type":"book","title":"Alpha","author":[{"family":"Abel"}]},
+		{"id":"b","type":"book","title":"Beta","author":[{"family":"Bach"}]}]`
+	o := markdown.Options{
+		Bibliography: []string{"library.json"}, CitationStyle: "ieee",
+		Asset: func(string) ([]byte, error) { return []byte(library), nil },
+	}
+	whole := parse(
+		t,
+		o,
+		"# One\n\nAs in [@a].\n",
+		"# Two\n\nAs in [@b].\n\n# References\n\n::: {#refs}\n:::\n",
+		"# Three\n\n[@a]\n",
+	)
+
+	if n := strings.Count(whole.HTML, "Alpha"); n != 1 {
+		t.Errorf("the entry of the first book stands %d times in\n%s", n, whole.HTML)
+	}
+	before, after, _ := strings.Cut(whole.HTML, "References")
+	checkContains(t, before, "[1]", "[2]")
+	checkContains(t, after, "Abel", "Bach", "[1]")
+
+	if strings.Index(after, "Bach") > strings.Index(after, "Three") {
+		t.Error("the bibliography does not stand in the document that has a place for it")
+	}
+}
+
+func TestNotesAndTablesKeepTheirAnchors(t *testing.T) {
+	t.Parallel()
+
+	const note = "# Part\n\nText[^1].\n\n[^1]: Note.\n"
+	whole := parse(t, markdown.Options{}, note, note)
+
+	for _, id := range []string{`id="fn:1"`, `id="fnref:1"`, `id="part"`, `id="part-2"`} {
+		if n := strings.Count(whole.HTML, id); n != 1 {
+			t.Errorf("%s stands %d times in\n%s", id, n, whole.HTML)
+		}
+	}
+	checkContains(t, whole.HTML, `id="fn:1-2"`, `href="#fn:1-2"`, `id="fnref:1-2"`, `href="#fnref:1-2"`)
+}
+
+// A document without a heading gets an anchor for links to it.
+func TestLinksToADocumentWithoutHeading(t *testing.T) {
+	t.Parallel()
+
+	whole := parse(t, markdown.Options{}, "[b](b.md) [up](../b.md) [web](https://example.com/b.md)\n", "Text.\n")
+	checkContains(t, whole.HTML, `<a>up</a>`, `id="part-2"`, `href="#part-2">b`, `href="https://example.com/b.md"`)
+}
+
+func TestWholeHasWhatAnyDocumentHas(t *testing.T) {
+	t.Parallel()
+
+	whole := parse(t, markdown.Options{}, "# Der Anfang der Geschichte und das Ende\n", "[TOC]\n\n## Zwei\n")
+	if !whole.TOC || whole.Title != "Der Anfang der Geschichte und das Ende" || len(whole.Blocks) == 0 {
+		t.Errorf("got contents %t, title %q and %d blocks", whole.TOC, whole.Title, len(whole.Blocks))
+	}
+}
+
+func TestWholeHasWhatItsPartsHave(t *testing.T) {
+	t.Parallel()
+
+	first, second := "# One\n\nText.\n", "# Two\n\n## Three\n\nΕλλάδα, Россия, Ўзбекистон, العربية, 日本語 $$"+strings.Repeat(
+		"x+",
+		60,
+	)+"y$$\n"
+	parts := parse(t, markdown.Options{}, first)
+	other := parse(t, markdown.Options{}, second)
+
+	whole := parse(t, markdown.Options{}, first, second)
+	if whole.Parts != parts.Parts+other.Parts {
+		t.Errorf("the whole has %d parts, its documents %d and %d", whole.Parts, parts.Parts, other.Parts)
+	}
+
+	if want := parts.Letters.With(other.Letters); whole.Letters != want || want == (markdown.Document{}).Letters {
+		t.Errorf("the whole has the letters %v, want %v", whole.Letters, want)
+	}
+
+	if whole.WidestFormula != other.WidestFormula || other.WidestFormula == 0 {
+		t.Errorf("the widest formula is %v, want %v", whole.WidestFormula, other.WidestFormula)
+	}
+}
+
+// Equal anchors of captions and of the index get names of their own, and numbers of chapters continue.
+func TestCaptionsIndexAndChaptersOfParts(t *testing.T) {
+	t.Parallel()
+
+	const part = "# Part\n\n## Section\n\n![Picture](x.png){#fig:same}\n\nA \\index{word} here.\n"
+	whole := parse(t, markdown.Options{NumberHeadings: true, Chapter: 1}, part, part)
+
+	ids := map[string]bool{}
+	for _, c := range whole.Captions {
+		ids[c.ID] = true
+		checkContains(t, whole.HTML, `id="`+c.ID+`"`)
+	}
+
+	for _, e := range whole.Index {
+		ids[e.ID] = true
+		checkContains(t, whole.HTML, `id="`+e.ID+`"`)
+	}
+
+	if len(whole.Captions) != 2 || len(whole.Index) != 2 || len(ids) != 4 {
+		t.Errorf("the captions are %+v and the index is %+v", whole.Captions, whole.Index)
+	}
+	checkContains(t, whole.HTML, ">1.1\u00a0Section", ">2.1\u00a0Section")
+}
+
+func TestFirstDocumentDecidesForAll(t *testing.T) {
+	t.Parallel()
+
+	library := func(string) ([]byte, error) {
+		return []byte(`[{"id":"a","type":"book","title":"Alpha","author":[{"family":"Abel"}]}]`), nil
+	}
+	none := func(name string) ([]byte, error) { return nil, errors.New("no " + name) }
+
+	whole, err := Parse(t.Context(), markdown.New().Parse, []Source{
+		{Path: "/a.md", Content: []byte("# Eins\n\n[web](https://example.com/b.md)\n"), Options: markdown.Options{
+			Lang: "de", Asset: library,
+		}},
+		{Path: "/b.md", Content: []byte("# Zwei\n\n\"Wort\" von @a\n"), Options: markdown.Options{
+			Bibliography: []string{"library.json"}, Asset: none,
+		}},
+		{Path: "/c.md", Content: []byte("# Drei\n"), Options: markdown.Options{Lang: "en"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if whole.Lang != "de" {
+		t.Errorf("the language is %q, want de", whole.Lang)
+	}
+	checkContains(t, whole.HTML, "„Wort“", "Abel", `href="https://example.com/b.md"`)
+}
