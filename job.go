@@ -46,6 +46,8 @@ const (
 	KindConversion    Kind = "conversion"
 	KindExport        Kind = "export"
 	KindTranscription Kind = "transcription"
+	// KindPDF is an operation on existing PDF files.
+	KindPDF Kind = "pdf"
 )
 
 // Job is the public record of one piece of accepted work.

@@ -16,7 +16,8 @@ func Routes(t *testing.T) (all []string) {
 	t.Helper()
 
 	for _, r := range new(Server).routes() {
-		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", "/v1/models/*", "/v1/models/{id}").Replace(r.path)
+		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", ":operation", "{operation}", "/v1/models/*", "/v1/models/{id}").
+			Replace(r.path)
 		switch {
 		case strings.HasSuffix(path, "/*"):
 			// Paths below the monitor's page are not part of the API.

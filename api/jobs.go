@@ -256,7 +256,9 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 		kind, err := oneOf(
 			"kind",
 			text,
-			[]presswork.Kind{presswork.KindConversion, presswork.KindExport, presswork.KindTranscription},
+			[]presswork.Kind{
+				presswork.KindConversion, presswork.KindExport, presswork.KindTranscription, presswork.KindPDF,
+			},
 		)
 		if err != nil {
 			return q, err

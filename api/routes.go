@@ -35,6 +35,8 @@ func (s *Server) routes() []route {
 		{"POST", "/api/preview", byKey, s.limited(jobLimits, s.previewDocument)},
 		{"POST", "/api/analysis", byKey, s.limited(jobLimits, s.analyzeDocument)},
 
+		{"POST", "/api/pdf/:operation", byKey, s.limited(jobLimits, s.editPDF)},
+
 		{"GET", "/api/artifacts/:id/download", byToken, s.download},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 

@@ -38,6 +38,9 @@ var (
 	// ExportPage renders the page at an address as a PDF or a picture. The page may take two minutes. A
 	// page that fails is not retried.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
+	// EditPDF performs an operation on existing PDF files. It runs in a render slot, because the slots bound
+	// a worker's memory and processors.
+	EditPDF = Kind[PDFEdit]{Name: "pdf:v1", Queue: Render, Retries: 3, Timeout: 16 * time.Minute}
 	// TranscribeAudio transcribes a recording. A model's Routing bounds each part of the recording; this
 	// limit is above them.
 	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}

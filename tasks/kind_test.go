@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/pdfops"
 	"presswork/tasks"
 )
 
@@ -74,6 +75,15 @@ func TestOldPayloadsDecode(t *testing.T) {
 				Cookies:               []export.Cookie{{Name: "a", Value: "b"}},
 			},
 		},
+	})
+	decodes(t, "testdata/pdf_v1.json", tasks.PDFEdit{
+		Operation: "stamp",
+		Options: pdfops.Options{
+			Password: "in", Pages: "1-3", Text: "Draft", Position: "top", Scale: new(0.5), Under: true,
+		},
+		Files: []tasks.Asset{{Name: "a.pdf", Key: "sources/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
+		Mark:  &tasks.Asset{Name: "b.png", Key: "sources/01JD4X2Z8Q0000000000000000/1", Size: 3, SHA256: "cd34"},
+		Keep:  600,
 	})
 	decodes(t, "testdata/transcribe_v1.json", tasks.Transcription{
 		Model:       "whisper-large-v3",

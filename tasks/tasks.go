@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/pdfops"
 	"presswork/tasks/asynqext"
 	"presswork/tasks/record"
 )
@@ -191,6 +192,44 @@ func (e PageExport) ContentType() string {
 	}
 
 	return "image/" + e.Screenshot.Type
+}
+
+// PDFEdit is the payload of EditPDF.
+type PDFEdit struct {
+	Operation pdfops.Operation `json:"operation"`
+	Options   pdfops.Options   `json:"options"`
+	// Files are the PDF files. Mark is the picture or the PDF to draw; nil if there is none.
+	Files []Asset `json:"files"`
+	Mark  *Asset  `json:"mark,omitempty"`
+	// Keep is as in PageExport.
+	Keep int64 `json:"keep,omitempty"`
+}
+
+// ContentType returns the content type of the result. Several PDF files are in an archive.
+func (e PDFEdit) ContentType() string {
+	switch {
+	case e.Operation == pdfops.Info:
+		return "application/json"
+	case e.Operation == pdfops.Text:
+		return "text/plain; charset=utf-8"
+	case e.Operation == pdfops.Split && !e.Options.Single:
+		return "application/zip"
+	}
+
+	return presswork.PDF.ContentType()
+}
+
+// Keys returns the store keys of the files.
+func (e PDFEdit) Keys() (keys []string) {
+	for _, f := range e.Files {
+		keys = append(keys, f.Key)
+	}
+
+	if e.Mark != nil {
+		keys = append(keys, e.Mark.Key)
+	}
+
+	return keys
 }
 
 // Transcription is the payload of TranscribeAudio.

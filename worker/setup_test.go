@@ -210,6 +210,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	})
 	tasks.Handle(server, tasks.ConvertPDF, w.Convert)
 	tasks.Handle(server, tasks.ChooseTheme, w.Choose)
+	tasks.Handle(server, tasks.EditPDF, w.EditPDF)
 
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)

@@ -248,6 +248,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			})
 			tasks.Handle(taskServer, tasks.ConvertPDF, printer.Convert)
 			tasks.Handle(taskServer, tasks.ExportPage, printer.Export)
+			tasks.Handle(taskServer, tasks.EditPDF, printer.EditPDF)
 			tasks.HandleAsk(taskServer, tasks.RenderPreview, printer.Preview)
 			tasks.HandleAsk(taskServer, tasks.DrawDiagrams, printer.Draw)
 		}

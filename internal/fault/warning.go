@@ -36,4 +36,6 @@ const (
 	// TimesMissing: the model returned no times. A format with times then has the times of the parts in which the
 	// recording was sent.
 	TimesMissing WarningCode = "times_missing"
+	// PDFChanged is what an operation on an existing PDF file dropped or changed.
+	PDFChanged WarningCode = "pdf_changed"
 )

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"context"
+	"mime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork"
+	"presswork/api/upload"
+	"presswork/internal/fault"
+	"presswork/internal/input"
+	"presswork/internal/pdfops"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// pdfWait bounds a synchronous operation on PDF files, including its wait for a worker.
+const pdfWait = 5 * time.Minute
+
+// editPDF answers POST /api/pdf/{operation}. It submits a job and sends the result, as exportPage does.
+func (s *Server) editPDF(c *fiber.Ctx) error {
+	operation := pdfops.Operation(c.Params("operation"))
+	if !slices.Contains(pdfops.Operations(), operation) {
+		return fault.Errorf(fault.NotFound, "there is no operation %s; the operations are %v",
+			input.Quote(string(operation)), pdfops.Operations())
+	}
+
+	request, err := s.readPDF(c)
+	defer request.Discard()
+
+	if err == nil {
+		err = pdfops.Check(operation, request.Options, len(request.Files), request.Mark != nil)
+	}
+
+	if err == nil && request.WebhookURL != "" {
+		if _, wrong := s.Webhooks.CheckURL(request.WebhookURL); wrong != nil {
+			err = webhookError(wrong)
+		}
+	}
+
+	if err != nil {
+		return err
+	}
+	prefer := preferencesOf(c)
+	payload := tasks.PDFEdit{Operation: operation, Options: request.Options}
+
+	if !prefer.later() {
+		payload.Keep = int64(deliveredKeep / time.Second)
+	}
+
+	rec, replayed, err := s.submitPDF(c, request, payload)
+	if err != nil {
+		return err
+	}
+
+	answer := func(ended tasks.Record) error { return s.answerEnded(c, ended, prefer.later()) }
+	if prefer.later() {
+		return s.answerLater(c, rec, replayed, prefer, answer)
+	}
+
+	late := fault.Errorf(fault.RenderTimeout,
+		"the operation did not end within %s; send \"Prefer: respond-async\" to fetch the result later", pdfWait)
+
+	return s.answerAtEnd(c, rec, replayed, pdfWait, late, answer)
+}
+
+// readPDF reads the form of a request.
+func (s *Server) readPDF(c *fiber.Ctx) (upload.PDF, error) {
+	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || media != fiber.MIMEMultipartForm {
+		return upload.PDF{}, fault.Errorf(fault.UnsupportedMediaType,
+			"Content-Type is %s; allowed: multipart/form-data", input.Quote(c.Get(fiber.HeaderContentType)))
+	}
+
+	if params["boundary"] == "" {
+		return upload.PDF{}, errNoBoundary
+	}
+
+	b, err := s.body(c, s.MaxUploadBytes+upload.FormOverhead, "the form with the PDF files")
+	if err != nil {
+		return upload.PDF{}, err
+	}
+
+	return upload.ReadPDF(b, params["boundary"], s.MaxUploadBytes, &b.meta.held)
+}
+
+// submitPDF reserves the job, stores its files and submits it.
+func (s *Server) submitPDF(
+	c *fiber.Ctx,
+	request upload.PDF,
+	payload tasks.PDFEdit,
+) (rec tasks.Record, replayed bool, err error) {
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return rec, false, err
+	}
+	meta := metadataOf(c.Context())
+	sub := tasks.Submission{
+		ID:          tasks.NewID(),
+		Kind:        presswork.KindPDF,
+		Owner:       meta.caller.Name,
+		Filename:    request.Filename,
+		ContentType: payload.ContentType(),
+		WebhookURL:  request.WebhookURL,
+		RequestID:   meta.id,
+		TraceParent: meta.trace,
+		Task:        tasks.Task{Queue: tasks.EditPDF.Queue},
+	}
+	own := sub.ID
+	files := request.Files
+
+	if request.Mark != nil {
+		files = append(slices.Clone(files), request.Mark)
+	}
+
+	if key != "" {
+		var content []string
+		for _, a := range files {
+			content = append(content, a.Name, a.SHA256)
+		}
+		same := payload
+		sub.IdempotencyKey = key
+		setFingerprint(&sub, []any{&same, content, request.WebhookURL, request.Filename}, &same.Keep)
+	}
+
+	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
+		return rec, replayed, err
+	}
+
+	store, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
+		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
+	defer cancel()
+	var stored []string
+
+	for i, a := range files {
+		file := tasks.Asset{
+			Name: a.Name, Key: storage.AssetKey(sub.ID, own, strconv.Itoa(i)), Size: a.Size, SHA256: a.SHA256,
+		}
+		stored = append(stored, file.Key)
+
+		if err := s.putSource(store, file.Key, a.Open(), a.Size, "application/octet-stream"); err != nil {
+			s.removeSources(stored, err)
+			return rec, false, err
+		}
+
+		if a == request.Mark {
+			payload.Mark = &file
+		} else {
+			payload.Files = append(payload.Files, file)
+		}
+	}
+
+	if sub.Task, err = tasks.EditPDF.Task(payload); err != nil {
+		s.removeSources(stored, nil)
+		return rec, false, err
+	}
+
+	ctx, done := s.deadline()
+	defer done()
+
+	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	if replayed {
+		s.removeSources(stored, nil)
+	}
+	meta.held.Release() // the store has the files, and the client may wait for minutes
+
+	return rec, replayed, err
+}

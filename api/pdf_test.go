@@ -1,0 +1,132 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/api"
+	"presswork/internal/fault"
+	"presswork/tasks"
+)
+
+// edit sends a form to /api/pdf.
+func (h *harness) edit(operation string, parts []part, headers ...string) reply {
+	h.t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+
+	for _, p := range parts {
+		out, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {p.disposition}})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		io.WriteString(out, p.data)
+	}
+	w.Close()
+
+	return h.do("POST", "/api/pdf/"+operation, &b, append(headers, "Content-Type: "+w.FormDataContentType())...)
+}
+
+func TestAPDFOperationBecomesAJob(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.finishNext("application/pdf", []byte("%PDF-result"))
+
+	r := h.edit("stamp", []part{
+		file("file", "C:\\docs\\report.pdf", "%PDF-one"), file("mark", "logo.png", "PNG"),
+		field("options", `{"pages":"1-2","opacity":0.5}`),
+	})
+	if r.StatusCode != 200 || string(r.body) != "%PDF-result" || r.Header.Get("x-job-id") == "" {
+		t.Fatalf("got %d %s", r.StatusCode, r.body)
+	}
+	sub := h.queue.last()
+	var task tasks.PDFEdit
+
+	if err := json.Unmarshal(sub.Task.Payload, &task); err != nil {
+		t.Fatal(err)
+	}
+
+	if sub.Kind != presswork.KindPDF || sub.Task.Queue != tasks.Render || task.Operation != "stamp" ||
+		task.Keep != 600 ||
+		task.Options.Pages != "1-2" ||
+		*task.Options.Opacity != 0.5 ||
+		len(task.Files) != 1 ||
+		task.Mark == nil {
+		t.Fatalf("got %+v of %+v", task, sub)
+	}
+
+	if one, mark := h.stored(task.Files[0].Key), h.stored(task.Mark.Key); string(one) != "%PDF-one" ||
+		string(mark) != "PNG" || task.Files[0].Name != "report.pdf" {
+		t.Errorf("stored %q as %s, and %q", one, task.Files[0].Name, mark)
+	}
+}
+
+func TestAPDFOperationCanBeFollowedInstead(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	parts := []part{file("file", "a.pdf", "%PDF-a"), file("file", "b.pdf", "%PDF-b")}
+
+	r := h.edit("merge", parts, "Prefer: respond-async", "Idempotency-Key: k")
+	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" {
+		t.Fatalf("got %d %s", r.StatusCode, r.body)
+	}
+	var task tasks.PDFEdit
+
+	if err := json.Unmarshal(
+		h.queue.last().Task.Payload,
+		&task,
+	); err != nil || task.Keep != 0 ||
+		len(task.Files) != 2 ||
+		task.Files[0].Name != "a.pdf" {
+		t.Errorf("got %+v, %v", task, err)
+	}
+}
+
+func TestInvalidPDFRequestsAreRejected(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000 })
+	one := file("file", "a.pdf", "%PDF-a")
+
+	for name, c := range map[string]struct {
+		operation string
+		parts     []part
+		status    int
+		code      fault.Code
+		param     string
+	}{
+		"unknown operation": {"crop", []part{one}, 404, fault.NotFound, ""},
+		"no file":           {"rotate", []part{field("options", `{"degrees":90}`)}, 400, fault.InvalidRequest, ""},
+		"two for rotate":    {"rotate", []part{one, one, field("options", `{"degrees":90}`)}, 400, fault.InvalidRequest, ""},
+		"bad option":        {"rotate", []part{one, field("options", `{"degrees":45}`)}, 400, fault.InvalidOption, "options.degrees"},
+		"unknown option":    {"rotate", []part{one, field("options", `{"degree":90}`)}, 400, fault.UnknownField, "options.degree"},
+		"unknown field":     {"rotate", []part{one, field("pages", "1")}, 400, fault.UnknownField, "pages"},
+		"two marks":         {"stamp", []part{one, file("mark", "a", "x"), file("mark", "b", "x")}, 400, fault.InvalidType, "mark"},
+		"too large":         {"text", []part{file("file", "a.pdf", strings.Repeat("x", 1001))}, 413, fault.ContentTooLarge, "file"},
+		"bad webhook":       {"text", []part{one, field("webhook_url", "ftp://x")}, 400, fault.WebhookInvalid, "webhook_url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := h.edit(c.operation, c.parts)
+
+			var got struct{ Error fault.Error }
+			if err := json.Unmarshal(
+				r.body,
+				&got,
+			); err != nil || r.StatusCode != c.status ||
+				got.Error.Code != c.code ||
+				got.Error.Param != c.param {
+				t.Errorf("got %d %s, %v", r.StatusCode, r.body, err)
+			}
+		})
+	}
+
+	if keys := fmt.Sprint(h.storedKeys()); keys != "[]" {
+		t.Errorf("rejected requests stored %s", keys)
+	}
+}

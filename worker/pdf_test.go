@@ -1,0 +1,132 @@
+package worker_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/fault"
+	"presswork/internal/pdffile/parse"
+	"presswork/internal/pdfops"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// submitPDF stores the files, submits an operation on them and returns the id of its job.
+func (s *shop) submitPDF(payload tasks.PDFEdit, files ...[]byte) (id string) {
+	s.t.Helper()
+	id = tasks.NewID()
+
+	for i, data := range files {
+		key := storage.AssetKey(id, id, string(rune('0'+i)))
+		if _, err := s.store.Put(
+			s.t.Context(),
+			key,
+			bytes.NewReader(data),
+			int64(len(data)),
+			storage.Attrs{},
+		); err != nil {
+			s.t.Fatal(err)
+		}
+		payload.Files = append(payload.Files, tasks.Asset{Name: "essay.pdf", Key: key, Size: int64(len(data))})
+	}
+
+	task, err := tasks.EditPDF.Task(payload)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+
+	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{
+		ID: id, Kind: presswork.KindPDF, ContentType: payload.ContentType(), Task: task,
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+
+	return id
+}
+
+func TestOperationsOnPDFFilesAreStoredAndNamed(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	source, err := os.ReadFile("../internal/pdfops/testdata/crazyones.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for name, c := range map[string]struct {
+		task        tasks.PDFEdit
+		files       int
+		named       string
+		contentType string
+		pages       int
+	}{
+		"merge": {tasks.PDFEdit{Operation: pdfops.Merge}, 2, "merged.pdf", "application/pdf", 2},
+		"split": {tasks.PDFEdit{Operation: pdfops.Split}, 1, "essay.zip", "application/zip", 1},
+		"info":  {tasks.PDFEdit{Operation: pdfops.Info}, 1, "essay.json", "application/json", 1},
+		"text":  {tasks.PDFEdit{Operation: pdfops.Text}, 1, "essay.txt", "text/plain; charset=utf-8", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var files [][]byte
+			for range c.files {
+				files = append(files, source)
+			}
+			id := s.submitPDF(c.task, files...)
+
+			rec := s.ended(id)
+			if rec.Status != presswork.Completed {
+				t.Fatalf("%s %v", rec.Status, rec.Error)
+			}
+
+			if a := rec.Artifact; a.Filename != c.named || a.ContentType != c.contentType || a.Pages != c.pages {
+				t.Errorf("got %+v", a)
+			}
+
+			r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.contentType), storage.Range{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+
+			data, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			switch name {
+			case "merge":
+				_, err = parse.Read(data, "")
+			case "split":
+				var archive *zip.Reader
+				if archive, err = zip.NewReader(bytes.NewReader(data), int64(len(data))); err == nil &&
+					(len(archive.File) != 1 || archive.File[0].Name != "essay-1.pdf") {
+					t.Errorf("the archive has %d files", len(archive.File))
+				}
+			case "text":
+				if !strings.Contains(string(data), "The Crazy Ones") {
+					t.Errorf("the text is %.80q", data)
+				}
+			}
+
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAnOperationOnNoPDFFails(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	rec := s.ended(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Text}, []byte("hello")))
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFInvalid ||
+		!strings.Contains(rec.Error.Message, "essay.pdf: the file is not a PDF") || rec.Attempts != 1 {
+		t.Errorf("got %s %v after %d attempts", rec.Status, rec.Error, rec.Attempts)
+	}
+}
