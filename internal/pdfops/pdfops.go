@@ -64,7 +64,7 @@ type Options struct {
 	Text string `json:"text"`
 	// Position is one of edit.Positions. Default: center.
 	Position string `json:"position"`
-	// Scale is the width of the mark as a part of the page's: 0.01 to 1. Default: 0.3; for watermark 0.8.
+	// Scale is the width of the mark as a share of the page width: 0.01 to 1. Default: 0.3; for watermark 0.8.
 	Scale *float64 `json:"scale"`
 	// Opacity is 0 to 1. Default: 1; for watermark 0.15.
 	Opacity *float64 `json:"opacity"`
