@@ -162,7 +162,7 @@ func TestCaptionsIndexAndChaptersOfParts(t *testing.T) {
 	if len(whole.Captions) != 2 || len(whole.Index) != 2 || len(ids) != 4 {
 		t.Errorf("the captions are %+v and the index is %+v", whole.Captions, whole.Index)
 	}
-	checkContains(t, whole.HTML, ">1.1\u00a0Section", ">2.1\u00a0Section")
+	checkContains(t, whole.HTML, ">1.1\u2002Section", ">2.1\u2002Section")
 }
 
 func TestFirstDocumentDecidesForAll(t *testing.T) {
