@@ -67,7 +67,7 @@ func (c *Config) apiSettings() []setting {
 		},
 		{
 			name: "KEYS_CONFIG", field: &c.KeysConfig,
-			help: "File of named keys, reloaded when it changes. Unset: keys.yaml, if it is present now or later.",
+			help: "File of named keys, reloaded when it changes. Unset: keys.yaml, if it exists now or later.",
 		},
 		{name: "DEBUG", field: &c.Debug, def: "false", help: "Debug logging; the same as LOG_LEVEL=debug."},
 	}
@@ -81,8 +81,8 @@ func (c *Config) folderSettings() []setting {
 			name:  "CACHE_DIR",
 			field: &c.CacheDir,
 			def:   "./.cache",
-			help: "Browser profiles. Safe to delete. A process of root keeps profiles in the temporary directory instead, " +
-				"where the browser's own user can reach them.",
+			help: "Browser profiles. Safe to delete. A root process keeps them in the temporary directory, where the " +
+				"browser's user can reach them.",
 		},
 		{
 			name: "THEMES_DIR", field: &c.ThemesDir, def: "./themes",
@@ -105,14 +105,13 @@ func (c *Config) workerSettings() []setting {
 		},
 		{
 			name: "WORKER_QUEUES", field: &c.WorkerQueues, allowed: "render,export,text,audio,infer,tools,bulk",
-			help: "Comma list of the queues that this worker serves. Unset: all. If every node of a fleet lists only " +
-				"infer and tools, the fleet serves only completions and needs no S3 store.",
+			help: "Comma list of the queues that this worker serves. Unset: all. A fleet whose nodes list only infer " +
+				"and tools serves only completions and needs no S3 store.",
 		},
 		{
 			name:  "CHROMIUM_PATH",
 			field: &c.ChromiumPath,
-			help: "The browser: a name in PATH or a file. Unset: the first of the usual names and places; headless shells " +
-				"come first.",
+			help:  "The browser: a name in PATH or a file. Unset: searched in the usual places, headless shells first.",
 		},
 		{
 			name: "WORKER_ADDR", field: &c.WorkerAddr, def: "127.0.0.1:9090", check: "hostport",
@@ -165,8 +164,8 @@ func (c *Config) retentionSettings() []setting {
 			name:  "RENDER_CACHE_SHARED",
 			field: &c.RenderCacheShared,
 			def:   "false",
-			help: "Keys share the render cache. This is faster when they print the same documents, but a fast job then " +
-				"reveals that another key printed the same text.",
+			help: "Keys share the render cache. Equal documents print faster, but a fast job reveals that another " +
+				"key printed the same text.",
 		},
 	}
 }

@@ -6,8 +6,8 @@ func (c *Config) inferenceSettings() []setting {
 		{
 			name:  "INFERENCE_CONFIG",
 			field: &c.InferenceConfig,
-			help: "File of models and their upstreams, reloaded when it changes. Unset: models.yaml, if it is present now " +
-				"or later; else the models of an Ollama or llama-server on this machine.",
+			help: "File of models and their upstreams, reloaded when it changes. Unset: models.yaml, if it exists " +
+				"now or later; else the models of a local Ollama or llama-server.",
 		},
 		{
 			name: "INFERENCE_VENDOR", field: &c.InferenceVendor, def: "presswork", check: "word",
@@ -15,7 +15,7 @@ func (c *Config) inferenceSettings() []setting {
 		},
 		{
 			name: "INFERENCE_LAX", field: &c.InferenceLax, def: "false",
-			help: "Completions accept options that cannot be combined, as the tests of some SDKs send them.",
+			help: "Completions accept options that cannot be combined; the tests of some SDKs send them.",
 		},
 		{
 			name: "INFERENCE_CONCURRENCY", field: &c.InferenceConcurrency, def: "512", min: "1", max: "10000",
@@ -62,8 +62,8 @@ func (c *Config) inferenceSettings() []setting {
 			def:   "64",
 			min:   "1",
 			max:   "10000",
-			help: "Completions whose built-in tools this worker serves at a time. Most of them wait for the model: at " +
-				"most half as many programs run at a time as there are CPUs.",
+			help: "Completions whose built-in tools this worker serves at a time. Most of them wait for the model, " +
+				"so at most half as many programs run as the machine has CPUs.",
 		},
 		{
 			name: "TOOL_PYTHON", field: &c.ToolPython, def: "python3",
@@ -72,7 +72,7 @@ func (c *Config) inferenceSettings() []setting {
 		},
 		{
 			name: "TOOL_MEMORY_MB", field: &c.ToolMemoryMB, def: "512", min: "64", max: "1048576",
-			help: "Memory of the code of one completion, in MB. Its files come on top: 64 MB each in /work and /tmp.",
+			help: "Memory of one completion's code, in MB. Its files may take 64 MB more in /work and in /tmp.",
 		},
 		{
 			name: "TOOL_MEMORY_TOTAL_MB", field: &c.ToolMemoryTotalMB, def: "0", min: "0", max: "16777216",
