@@ -32,18 +32,32 @@ const (
 )
 
 // completeChat answers POST /v1/chat/completions.
-func (s *Server) completeChat(c *fiber.Ctx) error { return s.complete(c, s.v1.ReadChat) }
+func (s *Server) completeChat(c *fiber.Ctx) error {
+	return s.complete(c, "a request for a completion", s.v1.ReadChat)
+}
 
 // completeText answers POST /v1/completions.
-func (s *Server) completeText(c *fiber.Ctx) error { return s.complete(c, s.v1.ReadText) }
+func (s *Server) completeText(c *fiber.Ctx) error {
+	return s.complete(c, "a request for a completion", s.v1.ReadText)
+}
+
+// embed answers POST /v1/embeddings.
+func (s *Server) embed(c *fiber.Ctx) error {
+	return s.complete(c, "a request for embeddings", s.v1.ReadEmbedding)
+}
+
+// rerank answers POST /v1/rerank.
+func (s *Server) rerank(c *fiber.Ctx) error {
+	return s.complete(c, "a request to rank documents", s.v1.ReadReranking)
+}
 
 // readCall reads the body of a request for a call.
 type readCall = func(body []byte, h openai.Head) (*openai.Call, error)
 
-// complete reads a request with read, runs the call, and sends the answer whole or as a stream. A stream outlives
-// this handler and ends the call itself.
-func (s *Server) complete(c *fiber.Ctx, read readCall) error {
-	call, err := s.readCall(c, maxCompletionBody, "a request for a completion", read)
+// complete reads a request with read, runs the call, and sends the answer whole or as a stream. what names the body
+// in errors. A stream outlives this handler and ends the call itself.
+func (s *Server) complete(c *fiber.Ctx, what string, read readCall) error {
+	call, err := s.readCall(c, maxCompletionBody, what, read)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func (s *Server) routes() []route {
 
 		{"POST", "/v1/chat/completions", byKey, s.limited(completionLimits, s.completeChat)},
 		{"POST", "/v1/completions", byKey, s.limited(completionLimits, s.completeText)},
+		{"POST", "/v1/embeddings", byKey, s.limited(completionLimits, s.embed)},
+		{"POST", "/v1/rerank", byKey, s.limited(completionLimits, s.rerank)},
 		{"POST", "/v1/audio/transcriptions", byKey, s.limited(audioLimits, s.transcribe(inference.Transcribe))},
 		{"POST", "/v1/audio/translations", byKey, s.limited(audioLimits, s.transcribe(inference.Translate))},
 		{"POST", "/v1/audio/speech", byKey, s.limited(audioLimits, s.speak)},

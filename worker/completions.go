@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,7 +55,7 @@ type CompletionOptions struct {
 	Log *slog.Logger
 }
 
-// Completions answers chat completions and calls for speech.
+// Completions answers calls for completions, speech, embeddings and rankings.
 type Completions struct {
 	CompletionOptions
 	metrics completionMetrics
@@ -120,14 +121,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 		return run.Send(buffer)
 	}
 
-	var result inference.Result
-	if job.Speech != nil {
-		result, err = c.speak(ctx, job, emit)
-	} else {
-		result, err = c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
-			return emit(inference.Frame{Chunk: chunk}, chunk.First)
-		})
-	}
+	result, err := c.runJob(ctx, job, emit)
 	watch.done(result, err)
 
 	if err != nil {
@@ -179,12 +173,27 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	return c.end(run, inference.Frame{Result: &result})
 }
 
+// emitFrame sends a frame to the caller. first marks the first one of an answer.
+type emitFrame = func(f inference.Frame, first bool) error
+
+// runJob runs the request of a job with the gateway and sends its answer.
+func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	switch {
+	case job.Speech != nil:
+		return c.speak(ctx, job, emit)
+	case job.Embedding != nil:
+		return c.embed(ctx, job, emit)
+	case job.Reranking != nil:
+		return c.rerank(ctx, job, emit)
+	}
+
+	return c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
+		return emit(inference.Frame{Chunk: chunk}, chunk.First)
+	})
+}
+
 // speak runs a call for speech and sends each sound.
-func (c *Completions) speak(
-	ctx context.Context,
-	job inference.Job,
-	emit func(f inference.Frame, first bool) error,
-) (inference.Result, error) {
+func (c *Completions) speak(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
 	result := inference.Result{Model: job.Speech.Model}
 	job.Speech.Owner = job.Request.Owner
 	err := c.Gateway.Speak(ctx, job.Speech, func(sound *inference.Sound) error {
@@ -195,6 +204,45 @@ func (c *Completions) speak(
 	})
 
 	return result, err
+}
+
+// vectorFrame is how many bytes of vectors a frame has at most, unless one vector has more.
+const vectorFrame = 256 << 10
+
+// embed runs a call for embeddings. It sends nothing before all vectors are complete, so that another worker can
+// start the call over.
+func (c *Completions) embed(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	job.Embedding.Owner = job.Request.Owner
+
+	vectors, result, err := c.Gateway.Embed(ctx, job.Embedding)
+	if err != nil {
+		return result, err
+	}
+	perFrame := max(1, vectorFrame/len(vectors.Data[0]))
+
+	for part := range slices.Chunk(vectors.Data, perFrame) {
+		frame := inference.Frame{Vectors: &inference.Vectors{First: !result.Emitted, Data: part}}
+		result.Emitted = true
+
+		if err := emit(frame, frame.Vectors.First); err != nil {
+			return result, err
+		}
+	}
+
+	return result, nil
+}
+
+// rerank runs a call that ranks documents.
+func (c *Completions) rerank(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	job.Reranking.Owner = job.Request.Owner
+
+	ranking, result, err := c.Gateway.Rerank(ctx, job.Reranking)
+	if err != nil {
+		return result, err
+	}
+	result.Emitted = true
+
+	return result, emit(inference.Frame{Ranking: ranking}, true)
 }
 
 // Own completes a request of the program itself, without the queue and its limits. The usage is recorded
@@ -236,9 +284,15 @@ func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, 
 	}
 
 	err := json.Unmarshal(body, &job)
-	if job.Request == nil && job.Speech != nil {
-		// The fields that all calls share are read from Request.
+	// The fields that all calls share are read from Request.
+	switch {
+	case job.Request != nil:
+	case job.Speech != nil:
 		job.Request = &inference.Request{Model: job.Speech.Model}
+	case job.Embedding != nil:
+		job.Request = &inference.Request{Model: job.Embedding.Model}
+	case job.Reranking != nil:
+		job.Request = &inference.Request{Model: job.Reranking.Model}
 	}
 
 	if err != nil || job.Request == nil {

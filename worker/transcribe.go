@@ -158,7 +158,7 @@ func (h *transcription) listen(ctx context.Context) (whole inference.Transcript,
 	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
 	defer ended()
 
-	if h.model, err = h.Models().AdmitAudio(h.task.Model, inference.CanTranscribe); err != nil {
+	if h.model, err = h.Models().Require(h.task.Model, inference.CanTranscribe); err != nil {
 		return whole, err
 	}
 

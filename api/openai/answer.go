@@ -27,6 +27,11 @@ type Answer struct {
 // an earlier call.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
 	call.head.SetID(raw.ID)
+
+	if call.answer == nil {
+		call.answer = wire.NewCollector(call.head)
+	}
+
 	return &Answer{service: s, call: call, raw: raw}
 }
 
@@ -61,12 +66,12 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	return frames, err
 }
 
-// Collect waits for the whole completion and returns its body. queued is how long the call waited for a worker,
+// Collect waits for the whole answer and returns its body. queued is how long the call waited for a worker,
 // negative when no worker took it.
 func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
 	ctx, cancel := a.call.patience(ctx)
 	defer cancel()
-	whole := wire.NewCollector(a.call.head)
+	whole := a.call.answer
 	queued = -1
 
 	for {
@@ -75,10 +80,8 @@ func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration
 			return whole.Append(nil), queued, nil
 		}
 
-		for _, f := range frames {
-			if f.Chunk != nil {
-				whole.Add(f.Chunk)
-			}
+		for i := range frames {
+			whole.Add(&frames[i])
 		}
 		queued = max(queued, queueTime(frames))
 
@@ -88,10 +91,11 @@ func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration
 	}
 }
 
-// queueTime returns how long the call waited for a worker. It is in the first chunk; without that chunk it is -1.
+// queueTime returns how long the call waited for a worker. It is in the first frame of the answer; without that frame
+// it is -1.
 func queueTime(frames []inference.Frame) time.Duration {
 	for _, f := range frames {
-		if f.Chunk != nil && f.Chunk.First {
+		if f.Chunk != nil && f.Chunk.First || f.Ranking != nil || f.Vectors != nil && f.Vectors.First {
 			return time.Duration(f.QueueTime * float64(time.Second))
 		}
 	}

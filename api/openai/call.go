@@ -54,18 +54,29 @@ func (h Head) deadline() time.Time {
 	return h.Began.Add(h.Timeout)
 }
 
-// Call is a checked request for a completion or for speech.
+// Call is a checked request for a completion, speech, embeddings or a ranking.
 type Call struct {
 	stream.Call
 	// Limits are the limits on tokens that the call counts against. Speech has none.
 	Limits meter.Limits
 
 	model *inference.Model
-	// Either request or speech is set until Forget.
-	request  *inference.Request
-	speech   *inference.Speech
+	// job has the request until Forget.
+	job inference.Job
+	// tokens is how many tokens the call may use, by estimate.
+	tokens   int
+	answer   collector
 	head     wire.Head
 	deadline time.Time
+}
+
+// collector gathers the frames of an answer that is sent whole.
+type collector interface {
+	Add(f *inference.Frame)
+	// Append appends the body of the answer to dst.
+	Append(dst []byte) []byte
+	// Failed returns e with what the answer had before it.
+	Failed(e *inference.Error) *inference.Error
 }
 
 // parse reads the body of a request for a completion.
@@ -108,18 +119,23 @@ func (s *Service) readCompletion(body []byte, h Head, read parse) (*Call, error)
 		Call:     h.call(tierOf(request.ServiceTier), s.o.QueueTimeout),
 		Limits:   meter.Limits{TPM: h.Caller.Limits.TPM, TPD: h.Caller.Limits.TPD},
 		model:    model,
-		request:  request,
+		job:      inference.Job{Request: request},
+		tokens:   request.EstimateTokens() + cmp.Or(request.MaxTokens, reserveAnswer)*request.Choices(),
 		head:     wire.HeadOf(request),
 		deadline: h.deadline(),
 	}
 	call.head.RequestID, call.head.Created, call.head.Vendor = h.RequestID, h.Began, s.o.Vendor
-
-	if h.IdempotencyKey != "" {
-		sum := sha256.Sum256(body)
-		call.IdempotencyKey, call.Fingerprint = h.IdempotencyKey, hex.EncodeToString(sum[:])
-	}
+	call.identify(body, h)
 
 	return call, nil
+}
+
+// identify sets the idempotency key of the request, so that a repeated request joins the call.
+func (c *Call) identify(body []byte, h Head) {
+	if h.IdempotencyKey != "" {
+		sum := sha256.Sum256(body)
+		c.IdempotencyKey, c.Fingerprint = h.IdempotencyKey, hex.EncodeToString(sum[:])
+	}
 }
 
 // ReadSpeech reads a request for speech. Errors are *inference.Error.
@@ -129,19 +145,84 @@ func (s *Service) ReadSpeech(body []byte, h Head) (*Call, error) {
 		return nil, err
 	}
 
-	m, err := s.Model(h.Caller, speech.Model)
+	m, err := s.require(h.Caller, speech.Model, inference.CanSpeak)
 	if err != nil {
-		return nil, err
-	}
-
-	if m, err = s.o.Models().AdmitAudio(m.ID, inference.CanSpeak); err != nil {
 		return nil, err
 	}
 	speech.Model = m.ID
 
 	return &Call{
-		Call: h.call(stream.OnDemand, s.o.QueueTimeout), model: m, speech: speech, deadline: h.deadline(),
+		Call:     h.call(stream.OnDemand, s.o.QueueTimeout),
+		model:    m,
+		job:      inference.Job{Speech: speech},
+		deadline: h.deadline(),
 	}, nil
+}
+
+// ReadEmbedding reads a request for embeddings. Errors are *inference.Error.
+func (s *Service) ReadEmbedding(body []byte, h Head) (*Call, error) {
+	r, inBase64, err := wire.ParseEmbedding(body)
+	if err != nil {
+		return nil, err
+	}
+
+	m, err := s.require(h.Caller, r.Model, inference.CanEmbed)
+	if err != nil {
+		return nil, err
+	}
+	r.Model = m.ID
+	call := s.vectorCall(body, h, m, inference.Job{Embedding: r}, r.EstimateTokens())
+	call.answer = &wire.VectorCollector{Model: m.ID, Base64: inBase64}
+
+	return call, nil
+}
+
+// ReadReranking reads a request to rank documents. Errors are *inference.Error.
+func (s *Service) ReadReranking(body []byte, h Head) (*Call, error) {
+	r, withDocuments, err := wire.ParseReranking(body)
+	if err != nil {
+		return nil, err
+	}
+
+	m, err := s.require(h.Caller, r.Model, inference.CanRerank)
+	if err != nil {
+		return nil, err
+	}
+	r.Model = m.ID
+	call := s.vectorCall(body, h, m, inference.Job{Reranking: r}, r.EstimateTokens())
+
+	answer := &wire.VectorCollector{Model: m.ID, ID: "rerank-" + call.ID}
+	if withDocuments {
+		answer.Documents = r.Documents
+	}
+	call.answer = answer
+
+	return call, nil
+}
+
+// vectorCall returns a call whose answer is sent whole and counts against the limits on tokens.
+func (s *Service) vectorCall(body []byte, h Head, m *inference.Model, job inference.Job, tokens int) *Call {
+	call := &Call{
+		Call:     h.call(stream.OnDemand, s.o.QueueTimeout),
+		Limits:   meter.Limits{TPM: h.Caller.Limits.TPM, TPD: h.Caller.Limits.TPD},
+		model:    m,
+		job:      job,
+		tokens:   tokens,
+		deadline: h.deadline(),
+	}
+	call.identify(body, h)
+
+	return call
+}
+
+// require returns a model that the caller may use and that has a capability.
+func (s *Service) require(who access.Caller, name, capability string) (*inference.Model, error) {
+	m, err := s.Model(who, name)
+	if err != nil {
+		return nil, err
+	}
+
+	return s.o.Models().Require(m.ID, capability)
 }
 
 // grantTier rejects a service tier that the key has no right to. Lax services replace it by the default tier.
@@ -172,21 +253,21 @@ func tierOf(serviceTier string) stream.Tier {
 }
 
 // Streams reports whether the client wants the completion as a stream of events.
-func (c *Call) Streams() bool { return c.request.Stream }
+func (c *Call) Streams() bool { return c.job.Request != nil && c.job.Request.Stream }
 
 // Tokens estimates how many tokens the call may use, with its answers.
-func (c *Call) Tokens() int {
-	r := c.request
-	return r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
-}
+func (c *Call) Tokens() int { return c.tokens }
 
 // Encode returns the body of the call for the worker.
 func (c *Call) Encode() ([]byte, error) {
-	return json.Marshal(inference.Job{Request: c.request, Speech: c.speech, TPM: c.Limits.TPM, TPD: c.Limits.TPD})
+	job := c.job
+	job.TPM, job.TPD = c.Limits.TPM, c.Limits.TPD
+
+	return json.Marshal(job)
 }
 
 // Forget drops the request, which may be large. The call can then only be answered.
-func (c *Call) Forget() { c.request, c.speech, c.Body = nil, nil, nil }
+func (c *Call) Forget() { c.job, c.Body = inference.Job{}, nil }
 
 // patience returns a context that ends when the client stops waiting.
 func (c *Call) patience(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -191,7 +191,7 @@ func (s *Service) Transcription(f *TranscriptionForm, who access.Caller, task st
 		return p, err
 	}
 
-	if _, err := s.o.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
+	if _, err := s.o.Models().Require(m.ID, inference.CanTranscribe); err != nil {
 		return p, err
 	}
 	p.Model, p.Vendor = m.ID, s.o.Vendor

@@ -117,18 +117,3 @@ type Sound struct {
 	ContentType string `json:"content_type,omitempty"`
 	Data        []byte `json:"data,omitempty"`
 }
-
-// AdmitAudio returns the model of a request for CanTranscribe or CanSpeak. Errors are *Error: 404 for an unknown
-// model, 400 for one without the capability.
-func (c *Catalogue) AdmitAudio(name, capability string) (*Model, error) {
-	m, err := c.Find(name)
-	if err != nil {
-		return nil, err
-	}
-
-	if !m.Can(capability) {
-		return nil, Invalidf("model", "the model `%s` does not support %s", m.ID, capability)
-	}
-
-	return m, nil
-}

@@ -62,6 +62,21 @@ func (c *Catalogue) Find(name string) (*Model, error) {
 	return nil, Errorf(http.StatusNotFound, ModelNotFound, "%s", message).WithParam("model")
 }
 
+// Require returns the model of an id or alias that has a capability. Errors are *Error: 404 for an unknown model,
+// 400 for one without the capability.
+func (c *Catalogue) Require(name, capability string) (*Model, error) {
+	m, err := c.Find(name)
+	if err != nil {
+		return nil, err
+	}
+
+	if !m.Can(capability) {
+		return nil, Invalidf("model", "the model `%s` does not support %s", m.ID, capability)
+	}
+
+	return m, nil
+}
+
 func (c *Catalogue) names() []string {
 	names := make([]string, 0, len(c.byName))
 	for name := range c.byName {

@@ -52,6 +52,8 @@ func (m *Model) setDefaults() {
 	r.Cooldown = cmp.Or(r.Cooldown, 30*time.Second)
 	m.Audio.Part = cmp.Or(m.Audio.Part, 10*time.Minute)
 	m.Audio.Parallel = cmp.Or(m.Audio.Parallel, 1)
+	m.Batches.Size = cmp.Or(m.Batches.Size, 128)
+	m.Batches.Parallel = cmp.Or(m.Batches.Parallel, 2)
 	r.ToolRounds = cmp.Or(r.ToolRounds, 8)
 	r.ToolTimeout = cmp.Or(r.ToolTimeout, 90*time.Second)
 

@@ -16,17 +16,21 @@ type Frame struct {
 	Chunk     *Chunk  `json:"chunk,omitempty"`
 	// Sound replaces Chunk when a text is spoken.
 	Sound *Sound `json:"sound,omitempty"`
+	// Vectors and Ranking replace Chunk in the answers to an Embedding and a Reranking.
+	Vectors *Vectors `json:"vectors,omitempty"`
+	Ranking *Ranking `json:"ranking,omitempty"`
 	// Result and Error are on the last frame.
 	Result *Result `json:"result,omitempty"`
 	Error  *Error  `json:"error,omitempty"`
 }
 
-// Job is the body of a call from the API to a worker.
+// Job is the body of a call from the API to a worker. It has one of the requests.
 type Job struct {
 	// Request is a request that Admit has accepted.
-	Request *Request `json:"request,omitempty"`
-	// Speech replaces Request when a text is to be spoken.
-	Speech *Speech `json:"speech,omitempty"`
+	Request   *Request   `json:"request,omitempty"`
+	Speech    *Speech    `json:"speech,omitempty"`
+	Embedding *Embedding `json:"embedding,omitempty"`
+	Reranking *Reranking `json:"reranking,omitempty"`
 	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The tokens were reserved
 	// from them, and the use is settled with them.
 	TPM int `json:"tpm,omitempty"`
@@ -43,7 +47,7 @@ const (
 
 // Append appends the JSON of a frame to b. An error is that of encoding/json.
 func (f *Frame) Append(b []byte) ([]byte, error) {
-	if c := f.Chunk; c != nil && f.QueueTime == 0 && f.Sound == nil && f.Result == nil && f.Error == nil {
+	if c := f.Chunk; c != nil && *f == (Frame{Chunk: c}) {
 		switch content, reasoning := c.onlyText(); {
 		case content && Unescaped(c.Content):
 			return append(append(append(b, contentFrame...), c.Content...), endOfFrame...), nil

@@ -32,6 +32,10 @@ const (
 	CanTranscribe = "transcription"
 	// CanSpeak: it turns text into speech.
 	CanSpeak = "speech"
+	// CanEmbed: it turns text into vectors.
+	CanEmbed = "embeddings"
+	// CanRerank: it ranks documents by their relevance for a query.
+	CanRerank = "rerank"
 )
 
 // Capabilities returns all capabilities.
@@ -48,6 +52,8 @@ func Capabilities() []string {
 		CanText,
 		CanTranscribe,
 		CanSpeak,
+		CanEmbed,
+		CanRerank,
 	}
 }
 
@@ -86,6 +92,18 @@ func kindCan(kind string) []string {
 	return nil
 }
 
+// Lacks returns the capabilities that no model at this kind of upstream has.
+func (u *Upstream) Lacks() []string {
+	switch u.Kind {
+	case Ollama, OpenAI:
+		return []string{CanRerank}
+	case Groq, WhisperServer:
+		return []string{CanEmbed, CanRerank}
+	}
+
+	return nil
+}
+
 // Model is one entry of the catalogue.
 type Model struct {
 	// ID is the name for callers; Aliases are other names.
@@ -106,6 +124,8 @@ type Model struct {
 	Routing        Routing `yaml:"routing"`
 	// Audio says how recordings are sent to a transcription model.
 	Audio Audio `yaml:"audio"`
+	// Batches says in which parts an embedding or rerank model gets long lists.
+	Batches Batches `yaml:"batches"`
 	// Upstreams are the servers of the model; at least one.
 	Upstreams []Upstream `yaml:"upstreams"`
 	Price     Price      `yaml:"price"`

@@ -50,6 +50,10 @@ func complete(m *inference.Model, getenv func(string) string) (string, error) {
 		return "audio." + field, err
 	}
 
+	if field, err := checkBatches(&m.Batches); err != nil {
+		return "batches." + field, err
+	}
+
 	if len(m.Upstreams) == 0 {
 		return "upstreams", errors.New("a model needs at least one upstream with a base_url")
 	}
@@ -161,6 +165,18 @@ func checkAudio(a *inference.Audio) (string, error) {
 	return "", nil
 }
 
+func checkBatches(b *inference.Batches) (string, error) {
+	if b.Size < 0 || b.Size > inference.MaxBatch {
+		return "size", fmt.Errorf("one call of an upstream may have 1 to %d texts", inference.MaxBatch)
+	}
+
+	if b.Parallel < 0 || b.Parallel > inference.MaxParallelBatches {
+		return "parallel", fmt.Errorf("1 to %d calls of a request may run at a time", inference.MaxParallelBatches)
+	}
+
+	return "", nil
+}
+
 // checkTogether checks what depends on several fields and on their defaults.
 func checkTogether(m *inference.Model) (string, error) {
 	for i := range m.Upstreams {
@@ -168,6 +184,12 @@ func checkTogether(m *inference.Model) (string, error) {
 		if u.Kind == inference.WhisperServer && (m.Can(inference.CanChat) || m.Can(inference.CanSpeak)) {
 			return "capabilities", fmt.Errorf(
 				"a %s only transcribes: write capabilities: [%s]", inference.WhisperServer, inference.CanTranscribe)
+		}
+
+		for _, capability := range u.Lacks() {
+			if m.Can(capability) {
+				return "capabilities", fmt.Errorf("an upstream of the kind %s does not support %s", u.Kind, capability)
+			}
 		}
 
 		same := func(o inference.Upstream) bool { return o.Key() == u.Key() }

@@ -13,7 +13,7 @@ import (
 // silent for FirstTokenTimeout and the length of the recording; afterwards for IdleTimeout.
 // Errors are [*inference.Error].
 func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t *inference.Transcript, err error) {
-	m, err := g.opts.Catalogue().AdmitAudio(r.Model, inference.CanTranscribe)
+	m, err := g.opts.Catalogue().Require(r.Model, inference.CanTranscribe)
 	if err != nil {
 		return nil, inference.AsError(err)
 	}
@@ -55,7 +55,7 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 // until one has emitted a piece. An upstream may be silent for FirstTokenTimeout before the first
 // piece, and for IdleTimeout after it. Errors are *inference.Error.
 func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inference.Sound) error) error {
-	m, err := g.opts.Catalogue().AdmitAudio(r.Model, inference.CanSpeak)
+	m, err := g.opts.Catalogue().Require(r.Model, inference.CanSpeak)
 	if err != nil {
 		return inference.AsError(err)
 	}

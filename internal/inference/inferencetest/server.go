@@ -50,7 +50,7 @@ type Body struct {
 }
 
 // Server is a scripted model server. It is an http.Handler for /v1/chat/completions, /v1/completions, /v1/audio,
-// /v1/models and /inference of whisper-server. It is safe for concurrent use.
+// /v1/embeddings, /v1/rerank, /v1/models and /inference of whisper-server. It is safe for concurrent use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
@@ -147,6 +147,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "speech":
 		s.speak(w, r)
 		return
+	case "embeddings":
+		s.vectorize(w, r, vectorizers)
+		return
+	case "rerank":
+		s.vectorize(w, r, rankers)
+		return
 	}
 	raw, err := io.ReadAll(r.Body)
 
@@ -191,8 +197,13 @@ func (s *Server) models(w http.ResponseWriter) {
 
 	var data []model
 
-	audio := slices.Concat(slices.Sorted(maps.Keys(transcribers)), slices.Sorted(maps.Keys(speakers)))
-	for _, name := range slices.Concat(Scenarios(), audio) {
+	others := slices.Concat(
+		slices.Sorted(maps.Keys(transcribers)),
+		slices.Sorted(maps.Keys(speakers)),
+		slices.Sorted(maps.Keys(vectorizers)),
+		slices.Sorted(maps.Keys(rankers)),
+	)
+	for _, name := range slices.Concat(Scenarios(), others) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})
 	}
 	w.Header().Set("Content-Type", "application/json")

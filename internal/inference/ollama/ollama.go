@@ -63,9 +63,9 @@ func New(base string) *Client {
 	}
 }
 
-// Models returns the chat models of the server, each with this server as its upstream. It asks once for the list
-// and once for each new model; each request may take 5 s. A time-out is a net.Error. Models that cannot be read
-// are left out.
+// Models returns the models of the server, chat models first, each with this server as its upstream. It asks once
+// for the list and once for each new model; each request may take 5 s. A time-out is a net.Error. Models that cannot
+// be read are left out.
 func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var tags struct {
 		Models []struct {
@@ -90,21 +90,32 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 		}
 
 		seen[tag.Digest] = s
-		if !slices.Contains(s.capabilities, "completion") {
-			continue // an embedding model
+		if m := c.model(tag.Name, s); len(m.Capabilities) > 0 {
+			models = append(models, m)
 		}
-		models = append(models, c.model(tag.Name, s))
 	}
 	c.mu.Lock()
 	c.shown = seen
 	c.mu.Unlock()
+
+	// Clients without a model in their settings use the first one for a chat.
+	slices.SortStableFunc(models, func(a, b inference.Model) int {
+		switch {
+		case a.Can(inference.CanChat) == b.Can(inference.CanChat):
+			return 0
+		case a.Can(inference.CanChat):
+			return -1
+		}
+
+		return 1
+	})
 
 	return models, nil
 }
 
 func (c *Client) model(name string, s shown) inference.Model {
 	m := inference.Model{
-		ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{inference.CanChat},
+		ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{},
 		Upstreams: []inference.Upstream{{Name: "ollama", Kind: inference.Ollama, BaseURL: c.base + "/v1", Model: name}},
 	}
 	if short, ok := strings.CutSuffix(name, ":latest"); ok {
@@ -112,6 +123,7 @@ func (c *Client) model(name string, s shown) inference.Model {
 	}
 
 	for theirs, ours := range map[string]string{
+		"completion": inference.CanChat, "embedding": inference.CanEmbed,
 		"tools": inference.CanTools, "vision": inference.CanVision, "thinking": inference.CanReason,
 	} {
 		if slices.Contains(s.capabilities, theirs) {

@@ -21,8 +21,8 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(
 			w,
-			`{"models":[{"name":"qwen3:8b","digest":"a"},{"name":"gemma:latest","digest":"b"},`+
-				`{"name":"nomic-embed:latest","digest":"c"},{"name":"gone:1b","digest":"d"}]}`,
+			`{"models":[{"name":"nomic-embed:latest","digest":"c"},{"name":"qwen3:8b","digest":"a"},`+
+				`{"name":"gemma:latest","digest":"b"},{"name":"gone:1b","digest":"d"}]}`,
 		)
 	})
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
@@ -86,8 +86,13 @@ func TestModelsListCapabilities(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if len(models) != 2 {
+	if len(models) != 3 {
 		t.Fatalf("got %+v", models)
+	}
+
+	if nomic := models[2]; nomic.ID != "nomic-embed:latest" ||
+		!slices.Equal(nomic.Capabilities, []string{inference.CanEmbed}) {
+		t.Errorf("the embedding model is not the last one: %+v", nomic)
 	}
 
 	qwen, gemma := models[0], models[1]

@@ -41,7 +41,7 @@ func bothWays(
 	collector, writer := openai.NewCollector(head), openai.NewWriter(head)
 	var events []byte
 	result, err = newGateway(m).Complete(t.Context(), r, func(c *inference.Chunk) error {
-		collector.Add(c)
+		collector.Add(&inference.Frame{Chunk: c})
 		events = writer.Append(events, c)
 
 		return nil

@@ -30,8 +30,13 @@ func NewCollector(h Head) *Collector {
 	return &Collector{head: h, choices: make([]collected, max(1, h.Choices))}
 }
 
-// Add adds the next chunk.
-func (c *Collector) Add(chunk *inference.Chunk) {
+// Add adds the chunk of the next frame.
+func (c *Collector) Add(f *inference.Frame) {
+	chunk := f.Chunk
+	if chunk == nil {
+		return
+	}
+
 	if chunk.First {
 		c.head.Fingerprint = chunk.Fingerprint
 	}

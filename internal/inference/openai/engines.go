@@ -20,6 +20,8 @@ type engine struct {
 	developer, names bool
 	// parallel means that the upstream knows parallel_tool_calls.
 	parallel bool
+	// base64 means that the upstream can send vectors in base64.
+	base64 bool
 }
 
 type choiceSupport int
@@ -53,6 +55,7 @@ var engines = map[string]engine{
 		template:  true,
 		reasoning: "reasoning_content",
 		parallel:  true,
+		base64:    true,
 	},
 	inference.VLLM: {
 		traits:    inference.Traits{NativeJSON: true},
@@ -62,6 +65,7 @@ var engines = map[string]engine{
 		reasoning: "reasoning",
 		names:     true,
 		parallel:  true,
+		base64:    true,
 	},
 	inference.WhisperServer: {
 		// Its differences are in audio.go.
@@ -80,5 +84,6 @@ var engines = map[string]engine{
 		developer: true,
 		names:     true,
 		parallel:  true,
+		base64:    true,
 	},
 }

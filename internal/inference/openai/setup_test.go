@@ -115,7 +115,7 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 		}
 		chunks++
 		finished = chunk.Finish != ""
-		c.Add(chunk)
+		c.Add(&inference.Frame{Chunk: chunk})
 
 		return nil
 	})

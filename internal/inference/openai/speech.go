@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"unicode/utf8"
 
 	"presswork/internal/inference"
@@ -16,16 +17,12 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 
 	o := newObject(body, "", &err)
 	if err != nil {
-		if wrong := syntax(body); wrong != nil {
-			return nil, wrong
-		}
-
-		return nil, err
+		return nil, cmp.Or(syntax(body), err)
 	}
 	r := &inference.Speech{
-		Model:        o.str("model"),
-		Input:        o.str("input"),
-		Voice:        o.str("voice"),
+		Model:        o.required("model"),
+		Input:        o.required("input"),
+		Voice:        o.required("voice"),
 		Instructions: o.str("instructions"),
 		Format: o.enum(
 			"response_format",
@@ -34,12 +31,6 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 		SampleRate: o.integer("sample_rate", 8000, 48000),
 	}
 	o.enum("stream_format", "audio")
-
-	for name, value := range map[string]string{"model": r.Model, "input": r.Input, "voice": r.Voice} {
-		if value == "" {
-			o.failf(name, "property '%s' is missing", name)
-		}
-	}
 
 	if n := utf8.RuneCountInString(r.Input); n > maxInput {
 		o.failf("input", "has %d characters; allowed: up to %d", n, maxInput)

@@ -131,7 +131,7 @@ func TestTheBytesACallerGets(t *testing.T) {
 		w, c := openai.NewWriter(h), openai.NewCollector(h)
 		for _, chunk := range chunks() {
 			out = w.Append(out, &chunk)
-			c.Add(&chunk)
+			c.Add(&inference.Frame{Chunk: &chunk})
 		}
 		out = append(c.Append(append(out, openai.Done...)), "\n\n"...)
 	}

@@ -58,6 +58,7 @@ var cases = []struct{ id, what string }{
 	{"G47", "transcription as json, text, verbose_json with words; translation"},
 	{"G48", "a recording in a `data:` URI; an invalid one is refused"},
 	{"G49", "speech, streamed"},
+	{"G50", "embeddings, as numbers and in base64"},
 }
 
 // client is a program that prints rows.

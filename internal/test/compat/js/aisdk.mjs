@@ -4,7 +4,7 @@ import {
 } from './rows.mjs';
 
 const groq = client === 'ai-sdk-groq';
-const { generateText, streamText, tool, isStepCount, Output, APICallError } = await load('ai');
+const { embedMany, generateText, streamText, tool, isStepCount, Output, APICallError } = await load('ai');
 const { z } = await load('zod');
 const { createGroq } = groq ? await load('@ai-sdk/groq') : {};
 const { createOpenAICompatible } = groq ? {} : await load('@ai-sdk/openai-compatible');
@@ -251,6 +251,12 @@ row('F46', async () => {
 });
 without('the AI SDK parses every answer', 'A4');
 without('the AI SDK has audio in providers of its own', 'G47', 'G48', 'G49');
+if (groq) without('Groq\'s provider has no embeddings', 'G50');
+else row('G50', async () => {
+  const { embeddings, usage } = await embedMany({ model: provider.embeddingModel(model('vector')), values: ['one', 'two of them'], maxRetries: 0 });
+  assert.deepEqual(embeddings.map((e) => [e.length, e[0]]), [[8, 3], [8, 11]]);
+  assert.equal(usage.tokens, 4);
+});
 without('the AI SDK drops the vendor\'s fields', 'A8');
 without('the AI SDK sends known fields only', 'A9', 'B21', 'D29', 'T1', 'T2', 'T3');
 without('the AI SDK asks for one answer', 'T4');

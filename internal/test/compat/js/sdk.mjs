@@ -440,4 +440,12 @@ row('G49', async () => {
   assert.equal(await res.text(), 'one two three');
   assert.equal(res.headers.get('content-type'), 'audio/mpeg');
 });
+row('G50', async () => {
+  const request = { model: model('vector'), input: ['one', 'two of them'] };
+  const numbers = await sdk.embeddings.create({ ...request, encoding_format: 'float' });
+  assert.deepEqual(numbers.data.map((e) => [e.embedding.length, e.embedding[0]]), [[8, 3], [8, 11]]);
+  const byDefault = await sdk.embeddings.create(request);
+  assert.deepEqual(byDefault.data.map((e) => Array.from(e.embedding)), numbers.data.map((e) => e.embedding));
+  assert.equal(numbers.usage.prompt_tokens, 4);
+});
 await run();

@@ -380,13 +380,21 @@ var cases = map[string]func(){
 		b := must(io.ReadAll(res.Body))
 		check(string(b) == "one two three" && res.Header.Get("Content-Type") == "audio/mpeg", "%s", b)
 	},
-}
-
-// recording is two seconds of sound at 4 kHz, as WAV.
-func recording() []byte {
-	b := []byte(
-		"RIFF\xa4\x3e\x00\x00WAVEfmt " +
-			"\x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00",
-	)
-	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
+	"G50": func() {
+		r := must(
+			sdk.Embeddings.New(
+				ctx,
+				openai.EmbeddingNewParams{
+					Model:      model("vector"),
+					Input:      openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"one", "two of them"}},
+					Dimensions: openai.Int(4),
+				},
+			),
+		)
+		check(
+			len(r.Data) == 2 && len(r.Data[1].Embedding) == 4 && r.Data[1].Embedding[0] == 11 && r.Usage.PromptTokens == 4,
+			"%s",
+			r.RawJSON(),
+		)
+	},
 }

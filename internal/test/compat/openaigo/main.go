@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -111,4 +112,13 @@ func left(scenario string) { control("left", scenario) }
 func asked(scenario string) (requests []map[string]any) {
 	must(0, json.Unmarshal(control("asked", scenario), &requests))
 	return requests
+}
+
+// recording is two seconds of sound at 4 kHz, as WAV.
+func recording() []byte {
+	b := []byte(
+		"RIFF\xa4\x3e\x00\x00WAVEfmt " +
+			"\x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00",
+	)
+	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
 }

@@ -344,6 +344,7 @@ def _():
 
 without("LangChain parses every answer", "A3", "A4")
 without("LangChain has no audio", "G47", "G48", "G49")
+without("langchain-groq has no embeddings", "G50")
 without("LangChain has a usage of its own", "A8")
 without("LangChain sends known fields only", "A9")
 without("LangChain does not ask for models", "A11", "A12", "F40")

@@ -329,4 +329,13 @@ def _():
         assert b"".join(r.iter_bytes()) == b"one two three" and r.headers["content-type"] == "audio/mpeg"
 
 
+@row("G50")
+def _():
+    default = sdk.embeddings.create(model=model("vector"), input=["one", "two of them"])
+    numbers = sdk.embeddings.create(model=model("vector"), input=["one", "two of them"], encoding_format="float")
+    assert [len(e.embedding) for e in numbers.data] == [8, 8] and numbers.data[1].embedding[0] == 11
+    assert [list(e.embedding) for e in default.data] == [e.embedding for e in numbers.data]
+    assert numbers.usage.prompt_tokens == 4 and numbers.model == model("vector")
+
+
 run()

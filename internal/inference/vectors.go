@@ -1,0 +1,123 @@
+package inference
+
+import "context"
+
+// The limits of requests for vectors and rankings.
+const (
+	// MaxInputs bounds the texts of an Embedding, as in OpenAI's reference.
+	MaxInputs = 2048
+	// MaxInputTokens bounds the tokens of all texts of an Embedding, as in OpenAI's reference.
+	MaxInputTokens = 300_000
+	// MaxDocuments bounds the documents of a Reranking.
+	MaxDocuments = 2048
+	// MaxDimensions bounds the numbers of one vector.
+	MaxDimensions = 16_384
+	// MaxVectorBytes bounds all vectors of an answer. They are in the memory of Redis until the caller has read them.
+	MaxVectorBytes = 64 << 20
+	// MaxBatch and MaxParallelBatches bound Batches.
+	MaxBatch           = MaxInputs
+	MaxParallelBatches = 16
+)
+
+// VectorEngine is an Engine that embeds texts and ranks documents. Failures of the upstream are *Error. Its methods
+// return at once when ctx ends.
+type VectorEngine interface {
+	Engine
+	// Embed returns one vector for each input of r, in their order.
+	Embed(ctx context.Context, r *Embedding) (*Vectors, error)
+	// Rerank returns one rank for each document of r, in any order.
+	Rerank(ctx context.Context, r *Reranking) (*Ranking, error)
+}
+
+// Batches says in which parts a model gets the lists of embedding and rerank requests.
+type Batches struct {
+	// Size is the largest number of texts or documents in one call of an upstream. Default 128.
+	Size int `yaml:"size"`
+	// Parallel is the number of calls of one request at a time. Default 2.
+	Parallel int `yaml:"parallel"`
+}
+
+// Embedding is a request for the vectors of texts. It goes through the queue as JSON.
+type Embedding struct {
+	Model string `json:"model"`
+	Owner string `json:"owner,omitempty"`
+	// Texts are the inputs. A caller that has tokens sends Tokens instead, whose ids are those of the model.
+	Texts  []string  `json:"texts,omitempty"`
+	Tokens [][]int32 `json:"tokens,omitempty"`
+	// Dimensions is the length of the vectors; 0 leaves it to the model.
+	Dimensions int `json:"dimensions,omitempty"`
+}
+
+// Inputs returns the number of inputs.
+func (r *Embedding) Inputs() int { return max(len(r.Texts), len(r.Tokens)) }
+
+// Batch returns the request for the inputs from first up to, but without, end.
+func (r *Embedding) Batch(first, end int) *Embedding {
+	part := *r
+	if r.Tokens != nil {
+		part.Tokens = r.Tokens[first:end]
+	} else {
+		part.Texts = r.Texts[first:end]
+	}
+
+	return &part
+}
+
+// EstimateTokens returns the number of tokens, which is estimated for texts.
+func (r *Embedding) EstimateTokens() int {
+	tokens := 0
+	for _, t := range r.Texts {
+		tokens += TextTokens(len(t))
+	}
+
+	for _, t := range r.Tokens {
+		tokens += len(t)
+	}
+
+	return tokens
+}
+
+// Vectors are the vectors of consecutive inputs.
+type Vectors struct {
+	// First marks those of the first input.
+	First bool `json:"first,omitempty"`
+	// Data has a vector for each input: its numbers as float32 in little-endian order.
+	Data [][]byte `json:"data"`
+	// PromptTokens is the upstream's count; 0 is unknown.
+	PromptTokens int `json:"-"`
+}
+
+// Reranking is a request to rank documents by their relevance for a query. It goes through the queue as JSON.
+type Reranking struct {
+	Model     string   `json:"model"`
+	Owner     string   `json:"owner,omitempty"`
+	Query     string   `json:"query"`
+	Documents []string `json:"documents"`
+	// TopN is how many documents the answer has; 0 is all.
+	TopN int `json:"top_n,omitempty"`
+}
+
+// EstimateTokens estimates the tokens of the request. An engine reads the query with each document.
+func (r *Reranking) EstimateTokens() int {
+	tokens := len(r.Documents) * TextTokens(len(r.Query))
+	for _, d := range r.Documents {
+		tokens += TextTokens(len(d))
+	}
+
+	return tokens
+}
+
+// Ranking is the ranks of documents.
+type Ranking struct {
+	Ranks []Rank `json:"ranks"`
+	// PromptTokens is the upstream's count; 0 is unknown.
+	PromptTokens int `json:"-"`
+}
+
+// Rank is the relevance of one document.
+type Rank struct {
+	// Index is the position of the document in the request.
+	Index int `json:"index"`
+	// Score is higher for more relevant documents. Its range depends on the model.
+	Score float64 `json:"score"`
+}
