@@ -65,6 +65,8 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		"Filename": {Filename: "b.md"},
 		"Path":     {Path: "a/b.md"},
 		"Parts":    {Parts: []document.Part{{Path: "b.md", Content: []byte("# C\n")}}},
+		"Folder":   {Folder: "chapters"},
+		"Warnings": {Warnings: []fault.Warning{{Code: fault.IncludeFailed}}},
 		"Asset":    {},
 		"Owner":    {Owner: "ann"},
 	}

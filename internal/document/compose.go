@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -67,7 +68,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 // source checks a document, settles its options and theme, and renders it. With StrictFindings,
 // the source has the warnings.
 func (c *Converter) source(ctx context.Context, d Document) (source, error) {
-	matter, err := Check(d.Content, d.Options)
+	matter, err := check(d.Content, d.Options, d.Folder != "")
 	if err == nil {
 		err = CheckOutput(d.Output, matter, d.Options)
 	}
@@ -100,8 +101,14 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	if body.Hurried && d.external != nil {
 		d.external.Store(true) // the result depends on the load of the machine
 	}
+
+	if d.Folder != "" { // the front matter of a book was written from its settings
+		for i := range matter.Warnings {
+			matter.Warnings[i].Line = 0
+		}
+	}
 	slices.SortStableFunc(matter.Warnings, func(a, b fault.Warning) int { return a.Line - b.Line })
-	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
+	body.Warnings = slices.Concat(d.Warnings, matter.Warnings, body.Warnings)
 
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
 		return source{body: body}, strictFindings(body.Warnings)
@@ -263,14 +270,20 @@ func (c *Converter) parse(
 	}
 	sources := []merge.Source{source(d, matter, titleAbove(matter, o))}
 
+	if len(bytes.TrimSpace(matter.Body)) == 0 { // the title stands above the parts, not in a part of its own
+		sources[0].Options.Title = ""
+	}
+
 	for _, p := range d.Parts {
-		matter, err := Check(p.Content, presswork.Options{})
+		matter, err := check(p.Content, presswork.Options{}, p.Folder != "")
 		if err != nil {
-			return markdown.Document{}, merge.NameFile(p.Path, err)
+			return markdown.Document{}, merge.NameFile(merge.Name(p.Path, p.Folder != ""), err)
 		}
 		part := d
-		part.Path, part.Asset, part.Include, part.Filename = p.Path, p.Asset, p.Include, ""
-		sources = append(sources, source(part, matter, matter.Options.Title))
+		part.Path, part.Folder, part.Asset, part.Include, part.Filename = p.Path, p.Folder, p.Asset, p.Include, ""
+		s := source(part, matter, cmp.Or(matter.Options.Title, p.Title))
+		s.Appendix, s.Options.Shift, s.Options.BookPart = p.Appendix, p.Shift, p.BookPart
+		sources = append(sources, s)
 	}
 
 	whole, err := merge.Parse(ctx, c.markdown.Parse, sources)
@@ -309,6 +322,7 @@ func (c *Converter) markdownOptions(
 		NumberHeadings: isTrue(o.NumberedHeadings),
 		Asset:          d.Asset,
 		Include:        d.Include,
+		Folder:         d.Folder,
 		Substitutions:  matter.Substitutions,
 		Formats:        quartoFormats(d.Output),
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,

@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/raster"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/recent"
@@ -146,6 +147,11 @@ type Document struct {
 	// Include opens a text file that the document includes, by its clean path relative to the
 	// document's folder. Nil: nothing is included.
 	Include func(name string) ([]byte, error)
+	// Folder is the folder of the document in a book, "." for the book's own. Include then opens the
+	// files of the book, by their paths in the book. Default: it is in no book.
+	Folder string
+	// Warnings are those of the caller. They come first in the result.
+	Warnings []fault.Warning
 
 	// external is set to true when the page turns out to depend on other data. Nil: not tracked.
 	external *atomic.Bool
@@ -159,8 +165,17 @@ type Part struct {
 	// Path is its slash-separated path. Links to it from the document and from other parts lead
 	// to its pages. Warnings and errors begin with the last element.
 	Path string
-	// Asset and Include are as in Document.
+	// Asset, Include and Folder are as in Document.
 	Asset, Include func(name string) ([]byte, error)
+	Folder         string
+	// Title is the heading of a part that has no other. Default: the title of its front matter.
+	Title string
+	// BookPart reports that its heading begins a part of a book, and has no number.
+	BookPart bool
+	// Shift lowers its headings by this number of levels.
+	Shift int
+	// Appendix begins the appendix: chapters have letters from here on.
+	Appendix bool
 }
 
 // FromFolder sets the Path, Asset and Include of a document in a folder, and adds its parts from

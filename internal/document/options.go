@@ -33,7 +33,12 @@ const (
 // front matter, the options, and both together. It returns the front matter without invalid values. Errors: those
 // of markdown.Check, FrontMatterInvalid, InvalidOption.
 func Check(content []byte, o presswork.Options) (metadata.FrontMatter, error) {
-	if err := markdown.Check(content); err != nil {
+	return check(content, o, false)
+}
+
+// check is Check for a document of its own, or for a chapter of a book, which may be empty.
+func check(content []byte, o presswork.Options, inBook bool) (metadata.FrontMatter, error) {
+	if err := markdown.Check(content); err != nil && (!inBook || fault.CodeOf(err) != fault.ContentEmpty) {
 		return metadata.FrontMatter{}, err
 	}
 

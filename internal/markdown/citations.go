@@ -77,7 +77,7 @@ func (b *bibliography) placeAtEnd(root ast.Node) {
 
 	h := ast.NewHeading(1)
 	if headings := headingsOf(root); len(headings) > 0 {
-		h.Level = newNumbering(headings, 0).top
+		h.Level = newNumbering(headings, b.options.Sections).top
 	}
 	title := ast.NewString([]byte(label.WordsOf(b.options.Lang).References))
 	title.SetRaw(true)

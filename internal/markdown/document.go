@@ -33,6 +33,8 @@ type Document struct {
 	Index []bookindex.Entry
 	// Counts are the numbers of elements of each kind, those of Options.Counts included.
 	Counts map[Kind]int
+	// Sections are the numbers of the last headings, those of Options.Sections included.
+	Sections Sections
 	// Labels are the elements that references can lead to, those of Options.Labels included.
 	Labels map[string]Label
 	// Unresolved reports whether a reference leads nowhere.
@@ -69,6 +71,22 @@ type Heading struct {
 	ID string
 	// Line is the line of the file, from 1.
 	Line int
+}
+
+// Sections are the numbers of the last headings of a document, for a document that continues them.
+type Sections struct {
+	counts [7]int // by level
+	// Appendix reports that headings of level 1 have letters.
+	Appendix bool
+}
+
+// InAppendix returns the numbers at the start of the appendix.
+func (s Sections) InAppendix() Sections {
+	if s.Appendix {
+		return s
+	}
+
+	return Sections{Appendix: true}
 }
 
 // titleOf returns the text of the first level-1 heading, "" without one.

@@ -12,6 +12,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
@@ -83,7 +84,7 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 		}
 	}
 	aliasLabelled(nodes, p.src, p.aliases)
-	numbers := newNumbering(nodes, p.options.Chapter)
+	numbers := newNumbering(nodes, p.options.Sections)
 	previous := 0
 
 	for _, h := range nodes {
@@ -102,15 +103,17 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 			h.SetAttributeString("id", []byte(id))
 		}
 
-		number := ""
-		if p.options.NumberHeadings && !tree.HasClass(h, tree.Unnumbered) {
-			number = numbers.next(h.Level)
+		number := numbers.next(h)
+		if !p.options.NumberHeadings {
+			number = ""
 		}
 		p.out.Headings = append(
 			p.out.Headings,
 			Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line},
 		)
 	}
+
+	p.out.Sections = numbers.Sections
 
 	return nodes
 }
@@ -195,15 +198,15 @@ func (a anchors) unique(base string) string {
 
 // numbering counts headings from the level below a single leading title.
 type numbering struct {
-	top    int // the highest level with numbers
-	counts [7]int
+	top int // the highest level with numbers
+	Sections
 }
 
-// newNumbering returns the numbering for the headings of a document. chapter is the number of the first
-// level-1 heading, 0 for a document of its own.
-func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
-	if chapter > 0 {
-		return &numbering{top: 1, counts: [7]int{1: chapter - 1}}
+// newNumbering returns the numbering for the headings of a document. before are the numbers that it continues,
+// nil for a document of its own.
+func newNumbering(nodes []*ast.Heading, before *Sections) *numbering {
+	if before != nil {
+		return &numbering{top: 1, Sections: *before}
 	}
 	titles, top := 0, 6
 
@@ -221,18 +224,59 @@ func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
 	return &numbering{top: top}
 }
 
-// next returns the number of the next heading of a level, "" for the title.
-func (n *numbering) next(level int) string {
-	if level < n.top {
+// next returns the number of the next heading, "" for the title and for a heading without a number.
+func (n *numbering) next(h *ast.Heading) string {
+	level := h.Level
+	if tree.HasClass(h, quarto.AppendixClass) {
+		n.Sections = n.InAppendix()
+	}
+
+	if level < n.top || tree.HasClass(h, tree.Unnumbered) {
 		return ""
 	}
 	n.counts[level]++
 	clear(n.counts[level+1:])
 
 	parts := make([]string, 0, 6)
+
 	for l := n.top; l <= level; l++ {
-		parts = append(parts, strconv.Itoa(n.counts[l]))
+		if l == 1 && n.Appendix {
+			parts = append(parts, letters(n.counts[l]))
+		} else {
+			parts = append(parts, strconv.Itoa(n.counts[l]))
+		}
 	}
 
 	return strings.Join(parts, ".")
+}
+
+// letters returns the letter of a number: A to Z, then AA and so on; "0" for 0.
+func letters(n int) string {
+	const alphabet = 26
+
+	if n == 0 {
+		return "0"
+	}
+	text := ""
+
+	for ; n > 0; n = (n - 1) / alphabet {
+		text = string(rune('A'+(n-1)%alphabet)) + text
+	}
+
+	return text
+}
+
+// placeInBook gives the headings their levels and classes in a book.
+func placeInBook(root ast.Node, o *Options) {
+	if o.Shift == 0 && !o.BookPart {
+		return
+	}
+
+	for _, h := range headingsOf(root) {
+		if o.BookPart && h.Level == 1 {
+			tree.AddClass(h, quarto.PartClass)
+			tree.AddClass(h, tree.Unnumbered)
+		}
+		h.Level = min(h.Level+o.Shift, 6)
+	}
 }

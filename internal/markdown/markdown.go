@@ -84,6 +84,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	}
 	p.chooseLanguage(root)
 	p.src = addTitle(root, p.src, &p.options)
+	placeInBook(root, &p.options)
 	p.collectIndex(root)
 	p.out.Upright = direction.HasUpright(p.src)
 	p.takeStructure(root)
@@ -190,6 +191,10 @@ func (p *parserState) takeStructure(root ast.Node) {
 		}
 	}
 	dropComments(root, &p.warnings)
+
+	if p.dialect != GFM && bytes.Contains(p.src, []byte("# (")) {
+		quarto.TakeParts(root, p.src)
+	}
 
 	if isCell := codeblock.CellInfo().Match; p.dialect != GFM && bytes.Contains(p.src, []byte("```{")) {
 		quarto.DropOptions(root, p.src, isCell)

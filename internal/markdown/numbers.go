@@ -31,7 +31,7 @@ func (p *parserState) numberElements(root ast.Node, headings []*ast.Heading) {
 		words:     label.WordsOf(o.Lang),
 		numbered:  o.Numbered,
 		outline:   p.out.Headings,
-		chapters:  newNumbering(headings, o.Chapter),
+		chapters:  newNumbering(headings, o.Sections),
 		counters:  p.counters,
 		targets:   make(label.Set, len(o.Labels)),
 		equations: map[ast.Node]formula.Equation{},
@@ -105,10 +105,8 @@ func (n *numberer) number(root ast.Node) {
 
 // numberSection begins a chapter at its heading, and makes a labelled heading a target of references.
 func (n *numberer) numberSection(h *ast.Heading) {
-	if !tree.HasClass(h, tree.Unnumbered) {
-		if number := n.chapters.next(h.Level); h.Level == n.chapters.top {
-			n.counters.BeginChapter(number)
-		}
+	if number := n.chapters.next(h); number != "" && h.Level == n.chapters.top {
+		n.counters.BeginChapter(number)
 	}
 
 	entry := n.outline[n.passed]

@@ -38,9 +38,13 @@ type Options struct {
 	Justified func(prose string) string
 	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the title and has no number.
 	NumberHeadings bool
-	// Chapter is the number of the first level-1 heading in a document that continues others, from 1.
-	// Default: numbers start at 1 below a single title.
-	Chapter int
+	// Sections are the numbers of the headings in the documents that are printed before this one. Nil: numbers
+	// start at 1 below a single title.
+	Sections *Sections
+	// Shift lowers all headings by this number of levels, down to level 6.
+	Shift int
+	// BookPart reports that headings of level 1 begin a part of a book and have no number.
+	BookPart bool
 	// Numbering is ByChapter to number figures, tables, equations and listings within chapters. Default:
 	// through the document.
 	Numbering string
@@ -80,6 +84,9 @@ type Options struct {
 	// Include opens a text file that the document includes, by its clean path below the folder of the
 	// document. StoreUnavailable ends Parse; other errors become warnings. Nil: nothing is included.
 	Include func(name string) ([]byte, error)
+	// Folder is the folder of the document in a book, "." for the book's own. Include then opens the files of the
+	// book, by their clean paths in the book. Default: Include opens the files of the document's folder.
+	Folder string
 	// Substitutions are the texts that MyST puts in place of {{ name }}.
 	Substitutions map[string]string
 	// Fetch downloads an image from an http or https address. Nil: remote images are left out.

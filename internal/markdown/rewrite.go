@@ -41,7 +41,9 @@ func (p *parserState) rewrite(s *source.Source) error {
 	}
 
 	if p.options.Include != nil && p.dialect != GFM {
-		found, err := include.Expand(s, p.options.Include, p.dialect == Obsidian)
+		found, err := include.Expand(s, include.Options{
+			Open: p.options.Include, Folder: p.options.Folder, Obsidian: p.dialect == Obsidian,
+		})
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func TestCaptionsIndexAndChaptersOfParts(t *testing.T) {
 	t.Parallel()
 
 	const part = "# Part\n\n## Section\n\n![Picture](x.png){#fig:same}\n\nA \\index{word} here.\n"
-	whole := parse(t, markdown.Options{NumberHeadings: true, Chapter: 1}, part, part)
+	whole := parse(t, markdown.Options{NumberHeadings: true}, part, part)
 
 	ids := map[string]bool{}
 	for _, c := range whole.Captions {
@@ -190,4 +190,33 @@ func TestFirstDocumentDecidesForAll(t *testing.T) {
 		t.Errorf("the language is %q, want de", whole.Lang)
 	}
 	checkContains(t, whole.HTML, "„Wort“", "Abel", `href="https://example.com/b.md"`)
+}
+
+// Numbers of sections continue in deeper documents, and the appendix has letters.
+func TestNumbersContinueInABook(t *testing.T) {
+	t.Parallel()
+
+	o := markdown.Options{NumberHeadings: true}
+	deeper, part := o, o
+	deeper.Shift, part.BookPart = 1, true
+	whole, err := Parse(t.Context(), markdown.New().Parse, []Source{
+		{Path: "pre.md", Content: []byte("# Preface {-}\n"), Options: o},
+		{Path: "part.md", Content: []byte("# Part\n"), Options: part},
+		{Path: "a.md", Content: []byte("# A\n\n## B\n\n[c](c.html)\n"), Options: o},
+		{Path: "c.md", Content: []byte("# C\n\n## D\n"), Options: deeper},
+		{Path: "e.md", Content: []byte("# E\n\n# (PART) Second {-}\n\n# (APPENDIX) Appendix {-}\n\n# F\n"), Options: o},
+		{Path: "g.md", Content: []byte("# G\n"), Options: o, Appendix: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, h := range whole.Headings {
+		got += strings.TrimLeft(h.Number+" "+h.Text, " ") + "; "
+	}
+
+	if want := "Preface; Part; 1 A; 1.1 B; 1.2 C; 1.2.1 D; 2 E; Second; Appendix; A F; B G; "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	checkContains(t, whole.HTML, `<h1 class="part unnumbered" id="part">Part</h1>`+"\n<h1 id=\"a\">", `href="#c">c`)
 }

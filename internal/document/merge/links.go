@@ -29,12 +29,30 @@ func (m *merger) resolve(from, destination string, line int) (fragment string, o
 		target = path.Join(path.Dir(from), target)
 	}
 
-	n, ok := m.index[path.Clean(target)]
+	n, ok := m.find(path.Clean(target))
 	if !ok {
 		return "", false
 	}
 
 	return partFragment(n, line, u.Fragment), true
+}
+
+// find returns the part with a path. The path may also be that of the page that other programs make of the part, or
+// begin at the folder of a book.
+func (m *merger) find(target string) (n int, ok bool) {
+	for _, name := range []string{target, strings.TrimPrefix(target, "/")} {
+		if n, ok = m.index[name]; ok {
+			return n, true
+		}
+
+		if ext := path.Ext(name); ext == ".html" || ext == "" {
+			if n, ok = m.stems[strings.TrimSuffix(name, ext)]; ok {
+				return n, true
+			}
+		}
+	}
+
+	return 0, false
 }
 
 // partFragment returns the fragment of a link on a line (0 if it has none) to an anchor of part n.

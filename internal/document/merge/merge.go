@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -18,12 +19,25 @@ import (
 // Source is one of the documents.
 type Source struct {
 	// Path is its slash-separated path. Links to it from the other documents lead to its pages.
-	// Its warnings and errors begin with the last element.
+	// Its warnings and errors begin with the last element, or, in a book, with the path.
 	Path string
 	// Content is Markdown without front matter.
 	Content []byte
+	// Appendix begins the appendix: headings of level 1 have letters from here on.
+	Appendix bool
 	// Options are those of the document on its own. Parse sets those that join it to the others.
 	Options markdown.Options
+}
+
+func (s Source) name() string { return Name(s.Path, s.Options.Folder != "") }
+
+// Name returns the name of a document in messages: its path in a book, else the last element of its path.
+func Name(name string, inBook bool) string {
+	if inBook {
+		return name
+	}
+
+	return path.Base(name)
 }
 
 // Parser parses a document: markdown.Renderer.Parse.
@@ -33,9 +47,11 @@ type Parser func(ctx context.Context, content []byte, o markdown.Options) (markd
 // language of the first is the language of all, and its assets have the bibliography. Errors:
 // those of the parser, with the name of the source.
 func Parse(ctx context.Context, parse Parser, sources []Source) (markdown.Document, error) {
-	m := merger{index: map[string]int{}, taken: map[string]bool{}}
-	for i, s := range sources {
-		m.index[path.Clean(s.Path)] = i
+	m := merger{index: map[string]int{}, stems: map[string]int{}, taken: map[string]bool{}}
+
+	for i, s := range slices.Backward(sources) { // of equal paths, the first wins
+		name := path.Clean(s.Path)
+		m.index[name], m.stems[strings.TrimSuffix(name, path.Ext(name))] = i, i
 	}
 
 	parts, err := m.parseEach(ctx, parse, sources)
@@ -51,10 +67,10 @@ func Parse(ctx context.Context, parse Parser, sources []Source) (markdown.Docume
 
 		if p.again {
 			if p.document, err = parse(ctx, p.Content, p.Options); err != nil {
-				return markdown.Document{}, NameFile(p.Path, err)
+				return markdown.Document{}, NameFile(p.name(), err)
 			}
 		}
-		m.add(p.Path, p.document)
+		m.add(p.Source, p.document)
 	}
 
 	return m.merged(), nil
@@ -68,12 +84,13 @@ func NameFile(file string, err error) error {
 		return err
 	}
 
-	return fault.Errorf(e.Code, "%s: %s", path.Base(file), e.Message).WithParam(e.Param).WithCause(err)
+	return fault.Errorf(e.Code, "%s: %s", file, e.Message).WithParam(e.Param).WithCause(err)
 }
 
 // merger joins parsed parts.
 type merger struct {
 	index map[string]int // of the parts, by path
+	stems map[string]int // the same, by path without extension
 	parts []mergedPart
 	taken map[string]bool // anchors in use
 }
@@ -90,6 +107,8 @@ type part struct {
 type mergedPart struct {
 	markdown.Document
 	path string
+	// name is that of its file in messages.
+	name string
 	// start is the anchor for links to the part as a whole.
 	start string
 	// ids maps the anchors in the part's source to their final names.
@@ -99,7 +118,7 @@ type mergedPart struct {
 // parseEach parses the sources one after another. Each continues the numbers of those before it.
 func (m *merger) parseEach(ctx context.Context, parse Parser, sources []Source) ([]part, error) {
 	labelled := slices.ContainsFunc(sources, func(s Source) bool { return markdown.HasLabels(s.Content) })
-	chapter := 1
+	var sections markdown.Sections
 	var counts map[markdown.Kind]int
 	var parts []part
 
@@ -107,7 +126,12 @@ func (m *merger) parseEach(ctx context.Context, parse Parser, sources []Source) 
 		if i > 0 {
 			s.Options.Lang = parts[0].document.Lang
 		}
-		s.Options.Chapter, s.Options.Counts, s.Options.Library = chapter, counts, sources[0].Options.Asset
+
+		if s.Appendix {
+			sections = sections.InAppendix()
+		}
+		before := sections
+		s.Options.Sections, s.Options.Counts, s.Options.Library = &before, counts, sources[0].Options.Asset
 
 		if labelled {
 			s.Options.Labels = map[string]markdown.Label{}
@@ -118,15 +142,10 @@ func (m *merger) parseEach(ctx context.Context, parse Parser, sources []Source) 
 
 		document, err := parse(ctx, s.Content, s.Options)
 		if err != nil {
-			return nil, NameFile(s.Path, err)
+			return nil, NameFile(s.name(), err)
 		}
 
-		for _, h := range document.Headings {
-			if h.Level == 1 {
-				chapter++
-			}
-		}
-		counts = document.Counts
+		sections, counts = document.Sections, document.Counts
 		parts = append(parts, part{Source: s, document: document})
 	}
 
@@ -134,8 +153,8 @@ func (m *merger) parseEach(ctx context.Context, parse Parser, sources []Source) 
 }
 
 // add appends a part and gives its anchors names that no other part has.
-func (m *merger) add(name string, document markdown.Document) {
-	p := mergedPart{Document: document, path: name, ids: map[string]string{}}
+func (m *merger) add(s Source, document markdown.Document) {
+	p := mergedPart{Document: document, path: s.Path, name: s.name(), ids: map[string]string{}}
 	block.EachTag(document.HTML, func(t *html.Token) bool {
 		for _, a := range t.Attr {
 			if a.Key == "id" && p.ids[a.Val] == "" {

@@ -3,7 +3,6 @@ package merge
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +19,7 @@ func (m *merger) merged() markdown.Document {
 	var out strings.Builder
 
 	for i, p := range m.parts {
-		if i > 0 {
+		if i > 0 && !m.parts[i-1].isHeading() {
 			out.WriteString("<div class=\"page-break\"></div>\n")
 		}
 		text, broken := m.renamed(p)
@@ -48,10 +47,16 @@ func (m *merger) merged() markdown.Document {
 		}
 		whole.Warnings = append(whole.Warnings, p.warnings(broken)...)
 	}
+	whole.Warnings = withoutRepeated(whole.Warnings)
 	whole.HTML = out.String()
 	whole.Blocks = block.Read(whole.HTML)
 
 	return whole
+}
+
+// isHeading reports whether a part is only a heading, which stands above the next part.
+func (p mergedPart) isHeading() bool {
+	return len(p.Blocks) == 1 && p.Blocks[0].Kind == block.Heading
 }
 
 // renamed returns the HTML of a part with the final names of anchors. Broken are the links to
@@ -85,6 +90,20 @@ func (m *merger) renamed(p mergedPart) (text string, broken map[string]int) {
 	return text, broken
 }
 
+// withoutRepeated removes the warnings about no line that repeat an earlier one about another part, such as one
+// about the bibliography.
+func withoutRepeated(warnings []fault.Warning) []fault.Warning {
+	seen := map[string]bool{}
+
+	return slices.DeleteFunc(warnings, func(w fault.Warning) bool {
+		_, about, _ := strings.Cut(w.Message, ": ")
+		repeated := w.Line == 0 && seen[about]
+		seen[about] = seen[about] || w.Line == 0
+
+		return repeated
+	})
+}
+
 // warnings returns the warnings of a part, with those about broken links, and names its file.
 func (p mergedPart) warnings(broken map[string]int) []fault.Warning {
 	warnings := slices.Clone(p.Warnings)
@@ -96,7 +115,7 @@ func (p mergedPart) warnings(broken map[string]int) []fault.Warning {
 	}
 
 	for i := range warnings {
-		warnings[i].Message = path.Base(p.path) + ": " + warnings[i].Message
+		warnings[i].Message = p.name + ": " + warnings[i].Message
 	}
 
 	return warnings

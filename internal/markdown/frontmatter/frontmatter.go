@@ -18,6 +18,8 @@ const (
 	maxSize = 64 << 10
 	// maxLine is the longest line of it, in bytes.
 	maxLine = 8 << 10
+	// maxSettings is the largest file of settings, in bytes.
+	maxSettings = 512 << 10
 	// maxNesting is how deep its brackets and lists nest.
 	maxNesting = 16
 )
@@ -57,27 +59,63 @@ func Read(src []byte) (Document, error) {
 	block, size, ok := split(src)
 	if !ok {
 		if size > maxSize {
-			return Document{}, atLine(1, "the front matter is longer than %d KB", maxSize>>10)
+			return Document{}, inMatter(atLine(1, "the front matter is longer than %d KB", maxSize>>10))
 		}
 
 		return whole, nil
 	}
 
-	if err := checkSize(block.text); err != nil {
-		return Document{}, err
-	}
-
-	read := readYAML
-	if block.toml {
-		read = readTOML
-	}
-
-	fields, err := read(block.text)
+	fields, err := read(block.text, block.toml, maxDepth)
 	if errors.Is(err, errNoMatter) {
 		return whole, nil
 	}
 
-	return Document{Fields: fields, Body: block.rest, BodyLine: block.lines + 1}, err
+	return Document{Fields: fields, Body: block.rest, BodyLine: block.lines + 1}, inMatter(err)
+}
+
+// read parses YAML or TOML whose first line is line 2.
+func read(text []byte, toml bool, levels int) ([]Field, error) {
+	if err := checkSize(text); err != nil {
+		return nil, err
+	}
+
+	if toml {
+		return readTOML(text)
+	}
+
+	return readYAML(text, levels)
+}
+
+// emptyTag matches a tag of YAML without a value, as MkDocs has for functions of Python. The parser takes the next
+// line for its value.
+var emptyTag = regexp.MustCompile(`(?m)([:-][ \t]+)![^\s"'\[\]{}#]*[ \t]*$`)
+
+// Settings parses a file of settings in YAML, or in TOML if toml is set. Its values may nest deeper than those of
+// front matter. Errors: InvalidRequest, with the line in its message.
+func Settings(text []byte, toml bool) ([]Field, error) {
+	if len(text) > maxSettings {
+		return nil, fault.Errorf(fault.InvalidRequest, "it is longer than %d KB", maxSettings>>10)
+	}
+
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !toml {
+		text = emptyTag.ReplaceAll(text, []byte("$1"))
+	}
+
+	fields, err := read(text, toml, maxSettingDepth)
+	for i := range fields {
+		fields[i].Line--
+	}
+
+	e, ok := errors.AsType[*lineError](err)
+	switch {
+	case ok:
+		return nil, fault.Errorf(fault.InvalidRequest, "line %d: %s", max(e.line-1, 1), e.reason).WithCause(err)
+	case err != nil:
+		return nil, fault.Errorf(fault.InvalidRequest, "it is not valid YAML").WithCause(err)
+	}
+
+	return fields, nil
 }
 
 // Split returns the text between the fences and the Markdown after them, without parsing the
@@ -183,7 +221,32 @@ func checkSize(matter []byte) error {
 	return nil
 }
 
-func atLine(line int, format string, args ...any) *fault.Error {
-	return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", line, fmt.Sprintf(format, args...)).
-		WithParam("content")
+func atLine(line int, format string, args ...any) *lineError {
+	return &lineError{line: line, reason: fmt.Sprintf(format, args...)}
+}
+
+// lineError is an error on a line. The text begins on line 2.
+type lineError struct {
+	line   int
+	reason string
+	cause  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.reason) }
+func (e *lineError) Unwrap() error { return e.cause }
+
+func (e *lineError) withCause(cause error) *lineError {
+	e.cause = cause
+	return e
+}
+
+// inMatter returns the public error for a line of front matter, and other errors as they are.
+func inMatter(err error) error {
+	e, ok := errors.AsType[*lineError](err)
+	if !ok {
+		return err
+	}
+
+	return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", e.line, e.reason).
+		WithParam("content").WithCause(e.cause)
 }

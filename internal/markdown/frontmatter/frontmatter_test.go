@@ -134,3 +134,23 @@ func TestOtherBeginningsStayMarkdown(t *testing.T) {
 		t.Errorf("with a byte order mark and CRLF: %+v, %v", m, err)
 	}
 }
+
+func TestSettingsNameTheLineAndNestDeeper(t *testing.T) {
+	t.Parallel()
+
+	fields, err := frontmatter.Settings([]byte("a: !!python/name:x.y\nb: {c: {d: {e: {f: {g: {h: {i: j}}}}}}}\n"), false)
+	if err != nil || len(fields) != 2 || fields[1].Key != "b" || fields[1].Line != 2 {
+		t.Fatal(fields, err)
+	}
+
+	if v, err := fields[1].Text(); err != nil || !strings.Contains(fmt.Sprint(v), "i:j") {
+		t.Errorf("got %v, %v", v, err)
+	}
+
+	for text, want := range map[string]string{"a: 1\nb: \"x\n": "line 2", "- x\n": "line 1: it must be a list"} {
+		if _, err := frontmatter.Settings([]byte(text), false); fault.CodeOf(err) != fault.InvalidRequest ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}

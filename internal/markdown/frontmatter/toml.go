@@ -24,7 +24,7 @@ func readTOML(text []byte) ([]Field, error) {
 			line = row + 1
 		}
 
-		return nil, atLine(line, "%s", input.Short(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
+		return nil, atLine(line, "%s", input.Short(strings.TrimPrefix(err.Error(), "toml: "))).withCause(err)
 	}
 	lines := tomlLines(text)
 

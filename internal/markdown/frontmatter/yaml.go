@@ -15,18 +15,21 @@ import (
 	"presswork/internal/input"
 )
 
-// maxDepth is how deep the lists and maps of a value nest.
-const maxDepth = 6
+// maxDepth is how deep the lists and maps of a value nest, maxSettingDepth the same in a file of settings.
+const (
+	maxDepth        = 6
+	maxSettingDepth = 20
+)
 
 // errNoMatter is returned when the lines between the fences are text of the document.
 var errNoMatter = errors.New("no front matter")
 
 // readYAML returns the fields of YAML. A key may occur twice, as most programs allow.
-func readYAML(yaml []byte) (fields []Field, err error) {
+func readYAML(yaml []byte, levels int) (fields []Field, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			fields = nil
-			err = atLine(2, "it is not valid YAML").WithCause(fmt.Errorf("the YAML parser panicked: %v", r))
+			err = atLine(2, "it is not valid YAML").withCause(fmt.Errorf("the YAML parser panicked: %v", r))
 		}
 	}()
 
@@ -52,7 +55,7 @@ func readYAML(yaml []byte) (fields []Field, err error) {
 			fields = append(fields, Field{
 				Key:   keyOf(pair),
 				Line:  lineOfNode(pair.Key),
-				value: func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) },
+				value: func(text bool) (any, error) { return jsonOf(pair.Value, text, levels, levels) },
 			})
 		}
 	}
@@ -95,10 +98,11 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 }
 
 // jsonOf converts a YAML value. With text, and within lists and maps, "2024", "yes" and "1-3"
-// are strings. An alias is an error: a few lines of aliases can expand to gigabytes.
-func jsonOf(n ast.Node, text bool, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("its value nests deeper than %d levels", maxDepth)
+// are strings. left of the allowed levels remain. An alias is an error: a few lines of aliases can expand to
+// gigabytes.
+func jsonOf(n ast.Node, text bool, levels, left int) (any, error) {
+	if left < 0 {
+		return nil, fmt.Errorf("its value nests deeper than %d levels", levels)
 	}
 
 	switch n := n.(type) {
@@ -109,9 +113,9 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 	case *ast.LiteralNode:
 		return n.Value.Value, nil
 	case *ast.AnchorNode:
-		return jsonOf(n.Value, text, depth+1)
+		return jsonOf(n.Value, text, levels, left-1)
 	case *ast.TagNode:
-		return jsonOf(n.Value, text, depth+1)
+		return jsonOf(n.Value, text, levels, left-1)
 	case *ast.BoolNode:
 		if text {
 			return n.Token.Value, nil
@@ -128,7 +132,7 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 	case *ast.SequenceNode:
 		list := make([]any, 0, len(n.Values))
 		for _, v := range n.Values {
-			item, err := jsonOf(v, true, depth+1)
+			item, err := jsonOf(v, true, levels, left-1)
 			if err != nil {
 				return nil, err
 			}
@@ -144,7 +148,7 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 
 		object := map[string]any{}
 		for _, p := range pairs {
-			if object[keyOf(p)], err = jsonOf(p.Value, true, depth+1); err != nil {
+			if object[keyOf(p)], err = jsonOf(p.Value, true, levels, left-1); err != nil {
 				return nil, err
 			}
 		}
@@ -183,9 +187,9 @@ func syntaxError(err error) error {
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
-			return atLine(n+1, "%s", input.Short(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
+			return atLine(n+1, "%s", input.Short(otherPlace.ReplaceAllString(reason, ""))).withCause(err)
 		}
 	}
 
-	return atLine(2, "it is not valid YAML").WithCause(err)
+	return atLine(2, "it is not valid YAML").withCause(err)
 }

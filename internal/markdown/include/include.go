@@ -48,9 +48,9 @@ var (
 
 // includer writes a document with its includes.
 type includer struct {
-	open     func(name string) ([]byte, error)
-	obsidian bool
-	warn     func(line int, message string)
+	Options
+
+	warn func(line int, message string)
 
 	out   bytes.Buffer
 	lines []int // the line of the document, from 0, for each line of out
@@ -62,19 +62,28 @@ type includer struct {
 	err   error // ends the rendering
 }
 
-// Expand replaces the include directives of a document by the files that open returns. It passes
-// clean paths below the document's folder. Obsidian's ![[Note]] is a directive only if obsidian is
-// set. A directive whose file cannot be read stays as it is, with a warning. Errors:
-// StoreUnavailable from open.
-func Expand(s *source.Source, open func(name string) ([]byte, error), obsidian bool) ([]fault.Warning, error) {
+// Options are the settings of Expand.
+type Options struct {
+	// Open reads a file. It gets clean paths below the document's folder, or below the book's.
+	Open func(name string) ([]byte, error)
+	// Folder is the folder of the document in a book, "." for the book's own. Its files, and paths that begin with
+	// a slash, may be anywhere in the book. Default: the document is in no book.
+	Folder string
+	// Obsidian reports that ![[Note]] is a directive.
+	Obsidian bool
+}
+
+// Expand replaces the include directives of a document by their files. A directive whose file cannot be read
+// stays as it is, with a warning. Errors: StoreUnavailable from Options.Open.
+func Expand(s *source.Source, o Options) ([]fault.Warning, error) {
 	src := s.Text()
-	if !mayInclude(src, obsidian) {
+	if !mayInclude(src, o.Obsidian) {
 		return nil, nil
 	}
 	var warnings []fault.Warning
 
 	lines := s.Lines()
-	in := &includer{open: open, obsidian: obsidian, warn: func(line int, message string) {
+	in := &includer{Options: o, warn: func(line int, message string) {
 		w := fault.Warning{Code: fault.IncludeFailed, Line: lines.Line(line), Message: message}
 		warnings = append(warnings, w)
 	}}
@@ -197,7 +206,7 @@ func (in *includer) includeLine(line []byte, prefix string, code bool) bool {
 		)
 	}
 
-	if m := noteEmbed().FindSubmatch(line); m != nil && in.obsidian && !code && !wikilink.IsImageName(m[1]) {
+	if m := noteEmbed().FindSubmatch(line); m != nil && in.Obsidian && !code && !wikilink.IsImageName(m[1]) {
 		name := strings.TrimSpace(string(m[1]))
 		if path.Ext(name) != ".md" {
 			name += ".md"
@@ -286,12 +295,9 @@ func (in *includer) includeFile(
 	prefix string,
 	code, complain bool,
 ) bool {
-	full := name
-	if len(in.stack) > 0 {
-		full = path.Join(path.Dir(in.stack[len(in.stack)-1]), name)
-	}
+	full := in.path(name)
 
-	text, err := in.readFile(name, path.Clean(full))
+	text, err := in.readFile(name, full)
 	if err == nil {
 		text, err = cut(text)
 	}
@@ -312,7 +318,7 @@ func (in *includer) includeFile(
 		return false
 	}
 
-	in.stack = append(in.stack, path.Clean(full))
+	in.stack = append(in.stack, full)
 	if code {
 		in.writeRaw(text, prefix)
 	} else {
@@ -323,6 +329,20 @@ func (in *includer) includeFile(
 	return true
 }
 
+// path returns the clean path of a file that a directive names.
+func (in *includer) path(name string) string {
+	dir := in.Folder
+	if len(in.stack) > 0 {
+		dir = path.Dir(in.stack[len(in.stack)-1])
+	}
+
+	if in.Folder != "" && path.IsAbs(name) {
+		return path.Clean(strings.TrimLeft(name, "/"))
+	}
+
+	return path.Join(dir, name)
+}
+
 // readFile returns the body of a file below the document's folder. Its messages are for the author of the
 // document.
 func (in *includer) readFile(name, full string) ([]byte, error) {
@@ -331,7 +351,7 @@ func (in *includer) readFile(name, full string) ([]byte, error) {
 	}
 
 	switch {
-	case path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") ||
+	case path.IsAbs(name) && in.Folder == "" || full == ".." || strings.HasPrefix(full, "../") ||
 		strings.ContainsAny(name, "\\\x00") || strings.Contains(name, "://"):
 		return nil, fail("files are included from the document's folder only")
 	case slices.Contains(in.stack, full):
@@ -345,7 +365,7 @@ func (in *includer) readFile(name, full string) ([]byte, error) {
 	}
 	in.files++
 
-	text, err := in.open(full)
+	text, err := in.Open(full)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
 			return nil, fault.Errorf(fault.NotFound, "the file was not found").WithCause(err)
@@ -359,7 +379,8 @@ func (in *includer) readFile(name, full string) ([]byte, error) {
 		return nil, fail("it is not UTF-8 text")
 	}
 
-	if ext := strings.ToLower(path.Ext(full)); ext == ".md" || ext == ".markdown" || ext == ".mdx" {
+	if ext := strings.ToLower(path.Ext(full)); ext == ".md" || ext == ".markdown" || ext == ".mdx" ||
+		ext == ".qmd" || ext == ".rmd" {
 		if _, body, ok := frontmatter.Split(text); ok {
 			text = body
 		}

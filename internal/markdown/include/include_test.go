@@ -74,7 +74,7 @@ func TestExpandReplacesDirectives(t *testing.T) {
 			t.Parallel()
 			s := source.New([]byte(row.source), 1)
 
-			warnings, err := include.Expand(s, open, true)
+			warnings, err := include.Expand(s, include.Options{Open: open, Obsidian: true})
 			if got := string(s.Text()); got != row.want || len(warnings) > 0 || err != nil {
 				t.Errorf("got %q, %v, %v; want %q", got, warnings, err, row.want)
 			}
@@ -124,13 +124,15 @@ func TestExpandWarnsOfWhatItDoesNotInclude(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			warnings, err := include.Expand(source.New([]byte("\n"+row.source), 11), func(name string) ([]byte, error) {
-				if strings.HasPrefix(name, "..") || strings.HasPrefix(name, "/") || strings.Contains(name, "//") {
-					t.Errorf("the file %q was opened", name)
-				}
+			warnings, err := include.Expand(source.New([]byte("\n"+row.source), 11), include.Options{
+				Open: func(name string) ([]byte, error) {
+					if strings.HasPrefix(name, "..") || strings.HasPrefix(name, "/") || strings.Contains(name, "//") {
+						t.Errorf("the file %q was opened", name)
+					}
 
-				return open(name)
-			}, false)
+					return open(name)
+				},
+			})
 			if err != nil || len(warnings) == 0 {
 				t.Fatalf("got the warnings %v and the error %v", warnings, err)
 			}
@@ -146,10 +148,39 @@ func TestExpandWarnsOfWhatItDoesNotInclude(t *testing.T) {
 func TestExpandReturnsAnOutageOfTheStore(t *testing.T) {
 	t.Parallel()
 
-	_, err := include.Expand(source.New([]byte("{{#include x.md}}"), 1), func(string) ([]byte, error) {
-		return nil, fault.Errorf(fault.StoreUnavailable, "the store does not answer")
-	}, false)
+	_, err := include.Expand(source.New([]byte("{{#include x.md}}"), 1), include.Options{
+		Open: func(string) ([]byte, error) {
+			return nil, fault.Errorf(fault.StoreUnavailable, "the store does not answer")
+		},
+	})
 	if fault.CodeOf(err) != fault.StoreUnavailable {
 		t.Errorf("got %v, want StoreUnavailable", err)
 	}
 }
+
+// In a book, a chapter may include the files of the whole book, but no others.
+func TestExpandIncludesFromTheWholeBook(t *testing.T) {
+	t.Parallel()
+
+	open := folder(map[string]string{"code/x.rs": "fn\n", "src/one/part.qmd": "---\ntitle: no\n---\npart\n"})
+
+	for source, want := range map[string]string{
+		"{{#include ../../code/x.rs}}\n":     "fn\n",
+		"{{< include /code/x.rs >}}\n":       "fn\n",
+		"{{< include part.qmd >}}\n":         "part\n",
+		"{{#include ../../../etc/passwd}}\n": "{{#include ../../../etc/passwd}}\n",
+		"{{< include /../etc/passwd >}}\n":   "{{< include /../etc/passwd >}}\n",
+	} {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			s := sourceOf(source)
+
+			warnings, err := include.Expand(s, include.Options{Open: open, Folder: "src/one"})
+			if got := string(s.Text()); got != want || err != nil || (len(warnings) > 0) != (source == want) {
+				t.Errorf("got %q, %v, %v; want %q", got, warnings, err, want)
+			}
+		})
+	}
+}
+
+func sourceOf(text string) *source.Source { return source.New([]byte(text), 1) }

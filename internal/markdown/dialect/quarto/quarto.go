@@ -3,6 +3,7 @@ package quarto
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,6 +47,42 @@ func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
 		n.Parent().RemoveChild(n.Parent(), n)
 	}
 }
+
+// PartClass and AppendixClass are the classes of headings that begin a part and the appendix of a book.
+const (
+	PartClass     = "part"
+	AppendixClass = "appendix"
+)
+
+// TakeParts reads the headings "(PART) Title" and "(APPENDIX) Title" of Bookdown. They have no number.
+func TakeParts(root ast.Node, src []byte) {
+	tree.EachBlock(root, func(n ast.Node) {
+		h, ok := n.(*ast.Heading)
+		if !ok || h.Level != 1 {
+			return
+		}
+
+		words, ok := h.FirstChild().(*ast.Text)
+		if !ok {
+			return
+		}
+		m := partMark.FindSubmatch(words.Value(src))
+
+		switch {
+		case m == nil:
+			return
+		case m[1] == nil:
+			tree.AddClass(h, AppendixClass)
+		default:
+			tree.AddClass(h, PartClass)
+		}
+		words.Segment = words.Segment.WithStart(words.Segment.Start + len(m[0]))
+		tree.AddClass(h, tree.Unnumbered)
+	})
+}
+
+// partMark begins the title of a part or of the appendix.
+var partMark = regexp.MustCompile(`^(?:\((PART)(?:\\?\*)?\)|\(APPENDIX\))[ \t]+`)
 
 // DropHidden removes the content that is not for an output format
 // (https://quarto.org/docs/authoring/conditional.html). formats are the names of the format.
