@@ -88,6 +88,7 @@ var layers = [][]string{
 		"internal/keyfile",
 		"internal/local/runlog",
 		"internal/local/livepage",
+		"internal/local/bookfolder",
 	},
 	{
 		"api/access",

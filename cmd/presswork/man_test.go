@@ -18,7 +18,7 @@ func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 	}
 
 	page := strings.ReplaceAll(got.stdout, `\-`, "-")
-	for _, want := range []string{".SS \"presswork md2pdf FILE.md [FILE.md...]\"", `\fBAPI_PORT\fR`, `\fB--toc\fR[=\fILEVEL\fR]`, `\fB-o\fR, \fB--output\fR \fIFILE\fR`, ".SH EXIT STATUS"} {
+	for _, want := range []string{".SS \"presswork md2pdf FILE.md|BOOKFOLDER [FILE.md...]\"", `\fBAPI_PORT\fR`, `\fB--toc\fR[=\fILEVEL\fR]`, `\fB-o\fR, \fB--output\fR \fIFILE\fR`, ".SH EXIT STATUS"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the manual lacks %s", want)
 		}

@@ -60,10 +60,12 @@ type md2pdf struct {
 func newMD2PDFCommand(p *program) *cobra.Command {
 	m := &md2pdf{program: p}
 	cmd := &cobra.Command{
-		Use:   "md2pdf FILE.md [FILE.md...]",
+		Use:   "md2pdf FILE.md|BOOKFOLDER [FILE.md...]",
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
 		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
 			"standard input.\n" +
+			"A folder is printed as a book, in the order of _quarto.yml, _bookdown.yml, _toc.yml, myst.yml, book.toml, " +
+			"mkdocs.yml or SUMMARY.md.\n" +
 			"FILE.pdf is written next to each input; -o chooses another place. Flags override a file's front matter.\n" +
 			"A failed conversion leaves no partial result, and keeps an older one unchanged.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
@@ -72,6 +74,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 			"  presswork md2pdf docs/*.md -o out/ --jobs 4\n" +
 			"  presswork md2pdf --merge intro.md usage.md -o manual.pdf --toc --cover\n" +
 			"  presswork md2pdf novel.md -o novel.epub\n" +
+			"  presswork md2pdf handbook/ -o handbook.epub\n" +
 			"  presswork md2pdf report.md --live\n" +
 			"  cat notes.md | presswork md2pdf - > notes.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -191,7 +194,7 @@ func (m *md2pdf) tabs(inputs []local.Input) int {
 
 	for _, in := range inputs {
 		for _, path := range append([]string{in.Path}, in.Merge...) {
-			if info, err := os.Stat(path); err == nil && info.Size() >= large {
+			if info, err := os.Stat(path); err == nil && (info.IsDir() || info.Size() >= large) {
 				return m.jobs
 			}
 		}

@@ -147,7 +147,7 @@ func outputNames() string {
 
 // plan pairs each input with its output path, which ends in ext unless -o names a file.
 func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
-	if !m.merge {
+	if !m.merge || len(paths) == 1 && local.IsFolder(paths[0]) {
 		return local.Plan(paths, m.output, ext)
 	}
 	in, err := local.PlanMerged(paths, m.output, ext)

@@ -192,7 +192,7 @@ func label(out local.Output) string {
 		name = "standard input"
 	}
 
-	if n := len(out.Merged); n > 0 {
+	if n := len(out.Merged); n > 0 && !local.IsFolder(name) {
 		name += fmt.Sprintf(" and %d more", n)
 	}
 

@@ -38,6 +38,10 @@ func openDir(dir string) (allowedDir, error) {
 type assets struct {
 	own  allowedDir
 	dirs []allowedDir // own and those of Options.Allow
+	// folder is the folder of a chapter in the book that own is. In a book, paths that begin with a slash start at
+	// own.
+	folder string
+	inBook bool
 
 	mu      sync.Mutex // the renderer opens several at once
 	sources Snapshot
@@ -63,8 +67,12 @@ func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
 // open reads the image with this name in the document. Symbolic links are resolved first.
 func (a *assets) open(name string) ([]byte, error) {
 	full := filepath.FromSlash(name)
-	if !filepath.IsAbs(full) {
+
+	switch {
+	case a.inBook && filepath.IsAbs(full):
 		full = filepath.Join(a.own.path, full)
+	case !filepath.IsAbs(full):
+		full = filepath.Join(a.own.path, a.folder, full)
 	}
 	a.mu.Lock()
 	a.sources.add(full)

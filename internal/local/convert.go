@@ -36,7 +36,7 @@ type Input struct {
 type Output struct {
 	// Input and Path are the fields Path and Output of the Input.
 	Input, Path string
-	// Merged is the field Merge of the Input.
+	// Merged is the field Merge of the Input, or the chapters of the book that the Input is.
 	Merged []string
 	// Pages is 0 for HTML and EPUB.
 	Pages int
@@ -93,6 +93,10 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 
 	if err != nil {
 		return document.Made{}, err
+	}
+
+	if doc.Folder != "" {
+		out.Merged = chapterFiles(in.Path, doc.Parts)
 	}
 
 	if err := c.chooseTheme(ctx, &doc, out); err != nil {
@@ -157,6 +161,9 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 func (c *Converter) document(
 	ctx context.Context, in Input, sources Snapshot,
 ) (d document.Document, closeFiles func(), err error) {
+	if len(in.Merge) == 0 && IsFolder(in.Path) {
+		return c.book(ctx, in, sources)
+	}
 	var opened []*assets
 	closeFiles = func() {
 		for _, a := range opened {
@@ -243,15 +250,21 @@ func (c *Converter) readAll(path string) ([]byte, error) {
 		}
 		in = f
 	}
+
+	return readAll(in, maxSource)
+}
+
+// readAll reads at most limit bytes. Errors: ContentTooLarge, those of reading.
+func readAll(in io.Reader, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 
-	n, err := b.ReadFrom(io.LimitReader(in, maxSource+1))
+	n, err := b.ReadFrom(io.LimitReader(in, limit+1))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 
-	if n > maxSource {
-		return nil, fault.Errorf(fault.ContentTooLarge, "it is larger than %d MB", maxSource>>20)
+	if n > limit {
+		return nil, fault.Errorf(fault.ContentTooLarge, "it is larger than %d MB", limit>>20)
 	}
 
 	return b.Bytes(), nil

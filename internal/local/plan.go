@@ -37,7 +37,7 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 		case output == "" && path == Std:
 			in.Output = Std
 		case output == "":
-			in.Output = filepath.Join(filepath.Dir(path), resultName(path, ext))
+			in.Output = filepath.Join(filepath.Dir(beside(path)), resultName(path, ext))
 		}
 		inputs = append(inputs, in)
 	}
@@ -76,9 +76,22 @@ func isFolder(output string) bool {
 	return err == nil && info.IsDir()
 }
 
+// beside returns a path whose folder is that of the result: a book is printed next to its folder.
+func beside(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && IsFolder(path) && filepath.Base(path) != nameOf(path) {
+		return abs // "." or ".."
+	}
+
+	return filepath.Clean(path)
+}
+
 func resultName(path, ext string) string {
 	if path == Std {
 		return "document" + ext
+	}
+
+	if IsFolder(path) {
+		return nameOf(path) + ext
 	}
 	base := filepath.Base(path)
 

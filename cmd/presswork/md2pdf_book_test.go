@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wells is a book of Quarto with all that chapters share.
+func wells() map[string]string {
+	return map[string]string{
+		"wells/_quarto.yml": "book:\n  title: Wells\n  subtitle: A guide\n  author: Ada Penrose\n  chapters:\n    - index.qmd\n" +
+			"    - part: Basics\n      chapters: [text/one.qmd, text/two.qmd]\n  appendices: [text/long.qmd]\n" +
+			"bibliography: refs.bib\ntheme: nord\n",
+		"wells/index.qmd":       "# Preface {-}\n\nSee @sec-depth, [two](text/two.html#sec-depth) and [long](/text/long.qmd).\n",
+		"wells/text/one.qmd":    "---\ntitle: First\n---\n\n## Start\n\nAs in [@tide].\n\n{{< include /notes/_note.qmd >}}\n\n![Pic](../img/p.svg){#fig-one}\n",
+		"wells/text/two.qmd":    "# Second\n\n## Depth {#sec-depth}\n\n@fig-one, [@tide].\n\n![Pic](/img/p.svg){#fig-two}\n",
+		"wells/text/long.qmd":   "# Tables\n\n## More\n",
+		"wells/notes/_note.qmd": "Included from the book.\n",
+		"wells/img/p.svg":       `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>`,
+		"wells/refs.bib":        "@book{tide, title={Tides}, author={Abel, Ann}, year={2001}, publisher={Coast}}\n",
+	}
+}
+
+func TestMD2PDFPrintsABookFolder(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, wells())
+	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "wells"))
+
+	if got.code != 0 || strings.Count(got.stderr, "\n") != 1 {
+		t.Fatalf("%+v", got)
+	}
+	page := content(t, filepath.Join(dir, "wells.html"))
+
+	for _, want := range []string{
+		"<title>Wells</title>", "A guide", "Ada Penrose", `class="toc"`, "Included from the book.",
+		">Basics<", "1\u2002First", "1.1\u2002Start", "2.1\u2002Depth", "A\u2002Tables", "A.1\u2002More",
+		`<a href="#sec-depth">two</a>`, `<a href="#tables">long</a>`, "Section\u00a02.1",
+		"Figure\u00a01.1:", "Figure\u00a02.1:", `Abel, Ann.`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+
+	if n := strings.Count(page, "Abel, Ann."); n != 1 {
+		t.Errorf("the work is listed %d times", n)
+	}
+}
+
+func TestMD2PDFConfinesABookToItsFolder(t *testing.T) {
+	t.Parallel()
+
+	dir := folder(t, map[string]string{
+		"book/SUMMARY.md": "- [a](text/a.md)\n- [link](link.md)\n- [up](../secret.md)\n",
+		"book/text/a.md":  "# A\n\n![p](../../secret.png)\n\n{{#include ../../secret.md}}\n\n![q](/../secret.png)\n",
+		"secret.md":       "SECRET\n",
+		"secret.png":      "SECRET",
+	})
+	if err := os.Symlink(filepath.Join(dir, "secret.md"), filepath.Join(dir, "book", "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, "md2pdf", "--html", "--json", filepath.Join(dir, "book"))
+
+	var l line
+	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil || got.code != 0 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+
+	if page := content(t, filepath.Join(dir, "book.html")); strings.Contains(page, "SECRET") {
+		t.Error("the page has a file from outside the book")
+	}
+
+	if len(l.Warnings) != 5 || len(l.Merged) != 1 || l.Merged[0] != filepath.Join(dir, "book", "text", "a.md") {
+		t.Errorf("%+v", l)
+	}
+
+	if !strings.Contains(got.stderr, "text/a.md:5: include of") {
+		t.Errorf("stderr %q", got.stderr)
+	}
+}
+
+func TestMD2PDFExplainsAFolderThatIsNoBook(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"x/02.md": "# B\n", "x/01.md": "# A\n"})
+
+	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "x"))
+	if got.code != exitFailed || !strings.Contains(got.stderr, "_quarto.yml") ||
+		!strings.Contains(got.stderr, "--merge 01.md 02.md") {
+		t.Errorf("%+v", got)
+	}
+
+	if _, err := os.Stat(filepath.Join(dir, "x.html")); err == nil {
+		t.Error("a failed conversion left a file")
+	}
+}
+
+// A chapter with an error ends the whole book: nothing is written.
+func TestMD2PDFWritesNoPartOfABook(t *testing.T) {
+	t.Parallel()
+	dir := folder(
+		t,
+		map[string]string{"b/SUMMARY.md": "- [a](a.md)\n- [b](b.md)\n", "b/a.md": "# A\n", "b/b.md": "\xff\xfe"},
+	)
+
+	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "b"))
+	if got.code != exitFailed || !strings.Contains(got.stderr, "b.md: the content is UTF-16") {
+		t.Errorf("%+v", got)
+	}
+
+	if _, err := os.Stat(filepath.Join(dir, "b.html")); err == nil {
+		t.Error("a failed conversion left a file")
+	}
+}

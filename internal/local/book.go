@@ -1,0 +1,144 @@
+package local
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"presswork/internal/document"
+	"presswork/internal/fault"
+	"presswork/internal/local/bookfolder"
+)
+
+// IsFolder reports whether an input is a folder, which is printed as a book.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return path != Std && err == nil && info.IsDir()
+}
+
+// book reads the chapters of the book in a folder. Their images can be opened until closeFiles is called, which is
+// required after an error as well.
+func (c *Converter) book(
+	ctx context.Context, in Input, sources Snapshot,
+) (d document.Document, closeFiles func(), err error) {
+	own, err := openDir(in.Path)
+	if err != nil {
+		return d, func() {}, fault.Errorf(fault.Forbidden, "the folder cannot be opened: %s", reason(err)).
+			WithCause(err)
+	}
+	closeFiles = func() { _ = own.root.Close() } // it was only read from
+
+	book, err := Waiting(ctx, func() (bookfolder.Book, error) { return bookfolder.Read(own.root.FS()) })
+	if err != nil {
+		return d, closeFiles, err
+	}
+
+	sources.add(in.Path) // it changes when a file is added
+
+	for _, file := range book.Settings {
+		sources.add(filepath.Join(in.Path, filepath.FromSlash(file)))
+	}
+
+	files := c.bookAssets(own, ".", sources)
+	d = document.Document{
+		Output:   c.o.Output,
+		Content:  book.FrontMatter(),
+		Theme:    in.Theme,
+		Options:  in.Options,
+		Filename: nameOf(in.Path),
+		Path:     book.Settings[0],
+		Folder:   ".",
+		Asset:    files.open,
+		Include:  files.include,
+		Warnings: book.Warnings,
+	}
+	d.Parts, err = c.chapters(ctx, own, book, sources)
+
+	return d, closeFiles, err
+}
+
+// chapters reads the chapters of a book. Errors: ContentTooLarge, and those of reading a file, with its name.
+func (c *Converter) chapters(
+	ctx context.Context, own allowedDir, book bookfolder.Book, sources Snapshot,
+) ([]document.Part, error) {
+	var parts []document.Part
+	size := 0
+
+	for _, e := range book.Entries {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+
+		part := document.Part{
+			Title: e.Title, Shift: e.Depth, BookPart: e.Part, Appendix: e.Appendix, Path: e.File, Folder: ".",
+		}
+		if e.File == "" {
+			part.Content, part.Path = []byte("# "+e.Title+"\n"), book.Settings[0]
+			parts = append(parts, part)
+
+			continue
+		}
+		part.Folder = path.Dir(e.File)
+		files := c.bookAssets(own, part.Folder, sources)
+		part.Asset, part.Include = files.open, files.include
+		sources.add(filepath.Join(own.path, filepath.FromSlash(e.File)))
+
+		content, err := Waiting(ctx, func() ([]byte, error) { return readUpTo(own.root.FS(), e.File, maxSource) })
+		if err != nil {
+			return nil, inFile(e.File, err)
+		}
+		part.Content = content
+
+		if size += len(content); size > maxSource {
+			return nil, fault.Errorf(
+				fault.ContentTooLarge,
+				"the chapters together are larger than %d MB",
+				maxSource>>20,
+			)
+		}
+		parts = append(parts, part)
+	}
+
+	return parts, nil
+}
+
+// bookAssets returns the files of a book for a chapter in a folder of it.
+func (c *Converter) bookAssets(own allowedDir, folder string, sources Snapshot) *assets {
+	return &assets{
+		own: own, dirs: append([]allowedDir{own}, c.allowed...), sources: sources,
+		folder: filepath.FromSlash(folder), inBook: true,
+	}
+}
+
+// readUpTo reads a file of at most limit bytes.
+func readUpTo(folder fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer f.Close()
+
+	return readAll(f, limit)
+}
+
+// chapterFiles returns the files of the chapters of a book.
+func chapterFiles(folder string, parts []document.Part) (files []string) {
+	for _, p := range parts {
+		if p.Asset != nil { // it is not a heading
+			files = append(files, filepath.Join(folder, filepath.FromSlash(p.Path)))
+		}
+	}
+
+	return files
+}
+
+// nameOf returns the name of a folder, also for "." and "..".
+func nameOf(folder string) string {
+	if abs, err := filepath.Abs(folder); err == nil {
+		folder = abs
+	}
+
+	return filepath.Base(folder)
+}
