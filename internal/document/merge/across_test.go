@@ -199,6 +199,7 @@ func TestNumbersContinueInABook(t *testing.T) {
 	o := markdown.Options{NumberHeadings: true}
 	deeper, part := o, o
 	deeper.Shift, part.BookPart = 1, true
+
 	whole, err := Parse(t.Context(), markdown.New().Parse, []Source{
 		{Path: "pre.md", Content: []byte("# Preface {-}\n"), Options: o},
 		{Path: "part.md", Content: []byte("# Part\n"), Options: part},
@@ -210,6 +211,7 @@ func TestNumbersContinueInABook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	got := ""
 	for _, h := range whole.Headings {
 		got += strings.TrimLeft(h.Number+" "+h.Text, " ") + "; "

@@ -138,7 +138,10 @@ func TestOtherBeginningsStayMarkdown(t *testing.T) {
 func TestSettingsNameTheLineAndNestDeeper(t *testing.T) {
 	t.Parallel()
 
-	fields, err := frontmatter.Settings([]byte("a: !!python/name:x.y\nb: {c: {d: {e: {f: {g: {h: {i: j}}}}}}}\n"), false)
+	fields, err := frontmatter.Settings(
+		[]byte("a: !!python/name:x.y\nb: {c: {d: {e: {f: {g: {h: {i: j}}}}}}}\n"),
+		false,
+	)
 	if err != nil || len(fields) != 2 || fields[1].Key != "b" || fields[1].Line != 2 {
 		t.Fatal(fields, err)
 	}
