@@ -48,6 +48,7 @@ var layers = [][]string{
 		"internal/markdown/hyphen",
 		"internal/markdown/ext/...",
 		"internal/markdown/frontmatter",
+		"internal/markdown/notebook",
 		"internal/chromium/fonts",
 		"internal/chromium/process",
 		"internal/markdown/diagram",

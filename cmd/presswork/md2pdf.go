@@ -64,6 +64,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
 		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
 			"standard input.\n" +
+			"A Jupyter notebook (.ipynb) is printed with its stored outputs. " +
 			"A folder is printed as a book, in the order of _quarto.yml, _bookdown.yml, _toc.yml, myst.yml, book.toml, " +
 			"mkdocs.yml or SUMMARY.md.\n" +
 			"FILE.pdf is written next to each input; -o chooses another place. Flags override a file's front matter.\n" +

@@ -55,7 +55,7 @@ func (c *Converter) documentKey(d Document) string {
 	_ = json.NewEncoder(h).Encode([]any{
 		version, c.themes.Edition(), c.now().Format(time.DateOnly),
 		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Folder, d.Warnings,
-		d.Asset == nil, d.Include == nil,
+		d.Asset == nil, d.Include == nil, d.Place == nil,
 	})
 	h.Write(d.Content)
 

@@ -67,6 +67,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		"Parts":    {Parts: []document.Part{{Path: "b.md", Content: []byte("# C\n")}}},
 		"Folder":   {Folder: "chapters"},
 		"Warnings": {Warnings: []fault.Warning{{Code: fault.IncludeFailed}}},
+		"Place":    {Place: func(int) string { return "cell 1" }},
 		"Asset":    {},
 		"Owner":    {Owner: "ann"},
 	}

@@ -280,7 +280,8 @@ func (c *Converter) parse(
 			return markdown.Document{}, merge.NameFile(merge.Name(p.Path, p.Folder != ""), err)
 		}
 		part := d
-		part.Path, part.Folder, part.Asset, part.Include, part.Filename = p.Path, p.Folder, p.Asset, p.Include, ""
+		part.Path, part.Folder, part.Filename = p.Path, p.Folder, ""
+		part.Asset, part.Include, part.Place = p.Asset, p.Include, p.Place
 		s := source(part, matter, cmp.Or(matter.Options.Title, p.Title))
 		s.Appendix, s.Options.Shift, s.Options.BookPart = p.Appendix, p.Shift, p.BookPart
 		sources = append(sources, s)
@@ -307,6 +308,7 @@ func (c *Converter) markdownOptions(
 ) markdown.Options {
 	settings := markdown.Options{
 		FirstLine:      matter.BodyLine,
+		Place:          d.Place,
 		Dialect:        dialectOf(d, o),
 		EscapeHTML:     o.RawHTML == "escaped",
 		Lang:           o.Lang,

@@ -150,6 +150,9 @@ type Document struct {
 	// Folder is the folder of the document in a book, "." for the book's own. Include then opens the
 	// files of the book, by their paths in the book. Default: it is in no book.
 	Folder string
+	// Place names the place of a line of Content, for warnings about a source whose lines its author does
+	// not see, such as a notebook. Default: warnings have the line.
+	Place func(line int) string
 	// Warnings are those of the caller. They come first in the result.
 	Warnings []fault.Warning
 
@@ -165,9 +168,10 @@ type Part struct {
 	// Path is its slash-separated path. Links to it from the document and from other parts lead
 	// to its pages. Warnings and errors begin with the last element.
 	Path string
-	// Asset, Include and Folder are as in Document.
+	// Asset, Include, Folder and Place are as in Document.
 	Asset, Include func(name string) ([]byte, error)
 	Folder         string
+	Place          func(line int) string
 	// Title is the heading of a part that has no other. Default: the title of its front matter.
 	Title string
 	// BookPart reports that its heading begins a part of a book, and has no number.

@@ -54,21 +54,21 @@ func (c *Converter) book(
 		Include:  files.include,
 		Warnings: book.Warnings,
 	}
-	d.Parts, err = c.chapters(ctx, own, book, sources)
+	err = c.chapters(ctx, own, book, sources, &d)
 
 	return d, closeFiles, err
 }
 
-// chapters reads the chapters of a book. Errors: ContentTooLarge, and those of reading a file, with its name.
+// chapters adds the chapters of a book to a document. Errors: ContentTooLarge, and those of reading a file, with
+// its name.
 func (c *Converter) chapters(
-	ctx context.Context, own allowedDir, book bookfolder.Book, sources Snapshot,
-) ([]document.Part, error) {
-	var parts []document.Part
+	ctx context.Context, own allowedDir, book bookfolder.Book, sources Snapshot, d *document.Document,
+) error {
 	size := 0
 
 	for _, e := range book.Entries {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 
 		part := document.Part{
@@ -76,7 +76,7 @@ func (c *Converter) chapters(
 		}
 		if e.File == "" {
 			part.Content, part.Path = []byte("# "+e.Title+"\n"), book.Settings[0]
-			parts = append(parts, part)
+			d.Parts = append(d.Parts, part)
 
 			continue
 		}
@@ -87,21 +87,27 @@ func (c *Converter) chapters(
 
 		content, err := Waiting(ctx, func() ([]byte, error) { return readUpTo(own.root.FS(), e.File, maxSource) })
 		if err != nil {
-			return nil, inFile(e.File, err)
+			return inFile(e.File, err)
 		}
 		part.Content = content
 
 		if size += len(content); size > maxSource {
-			return nil, fault.Errorf(
+			return fault.Errorf(
 				fault.ContentTooLarge,
 				"the chapters together are larger than %d MB",
 				maxSource>>20,
 			)
 		}
-		parts = append(parts, part)
+
+		found, err := readNotebook(e.File, &part)
+		if err != nil {
+			return inFile(e.File, err)
+		}
+		d.Warnings = append(d.Warnings, named(e.File, found)...)
+		d.Parts = append(d.Parts, part)
 	}
 
-	return parts, nil
+	return nil
 }
 
 // bookAssets returns the files of a book for a chapter in a folder of it.

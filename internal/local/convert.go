@@ -180,6 +180,15 @@ func (c *Converter) document(
 			}
 		}
 
+		var part document.Part
+		var found []fault.Warning
+
+		if err == nil {
+			files := opened[i]
+			part = document.Part{Content: content, Path: slashed(path), Asset: files.open, Include: files.include}
+			found, err = readNotebook(path, &part)
+		}
+
 		switch {
 		case err != nil && len(in.Merge) > 0:
 			return d, closeFiles, inFile(path, err)
@@ -188,20 +197,25 @@ func (c *Converter) document(
 		case i == 0:
 			d = document.Document{
 				Output:  c.o.Output,
-				Content: content,
+				Content: part.Content,
 				Theme:   in.Theme,
 				Options: in.Options,
-				Path:    slashed(path),
-				Asset:   opened[0].open,
-				Include: opened[0].include,
+				Path:    part.Path,
+				Asset:   part.Asset,
+				Include: part.Include,
+				Place:   part.Place,
 			}
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}
 		default:
-			d.Parts = append(d.Parts,
-				document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
+			d.Parts = append(d.Parts, part)
 		}
+
+		if len(in.Merge) > 0 {
+			found = named(filepath.Base(path), found)
+		}
+		d.Warnings = append(d.Warnings, found...)
 	}
 
 	return d, closeFiles, nil

@@ -318,7 +318,11 @@ func (p *parserState) document() Document {
 	d.Title = titleOf(d.Headings)
 	d.Counts = p.counters.Counts()
 	d.Labels = p.targets.Labels()
+
 	d.Warnings = p.warnings.sorted()
+	for i, w := range d.Warnings {
+		d.Warnings[i] = Placed(w, p.options.Place)
+	}
 	d.Lang = p.options.Lang
 
 	if p.works != nil {

@@ -12,6 +12,9 @@ type Options struct {
 	// FirstLine is the line of the file on which the Markdown begins, for warnings. Default 1: there is no
 	// front matter.
 	FirstLine int
+	// Place names the place of a line, for warnings about a source whose lines its author does not see, such as a
+	// notebook. Default: warnings have the line.
+	Place func(line int) string
 	// Dialect is one of Dialects. It decides how syntax is read that plain Markdown does not have. Default:
 	// Obsidian or MDX if the document looks like it, else all extensions that cannot be meant as plain text.
 	Dialect string

@@ -33,3 +33,12 @@ func (w *warnings) sorted() []fault.Warning {
 
 	return w.list[:min(len(w.list), maxWarnings)]
 }
+
+// Placed returns a warning that names its place in a source without visible lines. place may be nil.
+func Placed(w fault.Warning, place func(line int) string) fault.Warning {
+	if place != nil && w.Line > 0 {
+		w.Message, w.Line = place(w.Line)+": "+w.Message, 0
+	}
+
+	return w
+}

@@ -114,7 +114,8 @@ func (p mergedPart) warnings(broken map[string]int) []fault.Warning {
 		})
 	}
 
-	for i := range warnings {
+	for i, w := range warnings {
+		warnings[i] = markdown.Placed(w, p.place)
 		warnings[i].Message = p.name + ": " + warnings[i].Message
 	}
 
