@@ -51,8 +51,8 @@ func TestDetectLanguage(t *testing.T) {
 	}
 }
 
-// TestALanguageIsNotCalledByItsNeighboursName: what is uncertain is "und".
-func TestALanguageIsNotCalledByItsNeighboursName(t *testing.T) {
+// A text in a language similar to a known one is reported as its own language, or as "und" if that is uncertain.
+func TestASimilarLanguageIsNotReported(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{

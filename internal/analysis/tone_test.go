@@ -44,9 +44,8 @@ func TestToneOfADocumentMindsItsGenre(t *testing.T) {
 	}
 }
 
-// TestALongTaleOfLoveAndDeathIsNeither shows that one feeling must outweigh the
-// others before a long text is said to speak in it.
-func TestALongTaleOfLoveAndDeathIsNeither(t *testing.T) {
+// A long text has a tone only if one feeling outweighs the others.
+func TestALongTextOfTwoFeelingsIsNeutral(t *testing.T) {
 	t.Parallel()
 	love := "He gave her a tender kiss, my heart, she sighed, and their embrace was full of desire and love. "
 	death := "The cursed corpse lay in the grave, and terror, wailing and evil came with the dagger at midnight. "

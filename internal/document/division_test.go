@@ -74,8 +74,8 @@ var (
 	secondNote   = regexp.MustCompile(`See again\[\^n\d+\]`)
 )
 
-// unlinked leads links out of a document of which some pages are printed: those to others
-// would lead nowhere.
+// unlinked removes notes and replaces internal links by external ones. When only some pages are printed, internal
+// links to the other pages would have no target.
 func unlinked(content string) []byte {
 	return []byte(
 		regexp.MustCompile(`\[\^n\d+\](: .*)?`).
@@ -180,7 +180,7 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 					}
 				})
 			}
-			// Some faces of that theme are no TrueType: each section has its own.
+			// Some fonts of that theme are not TrueType: each section embeds its own copy.
 			if n := strings.Count(
 				poppler(t, "pdffonts", gotPath),
 				"\n",
@@ -196,7 +196,7 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 	}
 }
 
-// counting counts the prints of contents, with tags and without, and of text beside them.
+// counting counts the layout passes of contents, their tagged prints, and the prints of text at the same time.
 type counting struct {
 	document.Printer
 	drafts, contents, beside atomic.Int64
@@ -351,7 +351,7 @@ func TestIndivisibleDocumentsAreRefused(t *testing.T) {
 	}
 }
 
-// Pages that a document too large for one print does not have are refused as those of any other.
+// A page range beyond the last page is rejected for divided documents as well.
 func TestPagesBeyondTheLastAreRefused(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t), Idle: func() int { return 2 }})

@@ -23,7 +23,7 @@ const invitation = "# Come to our party\n\nDear neighbours, on Saturday we turn 
 const festive = `Here you are: {"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},` +
 	`"formality":{"label":"informal","score":0.2},"keywords":["garden party","birth\u001bday"],"language":"en"}`
 
-func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
+func TestAModelReplacesTheAnalyser(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {

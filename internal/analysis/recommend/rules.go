@@ -52,13 +52,13 @@ func NewRules() *Rules {
 // Limits below which a text has too little evidence.
 const (
 	enoughWords   = 75
-	surelyFrom    = 0.8 // of the type's probability, from which fewer words do
-	cautiousLimit = 0.5 // of the confidence then
+	surelyFrom    = 0.8 // the probability of the type from which fewer words are enough
+	cautiousLimit = 0.5 // the highest confidence for a text with too little evidence
 	fallbackTheme = "light"
 )
 
-// forbiddenFrom is the probability of the types that must not have a theme, single or total, from which the theme
-// is excluded. For themes of an occasion that fills the text, the limit is occasionTolerance.
+// A theme that some document types must not have is excluded if one of these types, or all together, reach the
+// probability forbiddenFrom. For themes of an occasion that fills the text, the limit is occasionTolerance.
 const (
 	forbiddenFrom     = 0.10
 	occasionTolerance = 0.50
@@ -96,7 +96,7 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 		return slices.ContainsFunc(best, func(o candidate) bool { return o.Name == k.Name })
 	})
 	slices.SortStableFunc(rest, func(a, b candidate) int {
-		// Themes that the document should not have come last.
+		// Excluded themes come last.
 		if a, b := a.forbidden >= forbiddenFrom, b.forbidden >= forbiddenFrom; a != b {
 			if a {
 				return 1

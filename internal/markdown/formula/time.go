@@ -18,7 +18,7 @@ func timeFor(size int) time.Duration {
 	return min(baseTime+time.Duration(size>>10)*timePerKB, maxTime)
 }
 
-// timeError is the reason why formulas keep their source: those before took all the time.
+// timeError is the reason why a formula keeps its source: earlier formulas have used up the time.
 type timeError struct{ limit time.Duration }
 
 func (e timeError) Error() string {
