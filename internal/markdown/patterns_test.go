@@ -221,7 +221,7 @@ func TestHostilePatternsAreRenderedInBoundedTime(t *testing.T) {
 	const limit = time.Minute
 
 	size := 2_400_000
-	if RaceDetector {
+	if testing.Short() || RaceDetector {
 		size /= 10
 	}
 
