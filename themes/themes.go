@@ -40,6 +40,8 @@ type Theme struct {
 	// sets itself.
 	ink  bool
 	full tokens
+	// changed reports whether With has changed tokens.
+	changed bool
 }
 
 // noCoverArt takes away what themes paint on their covers.
