@@ -102,6 +102,7 @@ var layers = [][]string{
 		"internal/document/csscost",
 		"internal/document/metadata",
 		"internal/document/merge",
+		"internal/document/layout",
 		"internal/document/preflight",
 		"internal/document/sections",
 		"internal/document/webfont",

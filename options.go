@@ -86,10 +86,15 @@ type Options struct {
 	Markdown string `json:"markdown,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
-	// As is document, book (justified, with running heads, on facing pages), or slides:
-	// a page for each part between rules. Default: document, and book for long prose in
-	// a literary theme.
+	// As is document, book (justified, with running heads, on facing pages), slides (a page
+	// for each part between rules), paper (justified, dense, with numbered sections), or auto:
+	// by the kind of text. Default: document, and book for long prose in a literary theme.
 	As string `json:"as,omitempty"`
+	// Columns is the number of columns of a paper: 1 (default) or 2.
+	Columns *int `json:"columns,omitempty"`
+	// Density is the size of the text and of the space around it: compact, normal (default)
+	// or generous.
+	Density string `json:"density,omitempty"`
 	// SpeakerNotes are comments on the slides (default), pages behind them, or none.
 	SpeakerNotes string `json:"speaker_notes,omitempty"`
 	// Resolution is that of pictures of pages, in pixels to the inch.

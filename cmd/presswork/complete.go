@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"presswork/internal/config"
+	"presswork/internal/document/layout"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 	"presswork/themes"
@@ -20,7 +21,9 @@ func completeDocuments(cmd *cobra.Command, p *program) {
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	completeValues(cmd, map[string][]string{
 		"to":            {"pdf", "html", "epub", "png"},
-		"as":            {"document", "book", "slides"},
+		"as":            append([]string{"document", "book", "slides"}, layout.Names()...),
+		"columns":       {"1", "2"},
+		"density":       themes.Densities(),
 		"page-size":     {"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},
 		"margin-preset": {"none", "narrow", "normal", "wide"},
 		"toc":           {"1", "2", "3", "4", "5", "6"},

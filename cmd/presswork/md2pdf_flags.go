@@ -58,8 +58,10 @@ func optionHelp() map[string]string {
 		"password":      "`PASSWORD` that opens the PDF; --password-file is safer",
 		"strict":        "treat warnings as errors",
 		"raw_html":      "`MODE` of raw HTML: sanitized or escaped (default sanitized)",
-		"as": "`KIND`: document, book (justified, drop caps, running heads on facing pages), or " +
-			"slides: a 16:9 page for each part between ---",
+		"as": "`KIND`: document, book (justified, drop caps, running heads on facing pages), slides (a 16:9 page " +
+			"for each part between ---), or paper (dense, justified, numbered sections)",
+		"columns": "`N` columns of a paper: 1 or 2 (default 1)",
+		"density": "`DENSITY` of the text: compact, normal or generous (default normal)",
 		"speaker_notes": "speaker notes as `KIND`: comments in the PDF, pages after the slides, or none " +
 			"(default comments)",
 		"resolution":    "`DPI` of page pictures, 36 to 600 (default 150)",

@@ -103,7 +103,7 @@ func (c *Converter) bookDate(day string) time.Time {
 }
 
 // bookCover returns the theme's cover as a page for a picture.
-func (p page) bookCover() (printable.Page, layout) {
+func (p page) bookCover() (printable.Page, offsets) {
 	const millimetres = 25.4 / pixelsPerInch
 	p.options.Cover, p.options.InkSaver, p.body, p.chapters = new(true), nil, "", nil
 	p.options.CSS, p.options.CodeTheme = "", ""
@@ -118,7 +118,7 @@ func (p page) bookCover() (printable.Page, layout) {
 			Height: coverHeight / float64(pixelsPerInch),
 		},
 	}
-	var l layout
+	var l offsets
 	page.HTML, l, _ = p.html()
 
 	return page, l

@@ -6,6 +6,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/document/layout"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/themes"
@@ -92,7 +93,7 @@ func textIn(body markdown.Document) (prose, all, technical int) {
 
 // justified returns markdown.Options.Justified for a document that may be a book.
 func justified(o presswork.Options, theme themes.Theme) func(string) string {
-	if !maybeBook(o, theme) {
+	if !maybeBook(o, theme) && o.As != layout.Paper {
 		return nil
 	}
 

@@ -77,7 +77,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		return source{}, err
 	}
 	d.Output = cmp.Or(d.Output, presswork.PDF)
-	o := deckOptions(over(d.Options, matter.Options), matter.Deck)
+	o := layoutOptions(deckOptions(over(d.Options, matter.Options), matter.Deck))
 
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
@@ -92,6 +92,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	if d.Output == presswork.EPUB {
 		o = onBookPages(o, theme)
 	}
+	theme = themeFor(theme, o, d.Output)
 
 	body, err := c.parse(ctx, d, matter, o, theme)
 	if err != nil {
@@ -130,6 +131,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		lang:    body.Lang,
 		upright: body.Upright,
 		slides:  asSlides(o) && d.Output != presswork.EPUB, // a book flows
+		columns: inColumns(o, d.Output),
 	}}
 
 	return s, c.entitle(ctx, &s)
@@ -234,13 +236,13 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	composed.Page.HTML, composed.layout, names = page.html()
 
 	switch {
-	case c.divisible(o, page.theme, names):
+	case !page.columns && c.divisible(o, page.theme, names):
 		page.body = "" // it is in the HTML: the plan must not keep it twice
 		plan.text, plan.banners = page.text, page.banners
 	case body.Parts > markdown.MaxParts:
 		return Composed{}, tooMuchAtOnce(
 			body.Parts,
-			"it has a stylesheet or a theme of its own, or pages without header or footer",
+			"it has a stylesheet or a theme of its own, two columns, or pages without header or footer",
 		)
 	}
 

@@ -75,6 +75,11 @@ func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 	if wanted == s {
 		return
 	}
+
+	if t.columns {
+		d.tag = d.TagWithClasses([]string{"spanning"})
+		return
+	}
 	d.wrapper = turnedStart
 
 	if wanted.Width != s.Height || wanted.Height != s.Width {
@@ -95,6 +100,11 @@ func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 
 // diagram writes a diagram.
 func (t *typesetter) diagram(s *neighbour) {
+	if s.tag != "" {
+		t.out.WriteString(s.tag + s.Element()[len(s.Tag()):])
+		return
+	}
+
 	at := len(s.Tag())
 	if s.height != "" {
 		at += len("<svg")

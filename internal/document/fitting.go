@@ -34,9 +34,14 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 	upright := a.sheet.TextWidth()
 
 	turned := 0.0
-	if a.sheet.Height > a.sheet.Width {
+
+	switch {
+	case t.columns:
+		turned = 2*upright + columnGap*a.sheet.Scale
+	case a.sheet.Height > a.sheet.Width:
 		turned = a.sheet.Height - a.sheet.Left - a.sheet.Right
 	}
+	unit := a.sheet.Scale * t.textSize
 	alone, from := a.page, 0 // the neighbours from here on share a page with no table yet
 
 	for i := range list {
@@ -48,11 +53,15 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 			continue
 		}
 		sizes := s.Sizes()
-		class, turn := fit(sizes, upright/a.sheet.Scale, turned/a.sheet.Scale)
+		class, turn := fit(sizes, upright/unit, turned/unit)
 
-		t.doubtful = t.doubtful || !surelyFits(sizes, upright/a.sheet.Scale)
+		t.doubtful = t.doubtful || !surelyFits(sizes, upright/unit)
 		if sizes.Letters > tallText && sizes.Rows <= 8 {
 			class += " tall"
+		}
+
+		if turn && t.columns || s.HasClass("wide") && t.columns {
+			class, turn = class+" spanning", false
 		}
 		s.tag = s.TagWithClasses(strings.Fields(class), "wide", "wider")
 
@@ -77,7 +86,7 @@ func (t *typesetter) turnsPage(b *block.Block, a area) bool {
 		other = "portrait"
 	}
 
-	return !a.turned && b.Kind == block.Division && b.HasClass(other)
+	return !a.turned && !t.columns && b.Kind == block.Division && b.HasClass(other)
 }
 
 // isFewWords reports whether some blocks are too little for a page: a title, one or two sentences.

@@ -11,6 +11,7 @@ import (
 	"presswork"
 	"presswork/internal/document/arrange"
 	"presswork/internal/document/cover"
+	"presswork/internal/document/layout"
 	"presswork/internal/document/markup"
 	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
@@ -35,7 +36,9 @@ var (
 
 // sharedSheet has all of them. A page gets the rules that it uses.
 var sharedSheet = sync.OnceValue(
-	func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS) },
+	func() *themes.Stylesheet {
+		return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS + layout.CSS())
+	},
 )
 
 // policy allows a page in a browser only to show its own content, in case a reference passes the sanitisers. The
@@ -53,8 +56,8 @@ const policyMeta = `<meta http-equiv="Content-Security-Policy" content="` + poli
 // charset is the head's first element.
 const charset = `<meta charset="utf-8">` + "\n"
 
-// layout is where the parts of a page are, by offsets in its HTML.
-type layout struct {
+// offsets are where the parts of a page are, by offsets in its HTML.
+type offsets struct {
 	charset int // the end of that element
 	// facing and banners are the rules of these names in the stylesheet. head is the end of the last stylesheet.
 	facing, banners [2]int
@@ -83,6 +86,8 @@ type page struct {
 	subtitle, date string
 	// slides reports that the body is one of slides.
 	slides bool
+	// columns reports that the text is in two columns.
+	columns bool
 	// chapters are the headings whose pages must be known for the header, the footer or white pages; otherwise
 	// nil.
 	chapters []markdown.Heading
@@ -113,7 +118,7 @@ func (p page) runsBothWays(names themes.Names) bool {
 	return direction.Of(p.lang) == "rtl" || names.Attribute("dir") || p.rightToLeft
 }
 
-func (p page) html() (string, layout, themes.Names) {
+func (p page) html() (string, offsets, themes.Names) {
 	const stylesheets = 16 << 10 // at most, in most documents
 	content, l := p.content()
 
@@ -164,7 +169,7 @@ func (p page) html() (string, layout, themes.Names) {
 }
 
 // content returns the body element.
-func (p page) content() (string, layout) {
+func (p page) content() (string, offsets) {
 	var b markup.Writer
 	b.Grow(len(p.body) + 4<<10)
 
@@ -177,9 +182,17 @@ func (p page) content() (string, layout) {
 		classes = append(classes, "book")
 	}
 
+	if name := layout.Of(p.options.As).Name; name != "" {
+		classes = append(classes, name)
+	}
+
+	if p.columns {
+		classes = append(classes, "two-columns")
+	}
+
 	b.Open("body", "class", strings.Join(classes, " ")).Raw("\n")
 
-	l := layout{start: b.Len()}
+	l := offsets{start: b.Len()}
 	if isTrue(p.options.Cover) {
 		p.writeCover(&b)
 	}
@@ -208,7 +221,7 @@ func (p page) background() string { return p.inkTheme().Token("--base-100") }
 // in one does not affect the next. The page gets only those shared rules that could match one of its names.
 func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []string {
 	theme, last := p.inkTheme(), ""
-	if isTrue(p.options.InkSaver) {
+	if isTrue(p.options.InkSaver) || theme.Changed() {
 		last = theme.Tokens()
 	}
 

@@ -30,7 +30,7 @@ func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := typesetter{
 				sheet:   sheet.Sheet{Width: area + 60, Left: 30, Right: 30, Height: 297, Scale: 1},
-				perLine: 90,
+				perLine: 90, textSize: 1,
 			}
 			set.typeset(block.Read(c.body))
 

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/csscost"
+	"presswork/internal/document/layout"
 	"presswork/internal/document/metadata"
 	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
@@ -63,7 +65,9 @@ func check(content []byte, o presswork.Options, inBook bool) (metadata.FrontMatt
 // without one. Errors: FrontMatterInvalid, InvalidOption.
 func sift(m *metadata.FrontMatter, o presswork.Options) error {
 	for {
-		err := CheckOptions(over(o, m.Options))
+		all := over(o, m.Options)
+
+		err := cmp.Or(CheckOptions(all), checkLayout(all))
 		if err == nil {
 			return nil
 		}
@@ -178,7 +182,8 @@ func CheckOptions(o presswork.Options) error {
 		name, value string
 		allowed     []string
 	}{
-		{"as", o.As, []string{"document", asBook, "slides"}},
+		{"as", o.As, append([]string{asAuto, "document", asBook, "slides"}, layout.Names()...)},
+		{"density", o.Density, themes.Densities()},
 		{"chapter_start", o.ChapterStart, []string{"continue", "page", "right"}},
 		{"speaker_notes", o.SpeakerNotes, []string{"comments", "pages", "none"}},
 	} {
@@ -186,6 +191,10 @@ func CheckOptions(o presswork.Options) error {
 			return invalid(word.name, "%s %q is not allowed%s; allowed: %s", word.name, input.Short(word.value),
 				input.DidYouMean(word.value, word.allowed), strings.Join(word.allowed, ", "))
 		}
+	}
+
+	if c := o.Columns; c != nil && (*c < 1 || *c > 2) {
+		return invalid("columns", "columns %d is not allowed; allowed: 1, 2", *c)
 	}
 
 	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {

@@ -145,7 +145,7 @@ type Composed struct {
 
 	// strict turns warnings into an error.
 	strict bool
-	layout layout // of Page.HTML
+	layout offsets // of the parts of Page.HTML
 	plan   plan
 }
 

@@ -242,7 +242,7 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 		check.Sources = append(check.Sources, preflight.Source{Path: part.Path, Content: part.Content})
 	}
 
-	area := p.sheet.TextWidth() / p.sheet.Scale
+	area := p.text.sheet.TextWidth() / p.sheet.Scale / p.text.textSize
 	if !doubtful && !maybeWide(widest, area) && o.CSS == "" && !p.theme.Custom {
 		return check
 	}

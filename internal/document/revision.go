@@ -182,11 +182,17 @@ func (p page) arrangement() string {
 	// Chromium lays pages out in 64ths of a pixel, on an area of whole pixels.
 	area := func(mm float64) float64 { return math.Ceil(math.Floor(layout(mm)*64) / 64) }
 
+	between := 0.0
+	if p.columns {
+		between = columnGap * pixels
+	}
+
 	return arrange.Call(arrange.Settings{
 		Width:    area(s.TextWidth() + 2*beside),
 		Height:   area(s.TextHeight() + above + below),
 		Top:      layout(above),
 		Bottom:   layout(below),
+		Between:  between,
 		Gap:      layout(s.Left + s.Right),
 		Smallest: arrange.SmallestPicture,
 		Notes:    notes,

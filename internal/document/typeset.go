@@ -23,6 +23,8 @@ type typesetter struct {
 	pieces   contents.Pieces
 	sheet    sheet.Sheet
 	codeSize float64 // of code with short lines, in points
+	textSize float64 // of the running text, as a multiple of bodySize
+	columns  bool    // the text is in two columns of sheet
 	perLine  int     // letters of a paragraph
 	book     bookSetting
 	begins   map[string]bool // the headings that begin chapters
@@ -81,15 +83,22 @@ type neighbour struct {
 	until int
 	// wrapper is the start tag of the turned page that ends with it, rule a style element in that page.
 	wrapper, rule string
-	tag           string // the start tag of a table
+	tag           string // the start tag of a table, or of a diagram across both columns
 	height        string // of a diagram, an attribute
 }
 
 // typeset writes the body from blocks. made has the generated pieces.
 func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
+	area := p.sheet
+	if p.columns {
+		area = column(area)
+	}
+	size := textSize(p.theme, p.options)
+
 	t := &typesetter{
-		pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
-		perLine: max(1, int(p.sheet.TextWidth()/p.sheet.Scale/(bodySize*narrowLetter))),
+		pieces: made, sheet: area, codeSize: normalCodeSize(p.theme.Token("--code-size")),
+		textSize: size, columns: p.columns,
+		perLine: max(1, int(area.TextWidth()/p.sheet.Scale/(bodySize*size*narrowLetter))),
 		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang),
 	}
 	t.typeset(blocks)
@@ -360,7 +369,7 @@ func (t *typesetter) division(b *block.Block, a area) {
 		other = "portrait"
 	}
 
-	if a.turned || !b.HasClass(other) {
+	if a.turned || t.columns || !b.HasClass(other) {
 		t.plain(b, a)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"presswork/internal/document/contents"
+	"presswork/internal/document/layout"
 	"presswork/internal/document/markup"
 	"presswork/internal/document/webfont"
 	"presswork/internal/markdown/block"
@@ -18,7 +19,7 @@ var webCSS string
 
 // webSheet is sharedSheet for documents in a browser.
 var webSheet = sync.OnceValue(func() *themes.Stylesheet {
-	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS)
+	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + layout.CSS() + webCSS)
 })
 
 // webPlan is the plan of an HTML file, which is the page itself.
@@ -108,14 +109,14 @@ func (p page) webHead(content string, names themes.Names) string {
 }
 
 // webDocument returns the page as one file for browsers. It has no script, and its policy lets it load nothing.
-func (p page) webDocument() (string, layout) {
+func (p page) webDocument() (string, offsets) {
 	content, _ := p.content()
 	names := themes.NamesIn(content)
 	root := p.root(names)
 	names = names.With(themes.NamesIn(root))
 	var b markup.Writer
 	b.Raw("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
-	l := layout{charset: b.Len()}
+	l := offsets{charset: b.Len()}
 	b.Raw(p.webHead(content, names) + `<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
 	b.Element("title", p.meta.Title).Raw("\n")
 

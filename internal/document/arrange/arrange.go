@@ -32,6 +32,8 @@ var function = sync.OnceValue(func() string {
 // Settings describes the pages to the script. Lengths are in CSS pixels of the layout. The
 // fields are in alphabetical order because their JSON is part of the cache key of a document.
 type Settings struct {
+	// Between is the distance of two columns, 0 for a text in one column.
+	Between float64 `json:"between,omitempty"`
 	// Bottom and Top are how far text may reach into the margins.
 	Bottom float64 `json:"bottom"`
 	// Gap is the sum of the side margins.

@@ -47,7 +47,7 @@ function placeFootBelow(pages, notes, page, { items, marks, divides, white }) {
     if (!filled) continue;
     if (!last && rest - filled.height > white) return false;
     const foot = makeFoot(pages, filled.content, notes.carried);
-    if (insertFoot(pages, foot, item, next)) {
+    if (insertFoot(pages, foot, item, next, links)) {
       notes.placed(links, filled.rest);
       return true;
     }
@@ -74,8 +74,8 @@ function makeFoot(pages, content, continued) {
 }
 
 // insertFoot puts a foot below an item, and reports whether it stands at the foot of its
-// page in one piece with nothing beside or below it.
-function insertFoot(pages, foot, item, next) {
+// page in one piece with nothing beside or below it, and the links to its notes above it.
+function insertFoot(pages, foot, item, next, links) {
   const within = item.nodes && !item.last; // a paragraph
   const parent = item.nodes ? item.element : item.element.parentElement;
   if (isDecorated(within ? parent : commonParent(pages, parent, next), pages.main)) return false;
@@ -92,7 +92,7 @@ function insertFoot(pages, foot, item, next) {
   let host = foot; // what is cut at its edges would cut the foot
   while (host.parentElement !== pages.main) host = host.parentElement;
   if (host !== foot) changes.style(host, "overflow", "visible");
-  if (stands(pages, foot, item.page)) return true;
+  if (stands(pages, foot, item.page) && links.every((link) => isAbove(pages, link, foot))) return true;
   foot.remove();
   changes.undo();
   return false;
@@ -161,6 +161,13 @@ function clearBelow(item, next, changes) {
   let cleared = next?.element;
   while (cleared?.parentElement && !cleared.parentElement.contains(item.element)) cleared = cleared.parentElement;
   if (cleared && !cleared.contains(item.element)) changes.style(cleared, "clear", "both");
+}
+
+// isAbove reports whether a link is on the page of a foot and above it: the lines of a
+// paragraph may be broken in another way once a foot is in it.
+function isAbove(pages, link, foot) {
+  const at = firstRect(link), below = firstRect(foot);
+  return pages.pageOf(at) === pages.pageOf(below) && at.top < below.top;
 }
 
 // stands gives a foot the rest of its page, and reports whether it has the room it needs

@@ -1,6 +1,8 @@
 // Pages lays the document out as columns as large as a page's area, which break where
 // pages do. What follows a page is not laid out until its turn, and what is before it no
 // longer, so that the work grows with the document and no faster.
+//
+// With a text in two columns, each column of a sheet counts as a page.
 class Pages {
   static #few = 8; // blocks laid out at once
   static #many = 256; // blocks laid out at once that nothing is wanted of
@@ -15,9 +17,10 @@ class Pages {
 
   // Pages lays out the beginning of the document. The section of notes is left out: its
   // notes go elsewhere.
-  constructor({ width, height, top, bottom, gap }, section) {
+  constructor({ width, height, top, bottom, gap, between = 0 }, section) {
     [this.main] = all("body > main");
-    Object.assign(this, { width, height, gap, limit: height - bottom });
+    Object.assign(this, { width, height, gap, between, perSheet: between ? 2 : 1, limit: height - bottom });
+    this.#forgets = !between;
     this.rtl = getComputedStyle(this.main).direction === "rtl";
     this.#makeColumns();
     this.blocks = [...this.main.children];
@@ -67,13 +70,22 @@ class Pages {
   // textArea is how far from either side of a page its text begins, and how wide it is.
   #textArea() {
     const style = getComputedStyle(this.main), left = pixels(style.paddingLeft), right = pixels(style.paddingRight);
-    return { left, right, width: firstRect(this.main).width - left - right };
+    const width = (firstRect(this.main).width - left - right - this.between) / this.perSheet;
+    return { left, right, width };
   }
 
   // pageOf is the page of a rectangle.
   pageOf(rect) {
     const from = this.rtl ? this.#origin - rect.right : rect.left - this.#origin;
-    return this.#forgotten + Math.floor(from / (this.width + this.gap) + 0.001);
+    const sheet = Math.floor(from / (this.width + this.gap) + 0.001);
+    if (this.perSheet === 1) return this.#forgotten + sheet;
+    return 2 * sheet + (from - sheet * (this.width + this.gap) > this.width / 2 - 1 ? 1 : 0);
+  }
+
+  // columnStart is how far from the origin the text area of a page begins.
+  #columnStart(page) {
+    const sheet = Math.floor((page - this.#forgotten) / this.perSheet), column = page % this.perSheet;
+    return sheet * (this.width + this.gap) + column * (this.text.width + this.between);
   }
 
   // lastPage is the last one laid out. The last blocks may have no place of their own.
@@ -97,11 +109,12 @@ class Pages {
     this.wanted = [...new Set(numbers)].sort((a, b) => a - b);
   }
 
-  // reveal lays out so many blocks that something is on the page after this one.
+  // reveal lays out so many blocks that something is on the sheet after this page.
   reveal(page) {
+    const last = page + this.perSheet - 1 - page % this.perSheet;
     while (this.shown < this.blocks.length) {
       const rect = this.shown && lastRect(this.blocks[this.shown - 1]);
-      if (rect && this.pageOf(rect) > page + 1) return;
+      if (rect && this.pageOf(rect) > last + 1) return;
       const next = this.wanted.find((n) => n >= this.shown) ?? 0;
       const until = Math.max(this.shown + Pages.#few, Math.min(this.shown + Pages.#many, next));
       for (const block of this.blocks.slice(this.shown, until)) removeClass(block, "waiting");
@@ -111,7 +124,7 @@ class Pages {
 
   // pass goes on to a page.
   pass(page) {
-    const before = (rect) => !rect || this.pageOf(rect) < page;
+    const first = page - page % this.perSheet, before = (rect) => !rect || this.pageOf(rect) < first;
     while (this.passed < this.shown && before(lastRect(this.blocks[this.passed]))) this.passed++;
     if (this.passed < this.shown) this.#forget();
     while (this.wanted[0] < this.passed) this.wanted.shift();
@@ -144,9 +157,9 @@ class Pages {
     const style = getComputedStyle(element), side = style.direction === "rtl" ? "Right" : "Left";
     const rect = [...element.getClientRects()].find((r) => this.pageOf(r) === page);
     if (!rect) return { side, by: 0 };
-    const column = (page - this.#forgotten) * (this.width + this.gap);
-    const left = this.rtl ? this.#origin - column - this.width : this.#origin + column;
-    const edge = side === "Right" ? left + this.width - rect.right - this.text.right : rect.left - left - this.text.left;
+    const start = this.#columnStart(page), { left, right, width } = this.text;
+    const begin = this.rtl ? this.#origin - start - right - width : this.#origin + start + left;
+    const edge = side === "Right" ? begin + width - rect.right : rect.left - begin;
     return { side, by: edge + parseFloat(style[`border${side}Width`]) + parseFloat(style[`padding${side}`]) };
   }
 

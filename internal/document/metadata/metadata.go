@@ -26,6 +26,8 @@ type FrontMatter struct {
 	Subtitle, Date, Abstract string
 	// Authors are the authors in the front matter, in its order.
 	Authors []Author
+	// Fields are all keys, for layouts that have keys of their own.
+	Fields []frontmatter.Field
 	// Deck is the front matter of Marp, as written.
 	Deck Deck
 	// Substitutions are those of MyST.
@@ -57,7 +59,7 @@ func Read(content []byte) (FrontMatter, error) {
 		return FrontMatter{}, err
 	}
 
-	m := FrontMatter{Body: d.Body, BodyLine: d.BodyLine}
+	m := FrontMatter{Fields: d.Fields, Body: d.Body, BodyLine: d.BodyLine}
 	for _, f := range d.Fields {
 		m.set(f)
 	}

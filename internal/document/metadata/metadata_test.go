@@ -48,7 +48,7 @@ func TestYAMLFrontMatterIsRead(t *testing.T) {
 		t.Errorf("lines %v", m.Lines)
 	}
 
-	m.Lines = nil
+	m.Lines, m.Fields = nil, nil
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -84,7 +84,7 @@ func TestTOMLFrontMatterIsRead(t *testing.T) {
 		t.Errorf("lines %v", m.Lines)
 	}
 
-	m.Lines = nil
+	m.Lines, m.Fields = nil, nil
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -1,0 +1,116 @@
+// Package layout has the layouts of documents that are more than running text: papers, letters, CVs, recipes and
+// minutes. A layout is a part of the stylesheet and tokens for the theme. Most also have a head that is made from
+// front matter.
+package layout
+
+import (
+	"embed"
+	"io/fs"
+	"maps"
+	"strings"
+
+	"presswork/themes"
+)
+
+// Layout is a layout. Its zero value is that of other documents.
+type Layout struct {
+	// Name is the value of the option as, and the class of the body.
+	Name string
+
+	// tokens are those of the theme, twoColumns more of them for a page in two columns.
+	tokens, twoColumns map[string]string
+	// calm means that the theme has only its colours and typefaces. serif means that the text is set in a serif.
+	calm, serif bool
+}
+
+// Paper is the name of the layout of papers.
+const Paper = "paper"
+
+// all lists the layouts.
+func all() []Layout {
+	return []Layout{
+		{
+			Name:  Paper,
+			calm:  true,
+			serif: true,
+			tokens: map[string]string{
+				"--headings": "plain", "--tables": "booktabs", "--quotes": "indent", "--folios": "number",
+				"--text-size": "10pt", "--leading": "1.3", "--scale": "1.12", "--code-size": "7.8pt",
+				"--paragraph-gap": "0", "--paragraph-indent": "1.3em", "--page-margins": "24 28 25 28",
+			},
+			twoColumns: map[string]string{
+				"--text-size": "9.5pt", "--leading": "1.26", "--code-size": "7.2pt", "--page-margins": "20 17 22 17",
+			},
+		},
+	}
+}
+
+// Names returns the names of the layouts.
+func Names() (names []string) {
+	for _, l := range all() {
+		names = append(names, l.Name)
+	}
+
+	return names
+}
+
+// Of returns the layout with a name, or the zero value.
+func Of(name string) Layout {
+	for _, l := range all() {
+		if l.Name == name {
+			return l
+		}
+	}
+
+	return Layout{}
+}
+
+//go:embed *.css
+var sheets embed.FS
+
+// CSS returns the stylesheet of all layouts.
+func CSS() string {
+	var b strings.Builder
+
+	names, _ := fs.Glob(sheets, "*.css") // the pattern is well-formed
+	for _, name := range names {
+		css, _ := sheets.ReadFile(name) // the file is embedded
+		b.Write(css)
+	}
+
+	return b.String()
+}
+
+// Theme returns the theme as the layout has it. Columns is the number of columns.
+func (l Layout) Theme(t themes.Theme, columns int) themes.Theme {
+	if l.Name == "" {
+		return t
+	}
+	changes := map[string]string{}
+
+	if l.serif {
+		face := t.Fonts.Body
+		if !isSerif(face) {
+			face = `"Source Serif 4", "Noto Serif", serif`
+		}
+		changes["--font-body"], changes["--font-heading"] = face, face
+	}
+
+	maps.Copy(changes, l.tokens)
+
+	if columns > 1 {
+		maps.Copy(changes, l.twoColumns)
+	}
+
+	if l.calm {
+		t = t.Calm()
+	}
+
+	return t.With(changes)
+}
+
+// isSerif reports whether a list of typefaces ends with the generic serif.
+func isSerif(face string) bool {
+	last := face[strings.LastIndexByte(face, ',')+1:]
+	return strings.TrimSpace(last) == "serif"
+}

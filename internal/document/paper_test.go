@@ -1,0 +1,198 @@
+package document_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"presswork"
+	"presswork/internal/document"
+)
+
+// paper returns a paper with notes, a table that fits a column and one that does not.
+func paper() string {
+	const filler = "words that fill the lines of a column until they end "
+	var b strings.Builder
+	b.WriteString("---\ntitle: Titlex of a paper that is\nauthor: [Ann Authorx]\nabstract: Abstractx of it.\n" +
+		"as: paper\nlang: en\n---\n\n")
+
+	for n := range 8 {
+		fmt.Fprintf(&b, "## Section%dx\n\n%s marks%dx[^%d] %s\n\n%s\n\n",
+			n, strings.Repeat(filler, 12), n, n, strings.Repeat(filler, 6), strings.Repeat(filler, 14))
+
+		if n == 2 {
+			b.WriteString("| smallx | b |\n|---|---|\n| c | d |\n\n")
+		}
+
+		if n == 4 {
+			cell := "| a remark of several long words "
+			b.WriteString(
+				"| firstx |" + strings.Repeat(" head |", 6) + " lastx |\n|" + strings.Repeat("---|", 8) + "\n" +
+					strings.Repeat(cell, 8) + "|\n\n",
+			)
+		}
+	}
+
+	for n := range 8 {
+		fmt.Fprintf(&b, "[^%d]: notes%dx of a few words.\n\n", n, n)
+	}
+
+	return b.String()
+}
+
+// printedWord is a word on a page and its box in points, from the top left corner.
+type printedWord struct {
+	page                     int
+	text                     string
+	left, top, right, bottom float64
+}
+
+var (
+	printedPage = regexp.MustCompile(`<page width="([\d.]+)" height="([\d.]+)">`)
+	wordBox     = regexp.MustCompile(`<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="([\d.]+)">([^<]*)<`)
+)
+
+// wordsIn returns the words of a PDF.
+func wordsIn(t *testing.T, path string) (words []printedWord) {
+	t.Helper()
+
+	pages := printedPage.Split(poppler(t, "pdftotext", "-bbox", path, "-"), -1)
+	for page, text := range pages[1:] {
+		for _, m := range wordBox.FindAllStringSubmatch(text, -1) {
+			var at [4]float64
+			for i := range at {
+				at[i], _ = strconv.ParseFloat(m[i+1], 64) // digits
+			}
+			words = append(words, printedWord{page + 1, m[5], at[0], at[1], at[2], at[3]})
+		}
+	}
+
+	return words
+}
+
+// wordWith returns the first word that begins with some letters.
+func wordWith(t *testing.T, words []printedWord, begin string) printedWord {
+	t.Helper()
+
+	i := slices.IndexFunc(words, func(w printedWord) bool { return strings.HasPrefix(w.text, begin) })
+	if i < 0 {
+		t.Fatalf("%s is not printed", begin)
+	}
+
+	return words[i]
+}
+
+// The title of a paper and a wide table span both columns. Each note is at the foot of the column of its mark.
+func TestAPaperInTwoColumns(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t)})
+	_, path := convert(t, c, document.Document{Content: []byte(paper()), Options: presswork.Options{Columns: new(2)}})
+	words := wordsIn(t, path)
+
+	const middle = 210 * 72 / 25.4 / 2
+	const gap = 6 * 72 / 25.4
+
+	crossing := map[int]int{} // lines of words by page: none is in the gap below the title
+	title := wordWith(t, words, "Abstractx")
+
+	for _, w := range words {
+		if w.left < middle+gap/2-1 && w.right > middle-gap/2+1 && w.page == 1 && w.top > title.bottom+20 &&
+			w.text != "1" {
+			crossing[w.page]++
+		}
+	}
+
+	if len(crossing) > 0 {
+		t.Errorf("words stand between the columns: %v", crossing)
+	}
+
+	if w := wordWith(t, words, "Titlex"); w.left > middle || wordWith(t, words, "is").page != 1 {
+		t.Errorf("the title begins at %.0f", w.left)
+	}
+
+	right := 0
+
+	for n := range 8 {
+		mark, note := wordWith(t, words, fmt.Sprintf("marks%dx", n)), wordWith(t, words, fmt.Sprintf("notes%dx", n))
+		if mark.page != note.page || (mark.left > middle) != (note.left > middle) || note.top < mark.bottom {
+			t.Errorf("note %d is at %+v, its mark at %+v", n, note, mark)
+		}
+
+		if note.left > middle {
+			right++
+		}
+	}
+
+	if right == 0 || right == 8 {
+		t.Errorf("%d of 8 notes are in the right column", right)
+	}
+
+	if first, last := wordWith(
+		t,
+		words,
+		"firstx",
+	), wordWith(
+		t,
+		words,
+		"lastx",
+	); first.left > middle ||
+		last.left < middle {
+		t.Errorf("the wide table is between %.0f and %.0f", first.left, last.right)
+	}
+}
+
+// Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
+func TestPapersAreDense(t *testing.T) {
+	t.Parallel()
+	pages := map[string]int{}
+
+	for name, o := range map[string]presswork.Options{
+		"document": {As: "document"}, "paper": {}, "columns": {Columns: new(2)}, "compact": {Density: "compact"},
+		"generous": {Density: "generous"},
+	} {
+		c := converter(t, document.Options{Printer: printer(t)})
+		made, path := convert(t, c, document.Document{Content: []byte(paper()), Options: o})
+		pages[name] = made.Pages
+
+		text := poppler(t, "pdftotext", path, "-")
+		if numbered := regexp.MustCompile(`2\s+Section1x`).MatchString(text); numbered != (name != "document") {
+			t.Errorf("%s: sections are numbered: %v", name, numbered)
+		}
+	}
+
+	if !(pages["columns"] < pages["paper"] && pages["paper"] < pages["document"]) ||
+		!(pages["compact"] < pages["generous"]) {
+		t.Errorf("pages: %v", pages)
+	}
+}
+
+func TestColumnsGoWithPapersOnly(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		options presswork.Options
+		want    string
+	}{
+		"documents": {presswork.Options{Columns: new(2)}, "columns goes with as: paper only"},
+		"three":     {presswork.Options{Columns: new(3), As: "paper"}, "columns 3 is not allowed; allowed: 1, 2"},
+		"density":   {presswork.Options{Density: "dense"}, `density "dense" is not allowed; allowed: compact, normal, generous`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if _, err := document.Check([]byte("x"), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+
+	web := compose(t, document.Document{
+		Content: []byte(paper()), Output: presswork.HTML, Options: presswork.Options{Columns: new(2)},
+	}).Page.HTML
+	if !strings.Contains(web, `<body class="paper">`) || strings.Contains(web, "two-columns") {
+		t.Error("a file for browsers has two columns, or is not set as a paper")
+	}
+}
