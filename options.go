@@ -86,9 +86,10 @@ type Options struct {
 	Markdown string `json:"markdown,omitempty"`
 	// RemoteImages allows http(s) images, through the guard (default true).
 	RemoteImages *bool `json:"remote_images,omitempty"`
-	// As is document, book (justified, with running heads, on facing pages), slides (a page
-	// for each part between rules), paper (justified, dense, with numbered sections), or auto:
-	// by the kind of text. Default: document, and book for long prose in a literary theme.
+	// As is the layout. A book is justified, with running heads, on facing pages. Slides are a
+	// page for each part between rules. A paper is justified and dense, with numbered sections.
+	// A letter, cv, recipe or minutes are made from fields of the front matter. auto chooses by
+	// these fields and the text. Default: document, and book for long prose in a literary theme.
 	As string `json:"as,omitempty"`
 	// Columns is the number of columns of a paper: 1 (default) or 2.
 	Columns *int `json:"columns,omitempty"`

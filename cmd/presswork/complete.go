@@ -21,7 +21,7 @@ func completeDocuments(cmd *cobra.Command, p *program) {
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	completeValues(cmd, map[string][]string{
 		"to":            {"pdf", "html", "epub", "png"},
-		"as":            append([]string{"document", "book", "slides"}, layout.Names()...),
+		"as":            append([]string{"auto", "document", "book", "slides"}, layout.Names()...),
 		"columns":       {"1", "2"},
 		"density":       themes.Densities(),
 		"page-size":     {"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},

@@ -59,7 +59,8 @@ func optionHelp() map[string]string {
 		"strict":        "treat warnings as errors",
 		"raw_html":      "`MODE` of raw HTML: sanitized or escaped (default sanitized)",
 		"as": "`KIND`: document, book (justified, drop caps, running heads on facing pages), slides (a 16:9 page " +
-			"for each part between ---), or paper (dense, justified, numbered sections)",
+			"for each part between ---), paper (dense, justified, numbered sections), letter, cv, recipe, minutes (by " +
+			"fields of the front matter), or auto (by the text)",
 		"columns": "`N` columns of a paper: 1 or 2 (default 1)",
 		"density": "`DENSITY` of the text: compact, normal or generous (default normal)",
 		"speaker_notes": "speaker notes as `KIND`: comments in the PDF, pages after the slides, or none " +

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		return source{}, err
 	}
 	d.Output = cmp.Or(d.Output, presswork.PDF)
-	o := layoutOptions(deckOptions(over(d.Options, matter.Options), matter.Deck))
+	o := c.layoutOptions(d, &matter)
 
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
@@ -94,10 +93,16 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	}
 	theme = themeFor(theme, o, d.Output)
 
+	area, err := sheet.Of(o, sheet.ParseMargins(theme.Token("--page-margins")))
+	if err != nil {
+		return source{}, err
+	}
+
 	body, err := c.parse(ctx, d, matter, o, theme)
 	if err != nil {
 		return source{}, err
 	}
+	parts := c.layoutParts(&matter, o, body.Lang, area)
 
 	if body.Hurried && d.external != nil {
 		d.external.Store(true) // the result depends on the load of the machine
@@ -119,19 +124,15 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		return source{}, err
 	}
 
-	sheet, err := sheet.Of(o, sheet.ParseMargins(theme.Token("--page-margins")))
-	if err != nil {
-		return source{}, err
-	}
-
 	s := source{Document: d, matter: matter, body: body, page: page{
 		options: o,
 		theme:   theme,
-		sheet:   sheet,
+		sheet:   area,
 		lang:    body.Lang,
 		upright: body.Upright,
 		slides:  asSlides(o) && d.Output != presswork.EPUB, // a book flows
 		columns: inColumns(o, d.Output),
+		parts:   parts,
 	}}
 
 	return s, c.entitle(ctx, &s)
@@ -165,6 +166,8 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	if s.matter.Date != "" {
 		s.head.date = date
 	}
+
+	s.head.above, s.head.below = s.page.parts.Head, s.page.parts.Foot
 
 	s.head.abstract, err = c.abstract(ctx, s.matter, lang)
 	s.page.meta, s.page.subtitle, s.page.date = meta, s.head.subtitle, date
@@ -236,7 +239,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	composed.Page.HTML, composed.layout, names = page.html()
 
 	switch {
-	case !page.columns && c.divisible(o, page.theme, names):
+	case !page.columns && page.parts.PageCSS == "" && c.divisible(o, page.theme, names):
 		page.body = "" // it is in the HTML: the plan must not keep it twice
 		plan.text, plan.banners = page.text, page.banners
 	case body.Parts > markdown.MaxParts:
@@ -379,30 +382,6 @@ func (c *Converter) keyed(d Composed, more ...any) Composed {
 	d.Key = hex.EncodeToString(h.Sum(nil))
 
 	return d
-}
-
-// strictFindings returns the error for these warnings.
-func strictFindings(warnings []fault.Warning) error {
-	const shown = 5
-	var b strings.Builder
-
-	for i, w := range warnings {
-		if i == shown {
-			fmt.Fprintf(&b, "; and %d more", len(warnings)-shown)
-			break
-		}
-
-		if i > 0 {
-			b.WriteString("; ")
-		}
-
-		if w.Line > 0 {
-			fmt.Fprintf(&b, "line %d: ", w.Line)
-		}
-		b.WriteString(w.Message)
-	}
-
-	return fault.Errorf(fault.StrictFindings, "strict: %s", b.String())
 }
 
 // titleOf returns a title for a file name: "annual-report.md" gives "annual-report".

@@ -86,8 +86,9 @@ type page struct {
 	subtitle, date string
 	// slides reports that the body is one of slides.
 	slides bool
-	// columns reports that the text is in two columns.
+	// columns reports that the text is in two columns. parts are those of the layout.
 	columns bool
+	parts   layout.Parts
 	// chapters are the headings whose pages must be known for the header, the footer or white pages; otherwise
 	// nil.
 	chapters []markdown.Heading
@@ -231,7 +232,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	}
 	// In Chromium a later @page rule overrides an earlier named one, so this sheet goes before the print sheet
 	// with its cover page.
-	paper := p.sheet.FacingCSS(p.book.pages) + p.banners(thisPage, allPages) + bareCSS(names)
+	paper := p.sheet.FacingCSS(p.book.pages) + p.banners(thisPage, allPages) + bareCSS(names) + p.layoutPages()
 	if ownSheets(p.options, theme) {
 		return []string{p.rulesBefore(theme) + paper + theme.Fit(names, shared, p.sheet.Properties()), code}
 	}

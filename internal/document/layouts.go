@@ -1,12 +1,18 @@
 package document
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"presswork"
+	"presswork/internal/analysis"
+	"presswork/internal/document/dates"
 	"presswork/internal/document/layout"
+	"presswork/internal/document/metadata"
 	"presswork/internal/document/sheet"
+	"presswork/internal/markdown/frontmatter"
+	"presswork/internal/pdffile"
 	"presswork/themes"
 )
 
@@ -22,8 +28,20 @@ func onPages(output presswork.Output) bool {
 	return output != presswork.HTML && output != presswork.EPUB
 }
 
-// layoutOptions returns the options with the defaults of their layout.
-func layoutOptions(o presswork.Options) presswork.Options {
+// layoutOptions returns the options of a document, with the defaults of its layout. A layout may have the title in
+// a field of its own.
+func (c *Converter) layoutOptions(d Document, matter *metadata.FrontMatter) presswork.Options {
+	as := cmp.Or(d.Options.As, matter.Options.As)
+	if as == asAuto {
+		as = layoutFor(d, matter.Fields)
+		d.Options.As, matter.Options.As = as, as
+	}
+
+	if title := layout.Of(as).Title(matter.Fields); title != "" {
+		matter.Options.Title = title
+	}
+	o := deckOptions(over(d.Options, matter.Options), matter.Deck)
+
 	if o.As == layout.Paper && o.NumberedHeadings == nil {
 		o.NumberedHeadings = new(true)
 	}
@@ -33,6 +51,68 @@ func layoutOptions(o presswork.Options) presswork.Options {
 	}
 
 	return o
+}
+
+// layoutFor returns the layout for the fields of front matter or for the kind of a text, or "" for that of other
+// documents. A letter needs an address: without one, little of its layout would be filled.
+func layoutFor(d Document, fields []frontmatter.Field) string {
+	const certain = 0.5
+
+	if name := layout.ByFields(fields); name != "" && (name != layout.Letter || d.Output != presswork.EPUB) {
+		return name
+	}
+
+	found := analysis.Analyze(d.Content)
+	if found.TypeConfidence < certain {
+		return ""
+	}
+
+	switch found.DocumentType {
+	case "paper":
+		return layout.Paper
+	case "resume":
+		return layout.CV
+	case "recipe":
+		return layout.Recipe
+	case "meeting_notes":
+		return layout.Minutes
+	case "letter":
+		if layout.Addressed(fields) && d.Output != presswork.EPUB {
+			return layout.Letter
+		}
+	}
+
+	return ""
+}
+
+// layoutParts makes the parts of the layout of a document in this language.
+func (c *Converter) layoutParts(
+	matter *metadata.FrontMatter,
+	o presswork.Options,
+	lang string,
+	area sheet.Sheet,
+) layout.Parts {
+	date := ""
+	if matter.Date != "" {
+		date, _ = dates.Of(matter.Date, lang, c.now())
+	}
+	parts := layout.Of(o.As).Parts(layout.Input{
+		Fields: matter.Fields, Title: pdffile.OneLine(o.Title), Author: pdffile.OneLine(o.Author), Date: date,
+		Lang: lang, Sheet: area,
+	})
+	matter.Warnings = append(matter.Warnings, parts.Warnings...)
+
+	return parts
+}
+
+// layoutPages returns the @page rules of the layout. With a cover there are none: it is
+// the first page.
+func (p page) layoutPages() string {
+	if isTrue(p.options.Cover) || p.options.FooterText != nil {
+		return ""
+	}
+
+	return strings.ReplaceAll(p.parts.PageCSS, "var(--muted)", p.inkTheme().Token("--muted"))
 }
 
 // themeFor returns the theme as layout and density change it.

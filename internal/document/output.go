@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium/printable"
+	"presswork/internal/document/layout"
 	"presswork/internal/document/metadata"
 	"presswork/internal/document/raster"
 	"presswork/internal/fault"
@@ -20,6 +21,9 @@ import (
 
 // pointsPerMM is the number of typographic points in a millimetre.
 const pointsPerMM = 72 / 25.4
+
+// letterOutputs is the message for a letter as a book.
+const letterOutputs = `as "letter" goes with the outputs pdf, html and png; epub is for books`
 
 // CheckOutput returns an error for an unknown output, and for an output that cannot satisfy the options and the
 // front matter. A document that sets a password is never printed without one. Errors: InvalidOption,
@@ -38,6 +42,11 @@ func CheckOutput(output presswork.Output, matter metadata.FrontMatter, o presswo
 	switch {
 	case output == "" || output == presswork.PDF:
 		return nil
+	case output == presswork.EPUB && o.As == layout.Letter:
+		return invalid("as", "%s", letterOutputs)
+	case output == presswork.EPUB && o.As == "" && matter.Options.As == layout.Letter:
+		return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", matter.Lines["as"], letterOutputs).
+			WithParam("content")
 	case o.Password != "":
 		return invalid("password", "password goes with the output pdf only: %s cannot be encrypted", output)
 	case matter.Options.Password != "":
@@ -208,6 +217,30 @@ func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 	}
 
 	return all, nil
+}
+
+// strictFindings returns the error for these warnings.
+func strictFindings(warnings []fault.Warning) error {
+	const shown = 5
+	var b strings.Builder
+
+	for i, w := range warnings {
+		if i == shown {
+			fmt.Fprintf(&b, "; and %d more", len(warnings)-shown)
+			break
+		}
+
+		if i > 0 {
+			b.WriteString("; ")
+		}
+
+		if w.Line > 0 {
+			fmt.Fprintf(&b, "line %d: ", w.Line)
+		}
+		b.WriteString(w.Message)
+	}
+
+	return fault.Errorf(fault.StrictFindings, "strict: %s", b.String())
 }
 
 // Standalone returns the page for other programs than the Printer. Its policy lets it load nothing.

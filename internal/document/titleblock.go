@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"presswork"
+	"presswork/internal/document/layout"
 	"presswork/internal/document/markup"
 	"presswork/internal/document/metadata"
 	"presswork/internal/markdown"
@@ -24,11 +25,13 @@ type titleBlock struct {
 	authors []metadata.Author
 	// abstract is HTML, with the keywords. It is printed below the title, wherever that is.
 	abstract string
+	// above and below are the parts of a layout: HTML below the title and below the text.
+	above, below string
 }
 
 // titleAbove returns the title to print above the text, or "" if a cover has it.
 func titleAbove(matter metadata.FrontMatter, o presswork.Options) string {
-	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
+	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) || layout.Of(o.As).Untitled() {
 		return ""
 	}
 
@@ -95,6 +98,9 @@ func keywordsIn(lang string) string {
 // place inserts the block after the title, if the body begins with one. If no heading of level 1 has the words of
 // the title, the title is no heading, so that the outline keeps its levels.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
+	if t.above+t.below != "" {
+		return t.placeLayout(blocks, headings)
+	}
 	lines := ""
 
 	switch {
@@ -113,6 +119,30 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 	}
 
 	return append(block.Read(t.abstract), blocks...)
+}
+
+// placeLayout inserts the parts of a layout: one below the title, which may be the first heading of the text, the
+// other after the text.
+func (t titleBlock) placeLayout(blocks []block.Block, headings []markdown.Heading) []block.Block {
+	above := block.Read(t.above + t.abstract)
+
+	switch {
+	case t.title != "" && onlyChapters(headings, t.title) && headings[0].Line > 0:
+		var w markup.Writer
+		above = block.Read(w.Line("p", t.title, "class", "title").Raw(t.above + t.abstract).String())
+		blocks = append(above, blocks...)
+	case len(blocks) > 0 && isTitle(blocks[0]):
+		blocks = underTitle(blocks, above...)
+	default:
+		blocks = append(above, blocks...)
+	}
+
+	at := slices.IndexFunc(blocks, func(b block.Block) bool { return b.Kind == block.Footnotes })
+	if at < 0 {
+		at = len(blocks)
+	}
+
+	return slices.Insert(blocks, at, block.Read(t.below)...)
 }
 
 // onlyChapters reports whether there are headings of level 1, and none has the words of the title.

@@ -93,6 +93,7 @@ func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
 	if p.columns {
 		area = column(area)
 	}
+	area.Left += area.TextWidth() * p.parts.Beside
 	size := textSize(p.theme, p.options)
 
 	t := &typesetter{

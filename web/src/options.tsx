@@ -97,7 +97,8 @@ export function Options({ onGallery }: { onGallery: () => void }) {
       <details open>
         <summary>Contents</summary>
         <div class="pair">
-          <Choice name="as" label="Layout" values={[["", "By theme"], ["document", "Document"], ["book", "Book"], ["slides", "Slides"]]} />
+          <Choice name="as" label="Layout" values={[["", "By theme"], ["document", "Document"], ["book", "Book"], ["slides", "Slides"],
+            ["paper", "Paper"], ["letter", "Letter"], ["cv", "CV"], ["recipe", "Recipe"], ["minutes", "Minutes"], ["auto", "By text"]]} />
           <Choice name="chapter_start" label="Chapters" values={[["", "By length"], ["continue", "Continue"], ["page", "New page"], ["right", "Right-hand page"]]} />
         </div>
         <Choice name="toc" label="Table of contents" values={levels} />

@@ -7,8 +7,10 @@ import (
 	"embed"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
+	"presswork/internal/markdown/frontmatter"
 	"presswork/themes"
 )
 
@@ -19,12 +21,24 @@ type Layout struct {
 
 	// tokens are those of the theme, twoColumns more of them for a page in two columns.
 	tokens, twoColumns map[string]string
+	// title are the keys of front matter with the title, if the key title is missing.
+	title []string
+	// untitled means that no title is printed.
+	untitled bool
+	// build makes the head, the foot and the rules of pages. Nil: the layout has none.
+	build func(b *builder)
 	// calm means that the theme has only its colours and typefaces. serif means that the text is set in a serif.
 	calm, serif bool
 }
 
-// Paper is the name of the layout of papers.
-const Paper = "paper"
+// The names of the layouts.
+const (
+	Paper   = "paper"
+	Letter  = "letter"
+	CV      = "cv"
+	Recipe  = "recipe"
+	Minutes = "minutes"
+)
 
 // all lists the layouts.
 func all() []Layout {
@@ -40,6 +54,44 @@ func all() []Layout {
 			},
 			twoColumns: map[string]string{
 				"--text-size": "9.5pt", "--leading": "1.26", "--code-size": "7.2pt", "--page-margins": "20 17 22 17",
+			},
+		},
+		{
+			Name:     Letter,
+			calm:     true,
+			untitled: true,
+			build:    letter,
+			tokens: map[string]string{
+				"--headings":     "plain",
+				"--folios":       "count",
+				"--text-size":    "10.5pt",
+				"--leading":      "1.45",
+				"--scale":        "1.12",
+				"--page-margins": "20 20 24 25",
+			},
+		},
+		{
+			Name:  CV,
+			title: []string{"name"},
+			build: cv,
+			tokens: map[string]string{
+				"--text-size": "10pt", "--leading": "1.4", "--scale": "1.16", "--page-margins": "18 22 18 22",
+			},
+		},
+		{
+			Name:   Recipe,
+			title:  []string{"name"},
+			build:  recipe,
+			tokens: map[string]string{"--page-margins": "22 24 22 24"},
+		},
+		{
+			Name:  Minutes,
+			build: minutes,
+			tokens: map[string]string{
+				"--text-size":    "10.25pt",
+				"--leading":      "1.45",
+				"--scale":        "1.18",
+				"--page-margins": "22 25 23 25",
 			},
 		},
 	}
@@ -108,6 +160,30 @@ func (l Layout) Theme(t themes.Theme, columns int) themes.Theme {
 
 	return t.With(changes)
 }
+
+// ByFields returns the name of the layout whose fields the front matter has, or "".
+func ByFields(fields []frontmatter.Field) string {
+	keys := byKey(fields)
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(key string) bool { return keys[key].Key != "" })
+	}
+
+	switch {
+	case has("ingredients", "recipeingredient"):
+		return Recipe
+	case has("attendees", "participants", "present") && has("date", "agenda", "decisions", "actions"):
+		return Minutes
+	case has("basics", "work", "experience") && has("basics", "name", "education", "skills"):
+		return CV
+	case has(recipientKeys()...) && has("opening", "salutation", "closing", "sender", "from"):
+		return Letter
+	}
+
+	return ""
+}
+
+// Untitled reports whether a layout prints no title of its own.
+func (l Layout) Untitled() bool { return l.untitled }
 
 // isSerif reports whether a list of typefaces ends with the generic serif.
 func isSerif(face string) bool {
