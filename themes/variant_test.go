@@ -38,7 +38,7 @@ func TestACalmThemeHasItsColoursOnly(t *testing.T) {
 	}
 	calm := theme.Calm()
 
-	if got := calm.Token("--base-100"); got != "#fff25e" || calm.Token("--heading-case") != "" {
+	if got := calm.Token("--base-100"); got != "#fffdea" || calm.Token("--heading-case") != "" {
 		t.Errorf("the page is %s, headings have the case %q", got, calm.Token("--heading-case"))
 	}
 
