@@ -58,7 +58,7 @@ type queueView struct {
 
 // adminFleet answers GET /admin/api/fleet with the state of queues and workers.
 func (s *Server) adminFleet(c *fiber.Ctx) error {
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	f, err := s.Queue.Fleet(ctx)
@@ -138,7 +138,7 @@ func (s *Server) adminListJobs(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	page, err := s.Queue.Search(ctx, q)
@@ -208,7 +208,7 @@ type inspectedJob struct {
 
 // adminGetJob answers GET /admin/api/jobs/{id} with a job, its events and the state of its task.
 func (s *Server) adminGetJob(c *fiber.Ctx) error {
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	seen, err := s.Queue.Inspect(ctx, c.Params("id"))
@@ -278,7 +278,7 @@ func (s *Server) adminAct(
 		all.Go(func() {
 			defer func() { <-slots }()
 
-			ctx, cancel := s.deadline()
+			ctx, cancel := s.callContext()
 			defer cancel()
 			rec, err := act(ctx, id)
 

@@ -224,12 +224,12 @@ func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng 
 	return nil
 }
 
-// storedBody is an object that is being sent. Close ends its request to the store. It logs a read error, because the
-// status of the answer has already been sent.
+// storedBody is an object that is being sent. Close ends its request to the store. It passes a read error to onError,
+// because the status of the answer has already been sent.
 type storedBody struct {
 	io.ReadCloser
-	cancel context.CancelFunc
-	broke  func(error)
+	cancel  context.CancelFunc
+	onError func(error)
 }
 
 // openStored opens part of an object. The body is sent after the handler has returned, so its request to the store
@@ -246,7 +246,7 @@ func (s *Server) openStored(key string, rng storage.Range) (*storedBody, error) 
 	opening.Stop()
 
 	return &storedBody{r, cancel, func(err error) {
-		s.Log.Error("a download from the store broke off", "key", key, "err", err)
+		s.Log.Error("could not send an object from the store", "key", key, "err", err)
 	}}, nil
 }
 
@@ -254,7 +254,7 @@ func (s *Server) openStored(key string, rng storage.Range) (*storedBody, error) 
 func (r *storedBody) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.broke(err)
+		r.onError(err)
 	}
 
 	return n, err

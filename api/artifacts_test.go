@@ -114,7 +114,7 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 	for {
 		select {
 		case line := <-logged:
-			if strings.Contains(line, "download from the store broke off") &&
+			if strings.Contains(line, "could not send an object from the store") &&
 				strings.Contains(line, storage.ErrCorrupt.Error()) &&
 				strings.Contains(line, a.JobID) {
 				return

@@ -86,7 +86,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
 	return nil
 }
 
-// caller returns the caller by the key or the token of a request. Errors: InvalidAPIKey.
+// caller identifies the sender of a request by its key or its token. Errors: InvalidAPIKey.
 func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 	if !s.keys.Required() {
 		return access.Everyone(), nil
@@ -217,7 +217,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	return false
 }
 
-// preflight answers the question of a browser whether a page may call.
+// preflight answers a CORS preflight request, in which a browser asks whether a page may call.
 func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
 	if err := s.origins.Check(origin, meta.site); err != nil {
 		s.sendError(ctx, err)
@@ -247,11 +247,11 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 		return tasks.Record{}, unknownJob(id)
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	rec, err := s.Queue.Job(ctx, id)
-	if err = owned(c, id, rec, err); err != nil {
+	if err = checkOwner(c, id, rec, err); err != nil {
 		return tasks.Record{}, err
 	}
 
@@ -266,10 +266,10 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 
 	watch, err := s.Queue.Watch(ctx, id, since)
 	if err != nil {
-		return nil, owned(c, id, tasks.Record{}, err)
+		return nil, checkOwner(c, id, tasks.Record{}, err)
 	}
 
-	if err := owned(c, id, watch.Record, nil); err != nil {
+	if err := checkOwner(c, id, watch.Record, nil); err != nil {
 		watch.Close()
 		return nil, err
 	}
@@ -277,8 +277,9 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 	return watch, nil
 }
 
-// owned returns err, or NotFound when the job is another owner's: its existence is secret.
-func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
+// checkOwner returns err, or NotFound when the job belongs to another owner: the caller must not learn that it
+// exists.
+func checkOwner(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 	who := metadataOf(c.Context()).caller
 	if fault.CodeOf(err) == fault.NotFound || err == nil && who.Job != id && rec.Owner != who.Name {
 		return unknownJob(id)
@@ -292,7 +293,7 @@ func unknownJob(id string) error {
 	return fault.Errorf(fault.NotFound, "there is no job %s", input.Quote(id))
 }
 
-// clientOf returns the name that limits count requests by: the owner, or the address of a client without a key.
+// clientOf returns the name under which limits count a request: the owner, or the address of a client without a key.
 func clientOf(ctx *fasthttp.RequestCtx) string {
 	meta := metadataOf(ctx)
 	if meta.caller.Name != "" {

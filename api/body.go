@@ -17,26 +17,27 @@ import (
 	"presswork/internal/input"
 )
 
-// smallBody is the most bytes of an unread body that are read and dropped to keep its connection usable.
+// smallBody is the largest unread body, in bytes, that the server reads and discards to keep the connection usable.
 const smallBody = 64 << 10
 
-// firstBuffer is the most bytes that are allocated before a body's bytes have arrived.
+// firstBuffer is how many bytes are allocated, at most, before any byte of a body has arrived.
 const firstBuffer = 1 << 20
 
-// slowestPiece is how many bytes of a body, or the rest of it, must arrive within each ReadTimeout. Without it a client
-// that sends a byte now and then would keep its request open forever.
-const slowestPiece = 16 << 10
+// minProgress is how many bytes of a body must arrive within each ReadTimeout, unless the body ends first. Without
+// this minimum a client could keep a request open forever by sending one byte at a time.
+const minProgress = 16 << 10
 
 // body reads a request's body as it arrives. It fails with ContentTooLarge after its limit, and with status 408 when
-// slowestPiece takes longer than wait to arrive.
+// the next minProgress bytes take longer than wait.
 type body struct {
 	ctx  *fasthttp.RequestCtx
 	meta *metadata
-	left int64
-	full error
+	// left is how many bytes may still arrive, tooLarge the error after them.
+	left     int64
+	tooLarge error
 
 	wait time.Duration
-	// waited is the time spent on the current piece, of which got bytes have arrived.
+	// waited is the time spent waiting since minProgress bytes last arrived, got the bytes since then.
 	waited time.Duration
 	got    int
 }
@@ -53,14 +54,14 @@ func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 		)
 	}
 
-	full := fault.Errorf(fault.ContentTooLarge, "%s is too large; the limit is %s", what, sizeText(limit))
+	tooLarge := fault.Errorf(fault.ContentTooLarge, "%s is too large; the limit is %s", what, sizeText(limit))
 	if int64(ctx.Request.Header.ContentLength()) > limit {
-		return nil, full
+		return nil, tooLarge
 	}
 	meta := metadataOf(ctx)
 	meta.held = s.intake.Hold(clientOf(ctx))
 
-	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, full: full}, nil
+	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, tooLarge: tooLarge}, nil
 }
 
 // Read implements io.Reader.
@@ -82,15 +83,15 @@ func (b *body) Read(p []byte) (int, error) {
 	// The time in which the server processes the bytes does not count.
 	b.waited += time.Since(began)
 	if err != nil && err != io.EOF && b.waited >= b.wait {
-		return n, b.slow()
+		return n, b.tooSlow()
 	}
 
-	if b.got += n; b.got >= slowestPiece {
+	if b.got += n; b.got >= minProgress {
 		b.waited, b.got = 0, 0
 	}
 
 	if b.left -= int64(n); b.left < 0 {
-		return 0, b.full
+		return 0, b.tooLarge
 	}
 
 	return n, err
@@ -105,8 +106,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// slow returns the error of a body that arrives too slowly.
-func (b *body) slow() error {
+// tooSlow returns the error for a body that arrives too slowly.
+func (b *body) tooSlow() error {
 	return &statusError{
 		http.StatusRequestTimeout,
 		fault.Errorf(
@@ -114,13 +115,13 @@ func (b *body) slow() error {
 			"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end",
 			b.got,
 			b.wait,
-			slowestPiece,
+			minProgress,
 		),
 	}
 }
 
-// all reads the whole body, and counts it as held in memory.
-func (b *body) all() ([]byte, error) {
+// readAll returns the whole body and counts it as held in memory.
+func (b *body) readAll() ([]byte, error) {
 	from := b.meta.held.InMemory(b)
 
 	size := b.ctx.Request.Header.ContentLength()

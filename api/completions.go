@@ -104,7 +104,7 @@ func (s *Server) complete(c *fiber.Ctx, what string, read readCall) error {
 	return nil
 }
 
-// speak answers POST /v1/audio/speech: a call like a completion, whose frames are sound.
+// speak answers POST /v1/audio/speech: a call like a completion, whose frames are audio.
 func (s *Server) speak(c *fiber.Ctx) error {
 	call, err := s.readCall(c, maxSpeechBody, "a request for speech", s.v1.ReadSpeech)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Server) speak(c *fiber.Ctx) error {
 		defer begun.finish()
 
 		if err := speech.Copy(begun.ctx, w); err != nil {
-			// A regular end of the answer would look like the end of the sound.
+			// A regular end of the answer would look like the end of the audio.
 			cut(connection)
 		}
 	})
@@ -144,10 +144,11 @@ func (s *Server) speak(c *fiber.Ctx) error {
 // cut closes a connection whose answer cannot be completed. The client then sees a broken transfer.
 func cut(c net.Conn) { _ = c.Close() }
 
-// setUnbuffered asks proxies such as nginx to pass an answer on as it comes.
+// setUnbuffered asks proxies such as nginx to forward an answer as it arrives.
 func setUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
 
-// setQueueTime sets how long the request waited for a worker; negative is not known.
+// setQueueTime sets the header with the time that the request waited for a worker. A negative wait is unknown and
+// sets no header.
 func setQueueTime(c *fiber.Ctx, wait time.Duration) {
 	if wait >= 0 {
 		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(wait.Seconds()*1e6)/1e3, 'f', -1, 64))
@@ -191,7 +192,7 @@ type begunCall struct {
 	raw *stream.Answer
 	// ctx ends when the client leaves or the server stops.
 	ctx context.Context
-	// finish ends the call and gives back the tokens that it did not use. It must be called once.
+	// finish ends the call and returns its reserved tokens to the limits. It must be called once.
 	finish func()
 }
 
@@ -213,6 +214,7 @@ func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, er
 		return begun, err
 	}
 	meta := metadataOf(c.Context())
+	// The call may outlive the handler. It takes over the grant, which the route would release at the handler's end.
 	grant := meta.grant
 	meta.grant = nil
 
@@ -234,9 +236,10 @@ func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, er
 	}}, nil
 }
 
-// admitCall takes the tokens of the call out of the key's limits.
+// admitCall reserves the tokens of the call in the key's limits. Errors: *inference.Error when a limit is reached or
+// the tier has no capacity; QueueUnavailable.
 func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	if err := s.v1.CheckCapacity(ctx, call); err != nil {
@@ -255,7 +258,7 @@ func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
 	return err
 }
 
-// settleCall gives back the reserved tokens. The worker counts the tokens that the call used.
+// settleCall returns the reserved tokens to the key's limits. The worker counts the tokens that the call used.
 func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
 	s.releaseGrant(grant)
 
@@ -263,11 +266,11 @@ func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
 		return
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	if err := s.Meter.Settle(ctx, call.Owner, call.ID, call.Limits, "", 0); err != nil {
-		s.Log.Warn("could not give back reserved tokens", "error", err)
+		s.Log.Warn("could not return reserved tokens to the limits of a key", "error", err)
 	}
 }
 
@@ -293,7 +296,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	if call.BodyKey != "" && (err != nil || answer.ID != call.ID) {
 		// No worker reads this request. The worker deletes the request of a call on the queue, or the sweeper does after
 		// an hour.
-		ctx, cancel := s.deadline()
+		ctx, cancel := s.callContext()
 		defer cancel()
 
 		if err := s.removeObject(ctx, call.BodyKey); err != nil {
@@ -305,7 +308,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	return answer, err
 }
 
-// Inference wires the routes under /v1.
+// Inference configures the routes under /v1.
 type Inference struct {
 	// Calls queues completions and reads their answers.
 	Calls openai.Calls
@@ -315,8 +318,9 @@ type Inference struct {
 	Vendor string
 	// Lax ignores parameters that cannot be combined, instead of rejecting the request.
 	Lax bool
-	// Patience is how long the status of a stream waits for the first chunk, so that an error before it has a status.
-	// It is also the time between two comments while a stream is silent. Default 10 s.
+	// Patience is how long the server withholds the status of a stream while it waits for the first chunk. An error
+	// before the chunk can then set the status. It is also the time between two comments while no chunk arrives.
+	// Default 10 s.
 	Patience time.Duration
 	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
 	QueueTimeout time.Duration

@@ -33,8 +33,8 @@ const (
 	bulk        = "bulk"
 )
 
-// longContent is the size in bytes from which a document goes to the queue bulk, whatever its priority. It has
-// about 400 pages then, and occupies a browser tab for 2 s or more.
+// longContent is the size in bytes from which a document goes to the queue bulk whatever its priority. Such a
+// document has about 400 pages and occupies a browser tab for at least 2 s.
 const longContent = 512 << 10
 
 // createConversion answers POST /api/conversion with 202, or with the result when the client waits for it.
@@ -81,7 +81,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	if key != "" {
 		fingerprint = req.Fingerprint()
 		// Look the key up first, so that a retry does not store its files again.
-		ctx, cancel := s.deadline()
+		ctx, cancel := s.callContext()
 		defer cancel()
 
 		rec, found, err := s.Queue.Replay(ctx, who.Name, key, fingerprint)
@@ -204,9 +204,9 @@ func webhookError(err error) error {
 	return e.WithParam("webhook_url")
 }
 
-// acceptConversion stores the sources that are too large for the queue and submits the job. Reserving the job
-// first has two reasons. Nothing is stored for a rejected job, and sources lie under the final job id, by which
-// the sweeper decides whether they are needed. Each request has its own folder there, so that requests with one
+// acceptConversion stores the sources that are too large for the queue and submits the job. It reserves the job
+// first, so that it stores nothing for a rejected job and knows the final job id. The sources are stored under that
+// id, because the sweeper looks the job up by it. Each request has its own folder there: requests with the same
 // idempotency key cannot delete each other's sources.
 func (s *Server) acceptConversion(
 	r upload.Conversion,
@@ -214,12 +214,12 @@ func (s *Server) acceptConversion(
 ) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
 
-	lane := tasks.ConvertPDF.Queue
+	queue := tasks.ConvertPDF.Queue
 	if r.Priority == bulk || r.Length() >= longContent {
-		lane = tasks.Bulk
+		queue = tasks.Bulk
 	}
 
-	sub.Task.Queue = lane
+	sub.Task.Queue = queue
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
 	}
@@ -230,12 +230,12 @@ func (s *Server) acceptConversion(
 		return rec, false, err
 	}
 
-	if sub.Task, err = s.taskOf(lane, payload); err != nil {
+	if sub.Task, err = s.taskOf(queue, payload); err != nil {
 		s.removeSources(stored, nil)
 		return rec, false, err
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
@@ -248,7 +248,7 @@ func (s *Server) acceptConversion(
 
 // reserveJob sets the id of the job. Errors: those of Queue.Reserve, StoreFull.
 func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	rec, replayed, err = s.Queue.Reserve(ctx, sub)
@@ -259,15 +259,15 @@ func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed b
 	return rec, replayed, err
 }
 
-// taskOf returns the first task of a conversion. If a model chooses the theme, that is a task of its own, so that
-// the conversion does not occupy a slot meanwhile.
-func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
+// taskOf returns the first task of a conversion. If a model chooses the theme, that choice is a separate first task,
+// so that no conversion slot waits for the model.
+func (s *Server) taskOf(queue tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
 	if payload.Theme == themes.Auto && s.Recommender.AsksModel() {
-		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
+		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: queue})
 	}
 	t, err := tasks.ConvertPDF.Task(payload)
 
-	return t.On(lane), err
+	return t.On(queue), err
 }
 
 // storeSources stores long content and all assets. It returns the payload that refers to them, and the keys that
@@ -339,15 +339,15 @@ func (s *Server) removeSources(keys []string, why error) {
 	}
 }
 
-// putSource counts a source and then stores it. In this order, the sweeper finds sources that were never stored or
-// that no job uses.
+// putSource records a source in the index of stored objects, and only then stores it. If the process dies in between,
+// the sweeper still finds the source and deletes it.
 func (s *Server) putSource(ctx context.Context, key string, r io.Reader, size int64, contentType string) error {
 	_, err := s.putSourceSized(ctx, key, r, size, size, contentType)
 	return err
 }
 
-// putSourceSized stores a source of size bytes, -1 when the size is unknown. It counts the source with the size
-// counted. Errors: StoreFull, StoreUnavailable, QueueUnavailable.
+// putSourceSized stores a source of size bytes, -1 when the size is unknown. counted is the size in the index.
+// Errors: StoreFull, StoreUnavailable, QueueUnavailable.
 func (s *Server) putSourceSized(
 	ctx context.Context,
 	key string,

@@ -100,7 +100,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// typeOf returns the field type of an error body, in the words of OpenAI.
+// typeOf returns the value of the field type in an error body, as OpenAI names it.
 func typeOf(status int) string {
 	switch {
 	case status == http.StatusTooManyRequests:

@@ -107,8 +107,8 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 	if since < 0 {
 		fmt.Fprintf(w, "id: %d\n", watch.Snapshot.Seq)
 	}
-	// After a reconnect the snapshot has no id: if the connection breaks before the missed events, the next one
-	// must resume at the same place.
+	// After a reconnect the snapshot has no id. If the connection breaks before the missed events are sent, the
+	// client must resume from the same event again.
 	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot))
 
 	if w.Flush() != nil {
@@ -125,6 +125,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 		case <-ping.C:
 			fmt.Fprint(w, ": ping\n\n")
 		case e, open := <-watch.Events:
+			// Write all events that are ready, then flush once.
 			for more := open; more; {
 				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.message(e))
 

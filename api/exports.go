@@ -143,7 +143,7 @@ func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 	}
 	prefer := preferencesOf(c)
 	// A client that fetches the result later needs it in the store, unless it asks not to save it.
-	save := prefer.later()
+	save := prefer.fetchesLater()
 	if r.visit.Save != nil {
 		save = *r.visit.Save
 	}
@@ -158,7 +158,7 @@ func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 	}
 
 	answer := func(ended tasks.Record) error { return s.answerEnded(c, ended, save) }
-	if prefer.later() {
+	if prefer.fetchesLater() {
 		return s.answerLater(c, rec, replayed, prefer, answer)
 	}
 
@@ -195,6 +195,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		Task:        task,
 	}
 	if key != "" {
+		// Requests that differ only in Keep are the same request, unless the client has set save itself.
 		same := r.task
 
 		keep := &same.Keep
@@ -209,7 +210,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		return rec, replayed, err
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	meta.held.Release() // the queue has the task, and the client may wait for minutes

@@ -39,8 +39,8 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
 
-	fresh := known != "" && !matches(known, etag(rec))
-	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !fresh) {
+	outdated := known != "" && !matches(known, etag(rec))
+	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !outdated) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 		return rec, err
 	}
 
-	ask, cancel := s.deadline()
+	ask, cancel := s.callContext()
 	defer cancel()
 
 	return s.Queue.Job(ask, rec.ID)
@@ -96,8 +96,8 @@ func (s *Server) awaitEvent(ctx context.Context, rec tasks.Record) (bool, error)
 	}
 }
 
-// longPoll says how long a request for a job waits; 0 for not at all. toEnd means until the job ends, instead of
-// until its next event.
+// longPoll describes the wait of a request for a job. A limit of 0 means no wait. With toEnd the request waits until
+// the job ends, otherwise until its next event.
 type longPoll struct {
 	limit time.Duration
 	toEnd bool
@@ -159,7 +159,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	rec, err = s.Queue.Cancel(ctx, rec.ID)
@@ -197,7 +197,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).caller.Name, q)
@@ -318,15 +318,15 @@ func (v views) job(rec tasks.Record, ttl time.Duration) presswork.Job {
 	return job
 }
 
-// artifact returns a copy with a signed address that is valid for ttl; nil for nil.
+// artifact returns a copy of a with a signed address that is valid for ttl. It returns nil when a is nil.
 func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) *presswork.Artifact {
 	if a == nil {
 		return nil
 	}
-	with := *a
-	with.URL = "/api/artifacts/" + jobID + "/download?token=" + v.tokens.Sign(jobID, ttl)
+	signed := *a
+	signed.URL = "/api/artifacts/" + jobID + "/download?token=" + v.tokens.Sign(jobID, ttl)
 
-	return &with
+	return &signed
 }
 
 // WebhookData returns the field data of a webhook: the job as the API shows it. The address of its artifact is

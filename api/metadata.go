@@ -114,12 +114,12 @@ func (m *metadata) endSpan(status int) {
 	m.span.End()
 }
 
-// metadataOf returns the metadata that enter has stored. It panics for a request that did not pass enter.
+// metadataOf returns the metadata that wrapRequests has stored. It panics for a request that did not pass through it.
 func metadataOf(ctx *fasthttp.RequestCtx) *metadata { return ctx.UserValue(metadataKey{}).(*metadata) }
 
-// enter wraps next with everything that each request needs: request id, trace, CORS, recovery from panics, metrics
-// and logging.
-func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+// wrapRequests wraps next with everything that each request needs: request id, trace, CORS, recovery from panics,
+// metrics and logging.
+func (s *Server) wrapRequests(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		meta := newMetadata(ctx, s.proxies)
 		s.beginSpan(meta)
@@ -127,8 +127,8 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		ctx.SetUserValue(metadataKey{}, meta)
 
 		setHeaders(ctx, meta)
-		defer s.leave(ctx, meta)
-		defer s.recover(ctx, meta)
+		defer s.endRequest(ctx, meta)
+		defer s.recoverPanic(ctx, meta)
 
 		if !unambiguous(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
@@ -151,8 +151,8 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// unambiguous reports whether every proxy must have parsed the head of the request as this server does (RFC 9112,
-// 3.2 and 6.1). Otherwise an attacker could smuggle a second request past a proxy.
+// unambiguous reports whether the head of the request allows only one reading of its host and its length (RFC 9112,
+// 3.2 and 6.1). If a proxy read them differently, an attacker could smuggle a second request past it.
 func unambiguous(h *fasthttp.RequestHeader) bool {
 	hosts, lengths, encodings := 0, 0, 0
 
@@ -167,9 +167,9 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 			encodings++
 		}
 	}
-	current := h.IsHTTP11() // HTTP/1.0 has no Transfer-Encoding and needs no Host
+	http11 := h.IsHTTP11() // HTTP/1.0 has no Transfer-Encoding and needs no Host
 
-	return hosts <= 1 && (hosts == 1 || !current) && (encodings == 0 || encodings == 1 && lengths == 0 && current)
+	return hosts <= 1 && (hosts == 1 || !http11) && (encodings == 0 || encodings == 1 && lengths == 0 && http11)
 }
 
 // setHeaders sets the headers of every answer.
@@ -181,8 +181,9 @@ func setHeaders(ctx *fasthttp.RequestCtx, meta *metadata) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// recover turns a panic of a handler into a log entry and an answer with status 500. It must be deferred directly.
-func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
+// recoverPanic turns a panic of a handler into a log entry and an answer with status 500. It must be deferred
+// directly.
+func (s *Server) recoverPanic(ctx *fasthttp.RequestCtx, meta *metadata) {
 	p := recover()
 	if p == nil {
 		return
@@ -192,9 +193,8 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 	s.sendError(ctx, fault.Errorf(fault.Internal, "internal error"))
 }
 
-// leave ends a request: it releases the body, counts the answer and logs it. The log has no query, which may hold
-// a token.
-func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
+// endRequest releases the body, counts the answer and logs it. The log has no query, which may hold a token.
+func (s *Server) endRequest(ctx *fasthttp.RequestCtx, meta *metadata) {
 	meta.held.Release()
 	s.finishBody(ctx, meta)
 	status, took := ctx.Response.StatusCode(), time.Since(meta.began)
@@ -226,12 +226,12 @@ func isMethod(m string) bool {
 
 // requestID returns the client's request id when it is short and plain, else a new one.
 func requestID(incoming string) string {
-	const most = 128
+	const maxLength = 128
 
-	sane := incoming != "" && len(incoming) <= most && strings.IndexFunc(incoming, func(r rune) bool {
+	valid := incoming != "" && len(incoming) <= maxLength && strings.IndexFunc(incoming, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))
 	}) < 0
-	if sane {
+	if valid {
 		return incoming
 	}
 

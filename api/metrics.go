@@ -25,7 +25,7 @@ const (
 	streamCompletion = "completion"
 )
 
-// metrics are the metrics that the server updates itself. Collectors read the others at each scrape.
+// metrics are the metrics that the server updates itself. The collectors below read the others at each scrape.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -85,11 +85,11 @@ func (m *metrics) countStream(kind string, change int) {
 }
 
 // storeCollector reads the size of the store at each scrape.
-type storeCollector func(context.Context) (total, most int64, err error)
+type storeCollector func(context.Context) (total, limit int64, err error)
 
 var (
 	storeBytes = prometheus.NewDesc("presswork_store_bytes", "Size of all objects in the store, in bytes.", nil, nil)
-	storeMost  = prometheus.NewDesc(
+	storeLimit = prometheus.NewDesc(
 		"presswork_store_max_bytes",
 		"Largest size of all objects, in bytes; 0: no limit.",
 		nil,
@@ -105,13 +105,13 @@ func (c storeCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 
-	total, most, err := c(ctx)
+	total, limit, err := c(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(storeBytes, err)
 		return
 	}
 	ch <- prometheus.MustNewConstMetric(storeBytes, prometheus.GaugeValue, float64(total))
-	ch <- prometheus.MustNewConstMetric(storeMost, prometheus.GaugeValue, float64(most))
+	ch <- prometheus.MustNewConstMetric(storeLimit, prometheus.GaugeValue, float64(limit))
 }
 
 // observe counts one answer and links it to its trace. An unknown method is counted as "other": clients could

@@ -101,7 +101,7 @@ func (s *Server) fiberHandler(h http.Handler) fiber.Handler {
 			return err
 		}
 
-		data, err := b.all()
+		data, err := b.readAll()
 		if err != nil {
 			return err
 		}

@@ -162,12 +162,12 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// defaults sets the fields that have a default and are zero.
-func (o *Options) defaults() {
+// setDefaults sets the zero fields that have a default.
+func (o *Options) setDefaults() {
 	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
 	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)
 	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
-	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*(o.MaxContentBytes*escaped+jsonOverhead)))
+	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*(o.MaxContentBytes*bytesPerEscape+jsonOverhead)))
 	// An archive occupies the disk twice: as it arrived, and unpacked.
 	o.HeldDisk = cmp.Or(o.HeldDisk, max(4<<30, 4*o.MaxUploadBytes, 2*o.MaxAudioBytes))
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)

@@ -48,7 +48,7 @@ func (s *Server) editPDF(c *fiber.Ctx) error {
 	prefer := preferencesOf(c)
 	payload := tasks.PDFEdit{Operation: operation, Options: request.Options}
 
-	if !prefer.later() {
+	if !prefer.fetchesLater() {
 		payload.Keep = int64(deliveredKeep / time.Second)
 	}
 
@@ -57,8 +57,8 @@ func (s *Server) editPDF(c *fiber.Ctx) error {
 		return err
 	}
 
-	answer := func(ended tasks.Record) error { return s.answerEnded(c, ended, prefer.later()) }
-	if prefer.later() {
+	answer := func(ended tasks.Record) error { return s.answerEnded(c, ended, prefer.fetchesLater()) }
+	if prefer.fetchesLater() {
 		return s.answerLater(c, rec, replayed, prefer, answer)
 	}
 
@@ -110,7 +110,8 @@ func (s *Server) submitPDF(
 		TraceParent: meta.trace,
 		Task:        tasks.Task{Queue: tasks.EditPDF.Queue},
 	}
-	own := sub.ID
+	// reserveJob may replace sub.ID. The files are stored in a folder of this request, as in acceptConversion.
+	requestID := sub.ID
 	files := request.Files
 
 	if request.Mark != nil {
@@ -138,7 +139,7 @@ func (s *Server) submitPDF(
 
 	for i, a := range files {
 		file := tasks.Asset{
-			Name: a.Name, Key: storage.AssetKey(sub.ID, own, strconv.Itoa(i)), Size: a.Size, SHA256: a.SHA256,
+			Name: a.Name, Key: storage.AssetKey(sub.ID, requestID, strconv.Itoa(i)), Size: a.Size, SHA256: a.SHA256,
 		}
 		stored = append(stored, file.Key)
 
@@ -159,7 +160,7 @@ func (s *Server) submitPDF(
 		return rec, false, err
 	}
 
-	ctx, done := s.deadline()
+	ctx, done := s.callContext()
 	defer done()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)

@@ -33,7 +33,7 @@ func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tok
 		return nil, nil
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	grant, err := s.Meter.Reserve(ctx, clientOf(c.Context()), id, limits, tokens)
@@ -60,9 +60,9 @@ func audioLimits(l meter.Limits) meter.Limits {
 
 func completionLimits(l meter.Limits) meter.Limits { return l }
 
-// limited counts each request against the limits of its key before handle reads the body. So a key cannot send
-// more bodies at a time than it may send requests. Tokens are not counted here, but a key without tokens left is
-// rejected. The request counts as running until handle returns, unless a completion takes over the grant.
+// limited counts each request against the limits of its key before handle reads the body. So a key cannot upload more
+// bodies at a time than it may send requests. No tokens are reserved here, but a key without tokens left is rejected.
+// The request counts as running until handle returns, unless a completion takes over the grant.
 func (s *Server) limited(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		meta := metadataOf(c.Context())
@@ -83,7 +83,7 @@ func (s *Server) releaseGrant(grant *meter.Grant) {
 		return
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	grant.Release(ctx)
 }
@@ -114,10 +114,10 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 		return
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
-	states, err := s.Meter.Look(ctx, clientOf(c.Context()), limits)
+	states, err := s.Meter.States(ctx, clientOf(c.Context()), limits)
 	if err != nil {
 		s.Log.Warn("cannot report the limits of a key: Redis did not answer", "error", err)
 		return

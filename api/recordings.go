@@ -21,18 +21,18 @@ type recording struct {
 	sub *tasks.Submission
 	// held counts the bytes that the request takes from the node's intake.
 	held *upload.Hold
-	// passing is set when the client cannot fetch the transcript later, so that the recording is needed only
-	// briefly.
-	passing bool
-	limit   int64
+	// temporary is set when the client cannot fetch the transcript later. The recording is then stored under
+	// storage.Passing, from where it is deleted soon.
+	temporary bool
+	limit     int64
 
 	arrived bool
 	spooled *upload.Asset
 	// key is the key of the recording in the store, size its size in bytes once it is stored.
 	key  string
 	size int64
-	// failed is the error of storing it.
-	failed error
+	// putErr is the error of storing it.
+	putErr error
 	// submitted is set when a job may need the stored recording.
 	submitted bool
 }
@@ -62,7 +62,7 @@ func (r *recording) Receive(name string, from io.Reader) error {
 
 	body := &bounded{
 		from: io.MultiReader(bytes.NewReader(head[:n]), from), left: r.limit,
-		full: fault.Errorf(fault.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name),
+		tooLarge: fault.Errorf(fault.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name),
 	}
 	if r.sub.IdempotencyKey != "" {
 		r.spooled = upload.NewAsset(name, r.held)
@@ -79,8 +79,8 @@ func (r *recording) Receive(name string, from io.Reader) error {
 	r.held.ReleaseDisk()
 
 	if body.err != nil {
-		// The body was wrong, not the store.
-		r.failed = nil
+		// The body failed, not the store. So close may delete the recording together with its entry in the index.
+		r.putErr = nil
 		return upload.Broken(body.err)
 	}
 
@@ -90,20 +90,21 @@ func (r *recording) Receive(name string, from io.Reader) error {
 // Arrived implements openai.Recorder.
 func (r *recording) Arrived() bool { return r.arrived }
 
-// setKey sets the key of the recording: one in a folder of this request.
+// setKey sets the key of the recording, which lies in the folder of this request.
 func (r *recording) setKey(request string) {
-	if r.key = storage.AssetKey(r.sub.ID, request, "recording"); r.passing {
+	if r.key = storage.AssetKey(r.sub.ID, request, "recording"); r.temporary {
 		r.key = storage.PassingKey(r.sub.ID, request)
 	}
 }
 
-// put stores the recording. It counts the size only when it is known, because clients announce wrong sizes.
+// put stores the recording. size is -1 when it is not known, because clients announce wrong sizes. The index then has
+// size 0 until countSize.
 func (r *recording) put(from io.Reader, size int64) error {
 	// The store has its own time-outs, and the client decides how long the upload takes.
 	const media = "application/octet-stream"
 
 	info, err := r.server.putSourceSized(context.Background(), r.key, from, size, max(size, 0), media)
-	r.size, r.failed = info.Size, err
+	r.size, r.putErr = info.Size, err
 
 	return err
 }
@@ -127,7 +128,7 @@ func (r *recording) countSize() {
 		return
 	}
 
-	ctx, cancel := r.server.deadline()
+	ctx, cancel := r.server.callContext()
 	defer cancel()
 
 	if err := r.server.Keeper.Record(ctx, r.key, r.size); err != nil {
@@ -142,24 +143,24 @@ func (r *recording) close() {
 	}
 
 	if r.key != "" && !r.submitted {
-		r.server.removeSources([]string{r.key}, r.failed)
+		r.server.removeSources([]string{r.key}, r.putErr)
 	}
 }
 
-// bounded reads up to left bytes and then fails with full. err is the first error other than io.EOF. Read fills
+// bounded reads up to left bytes and then fails with tooLarge. err is the last error other than io.EOF. Read fills
 // its buffer, because the parts of a form arrive in pieces of 4 KiB.
 type bounded struct {
-	from io.Reader
-	left int64
-	full error
-	err  error
+	from     io.Reader
+	left     int64
+	tooLarge error
+	err      error
 }
 
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := readFull(b.from, p)
 	if b.left -= int64(n); b.left < 0 {
-		n, err = 0, b.full
+		n, err = 0, b.tooLarge
 	}
 
 	if err != nil && !errors.Is(err, io.EOF) {

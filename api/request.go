@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// escaped is the most bytes that JSON needs for one byte of content (\u0000).
-	escaped = 6
+	// bytesPerEscape is how many bytes JSON needs, at most, for one byte of content (\u0000).
+	bytesPerEscape = 6
 	// jsonOverhead is how many bytes a JSON body may have in addition to the content.
 	jsonOverhead = 1 << 20
 	// maxKeyLength is the longest Idempotency-Key, in bytes.
@@ -29,8 +29,8 @@ func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
 }
 
-// parseConversion reads a request to convert a document in any of its four forms: JSON, a form, text, an archive.
-// The caller discards it.
+// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. Without an
+// error, the caller must pass the request to discard.
 func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -39,11 +39,11 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error
 
 	switch media {
 	case fiber.MIMEApplicationJSON:
-		if err = noFields(c, "the JSON"); err == nil {
-			err = s.decodeJSON(c, s.MaxContentBytes*escaped+jsonOverhead, "a JSON submission", &req)
+		if err = noQueryFields(c, "the JSON"); err == nil {
+			err = s.decodeJSON(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a JSON submission", &req)
 		}
 	case fiber.MIMEMultipartForm:
-		if err = noFields(c, "the form"); err == nil {
+		if err = noQueryFields(c, "the form"); err == nil {
 			req, err = s.parseMultipart(c, params["boundary"])
 		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
@@ -68,7 +68,7 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error
 	return req, err
 }
 
-// discard deletes what a request to convert holds. The request must not be used after it.
+// discard deletes the files of a request and stops counting its body. The request must not be used after it.
 func discard(c *fiber.Ctx, req *upload.Conversion) {
 	req.Discard()
 	metadataOf(c.Context()).held.Release()
@@ -101,7 +101,7 @@ func (s *Server) parseText(c *fiber.Ctx) (req upload.Conversion, err error) {
 	if err != nil {
 		return req, err
 	}
-	data, err := b.all()
+	data, err := b.readAll()
 	req.Content = string(data)
 
 	return req, err
@@ -121,13 +121,13 @@ func (s *Server) parseArchive(c *fiber.Ctx) (req upload.Conversion, err error) {
 	return upload.ReadArchive(b, req, s.uploadLimits(), &b.meta.held)
 }
 
-// noFields rejects fields in the query of a request whose body has them. body names the right place.
-func noFields(c *fiber.Ctx, body string) error {
+// noQueryFields rejects fields in the query when they belong into the body. The error names the body.
+func noQueryFields(c *fiber.Ctx, body string) error {
 	for _, name := range upload.TextFields() {
 		if c.Context().QueryArgs().Has(name) {
 			return fault.Errorf(
 				fault.InvalidRequest,
-				"%s is in the query, which is its place for text/markdown and application/zip only; put it into %s",
+				"%s is in the query, which is allowed for text/markdown and application/zip only; put it into %s",
 				name,
 				body,
 			).WithParam(name)
@@ -171,7 +171,7 @@ func (s *Server) textBody(c *fiber.Ctx, limit int64, what string) ([]byte, error
 		return nil, err
 	}
 
-	data, err := b.all()
+	data, err := b.readAll()
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func (s *Server) textBody(c *fiber.Ctx, limit int64, what string) ([]byte, error
 	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
-// eachQuery calls yield for every parameter of the query, in order, up to the first error. A parameter that is there
-// twice is an error, because either value may be the intended one.
+// eachQuery calls yield for every parameter of the query, in order, up to the first error. A repeated parameter is an
+// error, because either value may be the intended one.
 func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err error) {
 	seen := map[string]bool{}
 	c.Context().QueryArgs().VisitAll(func(key, value []byte) {
@@ -203,7 +203,8 @@ func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 	return err
 }
 
-// onlyQuery rejects parameters that are not in allowed: a list whose filter is misspelt would hold too much.
+// onlyQuery rejects parameters that are not in allowed. Ignoring a misspelt filter would return a list with too many
+// entries.
 func onlyQuery(c *fiber.Ctx, allowed ...string) error {
 	return eachQuery(c, func(name string, _ []byte) error {
 		if !slices.Contains(allowed, name) {

@@ -28,8 +28,8 @@ type preferences struct {
 	wait time.Duration
 }
 
-// later reports whether the client may fetch the result later.
-func (p preferences) later() bool { return p.async || p.wait >= 0 }
+// fetchesLater reports whether the client may fetch the result later, from the address of the job.
+func (p preferences) fetchesLater() bool { return p.async || p.wait >= 0 }
 
 // preferencesOf parses the Prefer header. It ignores unknown preferences, as RFC 7240 requires.
 func preferencesOf(c *fiber.Ctx) preferences {
@@ -53,9 +53,10 @@ func preferencesOf(c *fiber.Ctx) preferences {
 	return p
 }
 
-// setFingerprint sets the digest that distinguishes requests with the same Idempotency-Key. keep may point to the
-// field of request that depends on how the client waits. Requests that differ only in that field count as the
-// same.
+// setFingerprint sets the digest that distinguishes requests with the same Idempotency-Key. keep, if not nil, points
+// to a field of request that depends only on how the client waits: 0 or deliveredKeep. Requests that differ only in
+// this field count as the same, so sub.Alike is the digest with its other value. setFingerprint leaves that other
+// value in the field.
 func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 	digest := func() string {
 		b, _ := json.Marshal(request) // options, strings and numbers always encode
@@ -127,7 +128,7 @@ func mediaType(o presswork.Output) string {
 // errClientLeft ends the work for a client that has disconnected. Its status appears only in logs and metrics.
 var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
 
-// errLate ends a wait for a job. The job goes on.
+// errLate is the cause of a context whose wait for a job was too long. The job continues.
 var errLate = errors.New("api: the wait is over")
 
 // answerInTime calls answer to send the result when the job ends within patience, and otherwise answers 202. If
@@ -256,14 +257,15 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 			rec.Status, rec.Artifact, rec.Error = last.Status, last.Artifact, last.Error
 			return rec, nil
 		}
-		ask, cancel := s.deadline()
-		now, err := s.Queue.Job(ask, rec.ID)
+		// The event stream broke off. The job may have ended in the meantime.
+		ask, cancel := s.callContext()
+		current, err := s.Queue.Job(ask, rec.ID)
 		cancel()
 
 		if err != nil {
 			return rec, err
 		}
-		rec = now
+		rec = current
 	}
 
 	return rec, nil
@@ -291,11 +293,11 @@ func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswor
 
 // cancelAbandoned cancels a job whose client has disconnected.
 func (s *Server) cancelAbandoned(id string) {
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	if _, err := s.Queue.Cancel(ctx, id); err != nil && fault.CodeOf(err) != fault.JobFinished {
-		s.Log.Warn("could not cancel the job of a client that has left", "job_id", id, "error", err)
+		s.Log.Warn("could not cancel the job of a client that has disconnected", "job_id", id, "error", err)
 	}
 }
 

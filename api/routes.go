@@ -121,9 +121,9 @@ func (s *Server) mount(app *fiber.App) {
 // callTimeout bounds one call to the queue or the meter.
 const callTimeout = 10 * time.Second
 
-// deadline returns a context for one call to the queue. It is not derived from the request's context, which Fiber
-// reuses after the handler has returned.
-func (s *Server) deadline() (context.Context, context.CancelFunc) {
+// callContext returns a context for one call to the queue or the meter. It is not derived from the request's context,
+// which Fiber reuses after the handler has returned.
+func (s *Server) callContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), callTimeout,
 		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))
 }

@@ -50,17 +50,19 @@ type Server struct {
 	tracer  trace.Tracer
 
 	listener net.Listener
+	// served receives the result of the HTTP server's accept loop.
 	served   chan error
 	reloader sync.WaitGroup
-	halt     context.CancelFunc
-	stopping sync.Once
-	stopErr  error
+	// stopReloader ends the goroutine of reloader, which reloads the keys.
+	stopReloader context.CancelFunc
+	stopping     sync.Once
+	stopErr      error
 }
 
-// New returns a server that does not listen yet, and reads the keys. Errors: invalid options, an invalid file of
-// keys, or an address that other machines can reach although no key is set.
+// New reads the keys and returns a server that does not listen yet. It fails for invalid options, for an invalid key
+// file, and for an address that other machines can reach when no key is set.
 func New(o Options) (*Server, error) {
-	o.defaults()
+	o.setDefaults()
 
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -91,15 +93,15 @@ func New(o Options) (*Server, error) {
 		analyzer: newAnalyzer(o),
 
 		intake: upload.NewIntake(upload.IntakeOptions{
-			Memory: o.HeldMemory, ShownMemory: metrics.bodies.WithLabelValues("memory"),
-			Disk: o.HeldDisk, ShownDisk: metrics.bodies.WithLabelValues("disk"),
+			Memory: o.HeldMemory, MemoryGauge: metrics.bodies.WithLabelValues("memory"),
+			Disk: o.HeldDisk, DiskGauge: metrics.bodies.WithLabelValues("disk"),
 		}),
 
-		metrics: metrics,
-		v1:      newV1(o.Inference),
-		tracer:  o.Tracer.Tracer("presswork/api"),
-		served:  make(chan error, 1),
-		halt:    func() {},
+		metrics:      metrics,
+		v1:           newV1(o.Inference),
+		tracer:       o.Tracer.Tracer("presswork/api"),
+		served:       make(chan error, 1),
+		stopReloader: func() {},
 	}
 	s.composer = newComposer(o, s.drawDiagrams)
 	s.app = s.newApp()
@@ -127,7 +129,7 @@ func (s *Server) newApp() *fiber.App {
 	})
 	s.mount(app)
 	server := app.Server()
-	server.Handler = s.enter(app.Handler())
+	server.Handler = s.wrapRequests(app.Handler())
 	server.ErrorHandler = s.onBadRequest
 	server.CloseOnShutdown = true
 
@@ -153,8 +155,8 @@ func (s *Server) Start(ctx context.Context) error {
 			&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 		)
 	}
-	background, halt := context.WithCancel(context.Background())
-	s.listener, s.halt = ln, halt
+	background, stopReloader := context.WithCancel(context.Background())
+	s.listener, s.stopReloader = ln, stopReloader
 
 	s.reloader.Go(func() { s.keys.Watch(background) })
 	go func() {
@@ -177,16 +179,16 @@ func (s *Server) Address() string {
 	return s.listener.Addr().String()
 }
 
-// Stop drains the server. It closes sockets with code 1001, ends event streams and long polls, and answers
-// requests under way. Completions may go on for half of the time until ctx's deadline. Stop returns when all
-// answers have ended, or with an error when ctx ends. A second call returns the result of the first.
+// Stop drains the server. It closes sockets with code 1001, ends event streams and long polls, and answers requests
+// under way. Completions may continue for half of the time until ctx's deadline. Stop returns when all answers have
+// ended, or with an error when ctx ends. A second call returns the result of the first.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopping.Do(func() { s.stopErr = s.stop(ctx) })
 	return s.stopErr
 }
 
 func (s *Server) stop(ctx context.Context) error {
-	s.halt()
+	s.stopReloader()
 	s.reloader.Wait()
 
 	if s.listener == nil {
@@ -199,11 +201,12 @@ func (s *Server) stop(ctx context.Context) error {
 		patience = time.Until(deadline) / 2
 	}
 
+	// Both drains run at the same time, because completions may use half of the time.
 	completed := make(chan error, 1)
 	go func() { completed <- s.completions.Drain(ctx, patience, cause) }()
 	err := errors.Join(s.streams.Drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
-	// If Serve has not begun yet, it would begin now and never end.
+	// If Serve has not started yet, it would start now and never end.
 	_ = s.listener.Close()
 
 	if err != nil {

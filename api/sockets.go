@@ -21,7 +21,7 @@ const (
 	frameTimeout = 10 * time.Second
 	// closeTimeout is how long the client may take to answer a close frame.
 	closeTimeout = time.Second
-	// readLimit is the largest message of a client, in bytes. The server drops every message.
+	// readLimit is the largest message of a client, in bytes. The server reads messages only to discard them.
 	readLimit = 4 << 10
 )
 
@@ -90,6 +90,7 @@ func (s *Server) recoverSocket(*websocket.Conn) {
 func (s *Server) relaySocket(conn *websocket.Conn, job string, since int64) {
 	running, leave, err := s.streams.Join(streamSocket)
 	if err != nil {
+		// The server began to stop after the upgrade. With this ended context, writeSocket closes with code 1001.
 		running, leave = s.streams.Stopped(), func() {}
 	}
 	defer leave()

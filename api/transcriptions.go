@@ -44,11 +44,11 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		prefer := preferencesOf(c)
 
 		source := &recording{
-			server:  s,
-			sub:     &sub,
-			held:    &metadataOf(c.Context()).held,
-			passing: !prefer.later() && sub.IdempotencyKey == "",
-			limit:   s.MaxAudioBytes,
+			server:    s,
+			sub:       &sub,
+			held:      &metadataOf(c.Context()).held,
+			temporary: !prefer.fetchesLater() && sub.IdempotencyKey == "",
+			limit:     s.MaxAudioBytes,
 		}
 		defer source.close()
 
@@ -57,7 +57,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 			return err
 		}
 
-		if !prefer.later() {
+		if !prefer.fetchesLater() {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
 		}
 
@@ -66,8 +66,8 @@ func (s *Server) transcribe(task string) fiber.Handler {
 			return err
 		}
 
-		answer := func(ended tasks.Record) error { return s.answerTranscript(c, ended, prefer.later()) }
-		if prefer.later() {
+		answer := func(ended tasks.Record) error { return s.answerTranscript(c, ended, prefer.fetchesLater()) }
+		if prefer.fetchesLater() {
 			return s.answerLater(c, rec, replayed, prefer, answer)
 		}
 		wait, late := transcriptWait(c, began)
@@ -183,12 +183,13 @@ func (s *Server) acceptTranscription(
 	if source.sub.Task, err = tasks.TranscribeAudio.Task(r.payload); err != nil {
 		return rec, false, err
 	}
+	// Record the size while the queue takes the job: one round trip to Redis instead of two.
 	var counting sync.WaitGroup
 
 	counting.Go(source.countSize)
 	defer counting.Wait()
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, *source.sub)
 	// After an error the job may exist and need its recording. If it does not, the sweeper deletes the recording.
@@ -197,8 +198,8 @@ func (s *Server) acceptTranscription(
 	return rec, replayed, err
 }
 
-// transcriptWait returns how long a request that began at began waits for its transcript, and the error after that.
-// The client's own time-out applies when it is shorter than transcriptionWait.
+// transcriptWait returns how much longer a request that arrived at began waits for its transcript, and the error
+// after that. The client's own time-out applies when it is shorter than transcriptionWait.
 func transcriptWait(c *fiber.Ctx, began time.Time) (wait time.Duration, late error) {
 	if own := clientTimeout(c); own > 0 && own < transcriptionWait {
 		return time.Until(began.Add(own)), inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
@@ -212,7 +213,7 @@ func transcriptWait(c *fiber.Ctx, began time.Time) (wait time.Duration, late err
 
 // answerTranscript sends the transcript of a completed job with its warnings, or the error of a job without one.
 func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) error {
-	ask, cancel := s.deadline()
+	ask, cancel := s.callContext()
 	defer cancel()
 
 	rec, err := s.Queue.Job(ask, rec.ID)

@@ -47,7 +47,7 @@ func (s *Server) getUsage(c *fiber.Ctx) error {
 		q.Key = &who.Name
 	}
 
-	ctx, cancel := s.deadline()
+	ctx, cancel := s.callContext()
 	defer cancel()
 
 	rows, err := s.Meter.Query(ctx, q)
@@ -64,15 +64,15 @@ func (s *Server) getUsage(c *fiber.Ctx) error {
 	return nil
 }
 
-// usageRowOf returns the row for u with the columns in by, which name the groups.
-func usageRowOf(u meter.Usage, apart []string) usageRow {
+// usageRowOf returns the row for u. groups names the columns that identify the row: key, model, day.
+func usageRowOf(u meter.Usage, groups []string) usageRow {
 	row := usageRow{
 		Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
 		ReasoningTokens: u.ReasoningTokens, EstimatedTokens: u.EstimatedTokens,
 		AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
 	}
 
-	for _, by := range apart {
+	for _, by := range groups {
 		switch by {
 		case "key":
 			row.Key = new(u.Key)
@@ -86,11 +86,11 @@ func usageRowOf(u meter.Usage, apart []string) usageRow {
 	return row
 }
 
-// queryDay returns the day in a query parameter, or usual when it is missing. Errors: InvalidOption.
-func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
+// queryDay returns the day in a query parameter, or fallback when it is missing. Errors: InvalidOption.
+func queryDay(c *fiber.Ctx, name string, fallback time.Time) (time.Time, error) {
 	text := c.Query(name)
 	if text == "" {
-		return usual, nil
+		return fallback, nil
 	}
 
 	day, err := time.Parse(meter.Day, text)
@@ -100,7 +100,7 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 			"%s is %s; allowed: a day such as %s",
 			name,
 			input.Quote(text),
-			usual.Format(meter.Day),
+			fallback.Format(meter.Day),
 		).WithParam(name)
 	}
 
@@ -202,7 +202,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 		Usage []spendRow `json:"usage"`
 	}{keyViews(s.keys.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
 	if s.Meter != nil {
-		ctx, cancel := s.deadline()
+		ctx, cancel := s.callContext()
 		defer cancel()
 
 		rows, err := s.Meter.Query(ctx, q)

@@ -82,7 +82,7 @@ func TestABrokenSettlementIsRepeatedAndTakesOnce(t *testing.T) {
 				t.Errorf("the ledger has %+v, want %d tokens", rows, used)
 			}
 
-			states, err := h.counts.Look(t.Context(), "ann", limits)
+			states, err := h.counts.States(t.Context(), "ann", limits)
 			// About one comes back in a minute.
 			if left := states[meter.TPD].Remaining; err != nil || left < limits.TPD-used-1 || left > limits.TPD-used+2 {
 				t.Errorf("%d tokens are left of %d after a use of %d: %v", left, limits.TPD, used, err)

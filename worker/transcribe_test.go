@@ -349,7 +349,7 @@ func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := h.engine.WaitLeft(ctx, 1); err != nil {
+	if err := h.engine.WaitDisconnected(ctx, 1); err != nil {
 		t.Fatalf("the engine works on: %v", err)
 	}
 

@@ -22,8 +22,8 @@ import (
 	"presswork/internal/keyfile"
 )
 
-// reloadInterval is the time between two looks at the file of keys, settleInterval the time until the next look at a
-// file that has changed.
+// reloadInterval is the time between two reads of the key file. settleInterval is the shorter time until a changed
+// file is read again.
 const (
 	reloadInterval = 2 * time.Second
 	settleInterval = 200 * time.Millisecond
@@ -69,7 +69,7 @@ type key struct {
 	Caller
 }
 
-// KeyringOptions say where the keys are.
+// KeyringOptions configure a Keyring.
 type KeyringOptions struct {
 	// Shared are API keys; the owner of each is an admin. Default: none.
 	Shared []string
@@ -91,8 +91,9 @@ type Keyring struct {
 	present atomic.Bool
 	// named holds the keys of File, which are replaced together.
 	named atomic.Pointer[[]key]
-	// loaded is the digest of the file whose keys are in named, looked the digest at the last look.
-	loaded, looked [sha256.Size]byte
+	// loaded is the digest of the file that named was parsed from. seen is the digest at the last read; the two
+	// differ while the file is changing.
+	loaded, seen [sha256.Size]byte
 }
 
 // NewKeyring reads the keys. It fails when File is not valid, or is absent and not optional.
@@ -113,7 +114,7 @@ func NewKeyring(o KeyringOptions) (*Keyring, error) {
 
 	_, err := r.reload()
 	if info, serr := os.Stat(r.File); serr == nil && info.Mode().Perm()&0o077 != 0 {
-		r.Log.Warn("other users of this machine may read the file of keys",
+		r.Log.Warn("other users of this machine may read the key file",
 			"file", r.File, "mode", info.Mode().Perm().String(), "fix", "chmod 600 "+r.File)
 	}
 
@@ -124,7 +125,8 @@ func NewKeyring(o KeyringOptions) (*Keyring, error) {
 // after it was removed.
 func (r *Keyring) Required() bool { return len(r.shared) > 0 || r.present.Load() }
 
-// Find returns the owner of a key. It compares every key in constant time.
+// Find returns the owner of a key; ok is false for an unknown key. It compares with every key in constant time, so
+// that the duration reveals nothing about the keys.
 func (r *Keyring) Find(presented string) (who Caller, ok bool) {
 	sum := sha256.Sum256([]byte(presented))
 
@@ -157,14 +159,16 @@ func (r *Keyring) Callers() []Caller {
 // reload reads the file if it has changed. It keeps the old keys when the file is not valid.
 func (r *Keyring) reload() (changed bool, err error) { return r.load(keyfile.Read(r.File)) }
 
-// load replaces the keys by those of data, unless the file could not be read because of err.
+// load replaces the keys with those in data. err is the error of reading the file; with it, or with invalid data, the
+// old keys stay.
 func (r *Keyring) load(data []byte, err error) (changed bool, _ error) {
+	// An optional file that has never existed leaves the server open.
 	if errors.Is(err, fs.ErrNotExist) && r.FileOptional && !r.present.Load() {
 		return false, nil
 	}
 
 	if conn.Exhausted(err) {
-		return false, err // this does not show whether the file exists
+		return false, err // it does not say whether the file exists
 	}
 	r.present.Store(true)
 
@@ -195,18 +199,18 @@ func (r *Keyring) load(data []byte, err error) (changed bool, _ error) {
 	return true, nil
 }
 
-// look reloads the file once two looks in a row found the same text. A file that is written in place is empty for
-// a moment, or ends before its last keys.
-func (r *Keyring) look() (changed bool, err error) {
+// poll reads the file and loads it only when two reads in a row return the same bytes. While another program writes
+// the file in place, a read returns an empty file or one that ends too early.
+func (r *Keyring) poll() (changed bool, err error) {
 	data, err := keyfile.Read(r.File)
 	if err != nil {
-		r.looked = r.loaded
+		r.seen = r.loaded
 		return r.load(nil, err)
 	}
 	sum := sha256.Sum256(data)
 
-	settled := sum == r.looked
-	if r.looked = sum; !settled && sum != r.loaded {
+	settled := sum == r.seen
+	if r.seen = sum; !settled && sum != r.loaded {
 		r.present.Store(true)
 		return false, nil
 	}
@@ -229,14 +233,14 @@ func (r *Keyring) Watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			switch changed, err := r.look(); {
+			switch changed, err := r.poll(); {
 			case err != nil:
 				r.Log.Error("could not reload the keys; the old keys stay valid", "error", err)
 			case changed:
 				r.Log.Info("reloaded the keys", "file", r.File, "keys", len(*r.named.Load()), "names", r.names())
 			}
 
-			if r.looked == r.loaded {
+			if r.seen == r.loaded {
 				next.Reset(reloadInterval)
 			} else {
 				next.Reset(settleInterval)

@@ -68,7 +68,7 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		changed, err := r.look()
+		changed, err := r.poll()
 		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
 			t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
 		}

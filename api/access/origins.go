@@ -80,9 +80,9 @@ func isOrigin(origin string, here Site) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, string(here))
 }
 
-// knows reports whether here is an address, or a name of this server. A stranger's DNS can point any other name to
-// this server.
-func (o Origins) knows(here Site) bool {
+// isOwnName reports whether here is an IP address or a name of this server. Any other name may be an attacker's,
+// whose DNS points it to this server.
+func (o Origins) isOwnName(here Site) bool {
 	name := here.name()
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
@@ -95,7 +95,7 @@ func (o Origins) knows(here Site) bool {
 // host name was pointed to this server (DNS rebinding). origin and fetchSite are the headers Origin and
 // Sec-Fetch-Site. Errors: Forbidden, OriginNotAllowed.
 func (o Origins) CheckOpen(here Site, origin, fetchSite string) error {
-	if !o.knows(here) {
+	if !o.isOwnName(here) {
 		return fault.Errorf(
 			fault.Forbidden,
 			"this server has no key and answers to its address and localhost only, not to %s; "+

@@ -41,8 +41,8 @@ type Forwarded struct {
 	Host, ForwardedHost, ForwardedFor string
 }
 
-// Client returns the address of the client and the site that it sent the request to. Of X-Forwarded-For, the
-// rightmost entry that is not a trusted proxy counts: the client may have written everything to its left.
+// Client returns the address of the client and the site that it sent the request to. Client uses the rightmost entry
+// of X-Forwarded-For that is not a trusted proxy: the client may have written everything to its left.
 func (p Proxies) Client(f Forwarded) (netip.Addr, Site) {
 	ip, here := f.Peer, Site(f.Host)
 	if !p.trusts(ip) {

@@ -15,6 +15,7 @@ type Signer struct{ secret []byte }
 // NewSigner returns a signer with the secret that all nodes of a deployment share.
 func NewSigner(secret []byte) Signer { return Signer{secret: secret} }
 
+// tokenEncoding rejects non-zero padding bits: otherwise several texts would decode to one token.
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
 // Sign returns a token for a job that is valid for ttl.

@@ -45,7 +45,7 @@ func (l Listener) Accept() (net.Conn, error) {
 	for logged := (time.Time{}); ; time.Sleep(acceptPause) {
 		c, err := l.Listener.Accept()
 		if err == nil {
-			return &patientConn{Conn: c, wait: l.WriteTimeout}, nil
+			return &deadlineConn{Conn: c, wait: l.WriteTimeout}, nil
 		}
 
 		if !Exhausted(err) && !errors.Is(err, syscall.ECONNABORTED) {
@@ -66,8 +66,8 @@ func Exhausted(err error) bool {
 		func(lack syscall.Errno) bool { return errors.Is(err, lack) })
 }
 
-// patientConn is a connection with a deadline for each write.
-type patientConn struct {
+// deadlineConn is a connection with a deadline for each write.
+type deadlineConn struct {
 	net.Conn
 	wait time.Duration
 	// linger makes Close read what the client is still sending, so that a reset does not destroy the answer.
@@ -75,7 +75,7 @@ type patientConn struct {
 }
 
 // Write implements net.Conn.
-func (c *patientConn) Write(p []byte) (written int, err error) {
+func (c *deadlineConn) Write(p []byte) (written int, err error) {
 	for {
 		piece := p[written:min(written+writePiece, len(p))]
 		if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
@@ -91,7 +91,7 @@ func (c *patientConn) Write(p []byte) (written int, err error) {
 }
 
 // Close implements net.Conn.
-func (c *patientConn) Close() error {
+func (c *deadlineConn) Close() error {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok && c.linger.CompareAndSwap(true, false) {
 		if tcp.CloseWrite() == nil && tcp.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.CopyN(io.Discard, tcp, lingerBytes)
@@ -102,11 +102,11 @@ func (c *patientConn) Close() error {
 }
 
 // accepted returns the connection that a Listener accepted, also when TLS wraps it.
-func accepted(c net.Conn) (*patientConn, bool) {
+func accepted(c net.Conn) (*deadlineConn, bool) {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
 	}
-	p, ok := c.(*patientConn)
+	p, ok := c.(*deadlineConn)
 
 	return p, ok
 }

@@ -14,7 +14,7 @@ type Streams struct {
 	count  func(kind string, change int)
 
 	mu        sync.Mutex
-	rejection error // of Join, once Drain was called
+	rejection error // what Join returns once Drain was called
 	open      sync.WaitGroup
 }
 

@@ -13,12 +13,12 @@ import (
 	"presswork/tasks/stream"
 )
 
-// Answer turns the frames that a worker sends for a call into the answer to its client. It is for one reader.
+// Answer turns the frames that a worker sends for a call into the answer to its client. It is not safe for concurrent use.
 type Answer struct {
 	service *Service
 	call    *Call
 	raw     *stream.Answer
-	// ended is set after the last frame, failure is the error in it.
+	// ended is set after the last frame. failure is the error that the last frame carries, nil for none.
 	ended   bool
 	failure error
 }
@@ -49,7 +49,7 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	raw, err := a.raw.Next(ctx)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, inference.GaveUp()
+		return nil, inference.NoResult()
 	case errors.Is(err, stream.ErrSlow):
 		return nil, inference.Errorf(
 			http.StatusServiceUnavailable,
@@ -69,7 +69,7 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 // Collect waits for the whole answer and returns its body. queued is how long the call waited for a worker,
 // negative when no worker took it.
 func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
-	ctx, cancel := a.call.patience(ctx)
+	ctx, cancel := a.call.untilDeadline(ctx)
 	defer cancel()
 	whole := a.call.answer
 	queued = -1
@@ -104,14 +104,14 @@ func queueTime(frames []inference.Frame) time.Duration {
 }
 
 // Events waits for the first chunk and returns the completion as server-sent events. queued is how long the call
-// waited for a worker, negative when that is not known. Events returns an error that comes before the first chunk,
-// so that the answer can have its status. A later error is an event. After Patience without a chunk, Events
-// returns the stream anyway: proxies close requests that get no headers. The stream calls finish once, at its end.
-// After an error the caller must call finish.
+// waited for a worker, negative when that is not known. An error before the first chunk is returned, so that the
+// answer can have its status. A later error is sent as an event. After Patience without a chunk, Events returns the
+// stream anyway: proxies close requests that get no headers. The stream calls finish once, at its end. After an error
+// the caller must call finish.
 func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadCloser, queued time.Duration, err error) {
 	patience := a.service.o.Patience
 
-	first, err := a.first(ctx, patience)
+	first, err := a.firstFrames(ctx, patience)
 	if err != nil && len(first) == 0 {
 		return nil, -1, err
 	}
@@ -122,24 +122,24 @@ func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadClose
 	}, queueTime(first), nil
 }
 
-// first waits for the first frames. It returns none and no error when they take longer than patience.
-func (a *Answer) first(ctx context.Context, patience time.Duration) ([]inference.Frame, error) {
-	ctx, cancel := a.call.patience(ctx)
+// firstFrames waits for the first frames. When they take longer than patience, it returns no frames and no error.
+func (a *Answer) firstFrames(ctx context.Context, patience time.Duration) ([]inference.Frame, error) {
+	ctx, cancel := a.call.untilDeadline(ctx)
 	defer cancel()
 
-	ctx, stop := context.WithTimeoutCause(ctx, patience, errSilent)
+	ctx, stop := context.WithTimeoutCause(ctx, patience, errNoFrame)
 	defer stop()
 
 	frames, err := a.next(ctx)
-	if errors.Is(err, errSilent) {
+	if errors.Is(err, errNoFrame) {
 		return nil, nil
 	}
 
 	return frames, err
 }
 
-// errSilent ends a wait for frames that took too long.
-var errSilent = errors.New("no frame has come yet")
+// errNoFrame ends a wait for frames that took too long.
+var errNoFrame = errors.New("no frame arrived in time")
 
 // eventStream is an answer as server-sent events. The connection reads it directly: a goroutine that writes to a pipe
 // would double the CPU time for a token.
@@ -148,22 +148,24 @@ type eventStream struct {
 	finish func()
 	events *wire.Writer
 	answer *Answer
-	// patience is how long a stream may be silent before a comment is sent.
+	// patience is the time without a frame after which a comment is sent.
 	patience time.Duration
 
-	// received are the last frames, err is the error after them. fresh is set until they are in the buffer.
+	// received are the last frames, err is the error after them. fresh is set until fillBuffer has put both into the
+	// buffer.
 	received []inference.Frame
 	err      error
 	fresh    bool
-	// buffer is reused once all of it was read.
+	// buffer holds the encoded events, unread the part that Read has not returned. The buffer is reused once all of
+	// it was read.
 	buffer, unread []byte
-	// waiting ends when the stream has been silent for patience.
+	// waiting ends when no frame has arrived for patience.
 	waiting context.Context
 	cancel  context.CancelFunc
 }
 
 // Read implements io.Reader. It waits for frames until the completion ends, the client leaves or the server stops.
-// When none come it returns a comment, so that no proxy takes the silence for the end.
+// When no frame arrives for patience it returns a comment, so that proxies do not close the idle stream.
 func (r *eventStream) Read(p []byte) (int, error) {
 	if len(r.unread) == 0 {
 		if !r.fresh && (r.err != nil || r.answer.ended) {
@@ -172,10 +174,10 @@ func (r *eventStream) Read(p []byte) (int, error) {
 		}
 
 		if !r.fresh {
-			r.wait()
+			r.waitForFrames()
 		}
 		r.fresh = false
-		r.write()
+		r.fillBuffer()
 	}
 	n := copy(p, r.unread)
 	r.unread = r.unread[n:]
@@ -193,8 +195,8 @@ func (r *eventStream) Close() error {
 	return nil
 }
 
-// write fills the buffer with the events of the received frames.
-func (r *eventStream) write() {
+// fillBuffer fills the buffer with the events of the received frames.
+func (r *eventStream) fillBuffer() {
 	r.buffer = r.buffer[:0]
 	for _, f := range r.received {
 		if f.Chunk != nil {
@@ -213,31 +215,31 @@ func (r *eventStream) write() {
 	r.unread = r.buffer
 }
 
-// wait waits for frames; there are none when it is time for a comment. One context serves many waits, because a new
-// one for each token is expensive. So a comment may come after half of the patience.
-func (r *eventStream) wait() {
-	if r.waiting == nil || r.silence() > r.patience/2 {
+// waitForFrames sets received and err. It leaves received empty when it is time for a comment. One context serves
+// many waits, because a new one for each token is expensive. So a comment may come after half of the patience.
+func (r *eventStream) waitForFrames() {
+	if r.waiting == nil || r.sinceContext() > r.patience/2 {
 		if r.cancel != nil {
 			r.cancel()
 		}
-		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errSilent)
+		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errNoFrame)
 	}
 
 	r.received, r.err = r.answer.next(r.waiting)
-	if errors.Is(r.err, errSilent) {
+	if errors.Is(r.err, errNoFrame) {
 		r.received, r.err = nil, nil
 	}
 }
 
-// silence returns how much of the patience has passed since the last context was made.
-func (r *eventStream) silence() time.Duration {
+// sinceContext returns the time since r.waiting was created.
+func (r *eventStream) sinceContext() time.Duration {
 	until, _ := r.waiting.Deadline()
 	return r.patience - time.Until(until)
 }
 
-// Speech is the sound of an answer, which is sent while the engine still speaks.
+// Speech is the audio of an answer. It is sent while the engine still generates the rest.
 type Speech struct {
-	// ContentType is the media type of the sound; "" when the worker did not say.
+	// ContentType is the media type of the audio; "" when the worker sent none.
 	ContentType string
 	// Queued is how long the call waited for a worker.
 	Queued time.Duration
@@ -246,16 +248,17 @@ type Speech struct {
 	first  []inference.Frame
 }
 
-// Speech waits for the first sound. An error before it is returned, so that the answer can have its status.
+// Speech waits for the first audio. It returns an error that comes before the audio, so that the answer can have its
+// status.
 func (a *Answer) Speech(ctx context.Context) (*Speech, error) {
-	ctx, cancel := a.call.patience(ctx)
+	ctx, cancel := a.call.untilDeadline(ctx)
 	defer cancel()
 
 	first, err := a.next(ctx)
 	if len(first) == 0 && err != nil {
 		return nil, err
 	}
-	// An error after the first frames comes again in Copy.
+	// next returns an error after the first frames again, to Copy.
 	speech := &Speech{answer: a, first: first}
 
 	for _, f := range first {
@@ -274,11 +277,11 @@ type Flusher interface {
 	Flush() error
 }
 
-// Copy writes each piece of sound when it arrives. It returns an error when the sound is not complete.
+// Copy writes and flushes each piece of audio when it arrives. It returns an error when the audio is not complete.
 func (sp *Speech) Copy(ctx context.Context, w Flusher) error {
-	now := sp.first
+	frames := sp.first
 	for {
-		for _, f := range now {
+		for _, f := range frames {
 			if f.Sound == nil {
 				continue
 			}
@@ -293,7 +296,7 @@ func (sp *Speech) Copy(ctx context.Context, w Flusher) error {
 		}
 
 		var err error
-		if now, err = sp.answer.next(ctx); err != nil {
+		if frames, err = sp.answer.next(ctx); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // reserveAnswer is how many tokens are reserved for an answer whose request does not bound it.
 const reserveAnswer = 1024
 
-// Head is what the head of an HTTP request says about a call.
+// Head holds what a call needs from the head of its HTTP request.
 type Head struct {
 	Caller access.Caller
 	// RequestID is the x-request-id, TraceParent the traceparent.
@@ -225,7 +225,7 @@ func (s *Service) require(who access.Caller, name, capability string) (*inferenc
 	return s.o.Models().Require(m.ID, capability)
 }
 
-// grantTier rejects a service tier that the key has no right to. Lax services replace it by the default tier.
+// grantTier rejects a service tier that the key may not use. A lax service replaces it with the default tier.
 func (s *Service) grantTier(who access.Caller, r *inference.Request) error {
 	tier := string(tierOf(r.ServiceTier))
 	switch {
@@ -266,11 +266,11 @@ func (c *Call) Encode() ([]byte, error) {
 	return json.Marshal(job)
 }
 
-// Forget drops the request, which may be large. The call can then only be answered.
+// Forget drops the request, which may be large. After it the call can only be passed to Answer.
 func (c *Call) Forget() { c.job, c.Body = inference.Job{}, nil }
 
-// patience returns a context that ends when the client stops waiting.
-func (c *Call) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilDeadline returns a context that ends when the client stops waiting.
+func (c *Call) untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.deadline.IsZero() {
 		return context.WithCancel(ctx)
 	}

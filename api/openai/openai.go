@@ -40,7 +40,8 @@ type Calls interface {
 	Waiting(ctx context.Context) (int64, error)
 }
 
-// Options wire a Service. The zero Patience and QueueTimeout are valid; other fields are mandatory.
+// Options configure a Service. The zero values of Lax, Patience and QueueTimeout are valid; the other fields are
+// mandatory.
 type Options struct {
 	Calls Calls
 	// Models returns the current models.
@@ -49,12 +50,12 @@ type Options struct {
 	Vendor string
 	// Lax ignores parameters that cannot be combined, instead of rejecting the request.
 	Lax bool
-	// Patience is how long the status of a stream waits for the first chunk, and the time between two comments while a
-	// stream is silent. Default 10 s.
+	// Patience is how long the status of a stream waits for the first chunk. It is also the time between two comments
+	// while no chunk arrives. Default 10 s.
 	Patience time.Duration
 	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
 	QueueTimeout time.Duration
-	// PublicError returns any error in the form that clients of /v1 get.
+	// PublicError converts any error to the form that clients of /v1 receive.
 	PublicError func(error) *inference.Error
 }
 

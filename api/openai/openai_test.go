@@ -126,7 +126,7 @@ func (gauge) Add(float64) {}
 // newHold returns the account of a request on a node of its own.
 func newHold() upload.Hold {
 	return upload.NewIntake(upload.IntakeOptions{
-		Memory: 1 << 20, Disk: 1 << 20, ShownMemory: gauge{}, ShownDisk: gauge{},
+		Memory: 1 << 20, Disk: 1 << 20, MemoryGauge: gauge{}, DiskGauge: gauge{},
 	}).Hold("ann")
 }
 

@@ -24,13 +24,13 @@ import (
 const (
 	// maxAudioField is the longest text field of a request with a recording, in bytes.
 	maxAudioField = 64 << 10
-	// maxAudioFields is how many parts such a request may have.
+	// maxAudioFields is how many parts a request with a recording may have.
 	maxAudioFields = 100
 	// maxPrompt is the longest prompt, in bytes: Whisper reads 224 tokens.
 	maxPrompt = 8 << 10
 )
 
-// Recorder takes the recording of a request for a transcript.
+// Recorder receives the recording of a request for a transcript.
 type Recorder interface {
 	// Receive reads the recording, which came in the named field. A second call is an error.
 	Receive(field string, from io.Reader) error
@@ -71,7 +71,7 @@ func (f *TranscriptionForm) read(parts *multipart.Reader) error {
 			return upload.Broken(err)
 		}
 
-		if err := f.take(part); err != nil {
+		if err := f.readPart(part); err != nil {
 			return err
 		}
 	}
@@ -79,15 +79,15 @@ func (f *TranscriptionForm) read(parts *multipart.Reader) error {
 	return fault.Errorf(fault.InvalidRequest, "the form has more than %d fields", maxAudioFields)
 }
 
-// take reads a part of the form.
-func (f *TranscriptionForm) take(part *multipart.Part) error {
+// readPart reads a part of the form.
+func (f *TranscriptionForm) readPart(part *multipart.Part) error {
 	name := part.FormName()
 	switch name {
 	case "file":
 		f.Filename = part.FileName()
 		return f.recorder.Receive(name, part)
 	case "url":
-		return f.takeURL(part)
+		return f.readURL(part)
 	case "model", "prompt", "language", "response_format", "temperature", "stream",
 		"timestamp_granularities[]", "timestamp_granularities":
 	default:
@@ -120,8 +120,8 @@ func (f *TranscriptionForm) take(part *multipart.Part) error {
 	return nil
 }
 
-// takeURL reads an address. It decodes a data: URI, which holds the recording itself, as it comes.
-func (f *TranscriptionForm) takeURL(part io.Reader) error {
+// readURL reads the field url. A data: URI holds the recording itself; readURL decodes it as it arrives.
+func (f *TranscriptionForm) readURL(part io.Reader) error {
 	r := bufio.NewReader(part)
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
 		data, err := upload.ReadPart(f.hold.InMemory(r), maxAudioField, "url")
@@ -151,7 +151,7 @@ func (f *TranscriptionForm) takeURL(part io.Reader) error {
 	return err
 }
 
-// plainBase64 turns any form of base64, also that of URLs and with padding, into the plain one without padding.
+// plainBase64 converts base64 from the URL alphabet to the standard one and drops padding and line breaks.
 type plainBase64 struct{ r io.Reader }
 
 // Read implements io.Reader.
@@ -175,13 +175,13 @@ func (p plainBase64) Read(b []byte) (int, error) {
 	return kept, err
 }
 
-// language matches an ISO 639 code, and a region or script, which engines do not need.
-var language = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
+// languageCode matches an ISO 639 code. It allows a region or script after it, which engines do not need.
+var languageCode = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
 
-// Transcription checks the form and returns the task of a worker, without the place of the recording. task is
+// Transcription checks the form and returns the task for a worker, without the storage key of the recording. task is
 // inference.Transcribe or inference.Translate. Unknown fields are ignored. Errors are *inference.Error.
 func (s *Service) Transcription(f *TranscriptionForm, who access.Caller, task string) (tasks.Transcription, error) {
-	p, err := f.check(task, s.o.Lax)
+	p, err := f.checkFields(task, s.o.Lax)
 	if err != nil {
 		return p, err
 	}
@@ -199,8 +199,8 @@ func (s *Service) Transcription(f *TranscriptionForm, who access.Caller, task st
 	return p, nil
 }
 
-// check checks the fields, apart from what depends on the model.
-func (f *TranscriptionForm) check(task string, lax bool) (p tasks.Transcription, err error) {
+// checkFields validates all fields and returns the task that they describe. It does not look up the model.
+func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcription, err error) {
 	if f.fields["model"] == "" {
 		return p, inference.Invalidf("model", "'model' : property 'model' is missing")
 	}
@@ -234,7 +234,7 @@ func (f *TranscriptionForm) check(task string, lax bool) (p tasks.Transcription,
 	}
 
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
-		m := language.FindStringSubmatch(spoken)
+		m := languageCode.FindStringSubmatch(spoken)
 		if m == nil && !lax {
 			return p, inference.Invalidf(
 				"language",

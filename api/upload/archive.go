@@ -30,11 +30,11 @@ func ReadArchive(body io.Reader, fields Conversion, l Limits, h *Hold) (Conversi
 	f := newForm(l, h)
 	f.req, f.folder = fields, true
 
-	return f.end(f.takeArchive(bufio.NewReaderSize(body, Buffer)))
+	return f.finish(f.readArchive(bufio.NewReaderSize(body, Buffer)))
 }
 
-// takeArchive reads the files of a zip archive. Their unpacked sizes count.
-func (f *form) takeArchive(r io.Reader) error {
+// readArchive reads the files of a zip archive. Their unpacked sizes count against the limit of files.
+func (f *form) readArchive(r io.Reader) error {
 	packed := NewAsset("archive", f.hold)
 	defer packed.Discard()
 
@@ -60,7 +60,7 @@ func (f *form) takeArchive(r io.Reader) error {
 	directory.left = -1
 
 	for _, entry := range archive.File {
-		if err := f.takeEntry(entry); err != nil {
+		if err := f.readEntry(entry); err != nil {
 			return err
 		}
 	}
@@ -68,8 +68,8 @@ func (f *form) takeArchive(r io.Reader) error {
 	return nil
 }
 
-// takeEntry reads a file of an archive. It skips folders and hidden files.
-func (f *form) takeEntry(entry *zip.File) error {
+// readEntry reads a file of an archive. It skips folders and hidden files.
+func (f *form) readEntry(entry *zip.File) error {
 	name := strings.ReplaceAll(entry.Name, `\`, "/") // some Windows programs write backslashes
 	if strings.HasSuffix(name, "/") || hidden(name) {
 		return nil
@@ -98,7 +98,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 	allowed := max(ratioFree, maxRatio*int64(min(entry.CompressedSize64, uint64(f.limits.Files))))
 	unpacked := &boundedReader{Reader: r, left: allowed}
 
-	err = f.takeAsset(unpacked, name)
+	err = f.readAsset(unpacked, name)
 	switch {
 	case unpacked.left < 0:
 		return fault.Errorf(

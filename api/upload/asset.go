@@ -21,8 +21,8 @@ import (
 const (
 	maxAssets    = 200
 	maxAssetName = 512
-	// inMemory is the size up to which an asset stays in memory, in bytes.
-	inMemory = 256 << 10
+	// maxInMemory is the size up to which an asset stays in memory, in bytes.
+	maxInMemory = 256 << 10
 )
 
 // Asset is a file of a request, kept until it is stored.
@@ -34,15 +34,16 @@ type Asset struct {
 	SHA256 string
 
 	bytes []byte
-	// file holds a large asset. It was removed from its folder, so that a crash leaves nothing.
+	// file holds a large asset. The file has no name in its folder any more, so that the system frees it after a
+	// crash.
 	file *os.File
 	hold *Hold
 }
 
-// NewAsset returns an asset without content, whose bytes hold counts.
+// NewAsset returns an asset without content. hold counts the bytes that Fill will read.
 func NewAsset(name string, hold *Hold) *Asset { return &Asset{Name: name, hold: hold} }
 
-// Open returns the content, to be read from its start or from anywhere.
+// Open returns a new reader of the content. It reads from the start, or at any offset.
 func (a *Asset) Open() interface {
 	io.Reader
 	io.ReaderAt
@@ -68,13 +69,13 @@ func (a *Asset) Fill(r io.Reader) error {
 	sum := sha256.New()
 	r = io.TeeReader(r, sum)
 
-	head, err := io.ReadAll(io.LimitReader(a.hold.InMemory(r), inMemory))
+	head, err := io.ReadAll(io.LimitReader(a.hold.InMemory(r), maxInMemory))
 	if err != nil {
 		return Broken(err)
 	}
 
 	a.bytes, a.Size = head, int64(len(head))
-	if len(head) == inMemory {
+	if len(head) == maxInMemory {
 		if err := a.spill(head, r); err != nil {
 			return err
 		}
@@ -86,28 +87,28 @@ func (a *Asset) Fill(r io.Reader) error {
 
 // spill moves the content to a temporary file and reads the rest of it.
 func (a *Asset) spill(head []byte, rest io.Reader) error {
-	if err := a.hold.toDisk(int64(len(head))); err != nil {
+	if err := a.hold.moveToDisk(int64(len(head))); err != nil {
 		return err
 	}
 
 	file, err := os.CreateTemp("", "presswork-upload-*")
 	if err != nil {
-		return noRoom(err)
+		return errDiskFull(err)
 	}
 
 	a.file, a.bytes = file, nil
 	if err := os.Remove(file.Name()); err != nil {
-		return noRoom(err)
+		return errDiskFull(err)
 	}
 
 	if _, err := file.Write(head); err != nil {
-		return noRoom(err)
+		return errDiskFull(err)
 	}
 	n, err := io.Copy(file, a.hold.OnDisk(rest))
 	a.Size += n
 
 	if _, disk := errors.AsType[*os.PathError](err); disk {
-		return noRoom(err)
+		return errDiskFull(err)
 	}
 
 	if err != nil {
@@ -117,15 +118,15 @@ func (a *Asset) spill(head []byte, rest io.Reader) error {
 	return nil
 }
 
-// noRoom returns the error for an upload that does not fit into the temporary folder. The client may try again: room
-// may become free, or another node may have it.
-func noRoom(err error) error {
+// errDiskFull returns the error for an upload that does not fit into the temporary folder. The client may retry:
+// space may become free, or another node may have some.
+func errDiskFull(err error) error {
 	return fault.Errorf(fault.StoreUnavailable, "the server has no disk space left for the upload; try again later").
 		WithCause(err)
 }
 
-// Broken returns the public error for a body that could not be read because of err: err itself when it is public,
-// else InvalidRequest.
+// Broken returns the public error for a body whose read failed with err: err itself when it is public, else
+// InvalidRequest.
 func Broken(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err
@@ -135,8 +136,8 @@ func Broken(err error) error {
 		WithCause(err)
 }
 
-// checkAssetName returns an error unless name is a clean relative path. A document can refer to such a name, and
-// it has no special meaning in a file system.
+// checkAssetName returns an error unless name is a clean relative path: one that a document can refer to and that
+// leads out of no folder.
 func checkAssetName(name string) error {
 	switch {
 	case name == "":

@@ -33,7 +33,8 @@ type Conversion struct {
 
 	// Assets are the files that came with the content.
 	Assets []*Asset `json:"-"`
-	// Path is the place of the content among the assets; "" when their names are relative to its folder.
+	// Path is the path of the content in the folder that holds the assets; "" when asset names are relative to the
+	// content.
 	Path string `json:"-"`
 	// Parts are the names of the assets that are printed after the content, in order.
 	Parts []string `json:"-"`
@@ -78,7 +79,7 @@ func (r *Conversion) Discard() {
 	}
 }
 
-// Find returns the asset of a name, nil for none.
+// Find returns the asset with that name, or nil.
 func (r *Conversion) Find(name string) *Asset {
 	if i := slices.IndexFunc(r.Assets, func(a *Asset) bool { return a.Name == name }); i >= 0 {
 		return r.Assets[i]
@@ -87,7 +88,7 @@ func (r *Conversion) Find(name string) *Asset {
 	return nil
 }
 
-// ReadAsset returns the content of the asset of a name.
+// ReadAsset returns the content of the asset with that name.
 func (r *Conversion) ReadAsset(name string) ([]byte, error) {
 	if a := r.Find(name); a != nil {
 		return io.ReadAll(a.Open())

@@ -22,9 +22,9 @@ type namedText struct {
 	data []byte
 }
 
-// takeDocuments makes the submission from the parts named content: one document, or several that are printed one after
-// the other.
-func (f *form) takeDocuments() error {
+// useDocuments sets the documents of the submission from the parts named content: one document, or several that are
+// printed one after the other.
+func (f *form) useDocuments() error {
 	if len(f.documents) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (f *form) takeDocuments() error {
 
 	f.req.Path = first.name
 	for _, d := range f.documents[1:] {
-		if err := f.keep(d.name, strings.NewReader(string(d.data)), nil); err != nil {
+		if err := f.addAsset(d.name, strings.NewReader(string(d.data)), nil); err != nil {
 			return err
 		}
 		f.req.Parts = append(f.req.Parts, d.name)
@@ -70,8 +70,8 @@ func (f *form) takeDocuments() error {
 	return nil
 }
 
-// takeFolder makes the submission from the files of a folder.
-func (f *form) takeFolder() error {
+// useFolder sets the documents of the submission from the files of a folder.
+func (f *form) useFolder() error {
 	if len(f.documents) > 0 {
 		return fault.Errorf(
 			fault.InvalidRequest,
@@ -85,7 +85,7 @@ func (f *form) takeFolder() error {
 		names = append(names, a.Name)
 	}
 
-	order, err := f.order(names)
+	order, err := f.documentOrder(names)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *form) takeFolder() error {
 	left := f.limits.Content
 	for _, name := range order {
 		if left -= f.req.Find(name).Size; left < 0 {
-			return f.longDocuments()
+			return f.documentsTooLarge()
 		}
 	}
 	first := f.req.Find(order[0])
@@ -107,15 +107,16 @@ func (f *form) takeFolder() error {
 	return nil
 }
 
-// longDocuments returns the error for documents that are too large together.
-func (f *form) longDocuments() error {
+// documentsTooLarge returns the error for documents that are too large together.
+func (f *form) documentsTooLarge() error {
 	return fault.Errorf(fault.ContentTooLarge, "the documents have more than %d bytes together", f.limits.Content).
 		WithParam("content")
 }
 
-// order returns the names of the documents in their order. The SUMMARY.md nearest to the top lists them. Without
-// one they are all Markdown files, except those whose name or folder begins with an underscore.
-func (f *form) order(names []string) ([]string, error) {
+// documentOrder returns the names of the documents in the order in which they are printed. The SUMMARY.md nearest to
+// the top lists them. Without one, the documents are all Markdown files, except those whose name or folder begins
+// with an underscore.
+func (f *form) documentOrder(names []string) ([]string, error) {
 	list := ""
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if path.Base(name) == summary && (list == "" || strings.Count(name, "/") < strings.Count(list, "/")) {
@@ -130,7 +131,7 @@ func (f *form) order(names []string) ([]string, error) {
 			return nil, err
 		}
 
-		if order, err = listed(list, string(data), names); err != nil {
+		if order, err = linkedDocuments(list, string(data), names); err != nil {
 			return nil, err
 		}
 	} else {
@@ -155,8 +156,9 @@ func (f *form) order(names []string) ([]string, error) {
 // chapterLink finds the targets of the links in a SUMMARY.md.
 var chapterLink = regexp.MustCompile(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
 
-// listed returns the files that the SUMMARY.md named list links to, each once. names are all files of the folder.
-func listed(list, text string, names []string) (order []string, err error) {
+// linkedDocuments returns the Markdown files that the SUMMARY.md named list links to, each once. names are all files
+// of the folder.
+func linkedDocuments(list, text string, names []string) (order []string, err error) {
 	for _, m := range chapterLink.FindAllStringSubmatch(text, -1) {
 		target, err := url.PathUnescape(m[1] + m[2])
 		if err != nil || !isMarkdown(target) || strings.Contains(target, "://") {

@@ -17,13 +17,13 @@ const (
 	maxField = 1 << 20
 	// FormOverhead is how many bytes a form may have in addition to its files.
 	FormOverhead = 4 << 20
-	// Buffer is the size in which forms are read: mime/multipart alone reads 4 KiB at a time.
+	// Buffer is the read buffer for forms, in bytes: mime/multipart alone reads 4 KiB at a time.
 	Buffer = 64 << 10
 )
 
 // Limits are the sizes that a submission may have, in bytes.
 type Limits struct {
-	// Content bounds the documents together, Files the files together.
+	// Content bounds the sum of all documents, Files the sum of all other files.
 	Content, Files int64
 }
 
@@ -37,9 +37,9 @@ type form struct {
 	seen map[string]bool
 	// documents are the parts named content.
 	documents []namedText
-	// folder is set when the files of a folder came, whose names say which are documents.
+	// folder is set when the form has the files of a folder. Their names decide which of them are documents.
 	folder bool
-	// limits are those of the whole submission, left the bytes that may still come.
+	// limits are those of the whole submission, left the bytes that may still arrive.
 	limits, left Limits
 }
 
@@ -47,14 +47,15 @@ func newForm(l Limits, h *Hold) *form {
 	return &form{hold: h, seen: map[string]bool{}, limits: l, left: l}
 }
 
-// end returns the submission once it was read, or discards it and returns err.
-func (f *form) end(err error) (Conversion, error) {
+// finish returns the submission after it was read. It discards the submission when err is not nil or the documents
+// are not valid.
+func (f *form) finish(err error) (Conversion, error) {
 	switch {
 	case err != nil:
 	case f.folder:
-		err = f.takeFolder()
+		err = f.useFolder()
 	default:
-		err = f.takeDocuments()
+		err = f.useDocuments()
 	}
 
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *form) end(err error) (Conversion, error) {
 func ReadForm(body io.Reader, boundary string, l Limits, h *Hold) (Conversion, error) {
 	f := newForm(l, h)
 
-	return f.end(f.read(multipart.NewReader(bufio.NewReaderSize(body, Buffer), boundary)))
+	return f.finish(f.read(multipart.NewReader(bufio.NewReaderSize(body, Buffer), boundary)))
 }
 
 func (f *form) read(parts *multipart.Reader) error {
@@ -87,14 +88,14 @@ func (f *form) read(parts *multipart.Reader) error {
 			return Broken(err)
 		}
 
-		if err := f.take(part); err != nil {
+		if err := f.readField(part); err != nil {
 			return err
 		}
 	}
 }
 
-// take reads a part of the form.
-func (f *form) take(part *multipart.Part) error {
+// readField reads a part of the form.
+func (f *form) readField(part *multipart.Part) error {
 	// multipart's FileName drops the folders, which the Markdown refers to.
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	if err != nil {
@@ -105,7 +106,7 @@ func (f *form) take(part *multipart.Part) error {
 
 	switch field {
 	case "assets":
-		return f.takeAsset(part, file)
+		return f.readAsset(part, file)
 	case "files":
 		f.folder = true
 
@@ -113,12 +114,12 @@ func (f *form) take(part *multipart.Part) error {
 			return nil
 		}
 
-		return f.takeAsset(part, file)
+		return f.readAsset(part, file)
 	case "archive":
 		f.folder = true
-		return f.takeArchive(part)
+		return f.readArchive(part)
 	case "content":
-		return f.takeContent(part, file)
+		return f.readContent(part, file)
 	}
 
 	if f.seen[field] {
@@ -151,15 +152,15 @@ func fieldOf(name, filename string) (field, file string) {
 	return name, filename
 }
 
-// takeContent reads a document.
-func (f *form) takeContent(part io.Reader, name string) error {
+// readContent reads a document, which counts against the limit of documents.
+func (f *form) readContent(part io.Reader, name string) error {
 	if len(f.documents) > maxAssets {
 		return tooManyFiles("content")
 	}
 
 	data, err := ReadPart(f.hold.InMemory(part), f.left.Content, "content")
 	if fault.CodeOf(err) == fault.ContentTooLarge && len(f.documents) > 0 {
-		return f.longDocuments()
+		return f.documentsTooLarge()
 	}
 
 	if err != nil {
@@ -185,13 +186,13 @@ func ReadPart(part io.Reader, limit int64, name string) ([]byte, error) {
 	return data, nil
 }
 
-// takeAsset reads a file, which counts against the limit of files.
-func (f *form) takeAsset(part io.Reader, name string) error {
-	return f.keep(strings.TrimPrefix(name, "./"), io.LimitReader(part, f.left.Files+1), &f.left.Files)
+// readAsset reads a file, which counts against the limit of files.
+func (f *form) readAsset(part io.Reader, name string) error {
+	return f.addAsset(strings.TrimPrefix(name, "./"), io.LimitReader(part, f.left.Files+1), &f.left.Files)
 }
 
-// keep reads a file and subtracts its size from left, unless that is nil.
-func (f *form) keep(name string, r io.Reader, left *int64) error {
+// addAsset reads a file and subtracts its size from left. A nil left means that the size is already counted.
+func (f *form) addAsset(name string, r io.Reader, left *int64) error {
 	if err := checkAssetName(name); err != nil {
 		return err
 	}

@@ -22,15 +22,15 @@ type Intake struct {
 type IntakeOptions struct {
 	// Memory and Disk are bytes. One key may hold half of each.
 	Memory, Disk int64
-	// ShownMemory and ShownDisk show the bytes that are held.
-	ShownMemory, ShownDisk Gauge
+	// MemoryGauge and DiskGauge show the bytes held now.
+	MemoryGauge, DiskGauge Gauge
 }
 
 // NewIntake returns an Intake that holds nothing.
 func NewIntake(o IntakeOptions) *Intake {
 	return &Intake{
-		memory: newBudget("memory", o.Memory, o.ShownMemory),
-		disk:   newBudget("disk", o.Disk, o.ShownDisk),
+		memory: newBudget("memory", o.Memory, o.MemoryGauge),
+		disk:   newBudget("disk", o.Disk, o.DiskGauge),
 	}
 }
 
@@ -42,47 +42,47 @@ func (i *Intake) Hold(key string) Hold { return Hold{intake: i, key: key} }
 type budget struct {
 	where string
 	limit int64
-	shown Gauge
+	gauge Gauge
 
 	mu    sync.Mutex
 	held  int64
 	byKey map[string]int64
 }
 
-func newBudget(where string, limit int64, shown Gauge) *budget {
-	return &budget{where: where, limit: limit, shown: shown, byKey: map[string]int64{}}
+func newBudget(where string, limit int64, gauge Gauge) *budget {
+	return &budget{where: where, limit: limit, gauge: gauge, byKey: map[string]int64{}}
 }
 
-// take adds n bytes of a key. Errors: RateLimited when the key would hold more than half, StoreUnavailable when the
-// node would hold more than the limit. Then nothing is added.
-func (b *budget) take(key string, n int64) error {
+// reserve counts n more bytes for a key. Errors: RateLimited when the key would hold more than half of the limit,
+// StoreUnavailable when the node would hold more than the limit. After an error nothing is counted.
+func (b *budget) reserve(key string, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	switch {
 	case b.byKey[key]+n > b.limit/2:
 		return fault.Errorf(fault.RateLimited,
-			"the request bodies of this key need more than %s of this server's %s, the most for one key; "+
+			"the request bodies of this key would take more than %s of this server's %s, the limit for one key; "+
 				"send fewer at a time",
 			megabytes(b.limit/2), b.where)
 	case b.held+n > b.limit:
 		return fault.Errorf(fault.StoreUnavailable,
-			"the request bodies at this server need more than %s of %s, the most that it allows; try again later",
+			"the request bodies on this server would take more than %s of %s, its limit; try again later",
 			megabytes(b.limit), b.where)
 	}
 	b.held += n
 	b.byKey[key] += n
-	b.shown.Add(float64(n))
+	b.gauge.Add(float64(n))
 
 	return nil
 }
 
-// give returns n bytes of a key to the budget.
-func (b *budget) give(key string, n int64) {
+// release stops counting n bytes of a key.
+func (b *budget) release(key string, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held -= n
-	b.shown.Add(-float64(n))
+	b.gauge.Add(-float64(n))
 
 	if b.byKey[key] -= n; b.byKey[key] == 0 {
 		delete(b.byKey, key)
@@ -100,15 +100,15 @@ type Hold struct {
 
 // InMemory returns a reader that counts the bytes read from r as held in memory. Reads fail with RateLimited or
 // StoreUnavailable when the budget is spent.
-func (h *Hold) InMemory(r io.Reader) io.Reader { return &counted{r, h.takeMemory} }
+func (h *Hold) InMemory(r io.Reader) io.Reader { return &counted{r, h.reserveMemory} }
 
 // OnDisk returns a reader that counts the bytes read from r as held in a temporary file. Reads fail as those of
 // InMemory.
-func (h *Hold) OnDisk(r io.Reader) io.Reader { return &counted{r, h.takeDisk} }
+func (h *Hold) OnDisk(r io.Reader) io.Reader { return &counted{r, h.reserveDisk} }
 
-// takeMemory counts n more bytes as held in memory. Errors: as budget.take.
-func (h *Hold) takeMemory(n int64) error {
-	err := h.intake.memory.take(h.key, n)
+// reserveMemory counts n more bytes as held in memory. Errors: as budget.reserve.
+func (h *Hold) reserveMemory(n int64) error {
+	err := h.intake.memory.reserve(h.key, n)
 	if err == nil {
 		h.memory += n
 	}
@@ -116,9 +116,9 @@ func (h *Hold) takeMemory(n int64) error {
 	return err
 }
 
-// takeDisk counts n more bytes as held on disk. Errors: as budget.take.
-func (h *Hold) takeDisk(n int64) error {
-	err := h.intake.disk.take(h.key, n)
+// reserveDisk counts n more bytes as held on disk. Errors: as budget.reserve.
+func (h *Hold) reserveDisk(n int64) error {
+	err := h.intake.disk.reserve(h.key, n)
 	if err == nil {
 		h.disk += n
 	}
@@ -126,45 +126,45 @@ func (h *Hold) takeDisk(n int64) error {
 	return err
 }
 
-// toDisk counts n bytes of memory as moved to a temporary file.
-func (h *Hold) toDisk(n int64) error {
-	if err := h.takeDisk(n); err != nil {
+// moveToDisk counts n bytes on disk instead of in memory.
+func (h *Hold) moveToDisk(n int64) error {
+	if err := h.reserveDisk(n); err != nil {
 		return err
 	}
-	h.intake.memory.give(h.key, n)
+	h.intake.memory.release(h.key, n)
 	h.memory -= n
 
 	return nil
 }
 
-// Release gives all bytes back. It may be called more than once.
+// Release stops counting all bytes of the request. It may be called more than once.
 func (h *Hold) Release() {
 	if h.memory > 0 {
-		h.intake.memory.give(h.key, h.memory)
+		h.intake.memory.release(h.key, h.memory)
 		h.memory = 0
 	}
 	h.ReleaseDisk()
 }
 
-// ReleaseDisk gives back the bytes of temporary files.
+// ReleaseDisk stops counting the bytes in temporary files.
 func (h *Hold) ReleaseDisk() {
 	if h.disk > 0 {
-		h.intake.disk.give(h.key, h.disk)
+		h.intake.disk.release(h.key, h.disk)
 		h.disk = 0
 	}
 }
 
-// counted is a reader whose bytes are taken from a budget.
+// counted is a reader that reserves each byte in a budget.
 type counted struct {
-	from io.Reader
-	take func(n int64) error
+	from    io.Reader
+	reserve func(n int64) error
 }
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	if n > 0 {
-		if full := c.take(int64(n)); full != nil {
+		if full := c.reserve(int64(n)); full != nil {
 			return 0, full
 		}
 	}

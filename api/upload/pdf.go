@@ -13,7 +13,7 @@ import (
 
 // PDF is a request for an operation on PDF files.
 type PDF struct {
-	// Files are the PDF files in their order, Mark is the picture or the PDF to draw; nil if there is none.
+	// Files are the PDF files in their order. Mark is the picture or the PDF to draw on their pages; nil for none.
 	Files []*Asset
 	Mark  *Asset
 	// Options are those of the field options.
@@ -51,14 +51,14 @@ func ReadPDF(body io.Reader, boundary string, limit int64, h *Hold) (p PDF, err 
 			return p, Broken(err)
 		}
 
-		if err := p.take(part, h, &left, limit); err != nil {
+		if err := p.readField(part, h, &left, limit); err != nil {
 			return p, err
 		}
 	}
 }
 
-// take reads a part of the form.
-func (p *PDF) take(part *multipart.Part, h *Hold, left *int64, limit int64) error {
+// readField reads a part of the form. left is how many bytes of files may still arrive, limit their largest sum.
+func (p *PDF) readField(part *multipart.Part, h *Hold, left *int64, limit int64) error {
 	field := part.FormName()
 
 	switch field {

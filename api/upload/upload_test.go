@@ -23,7 +23,7 @@ func intake(memory, disk int64) (i *Intake, shownMemory, shownDisk *level) {
 	shownMemory, shownDisk = new(level), new(level)
 
 	return NewIntake(IntakeOptions{
-		Memory: memory, Disk: disk, ShownMemory: shownMemory, ShownDisk: shownDisk,
+		Memory: memory, Disk: disk, MemoryGauge: shownMemory, DiskGauge: shownDisk,
 	}), shownMemory, shownDisk
 }
 

@@ -93,7 +93,7 @@ type Asset struct {
 	ContentType string
 	ETag        string
 	Body        []byte
-	// Gzip returns Body compressed, or nil when that saves nothing. It compresses once.
+	// Gzip returns Body compressed, or nil when that saves nothing. The first call compresses.
 	Gzip func() []byte
 }
 

@@ -35,7 +35,7 @@ func admitKind(m *Model, r *Request) error {
 	case r.Text == nil && !m.Can(CanChat):
 		return Invalidf("model", "the model `%s` does not support chat completions", m.ID)
 	case r.N > 1 && !m.Can(CanChoices):
-		return Invalidf("n", "must be 1 with the model `%s`, which gives one answer to a request", m.ID)
+		return Invalidf("n", "must be 1 with the model `%s`, which returns one answer per request", m.ID)
 	case (r.Logprobs || r.Text != nil && r.Text.Logprobs != nil) && !m.Can(CanLogprobs):
 		return Invalidf("logprobs", "log probabilities are not supported with the model `%s`", m.ID)
 	}
@@ -45,7 +45,7 @@ func admitKind(m *Model, r *Request) error {
 
 func admitSize(m *Model, r *Request) error {
 	if r.Images() > 0 && !m.Can(CanVision) {
-		return Invalidf("messages", "the model `%s` does not take images; content must be text", m.ID)
+		return Invalidf("messages", "the model `%s` does not support images; content must be text", m.ID)
 	}
 
 	if m.MaxCompletionTokens > 0 && r.MaxTokens > m.MaxCompletionTokens {
@@ -58,7 +58,7 @@ func admitSize(m *Model, r *Request) error {
 	}
 
 	if tokens := r.EstimateTokens(); m.ContextWindow > 0 && tokens > 4*m.ContextWindow {
-		// The estimate is rough: only requests far beyond the limit are refused here.
+		// The estimate is rough, so only requests far beyond the limit are rejected here.
 		return Errorf(
 			http.StatusBadRequest,
 			ContextLength,
@@ -83,7 +83,7 @@ func admitTools(m *Model, r *Request) error {
 		if t.Type == FunctionTool && slices.ContainsFunc(taken, func(f Tool) bool { return f.Name == t.Name }) {
 			return Invalidf(
 				fmt.Sprintf("tools[%d].function.name", i),
-				"`%s` is the name of a function of a built-in tool that the request has, too; rename the function",
+				"`%s` is also a function of a built-in tool in this request; rename the function",
 				t.Name,
 			)
 		}
@@ -94,7 +94,7 @@ func admitTools(m *Model, r *Request) error {
 	}
 
 	if r.ToolChoice.Mode == ChooseNone {
-		// A caller that forbids calls gets none, not even unchecked ones.
+		// A caller that forbids calls must not receive unchecked ones either.
 		r.DisableToolValidation = false
 	}
 
@@ -106,6 +106,7 @@ func admitTools(m *Model, r *Request) error {
 }
 
 func admitReasoning(m *Model, r *Request) error {
+	// The first admission has set the defaults, which the checks below might reject as the caller's values.
 	if r.Admitted {
 		return nil
 	}
@@ -165,7 +166,7 @@ func admitReasoning(m *Model, r *Request) error {
 	return nil
 }
 
-// quoted writes a list for a message: `a`, `b` or `c`.
+// quoted returns a list for a message: `a`, `b`, `c`.
 func quoted(values []string) string {
 	return "`" + strings.Join(values, "`, `") + "`"
 }

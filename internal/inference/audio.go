@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The tasks of a transcription: the language of the text.
+// Tasks of a transcription. They differ in the language of the text.
 const (
 	// Transcribe returns the text in the spoken language.
 	Transcribe = "transcribe"
@@ -17,11 +17,10 @@ const (
 // AudioEngine is an Engine that transcribes and speaks.
 type AudioEngine interface {
 	Engine
-	// Transcribe sends one recording and returns the text. It calls life(false) for each
-	// piece of the recording that it sends, and life(true) for each piece of the answer.
-	// life must be safe for concurrent use. Failures of the upstream are *Error; it returns
-	// at once when ctx ends.
-	Transcribe(ctx context.Context, r *Transcription, life func(answer bool)) (*Transcript, error)
+	// Transcribe sends one recording and returns the text. It calls progress(false) for each piece of the recording
+	// that it sends, and progress(true) for each piece of the answer. progress must be safe for concurrent use.
+	// Failures of the upstream are *Error. Transcribe returns at once when ctx ends.
+	Transcribe(ctx context.Context, r *Transcription, progress func(answer bool)) (*Transcript, error)
 	// Speak sends a text and calls emit for each piece of the recording, first with the content type and no data.
 	// An error of emit ends the call and is returned unchanged.
 	Speak(ctx context.Context, r *Speech, emit func(*Sound) error) error
@@ -54,7 +53,7 @@ type Transcription struct {
 
 // Transcript is the text of a recording. Times are in seconds from the start.
 type Transcript struct {
-	// Language is the upstream's name of it, such as "english" or "en", or "".
+	// Language is the spoken language as the upstream names it, such as "english" or "en"; "" when unknown.
 	Language string  `json:"language,omitempty"`
 	Duration float64 `json:"duration"`
 	Text     string  `json:"text"`
@@ -77,7 +76,7 @@ type Segment struct {
 	// Tokens are those of the model. Temperature is that with which the segment was sampled.
 	Tokens      []int   `json:"tokens"`
 	Temperature float64 `json:"temperature"`
-	// AvgLogprob below -1 and CompressionRatio above 2.4 mean that the engine doubts the text. NoSpeechProb is the
+	// An AvgLogprob below -1 or a CompressionRatio above 2.4 indicates that the text is doubtful. NoSpeechProb is the
 	// probability of silence.
 	AvgLogprob       float64 `json:"avg_logprob"`
 	CompressionRatio float64 `json:"compression_ratio"`

@@ -12,13 +12,13 @@ const ToolWait = time.Minute
 // ErrToolsBusy is returned by ToolSession.Call if no worker has begun the session in time.
 var ErrToolsBusy = errors.New("no worker was free to run the tool")
 
-// Names of the functions that built-in tools become for an upstream. A caller that uses such a tool cannot define
-// a function with its name.
+// Names of the functions that an upstream sees in place of built-in tools. A request with such a tool cannot define a
+// function with one of its names.
 const (
-	// PythonFunction is that of CodeInterpreter: {code}.
+	// PythonFunction is the function of CodeInterpreter. Its argument is {code}.
 	PythonFunction = "python"
-	// SearchFunction, OpenFunction and FindFunction are those of BrowserSearch: {query, topn}, {id, cursor, loc,
-	// num_lines} and {pattern, cursor}.
+	// SearchFunction, OpenFunction and FindFunction are the functions of BrowserSearch. Their arguments are {query,
+	// topn}, {id, cursor, loc, num_lines} and {pattern, cursor}.
 	SearchFunction = "browser_search"
 	OpenFunction   = "browser_open"
 	FindFunction   = "browser_find"
@@ -31,12 +31,12 @@ type Toolbox interface {
 	Open(ctx context.Context, r *Request, types []string) (ToolSession, error)
 }
 
-// ToolSession holds the state of the built-in tools of one request: variables,
-// files, pages. It is for one goroutine.
+// ToolSession holds the state of the built-in tools of one request: variables, files, pages. It is not safe for
+// concurrent use.
 type ToolSession interface {
-	// Call runs one call; the first one waits for a worker, at most ToolWait. Failures of the call are Output for
-	// the model, for example a traceback, an unreachable page or invalid arguments. An error means that the
-	// session is over: its worker died, none has begun it (ErrToolsBusy), or ctx ended.
+	// Call runs one call; the first one waits for a worker, at most ToolWait. Failures of the call are Output for the
+	// model, for example a traceback, an unreachable page or invalid arguments. An error means that the session is
+	// over: its worker died, no worker began it in time (ErrToolsBusy), or ctx ended.
 	Call(ctx context.Context, c BuiltinCall) (ToolResult, error)
 	// Close ends running calls. It may be called twice.
 	Close() error
@@ -82,7 +82,7 @@ type PageResult struct {
 	Content string `json:"content,omitempty"`
 }
 
-// CodeResult is one output of code: the value of the last expression, or a picture as PNG in base64.
+// CodeResult is one output of code: the value of its last expression in Text, or a picture in PNG, in base64.
 type CodeResult struct {
 	Text string `json:"text,omitempty"`
 	PNG  string `json:"png,omitempty"`

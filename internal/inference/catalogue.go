@@ -8,13 +8,14 @@ import (
 	"presswork/internal/input"
 )
 
-// Catalogue is the set of models of one reading of models.yaml. It never changes.
+// Catalogue is an immutable set of models, from one read of models.yaml or from the model servers of this machine.
 type Catalogue struct {
 	models []*Model
 	byName map[string]*Model
 }
 
-// NewCatalogue returns a catalogue of discovered models with defaults. It drops a model whose name is taken.
+// NewCatalogue returns a catalogue of copies of the models, with their defaults set. Of several models with the same
+// name it keeps the first.
 func NewCatalogue(models []Model) *Catalogue {
 	c := &Catalogue{byName: map[string]*Model{}}
 
@@ -29,13 +30,13 @@ func NewCatalogue(models []Model) *Catalogue {
 			slices.Clone(m.Aliases),
 			func(alias string) bool { return c.byName[alias] != nil },
 		)
-		c.add(&m)
+		c.addModel(&m)
 	}
 
 	return c
 }
 
-func (c *Catalogue) add(m *Model) {
+func (c *Catalogue) addModel(m *Model) {
 	c.models = append(c.models, m)
 	for _, name := range append([]string{m.ID}, m.Aliases...) {
 		c.byName[name] = m
@@ -45,7 +46,7 @@ func (c *Catalogue) add(m *Model) {
 // Models lists the models in the order of the file.
 func (c *Catalogue) Models() []*Model { return slices.Clone(c.models) }
 
-// Find returns the model of an id or alias.
+// Find returns the model with an id or alias. The error is a 404 *Error, which may suggest a similar name.
 func (c *Catalogue) Find(name string) (*Model, error) {
 	if m := c.byName[name]; m != nil {
 		return m, nil

@@ -7,7 +7,8 @@ import "encoding/json"
 type Chunk struct {
 	// Choice is the index of the answer that it belongs to.
 	Choice int `json:"choice,omitempty"`
-	// First marks the first chunk, which represents the role of every answer.
+	// First marks the first chunk. From it the API writes the role of every answer, also of those with another
+	// Choice.
 	First bool `json:"first,omitempty"`
 	// Fingerprint names the configuration of the upstream; it is on the first chunk.
 	Fingerprint string `json:"fingerprint,omitempty"`
@@ -32,7 +33,7 @@ type Chunk struct {
 
 // ToolDelta is a piece of a tool call.
 type ToolDelta struct {
-	// Index is the place of the call in the answer, from 0 and without a gap.
+	// Index is the position of the call in the answer, from 0 and without a gap.
 	Index int `json:"index"`
 	// ID and Name are only on the first piece of the call.
 	ID   string `json:"id,omitempty"`
@@ -49,8 +50,8 @@ type ExecutedTool struct {
 	ToolResult
 }
 
-// Result describes a completion at its end. After a failure or when the caller has left, Usage has the tokens used
-// until then.
+// Result describes a completion at its end. After a failure or a disconnection of the caller, Usage has the tokens
+// used until then.
 type Result struct {
 	// Model is the id in the catalogue. Upstream is the name of the upstream that answered or was tried last.
 	Model    string `json:"model"`
@@ -58,8 +59,8 @@ type Result struct {
 	// Finish is as in Chunk; "" after an error.
 	Finish string `json:"finish,omitempty"`
 	Usage  Usage  `json:"usage"`
-	// Failed is the usage of failed upstream calls before anything was emitted. Usage does not include it, because
-	// the caller received nothing.
+	// Failed is the usage of upstream calls that failed before they emitted anything. Usage does not include it,
+	// because the caller received nothing for it.
 	Failed Usage `json:"failed,omitzero"`
 	// Attempts counts calls of upstreams: 1, and one for each retry, repair or
 	// further round.

@@ -33,7 +33,7 @@ func Citations(text string, origins []Origin) (found []Citation) {
 	chars, at := 0, 0
 
 	for _, m := range citationMark.FindAllStringSubmatchIndex(text, -1) {
-		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // digits, few enough
+		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // at most 9 digits, so it cannot fail
 		line, _ := strconv.Atoi(text[m[4]:m[5]])
 		start := chars + utf8.RuneCountInString(text[at:m[0]])
 

@@ -19,6 +19,7 @@ func (m *Model) setDefaults() {
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
 	}
 
+	// An upstream calls built-in tools as functions, so a model with one of the two capabilities has both.
 	switch builtin := m.Can(CanBuiltinTools); {
 	case builtin && !m.Can(CanTools):
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanTools)
@@ -27,6 +28,7 @@ func (m *Model) setDefaults() {
 	}
 
 	if m.Can(CanChat) {
+		// A capability that every upstream's kind has is one of the model.
 		for _, capability := range []string{CanChoices, CanLogprobs, CanText} {
 			lacks := func(u Upstream) bool { return !slices.Contains(kindCan(u.Kind), capability) }
 			if len(m.Upstreams) > 0 && !m.Can(capability) && !slices.ContainsFunc(m.Upstreams, lacks) {

@@ -12,21 +12,21 @@ type Engine interface {
 	// ends the call and is returned unchanged. Failures of the upstream are *Error. A stream that ends before its
 	// finish reason is a failure.
 	//
-	// An empty delta is a sign of life: an upstream that sends some is not considered silent.
+	// An empty delta reports only that the upstream is alive: the gateway restarts its idle time-out.
 	//
 	// The engine tells the model about Format, Tools and ToolChoice, in the upstream's own fields or as an
 	// instruction. The gateway only checks that the answer follows them.
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
 	// Models returns the ids of the models that the upstream serves.
 	Models(ctx context.Context) ([]string, error)
-	// Traits are what the gateway must do for this engine.
+	// Traits returns what the gateway must do for this engine.
 	Traits() Traits
 }
 
 // Traits are the differences between engines that Engine does not hide.
 type Traits struct {
-	// FetchesImages is set for a service on the internet that may load image addresses itself. Other engines get
-	// the image inlined.
+	// FetchesImages is set for a service on the internet that may load image addresses itself. Other engines receive
+	// the image itself, as a data URI.
 	FetchesImages bool
 	// NativeJSON is set for an engine that enforces a JSON format while it generates.
 	NativeJSON bool
@@ -64,7 +64,7 @@ type RawToolDelta struct {
 	Arguments string
 }
 
-// RawUsage has the counts of the upstream. Times are in seconds; 0 is unknown.
+// RawUsage holds token counts and times as the upstream reported them. Times are in seconds; 0 is unknown.
 type RawUsage struct {
 	// PromptTokens and CompletionTokens are the upstream's counts, which may differ from those of EstimateTokens.
 	PromptTokens     int

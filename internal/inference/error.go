@@ -15,7 +15,7 @@ const (
 	// ToolUseFailed is 400: the model called a forbidden tool, used wrong arguments, or did not make a required
 	// call. FailedGeneration is its text.
 	ToolUseFailed fault.Code = "tool_use_failed"
-	// ToolUnavailable is 400: a built-in tool that this server does not have.
+	// ToolUnavailable is 400: the request names a built-in tool that this server does not have.
 	ToolUnavailable fault.Code = "tool_unavailable"
 	// JSONValidateFailed is 400: the answer does not match the response format.
 	JSONValidateFailed fault.Code = "json_validate_failed"
@@ -23,14 +23,14 @@ const (
 	ContextLength fault.Code = "context_length_exceeded"
 	// UpstreamError is 502: the upstream failed, or its answer cannot be read.
 	UpstreamError fault.Code = "upstream_error"
-	// UpstreamTimeout is 504, or 502 when the model fell silent midway: a time of
-	// Routing has passed.
+	// UpstreamTimeout is 504, or 502 when the model stopped sending in the middle of an answer: a time-out of Routing
+	// has passed.
 	UpstreamTimeout fault.Code = "upstream_timeout"
 	// UpstreamUnavailable is 503: no upstream answers or has capacity.
 	UpstreamUnavailable fault.Code = "upstream_unavailable"
 	// ReaderTooSlow is 503: the caller read too slowly, and the buffer is full.
 	ReaderTooSlow fault.Code = "reader_too_slow"
-	// RequestCancelled is 499. It is only logged and counted, because the caller has left.
+	// RequestCancelled is 499. It appears only in logs and metrics, because the caller has disconnected.
 	RequestCancelled fault.Code = "request_cancelled"
 	// RateLimitExceeded is 429, or 413 for a request that alone is over the limit.
 	RateLimitExceeded fault.Code = "rate_limit_exceeded"
@@ -48,6 +48,7 @@ const (
 	RequestsType = "requests"
 )
 
+// publicError is an alias because an embedded fault.Error would be a field named Error, like the method.
 type publicError = fault.Error
 
 // Error is a failure of the inference API. It goes from worker to API as JSON; openai.AppendError writes the body

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unescaped reports whether a text can be between the quotes of a JSON string without escapes.
+// Unescaped reports whether a text is valid between the quotes of a JSON string as it is.
 func Unescaped[T string | []byte](text T) bool {
 	ascii := true
 
@@ -22,8 +22,8 @@ func Unescaped[T string | []byte](text T) bool {
 	return ascii || utf8.ValidString(string(text))
 }
 
-// JoinFields joins JSON objects that came in pieces and whose fields are unknown. Texts and lists are
-// concatenated; of other values the last one stays. It returns nil without pieces.
+// JoinFields merges JSON objects that arrived in several chunks and whose fields are unknown. Strings and lists are
+// concatenated; of other values the last one is kept. It returns nil without pieces.
 func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 	pieces = slices.DeleteFunc(pieces, func(p json.RawMessage) bool { return len(p) == 0 })
 	if len(pieces) < 2 {

@@ -14,7 +14,7 @@ type Frame struct {
 	// QueueTime is how long the request waited for the worker, in seconds; it is on the first frame.
 	QueueTime float64 `json:"queue_time,omitempty"`
 	Chunk     *Chunk  `json:"chunk,omitempty"`
-	// Sound replaces Chunk when a text is spoken.
+	// Sound replaces Chunk in the answer to a Speech.
 	Sound *Sound `json:"sound,omitempty"`
 	// Vectors and Ranking replace Chunk in the answers to an Embedding and a Reranking.
 	Vectors *Vectors `json:"vectors,omitempty"`
@@ -31,8 +31,8 @@ type Job struct {
 	Speech    *Speech    `json:"speech,omitempty"`
 	Embedding *Embedding `json:"embedding,omitempty"`
 	Reranking *Reranking `json:"reranking,omitempty"`
-	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The tokens were reserved
-	// from them, and the use is settled with them.
+	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The API has reserved tokens
+	// in them; the worker settles the actual use.
 	TPM int `json:"tpm,omitempty"`
 	TPD int `json:"tpd,omitempty"`
 }
@@ -73,8 +73,8 @@ func (c *Chunk) onlyText() (content, reasoning bool) {
 	return c.Reasoning == "", c.Content == ""
 }
 
-// read decodes the JSON of a frame.
-func (f *Frame) read(b []byte) error {
+// decode decodes the JSON of a frame.
+func (f *Frame) decode(b []byte) error {
 	if middle, ok := bytes.CutSuffix(b, []byte(endOfFrame)); ok {
 		if text, ok := bytes.CutPrefix(middle, []byte(contentFrame)); ok && Unescaped(text) {
 			f.Chunk = &Chunk{Content: string(text)}
@@ -90,12 +90,12 @@ func (f *Frame) read(b []byte) error {
 	return json.Unmarshal(b, f)
 }
 
-// ReadFrames decodes the JSON of frames. It returns those before an error. ended reports whether the last frame
-// ends the answer. A failed completion is an *Error.
+// ReadFrames decodes the JSON of frames. After an error it returns the frames before it. ended reports whether the
+// answer is over. The error of a failed completion is an *Error.
 func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	frames = make([]Frame, len(raw))
 	for i, b := range raw {
-		if err := frames[i].read(b); err != nil {
+		if err := frames[i].decode(b); err != nil {
 			return frames[:i], true, Errorf(
 				http.StatusInternalServerError,
 				fault.Internal,
@@ -112,7 +112,7 @@ func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	return frames, ended, nil
 }
 
-// GaveUp returns the error for an answer without Result and Error at its end: status 500.
-func GaveUp() *Error {
+// NoResult returns the error for an answer that ends without a Result and without an Error: status 500.
+func NoResult() *Error {
 	return Errorf(http.StatusInternalServerError, fault.Internal, "the worker gave up without an answer")
 }

@@ -7,14 +7,14 @@ import (
 	"presswork/internal/imagetype"
 )
 
-// ImageTypes are the images that models take.
+// ImageTypes returns the media types of images that models accept.
 func ImageTypes() []string { return []string{"image/png", "image/jpeg", "image/gif", "image/webp"} }
 
 // MaxImagePixels is the largest width times height of an image.
 const MaxImagePixels = 33_177_600
 
-// CheckImage reports why data is not an image a model takes: by its bytes, of a
-// type in ImageTypes and of at most MaxImagePixels.
+// CheckImage returns an error unless data is an image that models accept. Its bytes must be of a type in ImageTypes,
+// and it may have at most MaxImagePixels.
 func CheckImage(data []byte) *Error {
 	info, err := imagetype.Inspect(data)
 	switch {

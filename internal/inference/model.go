@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The capabilities of a model, with their names in models.yaml and GET /v1/models. Admit refuses a request for a
+// The capabilities of a model, with their names in models.yaml and GET /v1/models. Admit rejects a request for a
 // capability that the model lacks.
 const (
 	// CanChat: the model answers chat completions.
@@ -163,13 +163,13 @@ const (
 
 // Reasoning says how a model marks its reasoning and how reasoning is requested.
 type Reasoning struct {
-	// Efforts are the allowed values of reasoning_effort. If absent, a reasoning model allows every value; an
-	// empty list refuses the parameter. Default is used if the caller sets none.
+	// Efforts are the allowed values of reasoning_effort. If absent, a reasoning model allows every value; an empty
+	// list rejects the parameter. Default is used if the caller sets none.
 	Efforts *[]string `yaml:"efforts"`
 	Default string    `yaml:"default"`
-	// Formats are the allowed values of reasoning_format. If absent, all are allowed; an empty list refuses the
-	// parameter. DefaultFormat is used if the caller sets none. Its default is raw for the think parsers,
-	// otherwise parsed.
+	// Formats are the allowed values of reasoning_format. If absent, all are allowed; an empty list rejects the
+	// parameter. DefaultFormat is used if the caller sets none. Its default is raw for the think parsers, otherwise
+	// parsed.
 	Formats       *[]string       `yaml:"formats"`
 	DefaultFormat ReasoningFormat `yaml:"default_format"`
 	// Parser is field (default), think, think_prefilled or harmony.
@@ -185,7 +185,7 @@ const (
 	MaxPart = time.Hour
 )
 
-// Audio says in which parts a model gets recordings.
+// Audio says how a long recording is divided for a model.
 type Audio struct {
 	// Part is the longest recording that is sent in one piece; longer ones are cut
 	// at silences. Default 10 min.
@@ -210,10 +210,10 @@ type Routing struct {
 	Strategy string `yaml:"strategy"`
 	// Timeout bounds the whole answer. Default 10 min.
 	Timeout time.Duration `yaml:"timeout"`
-	// FirstTokenTimeout bounds the silence before the first token. Default 2 min: a
-	// local engine may have to load the model.
+	// FirstTokenTimeout bounds the time before the first token. Default 2 min: a local engine may have to load the
+	// model.
 	FirstTokenTimeout time.Duration `yaml:"first_token_timeout"`
-	// IdleTimeout bounds the silence between pieces. Default 1 min.
+	// IdleTimeout bounds the time between two pieces of the answer. Default 1 min.
 	IdleTimeout time.Duration `yaml:"idle_timeout"`
 	// Retries is the number of retries of a request that got no token, on another upstream if there is one.
 	// Default: until each upstream was tried, and at least one.

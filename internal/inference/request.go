@@ -13,7 +13,7 @@ type Request struct {
 	Model string `json:"model"`
 	// Messages is the conversation, oldest first. It has at least one message, but none with Text.
 	Messages []Message `json:"messages"`
-	// Text makes it a request to continue a text.
+	// Text, if not nil, makes the request one to continue a text.
 	Text *Text `json:"text,omitempty"`
 	// N is the number of requested answers; 0 is one.
 	N int `json:"n,omitempty"`
@@ -36,8 +36,8 @@ type Request struct {
 	Seed *int64 `json:"seed,omitempty"`
 	// User is the caller's name for its own user. It is only passed on.
 	User string `json:"user,omitempty"`
-	// Stream means that the caller reads chunks. IncludeUsage means that it asked for the usage chunk of
-	// stream_options.
+	// Stream means that the caller wants the answer in chunks. IncludeUsage means that it asked for the usage chunk
+	// of stream_options.
 	Stream       bool `json:"stream,omitempty"`
 	IncludeUsage bool `json:"include_usage,omitempty"`
 
@@ -61,7 +61,7 @@ type Request struct {
 	// ReasoningFormat is raw, parsed or hidden; "" until Admit sets the model's default. include_reasoning becomes
 	// parsed or hidden.
 	ReasoningFormat ReasoningFormat `json:"reasoning_format,omitempty"`
-	// IncludeReasoning means that the caller used include_reasoning, which is also allowed on models that refuse
+	// IncludeReasoning means that the caller used include_reasoning, which is also allowed on models that reject
 	// reasoning_format.
 	IncludeReasoning bool `json:"include_reasoning,omitempty"`
 
@@ -70,8 +70,8 @@ type Request struct {
 
 	// ServiceTier is auto, on_demand, flex or performance; never "".
 	ServiceTier string `json:"service_tier,omitempty"`
-	// Accepted is the time at which the API accepted the request. usage.queue_time starts there. It is 0 for the
-	// zero time.
+	// Accepted is the time at which the API accepted the request. usage.queue_time starts there. With the zero time,
+	// usage.queue_time is 0.
 	Accepted time.Time `json:"accepted,omitzero"`
 	// Owner is the owner of the request. Owners take turns at a full upstream.
 	Owner string `json:"-"`
@@ -113,7 +113,7 @@ const (
 	ToolRole = "tool"
 )
 
-// Message is one turn of the conversation.
+// Message is one message of the conversation.
 type Message struct {
 	// Role is one of those above.
 	Role string `json:"role"`

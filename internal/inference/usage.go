@@ -2,22 +2,20 @@ package inference
 
 // Usage is what an answer took: tokens, and times in seconds.
 type Usage struct {
-	// QueueTime is what the request waited for a worker, and what the upstream
-	// reports of its own queue.
+	// QueueTime is the wait for a worker, plus the wait in the upstream's own queue if it reports one.
 	QueueTime float64 `json:"queue_time"`
 	// PromptTokens and CompletionTokens are the upstream's counts, summed over all
 	// rounds of an answer with built-in tools, and over the model's corrections.
 	PromptTokens int `json:"prompt_tokens"`
-	// PromptTime is the upstream's own figure, or the time to its first piece;
-	// CompletionTime likewise, or from there to the last.
+	// PromptTime is the upstream's own figure, or the time until its first piece. CompletionTime is the upstream's
+	// own figure, or the time from the first piece to the last.
 	PromptTime       float64 `json:"prompt_time"`
 	CompletionTokens int     `json:"completion_tokens"` // see PromptTokens
 	CompletionTime   float64 `json:"completion_time"`   // see PromptTime
 	// TotalTokens and TotalTime are sums; TotalTime leaves QueueTime out.
 	TotalTokens int     `json:"total_tokens"`
 	TotalTime   float64 `json:"total_time"`
-	// CachedTokens and ReasoningTokens are parts of the prompt and of the
-	// completion; nil when nothing is known of them.
+	// CachedTokens and ReasoningTokens are parts of the prompt and of the completion; nil when they are not known.
 	CachedTokens    *int `json:"cached_tokens,omitempty"`
 	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
 	// EstimatedTokens are the part of TotalTokens that the upstream did not count.

@@ -68,7 +68,7 @@ func readAnswer(ctx context.Context, answer *stream.Answer) (string, error) {
 	for {
 		raw, err := answer.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return "", inference.GaveUp()
+			return "", inference.NoResult()
 		}
 
 		if err != nil {

@@ -16,17 +16,19 @@ const (
 	slack = 0.2
 )
 
-// cuts returns the times in seconds at which samples of 16 bits are cut, so that no part is longer than most. Each
-// cut is in the middle of the quietest pause near the end of a part of equal length. The last one is the end.
-func cuts(p pcm, most float64) ([]float64, error) {
+// cuts returns the times in seconds at which samples of 16 bits are cut, so that no part is longer than longest
+// seconds. Each cut is in the middle of the quietest pause near the end of a part of equal length. The last time is
+// the end of the samples.
+func cuts(p pcm, longest float64) ([]float64, error) {
 	var at []float64
 
 	end := p.seconds()
-	for begin := 0.0; end-begin > most; {
+	for begin := 0.0; end-begin > longest; {
 		rest := end - begin
-		even := rest / math.Ceil(rest/(most*(1-slack/2)))
+		// Plan parts of equal length below the limit, so that a cut may also move towards the end.
+		even := rest / math.Ceil(rest/(longest*(1-slack/2)))
 
-		next, err := quietest(p, begin+max(even-most*slack, most*slack), begin+min(even+most*slack, most))
+		next, err := quietest(p, begin+max(even-longest*slack, longest*slack), begin+min(even+longest*slack, longest))
 		if err != nil {
 			return nil, err
 		}

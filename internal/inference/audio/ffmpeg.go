@@ -26,22 +26,22 @@ const (
 	convertMemory = 512 << 20
 )
 
-// FFmpeg converts with the ffmpeg of this machine, in a sandbox without a network
-// and without the machine's files.
+// FFmpeg returns a Convert that runs the ffmpeg of this machine in a sandbox, without a network and without the
+// machine's files.
 func FFmpeg(box Box) Convert {
 	return func(
-		ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
+		ctx context.Context, source io.ReaderAt, size int64, demuxer string, limit time.Duration, w io.Writer,
 	) error {
-		c := command(demuxer, most)
+		c := command(demuxer, limit)
 		c.StdinFile, c.Stdout = io.NewSectionReader(source, 0, size), w
 
 		out, err := box.Run(ctx, c)
-		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
+		if exceeded, ok := errors.AsType[*sandbox.LimitError](err); ok {
 			return fault.Errorf(
 				fault.ContentTooComplex,
 				"the recording cannot be converted within the limits: more %s than %s",
-				limit.Limit,
-				limit.Allowed,
+				exceeded.Limit,
+				exceeded.Allowed,
 			).
 				WithParam("file").
 				WithCause(err)
@@ -54,7 +54,7 @@ func FFmpeg(box Box) Convert {
 		if out.ExitCode != 0 {
 			return fault.Errorf(
 				fault.InvalidOption,
-				"the recording cannot be decoded: it is damaged, or holds no sound that is known here",
+				"the recording cannot be decoded: it is damaged, or its codec is not supported",
 			).
 				WithParam("file").
 				WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
@@ -81,7 +81,7 @@ func HasFFmpeg(ctx context.Context, box Box) error {
 
 // command decodes the first track of a recording. It names the demuxer and allows only the file protocol, so that
 // ffmpeg never reads a recording as a list of other files. The sandbox has no other files.
-func command(demuxer string, most time.Duration) sandbox.Command {
+func command(demuxer string, limit time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",
 		Args: []string{
@@ -107,14 +107,14 @@ func command(demuxer string, most time.Duration) sandbox.Command {
 			"-ar",
 			strconv.Itoa(speechRate),
 			"-t",
-			strconv.FormatFloat(most.Seconds(), 'f', 3, 64),
+			strconv.FormatFloat(limit.Seconds(), 'f', 3, 64),
 			"-f",
 			"s16le",
 			"pipe:1",
 		},
 		Limits: sandbox.Limits{
 			Memory: convertMemory, CPU: convertTime, Wall: convertTime,
-			Output: int64(most.Seconds()+1) * speechBytes,
+			Output: int64(limit.Seconds()+1) * speechBytes,
 		},
 	}
 }

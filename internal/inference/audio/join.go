@@ -24,7 +24,7 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 		if whole.Language == "" {
 			whole.Language = p.Language
 		}
-		whole.Text = glue(whole.Text, strings.TrimSpace(p.Text))
+		whole.Text = joinTexts(whole.Text, strings.TrimSpace(p.Text))
 		whole.Untimed = whole.Untimed || p.Untimed
 		whole.Duration = max(whole.Duration, p.End)
 
@@ -36,12 +36,12 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 		for _, s := range segments {
 			s.ID = len(whole.Segments)
 			s.Seek += int(math.Round(p.Start * 100))
-			s.Start, s.End = p.place(s.Start), p.place(s.End)
+			s.Start, s.End = p.recordingTime(s.Start), p.recordingTime(s.End)
 			whole.Segments = append(whole.Segments, s)
 		}
 
 		for _, w := range p.Words {
-			w.Start, w.End = p.place(w.Start), p.place(w.End)
+			w.Start, w.End = p.recordingTime(w.Start), p.recordingTime(w.End)
 			whole.Words = append(whole.Words, w)
 		}
 	}
@@ -49,9 +49,9 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 	return whole
 }
 
-// place returns the time in the recording for a time in the part. Engines return times beyond the end of a part. A
-// part without End is the whole recording, of unknown length.
-func (p Piece) place(t float64) float64 {
+// recordingTime converts a time in the part to the time in the recording. It limits the time to the end of the part,
+// because engines return later ones. A part without End is the whole recording, of unknown length.
+func (p Piece) recordingTime(t float64) float64 {
 	t += p.Start
 	if p.End > p.Start {
 		t = min(t, p.End)
@@ -60,8 +60,8 @@ func (p Piece) place(t float64) float64 {
 	return math.Round(t*1000) / 1000
 }
 
-// glue joins two texts, with a space if their scripts use spaces.
-func glue(a, b string) string {
+// joinTexts joins two texts, with a space if their scripts use spaces.
+func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
@@ -103,5 +103,5 @@ func Prompt(asked, before string) string {
 		}
 	}
 
-	return glue(strings.TrimSpace(asked), before)
+	return joinTexts(strings.TrimSpace(asked), before)
 }

@@ -24,6 +24,7 @@ const (
 	speechBytes = 2 * speechRate // a second
 )
 
+// block returns the bytes of one sample of all channels, second the bytes of one second, seconds the length.
 func (p pcm) block() int64     { return int64(p.channels * p.bits / 8) }
 func (p pcm) second() int64    { return p.block() * int64(p.rate) }
 func (p pcm) seconds() float64 { return float64(p.size) / float64(p.second()) }
@@ -81,7 +82,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 			}
 		case "data":
 			p.r, p.offset = r, at+8
-			// Writers that do not know the length write 0 or the largest number.
+			// Programs that do not know the length yet write 0 or the largest number.
 			p.size = min(length, size-p.offset)
 			if length == 0 {
 				p.size = size - p.offset
@@ -112,16 +113,14 @@ func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
 		tag = binary.LittleEndian.Uint16(b[24:])
 	}
 	p = pcm{
-		channels: int(
-			binary.LittleEndian.Uint16(b[2:]),
-		),
-		rate:  int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
-		bits:  int(binary.LittleEndian.Uint16(b[14:])),
-		float: tag == 3,
+		channels: int(binary.LittleEndian.Uint16(b[2:])),
+		rate:     int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
+		bits:     int(binary.LittleEndian.Uint16(b[14:])),
+		float:    tag == 3,
 	}
 	known := tag == 1 && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) ||
 		tag == 3 && (p.bits == 32 || p.bits == 64)
-	sane := p.channels >= 1 && p.channels <= 8 && p.rate >= 4000 && p.rate <= 384_000
+	inRange := p.channels >= 1 && p.channels <= 8 && p.rate >= 4000 && p.rate <= 384_000
 
-	return p, known && sane && int64(binary.LittleEndian.Uint16(b[12:])) == p.block()
+	return p, known && inRange && int64(binary.LittleEndian.Uint16(b[12:])) == p.block()
 }

@@ -24,8 +24,8 @@ const (
 // Options configures a Reader.
 type Options struct {
 	// Convert decodes recordings that engines might not read or that must be cut; see FFmpeg. Nil if ffmpeg is not
-	// available. Short recordings are then passed on unchanged, and long ones are refused unless they are
-	// uncompressed WAV.
+	// available. Short recordings are then sent unchanged, and long ones are rejected unless they are uncompressed
+	// WAV.
 	Convert Convert
 	// MaxDuration is the longest recording. Default 4 h.
 	MaxDuration time.Duration
@@ -37,7 +37,7 @@ type Options struct {
 // Reader reads recordings. It is safe for concurrent use.
 type Reader struct {
 	Options
-	// decoded is the rest of Options.Decoded.
+	// decoded limits the bytes of all converted recordings to Options.Decoded.
 	decoded *semaphore.Weighted
 }
 
@@ -62,7 +62,7 @@ func decodedBytes(length time.Duration) int64 {
 // at most the given duration. Errors: those of w, a *fault.Error about the recording, and other errors when ffmpeg
 // cannot run.
 type Convert func(
-	ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
+	ctx context.Context, source io.ReaderAt, size int64, demuxer string, limit time.Duration, w io.Writer,
 ) error
 
 // Wanted describes the recordings that a model accepts.
@@ -108,9 +108,9 @@ func (r *Recording) Close() error {
 	return r.converted.Close()
 }
 
-// Read checks a recording of size bytes and cuts it into parts that a model accepts. The source must stay open
-// while the parts are read. A *fault.Error means that the recording is at fault: ContentEmpty, InvalidOption (not
-// a recording, or damaged), ContentTooLarge (too long).
+// Read checks a recording of size bytes and cuts it into parts that a model accepts. The source must stay open while
+// the parts are read. A *fault.Error is about the recording: ContentEmpty, InvalidOption (not a recording, or
+// damaged), ContentTooLarge (too long).
 func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
 	format, err := identify(source, size)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 
 	samples, seconds := measure(source, size, format)
 	if seconds > 0 {
-		if err := o.check(seconds); err != nil {
+		if err := o.checkDuration(seconds); err != nil {
 			return nil, err
 		}
 	}
@@ -127,24 +127,24 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 	long := seconds > want.Part.Seconds()
 	switch {
 	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.plain()):
-		return whole(source, size, format, seconds), nil
+		return unchanged(source, size, format, seconds), nil
 	case o.Convert != nil:
-		most := o.MaxDuration
+		limit := o.MaxDuration
 		if seconds > 0 {
-			most = min(most, rounded(seconds)+time.Second)
+			limit = min(limit, rounded(seconds)+time.Second)
 		}
 
-		return o.convert(ctx, source, size, format, most, want)
+		return o.convert(ctx, source, size, format, limit, want)
 	case samples.bits == 16 && (long || size > partBytes):
 		return cut(samples, want.Part.Seconds())
 	case !long && size <= partBytes:
-		return whole(source, size, format, seconds), nil
+		return unchanged(source, size, format, seconds), nil
 	}
 
 	return nil, fault.Errorf(
 		fault.ContentTooLarge,
-		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server cuts "+
-			"nothing but WAV of 16 bits",
+		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server can cut "+
+			"only 16-bit WAV",
 		rounded(seconds),
 		partBytes>>20,
 	).WithParam("file")
@@ -196,7 +196,7 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 	return pcm{}, 0
 }
 
-func (o *Reader) check(seconds float64) error {
+func (o *Reader) checkDuration(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
 		return fault.Errorf(
@@ -221,25 +221,24 @@ func rounded(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
-// whole sends a recording unchanged.
-func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Recording {
+// unchanged returns a recording that is sent as it came, in one part.
+func unchanged(source io.ReaderAt, size int64, format Format, seconds float64) *Recording {
 	return &Recording{Duration: seconds, Parts: []Part{{
 		End: seconds, Name: "audio." + format.Name, Size: size,
 		Open: func() io.Reader { return io.NewSectionReader(source, 0, size) },
 	}}}
 }
 
-// convert decodes a recording and cuts the result. It refuses a recording that is longer than most. It waits until
-// enough of Options.Decoded is free.
+// convert decodes a recording of at most limit and cuts the result. It waits until enough of Options.Decoded is free.
 func (o *Reader) convert(
 	ctx context.Context,
 	source io.ReaderAt,
 	size int64,
 	format Format,
-	most time.Duration,
+	limit time.Duration,
 	want Wanted,
 ) (_ *Recording, err error) {
-	reserved := decodedBytes(most)
+	reserved := decodedBytes(limit)
 	if err := o.decoded.Acquire(ctx, reserved); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -265,7 +264,7 @@ func (o *Reader) convert(
 		return nil, err
 	}
 
-	if err := o.Convert(ctx, source, size, format.demuxer, most+slackTime, file); err != nil {
+	if err := o.Convert(ctx, source, size, format.demuxer, limit+slackTime, file); err != nil {
 		return nil, err
 	}
 
@@ -273,11 +272,12 @@ func (o *Reader) convert(
 	if err != nil {
 		return nil, err
 	}
+	// Keep only what the file occupies. release reads reserved later, so it returns the rest.
 	o.decoded.Release(max(reserved-info.Size(), 0))
 	reserved = min(reserved, info.Size())
 
 	samples := pcm{r: file, size: info.Size() &^ 1, rate: speechRate, channels: 1, bits: 16}
-	if err := o.check(samples.seconds()); err != nil {
+	if err := o.checkDuration(samples.seconds()); err != nil {
 		return nil, err
 	}
 
@@ -290,11 +290,11 @@ func (o *Reader) convert(
 	return r, nil
 }
 
-// cut divides samples into parts.
-func cut(samples pcm, most float64) (*Recording, error) {
-	most = min(most, float64(partBytes)/float64(samples.second()))
+// cut divides samples into parts of at most longest seconds and partBytes.
+func cut(samples pcm, longest float64) (*Recording, error) {
+	longest = min(longest, float64(partBytes)/float64(samples.second()))
 
-	ends, err := cuts(samples, most)
+	ends, err := cuts(samples, longest)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 		return subtitles(t, ".", func(int) string { return "" }, "WEBVTT\n\n"), nil
 	}
 	// A struct cannot have the vendor's name in a key.
-	own, err := json.Marshal(map[string]string{"id": f.RequestID})
+	vendor, err := json.Marshal(map[string]string{"id": f.RequestID})
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +94,12 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 	if t.Duration > 0 {
 		add("usage", usage{"duration", int64(math.Ceil(t.Duration))})
 	}
-	add("x_"+f.Vendor, json.RawMessage(own))
+	add("x_"+f.Vendor, json.RawMessage(vendor))
 
 	return object(body)
 }
 
-// object writes a JSON object with names and values in their order.
+// object returns a JSON object. pairs alternates names and values, whose order it keeps.
 func object(pairs []any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -121,9 +121,9 @@ func object(pairs []any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// subtitles writes the segments as cues. A cue ends at the first empty line, and an arrow in its text would be
-// read as a time.
-func subtitles(t inference.Transcript, point string, number func(n int) string, head string) []byte {
+// subtitles returns the segments as cues. A cue ends at the first empty line, and an arrow in its text would be read
+// as a time. number returns the line above a cue; head, for WebVTT, is the first line of the file.
+func subtitles(t inference.Transcript, decimalMark string, number func(n int) string, head string) []byte {
 	out := []byte(head)
 	n := 0
 
@@ -137,13 +137,20 @@ func subtitles(t inference.Transcript, point string, number func(n int) string, 
 		if head != "" {
 			text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 		}
-		out = fmt.Appendf(out, "%s%s --> %s\n%s\n\n", number(n), stamp(s.Start, point), stamp(s.End, point), text)
+		out = fmt.Appendf(
+			out,
+			"%s%s --> %s\n%s\n\n",
+			number(n),
+			timestamp(s.Start, decimalMark),
+			timestamp(s.End, decimalMark),
+			text,
+		)
 	}
 
 	return out
 }
 
-func stamp(seconds float64, point string) string {
+func timestamp(seconds float64, decimalMark string) string {
 	d := time.Duration(math.Round(seconds*1000)) * time.Millisecond
 
 	return fmt.Sprintf(
@@ -151,7 +158,7 @@ func stamp(seconds float64, point string) string {
 		int(d.Hours()),
 		int(d.Minutes())%60,
 		int(d.Seconds())%60,
-		point,
+		decimalMark,
 		d.Milliseconds()%1000,
 	)
 }

@@ -37,7 +37,7 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds one request, from dialling to its last byte. Default 10 s.
 	Timeout time.Duration
-	// Log gets errors that pages and models do not see. Default: discard.
+	// Log receives the details of errors that the model does not see. Default: discard.
 	Log *slog.Logger
 }
 
@@ -64,14 +64,14 @@ func (b *Browser) Available() error {
 		return inference.Errorf(
 			http.StatusBadRequest,
 			inference.ToolUnavailable,
-			"browser_search has no search engine: the operator can name one in SEARXNG_URL or SEARCH_URL",
+			"browser_search has no search engine: the operator can set SEARXNG_URL or SEARCH_URL",
 		)
 	}
 
 	return nil
 }
 
-// Session begins the browsing of one request. It holds no resources but memory.
+// Session returns a new session for one request. A session holds memory only, so it needs no close.
 func (b *Browser) Session() *Session {
 	return &Session{browser: b, pages: map[string]*page{}}
 }
@@ -88,14 +88,14 @@ type Page struct {
 // CheckURL returns an error for an invalid or forbidden address. It makes no request. Errors: InvalidURL,
 // AddressNotAllowed.
 func (b *Browser) CheckURL(address string) error {
-	_, err := b.fetcher.policy.CheckURL(whole(address))
+	_, err := b.fetcher.policy.CheckURL(withScheme(address))
 	return err
 }
 
 // Read fetches one page. Errors: InvalidURL, AddressNotAllowed, PageUnreachable,
 // PageError, ContentTooLarge, UnsupportedMediaType.
 func (b *Browser) Read(ctx context.Context, address string) (Page, error) {
-	p, err := b.fetcher.page(ctx, whole(address))
+	p, err := b.fetcher.fetchPage(ctx, withScheme(address))
 	if err != nil {
 		return Page{}, err
 	}

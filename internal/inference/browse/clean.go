@@ -90,7 +90,7 @@ func divide(line string, width int) (cut, rest string) {
 		return line, ""
 	}
 	chars, end := 0, 0 // end of the last word that fits
-	seen := false
+	hasText := false
 
 	for i, r := range line {
 		if chars == width {
@@ -102,8 +102,8 @@ func divide(line string, width int) (cut, rest string) {
 		}
 
 		if r != ' ' {
-			seen = true
-		} else if seen { // a line does not end in its own indentation
+			hasText = true
+		} else if hasText { // a line does not end in its own indentation
 			end = i
 		}
 		chars++

@@ -18,33 +18,41 @@ import (
 
 const (
 	// maxArticle is the largest number of elements for which the article of a page is looked up, which takes about
-	// 0.1 s. Of a larger page everything is shown.
+	// 0.1 s. A larger page is shown whole.
 	maxArticle = 20000
-	// scanty is the number of characters below which the text of a page with scripts is taken to be incomplete.
-	scanty = 250
-	// maxMark bounds the class and the id of an element, in bytes: readability searches them many times with
+	// littleText is the number of characters below which the text of a page with scripts counts as incomplete.
+	littleText = 250
+	// maxAttribute bounds the class and the id of an element, in bytes: readability searches them many times with
 	// regular expressions.
-	maxMark = 512
-	// parsing bounds the time of parsing a page, because the time for 2 MB of HTML can grow with the square of its
+	maxAttribute = 512
+	// parseTimeout bounds the time of parsing a page, because the time for 2 MB of HTML can grow with the square of its
 	// size.
-	parsing = 5 * time.Second
+	parseTimeout = 5 * time.Second
 )
 
-// document reads a page from HTML: as it was sent, or with its scripts if it has hardly any text without them.
+// document returns the page of an HTML response. It runs the page's scripts only if there is little text without
+// them.
 func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	text, err := decode(r)
 	if err != nil {
 		return nil, err
 	}
 
-	p, scripted, err := read(ctx, text, r.url, r.cut, false)
-	if f.render == nil || err == nil && !(scripted && p.scanty()) {
+	p, scripted, err := parsePage(ctx, text, r.url, r.cut, false)
+	if f.render == nil || err == nil && !(scripted && p.hasLittleText()) {
 		return p, err
 	}
 
 	rendered, err2 := f.rendered(ctx, r.url)
 	if err2 != nil {
-		f.log.InfoContext(ctx, "a page was read without its scripts", "host", r.url.Host, "error", err2)
+		f.log.InfoContext(
+			ctx,
+			"could not run the scripts of a page; using its text without them",
+			"host",
+			r.url.Host,
+			"error",
+			err2,
+		)
 		return p, err
 	}
 
@@ -61,30 +69,30 @@ func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 		return nil, err
 	}
 	cut := len(source) > maxBytes
-	p, _, err := read(ctx, source[:min(len(source), maxBytes)], u, cut, true)
+	p, _, err := parsePage(ctx, source[:min(len(source), maxBytes)], u, cut, true)
 
 	return p, err
 }
 
-// scanty reports whether there is hardly any text.
-func (p *page) scanty() bool {
+// hasLittleText reports whether the page has less than littleText characters.
+func (p *page) hasLittleText() bool {
 	chars := 0
 	for _, l := range p.lines {
 		chars += utf8.RuneCountInString(l)
 	}
 
-	return chars < scanty
+	return chars < littleText
 }
 
-// bounded is a reader of HTML that fails when its context ends.
-type bounded struct {
+// htmlReader is a reader of HTML that fails when its context ends.
+type htmlReader struct {
 	ctx  context.Context
 	text *strings.Reader
 	cut  bool
 }
 
 // Read implements io.Reader.
-func (s *bounded) Read(p []byte) (int, error) {
+func (s *htmlReader) Read(p []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		s.cut = s.cut || s.text.Len() > 0
 		return 0, io.EOF
@@ -93,18 +101,19 @@ func (s *bounded) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// read reads a page from HTML in UTF-8. scripted reports whether it has scripts; ran means that they have run.
-func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, parsing)
+// parsePage reads a page from HTML in UTF-8. cut says that the text is the beginning of a longer one, ran that its
+// scripts have run. scripted reports whether it has scripts.
+func parsePage(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
-	in := &bounded{ctx, strings.NewReader(text), cut}
+	in := &htmlReader{ctx, strings.NewReader(text), cut}
 
 	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(ran))
-	if err != nil { // of nesting: whatever else HTML has can be parsed
-		return nil, true, fault.Errorf(fault.PageError, "the HTML of %s is nested too deeply to be read", name(u)).
+	if err != nil { // the parser fails only for deep nesting
+		return nil, true, fault.Errorf(fault.PageError, "the HTML of %s is nested too deeply to be read", shortName(u)).
 			WithCause(err)
 	}
-	facts := look(root)
+	facts := collectFacts(root)
 
 	base := u
 	if b, err := u.Parse(facts.base); err == nil && b.Host != "" {
@@ -120,16 +129,21 @@ func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page,
 	}
 
 	text, links, truncated := textOf(whole, base)
-	if whole != root && utf8.RuneCountInString(text) < scanty {
+	if whole != root && utf8.RuneCountInString(text) < littleText {
 		text, links, truncated = textOf(root, base)
 	}
 	text = cmp.Or(text, "(The page has no text.)")
 
-	return newPage(u.String(), cmp.Or(title, u.Hostname()), text+note(in.cut || truncated), links), facts.scripts, nil
+	return newPage(
+		u.String(),
+		cmp.Or(title, u.Hostname()),
+		text+truncationNote(in.cut || truncated),
+		links,
+	), facts.scripts, nil
 }
 
-// article returns the article of a page, or nil. It recovers from panics: hostile HTML must not bring down the
-// process through the rules of readability.
+// article returns the article of a page, or nil. It recovers from panics: hostile HTML must not end the process
+// through a bug of package readability.
 func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
 	defer func() {
 		if recover() != nil {
@@ -156,8 +170,8 @@ type facts struct {
 	scripts     bool
 }
 
-// look collects facts, and shortens attributes that readability would search for long.
-func look(root *html.Node) (f facts) {
+// collectFacts collects facts, and shortens attributes that readability would search for long.
+func collectFacts(root *html.Node) (f facts) {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {
 			continue
@@ -184,8 +198,8 @@ func look(root *html.Node) (f facts) {
 		}
 
 		for i, a := range n.Attr {
-			if (a.Key == "class" || a.Key == "id") && len(a.Val) > maxMark {
-				n.Attr[i].Val = a.Val[:maxMark]
+			if (a.Key == "class" || a.Key == "id") && len(a.Val) > maxAttribute {
+				n.Attr[i].Val = a.Val[:maxAttribute]
 			}
 		}
 	}

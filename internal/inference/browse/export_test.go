@@ -14,7 +14,7 @@ func Turns(ctx context.Context, n int) (turns []time.Time) {
 
 	s.lookUp(u).read = time.Now()
 	for range n {
-		if s.enter(ctx, u) == nil {
+		if s.waitFor(ctx, u) == nil {
 			turns = append(turns, time.Now())
 		}
 	}

@@ -43,42 +43,42 @@ func newFetcher(o Options) *fetcher {
 	}
 }
 
-// response is the response of an address.
+// response is what a server answered, with the body up to a limit.
 type response struct {
 	url  *url.URL // after redirects
 	kind string   // media type
-	// declared is the whole content type, perhaps with a character set.
+	// declared is the header Content-Type, which may name a character set.
 	declared string
 	body     []byte
-	cut      bool // there was more
+	cut      bool // the body was longer
 }
 
-// page reads the page at an address. Errors: InvalidURL, AddressNotAllowed, PageUnreachable, PageError for its
+// fetchPage returns the page at an address. Errors: InvalidURL, AddressNotAllowed, PageUnreachable, PageError for its
 // status or because of robots.txt, ContentTooLarge, UnsupportedMediaType.
-func (f *fetcher) page(ctx context.Context, address string) (*page, error) {
+func (f *fetcher) fetchPage(ctx context.Context, address string) (*page, error) {
 	r, err := f.get(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 
-	switch sort := sortOf(r); sort {
-	case sortHTML:
+	switch formatOf(r) {
+	case formatHTML:
 		return f.document(ctx, r)
-	case sortPDF:
-		return f.pdf(ctx, r)
-	case sortText:
+	case formatPDF:
+		return f.pdfPage(ctx, r)
+	case formatText:
 		text, err := decode(r)
 		if err != nil {
 			return nil, err
 		}
 
-		return r.plain(text), nil
+		return r.textPage(text), nil
 	}
 
 	return nil, fault.Errorf(
 		fault.UnsupportedMediaType,
 		"%s is %s; HTML, text, JSON, XML and PDF can be read",
-		name(r.url),
+		shortName(r.url),
 		inline(r.kind, 80),
 	)
 }
@@ -91,24 +91,24 @@ func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	}
 
 	for range maxRedirects + 1 {
-		if err := f.sites.enter(ctx, u); err != nil {
+		if err := f.sites.waitFor(ctx, u); err != nil {
 			return nil, err
 		}
 
-		resp, err := f.ask(ctx, u)
+		resp, err := f.send(ctx, u)
 		if err != nil {
 			return nil, err
 		}
 
 		next := resp.Header.Get("Location")
 		if resp.StatusCode/100 != 3 || next == "" {
-			return f.read(u, resp)
+			return f.readResponse(u, resp)
 		}
 		resp.Body.Close()
 
 		target, err := u.Parse(next)
 		if err != nil {
-			return nil, fault.Errorf(fault.PageError, "%s redirects to what is no address", name(u)).WithCause(err)
+			return nil, fault.Errorf(fault.PageError, "%s redirects to an invalid address", shortName(u)).WithCause(err)
 		}
 
 		if u, err = f.policy.CheckURL(target.String()); err != nil {
@@ -119,15 +119,16 @@ func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	return nil, fault.Errorf(
 		fault.PageError,
 		"%s redirects more than %d times",
-		inline(address, maxShown),
+		inline(address, maxAddress),
 		maxRedirects,
 	)
 }
 
-func (f *fetcher) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
+func (f *fetcher) send(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fault.Errorf(fault.InvalidURL, "%q is not a valid URL", inline(u.String(), maxShown)).WithCause(err)
+		return nil, fault.Errorf(fault.InvalidURL, "%q is not a valid URL", inline(u.String(), maxAddress)).
+			WithCause(err)
 	}
 	req.Header.Set("User-Agent", f.agent)
 	req.Header.Set(
@@ -144,25 +145,25 @@ func (f *fetcher) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return resp, nil
 }
 
-// unreachable returns a public error unchanged, for example that of a dial. It hides the addresses in other
-// errors.
+// unreachable returns the error for a failed request. A public error, for example that of a dial, stays unchanged.
+// Other errors become PageUnreachable, without the internal addresses in their text.
 func unreachable(u *url.URL, err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return fault.AsError(err)
 	}
 
-	return fault.Errorf(fault.PageUnreachable, "%s does not answer, or not in time", name(u)).WithCause(err)
+	return fault.Errorf(fault.PageUnreachable, "%s does not answer, or not in time", shortName(u)).WithCause(err)
 }
 
-// read reads the response up to the limits.
-func (f *fetcher) read(u *url.URL, resp *http.Response) (*response, error) {
+// readResponse reads a response up to the limits.
+func (f *fetcher) readResponse(u *url.URL, resp *http.Response) (*response, error) {
 	defer resp.Body.Close()
 
 	if resp.StatusCode/100 != 2 {
 		return nil, fault.Errorf(
 			fault.PageError,
 			"%s answered %d %s",
-			name(u),
+			shortName(u),
 			resp.StatusCode,
 			http.StatusText(resp.StatusCode),
 		)
@@ -205,22 +206,22 @@ func kindOf(declared string, head []byte) string {
 	return kind
 }
 
-// Kinds of readable content.
-type sort int
+// format is how the content of a response is read.
+type format int
 
 const (
-	sortOther sort = iota
-	sortHTML
-	sortText
-	sortPDF
+	formatOther format = iota
+	formatHTML
+	formatText
+	formatPDF
 )
 
-func sortOf(r *response) sort {
+func formatOf(r *response) format {
 	switch kind := r.kind; {
 	case kind == "text/html", kind == "application/xhtml+xml":
-		return sortHTML
+		return formatHTML
 	case kind == "application/pdf":
-		return sortPDF
+		return formatPDF
 	case strings.HasPrefix(kind, "text/"),
 		kind == "application/json",
 		kind == "application/xml",
@@ -228,10 +229,10 @@ func sortOf(r *response) sort {
 		kind == "application/yaml",
 		strings.HasSuffix(kind, "+json"),
 		strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml":
-		return sortText
+		return formatText
 	}
 
-	return sortOther
+	return formatOther
 }
 
 // decode returns a response as UTF-8. The encoding is that of its byte order mark, its declaration or its bytes,
@@ -243,8 +244,8 @@ func decode(r *response) (string, error) {
 	if err != nil {
 		return "", fault.Errorf(
 			fault.UnsupportedMediaType,
-			"%s is not written in the character set it names",
-			name(r.url),
+			"%s is not valid in the character set that it declares",
+			shortName(r.url),
 		).
 			WithCause(err)
 	}
@@ -252,8 +253,8 @@ func decode(r *response) (string, error) {
 	if binary(text) {
 		return "", fault.Errorf(
 			fault.UnsupportedMediaType,
-			"%s is no text, though it is called %s",
-			name(r.url),
+			"%s is not text, although it is declared as %s",
+			shortName(r.url),
 			inline(r.kind, 80),
 		)
 	}
@@ -274,8 +275,8 @@ func binary(text []byte) bool {
 	return controls > len(text)/1000+8
 }
 
-// plain returns a page with the text unchanged.
-func (r *response) plain(text string) *page {
+// textPage returns a page with the text unchanged, apart from invisible characters.
+func (r *response) textPage(text string) *page {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
 
 	text = strings.Trim(clean(text), "\n")
@@ -287,16 +288,20 @@ func (r *response) plain(text string) *page {
 		text = "(The page is empty.)"
 	}
 
-	return newPage(r.url.String(), fileName(r.url), text+note(r.cut), nil)
+	return newPage(r.url.String(), fileName(r.url), text+truncationNote(r.cut), nil)
 }
 
-// pdf returns a page with the text of a PDF.
-func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
+// pdfPage returns a page with the text of a PDF.
+func (f *fetcher) pdfPage(ctx context.Context, r *response) (*page, error) {
 	switch {
 	case r.cut:
-		return nil, fault.Errorf(fault.ContentTooLarge, "%s is a PDF of more than %d MB", name(r.url), maxPDF>>20)
+		return nil, fault.Errorf(fault.ContentTooLarge, "%s is a PDF of more than %d MB", shortName(r.url), maxPDF>>20)
 	case f.pdfText == nil:
-		return nil, fault.Errorf(fault.UnsupportedMediaType, "%s is a PDF, and this server reads none", name(r.url))
+		return nil, fault.Errorf(
+			fault.UnsupportedMediaType,
+			"%s is a PDF, and this server cannot read PDFs",
+			shortName(r.url),
+		)
 	}
 
 	text, err := f.pdfText(ctx, r.body)
@@ -305,7 +310,7 @@ func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 			f.log.InfoContext(ctx, "a PDF was not read", "host", r.url.Host, "error", err)
 		}
 
-		return nil, fault.Errorf(fault.PageError, "%s is a PDF that cannot be read", name(r.url)).WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "%s is a PDF that cannot be read", shortName(r.url)).WithCause(err)
 	}
 
 	var b strings.Builder
@@ -317,14 +322,18 @@ func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 	}
 
 	if strings.TrimSpace(text) == "" {
-		return nil, fault.Errorf(fault.PageError, "%s is a PDF without text: its pages may be pictures", name(r.url))
+		return nil, fault.Errorf(
+			fault.PageError,
+			"%s is a PDF without text: its pages may be pictures",
+			shortName(r.url),
+		)
 	}
 
-	return r.plain(b.String()), nil
+	return r.textPage(b.String()), nil
 }
 
-// note returns the end of a text that was cut off.
-func note(cut bool) string {
+// truncationNote returns the last lines of a text that was cut off; "" for a whole text.
+func truncationNote(cut bool) string {
 	if !cut {
 		return ""
 	}
@@ -332,8 +341,8 @@ func note(cut bool) string {
 	return "\n\n(The page is longer; the rest was not read.)"
 }
 
-// name returns the host and path of a URL, for errors.
-func name(u *url.URL) string { return inline(u.Host+u.EscapedPath(), maxShown) }
+// shortName returns the host and path of a URL for errors.
+func shortName(u *url.URL) string { return inline(u.Host+u.EscapedPath(), maxAddress) }
 
 func fileName(u *url.URL) string {
 	if base := path.Base(u.Path); base != "/" && base != "." {

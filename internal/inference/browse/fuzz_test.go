@@ -25,7 +25,7 @@ func FuzzSearchAnswers(f *testing.F) {
 			at, _ = readFields(nil)
 		}
 
-		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.read} {
+		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.readResults} {
 			if found, err := read(
 				[]byte(answer),
 			); err != nil &&
@@ -57,7 +57,7 @@ func FuzzHTMLToView(f *testing.F) {
 			return
 		}
 
-		p, _, err := read(t.Context(), text, base, false, ran)
+		p, _, err := parsePage(t.Context(), text, base, false, ran)
 		if err != nil {
 			return
 		}

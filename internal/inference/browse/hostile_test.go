@@ -124,8 +124,8 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 	for path, want := range map[string]string{
 		"/loop": "redirects more than 5 times", "/metadata": "169.254.169.254 is not allowed", "/mapped": "is not allowed", "/inside": "is not allowed",
 		"/named": "is not allowed", "/decimal": "is not allowed", "/to-file": "http", "/to-none": "",
-		"/binary": "is no text", "/image": "is image/png; HTML, text, JSON, XML and PDF can be read", "/zip": "is application/zip", "/deep": "nested too deeply",
-		"/stream": "is video/mp4", "/pdf": "is a PDF, and this server reads none", "/fake": "is a PDF", "/bigpdf": "more than 16 MB", "/slow": "does not answer, or not in time", "/drip": "does not answer, or not in time",
+		"/binary": "is not text", "/image": "is image/png; HTML, text, JSON, XML and PDF can be read", "/zip": "is application/zip", "/deep": "nested too deeply",
+		"/stream": "is video/mp4", "/pdf": "is a PDF, and this server cannot read PDFs", "/fake": "is a PDF", "/bigpdf": "more than 16 MB", "/slow": "does not answer, or not in time", "/drip": "does not answer, or not in time",
 		"/headers": "does not answer", "/broken": "does not answer", "/error": "answered 418 I'm a teapot",
 	} {
 		t.Run(path, func(t *testing.T) {

@@ -19,16 +19,18 @@ import (
 // responses are RSS, Atom or JSON.
 type openSearch struct {
 	engine
-	description string
-	fields      fields
-	policy      *guard.Policy
-	// turn holds a token. The goroutine that has it may use the fields below.
-	turn chan struct{}
-	read *described
+	// descriptionURL is the address of the description.
+	descriptionURL string
+	fields         fields
+	policy         *guard.Policy
+	// lock guards described. It is a channel, because a wait for it must end with the context.
+	lock chan struct{}
+	// described is nil until describe has read the description.
+	described *searchDescription
 }
 
-// described holds the content of a description.
-type described struct {
+// searchDescription is what a search needs from a description.
+type searchDescription struct {
 	template string
 	kind     string
 	engine   engine
@@ -50,26 +52,26 @@ func (o *openSearch) Search(ctx context.Context, query string, top int) ([]infer
 	}
 
 	if d.kind == "application/json" {
-		return o.fields.read(body)
+		return o.fields.readResults(body)
 	}
 
 	return readFeed(body)
 }
 
-// describe reads the description once.
-func (o *openSearch) describe(ctx context.Context) (*described, error) {
+// describe returns the description. It reads it at the first call, and again after a failure.
+func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
+	case o.lock <- struct{}{}:
+		defer func() { <-o.lock }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 
-	if o.read != nil {
-		return o.read, nil
+	if o.described != nil {
+		return o.described, nil
 	}
 
-	body, _, err := o.get(ctx, o.description)
+	body, _, err := o.get(ctx, o.descriptionURL)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 	if err := xml.Unmarshal(body, &description); err != nil {
 		return nil, fault.Errorf(
 			fault.PageError,
-			"what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it",
+			"SEARCH_URL has no {query} and does not lead to an OpenSearch description",
 		).
 			WithCause(err)
 	}
@@ -101,9 +103,9 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.read = &described{u.Template, kind, engine}
+			o.described = &searchDescription{u.Template, kind, engine}
 
-			return o.read, nil
+			return o.described, nil
 		}
 	}
 
@@ -121,12 +123,12 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 	if err != nil {
 		return engine{}, fault.Errorf(
 			fault.PageError,
-			"the search engine's OpenSearch description has an address that is none",
+			"the search engine's OpenSearch description has an invalid address",
 		).
 			WithCause(err)
 	}
 
-	if own, err := address(o.description); err == nil && origin(own) == origin(target) {
+	if own, err := address(o.descriptionURL); err == nil && origin(own) == origin(target) {
 		return o.engine, nil
 	}
 
@@ -135,14 +137,14 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 	}
 
 	return engine{
-		o.policy.Client(guard.ClientOptions{Timeout: searchWait}),
+		o.policy.Client(guard.ClientOptions{Timeout: searchTimeout}),
 		http.Header{"User-Agent": o.header["User-Agent"]},
 	}, nil
 }
 
 var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
 
-// fillIn fills the parameters of the specification into a template. Optional parameters stay empty.
+// fillIn fills in a template's parameters. Parameters that it does not know become empty.
 func fillIn(template, query string, top int) string {
 	return templateParameter.ReplaceAllStringFunc(template, func(parameter string) string {
 		switch strings.Trim(parameter, "{}?") {
@@ -181,7 +183,7 @@ func readFeed(body []byte) ([]inference.SearchResult, error) {
 		} `xml:"entry"`
 	}
 	if err := xml.Unmarshal(body, &feed); err != nil {
-		return nil, fault.Errorf(fault.PageError, "the search engine answered with what is no RSS or Atom").
+		return nil, fault.Errorf(fault.PageError, "the search engine's answer is neither RSS nor Atom").
 			WithCause(err)
 	}
 

@@ -22,8 +22,8 @@ import (
 
 // Searcher is a search engine.
 type Searcher interface {
-	// Search returns results for a query, the best first. They are untrusted, and the caller drops those after
-	// top. Errors: *fault.Error whose text may be shown to the model.
+	// Search returns results for a query, the best first. They are untrusted, and the caller drops those after top.
+	// Errors: *fault.Error, whose message is shown to the model.
 	Search(ctx context.Context, query string, top int) ([]inference.SearchResult, error)
 }
 
@@ -47,8 +47,8 @@ type SearchOptions struct {
 }
 
 const (
-	searchWait = 10 * time.Second
-	maxAnswer  = 4 << 20 // bytes of an engine's answer
+	searchTimeout = 10 * time.Second
+	maxAnswer     = 4 << 20 // bytes of an engine's answer
 )
 
 // NewSearcher returns the search engine of the options, or nil if there is none. The error names the invalid
@@ -91,11 +91,11 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 	}
 
 	return &openSearch{
-		engine:      engine,
-		description: o.URL,
-		fields:      fields,
-		policy:      o.Policy,
-		turn:        make(chan struct{}, 1),
+		engine:         engine,
+		descriptionURL: o.URL,
+		fields:         fields,
+		policy:         o.Policy,
+		lock:           make(chan struct{}, 1),
 	}, nil
 }
 
@@ -103,7 +103,7 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 // could lead anywhere.
 func ownClient() *http.Client {
 	return &http.Client{
-		Timeout:       searchWait,
+		Timeout:       searchTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			MaxIdleConnsPerHost:    8,
@@ -144,7 +144,7 @@ func (e engine) get(ctx context.Context, address string) (body []byte, status in
 	}
 
 	if err != nil {
-		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine does not answer, or not in time").
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine does not answer").
 			WithCause(err)
 	}
 
@@ -153,7 +153,7 @@ func (e engine) get(ctx context.Context, address string) (body []byte, status in
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine broke off its answer").WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine's answer ended early").WithCause(err)
 	case len(body) > maxAnswer:
 		return nil, 0, fault.Errorf(fault.PageError, "the search engine answered with more than %d MB", maxAnswer>>20)
 	case resp.StatusCode == http.StatusTooManyRequests:
@@ -192,15 +192,15 @@ func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.
 		return nil, err
 	}
 
-	return fields{
+	f := fields{
 		results: []string{"results"},
 		title:   []string{"title"},
 		url:     []string{"url"},
 		content: []string{"content"},
 		score:   []string{"score"},
-	}.read(
-		body,
-	)
+	}
+
+	return f.readResults(body)
 }
 
 // jsonEngine is an engine that responds with JSON.
@@ -217,7 +217,7 @@ func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inferen
 		return nil, err
 	}
 
-	return j.fields.read(body)
+	return j.fields.readResults(body)
 }
 
 // fields are paths into a JSON response.
@@ -253,14 +253,14 @@ func readFields(list []string) (fields, error) {
 	return f, nil
 }
 
-// read returns the results in a response.
-func (f fields) read(body []byte) ([]inference.SearchResult, error) {
+// readResults returns the results in a response.
+func (f fields) readResults(body []byte) ([]inference.SearchResult, error) {
 	var answer any
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fault.Errorf(fault.PageError, "the search engine answered with what is no JSON").WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "the search engine's answer is not JSON").WithCause(err)
 	}
 
-	list, ok := follow(answer, f.results).([]any)
+	list, ok := valueAt(answer, f.results).([]any)
 	if !ok {
 		return nil, fault.Errorf(
 			fault.PageError,
@@ -271,13 +271,11 @@ func (f fields) read(body []byte) ([]inference.SearchResult, error) {
 
 	found := make([]inference.SearchResult, 0, len(list))
 	for _, item := range list {
-		score, _ := follow(item, f.score).(float64)
+		score, _ := valueAt(item, f.score).(float64)
 		found = append(found, inference.SearchResult{
-			Title: words(
-				follow(item, f.title),
-			),
-			URL:     words(follow(item, f.url)),
-			Content: words(follow(item, f.content)),
+			Title:   stringOf(valueAt(item, f.title)),
+			URL:     stringOf(valueAt(item, f.url)),
+			Content: stringOf(valueAt(item, f.content)),
 			Score:   score,
 		})
 	}
@@ -285,8 +283,8 @@ func (f fields) read(body []byte) ([]inference.SearchResult, error) {
 	return found, nil
 }
 
-// follow returns the value at a path of names and indices.
-func follow(value any, path []string) any {
+// valueAt returns the value at a path of names and indices.
+func valueAt(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {
 		case map[string]any:
@@ -305,13 +303,13 @@ func follow(value any, path []string) any {
 	return value
 }
 
-func words(value any) string {
+func stringOf(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// presentable returns the results for a model: at most top, each with a web address and text without markup.
-func presentable(found []inference.SearchResult, top int) []inference.SearchResult {
+// cleanResults returns the results that a model sees: at most top, each with a web address and text without markup.
+func cleanResults(found []inference.SearchResult, top int) []inference.SearchResult {
 	shown := make([]inference.SearchResult, 0, min(top, len(found)))
 	for _, r := range found {
 		if len(shown) == top {
@@ -321,7 +319,7 @@ func presentable(found []inference.SearchResult, top int) []inference.SearchResu
 		if _, err := address(r.URL); err != nil || len(r.URL) > maxHref {
 			continue
 		}
-		r.Title, r.Content = inline(unmarked(r.Title), maxTitle), inline(unmarked(r.Content), 2*snippet)
+		r.Title, r.Content = inline(stripTags(r.Title), maxTitle), inline(stripTags(r.Content), 2*snippet)
 		r.Title = cmp.Or(r.Title, domain(r.URL))
 		shown = append(shown, r)
 	}
@@ -329,8 +327,8 @@ func presentable(found []inference.SearchResult, top int) []inference.SearchResu
 	return shown
 }
 
-// unmarked returns text without the tags that engines put around matches.
-func unmarked(s string) string {
+// stripTags returns text without the tags that engines put around matches.
+func stripTags(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}

@@ -149,18 +149,18 @@ func TestFailingSearchEngines(t *testing.T) {
 		"JSON is off":         {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
 		"too often":           {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
 		"broken":              {browse.SearchOptions{SearXNG: answer(500, "a secret")}, "the search engine answered 500"},
-		"a page":              {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "no JSON"},
+		"a page":              {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "is not JSON"},
 		"no results":          {browse.SearchOptions{URL: answer(200, `{"web":{}}`) + "/?{query}", Fields: []string{"results=web.results"}}, `no list at "web.results"`},
 		"elsewhere":           {browse.SearchOptions{SearXNG: moved}, "answered 302"},
-		"nobody":              {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
+		"no server":           {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
 		"endless":             {browse.SearchOptions{SearXNG: answer(200, strings.Repeat(" ", 5<<20))}, "more than 4 MB"},
-		"no description":      {browse.SearchOptions{URL: answer(200, "{}")}, "neither an OpenSearch description nor has it {query}"},
+		"no description":      {browse.SearchOptions{URL: answer(200, "{}")}, "does not lead to an OpenSearch description"},
 		"for people only":     {browse.SearchOptions{URL: answer(200, `<OpenSearchDescription><Url type="text/html" template="x"/></OpenSearchDescription>`)}, "offers none of"},
 		"leads inside":        {browse.SearchOptions{URL: leads(other + "/?{searchTerms}")}, "is not allowed"},
 		"leads to a name":     {browse.SearchOptions{URL: leads(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
-		"leads to a file":     {browse.SearchOptions{URL: leads("file:///etc/passwd?{searchTerms}")}, "an address that is none"},
+		"leads to a file":     {browse.SearchOptions{URL: leads("file:///etc/passwd?{searchTerms}")}, "an invalid address"},
 		"leads to metadata":   {browse.SearchOptions{URL: leads("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
-		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "no RSS or Atom"},
+		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "neither RSS nor Atom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := searcher(t, c.options).Search(t.Context(), "q", 5)

@@ -23,25 +23,25 @@ const (
 	maxMemory = 16 << 20
 )
 
-// Session holds the views of one request, by cursor, and their pages. It is for one goroutine.
+// Session holds the views of one request and their pages. It is not safe for concurrent use.
 type Session struct {
 	browser *Browser
-	stack   []*page
+	stack   []*page          // a cursor is an index
 	pages   map[string]*page // by the address asked for
 	memory  int
 }
 
-// misuse is an error of a call by the model or of the web. Its text is for the model.
-type misuse struct{ text string }
+// callError is a mistake in a call by the model. Its text is shown to the model.
+type callError struct{ text string }
 
-func (m misuse) Error() string { return m.text }
+func (e callError) Error() string { return e.text }
 
-func misusef(format string, args ...any) error { return misuse{fmt.Sprintf(format, args...)} }
+func callErrorf(format string, args ...any) error { return callError{fmt.Sprintf(format, args...)} }
 
 // Call runs browser_search, browser_open or browser_find. A failure of a page is reported in Output and Failed.
 // The error is the cause of ctx.
 func (s *Session) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
-	result, err := s.call(ctx, c)
+	result, err := s.dispatch(ctx, c)
 	if err == nil {
 		return result, nil
 	}
@@ -50,21 +50,21 @@ func (s *Session) Call(ctx context.Context, c inference.BuiltinCall) (inference.
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
 
-	return inference.ToolResult{Output: "Error: " + sentence(err), Failed: true}, nil
+	return inference.ToolResult{Output: "Error: " + publicText(err), Failed: true}, nil
 }
 
-// sentence returns the public text of an error.
-func sentence(err error) string {
-	if m, ok := errors.AsType[misuse](err); ok {
+// publicText returns the text of an error that the model may see.
+func publicText(err error) string {
+	if m, ok := errors.AsType[callError](err); ok {
 		return m.text
 	}
 
 	return fault.AsError(err).Message
 }
 
-func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+func (s *Session) dispatch(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	var a arguments
-	if err := a.read(c.Arguments); err != nil {
+	if err := a.parse(c.Arguments); err != nil {
 		return inference.ToolResult{}, err
 	}
 
@@ -77,7 +77,7 @@ func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.
 		return s.find(a)
 	}
 
-	return inference.ToolResult{}, misusef("there is no function %s; there are %s, %s and %s", inline(c.Name, 80),
+	return inference.ToolResult{}, callErrorf("there is no function %s; there are %s, %s and %s", inline(c.Name, 80),
 		inference.SearchFunction, inference.OpenFunction, inference.FindFunction)
 }
 
@@ -88,7 +88,7 @@ type arguments struct {
 	Top, Cursor, Loc, NumLines *number
 }
 
-func (a *arguments) read(raw string) error {
+func (a *arguments) parse(raw string) error {
 	var members struct {
 		Query    text    `json:"query"`
 		Pattern  text    `json:"pattern"`
@@ -105,8 +105,8 @@ func (a *arguments) read(raw string) error {
 	}
 
 	if err := json.Unmarshal([]byte(raw), &members); err != nil {
-		return misusef(
-			"the arguments are no JSON object of the function's form: " +
+		return callErrorf(
+			"the arguments are not a JSON object of the function's form: " +
 				"text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and " +
 				"num_lines",
 		)
@@ -155,7 +155,7 @@ type number int
 func (n *number) UnmarshalJSON(b []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(b), `" `), 64)
 	if err != nil || f != float64(int32(f)) {
-		return errors.New("no whole number")
+		return errors.New("not a whole number")
 	}
 	*n = number(f)
 
@@ -177,7 +177,7 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 
 	query := inline(string(a.Query), maxQuery)
 	if query == "" {
-		return inference.ToolResult{}, misusef("query is missing: say what to search for")
+		return inference.ToolResult{}, callErrorf("query is missing: say what to search for")
 	}
 	top := min(max(a.Top.or(defaultTop), 1), maxTop)
 	key := fmt.Sprintf("search %d %s", top, query)
@@ -188,10 +188,10 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 		if err != nil {
 			return inference.ToolResult{}, err
 		}
-		p = results(query, presentable(found, top))
+		p = results(query, cleanResults(found, top))
 	}
 
-	if err := s.keep(key, p); err != nil {
+	if err := s.storePage(key, p); err != nil {
 		return inference.ToolResult{}, err
 	}
 	result, err := s.show(p, 0, 0)
@@ -209,9 +209,9 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 	id, err := strconv.Atoi(string(a.ID))
 	switch {
 	case err != nil && a.ID != "":
-		return s.visit(ctx, whole(string(a.ID)), loc, num)
+		return s.visit(ctx, withScheme(string(a.ID)), loc, num)
 	case a.ID == "" || id < 0: // scroll
-		p, err := s.at(a.Cursor)
+		p, err := s.pageAt(a.Cursor)
 		if err != nil {
 			return inference.ToolResult{}, err
 		}
@@ -219,13 +219,13 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 		return s.show(p, max(loc, 0), num)
 	}
 
-	p, err := s.at(a.Cursor)
+	p, err := s.pageAt(a.Cursor)
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
 
 	if id >= len(p.links) {
-		return inference.ToolResult{}, misusef(
+		return inference.ToolResult{}, callErrorf(
 			"link %d is not on the page at cursor %d; it has %d links, from 0 on",
 			id,
 			s.cursor(a.Cursor),
@@ -233,15 +233,15 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 		)
 	}
 
-	if loc < 0 && p.spots != nil {
-		loc = max(p.spots[id]-matchLines, 0)
+	if loc < 0 && p.linkLines != nil {
+		loc = max(p.linkLines[id]-linesPerMatch, 0)
 	}
 
 	return s.visit(ctx, p.links[id], loc, num)
 }
 
-// whole returns an address with its scheme.
-func whole(address string) string {
+// withScheme adds https:// to an address that a model wrote without a scheme.
+func withScheme(address string) string {
 	if address = strings.TrimSpace(address); bareAddress.MatchString(address) {
 		return "https://" + address
 	}
@@ -254,12 +254,12 @@ func (s *Session) visit(ctx context.Context, address string, loc, num int) (infe
 	p := s.pages[address]
 	if p == nil {
 		var err error
-		if p, err = s.browser.fetcher.page(ctx, address); err != nil {
+		if p, err = s.browser.fetcher.fetchPage(ctx, address); err != nil {
 			return inference.ToolResult{}, err
 		}
 	}
 
-	if err := s.keep(address, p); err != nil {
+	if err := s.storePage(address, p); err != nil {
 		return inference.ToolResult{}, err
 	}
 
@@ -267,17 +267,17 @@ func (s *Session) visit(ctx context.Context, address string, loc, num int) (infe
 }
 
 func (s *Session) find(a arguments) (inference.ToolResult, error) {
-	p, err := s.at(a.Cursor)
+	p, err := s.pageAt(a.Cursor)
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
 
 	if strings.TrimSpace(string(a.Pattern)) == "" {
-		return inference.ToolResult{}, misusef("pattern is missing: say which text to find")
+		return inference.ToolResult{}, callErrorf("pattern is missing: say which text to find")
 	}
 
 	if p.derived {
-		return inference.ToolResult{}, misusef(
+		return inference.ToolResult{}, callErrorf(
 			"text cannot be found in the results of a search or of find; open a page first",
 		)
 	}
@@ -287,27 +287,27 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 
 func (s *Session) cursor(c *number) int { return c.or(len(s.stack) - 1) }
 
-// at returns the page of a cursor, or the last page.
-func (s *Session) at(c *number) (*page, error) {
+// pageAt returns the page of a cursor; without a cursor, the page shown last.
+func (s *Session) pageAt(c *number) (*page, error) {
 	i := s.cursor(c)
 	switch {
 	case len(s.stack) == 0:
-		return nil, misusef("no page is open yet: search, or open an address")
+		return nil, callErrorf("no page is open yet: search, or open an address")
 	case i >= len(s.stack):
-		return nil, misusef("cursor %d does not exist; there are 0 to %d", i, len(s.stack)-1)
+		return nil, callErrorf("cursor %d does not exist; there are 0 to %d", i, len(s.stack)-1)
 	}
 
 	return s.stack[i], nil
 }
 
-// keep stores a page for the rest of the request.
-func (s *Session) keep(key string, p *page) error {
+// storePage keeps a page for the rest of the request, under key and under its own address.
+func (s *Session) storePage(key string, p *page) error {
 	if s.pages[key] != nil {
 		return nil
 	}
 
 	if s.memory += p.size(); s.memory > maxMemory {
-		return misusef("too much was opened for one request; answer with what was read")
+		return callErrorf("too much was opened for one request; answer with what was read")
 	}
 
 	s.pages[key] = p
@@ -318,10 +318,11 @@ func (s *Session) keep(key string, p *page) error {
 	return nil
 }
 
-// show puts a view on the stack.
+// show adds a view of the page to the stack and returns it. loc is its first line, num the number of lines; see
+// page.view.
 func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	if loc >= len(p.lines) {
-		return inference.ToolResult{}, misusef(
+		return inference.ToolResult{}, callErrorf(
 			"line %d does not exist; the last line of the page is %d",
 			loc,
 			len(p.lines)-1,
@@ -329,7 +330,7 @@ func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	}
 
 	if len(s.stack) == maxViews {
-		return inference.ToolResult{}, misusef(
+		return inference.ToolResult{}, callErrorf(
 			"no more than %d views are shown for one request; answer with what was read",
 			maxViews,
 		)

@@ -196,8 +196,8 @@ func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 		arguments string
 		want      string
 	}{
-		"no JSON":                {opened, inference.OpenFunction, `{"id": `, "no JSON object"},
-		"a list":                 {opened, inference.OpenFunction, `[1]`, "no JSON object"},
+		"no JSON":                {opened, inference.OpenFunction, `{"id": `, "not a JSON object"},
+		"a list":                 {opened, inference.OpenFunction, `[1]`, "not a JSON object"},
 		"half a line":            {opened, inference.OpenFunction, `{"loc": 1.5}`, "whole numbers"},
 		"no query":               {with.Session(), inference.SearchFunction, `{}`, "query is missing"},
 		"no search engine":       {without.Session(), inference.SearchFunction, `{"query":"a"}`, "SEARXNG_URL or SEARCH_URL"},

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// robotsFor is how long a robots.txt is valid. RFC 9309 allows at most a day.
-	robotsFor = time.Hour
+	// robotsTTL is how long a robots.txt is valid. RFC 9309 allows at most a day.
+	robotsTTL = time.Hour
 	// maxRobots is the number of bytes that are read of a robots.txt. RFC 9309 requires 500 KiB. Rules of that
 	// size take 2 s for each page, and hardly any site has more than 128 KiB.
-	maxRobots  = 128 << 10
-	robotsWait = 10 * time.Second
-	// A site gets burst requests at once and then one each pause. patience is how long a request waits for its
-	// turn.
-	pause    = 500 * time.Millisecond
-	burst    = 6
-	patience = 10 * time.Second
-	// maxKnown bounds the bytes of rules of all sites.
-	maxKnown = 16 << 20
+	maxRobots     = 128 << 10
+	robotsTimeout = 10 * time.Second
+	// A site receives burst requests at once and then one each requestInterval. limiterWait bounds the wait of a
+	// request for that rate.
+	requestInterval = 500 * time.Millisecond
+	burst           = 6
+	limiterWait     = 10 * time.Second
+	// maxRuleBytes bounds the bytes of rules of all sites.
+	maxRuleBytes = 16 << 20
 )
 
 // sites holds the state of servers, by scheme, host and port.
@@ -43,13 +43,13 @@ type sites struct {
 	known *recent.Cache[*site]
 }
 
-// site is one of them.
+// site is the state of one server.
 type site struct {
 	limiter *rate.Limiter
-	// turn holds a token. The goroutine that has it may use the fields below.
-	turn   chan struct{}
+	// lock guards the fields below. It is a channel, because a wait for it must end with the context.
+	lock   chan struct{}
 	rules  string // of its robots.txt
-	closed bool   // the server could not say what is allowed
+	failed bool   // the server answered with an error, so nothing is allowed
 	read   time.Time
 }
 
@@ -57,24 +57,28 @@ func newSites(o Options) *sites {
 	name, _, _ := strings.Cut(o.UserAgent, "/")
 
 	return &sites{
-		client: o.Policy.Client(guard.ClientOptions{Timeout: min(robotsWait, o.Timeout), MaxRedirects: maxRedirects}),
-		agent:  o.UserAgent, name: name, known: recent.New[*site](maxKnown),
+		client: o.Policy.Client(
+			guard.ClientOptions{Timeout: min(robotsTimeout, o.Timeout), MaxRedirects: maxRedirects},
+		),
+		agent: o.UserAgent,
+		name:  name,
+		known: recent.New[*site](maxRuleBytes),
 	}
 }
 
-// enter waits until an address may be requested from its site. Errors: PageError when robots.txt forbids it or
+// waitFor waits until an address may be requested from its site. Errors: PageError when robots.txt forbids it or
 // there are too many requests.
-func (s *sites) enter(ctx context.Context, u *url.URL) error {
-	at := s.lookUp(u)
-	if err := s.admit(ctx, u, at); err != nil {
+func (s *sites) waitFor(ctx context.Context, u *url.URL) error {
+	target := s.lookUp(u)
+	if err := s.checkRobots(ctx, u, target); err != nil {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, limiterWait)
 	defer cancel()
 
-	if err := at.limiter.Wait(ctx); err != nil {
-		return fault.Errorf(fault.PageError, "%s is being asked too often; try another page", inline(u.Host, maxShown)).
+	if err := target.limiter.Wait(ctx); err != nil {
+		return fault.Errorf(fault.PageError, "%s received too many requests from this server; try another page", inline(u.Host, maxAddress)).
 			WithCause(err)
 	}
 
@@ -86,13 +90,13 @@ func (s *sites) lookUp(u *url.URL) *site {
 	defer s.mu.Unlock()
 	key := origin(u)
 
-	at, ok := s.known.Get(key)
+	target, ok := s.known.Get(key)
 	if !ok {
-		at = &site{turn: make(chan struct{}, 1), limiter: rate.NewLimiter(rate.Every(pause), burst)}
-		s.known.Put(key, at, siteSize)
+		target = &site{lock: make(chan struct{}, 1), limiter: rate.NewLimiter(rate.Every(requestInterval), burst)}
+		s.known.Put(key, target, siteSize)
 	}
 
-	return at
+	return target
 }
 
 // siteSize is the approximate memory of a site without its rules, in bytes.
@@ -100,45 +104,46 @@ const siteSize = 300
 
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// admit checks an address against the rules of its site.
-func (s *sites) admit(ctx context.Context, u *url.URL, at *site) error {
+// checkRobots checks an address against the robots.txt of its site. Errors: PageError, the cause of ctx.
+func (s *sites) checkRobots(ctx context.Context, u *url.URL, target *site) error {
 	select {
-	case at.turn <- struct{}{}:
+	case target.lock <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 
-	if at.read.IsZero() || time.Since(at.read) > robotsFor {
-		s.ask(ctx, u, at)
-		s.known.Put(origin(u), at, siteSize+len(at.rules))
+	if target.read.IsZero() || time.Since(target.read) > robotsTTL {
+		s.readRobots(ctx, u, target)
+		s.known.Put(origin(u), target, siteSize+len(target.rules))
 	}
-	rules, closed := at.rules, at.closed
-	<-at.turn
+	rules, failed := target.rules, target.failed
+	<-target.lock
 
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case closed:
+	case failed:
 		return fault.Errorf(
 			fault.PageError,
-			"%s cannot show its robots.txt now, so its pages are not read",
-			inline(u.Host, maxShown),
+			"%s could not deliver its robots.txt, so its pages are not read",
+			inline(u.Host, maxAddress),
 		)
 	case rules != "" && !grobotstxt.AgentAllowed(rules, s.name, u.String()):
 		return fault.Errorf(
 			fault.PageError,
 			"the robots.txt of %s asks programs not to read %s",
-			inline(u.Host, maxShown),
-			inline(u.EscapedPath(), maxShown),
+			inline(u.Host, maxAddress),
+			inline(u.EscapedPath(), maxAddress),
 		)
 	}
 
 	return nil
 }
 
-// ask reads the robots.txt of a site (RFC 9309, 2.3.1). A missing file allows everything; an error of the server
-// forbids everything. If the server does not respond, the page would fail as well, so ask returns that error.
-func (s *sites) ask(ctx context.Context, u *url.URL, at *site) {
+// readRobots reads the robots.txt of a site (RFC 9309, 2.3.1). A missing file allows everything; an error of the
+// server forbids everything. If the server does not respond, readRobots leaves the site unchanged, and the request
+// for the page reports the failure.
+func (s *sites) readRobots(ctx context.Context, u *url.URL, target *site) {
 	robots := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, robots.String(), nil)
@@ -157,10 +162,10 @@ func (s *sites) ask(ctx context.Context, u *url.URL, at *site) {
 	if ctx.Err() != nil {
 		return
 	}
-	at.read, at.rules = time.Now(), ""
+	target.read, target.rules = time.Now(), ""
 
-	at.closed = err != nil || resp.StatusCode/100 == 5
+	target.failed = err != nil || resp.StatusCode/100 == 5
 	if resp.StatusCode/100 == 2 {
-		at.rules = string(body)
+		target.rules = string(body)
 	}
 }

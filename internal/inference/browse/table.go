@@ -41,47 +41,47 @@ func layoutTables(root *html.Node) map[*html.Node]bool {
 	return found
 }
 
-// table writes data as rows | a | b |, and a layout table as blocks.
-func (w *writer) table(n *html.Node) {
-	w.block(2)
-	defer w.block(2)
+// writeTable writes data as rows | a | b |, and a layout table as blocks.
+func (w *writer) writeTable(n *html.Node) {
+	w.requestBreaks(2)
+	defer w.requestBreaks(2)
 
 	if w.layout[n] || w.cells > 0 {
-		w.children(n)
+		w.writeChildren(n)
 		return
 	}
 	first := true
-	w.rows(n, func(tr *html.Node) {
-		w.block(1)
+	w.writeRows(n, func(tr *html.Node) {
+		w.requestBreaks(1)
 
-		cells, heads := w.row(tr)
+		cells, heads := w.writeRow(tr)
 		if first && cells > 0 && cells == heads {
-			w.block(1)
-			w.word("|" + strings.Repeat("---|", min(cells, 64)))
+			w.requestBreaks(1)
+			w.writeWord("|" + strings.Repeat("---|", min(cells, 64)))
 		}
 		first = first && cells == 0
-		w.block(1)
+		w.requestBreaks(1)
 	})
 }
 
-// rows calls row for each row below n, and writes other content.
-func (w *writer) rows(n *html.Node, row func(*html.Node)) {
+// writeRows calls row for each row below n, and writes other content.
+func (w *writer) writeRows(n *html.Node, row func(*html.Node)) {
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		switch c.DataAtom {
 		case atom.Thead, atom.Tbody, atom.Tfoot:
-			w.rows(c, row)
+			w.writeRows(c, row)
 		case atom.Tr:
 			if !hidden(c) {
 				row(c)
 			}
 		default:
-			w.node(c)
+			w.writeNode(c)
 		}
 	}
 }
 
-// row writes one row. It returns the number of its cells and of those that are headings.
-func (w *writer) row(tr *html.Node) (cells, heads int) {
+// writeRow writes one row. It returns the number of its cells and of those that are headings.
+func (w *writer) writeRow(tr *html.Node) (cells, heads int) {
 	for c := tr.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {
 			continue
@@ -90,16 +90,16 @@ func (w *writer) row(tr *html.Node) (cells, heads int) {
 		if cells++; c.DataAtom == atom.Th {
 			heads++
 		}
-		w.word("|")
+		w.writeWord("|")
 		w.space = true
 		w.cells++
-		w.children(c)
+		w.writeChildren(c)
 		w.cells--
 		w.space = true
 	}
 
 	if cells > 0 {
-		w.word("|")
+		w.writeWord("|")
 	}
 
 	return cells, heads

@@ -18,38 +18,38 @@ const (
 	maxIndent = 16
 )
 
-// writer converts HTML to text in one pass with any nesting. Blocks get their own lines. It visits no node twice,
-// except for the text of a link.
+// writer converts HTML to text in one pass. Blocks have lines of their own. It visits no node twice, except in the
+// text of a link, so its time does not depend on the nesting.
 type writer struct {
 	base  *url.URL
 	links []string
 	ids   map[string]int
 
 	out strings.Builder
-	// breaks are the line feeds, and space the space, that are due before the next text. The text does not begin
-	// with them.
+	// breaks is the number of line feeds, and space says whether a space, that are due before the next text. The
+	// first text has none before it.
 	breaks int
 	space  bool
-	// indent begins each line. mark comes before the next text, after outer instead of indent at the beginning of
-	// a line. A mark without text is dropped.
+	// indent begins each line. mark, such as the number of a list item, is written once, before the next text. A line
+	// that begins with a mark has outer before it instead of indent. A mark without text is dropped.
 	indent      string
 	mark, outer string
-	pre         int // elements around that keep white space
-	cells       int // cells of tables of data around: all in them is one line
+	pre         int // nesting depth of elements that keep white space
+	cells       int // nesting depth of cells of data tables, whose text stays on one line
 	layout      map[*html.Node]bool
-	cut         bool // not all of it fits
+	cut         bool // text beyond maxText was dropped
 }
 
 // textOf returns the text of a tree and the addresses of its links. cut means that the text is incomplete.
 func textOf(root *html.Node, base *url.URL) (text string, links []string, cut bool) {
 	w := &writer{base: base, ids: map[string]int{}, layout: layoutTables(root)}
-	w.node(root)
+	w.writeNode(root)
 
 	return w.out.String(), w.links, w.cut
 }
 
-// write appends text. It collapses white space unless the text is preformatted.
-func (w *writer) write(s string) {
+// writeText appends text. It collapses white space unless the text is preformatted.
+func (w *writer) writeText(s string) {
 	if w.pre > 0 {
 		s = strings.ReplaceAll(s, "\t", "    ")
 	}
@@ -60,7 +60,7 @@ func (w *writer) write(s string) {
 			if i > 0 {
 				w.breaks++
 			}
-			w.word(line)
+			w.writeWord(line)
 		}
 
 		return
@@ -76,13 +76,13 @@ func (w *writer) write(s string) {
 		if n < 0 {
 			n = len(s)
 		}
-		w.word(s[:n])
+		w.writeWord(s[:n])
 		s = s[n:]
 	}
 }
 
-// word appends text without line feeds, after due line feeds and spaces.
-func (w *writer) word(s string) {
+// writeWord appends text without line feeds, after due line feeds and spaces.
+func (w *writer) writeWord(s string) {
 	if s == "" || w.cut {
 		return
 	}
@@ -112,8 +112,8 @@ func (w *writer) word(s string) {
 	w.breaks, w.space, w.mark = 0, false, ""
 }
 
-// block requests line feeds before the next text.
-func (w *writer) block(breaks int) {
+// requestBreaks requests line feeds before the next text.
+func (w *writer) requestBreaks(breaks int) {
 	switch {
 	case w.cells > 0:
 		w.space = breaks > 0 || w.space
@@ -122,27 +122,27 @@ func (w *writer) block(breaks int) {
 	}
 }
 
-func (w *writer) children(n *html.Node) {
+func (w *writer) writeChildren(n *html.Node) {
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
-		w.node(c)
+		w.writeNode(c)
 	}
 }
 
-func (w *writer) node(n *html.Node) {
+func (w *writer) writeNode(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
-		w.write(n.Data)
+		w.writeText(n.Data)
 	case html.DocumentNode:
-		w.children(n)
+		w.writeChildren(n)
 	case html.ElementNode:
 		if !hidden(n) {
-			w.element(n)
+			w.writeElement(n)
 		}
 	}
 }
 
-// marked writes the children with a mark before the first line, and indents the others.
-func (w *writer) marked(n *html.Node, mark, indent string) {
+// writeMarked writes the children with a mark before the first line, and indents the others.
+func (w *writer) writeMarked(n *html.Node, mark, indent string) {
 	before, marks, length := w.indent, w.mark, w.out.Len()
 	if w.mark == "" {
 		w.outer = w.indent
@@ -155,58 +155,59 @@ func (w *writer) marked(n *html.Node, mark, indent string) {
 	if len(w.indent)+len(indent) <= maxIndent {
 		w.indent += indent
 	}
-	w.children(n)
+	w.writeChildren(n)
 
+	// No text was written, so the added mark is dropped.
 	if w.indent = before; w.out.Len() == length {
 		w.mark = marks
 	}
 }
 
-func (w *writer) element(n *html.Node) {
+func (w *writer) writeElement(n *html.Node) {
 	switch n.DataAtom {
 	case atom.A:
-		w.link(n)
+		w.writeLink(n)
 	case atom.Br:
-		w.block(1)
+		w.requestBreaks(1)
 	case atom.Hr:
-		w.block(2)
-		w.word("---")
-		w.block(2)
+		w.requestBreaks(2)
+		w.writeWord("---")
+		w.requestBreaks(2)
 	case atom.Img:
 		if alt := label(attr(n, "alt"), maxLabel); alt != "" {
-			w.write("[Image: " + alt + "]")
+			w.writeText("[Image: " + alt + "]")
 		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		w.block(2)
-		w.marked(n, "######"[:n.Data[1]-'0']+" ", "")
-		w.block(2)
+		w.requestBreaks(2)
+		w.writeMarked(n, "######"[:n.Data[1]-'0']+" ", "")
+		w.requestBreaks(2)
 	case atom.Ul, atom.Ol, atom.Menu:
-		w.list(n)
+		w.writeList(n)
 	case atom.Dd:
-		w.block(1)
-		w.marked(n, "  ", "  ")
-		w.block(1)
+		w.requestBreaks(1)
+		w.writeMarked(n, "  ", "  ")
+		w.requestBreaks(1)
 	case atom.Blockquote:
-		w.block(2)
-		w.marked(n, "> ", "> ")
-		w.block(2)
+		w.requestBreaks(2)
+		w.writeMarked(n, "> ", "> ")
+		w.requestBreaks(2)
 	case atom.Pre:
-		w.preformatted(n)
+		w.writePreformatted(n)
 	case atom.Table:
-		w.table(n)
+		w.writeTable(n)
 	case atom.Math:
 		if tex := attr(n, "alttext"); tex != "" {
-			w.write(tex)
+			w.writeText(tex)
 			return
 		}
-		w.children(n)
+		w.writeChildren(n)
 	case atom.Sup, atom.Sub:
-		w.raised(n)
+		w.writeRaised(n)
 	default:
 		breaks := blocks[n.DataAtom]
-		w.block(breaks)
-		w.children(n)
-		w.block(breaks)
+		w.requestBreaks(breaks)
+		w.writeChildren(n)
+		w.requestBreaks(breaks)
 	}
 }
 
@@ -240,17 +241,17 @@ var blocks = map[atom.Atom]int{
 	atom.Center:     1,
 }
 
-func (w *writer) list(n *html.Node) {
+func (w *writer) writeList(n *html.Node) {
 	around := 2
 	if w.indent != "" {
 		around = 1
 	}
-	w.block(around)
+	w.requestBreaks(around)
 	number := 0
 
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		if c.DataAtom != atom.Li || hidden(c) {
-			w.node(c)
+			w.writeNode(c)
 			continue
 		}
 		number++
@@ -259,42 +260,42 @@ func (w *writer) list(n *html.Node) {
 		if n.DataAtom == atom.Ol {
 			mark = itoa(number) + ". "
 		}
-		w.block(1)
-		w.marked(c, mark, "  ")
+		w.requestBreaks(1)
+		w.writeMarked(c, mark, "  ")
 	}
-	w.block(around)
+	w.requestBreaks(around)
 }
 
-func (w *writer) preformatted(n *html.Node) {
+func (w *writer) writePreformatted(n *html.Node) {
 	if w.cells > 0 {
-		w.children(n)
+		w.writeChildren(n)
 		return
 	}
-	w.block(2)
-	w.word("```")
+	w.requestBreaks(2)
+	w.writeWord("```")
 	w.breaks = 1
 	w.pre++
-	w.children(n)
+	w.writeChildren(n)
 	w.pre--
 	w.breaks = 1
-	w.word("```")
-	w.block(2)
+	w.writeWord("```")
+	w.requestBreaks(2)
 }
 
-// raised writes 10^{6} for 10<sup>6</sup>, which would read as 106.
-func (w *writer) raised(n *html.Node) {
+// writeRaised writes 10^{6} for 10<sup>6</sup>, which would read as 106.
+func (w *writer) writeRaised(n *html.Node) {
 	c := n.FirstChild
 	if c == nil || c.Type != html.TextNode || c.NextSibling != nil || len(c.Data) > 20 {
-		w.children(n)
+		w.writeChildren(n)
 		return
 	}
 	mark := map[atom.Atom]string{atom.Sup: "^{", atom.Sub: "_{"}[n.DataAtom]
-	w.word(mark + inline(c.Data, 20) + "}")
+	w.writeWord(mark + inline(c.Data, 20) + "}")
 }
 
-// link writes 【id†text†domain】. Links to the same address have the same number.
-func (w *writer) link(n *html.Node) {
-	text := label(plain(n), maxLabel)
+// writeLink writes 【id†text†domain】. Links to the same address have the same number.
+func (w *writer) writeLink(n *html.Node) {
+	text := label(inlineText(n), maxLabel)
 	if text == "" {
 		text = label(attr(n, "aria-label")+" "+attr(n, "title"), maxLabel)
 	}
@@ -304,7 +305,7 @@ func (w *writer) link(n *html.Node) {
 	case text == "":
 		return
 	case target == nil:
-		w.write(text)
+		w.writeText(text)
 		return
 	}
 	address := target.String()
@@ -312,13 +313,13 @@ func (w *writer) link(n *html.Node) {
 	id, known := w.ids[address]
 	if !known {
 		if len(w.links) == maxLinks {
-			w.write(text)
+			w.writeText(text)
 			return
 		}
 		id = len(w.links)
 		w.ids[address], w.links = id, append(w.links, address)
 	}
-	w.word("【" + itoa(id) + "†" + text + "†" + label(target.Hostname(), 80) + "】")
+	w.writeWord("【" + itoa(id) + "†" + text + "†" + label(target.Hostname(), 80) + "】")
 }
 
 // target returns the address of a link, or nil unless it is another web page.

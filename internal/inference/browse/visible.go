@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain returns the text of a tree as one line, up to the length of a link text.
-func plain(n *html.Node) string {
+// inlineText returns the visible text of a tree on one line, somewhat more than maxLabel characters of it.
+func inlineText(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
@@ -42,8 +42,8 @@ func plain(n *html.Node) string {
 	return b.String()
 }
 
-// unseen are elements whose content is not shown.
-var unseen = []atom.Atom{
+// invisibleElements are elements whose content is not shown.
+var invisibleElements = []atom.Atom{
 	atom.Head,
 	atom.Script,
 	atom.Style,
@@ -68,7 +68,7 @@ var unseen = []atom.Atom{
 // hidden reports whether an element is invisible by its own attributes. Text that only models read could mislead
 // them.
 func hidden(n *html.Node) bool {
-	if slices.Contains(unseen, n.DataAtom) {
+	if slices.Contains(invisibleElements, n.DataAtom) {
 		return true
 	}
 
@@ -81,7 +81,7 @@ func hidden(n *html.Node) bool {
 				return true
 			}
 		case "style":
-			if unseenStyle(a.Val) {
+			if hidesElement(a.Val) {
 				return true
 			}
 		}
@@ -90,7 +90,7 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
-func unseenStyle(style string) bool {
+func hidesElement(style string) bool {
 	for d := range strings.SplitSeq(strings.ToLower(style[:min(len(style), 4096)]), ";") {
 		switch strings.TrimSuffix(strings.Join(strings.Fields(d), ""), "!important") {
 		case "display:none", "visibility:hidden", "visibility:collapse", "opacity:0", "font-size:0", "font-size:0px":

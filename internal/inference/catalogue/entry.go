@@ -14,9 +14,9 @@ import (
 
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
 
-// complete checks an entry and replaces its ${NAME} values. With an error it returns the name of
-// the field at fault.
-func complete(m *inference.Model, getenv func(string) string) (string, error) {
+// completeModel checks an entry and replaces its ${NAME} values. With an error it returns the name of the invalid
+// field.
+func completeModel(m *inference.Model, getenv func(string) string) (string, error) {
 	if field, err := checkNames(m); err != nil {
 		return field, err
 	}

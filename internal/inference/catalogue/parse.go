@@ -41,9 +41,9 @@ func Parse(path string, data []byte, getenv func(string) string) (*inference.Cat
 	for i := range file.Models {
 		m := &file.Models[i]
 
-		field, err := complete(m, getenv)
+		field, err := completeModel(m, getenv)
 		if err == nil {
-			field, err = takeNames(taken, m)
+			field, err = reserveNames(taken, m)
 		}
 
 		if err != nil {
@@ -61,9 +61,9 @@ func Parse(path string, data []byte, getenv func(string) string) (*inference.Cat
 	return c, nil
 }
 
-// takeNames adds the names of a model to those that are taken. It returns the field with a name
-// that another model has, and an error.
-func takeNames(taken map[string]bool, m *inference.Model) (string, error) {
+// reserveNames adds the names of a model to taken. If another model has one of them, it returns an error and the
+// field with that name.
+func reserveNames(taken map[string]bool, m *inference.Model) (string, error) {
 	if taken[m.ID] {
 		return "id", fmt.Errorf(
 			"%q is already the name of a model; several servers of one model are upstreams of one entry",

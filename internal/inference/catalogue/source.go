@@ -19,7 +19,7 @@ import (
 // maxFile is the largest models.yaml, in bytes.
 const maxFile = 1 << 20
 
-// SourceOptions say where a Source reads the models.
+// SourceOptions configure a Source.
 type SourceOptions struct {
 	// Path names the models.yaml, of at most 1 MiB. Default: no file, so Discover
 	// is asked.
@@ -88,8 +88,8 @@ func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 	return s, s.readFile()
 }
 
-// discovers reports whether the models are those of this machine: there is no file, and there
-// has been none.
+// discovers reports whether the models come from Discover: no file is configured, or the optional file has never
+// existed.
 func (s *Source) discovers() bool {
 	return s.opts.Path == "" || s.opts.Optional && s.seen == fileState{}
 }
@@ -100,26 +100,26 @@ func (s *Source) Current() *inference.Catalogue { return s.current.Load() }
 // Run follows the file, or the servers of this machine, until ctx ends. It logs a file that is
 // wrong and keeps the models that it had.
 func (s *Source) Run(ctx context.Context) {
-	tick, look := time.NewTicker(s.opts.Interval), time.NewTicker(s.opts.DiscoverInterval)
-	defer tick.Stop()
-	defer look.Stop()
+	fileTick, discoverTick := time.NewTicker(s.opts.Interval), time.NewTicker(s.opts.DiscoverInterval)
+	defer fileTick.Stop()
+	defer discoverTick.Stop()
 
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-discoverTick.C:
 			if s.discovers() {
 				s.discover(ctx)
 			}
-		case <-tick.C:
-			s.followFile(ctx)
+		case <-fileTick.C:
+			s.reloadIfChanged(ctx)
 		}
 	}
 }
 
-// followFile reads the file again if it has changed.
-func (s *Source) followFile(ctx context.Context) {
+// reloadIfChanged reads the file again if its time or size has changed.
+func (s *Source) reloadIfChanged(ctx context.Context) {
 	now := stateOf(s.opts.Path)
 	if now == s.seen || now == (fileState{}) && s.opts.Optional {
 		// A file that disappears may be about to be replaced: its models stay.
@@ -139,6 +139,7 @@ func (s *Source) followFile(ctx context.Context) {
 func (s *Source) discover(ctx context.Context) {
 	for i, find := range s.opts.Discover {
 		models, err := find(ctx)
+		// After a time-out the server is only busy, so its models stay.
 		if slow, ok := errors.AsType[net.Error](err); !ok || !slow.Timeout() {
 			s.found[i] = models
 		}
@@ -159,7 +160,7 @@ func (s *Source) discover(ctx context.Context) {
 	}
 }
 
-// readFile replaces the catalogue by that of the file.
+// readFile replaces the catalogue with that of the file. After an error the old one stays.
 func (s *Source) readFile() error {
 	data, err := input.ReadFile(s.opts.Path, maxFile)
 	switch {

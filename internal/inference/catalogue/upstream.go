@@ -11,8 +11,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// completeUpstream checks an upstream, replaces its ${NAME} values and sets its name. With an
-// error it returns the name of the field at fault.
+// completeUpstream checks an upstream, replaces its ${NAME} values and sets its name. With an error it returns the
+// name of the invalid field.
 func completeUpstream(u *inference.Upstream, getenv func(string) string) (string, error) {
 	for field, value := range map[string]*string{"base_url": &u.BaseURL, "api_key": &u.APIKey, "model": &u.Model} {
 		var err error
@@ -52,6 +52,7 @@ func completeUpstream(u *inference.Upstream, getenv func(string) string) (string
 	return "", nil
 }
 
+// fromEnv matches ${NAME} and ${NAME:-default}.
 var fromEnv = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
 // expand replaces ${NAME} and ${NAME:-default} in a value. A variable that is empty counts as

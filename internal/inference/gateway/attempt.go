@@ -10,11 +10,11 @@ import (
 	"presswork/internal/inference"
 )
 
-// claim identifies whose request waits for a slot at an upstream, and its tier.
-type claim struct{ owner, tier string }
+// requester is the owner of a request and its service tier. Both decide when the request gets a slot at an upstream.
+type requester struct{ owner, tier string }
 
-// attempted is the result of one try of an upstream.
-type attempted struct {
+// outcome is the result of one request to an upstream.
+type outcome struct {
 	err error
 	// emitted reports that the caller has received a part of the answer, so another upstream
 	// must not begin it again.
@@ -25,7 +25,7 @@ type attempted struct {
 
 // upstreamFailed reports whether the failure is the upstream's, not the request's or the
 // caller's.
-func (a attempted) upstreamFailed(ctx context.Context) bool {
+func (a outcome) upstreamFailed(ctx context.Context) bool {
 	if a.err == nil || a.callerFailed || ctx.Err() != nil {
 		return false
 	}
@@ -34,24 +34,25 @@ func (a attempted) upstreamFailed(ctx context.Context) bool {
 	return status > 500 || status == http.StatusTooManyRequests
 }
 
-// attempt tries the model's upstreams until one succeeds. It tries the next one as long as
-// nothing was emitted and the failure is the upstream's, which is then avoided for a while. It
-// does not ask an upstream again after a time-out: the upstream may charge for every request.
-func (g *Gateway) attempt(
+// tryUpstreams calls try with the model's upstreams until one succeeds. It continues with the next one as long as
+// nothing was emitted and the failure is the upstream's, which then cools or pauses; see balancer. It does not use an
+// upstream again after a time-out: the upstream may charge for every request.
+func (g *Gateway) tryUpstreams(
 	ctx context.Context,
 	m *inference.Model,
-	who claim,
-	try func(u *inference.Upstream) attempted,
+	who requester,
+	try func(u *inference.Upstream) outcome,
 ) error {
 	tried := map[string]bool{}
 
-	left := *m
+	remaining := *m
 	for n := 0; ; n++ {
-		u, err := g.balance.take(ctx, &left, who, tried)
+		u, err := g.balance.acquire(ctx, &remaining, who, tried)
 		if err != nil {
 			return err
 		}
 
+		// Other upstreams were tried first, so only a repeated one gets time to recover.
 		if tried[u.Key()] {
 			if err := sleep(ctx, backoff(n)); err != nil {
 				g.balance.release(u, 0, err)
@@ -78,7 +79,7 @@ func (g *Gateway) attempt(
 
 		failed := inference.AsError(a.err)
 		if failed.Status == http.StatusTooManyRequests {
-			g.balance.limit(u, failed.RetryAfter, defaultPause(m), a.err)
+			g.balance.releaseLimited(u, failed.RetryAfter, defaultPause(m), a.err)
 		} else {
 			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
 		}
@@ -88,13 +89,13 @@ func (g *Gateway) attempt(
 		}
 
 		if failed.Code == inference.UpstreamTimeout {
-			left.Upstreams = slices.DeleteFunc(
-				slices.Clone(left.Upstreams),
+			remaining.Upstreams = slices.DeleteFunc(
+				slices.Clone(remaining.Upstreams),
 				func(o inference.Upstream) bool { return o.Key() == u.Key() },
 			)
 		}
 
-		if n >= retries(m) || len(left.Upstreams) == 0 {
+		if n >= retries(m) || len(remaining.Upstreams) == 0 {
 			if limited := g.balance.rateLimited(m); limited != nil {
 				return limited
 			}
@@ -136,8 +137,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// defaultPause returns the longest pause of an upstream after a 429 without a Retry-After. There
-// is none if the model has no other upstream.
+// defaultPause returns the longest pause of an upstream after a 429 without a Retry-After. It is 0 if the model has
+// no other upstream: a pause would only reject requests that might succeed.
 func defaultPause(m *inference.Model) time.Duration {
 	if len(m.Upstreams) == 1 {
 		return 0

@@ -22,27 +22,27 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 	defer cancel()
 	length := cmp.Or(r.Duration, m.Routing.Timeout)
 
-	err = g.attempt(ctx, m, claim{owner: r.Owner}, func(u *inference.Upstream) attempted {
+	err = g.tryUpstreams(ctx, m, requester{owner: r.Owner}, func(u *inference.Upstream) outcome {
 		engine, err := g.audioEngine(u)
 		if err != nil {
-			return attempted{err: err}
+			return outcome{err: err}
 		}
 
-		ctx, silence, stop := newWatch(ctx, &m.Routing, length)
+		ctx, watch, stop := newWatch(ctx, &m.Routing, length)
 		defer stop()
 
 		t, err = engine.Transcribe(ctx, r, func(answer bool) {
 			if answer {
-				silence.recordAnswer()
+				watch.recordAnswer()
 			} else {
-				silence.extend()
+				watch.extend()
 			}
 		})
 		if err != nil {
-			return attempted{err: endedBy(ctx, err)}
+			return outcome{err: endedBy(ctx, err)}
 		}
 
-		return attempted{}
+		return outcome{}
 	})
 	if err != nil {
 		return nil, endedBy(ctx, err)
@@ -62,18 +62,18 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 
 	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
-	var a attempted
+	var a outcome
 
-	err = g.attempt(ctx, m, claim{owner: r.Owner}, func(u *inference.Upstream) attempted {
+	err = g.tryUpstreams(ctx, m, requester{owner: r.Owner}, func(u *inference.Upstream) outcome {
 		engine, err := g.audioEngine(u)
 		if err != nil {
-			return attempted{err: err}
+			return outcome{err: err}
 		}
 
-		ctx, silence, stop := newWatch(ctx, &m.Routing, 0)
+		ctx, watch, stop := newWatch(ctx, &m.Routing, 0)
 		defer stop()
 		a.err = engine.Speak(ctx, r, func(s *inference.Sound) error {
-			silence.recordAnswer()
+			watch.recordAnswer()
 
 			a.emitted = true
 			err := emit(s)
@@ -103,7 +103,7 @@ func (g *Gateway) audioEngine(u *inference.Upstream) (inference.AudioEngine, err
 		return nil, inference.Errorf(
 			http.StatusBadRequest,
 			inference.UpstreamError,
-			"the model's server takes no audio",
+			"the model's upstream does not support audio",
 		)
 	}
 

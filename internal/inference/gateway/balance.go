@@ -18,15 +18,15 @@ const maxCooldown = 5 * time.Minute
 // maxDoublings bounds how often a pause doubles, so that it cannot overflow.
 const maxDoublings = 30
 
-// balancer gives out slots at upstreams. An upstream that failed cools: it gets requests only
-// when no other upstream can. An upstream at its rate limit pauses and gets none. The balancer
-// keeps the states of upstreams when the catalogue is reloaded. It is safe for concurrent use.
+// balancer assigns slots at upstreams to requests. An upstream that failed cools: it gets requests only when no other
+// upstream can take them. An upstream at its rate limit pauses and gets none. The balancer keeps the states of
+// upstreams when the catalogue is reloaded. It is safe for concurrent use.
 type balancer struct {
 	mu      sync.Mutex
 	states  map[string]*upstreamState
-	waiters []*waiter // in the order in which they came
-	// turns holds the number of each owner's last turn, and turn that of the last turn of
-	// all. Owners take turns, so that many requests of one owner do not block the others.
+	waiters []*waiter // in order of arrival
+	// turns holds the number of each owner's last turn, and turn the number of the last turn of any owner. Owners
+	// take turns, so that many requests of one owner do not block the others.
 	turns map[string]uint64
 	turn  uint64
 }
@@ -50,11 +50,11 @@ type waiter struct {
 	owner string
 	tier  int
 	tried map[string]bool
-	slot  chan granted // buffered: a grant never blocks
+	slot  chan grant // buffered, because grantNext sends while it holds the lock
 }
 
-// granted is a slot at an upstream, or the error why there is none.
-type granted struct {
+// grant is a slot at an upstream, or the error that ends the wait for one.
+type grant struct {
 	upstream *inference.Upstream
 	err      error
 }
@@ -73,11 +73,11 @@ func (b *balancer) state(u *inference.Upstream) *upstreamState {
 	return s
 }
 
-// take waits for a slot at one of the model's upstreams that were not tried, or at any if all
-// were. The caller must return the slot by release or limit. If all upstreams pause, take
-// returns a 429 with the shortest pause as RetryAfter.
-func (b *balancer) take(
-	ctx context.Context, m *inference.Model, who claim, tried map[string]bool,
+// acquire waits for a slot at one of the model's upstreams that were not tried, or at any if all were. The caller
+// must return the slot by release or releaseLimited. If all upstreams pause, acquire returns a 429 with the shortest
+// pause as RetryAfter.
+func (b *balancer) acquire(
+	ctx context.Context, m *inference.Model, who requester, tried map[string]bool,
 ) (*inference.Upstream, error) {
 	b.mu.Lock()
 	if err := b.checkPauses(m); err != nil {
@@ -85,11 +85,11 @@ func (b *balancer) take(
 		return nil, err
 	}
 
-	if u := b.pick(m, tried); u != nil {
+	if u := b.pickUpstream(m, tried); u != nil {
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, slot: make(chan granted, 1)}
+	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, slot: make(chan grant, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 
@@ -103,7 +103,7 @@ func (b *balancer) take(
 	b.mu.Unlock()
 
 	select {
-	case g := <-w.slot: // granted at the moment when ctx ended
+	case g := <-w.slot: // grant at the moment when ctx ended
 		if g.err == nil {
 			// An error without a cooldown leaves the health of the upstream as it is.
 			b.release(g.upstream, 0, context.Cause(ctx))
@@ -149,17 +149,16 @@ func (b *balancer) rateLimited(m *inference.Model) error {
 	return b.checkPauses(m)
 }
 
-// limit returns a slot after a 429. The upstream pauses for wait, or longer if an earlier 429
-// asked for more. If wait is 0 the pause is 1 s, and doubles with each 429 up to most, until a
-// request succeeds.
-func (b *balancer) limit(u *inference.Upstream, wait, most time.Duration, err error) {
+// releaseLimited returns a slot after a 429. The upstream pauses for wait, or longer if an earlier 429 asked for
+// more. If wait is 0 the pause is 1 s, and doubles with each 429 up to longest, until a request succeeds.
+func (b *balancer) releaseLimited(u *inference.Upstream, wait, longest time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state(u)
 	s.active--
 	// Requests that began before the pause do not extend it.
-	if wait == 0 && most > 0 && !s.pauseTo.After(time.Now()) {
-		wait = min(time.Second<<min(s.limited, maxDoublings), most)
+	if wait == 0 && longest > 0 && !s.pauseTo.After(time.Now()) {
+		wait = min(time.Second<<min(s.limited, maxDoublings), longest)
 		s.limited++
 	}
 
@@ -167,7 +166,7 @@ func (b *balancer) limit(u *inference.Upstream, wait, most time.Duration, err er
 		s.pauseTo, s.last = until, err
 		b.scheduleWake(s)
 	}
-	b.admitAll()
+	b.grantAll()
 }
 
 // scheduleWake sets the timer that admits waiters when an upstream may be chosen again. That is
@@ -203,10 +202,10 @@ func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err er
 	case err == nil:
 		s.coolTo, s.last, s.limited = time.Time{}, nil, 0
 	}
-	b.admitAll()
+	b.grantAll()
 }
 
-// wake gives out the slots of an upstream that has cooled or ended its pause.
+// wake assigns the slots of an upstream that has cooled or ended its pause.
 func (b *balancer) wake(s *upstreamState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -214,18 +213,18 @@ func (b *balancer) wake(s *upstreamState) {
 	if now := time.Now(); s.coolTo.After(now) || s.pauseTo.After(now) {
 		b.scheduleWake(s)
 	}
-	b.admitAll()
+	b.grantAll()
 }
 
-// admitAll gives out all free slots. Waiters whose upstreams all pause get an error.
-func (b *balancer) admitAll() {
-	for b.admit() {
+// grantAll assigns all free slots. Waiters whose upstreams all pause get an error. The caller holds the lock.
+func (b *balancer) grantAll() {
+	for b.grantNext() {
 	}
 
 	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
 		err := b.checkPauses(w.model)
 		if err != nil {
-			w.slot <- granted{err: err}
+			w.slot <- grant{err: err}
 		}
 
 		return err != nil
@@ -235,21 +234,20 @@ func (b *balancer) admitAll() {
 	}
 }
 
-// admit gives a slot to the next waiter that can use one, and reports whether there was one. The
-// most urgent tier comes first, then the owner whose last turn was the longest ago, then the
-// request that came first.
-func (b *balancer) admit() bool {
+// grantNext assigns a slot to the next waiter that can use one, and reports whether there was one. The most urgent
+// tier comes first, then the owner whose last turn was the longest ago, then the request that arrived first.
+func (b *balancer) grantNext() bool {
 	order := slices.Clone(b.waiters)
 	slices.SortStableFunc(order, func(x, y *waiter) int {
 		return cmp.Or(cmp.Compare(x.tier, y.tier), cmp.Compare(b.turns[x.owner], b.turns[y.owner]))
 	})
 
 	for _, w := range order {
-		if u := b.pick(w.model, w.tried); u != nil {
+		if u := b.pickUpstream(w.model, w.tried); u != nil {
 			b.turn++
 			b.turns[w.owner] = b.turn
 			b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
-			w.slot <- granted{upstream: u}
+			w.slot <- grant{upstream: u}
 
 			return true
 		}
@@ -270,13 +268,14 @@ func tierRank(serviceTier string) int {
 	return 1
 }
 
-// pick takes a slot for a request of the model. It returns nil if every upstream is full. It
-// chooses a cooling upstream only if there is no healthy one, and never one that pauses.
-func (b *balancer) pick(m *inference.Model, tried map[string]bool) *inference.Upstream {
+// pickUpstream takes a slot for a request of the model, if one is free; otherwise it returns nil. It chooses a
+// cooling upstream only if there is no healthy one, and never one that pauses. The caller holds the lock.
+func (b *balancer) pickUpstream(m *inference.Model, tried map[string]bool) *inference.Upstream {
 	now := time.Now()
 	var healthy, cooling []*inference.Upstream
-	full := false
+	full := false // a healthy upstream has no free slot: wait for it instead of using a cooling one
 
+	// An upstream that was tried is chosen again only when no other one is left.
 	untried := slices.ContainsFunc(
 		m.Upstreams,
 		func(u inference.Upstream) bool { return !tried[u.Key()] && !b.state(&u).pauseTo.After(now) },

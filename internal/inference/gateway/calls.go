@@ -28,8 +28,8 @@ type calls struct {
 	known []string
 	// builtin are the functions of built-in tools. Their calls are not emitted.
 	builtin []string
-	// shown counts the calls that were emitted.
-	shown int
+	// emitted counts the calls that were emitted.
+	emitted int
 	// unchecked emits every call: disable_tool_validation.
 	unchecked bool
 	// validation is the ToolValidation of the model.
@@ -65,11 +65,11 @@ func (c *calls) push(raw inference.RawToolDelta) (inference.ToolDelta, bool) {
 	}
 
 	if k.name == "" {
-		k.name = c.nameOf(raw.Name)
+		k.name = c.resolveName(raw.Name)
 	}
 	k.arguments.WriteString(raw.Arguments)
 
-	return c.show(at)
+	return c.nextDelta(at)
 }
 
 // find returns the index of the call that a delta continues, or -1 for a new call. Some engines
@@ -81,6 +81,7 @@ func (c *calls) find(raw inference.RawToolDelta) int {
 		}
 
 		if raw.ID != "" && k.rawID != "" && raw.ID != k.rawID {
+			// The id is that of another call with the same index.
 			if slices.ContainsFunc(c.list, func(k *call) bool { return k.rawID == raw.ID }) {
 				continue
 			}
@@ -94,9 +95,9 @@ func (c *calls) find(raw inference.RawToolDelta) int {
 	return -1
 }
 
-// nameOf returns the function that the model means by a name. gpt-oss writes a namespace before
+// resolveName returns the function that the model means by a name. gpt-oss writes a namespace before
 // the name.
-func (c *calls) nameOf(name string) string {
+func (c *calls) resolveName(name string) string {
 	name = strings.TrimPrefix(name, "functions.")
 	if under := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, under) {
 		return under
@@ -105,9 +106,9 @@ func (c *calls) nameOf(name string) string {
 	return name
 }
 
-// show returns the part of a call that was not emitted yet. ok is false if there is none, or if
-// the call must not be emitted.
-func (c *calls) show(at int) (_ inference.ToolDelta, ok bool) {
+// nextDelta returns the part of a call that was not emitted yet. ok is false if there is none, or if the call must
+// not be emitted now.
+func (c *calls) nextDelta(at int) (_ inference.ToolDelta, ok bool) {
 	k := c.list[at]
 	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) ||
 		!(c.unchecked || slices.Contains(c.known, k.name)) {
@@ -116,8 +117,8 @@ func (c *calls) show(at int) (_ inference.ToolDelta, ok bool) {
 
 	first := k.index < 0
 	if first {
-		k.index = c.shown
-		c.shown++
+		k.index = c.emitted
+		c.emitted++
 	}
 	d := inference.ToolDelta{Index: k.index, Arguments: k.arguments.String()[k.sent:]}
 
@@ -132,9 +133,9 @@ func (c *calls) show(at int) (_ inference.ToolDelta, ok bool) {
 	return d, d.ID != "" || d.Arguments != ""
 }
 
-// end returns the deltas that complete the calls. A call without arguments gets an empty object,
+// finish returns the deltas that complete the calls. A call without arguments gets an empty object,
 // because every client parses the arguments.
-func (c *calls) end() []inference.ToolDelta {
+func (c *calls) finish() []inference.ToolDelta {
 	if c.single && len(c.list) > 1 {
 		c.list = c.list[:1]
 	}
@@ -146,7 +147,7 @@ func (c *calls) end() []inference.ToolDelta {
 		}
 		k.arguments.WriteString("{}")
 
-		if d, ok := c.show(i); ok {
+		if d, ok := c.nextDelta(i); ok {
 			out = append(out, d)
 		}
 	}
@@ -163,7 +164,7 @@ func (c *calls) release() []inference.ToolDelta {
 	var out []inference.ToolDelta
 
 	for i := range c.list {
-		if d, ok := c.show(i); ok {
+		if d, ok := c.nextDelta(i); ok {
 			out = append(out, d)
 		}
 	}
@@ -222,14 +223,14 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				"Tool call validation failed: attempted to call tool '%s' which was not in request.tools",
+				"Tool call validation failed: outcome to call tool '%s' which was not in request.tools",
 				input.Cut(k.name, 64),
 			)
 		case !slices.Contains(c.known, k.name):
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				"Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow",
+				"Tool call validation failed: outcome to call tool '%s', which tool_choice does not allow",
 				k.name,
 			)
 		}
@@ -289,7 +290,7 @@ func (e *wrongArguments) Unwrap() error { return e.failure }
 
 // feedBack returns a request that tells the model what is wrong with its calls.
 func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference.Request {
-	said := inference.Message{Role: inference.Assistant}
+	answer := inference.Message{Role: inference.Assistant}
 	var results []inference.Message
 
 	for at, k := range c.list {
@@ -297,8 +298,8 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 		if id == "" {
 			id = newCallID()
 		}
-		said.ToolCalls = append(
-			said.ToolCalls,
+		answer.ToolCalls = append(
+			answer.ToolCalls,
 			inference.ToolCall{ID: id, Name: k.name, Arguments: k.arguments.String()},
 		)
 
@@ -315,7 +316,7 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 		)
 	}
 	again := *r
-	again.Messages = slices.Concat(r.Messages, []inference.Message{said}, results)
+	again.Messages = slices.Concat(r.Messages, []inference.Message{answer}, results)
 
 	return &again
 }

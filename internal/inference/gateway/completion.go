@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// completion is the state of one request. It is for one goroutine.
+// completion is the state of one request. It is not safe for concurrent use.
 type completion struct {
 	g       *Gateway
 	model   *inference.Model
@@ -21,13 +21,13 @@ type completion struct {
 	result  inference.Result
 	// fingerprint is the system_fingerprint of the upstream that answers.
 	fingerprint string
-	// emitted reports that the present try has emitted something.
+	// emitted reports that the current call of an upstream has emitted something.
 	emitted bool
-	// outFailed reports that out returned an error, for which the upstream is not to blame.
+	// outFailed reports that out returned an error. It does not count as a failure of the upstream.
 	outFailed bool
-	// corrects reports that the model corrects its calls. shown reports that the caller has
-	// received content of the try that is corrected.
-	corrects, shown bool
+	// corrects reports that the model corrects its calls. contentSent reports that the caller has received content of
+	// the answer that is corrected.
+	corrects, contentSent bool
 	// images are the images that were fetched, as data URIs by address.
 	images map[string]string
 	// rounds is nil without built-in tools.
@@ -45,12 +45,12 @@ func (c *completion) run(ctx context.Context) error {
 		defer c.rounds.close()
 	}
 
-	answers, err := c.ask(ctx, r)
+	answers, err := c.requestCorrected(ctx, r)
 	for err == nil && c.rounds.needsRound(answers[0]) {
 		c.g.opts.Idle(ctx, func() { r, err = c.rounds.nextRound(ctx, r, answers[0]) })
 
 		if err == nil {
-			answers, err = c.ask(ctx, r)
+			answers, err = c.requestCorrected(ctx, r)
 		}
 	}
 
@@ -59,7 +59,7 @@ func (c *completion) run(ctx context.Context) error {
 	}
 
 	for _, n := range answers {
-		if err := c.conclude(ctx, r, n); err != nil {
+		if err := c.emitHeld(ctx, r, n); err != nil {
 			return err
 		}
 	}
@@ -84,25 +84,25 @@ func (c *completion) run(ctx context.Context) error {
 	return nil
 }
 
-// ask returns complete answers. If a single answer has wrong tool calls, a model with feed_back
-// corrects them. Then the caller gets the content of the first try and the calls of the second.
-func (c *completion) ask(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
-	c.corrects, c.shown = false, false
+// requestCorrected returns complete answers. If a single answer has wrong tool calls, a model with feed_back corrects
+// them. Then the caller receives the content of the first answer and the calls of the second.
+func (c *completion) requestCorrected(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
+	c.corrects, c.contentSent = false, false
 
-	answers, err := c.answer(ctx, r)
+	answers, err := c.requestAnswers(ctx, r)
 
 	wrong, ok := errors.AsType[*wrongArguments](err)
 	if ok && c.model.ToolValidation == inference.ValidateFeedBack && len(answers) == 1 {
 		first := answers[0]
-		c.corrects, c.shown = true, !first.hold && len(first.text) > 0
-		answers, err = c.answer(ctx, first.calls.feedBack(r, wrong))
+		c.corrects, c.contentSent = true, !first.holdContent && len(first.text) > 0
+		answers, err = c.requestAnswers(ctx, first.calls.feedBack(r, wrong))
 	}
 
 	return answers, err
 }
 
-// conclude emits the part of an answer that was held back. r is the request that n answers.
-func (c *completion) conclude(ctx context.Context, r *inference.Request, n *normaliser) error {
+// emitHeld emits the part of an answer that was held back. r is the request that n answers.
+func (c *completion) emitHeld(ctx context.Context, r *inference.Request, n *normaliser) error {
 	if more := n.calls.release(); len(more) > 0 {
 		if err := n.emit(&inference.Chunk{ToolCalls: more}); err != nil {
 			return err
@@ -112,9 +112,9 @@ func (c *completion) conclude(ctx context.Context, r *inference.Request, n *norm
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
 		return c.concludeJSON(ctx, r, n)
-	case n.hold && len(n.text) > 0 && !(n.correction && len(n.calls.list) > 0):
+	case n.holdContent && len(n.text) > 0 && !(n.correction && len(n.calls.list) > 0):
 		text := string(n.text)
-		if c.shown {
+		if c.contentSent {
 			text = "\n\n" + text
 		}
 
@@ -124,23 +124,23 @@ func (c *completion) conclude(ctx context.Context, r *inference.Request, n *norm
 	return nil
 }
 
-// answer returns the answers of an upstream to a request, with their calls checked. It tries
-// other upstreams as attempt does.
-func (c *completion) answer(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
+// requestAnswers returns the answers of an upstream to a request, with their calls checked. It tries other upstreams
+// as tryUpstreams does.
+func (c *completion) requestAnswers(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
 	var answers []*normaliser
 	c.emitted = false
 
-	err := c.g.attempt(
+	err := c.g.tryUpstreams(
 		ctx,
 		c.model,
-		claim{c.request.Owner, c.request.ServiceTier},
-		func(u *inference.Upstream) attempted {
+		requester{c.request.Owner, c.request.ServiceTier},
+		func(u *inference.Upstream) outcome {
 			c.result.Upstream = u.Name
 			var used inference.Usage
 			var err error
-			answers, used, err = c.try(ctx, u, r)
+			answers, used, err = c.callUpstream(ctx, u, r)
 
-			a := attempted{err: err, emitted: c.emitted, callerFailed: c.outFailed}
+			a := outcome{err: err, emitted: c.emitted, callerFailed: c.outFailed}
 			if a.upstreamFailed(ctx) && !a.emitted {
 				c.result.Failed.Add(used)
 			} else {
@@ -163,8 +163,8 @@ func (c *completion) answer(ctx context.Context, r *inference.Request) ([]*norma
 	return answers, nil
 }
 
-// try calls one upstream once. It also returns the usage of the call.
-func (c *completion) try(
+// callUpstream sends the request to one upstream, once. It also returns the usage of the call.
+func (c *completion) callUpstream(
 	ctx context.Context,
 	u *inference.Upstream,
 	r *inference.Request,
@@ -181,14 +181,14 @@ func (c *completion) try(
 		}
 	}
 
-	ctx, silence, stop := newWatch(ctx, &c.model.Routing, 0)
+	ctx, watch, stop := newWatch(ctx, &c.model.Routing, 0)
 	defer stop()
 
 	c.result.Attempts++
 
-	at := clock{begun: time.Now()}
+	times := callTimes{begun: time.Now()}
 	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
-		c.result.Usage.QueueTime = max(0, at.begun.Sub(r.Accepted).Seconds())
+		c.result.Usage.QueueTime = max(0, times.begun.Sub(r.Accepted).Seconds())
 	}
 	c.fingerprint = fingerprint(u)
 
@@ -199,7 +199,7 @@ func (c *completion) try(
 			return c.emit(chunk)
 		})
 		answers[i].correction = c.corrects
-		answers[i].hold = c.corrects || c.holds(traits)
+		answers[i].holdContent = c.corrects || c.holdsContent(traits)
 	}
 	alive := false
 
@@ -207,13 +207,13 @@ func (c *completion) try(
 		alive = true
 
 		if isAnswer(d) {
-			at.last = time.Now()
-			if at.first.IsZero() {
-				at.first = at.last
+			times.last = time.Now()
+			if times.first.IsZero() {
+				times.first = times.last
 			}
-			silence.recordAnswer()
+			watch.recordAnswer()
 		} else {
-			silence.extend()
+			watch.extend()
 		}
 
 		if d.Fingerprint != "" {
@@ -224,11 +224,11 @@ func (c *completion) try(
 	})
 	for _, n := range answers {
 		if err == nil {
-			err = n.end()
+			err = n.finishAnswer()
 		}
 	}
 	// Services charge for a prompt even if the caller disconnects before the first token.
-	used := spent(r, answers, at, alive || ctx.Err() != nil)
+	used := usageOf(r, answers, times, alive || ctx.Err() != nil)
 	if err != nil {
 		return answers, used, endedBy(ctx, err)
 	}
@@ -236,9 +236,9 @@ func (c *completion) try(
 	return answers, used, nil
 }
 
-// holds reports whether the content is held back until the answer was checked. That is so for
+// holdsContent reports whether the content is held back until the answer was checked. That is so for
 // JSON that is not streamed, or that the engine does not check itself.
-func (c *completion) holds(t inference.Traits) bool {
+func (c *completion) holdsContent(t inference.Traits) bool {
 	// Between calls of tools a model may write text that is not part of the JSON.
 	native := (t.NativeJSON || c.model.Can(inference.CanJSONSchema)) && c.rounds == nil
 	return c.request.Format.JSON() && (!c.request.Stream || !native)
@@ -254,7 +254,7 @@ func (c *completion) emit(chunk *inference.Chunk) error {
 		}
 	}
 	c.emitted = true
-	c.rounds.follow(chunk)
+	c.rounds.prepareChunk(chunk)
 	err := c.out(chunk)
 	c.outFailed = err != nil
 
@@ -267,7 +267,7 @@ func fingerprint(u *inference.Upstream) string {
 	return fmt.Sprintf("fp_%s", hex.EncodeToString(sum[:5]))
 }
 
-// isAnswer reports whether the delta is a piece of the answer, not just a sign of life.
+// isAnswer reports whether the delta is a piece of the answer. Other deltas show only that the upstream is alive.
 func isAnswer(d *inference.Delta) bool {
 	return d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 || d.Finish != ""
 }

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// Options wire a Gateway.
+// Options configure a Gateway.
 type Options struct {
 	// Catalogue returns the current models, such as catalogue.Source.Current. It is
 	// called for every request. Mandatory.
@@ -30,11 +30,11 @@ type Options struct {
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Tools runs the built-in tools. Default: requests with such tools are rejected.
 	Tools inference.Toolbox
-	// Idle calls f, during which the completion of ctx waits for tools and uses no model.
-	// Default: f is called.
+	// Idle must call f and return after it. While f runs, the completion of ctx waits for tools and uses no model, so
+	// Idle may lend its slot to another one. Default: only calls f.
 	Idle func(ctx context.Context, f func())
-	// Log records a warning for each failed try of an upstream, and for each lost session
-	// of built-in tools. Default: discard.
+	// Log receives a warning for each failed call of an upstream and for each lost session of built-in tools.
+	// Default: discard.
 	Log *slog.Logger
 }
 
@@ -53,7 +53,7 @@ type openEngine struct {
 	engine   inference.Engine
 }
 
-// New makes a Gateway. It connects to nothing until it is used.
+// New returns a Gateway. It makes no connection before the first request.
 func New(o Options) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -70,9 +70,8 @@ func New(o Options) *Gateway {
 // chunk with the model's first token, and the last with finish reason and usage. An error of
 // emit, or the end of ctx, stops the upstream at once.
 //
-// The Result is always filled in, with the usage up to an error. Errors are *inference.Error.
-// As long as an upstream has emitted nothing, its failure leads to a try of another one. Complete
-// admits the request if that has not happened yet.
+// The Result is always filled in, with the usage up to an error. Errors are *inference.Error. As long as nothing was
+// emitted, Complete tries another upstream after a failure. Complete admits the request if that has not happened yet.
 //
 // Built-in tools run between rounds, and each round is a call of an upstream. No slot at an
 // upstream is held while tools run.

@@ -39,8 +39,8 @@ func (c *completion) inlineImages(ctx context.Context, r *inference.Request) (*i
 	return &out, nil
 }
 
-// fetchImage downloads one image and returns it as a data URI. Its errors blame the request:
-// 413 for an image that is too large, else 400.
+// fetchImage downloads one image and returns it as a data URI. Errors are about the request: status 413 for an image
+// that is too large, else 400.
 func (c *completion) fetchImage(ctx context.Context, url string) (string, error) {
 	if c.g.opts.FetchImage == nil {
 		return "", inference.Invalidf("messages", "images must be data URIs here")

@@ -35,7 +35,7 @@ func Normalise(
 		}
 	}
 
-	return content, reasoning, calls, n.end()
+	return content, reasoning, calls, n.finishAnswer()
 }
 
 // NormaliseLoop returns a function that pushes one delta, for benchmarks.
@@ -61,7 +61,7 @@ func TestSlotAfterCancelLeavesHealthAsItIs(t *testing.T) {
 			ended := make(chan error)
 
 			go func() {
-				_, err := b.take(ctx, m, claim{}, nil)
+				_, err := b.acquire(ctx, m, requester{}, nil)
 				ended <- err
 			}()
 
@@ -69,7 +69,7 @@ func TestSlotAfterCancelLeavesHealthAsItIs(t *testing.T) {
 			b.mu.Lock()
 			cancel()
 			b.state(u).active--
-			b.admitAll()
+			b.grantAll()
 			b.mu.Unlock()
 			err := <-ended
 

@@ -16,7 +16,7 @@ import (
 // held back, the model may correct it once, and then it is emitted as one chunk.
 func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
-	if err != nil && n.hold && n.finish == "stop" && r.Choices() == 1 {
+	if err != nil && n.holdContent && n.finish == "stop" && r.Choices() == 1 {
 		again := *r
 		again.Format, again.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}
 		again.Messages = append(
@@ -39,7 +39,7 @@ func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *
 			},
 		)
 
-		repaired, retryErr := c.answer(ctx, &again)
+		repaired, retryErr := c.requestAnswers(ctx, &again)
 		if retryErr != nil {
 			return retryErr
 		}
@@ -58,7 +58,7 @@ func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *
 		return failedf(inference.JSONValidateFailed, string(n.text), "%s%s", failed, input.Cut(reason, 400))
 	}
 
-	if !n.hold {
+	if !n.holdContent {
 		return nil
 	}
 

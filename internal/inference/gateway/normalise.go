@@ -12,18 +12,18 @@ import (
 // maxAnswer is the largest answer in bytes, with reasoning, arguments and other fields.
 const maxAnswer = 16 << 20
 
-// normaliser turns the deltas of one upstream into chunks: reasoning in the place that the format
-// asks for, and tool calls in one form. It is for one goroutine.
+// normaliser turns the deltas of one upstream into chunks. It puts reasoning where the format wants it and brings
+// tool calls into one form. It is not safe for concurrent use.
 type normaliser struct {
 	format inference.ReasoningFormat
 	split  reasoning.Splitter
 	calls  calls
 	emit   func(*inference.Chunk) error
 
-	// keep reports that the text is needed at the end, for JSON or for a
-	// failed_generation. hold reports that the content is not emitted.
-	keep, hold bool
-	text       []byte
+	// keepText reports that the text is needed at the end, for JSON or for a
+	// failed_generation. holdContent reports that the content is not emitted.
+	keepText, holdContent bool
+	text                  []byte
 	// correction reports that the caller has received an earlier try of the answer.
 	// Reasoning, and content next to calls, are not emitted a second time.
 	correction bool
@@ -44,7 +44,7 @@ type normaliser struct {
 	usage    *inference.RawUsage
 }
 
-// counts holds the size of an answer, for estimates: the number of deltas, else bytes.
+// counts holds the size of an answer, for estimates: a number of deltas, and bytes in the other fields.
 type counts struct {
 	deltas, content, reasoning, arguments, extra int
 }
@@ -58,10 +58,10 @@ func newNormaliser(
 	emit func(*inference.Chunk) error,
 ) *normaliser {
 	n := &normaliser{
-		format: r.ReasoningFormat,
-		split:  reasoning.New(m.Reasoning.Parser, r.ReasoningEffort != "none"),
-		emit:   emit,
-		keep:   r.Format.JSON() || len(r.Tools) > 0,
+		format:   r.ReasoningFormat,
+		split:    reasoning.New(m.Reasoning.Parser, r.ReasoningEffort != "none"),
+		emit:     emit,
+		keepText: r.Format.JSON() || len(r.Tools) > 0,
 		// The continuation of a text has no marks that separate reasoning.
 		separate: r.Text != nil,
 	}
@@ -94,7 +94,8 @@ func (n *normaliser) push(d *inference.Delta) error {
 		)
 	}
 
-	if n.logprobs = inference.JoinFields(n.logprobs, d.Logprobs); n.hold && !n.correction && n.logprobs != nil {
+	// Text that is held back is emitted later, in one chunk. Its log probabilities are emitted now, without text.
+	if n.logprobs = inference.JoinFields(n.logprobs, d.Logprobs); n.holdContent && !n.correction && n.logprobs != nil {
 		if err := n.emit(&inference.Chunk{}); err != nil {
 			return err
 		}
@@ -154,11 +155,11 @@ func (n *normaliser) pushContent(text string) error {
 	}
 	n.split.Feed(text, &n.pieces)
 
-	return n.flush()
+	return n.emitPieces()
 }
 
-// flush emits the pieces that the splitter has returned.
-func (n *normaliser) flush() error {
+// emitPieces emits the pieces that the splitter has returned.
+func (n *normaliser) emitPieces() error {
 	list := n.pieces
 
 	n.pieces = list[:0]
@@ -221,11 +222,11 @@ func (n *normaliser) withLogprobs(emit func(*inference.Chunk) error) func(*infer
 
 // emitContent emits text of the answer, unless it is held back.
 func (n *normaliser) emitContent(text string) error {
-	if n.keep {
+	if n.keepText {
 		n.text = append(n.text, text...)
 	}
 
-	if n.hold {
+	if n.holdContent {
 		return nil
 	}
 
@@ -272,8 +273,8 @@ func (n *normaliser) publicFields(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// reveals reports whether a field of a delta may hold reasoning that must not be in it. Every
-// vendor has its own names for such fields, so hidden passes only fields that hold none.
+// reveals reports whether a field of a delta may hold reasoning that the caller must not see there. Every vendor has
+// its own names for such fields, so the hidden format passes only fields known to hold none.
 func (n *normaliser) reveals(field string) bool {
 	if n.format == inference.Raw {
 		return field == "reasoning_details" // the content holds the same text
@@ -287,11 +288,11 @@ func (n *normaliser) reveals(field string) bool {
 	return true
 }
 
-// end emits the rest of the answer when the upstream has finished.
-func (n *normaliser) end() error {
+// finishAnswer emits the rest of the answer when the upstream has finished.
+func (n *normaliser) finishAnswer() error {
 	n.split.End(&n.pieces)
 
-	if err := n.flush(); err != nil {
+	if err := n.emitPieces(); err != nil {
 		return err
 	}
 
@@ -301,7 +302,7 @@ func (n *normaliser) end() error {
 		}
 	}
 
-	if more := n.calls.end(); len(more) > 0 {
+	if more := n.calls.finish(); len(more) > 0 {
 		if err := n.emit(&inference.Chunk{ToolCalls: more}); err != nil {
 			return err
 		}

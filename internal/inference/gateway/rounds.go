@@ -14,8 +14,8 @@ import (
 	"presswork/internal/input"
 )
 
-// rounds is the state of an answer with built-in tools. Each round is one call of an upstream;
-// the tools that the model calls run before the next one. It is for one goroutine.
+// rounds is the state of an answer with built-in tools. Each round is one call of an upstream; the tools that the
+// model calls run before the next one. It is not safe for concurrent use.
 type rounds struct {
 	c       *completion
 	session inference.ToolSession
@@ -25,9 +25,9 @@ type rounds struct {
 	functions []string
 	// done counts rounds, executed counts calls of tools.
 	done, executed int
-	// left is the remaining time for tools.
-	left time.Duration
-	// begun reports that a worker has begun the session.
+	// timeLeft is the remaining time for tools.
+	timeLeft time.Duration
+	// begun reports that a worker has begun the session: from then on its calls need not wait for one.
 	begun bool
 	// pictures is the size of the pictures that were emitted, in bytes of base64.
 	pictures int
@@ -44,7 +44,8 @@ type rounds struct {
 	origins []inference.Origin
 }
 
-// separator puts an empty line between the texts of two rounds.
+// separator puts an empty line between the texts of two rounds. earlier reports that an earlier round had text, now
+// that this round has.
 type separator struct{ earlier, now bool }
 
 // next returns what to write before the next text of this round.
@@ -59,12 +60,12 @@ func (s *separator) next() string {
 	return ""
 }
 
-// endRound begins a new round.
+// endRound ends this round and begins a new one.
 func (s *separator) endRound() { *s = separator{earlier: s.earlier || s.now} }
 
 // beginRounds opens the built-in tools. It returns the request of the first round.
 func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Request, error) {
-	d := &rounds{c: c, left: c.model.Routing.ToolTimeout}
+	d := &rounds{c: c, timeLeft: c.model.Routing.ToolTimeout}
 	r := *c.request
 	r.Tools = nil
 	hints := []string{hintUntrusted}
@@ -136,9 +137,9 @@ func (d *rounds) close() {
 	}
 }
 
-// needsRound reports whether the model waits for built-in tools. A call of the caller's own
-// functions ends the answer: the model calls the built-in tools again when the caller comes back
-// with the results.
+// needsRound reports whether the model waits for built-in tools. A call of the caller's own functions ends the
+// answer: the model calls the built-in tools again when the caller sends the results. If the tools may not run any
+// more, needsRound sets the finish reason of the answer.
 func (d *rounds) needsRound(n *normaliser) bool {
 	if d == nil || n.finish != "tool_calls" || len(n.calls.list) == 0 {
 		return false
@@ -163,14 +164,14 @@ func (d *rounds) needsRound(n *normaliser) bool {
 
 // nextRound runs the tool calls of an answer in order. It returns the request of the next round.
 func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normaliser) (*inference.Request, error) {
-	said, calls, err := d.readCalls(n)
+	answer, calls, err := d.readCalls(n)
 	if err != nil {
 		return nil, err
 	}
 	d.done++
 	d.last = d.done >= d.c.model.Routing.ToolRounds
 	again := *r
-	again.Messages = append(slices.Clone(r.Messages), said)
+	again.Messages = append(slices.Clone(r.Messages), answer)
 
 	for i, call := range calls {
 		output := notJSON
@@ -180,7 +181,7 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 			}
 		}
 		again.Messages = append(again.Messages, inference.Message{
-			Role: inference.ToolRole, ToolCallID: said.ToolCalls[i].ID, Parts: []inference.Part{{Text: output}},
+			Role: inference.ToolRole, ToolCallID: answer.ToolCalls[i].ID, Parts: []inference.Part{{Text: output}},
 		})
 	}
 
@@ -191,8 +192,8 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 		again.ToolChoice, again.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format
 	}
 
-	if most := d.c.request.MaxTokens; most > 0 {
-		again.MaxTokens = most - d.c.result.Usage.CompletionTokens
+	if limit := d.c.request.MaxTokens; limit > 0 {
+		again.MaxTokens = limit - d.c.result.Usage.CompletionTokens
 	}
 	d.content.endRound()
 	d.reasoning.endRound()
@@ -219,16 +220,16 @@ const notJSON = "It was not called, because the arguments are not a JSON object.
 // readCalls returns an answer as a message, and its tool calls. A call whose arguments are not
 // JSON is nil. If the round before had such a call as well, the completion fails.
 func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.BuiltinCall, error) {
-	said := inference.Message{Role: inference.Assistant, Reasoning: string(n.thought)}
+	answer := inference.Message{Role: inference.Assistant, Reasoning: string(n.thought)}
 	if len(n.text) > 0 {
-		said.Parts = []inference.Part{{Text: string(n.text)}}
+		answer.Parts = []inference.Part{{Text: string(n.text)}}
 	}
 	var calls []*inference.BuiltinCall
 	malformed := false
 
 	for _, k := range n.calls.list {
 		id, written := k.rawID, k.arguments.String()
-		if id == "" || slices.ContainsFunc(said.ToolCalls, func(c inference.ToolCall) bool { return c.ID == id }) {
+		if id == "" || slices.ContainsFunc(answer.ToolCalls, func(c inference.ToolCall) bool { return c.ID == id }) {
 			id = newCallID()
 		}
 
@@ -240,21 +241,21 @@ func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.Built
 			quoted, _ := json.Marshal(input.Cut(written, maxToolOutput))
 			calls, arguments, malformed = append(calls, nil), fmt.Sprintf(`{"malformed":%s}`, quoted), true
 		}
-		said.ToolCalls = append(said.ToolCalls, inference.ToolCall{ID: id, Name: k.name, Arguments: arguments})
+		answer.ToolCalls = append(answer.ToolCalls, inference.ToolCall{ID: id, Name: k.name, Arguments: arguments})
 	}
 
 	if malformed && d.malformed {
-		return said, nil, failedf(inference.ToolUseFailed, n.calls.generation(),
+		return answer, nil, failedf(inference.ToolUseFailed, n.calls.generation(),
 			failedCall+"The arguments are wrong: %s", schema.ErrNotObject)
 	}
 	d.malformed = malformed
 
-	return said, calls, nil
+	return answer, calls, nil
 }
 
-// follow records a chunk that is about to be emitted, and separates its text from that of the
-// round before.
-func (d *rounds) follow(c *inference.Chunk) {
+// prepareChunk prepares a chunk for emission. It separates the text from that of an earlier round, and records the
+// content for citations. A nil d does nothing.
+func (d *rounds) prepareChunk(c *inference.Chunk) {
 	if d == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxToolCalls bounds the calls of built-in tools in one answer. A round may have several.
+// maxToolCalls bounds the calls of built-in tools in one answer. One round may have several calls.
 const maxToolCalls = 32
 
 // toolWaitMargin is how much later than ToolWait a session may report that no worker has begun
@@ -46,10 +46,9 @@ func builtinArguments(name, written string) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
-// runCall runs one call, emits its result and returns what the model gets of it. An error ends
-// the completion.
+// runCall runs one call, emits its result and returns the output for the model. An error ends the completion.
 func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (string, error) {
-	if d.executed >= maxToolCalls || d.session == nil || d.left <= 0 {
+	if d.executed >= maxToolCalls || d.session == nil || d.timeLeft <= 0 {
 		d.last = true
 		return "It was not called: no more calls are possible in this answer.", nil
 	}
@@ -65,13 +64,13 @@ func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (strin
 	executed := inference.ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
 	d.executed++
 
-	return defuse(result.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{executed}})
+	return escapeMarks(result.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{executed}})
 }
 
-// callSession runs a call in the session. A call that fails is a result that tells the model so.
-// An error is returned only when ctx has ended.
+// callSession runs a call in the session. If the call fails, the result says so to the model. An error is returned
+// only when ctx has ended.
 func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
-	limit := d.left
+	limit := d.timeLeft
 	if !d.begun {
 		limit += inference.ToolWait + toolWaitMargin
 	}
@@ -79,7 +78,7 @@ func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (i
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errToolTime)
 	defer cancel()
 	result, err := d.session.Call(limited, call)
-	d.left -= result.Took
+	d.timeLeft -= result.Took
 
 	switch {
 	case err == nil:

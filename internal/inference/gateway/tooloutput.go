@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxToolOutput is the part of a call's output that the model gets, in bytes.
+	// maxToolOutput is the largest output of a call that the model receives, in bytes.
 	maxToolOutput = 16 << 10
-	// maxPictures bounds all pictures of one answer together, in bytes of base64. Redis
-	// holds them until the answer ends, and no more than 16 MB for one reader.
+	// maxPictures bounds the sum of all pictures of one answer, in bytes of base64. Redis holds them until the answer
+	// ends, and buffers at most 16 MB for one reader.
 	maxPictures = 8 << 20
 )
 
@@ -32,8 +32,8 @@ func cutOutput(s string) string {
 	return s[:n] + mark
 }
 
-// dropPictures removes the pictures for which the answer has no room. It returns a line that
-// tells the model so, or "".
+// dropPictures removes pictures from r that would exceed maxPictures. It returns a line that tells the model about
+// them, or "".
 func (d *rounds) dropPictures(r *inference.ToolResult) string {
 	kept := make([]inference.CodeResult, 0, len(r.Code))
 	for _, c := range r.Code {
@@ -74,9 +74,9 @@ var (
 		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
 )
 
-// defuse puts spaces into the marks of chat templates in the output of a tool. Otherwise a page
+// escapeMarks puts spaces into the marks of chat templates in the output of a tool. Otherwise a page
 // with such marks could end its message and begin another one.
-func defuse(s string) string {
+func escapeMarks(s string) string {
 	s = specialToken.ReplaceAllString(s, "<$1 $2 $3>")
 	s = templateTag.ReplaceAllString(s, "< $1>")
 

@@ -133,7 +133,7 @@ func (g *Gateway) inBatches(
 		end := min(first+m.Batches.Size, n)
 
 		group.Go(func() error {
-			return g.attempt(batches, m, claim{owner: owner}, func(u *inference.Upstream) attempted {
+			return g.tryUpstreams(batches, m, requester{owner: owner}, func(u *inference.Upstream) outcome {
 				answer, err := g.runBatch(batches, m, u, first, end, run)
 
 				mu.Lock()
@@ -142,7 +142,7 @@ func (g *Gateway) inBatches(
 				result.Upstream = u.Name
 
 				if err != nil {
-					return attempted{err: err}
+					return outcome{err: err}
 				}
 
 				used := inference.Usage{PromptTokens: answer.tokens}
@@ -151,7 +151,7 @@ func (g *Gateway) inBatches(
 				}
 				result.Usage.Add(used)
 
-				return attempted{err: answer.keep()}
+				return outcome{err: answer.keep()}
 			})
 		})
 	}

@@ -13,13 +13,13 @@ import (
 // concurrent use.
 type watch struct {
 	first, idle time.Duration
-	// begun reports that the answer has begun. The limit is first before, idle afterwards.
+	// begun reports that the answer has begun. The limit is first before that and idle afterwards.
 	begun atomic.Bool
-	alarm *time.Timer
+	timer *time.Timer
 }
 
-// newWatch watches a call of an upstream. The returned context ends with an UpstreamTimeout
-// that names the limit. more is added to FirstTokenTimeout. The caller must call stop.
+// newWatch watches a call of an upstream. When a limit passes, the returned context ends with an UpstreamTimeout that
+// names it. more is added to FirstTokenTimeout. The caller must call stop.
 func newWatch(
 	ctx context.Context,
 	r *inference.Routing,
@@ -27,10 +27,10 @@ func newWatch(
 ) (_ context.Context, w *watch, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w = &watch{first: r.FirstTokenTimeout + more, idle: r.IdleTimeout}
-	w.alarm = time.AfterFunc(w.first, func() { cancel(w.timeout()) })
+	w.timer = time.AfterFunc(w.first, func() { cancel(w.timeout()) })
 
 	return ctx, w, func() {
-		w.alarm.Stop()
+		w.timer.Stop()
 		cancel(nil)
 	}
 }
@@ -38,9 +38,9 @@ func newWatch(
 // extend records that the upstream has sent something.
 func (w *watch) extend() {
 	if w.begun.Load() {
-		w.alarm.Reset(w.idle)
+		w.timer.Reset(w.idle)
 	} else {
-		w.alarm.Reset(w.first)
+		w.timer.Reset(w.first)
 	}
 }
 

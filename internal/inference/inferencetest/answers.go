@@ -7,76 +7,76 @@ import (
 	"time"
 )
 
-func (c *call) json(body string) {
+func (c *call) sendJSON(body string) {
 	c.w.Header().Set("Content-Type", "application/json")
-	c.raw(body)
+	c.sendRaw(body)
 }
 
-func (c *call) reasoned(field string) {
-	c.begin()
-	c.role()
+func (c *call) answerWithReasoning(field string) {
+	c.beginStream()
+	c.sendRole()
 
 	for _, t := range words(Thought) {
-		c.delta(fmt.Sprintf("%q:%s", field, quote(t)))
+		c.sendDelta(fmt.Sprintf("%q:%s", field, quote(t)))
 	}
-	c.say(words(Answer)...)
-	c.end("stop", 12)
+	c.sendContent(words(Answer)...)
+	c.endStream("stop", 12)
 }
 
-func (c *call) called(deltas ...string) {
-	c.begin()
-	c.role()
+func (c *call) answerWithCalls(deltas ...string) {
+	c.beginStream()
+	c.sendRole()
 
 	for _, d := range deltas {
-		c.delta(`"tool_calls":[` + d + `]`)
+		c.sendDelta(`"tool_calls":[` + d + `]`)
 	}
-	c.end("tool_calls", 9)
+	c.endStream("tool_calls", 9)
 }
 
-func (c *call) paced(tokens []string) {
+func (c *call) answerPaced(tokens []string) {
 	rate, err := strconv.Atoi(c.argument)
 	if err != nil || rate <= 0 {
 		rate = 30
 	}
-	c.begin()
-	c.role()
+	c.beginStream()
+	c.sendRole()
 
 	for _, t := range tokens {
-		c.say(t)
+		c.sendContent(t)
 
 		if !c.pause(time.Second / time.Duration(rate)) {
 			return
 		}
 	}
-	c.end("stop", len(tokens))
+	c.endStream("stop", len(tokens))
 }
 
-// each sends n tokens at a rate per second; the argument is "n@rate". Tokens must need no JSON escapes. The text
+// sendTokens sends n tokens at a rate per second; the argument is "n@rate". Tokens must need no JSON escapes. The text
 // around them is built once, because the server shares the CPU with the code that it measures.
-func (c *call) each(token func(i int) string) {
+func (c *call) sendTokens(token func(i int) string) {
 	var n, rate int
 	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
-	c.begin()
-	c.role()
-	before, after, _ := strings.Cut(c.text("\n"), `\n`)
+	c.beginStream()
+	c.sendRole()
+	before, after, _ := strings.Cut(c.contentChunk("\n"), `\n`)
 	begun := time.Now()
 
 	for i := range n {
-		c.event(before + token(i) + after)
+		c.sendChunk(before + token(i) + after)
 
 		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
 			return
 		}
 	}
-	c.end("stop", n)
+	c.endStream("stop", n)
 }
 
-// rewritten sends a stream with other line ends and other SSE fields than usual.
-func (c *call) rewritten(newline, prefix, without string) {
-	c.begin()
+// sendRewritten sends a stream with other line ends and other SSE fields than usual.
+func (c *call) sendRewritten(newline, prefix, without string) {
+	c.beginStream()
 
 	for _, t := range []string{"Grüße", ", ", "世界!"} {
-		c.raw(
+		c.sendRaw(
 			strings.ReplaceAll(
 				prefix,
 				"\n",
@@ -89,29 +89,29 @@ func (c *call) rewritten(newline, prefix, without string) {
 
 	last := prefix + c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`)
 	if without == "no-end" {
-		c.raw(last)
+		c.sendRaw(last)
 		return
 	}
-	c.raw(strings.ReplaceAll(last, "\n", newline) + newline + newline)
+	c.sendRaw(strings.ReplaceAll(last, "\n", newline) + newline + newline)
 
 	if without == "" {
-		c.raw("data: [DONE]" + newline + newline)
+		c.sendRaw("data: [DONE]" + newline + newline)
 	}
 }
 
-// bytewise sends every byte in its own packet, so that characters are split.
-func (c *call) bytewise() {
-	c.begin()
+// sendBytewise sends every byte in its own packet, so that characters are split.
+func (c *call) sendBytewise() {
+	c.beginStream()
 
 	for _, b := range []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n") {
 		c.w.Write([]byte{b})
 		c.flush()
 	}
-	c.end("stop", 3)
+	c.endStream("stop", 3)
 }
 
-// flood sends one line of up to 64 MiB, or until the client disconnects.
-func (c *call) flood() {
+// sendFlood sends one line of up to 64 MiB, or until the client disconnects.
+func (c *call) sendFlood() {
 	block := strings.Repeat("x", 1<<20)
 	for range 64 {
 		if _, err := c.w.Write([]byte(block)); err != nil {

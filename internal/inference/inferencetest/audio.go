@@ -60,7 +60,7 @@ func wav(b []byte) (rate int, samples []byte, ok bool) {
 
 // WaitRecordings waits until the server has received n recordings. The error is the cause of ctx.
 func (s *Server) WaitRecordings(ctx context.Context, n int) error {
-	return s.wait(ctx, func() bool { return len(s.recordings) >= n })
+	return s.waitUntil(ctx, func() bool { return len(s.recordings) >= n })
 }
 
 // Recordings returns the recordings that the server has received.
@@ -122,10 +122,10 @@ var transcribers = map[string]func(*transcription){
 	// ears-hang sends nothing until its client disconnects.
 	"ears-hang": func(h *transcription) { h.hang() },
 	// Responses that a reader must handle without a crash.
-	"ears-broken": func(h *transcription) { h.json(`{"text":"one`) },
-	"ears-silent": func(h *transcription) { h.json(`{"text":""}`) },
+	"ears-broken": func(h *transcription) { h.sendJSON(`{"text":"one`) },
+	"ears-silent": func(h *transcription) { h.sendJSON(`{"text":""}`) },
 	"ears-odd": func(h *transcription) {
-		h.json(
+		h.sendJSON(
 			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one",` +
 				`"tokens":null,"words":null}],"words":null,"error":null}`,
 		)
@@ -176,7 +176,7 @@ func (h *transcription) answer() {
 
 	text := strings.Join(texts, " ")
 	if h.field("response_format") != "verbose_json" {
-		h.json(fmt.Sprintf(`{"text":%s}`, quote(text)))
+		h.sendJSON(fmt.Sprintf(`{"text":%s}`, quote(text)))
 		return
 	}
 
@@ -187,7 +187,7 @@ func (h *transcription) answer() {
 
 	listed, _ := json.Marshal(words)
 	if h.nested {
-		h.json(
+		h.sendJSON(
 			fmt.Sprintf(
 				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,`+
 					`"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
@@ -209,7 +209,7 @@ func (h *transcription) answer() {
 			own = fmt.Sprintf(`,"words":%s`, listed)
 		}
 	}
-	h.json(
+	h.sendJSON(
 		fmt.Sprintf(
 			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
 				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,`+
@@ -242,23 +242,23 @@ var speakers = map[string]func(*call, string){
 		c.w.Header().Set("Content-Type", "audio/mpeg")
 
 		for _, w := range words(input) {
-			c.raw(w)
+			c.sendRaw(w)
 		}
 	},
 	"voice-cut": func(c *call, input string) {
 		c.w.Header().Set("Content-Type", "audio/mpeg")
-		c.raw(input)
+		c.sendRaw(input)
 		panic(http.ErrAbortHandler)
 	},
 	"voice-hang": func(c *call, input string) {
 		c.w.Header().Set("Content-Type", "audio/mpeg")
-		c.raw(input)
+		c.sendRaw(input)
 		c.hang()
 	},
 	"voice-silent": func(c *call, _ string) { c.hang() },
 	"voice-html": func(c *call, _ string) {
 		c.w.Header().Set("Content-Type", "text/html")
-		c.raw("<html></html>")
+		c.sendRaw("<html></html>")
 	},
 	"voice-fail-once": func(c *call, input string) {
 		if c.turn == 0 {
@@ -266,7 +266,7 @@ var speakers = map[string]func(*call, string){
 			return
 		}
 		c.w.Header().Set("Content-Type", "audio/mpeg")
-		c.raw(input)
+		c.sendRaw(input)
 	},
 	"voice-status": func(c *call, _ string) {
 		status, _ := strconv.Atoi(c.argument)
@@ -290,13 +290,13 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 		}
 
 		if err != nil {
-			s.change(func() { s.left++ })
+			s.change(func() { s.disconnected++ })
 			return
 		}
 
 		b, err := io.ReadAll(part)
 		if err != nil {
-			s.change(func() { s.left++ })
+			s.change(func() { s.disconnected++ })
 			return
 		}
 
@@ -324,7 +324,7 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	scenario(h)
 
 	if r.Context().Err() != nil {
-		s.change(func() { s.left++ })
+		s.change(func() { s.disconnected++ })
 	}
 }
 
@@ -353,6 +353,6 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	scenario(c, body.Input)
 
 	if r.Context().Err() != nil {
-		s.change(func() { s.left++ })
+		s.change(func() { s.disconnected++ })
 	}
 }

@@ -2,8 +2,8 @@ package inferencetest
 
 import "fmt"
 
-// many answers a chat or continues texts with n choices, and with log probabilities if the request asks for them.
-func (c *call) many() {
+// answerChoices answers a chat or continues texts with n choices, and with log probabilities if the request asks for them.
+func (c *call) answerChoices() {
 	n := max(1, c.body.N)
 	if list, ok := c.body.Prompt.([]any); ok {
 		n *= len(list)
@@ -26,13 +26,13 @@ func (c *call) many() {
 		if asked, _ := c.body.Logprobs.(bool); text == "" || c.body.Logprobs == nil || c.body.Prompt == nil && !asked {
 			logprobs = "null"
 		}
-		c.event(
+		c.sendChunk(
 			c.chunk(
 				fmt.Sprintf(`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`, i, said, logprobs, finish),
 			),
 		)
 	}
-	c.begin()
+	c.beginStream()
 
 	for _, text := range []string{"Answer", " number"} {
 		for i := range n {
@@ -44,10 +44,10 @@ func (c *call) many() {
 		choice(i, fmt.Sprintf(" %d", i), "null")
 
 		if i == 0 {
-			c.hold()
+			c.holdBack()
 		}
 		choice(i, "", `"stop"`)
 	}
-	c.usage(11, 3*n)
-	c.done()
+	c.sendUsage(11, 3*n)
+	c.sendDone()
 }

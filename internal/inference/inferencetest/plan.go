@@ -11,8 +11,8 @@ import (
 // model answers with the result of the last call.
 func Plan(rounds ...string) string { return strings.Join(rounds, "\n") }
 
-// plan answers one round.
-func (c *call) plan() {
+// followPlan answers one round.
+func (c *call) followPlan() {
 	var lines []string
 	round, last := 0, ""
 
@@ -31,8 +31,8 @@ func (c *call) plan() {
 		c.answer("The tool says: ", last)
 		return
 	}
-	c.begin()
-	c.role()
+	c.beginStream()
+	c.sendRole()
 	finish, tokens, calls := "stop", 0, 0
 
 	for step := range strings.SplitSeq(lines[round], " | ") {
@@ -41,7 +41,7 @@ func (c *call) plan() {
 		case "think", "say":
 			field := map[string]string{"think": "reasoning", "say": "content"}[what]
 			for _, w := range words(text) {
-				c.delta(fmt.Sprintf("%q:%s", field, quote(w)))
+				c.sendDelta(fmt.Sprintf("%q:%s", field, quote(w)))
 				tokens++
 			}
 		case "length":
@@ -49,7 +49,7 @@ func (c *call) plan() {
 		default:
 			half := len(text) / 2
 			id := fmt.Sprintf("call_%d_%d", round, calls)
-			c.delta(
+			c.sendDelta(
 				fmt.Sprintf(
 					`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`,
 					calls,
@@ -59,7 +59,7 @@ func (c *call) plan() {
 			)
 
 			for _, piece := range []string{text[:half], text[half:]} {
-				c.delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, calls, quote(piece)))
+				c.sendDelta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, calls, quote(piece)))
 			}
 			tokens += 3
 			calls++
@@ -69,5 +69,5 @@ func (c *call) plan() {
 			}
 		}
 	}
-	c.end(finish, tokens)
+	c.endStream(finish, tokens)
 }

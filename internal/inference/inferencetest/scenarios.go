@@ -21,7 +21,7 @@ var scenarios = map[string]func(*call){
 	"echo":  func(c *call) { c.answer(words(c.prompt())...) },
 	// demo:40 sends 40 tokens a second.
 	"demo": func(c *call) {
-		c.paced(
+		c.answerPaced(
 			words(
 				"This is the scripted model of Presswork. " +
 					"It knows one answer, and it streams it token by token, so that you can see that everything " +
@@ -30,54 +30,59 @@ var scenarios = map[string]func(*call){
 		)
 	},
 	// tokens:500@50 sends 500 tokens, 50 a second. With @0 it sends them without pauses.
-	"tokens": func(c *call) { c.each(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
+	"tokens": func(c *call) { c.sendTokens(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
 	// stamps:500@50 does the same, and each token is the time when it was sent: see Clock.
-	"stamps": func(c *call) { c.each(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
+	"stamps": func(c *call) { c.sendTokens(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
 	"whole": func(c *call) {
-		c.json(
+		c.sendJSON(
 			`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
 				`"content":"Hello, ` +
 				`world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`,
 		)
 	},
-	"length": func(c *call) { c.begin(); c.say("Once upon"); c.end("length", 2) },
+	"length": func(c *call) { c.beginStream(); c.sendContent("Once upon"); c.endStream("length", 2) },
 	"extra": func(c *call) {
-		c.begin()
-		c.delta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)
-		c.end("stop", 1)
+		c.beginStream()
+		c.sendDelta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)
+		c.endStream("stop", 1)
 	},
 	// executed reports a built-in tool that the server itself ran.
 	"executed": func(c *call) {
-		c.begin()
-		c.say("Let me count.")
-		c.delta(
+		c.beginStream()
+		c.sendContent("Let me count.")
+		c.sendDelta(
 			`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}",` +
 				`"output":"2\n"}]`,
 		)
-		c.say(" Two.")
-		c.end("stop", 2)
+		c.sendContent(" Two.")
+		c.endStream("stop", 2)
 	},
 	"timings": func(c *call) {
-		c.begin()
-		c.say("Hi")
-		c.hold()
-		c.event(
+		c.beginStream()
+		c.sendContent("Hi")
+		c.holdBack()
+		c.sendChunk(
 			c.chunk(
 				`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` +
 					`"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
 			),
 		)
-		c.done()
+		c.sendDone()
 	},
 	// many sends as many choices as the request asks for, interleaved.
-	"many": func(c *call) { c.many() },
+	"many": func(c *call) { c.answerChoices() },
 	// few sends one choice, even if the request asks for more.
-	"few":      func(c *call) { c.answer("Hello") },
-	"no-usage": func(c *call) { c.begin(); c.say("Hello", ", ", "world"); c.finish("stop"); c.done() },
+	"few": func(c *call) { c.answer("Hello") },
+	"no-usage": func(c *call) {
+		c.beginStream()
+		c.sendContent("Hello", ", ", "world")
+		c.sendFinish("stop")
+		c.sendDone()
+	},
 
 	// Reasoning.
-	"reason-field":     func(c *call) { c.reasoned("reasoning") },
-	"reason-content":   func(c *call) { c.reasoned("reasoning_content") },
+	"reason-field":     func(c *call) { c.answerWithReasoning("reasoning") },
+	"reason-content":   func(c *call) { c.answerWithReasoning("reasoning_content") },
 	"reason-think":     func(c *call) { c.answer("<thi", "nk>\n"+Thought, "\n</th", "ink>\n\n", Answer) },
 	"reason-prefilled": func(c *call) { c.answer("\n"+Thought, "\n</", "think>", "\n\n"+Answer) },
 	"reason-harmony": func(c *call) {
@@ -93,78 +98,94 @@ var scenarios = map[string]func(*call){
 
 	// Tool calls; the first tool offered is called.
 	"tool-whole": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,`+
 					`"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	"tool-split": func(c *call) {
-		c.called(
-			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+		c.answerWithCalls(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
+				c.firstTool(),
+			),
 			`{"index":0,"function":{"arguments":"{\"city\""}}`,
 			`{"index":0,"function":{"arguments":":\"Oslo\"}"}}`,
 		)
 	},
 	"tool-repeated": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\""}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":":\"Oslo\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	"tool-parallel": func(c *call) {
-		c.called(
-			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
-			fmt.Sprintf(`{"index":1,"id":"call_2","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+		c.answerWithCalls(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
+				c.firstTool(),
+			),
+			fmt.Sprintf(
+				`{"index":1,"id":"call_2","type":"function","function":{"name":%q,"arguments":""}}`,
+				c.firstTool(),
+			),
 			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`,
 			`{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`,
 		)
 	},
 	"tool-zero-index": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 			fmt.Sprintf(
 				`{"index":0,"id":"call_2","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Rome\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	"tool-no-arguments": func(c *call) {
-		c.called(
-			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+		c.answerWithCalls(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
+				c.firstTool(),
+			),
 		)
 	},
 	"tool-object": func(c *call) {
-		c.called(fmt.Sprintf(`{"id":"call_1","function":{"name":%q,"arguments":{"city":"Oslo"}}}`, c.tool()))
+		c.answerWithCalls(
+			fmt.Sprintf(`{"id":"call_1","function":{"name":%q,"arguments":{"city":"Oslo"}}}`, c.firstTool()),
+		)
 	},
 	"tool-unlisted": func(c *call) {
-		c.called(`{"index":0,"id":"call_1","type":"function","function":{"name":"launch_rocket","arguments":"{}"}}`)
+		c.answerWithCalls(
+			`{"index":0,"id":"call_1","type":"function","function":{"name":"launch_rocket","arguments":"{}"}}`,
+		)
 	},
 	"tool-malformed": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	// Some engines send empty pieces after a call.
 	"tool-trailing": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 			`{"index":0,"function":{"arguments":""}}`,
 			`{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`,
@@ -176,36 +197,36 @@ var scenarios = map[string]func(*call){
 			c.answer("The tool says: ", fmt.Sprint(last.Content))
 			return
 		}
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	// tools-plan follows the first user message, one line for each round: see Plan.
-	"tools-plan": func(c *call) { c.plan() },
+	"tools-plan": func(c *call) { c.followPlan() },
 	// tools-endless calls the first tool as long as the request offers one. tools-stubborn always calls.
 	"tools-endless": func(c *call) {
 		if len(c.body.Tools) == 0 {
 			c.answer("I give up.")
 			return
 		}
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"code\":\"1\"}"}}`,
-				c.tool(),
+				c.firstTool(),
 			),
 		)
 	},
 	"tools-stubborn": func(c *call) {
-		c.called(
+		c.answerWithCalls(
 			`{"index":0,"id":"call_1","type":"function","function":{"name":"python","arguments":"{\"code\":\"1\"}"}}`,
 		)
 	},
 	// tool-choice calls a tool only if tool_choice requires one.
 	"tool-choice": func(c *call) {
-		name := c.tool()
+		name := c.firstTool()
 		switch choice := c.body.ToolChoice.(type) {
 		case map[string]any:
 			function, _ := choice["function"].(map[string]any)
@@ -219,7 +240,7 @@ var scenarios = map[string]func(*call){
 			c.answer("Hello")
 			return
 		}
-		c.called(
+		c.answerWithCalls(
 			fmt.Sprintf(
 				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
 				name,
@@ -229,7 +250,7 @@ var scenarios = map[string]func(*call){
 	"tool-harmony": func(c *call) {
 		c.answer(
 			"<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+
-				c.tool()+" <|constrain|>json<|message|>{\"city\":",
+				c.firstTool()+" <|constrain|>json<|message|>{\"city\":",
 			"\"Oslo\"}<|call|>",
 		)
 	},
@@ -255,32 +276,32 @@ var scenarios = map[string]func(*call){
 	},
 
 	// Odd but legal streams: all of them say "Grüße, 世界!".
-	"crlf": func(c *call) { c.rewritten("\r\n", "data: ", "") },
-	"bare": func(c *call) { c.rewritten("\n", "data:", "") },
+	"crlf": func(c *call) { c.sendRewritten("\r\n", "data: ", "") },
+	"bare": func(c *call) { c.sendRewritten("\n", "data:", "") },
 	"noisy": func(c *call) {
-		c.rewritten("\n", ": a comment\n\nid: 7\nretry: 3000\nevent: message\ndata: ", "")
+		c.sendRewritten("\n", ": a comment\n\nid: 7\nretry: 3000\nevent: message\ndata: ", "")
 	},
-	"no-done": func(c *call) { c.rewritten("\n", "data: ", "no-done") },
-	"no-end":  func(c *call) { c.rewritten("\n", "data: ", "no-end") },
+	"no-done": func(c *call) { c.sendRewritten("\n", "data: ", "no-done") },
+	"no-end":  func(c *call) { c.sendRewritten("\n", "data: ", "no-end") },
 	"two-lines": func(c *call) {
-		c.begin()
-		c.raw("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n")
-		c.end("stop", 3)
+		c.beginStream()
+		c.sendRaw("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n")
+		c.endStream("stop", 3)
 	},
 	"big-line":    func(c *call) { c.answer(strings.Repeat("0123456789abcdef", 90_000)) },
-	"split-bytes": func(c *call) { c.bytewise() },
+	"split-bytes": func(c *call) { c.sendBytewise() },
 
 	// Failures.
 	"html": func(c *call) {
 		c.w.Header().Set("Content-Type", "text/html")
-		c.raw("<html><body>502 Bad Gateway</body></html>")
+		c.sendRaw("<html><body>502 Bad Gateway</body></html>")
 	},
-	"garbage": func(c *call) { c.begin(); c.raw("data: {\"choices\":[{]\n\n") },
-	"flood":   func(c *call) { c.begin(); c.raw("data: "); c.flood() },
+	"garbage": func(c *call) { c.beginStream(); c.sendRaw("data: {\"choices\":[{]\n\n") },
+	"flood":   func(c *call) { c.beginStream(); c.sendRaw("data: "); c.sendFlood() },
 	"hang":    func(c *call) { c.hang() },
 	"hang-open": func(c *call) {
-		c.begin()
-		c.role()
+		c.beginStream()
+		c.sendRole()
 		c.hang()
 	},
 	// late:12s sends nothing for 12 s, then answers.
@@ -294,25 +315,25 @@ var scenarios = map[string]func(*call){
 			c.answer("Hello", ", ", "world", "!")
 		}
 	},
-	"hang-middle": func(c *call) { c.begin(); c.say("Hello"); c.hang() },
+	"hang-middle": func(c *call) { c.beginStream(); c.sendContent("Hello"); c.hang() },
 	// hang-once hangs in the first request of each model, and answers the others.
 	"hang-once": func(c *call) {
 		if c.turn > 0 {
 			c.answer("Hello", ", ", "world", "!")
 			return
 		}
-		c.begin()
-		c.say("Hello")
+		c.beginStream()
+		c.sendContent("Hello")
 		c.hang()
 	},
-	"hang-end":  func(c *call) { c.begin(); c.say("Hello"); c.finish("stop"); c.hang() },
-	"cut":       func(c *call) { c.begin(); c.say("Hello", ", "); panic(http.ErrAbortHandler) },
-	"cut-clean": func(c *call) { c.begin(); c.say("Hello", ", ") },
+	"hang-end":  func(c *call) { c.beginStream(); c.sendContent("Hello"); c.sendFinish("stop"); c.hang() },
+	"cut":       func(c *call) { c.beginStream(); c.sendContent("Hello", ", "); panic(http.ErrAbortHandler) },
+	"cut-clean": func(c *call) { c.beginStream(); c.sendContent("Hello", ", ") },
 	"cut-first": func(*call) { panic(http.ErrAbortHandler) },
 	"error-frame": func(c *call) {
-		c.begin()
-		c.say("Hello")
-		c.event(`{"error":{"message":"CUDA out of memory","type":"server_error","code":500}}`)
+		c.beginStream()
+		c.sendContent("Hello")
+		c.sendChunk(`{"error":{"message":"CUDA out of memory","type":"server_error","code":500}}`)
 	},
 	// status:503 answers with that status.
 	"status": func(c *call) {

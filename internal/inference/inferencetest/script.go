@@ -17,12 +17,12 @@ type call struct {
 	body     Body
 	argument string           // the text after the colon of the model name
 	turn     int              // earlier requests for this model
-	kept     *strings.Builder // text that hold keeps back, or nil
+	heldBack *strings.Builder // what was written since holdBack; nil if it was not called
 	complete bool             // the answer was sent to its end
 }
 
-// begin sends the headers of a stream.
-func (c *call) begin() {
+// beginStream sends the headers of a stream.
+func (c *call) beginStream() {
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.WriteHeader(http.StatusOK)
 	c.flush()
@@ -30,32 +30,34 @@ func (c *call) begin() {
 
 func (c *call) flush() { c.w.(http.Flusher).Flush() }
 
-// hold keeps back what is written from here until done, which sends it as one packet. A client waits only a short
-// time for the usage after the finish reason.
-func (c *call) hold() { c.kept = new(strings.Builder) }
+// holdBack keeps back what is written from here until sendDone, which sends it as one packet. A client waits only a
+// short time for the usage after the finish reason.
+func (c *call) holdBack() { c.heldBack = new(strings.Builder) }
 
-// raw sends bytes unchanged and without a delay.
-func (c *call) raw(s string) {
-	if c.kept != nil {
-		c.kept.WriteString(s)
+// sendRaw sends bytes unchanged and without a delay.
+func (c *call) sendRaw(s string) {
+	if c.heldBack != nil {
+		c.heldBack.WriteString(s)
 		return
 	}
 	io.WriteString(c.w, s)
 	c.flush()
 }
 
-// event sends one chunk.
-func (c *call) event(chunk string) { c.raw("data: " + chunk + "\n\n") }
+// sendChunk sends one chunk.
+func (c *call) sendChunk(chunk string) { c.sendRaw("data: " + chunk + "\n\n") }
 
-// delta sends a chunk of the first choice with the given fields.
-func (c *call) delta(fields string) { c.event(c.choice(fields)) }
+// sendDelta sends a chunk of the first choice with the given fields.
+func (c *call) sendDelta(fields string) { c.sendChunk(c.choiceChunk(fields)) }
 
-func (c *call) choice(fields string) string {
+func (c *call) choiceChunk(fields string) string {
 	return c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields))
 }
 
-// text returns a chunk with a piece of content.
-func (c *call) text(content string) string { return c.choice(`"content":` + quote(content)) }
+// contentChunk returns a chunk with a piece of content.
+func (c *call) contentChunk(content string) string {
+	return c.choiceChunk(`"content":` + quote(content))
+}
 
 func (c *call) chunk(fields string) string {
 	return fmt.Sprintf(
@@ -66,20 +68,20 @@ func (c *call) chunk(fields string) string {
 	)
 }
 
-func (c *call) role() { c.delta(`"role":"assistant","content":""`) }
+func (c *call) sendRole() { c.sendDelta(`"role":"assistant","content":""`) }
 
-func (c *call) say(texts ...string) {
+func (c *call) sendContent(texts ...string) {
 	for _, t := range texts {
-		c.event(c.text(t))
+		c.sendChunk(c.contentChunk(t))
 	}
 }
 
-func (c *call) finish(reason string) {
-	c.event(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":%q}]`, reason)))
+func (c *call) sendFinish(reason string) {
+	c.sendChunk(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":%q}]`, reason)))
 }
 
-func (c *call) usage(prompt, completion int) {
-	c.event(
+func (c *call) sendUsage(prompt, completion int) {
+	c.sendChunk(
 		c.chunk(
 			fmt.Sprintf(
 				`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`,
@@ -91,20 +93,20 @@ func (c *call) usage(prompt, completion int) {
 	)
 }
 
-func (c *call) done() {
+func (c *call) sendDone() {
 	c.complete = true
 
 	before := ""
-	if c.kept != nil {
-		before, c.kept = c.kept.String(), nil
+	if c.heldBack != nil {
+		before, c.heldBack = c.heldBack.String(), nil
 	}
-	c.raw(before + "data: [DONE]\n\n")
+	c.sendRaw(before + "data: [DONE]\n\n")
 }
 
 // answer streams the texts, one token each. If the request asks for no stream, it sends one object.
 func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
-		c.json(
+		c.sendJSON(
 			fmt.Sprintf(
 				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,`+
 					`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],`+
@@ -118,23 +120,23 @@ func (c *call) answer(texts ...string) {
 
 		return
 	}
-	c.begin()
-	c.role()
-	c.say(texts...)
-	c.end("stop", len(texts))
+	c.beginStream()
+	c.sendRole()
+	c.sendContent(texts...)
+	c.endStream("stop", len(texts))
 }
 
-func (c *call) end(reason string, tokens int) {
-	c.hold()
-	c.finish(reason)
-	c.usage(11, tokens)
-	c.done()
+func (c *call) endStream(reason string, tokens int) {
+	c.holdBack()
+	c.sendFinish(reason)
+	c.sendUsage(11, tokens)
+	c.sendDone()
 }
 
 // hang waits until the client disconnects.
 func (c *call) hang() { <-c.r.Context().Done() }
 
-// pause waits. It reports false if the client has disconnected.
+// pause waits for d. It reports false, at once, if the client disconnects.
 func (c *call) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -157,8 +159,8 @@ func (c *call) prompt() string {
 	return ""
 }
 
-// tool returns the name of the first tool in the request, or "weather".
-func (c *call) tool() string {
+// firstTool returns the name of the first tool in the request, or "weather".
+func (c *call) firstTool() string {
 	if len(c.body.Tools) == 0 {
 		return "weather"
 	}

@@ -18,8 +18,8 @@ import (
 
 var started = time.Now()
 
-// Clock returns the time since this process started, by the monotonic clock. Compare it with the tokens of
-// "stamps", which are in nanoseconds of the same clock.
+// Clock returns the time since this process started, by the monotonic clock. The tokens of the scenario "stamps" are
+// nanoseconds of the same clock.
 func Clock() time.Duration { return time.Since(started) }
 
 // Request is one request that the server received.
@@ -57,9 +57,10 @@ type Server struct {
 	// recordings are the files of transcription requests.
 	recordings []Recording
 	seen       map[string]int // by model
-	left       int
-	broken     bool
-	changed    chan struct{} // closed at the next change
+	// disconnected counts clients that disconnected before the end of their answer.
+	disconnected int
+	broken       bool
+	changed      chan struct{} // closed at the next change
 }
 
 // NewServer returns a Server that does not listen yet.
@@ -100,15 +101,15 @@ func (s *Server) isBroken() bool {
 
 // WaitRequests waits until the server has received n requests. The error is the cause of ctx.
 func (s *Server) WaitRequests(ctx context.Context, n int) error {
-	return s.wait(ctx, func() bool { return len(s.requests) >= n })
+	return s.waitUntil(ctx, func() bool { return len(s.requests) >= n })
 }
 
-// WaitLeft waits until n clients have disconnected before the end of their answer. The error is the cause of ctx.
-func (s *Server) WaitLeft(ctx context.Context, n int) error {
-	return s.wait(ctx, func() bool { return s.left >= n })
+// WaitDisconnected waits until n clients have disconnected before the end of their answer. The error is the cause of ctx.
+func (s *Server) WaitDisconnected(ctx context.Context, n int) error {
+	return s.waitUntil(ctx, func() bool { return s.disconnected >= n })
 }
 
-func (s *Server) wait(ctx context.Context, done func() bool) error {
+func (s *Server) waitUntil(ctx context.Context, done func() bool) error {
 	for {
 		s.mu.Lock()
 		ok, changed := done(), s.changed
@@ -126,7 +127,7 @@ func (s *Server) wait(ctx context.Context, done func() bool) error {
 	}
 }
 
-// change runs f under the lock and wakes the calls of wait.
+// change runs f under the lock and wakes the calls of waitUntil.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +140,7 @@ func (s *Server) change(f func()) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path.Base(r.URL.Path) {
 	case "models":
-		s.models(w)
+		s.listModels(w)
 		return
 	case "transcriptions", "translations", "inference":
 		s.transcribe(w, r)
@@ -183,11 +184,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scenario(c)
 
 	if r.Context().Err() != nil && !c.complete {
-		s.change(func() { s.left++ })
+		s.change(func() { s.disconnected++ })
 	}
 }
 
-func (s *Server) models(w http.ResponseWriter) {
+func (s *Server) listModels(w http.ResponseWriter) {
 	type model struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`

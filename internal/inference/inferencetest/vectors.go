@@ -59,10 +59,10 @@ var vectorizers = map[string]func(*vectorCall){
 	"vector-short": func(c *vectorCall) { c.answer(c.vectors()[1:]) },
 	"vector-nan": func(c *vectorCall) {
 		nan := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))
-		c.json(fmt.Sprintf(`{"data":[{"index":0,"embedding":%q}]}`, base64.StdEncoding.EncodeToString(nan)))
+		c.sendJSON(fmt.Sprintf(`{"data":[{"index":0,"embedding":%q}]}`, base64.StdEncoding.EncodeToString(nan)))
 	},
-	"vector-error":  func(c *vectorCall) { c.json(`{"error":{"message":"no such pooling","code":400}}`) },
-	"vector-broken": func(c *vectorCall) { c.json(`{"data":[{"embedding":[1,`) },
+	"vector-error":  func(c *vectorCall) { c.sendJSON(`{"error":{"message":"no such pooling","code":400}}`) },
+	"vector-broken": func(c *vectorCall) { c.sendJSON(`{"data":[{"embedding":[1,`) },
 	"vector-hang":   func(c *vectorCall) { c.hang() },
 	"vector-fail-once": func(c *vectorCall) {
 		if c.turn == 0 {
@@ -81,7 +81,7 @@ var rankers = map[string]func(*vectorCall){
 	"ranker-scores": func(c *vectorCall) { c.answerRanks(c.ranks(), "data", "score") },
 	"ranker-short":  func(c *vectorCall) { c.answerRanks(c.ranks()[1:], "results", "relevance_score") },
 	"ranker-twice": func(c *vectorCall) {
-		c.json(`{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":1}]}`)
+		c.sendJSON(`{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":1}]}`)
 	},
 }
 
@@ -152,7 +152,7 @@ func (c *vectorCall) answer(list []string) {
 		}
 		usage = fmt.Sprintf(`,"usage":{"prompt_tokens":%d,"total_tokens":%[1]d}`, tokens)
 	}
-	c.json(fmt.Sprintf(`{"object":"list","data":[%s],"model":"m"%s}`, strings.Join(list, ","), usage))
+	c.sendJSON(fmt.Sprintf(`{"object":"list","data":[%s],"model":"m"%s}`, strings.Join(list, ","), usage))
 }
 
 // ranks returns the score of each document.
@@ -178,7 +178,7 @@ func (c *vectorCall) answerRanks(scores []float64, list, field string) {
 	for i, score := range scores {
 		ranks = append(ranks, fmt.Sprintf(`{"index":%d,%q:%g}`, i, field, score))
 	}
-	c.json(fmt.Sprintf(`{%q:[%s],"usage":{"total_tokens":%d}}`,
+	c.sendJSON(fmt.Sprintf(`{%q:[%s],"usage":{"total_tokens":%d}}`,
 		list, strings.Join(ranks, ","), 10*len(c.request.Documents)))
 }
 
@@ -207,6 +207,6 @@ func (s *Server) vectorize(w http.ResponseWriter, r *http.Request, known map[str
 	scenario(v)
 
 	if r.Context().Err() != nil {
-		s.change(func() { s.left++ })
+		s.change(func() { s.disconnected++ })
 	}
 }

@@ -56,13 +56,12 @@ func ledgerKey(day string) string { return "pw:usage:" + day }
 
 const fieldSeparator = "\x1f"
 
-// recordedTTL is how long a request counts as recorded or settled. It is longer than two runs of one request can
-// overlap.
+// recordedTTL is how long a request counts as recorded or settled. Two runs of one request overlap for less time.
 const recordedTTL = 10 * time.Minute
 
 // Record adds the usage of a request to the ledger, once for each id. at is when the request was accepted, by the
 // clock of Redis; zero means now. The ledger counts the request under the day of at. A repeat after midnight
-// therefore finds the earlier record.
+// therefore finds the earlier record. Errors are those of Redis.
 func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) error {
 	if at.IsZero() {
 		var err error
@@ -79,7 +78,7 @@ func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) er
 			args = append(args, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
 		}
 	}
-	// A Redis cluster hashes only the text in braces. Both keys are on one node, as a script requires.
+	// A Redis cluster hashes only the text in braces, so both keys are on one node, as a script requires.
 	if err := recordScript.Run(ctx, m.rdb, []string{name, "{" + name + "}:" + id}, args...).Err(); err != nil {
 		return fmt.Errorf("recording usage: %w", err)
 	}
@@ -103,11 +102,11 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	for d := q.From.UTC().Truncate(24 * time.Hour); !d.After(q.To) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {
 		days = append(days, d.Format(Day))
 	}
-	read := make([]*redis.MapStringStringCmd, len(days))
+	results := make([]*redis.MapStringStringCmd, len(days))
 
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, day := range days {
-			read[i] = p.HGetAll(ctx, ledgerKey(day))
+			results[i] = p.HGetAll(ctx, ledgerKey(day))
 		}
 
 		return nil
@@ -118,7 +117,7 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	sums := map[Usage]*Usage{}
 
 	for i, day := range days {
-		for field, value := range read[i].Val() {
+		for field, value := range results[i].Val() {
 			parts := strings.Split(field, fieldSeparator)
 
 			n, err := strconv.ParseInt(value, 10, 64)
@@ -126,7 +125,7 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 				continue
 			}
 			group := Usage{Key: parts[0], Model: parts[1], Day: day}
-			group.keep(q.By)
+			group.clearUngrouped(q.By)
 
 			if sums[group] == nil {
 				sums[group] = &Usage{Key: group.Key, Model: group.Model, Day: group.Day}
@@ -152,7 +151,8 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	return out, nil
 }
 
-func (u *Usage) keep(by []string) {
+// clearUngrouped clears the fields that are not in by, so that records of one group have equal fields.
+func (u *Usage) clearUngrouped(by []string) {
 	if !slices.Contains(by, "key") {
 		u.Key = ""
 	}

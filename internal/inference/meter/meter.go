@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	// lease is how long a running request counts after its last renewal. A node that died renews no longer.
+	// lease is how long a running request counts after its last renewal. So the requests of a dead node soon stop
+	// counting.
 	lease      = 2 * time.Minute
 	renewEvery = 30 * time.Second
-	// heldTTL is how long a reservation of tokens waits for its settlement; every request ends earlier. repeatTTL
-	// is for a reservation without tokens. It only serves repeats after a lost response.
+	// heldTTL is how long a reservation of tokens waits for its settlement; every request ends earlier. repeatTTL is
+	// the time for a reservation without tokens, which is only needed to recognise a repeat after a lost response.
 	heldTTL   = 2 * time.Hour
 	repeatTTL = 10 * time.Second
 )
@@ -81,7 +82,7 @@ func (d Dimension) window() time.Duration {
 // dimensions lists the dimensions that refill, in the order of the scripts' arguments and results.
 var dimensions = [...]Dimension{RPM, RPD, TPM, TPD}
 
-func (l Limits) of(d Dimension) int {
+func (l Limits) limit(d Dimension) int {
 	switch d {
 	case RPM:
 		return l.RPM
@@ -150,13 +151,14 @@ type Grant struct {
 
 // Each dimension is a bucket that refills evenly: after a minute without requests a key has its whole RPM again.
 // One hash holds the four buckets of a key.
-func bucketsKey(key string) string  { return tagged(key, "buckets") }
-func runningKey(key string) string  { return tagged(key, "running") }
-func heldKey(key, id string) string { return tagged(key, "held:"+id) }
-func usedKey(key, id string) string { return tagged(key, "used:"+id) }
+func bucketsKey(key string) string  { return redisKey(key, "buckets") }
+func runningKey(key string) string  { return redisKey(key, "running") }
+func heldKey(key, id string) string { return redisKey(key, "held:"+id) }
+func usedKey(key, id string) string { return redisKey(key, "used:"+id) }
 
-// tagged returns the name of a Redis key. It hashes the name of the API key, which may contain any character.
-func tagged(key, part string) string {
+// redisKey returns the name of a Redis key. It hashes the name of the API key, which may contain any character. The
+// braces put all keys of one API key on one node of a cluster, as scripts require.
+func redisKey(key, part string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "pw:{meter:" + hex.EncodeToString(sum[:12]) + "}:" + part
 }
@@ -170,7 +172,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 		return grant, nil
 	}
 
-	refused, running, levels, err := m.ask(ctx, key, id, l, tokens)
+	refused, running, levels, err := m.runReserve(ctx, key, id, l, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	}
 	d := dimensions[refused-1]
 
-	e := &Exceeded{Dimension: d, Limit: l.of(d), Requested: 1, States: grant.States}
+	e := &Exceeded{Dimension: d, Limit: l.limit(d), Requested: 1, States: grant.States}
 	if d.Tokens() {
 		e.Requested = tokens
 	}
@@ -211,13 +213,13 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	return nil, e
 }
 
-// Look returns the state of a key's limits. It takes nothing from them.
-func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
+// States returns the state of each limit of a key. It takes nothing from them.
+func (m *Meter) States(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
 	if l == (Limits{}) {
 		return nil, nil
 	}
 
-	_, _, levels, err := m.ask(ctx, key, "", l, 0)
+	_, _, levels, err := m.runReserve(ctx, key, "", l, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +227,8 @@ func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]S
 	return states(l, levels), nil
 }
 
-// ask runs reserveScript.
-func (m *Meter) ask(
+// runReserve runs reserveScript, which explains refused and levels. With the id "" it only reads.
+func (m *Meter) runReserve(
 	ctx context.Context,
 	key, id string,
 	l Limits,
@@ -239,7 +241,7 @@ func (m *Meter) ask(
 
 	args := []any{id, tokens, lease.Milliseconds(), held.Milliseconds(), l.Concurrency}
 	for _, d := range dimensions {
-		args = append(args, l.of(d), d.window().Milliseconds())
+		args = append(args, l.limit(d), d.window().Milliseconds())
 	}
 
 	answer, err := reserveScript.Run(ctx, m.rdb, []string{bucketsKey(key), runningKey(key), heldKey(key, id)}, args...).
@@ -270,7 +272,7 @@ func states(l Limits, levels [len(dimensions)]float64) map[Dimension]State {
 	out := map[Dimension]State{}
 
 	for i, d := range dimensions {
-		if limit := l.of(d); limit > 0 {
+		if limit := l.limit(d); limit > 0 {
 			out[d] = State{
 				Limit:     limit,
 				Remaining: max(0, int(levels[i])),

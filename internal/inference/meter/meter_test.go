@@ -198,7 +198,7 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 		asked++
 
 		var err error
-		if states, err = m.Look(t.Context(), "ann", all); err != nil {
+		if states, err = m.States(t.Context(), "ann", all); err != nil {
 			t.Fatal(err)
 		}
 
@@ -209,7 +209,7 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 		t.Errorf("%d requests left after %d", left, asked)
 	}
 
-	again, err := m.Look(t.Context(), "ann", all)
+	again, err := m.States(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
 		t.Errorf("Look changed the state: %+v, then %+v (%v)", states, again, err)
 	}

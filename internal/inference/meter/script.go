@@ -20,8 +20,8 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 //
 // A repeat after a lost response finds its reservation and takes nothing.
 var reserveScript = redis.NewScript(clock + `
-local id, tokens, look = ARGV[1], tonumber(ARGV[2]), ARGV[1] == ''
-local again = redis.call('EXISTS', KEYS[3]) == 1
+local id, tokens, readonly = ARGV[1], tonumber(ARGV[2]), ARGV[1] == ''
+local repeated = redis.call('EXISTS', KEYS[3]) == 1
 local state = redis.call('HMGET', KEYS[1], '1', 'at1', '2', 'at2', '3', 'at3', '4', 'at4')
 local levels, refused = {}, 0
 for i = 1, 4 do
@@ -31,15 +31,15 @@ for i = 1, 4 do
   levels[i] = level
   local want = 1
   if i > 2 then want = tokens end
-  if limit > 0 and not again and not look and refused == 0 and level < want then refused = i end
+  if limit > 0 and not repeated and not readonly and refused == 0 and level < want then refused = i end
 end
-local running, most = 0, tonumber(ARGV[5])
-if most > 0 and not look then
+local running, concurrency = 0, tonumber(ARGV[5])
+if concurrency > 0 and not readonly then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
   running = redis.call('ZCARD', KEYS[2])
-  if refused == 0 and not again and running >= most then refused = 5 end
+  if refused == 0 and not repeated and running >= concurrency then refused = 5 end
 end
-if refused == 0 and not again and not look then
+if refused == 0 and not repeated and not readonly then
   local fields = {}
   for i = 1, 4 do
     if i > 2 then levels[i] = levels[i] - tokens else levels[i] = levels[i] - 1 end
@@ -55,7 +55,7 @@ if refused == 0 and not again and not look then
   end
   redis.call('SET', KEYS[3], tokens, 'PX', ARGV[4])
 end
-if refused == 0 and most > 0 and not look then
+if refused == 0 and concurrency > 0 and not readonly then
   redis.call('ZADD', KEYS[2], now + tonumber(ARGV[3]), id)
   redis.call('PEXPIRE', KEYS[2], 86400000)
 end
@@ -67,9 +67,10 @@ return out
 // renewScript extends the lease of a running request. KEYS: running. ARGV: id, lease in ms.
 var renewScript = redis.NewScript(clock + `return redis.call('ZADD', KEYS[1], 'XX', now + tonumber(ARGV[2]), ARGV[1])`)
 
-// settleScript corrects a reservation. KEYS: buckets, held, mark of the usage. ARGV: tokens used, TPM, TPD,
-// lifetime of the mark in ms. If the mark exists, the usage was already taken. Usage beyond the reservation can
-// make a bucket negative.
+// settleScript corrects a reservation. KEYS: buckets, held, mark of the usage. ARGV: tokens used, TPM, TPD, lifetime
+// of the mark in ms. If the mark exists, the usage was already taken. Usage beyond the reservation can make a bucket
+// negative. A settled reservation stays for two minutes with the value 0, so that a late repeat of reserveScript
+// still finds it.
 var settleScript = redis.NewScript(`
 local used = tonumber(ARGV[1])
 if used > 0 and not redis.call('SET', KEYS[3], '', 'NX', 'PX', ARGV[4]) then used = 0 end

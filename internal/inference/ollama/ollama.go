@@ -39,11 +39,12 @@ type Client struct {
 	http *http.Client
 
 	mu sync.Mutex
-	// shown caches the answers of /api/show by the digest of the model.
-	shown map[string]shown
+	// infos caches the answers of /api/show by the digest of the model.
+	infos map[string]modelInfo
 }
 
-type shown struct {
+// modelInfo is what /api/show tells about a model.
+type modelInfo struct {
 	capabilities []string
 	context      int
 }
@@ -56,16 +57,16 @@ func New(base string) *Client {
 
 	return &Client{
 		base:  strings.TrimRight(base, "/"),
-		shown: map[string]shown{},
+		infos: map[string]modelInfo{},
 		http: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
-// Models returns the models of the server, chat models first, each with this server as its upstream. It asks once
-// for the list and once for each new model; each request may take 5 s. A time-out is a net.Error. Models that cannot
-// be read are left out.
+// Models returns the models of the server, chat models first, each with this server as its upstream. It requests the
+// list, and then the details of each model that it has not seen before; each request may take 5 s. A time-out is a
+// net.Error. Models whose details cannot be read are left out.
 func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var tags struct {
 		Models []struct {
@@ -73,14 +74,14 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 			Digest string `json:"digest"`
 		} `json:"models"`
 	}
-	if err := c.ask(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
+	if err := c.request(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
 		return nil, err
 	}
-	seen := map[string]shown{}
+	seen := map[string]modelInfo{}
 	var models []inference.Model
 
 	for _, tag := range tags.Models[:min(len(tags.Models), maxModels)] {
-		s, err := c.show(ctx, tag.Name, tag.Digest)
+		s, err := c.modelInfo(ctx, tag.Name, tag.Digest)
 		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
 			return nil, err
 		}
@@ -90,12 +91,12 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 		}
 
 		seen[tag.Digest] = s
-		if m := c.model(tag.Name, s); len(m.Capabilities) > 0 {
+		if m := c.newModel(tag.Name, s); len(m.Capabilities) > 0 {
 			models = append(models, m)
 		}
 	}
 	c.mu.Lock()
-	c.shown = seen
+	c.infos = seen
 	c.mu.Unlock()
 
 	// Clients without a model in their settings use the first one for a chat.
@@ -113,7 +114,7 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	return models, nil
 }
 
-func (c *Client) model(name string, s shown) inference.Model {
+func (c *Client) newModel(name string, s modelInfo) inference.Model {
 	m := inference.Model{
 		ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{},
 		Upstreams: []inference.Upstream{{Name: "ollama", Kind: inference.Ollama, BaseURL: c.base + "/v1", Model: name}},
@@ -140,9 +141,9 @@ func (c *Client) model(name string, s shown) inference.Model {
 	return m
 }
 
-func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
+func (c *Client) modelInfo(ctx context.Context, name, digest string) (modelInfo, error) {
 	c.mu.Lock()
-	s, ok := c.shown[digest]
+	s, ok := c.infos[digest]
 	c.mu.Unlock()
 
 	if ok {
@@ -153,11 +154,11 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 		Capabilities []string                   `json:"capabilities"`
 		Info         map[string]json.RawMessage `json:"model_info"`
 	}
-	if err := c.ask(ctx, http.MethodPost, "/api/show", map[string]string{"model": name}, &reply); err != nil {
-		return shown{}, err
+	if err := c.request(ctx, http.MethodPost, "/api/show", map[string]string{"model": name}, &reply); err != nil {
+		return modelInfo{}, err
 	}
 
-	s = shown{capabilities: reply.Capabilities}
+	s = modelInfo{capabilities: reply.Capabilities}
 	if s.capabilities == nil { // versions before 0.6 list none
 		s.capabilities = []string{"completion", "tools"}
 	}
@@ -172,7 +173,7 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 	return s, nil
 }
 
-func (c *Client) ask(ctx context.Context, method, path string, question, answer any) error {
+func (c *Client) request(ctx context.Context, method, path string, question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 

@@ -20,24 +20,24 @@ import (
 const (
 	// soundBytes is the largest piece of a spoken text, in bytes.
 	soundBytes = 16 << 10
-	// untimedFor is how long an upstream that refused times is not asked for them.
+	// untimedFor is how long an upstream that rejected times is not asked for them.
 	untimedFor = 10 * time.Minute
 )
 
 // Transcribe sends a recording to /audio/transcriptions or /audio/translations. If the upstream does not support
 // verbose_json, it asks again for the text alone.
 func (c *Client) Transcribe(
-	ctx context.Context, r *inference.Transcription, life func(answer bool),
+	ctx context.Context, r *inference.Transcription, progress func(answer bool),
 ) (*inference.Transcript, error) {
 	if r.Timed && time.Now().UnixNano() >= c.untimed.Load() {
-		t, err := c.transcribe(ctx, r, true, life)
-		if !refusesTimes(err) {
+		t, err := c.transcribe(ctx, r, true, progress)
+		if !rejectsTimes(err) {
 			return t, err
 		}
 		c.untimed.Store(time.Now().Add(untimedFor).UnixNano())
 	}
 
-	t, err := c.transcribe(ctx, r, false, life)
+	t, err := c.transcribe(ctx, r, false, progress)
 	if err == nil {
 		t.Untimed = r.Timed
 	}
@@ -45,8 +45,8 @@ func (c *Client) Transcribe(
 	return t, err
 }
 
-// refusesTimes reports whether an upstream refused the format with times, as vLLM does.
-func refusesTimes(err error) bool {
+// rejectsTimes reports whether an upstream rejected the format with times, as vLLM does.
+func rejectsTimes(err error) bool {
 	e, ok := errors.AsType[*inference.Error](err)
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return false
@@ -59,7 +59,7 @@ func refusesTimes(err error) bool {
 }
 
 func (c *Client) transcribe(
-	ctx context.Context, r *inference.Transcription, timed bool, life func(answer bool),
+	ctx context.Context, r *inference.Transcription, timed bool, progress func(answer bool),
 ) (*inference.Transcript, error) {
 	// The recording is not held in memory: the form is written before and after it.
 	var form bytes.Buffer
@@ -86,7 +86,7 @@ func (c *Client) transcribe(
 	}
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.upstream.BaseURL+c.transcriptionPath(r.Task),
-		io.MultiReader(bytes.NewReader(head), io.TeeReader(r.Open(), pulse(func() { life(false) })), &form))
+		io.MultiReader(bytes.NewReader(head), io.TeeReader(r.Open(), writeHook(func() { progress(false) })), &form))
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +101,10 @@ func (c *Client) transcribe(
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(resp)
+		return nil, responseError(resp)
 	}
 
-	b, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, maxWhole), pulse(func() { life(true) })))
+	b, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, maxWhole), writeHook(func() { progress(true) })))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -116,11 +116,11 @@ func (c *Client) transcribe(
 	return readTranscript(b, r.Words)
 }
 
-// pulse is a writer that calls a function for each write.
-type pulse func()
+// writeHook is a writer that calls a function for each write.
+type writeHook func()
 
 // Write implements io.Writer.
-func (p pulse) Write(b []byte) (int, error) {
+func (p writeHook) Write(b []byte) (int, error) {
 	p()
 	return len(b), nil
 }
@@ -211,19 +211,19 @@ func (c *Client) Speak(ctx context.Context, r *inference.Speech, emit func(*infe
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return refusal(resp)
+		return responseError(resp)
 	}
 
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if !strings.HasPrefix(mediaType, "audio/") && mediaType != "application/octet-stream" {
-		return garbled("it sent no sound").WithCause(errors.New(mediaType))
+		return unreadable("it sent no audio").WithCause(errors.New(mediaType))
 	}
 
-	return c.relay(ctx, resp, mediaType, emit)
+	return relayAudio(ctx, resp, mediaType, emit)
 }
 
-// relay emits the sound as it arrives. It emits nothing before the first bytes.
-func (c *Client) relay(
+// relayAudio emits the audio as it arrives: its media type with the first bytes, then the bytes.
+func relayAudio(
 	ctx context.Context,
 	resp *http.Response,
 	mediaType string,

@@ -229,7 +229,7 @@ func TestLeavingListenerFreesTheEngine(t *testing.T) {
 		t.Errorf("got %v", e)
 	}
 
-	if err := server.WaitLeft(wait, 1); err != nil {
+	if err := server.WaitDisconnected(wait, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}
 }

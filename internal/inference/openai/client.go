@@ -32,7 +32,7 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	http     *http.Client
-	// untimed is the time until which the upstream is not asked for times, because it refused them; in ns since
+	// untimed is the time until which the upstream is not asked for times, because it rejected them; in ns since
 	// 1970.
 	untimed atomic.Int64
 }
@@ -89,14 +89,14 @@ func (c *Client) Complete(
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return refusal(resp)
+		return responseError(resp)
 	case mediaType == "application/json":
-		return whole(ctx, resp.Body, r.Choices(), emit)
+		return readWhole(ctx, resp.Body, r.Choices(), emit)
 	case mediaType == "text/html":
-		return garbled("it answered with a web page").WithCause(errors.New("text/html"))
+		return unreadable("it answered with a web page").WithCause(errors.New("text/html"))
 	}
 
-	return stream(ctx, resp.Body, r.Choices(), emit)
+	return readStream(ctx, resp.Body, r.Choices(), emit)
 }
 
 // Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
@@ -109,7 +109,7 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(resp)
+		return nil, responseError(resp)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
 
@@ -119,11 +119,11 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		} `json:"data"`
 	}
 	if err == nil {
-		err = lenient(b, &list)
+		err = decodeLenient(b, &list)
 	}
 
 	if err != nil {
-		return nil, garbled("its list of models is not valid JSON").WithCause(err)
+		return nil, unreadable("its list of models is not valid JSON").WithCause(err)
 	}
 
 	var ids []string
@@ -171,21 +171,21 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// stream reads server-sent events until every answer has a finish reason and the stream ends with [DONE] or its
+// readStream reads server-sent events until every answer has a finish reason and the stream ends with [DONE] or its
 // end. A stream without a finish reason was cut off.
-func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
+func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
 	events := newEventReader(r)
 	d := decoder{choices: choices}
-	e := ending{emit: emit, left: choices, finished: make([]bool, choices)}
+	e := finishTracker{emit: emit, unfinished: choices, finished: make([]bool, choices)}
 
 	for {
 		data, err := events.next()
 		switch {
 		case err == nil:
-		case e.left == 0:
+		case e.unfinished == 0:
 			return nil
 		case errors.Is(err, errEventTooLarge):
-			return garbled("it sent too much at once").WithCause(err)
+			return unreadable("it sent too much at once").WithCause(err)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
@@ -193,16 +193,16 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 		}
 
 		if data = bytes.TrimSpace(data); len(data) == 0 {
-			if err := emit(&inference.Delta{}); err != nil { // a sign of life
+			if err := emit(&inference.Delta{}); err != nil { // shows that the upstream is alive
 				return err
 			}
 			continue
 		}
 
 		if string(data) == "[DONE]" {
-			readOut(r)
+			drainBody(r)
 
-			switch e.left {
+			switch e.unfinished {
 			case 0:
 				return nil
 			case choices:
@@ -214,35 +214,36 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 
 		deltas, err := d.decode(data)
 		if err != nil || data[0] != '{' {
-			return garbled("it sent what is not JSON")
+			return unreadable("it sent what is not JSON")
 		}
 
 		if d.failure != nil {
-			return failure(http.StatusBadGateway, d.failure)
+			return upstreamError(http.StatusBadGateway, d.failure)
 		}
 
-		before := e.left
+		before := e.unfinished
 		for i := range deltas {
 			if err := e.push(&deltas[i]); err != nil {
 				return err
 			}
 		}
 
-		if before > 0 && e.left == 0 {
+		// All answers are complete. Wait only a short time for the usage and [DONE].
+		if before > 0 && e.unfinished == 0 {
 			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
 		}
 	}
 }
 
-// ending tracks which answers of a stream are complete.
-type ending struct {
-	emit     func(*inference.Delta) error
-	left     int
-	finished []bool
+// finishTracker tracks which answers of a stream are complete.
+type finishTracker struct {
+	emit       func(*inference.Delta) error
+	unfinished int
+	finished   []bool
 }
 
 // push emits a delta. It maps the finish reason to one that callers know, and emits it once.
-func (e *ending) push(d *inference.Delta) error {
+func (e *finishTracker) push(d *inference.Delta) error {
 	switch {
 	case d.Finish == "":
 	case e.finished[d.Choice]:
@@ -253,23 +254,23 @@ func (e *ending) push(d *inference.Delta) error {
 			return endedEarly(d.Finish)
 		}
 		e.finished[d.Choice] = true
-		e.left--
+		e.unfinished--
 		d.Finish = reason
 	}
 
 	return e.emit(d)
 }
 
-func tooFew() error { return garbled("it gave fewer answers than were asked for") }
+func tooFew() error { return unreadable("it gave fewer answers than were asked for") }
 
-// readOut reads the rest of the body after [DONE], which is empty.
-func readOut(r io.ReadCloser) {
+// drainBody reads to the end of the body, which is empty after [DONE], so that the connection can be used again.
+func drainBody(r io.ReadCloser) {
 	defer time.AfterFunc(afterDone, func() { r.Close() }).Stop()
 	_, _ = io.CopyN(io.Discard, r, 4<<10)
 }
 
-// whole reads the answer of an upstream that does not stream.
-func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {
+// readWhole reads the answer of an upstream that does not stream.
+func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxWhole))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -282,11 +283,11 @@ func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.D
 
 	deltas, err := d.decode(b)
 	if err != nil {
-		return garbled("it sent what is not JSON")
+		return unreadable("it sent what is not JSON")
 	}
 
 	if d.failure != nil {
-		return failure(http.StatusBadGateway, d.failure)
+		return upstreamError(http.StatusBadGateway, d.failure)
 	}
 
 	if len(deltas) < choices {
@@ -296,7 +297,7 @@ func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.D
 	for i := range deltas {
 		delta := &deltas[i]
 		if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
-			return garbled("its answer has no choices")
+			return unreadable("its answer has no choices")
 		}
 
 		reason := finishReason(cmp.Or(delta.Finish, "stop")) // the object is complete

@@ -48,7 +48,7 @@ func TestLeavingFreesTheModel(t *testing.T) {
 			soon, stop := context.WithTimeout(t.Context(), 40*time.Second)
 			defer stop()
 
-			if err := server.WaitLeft(soon, 1); err != nil {
+			if err := server.WaitDisconnected(soon, 1); err != nil {
 				t.Fatalf("the upstream still works: %v", err)
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// Collector gathers the chunks of an answer into one response. It is for one
-// goroutine.
+// Collector gathers the chunks of an answer into one response. It is not safe for
+// concurrent use.
 type Collector struct {
 	head    Head
 	choices []collected
@@ -46,11 +46,11 @@ func (c *Collector) Add(f *inference.Frame) {
 	}
 
 	if chunk.Choice < len(c.choices) {
-		c.choices[chunk.Choice].add(chunk)
+		c.choices[chunk.Choice].addChunk(chunk)
 	}
 }
 
-func (c *collected) add(chunk *inference.Chunk) {
+func (c *collected) addChunk(chunk *inference.Chunk) {
 	c.content = append(c.content, chunk.Content...)
 
 	c.reasoning = append(c.reasoning, chunk.Reasoning...)
@@ -72,7 +72,7 @@ func (c *collected) add(chunk *inference.Chunk) {
 	}
 }
 
-// Failed returns a failure with the built-in tools that ran before it.
+// Failed returns a copy of e that lists the built-in tools that ran before the failure.
 func (c *Collector) Failed(e *inference.Error) *inference.Error {
 	failed := *e
 	failed.Executed = c.choices[0].executed
@@ -99,7 +99,7 @@ func (c *Collector) Append(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = strconv.AppendInt(append(dst, `{"index":`...), int64(i), 10)
-		dst = c.choices[i].append(dst, h)
+		dst = c.choices[i].appendChoice(dst, h)
 	}
 
 	dst = append(dst, `],"usage":`...)
@@ -120,20 +120,20 @@ func (c *Collector) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// append writes a choice, starting after its index.
-func (c *collected) append(dst []byte, h *Head) []byte {
+// appendChoice writes a choice, starting after its index.
+func (c *collected) appendChoice(dst []byte, h *Head) []byte {
 	if h.Text {
 		dst = appendString(append(dst, `,"text":`...), string(c.content))
 	} else {
-		dst = append(c.message(append(dst, `,"message":{`...), h), '}')
+		dst = append(c.appendMessage(append(dst, `,"message":{`...), h), '}')
 	}
 	dst = appendLogprobs(dst, inference.JoinFields(c.logprobs...))
-	dst = appendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).reason(c.finish))
+	dst = appendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).finishReason(c.finish))
 
 	return append(dst, '}')
 }
 
-func (c *collected) message(dst []byte, h *Head) []byte {
+func (c *collected) appendMessage(dst []byte, h *Head) []byte {
 	dst = append(dst, `"role":"assistant","content":`...)
 	if len(c.content) == 0 && len(c.calls) > 0 {
 		dst = append(dst, "null"...)
@@ -147,10 +147,10 @@ func (c *collected) message(dst []byte, h *Head) []byte {
 	dst = c.appendCalls(dst, h)
 	var extra map[string]json.RawMessage
 
-	_ = json.Unmarshal(inference.JoinFields(c.extra...), &extra) // nothing is no error to tell
+	_ = json.Unmarshal(inference.JoinFields(c.extra...), &extra) // without pieces, extra stays empty
 	if len(c.executed) > 0 {
 		dst = appendExecuted(append(dst, ','), c.executed)
-		delete(extra, "executed_tools") // those of an upstream's own
+		delete(extra, "executed_tools") // tools that the upstream itself ran
 	}
 
 	if len(extra) > 0 {

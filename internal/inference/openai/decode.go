@@ -18,9 +18,10 @@ type decoder struct {
 	deltas  []inference.Delta
 	// chunk is the last one. Its memory is reused for the next.
 	chunk chunk
-	// text is the text of the last delta if it is unescaped in its chunk.
-	text  []byte
-	usual usual
+	// text is the text of the last delta, if its JSON has no escapes.
+	text []byte
+	// template recognises chunks like the last one.
+	template textTemplate
 	// failure is the error of a chunk, for readError.
 	failure []byte
 }
@@ -92,7 +93,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
 		return json.Unmarshal(b, (*string)(a))
-	case !null(b):
+	case !isNull(b):
 		*a = arguments(b)
 	}
 
@@ -104,13 +105,13 @@ type content string
 
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
-		return lenient(b, (*string)(c))
+		return decodeLenient(b, (*string)(c))
 	}
 	var parts []struct {
 		Text string `json:"text"`
 	}
 
-	err := lenient(b, &parts)
+	err := decodeLenient(b, &parts)
 	for _, part := range parts {
 		*c += content(part.Text)
 	}
@@ -118,9 +119,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// lenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that the
+// decodeLenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that the
 // text is not JSON.
-func lenient(b []byte, v any) error {
+func decodeLenient(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
 		return nil
@@ -139,16 +140,16 @@ func unescaped(value []byte) (text []byte, ok bool) {
 	return text, inference.Unescaped(text)
 }
 
-func null(value []byte) bool { return string(value) == "null" }
+func isNull(value []byte) bool { return string(value) == "null" }
 
-// has reports whether a field is present and not null.
-func has(value []byte) bool { return len(value) > 0 && !null(value) }
+// isSet reports whether a field is present and not null.
+func isSet(value []byte) bool { return len(value) > 0 && !isNull(value) }
 
 // decode reads one chunk. It returns a delta for each answer in it, and at least one. The next call reuses their
 // memory. An error means that the text is not JSON.
 func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	d.deltas, d.text, d.failure = d.deltas[:0], nil, nil
-	if delta, ok := d.usual.read(b); ok {
+	if delta, ok := d.template.match(b); ok {
 		d.deltas = append(d.deltas, delta)
 		return d.deltas, nil
 	}
@@ -156,19 +157,19 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
 
 	c := &d.chunk
-	if err := lenient(b, c); err != nil {
+	if err := decodeLenient(b, c); err != nil {
 		return nil, err
 	}
 
 	for _, choice := range c.Choices {
-		said := choice.Delta.there || choice.Message.there || choice.Text != "" || choice.Finish != ""
+		said := choice.Delta.present || choice.Message.present || choice.Text != "" || choice.Finish != ""
 		if said && choice.Index >= 0 && choice.Index < float64(d.choices) {
-			d.choice(choice)
+			d.addChoice(choice)
 		}
 	}
 
 	if len(d.deltas) == 0 {
-		d.add(0)
+		d.addDelta(0)
 	}
 	first := &d.deltas[0]
 
@@ -182,21 +183,21 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	}
 
 	switch {
-	case has(c.Error) || c.Object == "error":
+	case isSet(c.Error) || c.Object == "error":
 		d.failure = b
-	case has(c.Groq.Error):
+	case isSet(c.Groq.Error):
 		d.failure = c.Groq.Error
 	}
 
 	if d.failure == nil && len(d.deltas) == 1 {
-		d.usual.remember(b, d.text, *first)
+		d.template.remember(b, d.text, *first)
 	}
 
 	return d.deltas, nil
 }
 
-// add returns a new delta, in the memory of an earlier one if possible.
-func (d *decoder) add(choice int) *inference.Delta {
+// addDelta returns a new delta, in the memory of an earlier one if possible.
+func (d *decoder) addDelta(choice int) *inference.Delta {
 	var calls []inference.RawToolDelta
 	if n := len(d.deltas); n < cap(d.deltas) {
 		calls = d.deltas[:n+1][n].ToolCalls[:0]
@@ -206,16 +207,16 @@ func (d *decoder) add(choice int) *inference.Delta {
 	return &d.deltas[len(d.deltas)-1]
 }
 
-func (d *decoder) choice(c choice) {
-	delta := d.add(int(c.Index))
+func (d *decoder) addChoice(c choice) {
+	delta := d.addDelta(int(c.Index))
 
 	delta.Finish, delta.Content = c.Finish, c.Text
-	if has(c.Logprobs) && c.Logprobs[0] == '{' {
+	if isSet(c.Logprobs) && c.Logprobs[0] == '{' {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}
 
 	said := c.Delta
-	if !said.there {
+	if !said.present {
 		said = c.Message
 	}
 
@@ -233,7 +234,7 @@ func (d *decoder) choice(c choice) {
 	}
 	delete(fields, "role")
 
-	if len(fields) > 0 { // as nearly never
+	if len(fields) > 0 { // rarely
 		readFields(delta, fields)
 	}
 }
@@ -242,8 +243,8 @@ func (d *decoder) choice(c choice) {
 func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	// take decodes a known field; the remaining ones are passed on.
 	take := func(name string, v any) {
-		if value, there := fields[name]; there {
-			_ = lenient(value, v) // it is a part of what was JSON
+		if value, present := fields[name]; present {
+			_ = decodeLenient(value, v) // part of valid JSON
 			delete(fields, name)
 		}
 	}
@@ -282,7 +283,10 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 			inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)},
 		)
 	}
-	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return null(value) || string(value) == "[]" })
+	maps.DeleteFunc(
+		fields,
+		func(_ string, value json.RawMessage) bool { return isNull(value) || string(value) == "[]" },
+	)
 
 	if len(fields) > 0 {
 		b, _ := json.Marshal(fields)
@@ -318,7 +322,7 @@ func (t timings) addTo(d *inference.Delta) {
 	}
 }
 
-// count is a number of tokens within bounds.
+// count bounds a number of tokens, so that sums of hostile values stay valid.
 func count(n float64) int { return int(min(max(n, 0), 1<<40)) }
 
 // seconds bounds a time, so that sums of hostile values stay finite.
@@ -332,8 +336,8 @@ func detail(n *float64) *int {
 	return new(count(*n))
 }
 
-// finishReason maps an upstream's word to one of the four reasons that callers know. An unknown word gives "",
-// because an answer may be cut off for such a reason.
+// finishReason maps an upstream's finish reason to one of the four that callers know. It returns "" for an unknown
+// one, because the answer may be cut off.
 func finishReason(word string) string {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":") // Gemini appends a detail
 	switch word {

@@ -117,8 +117,8 @@ type jsonSchema struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-// encode writes the request for an upstream. It always asks for a stream: only a stream can be followed, timed and
-// left.
+// encode writes the request for an upstream. It always requests a stream: only a stream shows progress, allows
+// time-outs between pieces, and stops the engine when it is closed.
 func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
 	if t := r.Text; t != nil {
 		return json.Marshal(textBody{
@@ -166,9 +166,9 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	for _, msg := range r.Messages {
 		b.Messages = append(b.Messages, e.message(msg))
 	}
-	e.tools(&b, r)
-	e.format(&b, m, r)
-	e.reason(&b, u, m, r)
+	e.addTools(&b, r)
+	e.addFormat(&b, m, r)
+	e.addReasoning(&b, u, m, r)
 
 	return json.Marshal(b)
 }
@@ -197,7 +197,7 @@ func (e engine) message(m inference.Message) message {
 	return out
 }
 
-// contentOf returns a string for text alone, because some engines split or refuse lists with one text.
+// contentOf returns a string for text alone, because some engines mishandle or reject lists with one text.
 func contentOf(m inference.Message) any {
 	if !slices.ContainsFunc(m.Parts, func(p inference.Part) bool { return p.Image != nil }) {
 		return m.Text()
@@ -215,9 +215,9 @@ func contentOf(m inference.Message) any {
 	return parts
 }
 
-// tools writes the tools that may be called. If the engine would ignore the tool choice, the list of tools and an
+// addTools writes the tools that may be called. If the engine would ignore the tool choice, the list of tools and an
 // instruction express it.
-func (e engine) tools(b *body, r *inference.Request) {
+func (e engine) addTools(b *body, r *inference.Request) {
 	for _, t := range r.Offered() {
 		b.Tools = append(
 			b.Tools,
@@ -226,7 +226,7 @@ func (e engine) tools(b *body, r *inference.Request) {
 	}
 
 	for _, t := range r.Tools {
-		if t.Type != inference.FunctionTool { // for a server that runs it, as the gateway does
+		if t.Type != inference.FunctionTool { // the upstream must run it itself
 			b.Tools = append(b.Tools, tool{Type: t.Type})
 		}
 	}
@@ -259,8 +259,8 @@ func (e engine) tools(b *body, r *inference.Request) {
 	}
 }
 
-// format passes a JSON format on if the engine enforces it. Otherwise it asks for it in an instruction.
-func (e engine) format(b *body, m *inference.Model, r *inference.Request) {
+// addFormat writes a JSON format into its field if the engine enforces it, and otherwise into an instruction.
+func (e engine) addFormat(b *body, m *inference.Model, r *inference.Request) {
 	f := r.Format
 	switch {
 	case !f.JSON():
@@ -287,7 +287,8 @@ func (b *body) instruct(sentence string) {
 	b.Messages = slices.Insert(b.Messages, 0, message{Role: inference.System, Content: sentence})
 }
 
-func (e engine) reason(b *body, u inference.Upstream, m *inference.Model, r *inference.Request) {
+// addReasoning writes the reasoning effort in the way that the engine and the model understand.
+func (e engine) addReasoning(b *body, u inference.Upstream, m *inference.Model, r *inference.Request) {
 	effort := r.ReasoningEffort
 
 	word, mapped := e.efforts[effort]

@@ -9,16 +9,16 @@ type engine struct {
 	maxTokens string
 	// choice is the supported part of tool_choice.
 	choice choiceSupport
-	// efforts maps reasoning_effort to the upstream's values. A value that it lacks is passed on; one that maps to
-	// "" is omitted.
+	// efforts maps reasoning_effort to the upstream's values. A value that is not in the map is sent unchanged; one
+	// that maps to "" is omitted.
 	efforts map[string]string
 	// template means that thinking is switched in chat_template_kwargs.
 	template bool
 	// reasoning is the field for an assistant's earlier reasoning.
 	reasoning string
-	// developer and names mean that the upstream knows this role and names of messages.
+	// developer means that the upstream accepts the role developer, names that it accepts names of messages.
 	developer, names bool
-	// parallel means that the upstream knows parallel_tool_calls.
+	// parallel means that the upstream accepts parallel_tool_calls.
 	parallel bool
 	// base64 means that the upstream can send vectors in base64.
 	base64 bool

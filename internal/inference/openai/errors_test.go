@@ -90,8 +90,8 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		`{"object":"error","message":"m","param":null,"code":400}`: {"invalid_request", "m", ""},
 		`{"detail":"m"}`: {"invalid_request", "m", ""},
 		`{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}`: {string(inference.ContextLength), "m", ""},
-		`{"error":{"message":["m"],"code":{}}}`:                                   {"invalid_request", "the model's server refused the request", ""},
-		`<html>`:                                                                  {"invalid_request", "the model's server refused the request", ""},
+		`{"error":{"message":["m"],"code":{}}}`:                                   {"invalid_request", "the model's server rejected the request", ""},
+		`<html>`:                                                                  {"invalid_request", "the model's server rejected the request", ""},
 	} {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)

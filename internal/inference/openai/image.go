@@ -10,9 +10,9 @@ import (
 	"presswork/internal/inference"
 )
 
-// image reads an image_url part: an object, or just the address as some clients
+// readImage reads an image_url part: an object, or just the address as some clients
 // write it.
-func (p *parser) image(o object) *inference.Image {
+func (p *parser) readImage(o object) *inference.Image {
 	img := &inference.Image{}
 	path := "image_url"
 

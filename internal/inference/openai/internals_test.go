@@ -34,11 +34,11 @@ func Decode(chunks ...[]byte) (last inference.Delta) {
 // nil when it would not remember the chunk.
 func WithText(chunk []byte, text string) []byte {
 	d := decoder{choices: 1}
-	if _, err := d.decode(chunk); err != nil || len(d.usual.before) == 0 {
+	if _, err := d.decode(chunk); err != nil || len(d.template.before) == 0 {
 		return nil
 	}
 
-	return slices.Concat(d.usual.before, []byte(text), d.usual.after)
+	return slices.Concat(d.template.before, []byte(text), d.template.after)
 }
 
 // DecodeCost reads a chunk as one of many of a stream, to be measured.
@@ -56,7 +56,7 @@ func Kinds() []string { return slices.Sorted(maps.Keys(engines)) }
 
 // Stream reads a stream of one answer, and lists its deltas.
 func Stream(ctx context.Context, body string) (deltas []inference.Delta, err error) {
-	err = stream(ctx, io.NopCloser(strings.NewReader(body)), 1, func(d *inference.Delta) error {
+	err = readStream(ctx, io.NopCloser(strings.NewReader(body)), 1, func(d *inference.Delta) error {
 		deltas = append(deltas, *d)
 		return nil
 	})

@@ -16,15 +16,15 @@ import (
 // DefaultLlamaServer is the default address of llama-server.
 const DefaultLlamaServer = "http://127.0.0.1:8080"
 
-// lookTimeout bounds the search for a llama-server.
-const lookTimeout = 5 * time.Second
+// findTimeout bounds the search for a llama-server.
+const findTimeout = 5 * time.Second
 
-var errNoLlamaServer = errors.New("what listens there is not llama-server")
+var errNotLlamaServer = errors.New("the server at this address is not llama-server")
 
 // FindLlamaServer returns the models of a llama-server at a base address without a path. It returns an error if
 // another program listens there.
 func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	base = strings.TrimRight(base, "/")
 
@@ -37,7 +37,7 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 			} `json:"meta"`
 		} `json:"data"`
 	}
-	if err := look(ctx, base+"/v1/models", &list); err != nil {
+	if err := getJSON(ctx, base+"/v1/models", &list); err != nil {
 		return nil, err
 	}
 
@@ -49,22 +49,19 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 			Vision bool `json:"vision"`
 		} `json:"modalities"`
 	}
-	if err := look(ctx, base+"/props", &props); err != nil {
-		props.Settings.Context = 0 // it may be switched off
+	if err := getJSON(ctx, base+"/props", &props); err != nil {
+		props.Settings.Context = 0 // the server may have /props disabled
 	}
 	var models []inference.Model
 
 	for _, found := range list.Data {
 		if found.OwnedBy != "llamacpp" || found.ID == "" {
-			return nil, errNoLlamaServer
+			return nil, errNotLlamaServer
 		}
 
 		m := inference.Model{
 			// The id is often the path of the model's file.
-			ID: strings.TrimSuffix(
-				path.Base(found.ID),
-				".gguf",
-			),
+			ID:            strings.TrimSuffix(path.Base(found.ID), ".gguf"),
 			OwnedBy:       "llama.cpp",
 			ContextWindow: found.Meta.Context,
 			Capabilities:  []string{inference.CanChat, inference.CanTools, inference.CanReason},
@@ -85,7 +82,7 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 	return models, nil
 }
 
-func look(ctx context.Context, url string, answer any) error {
+func getJSON(ctx context.Context, url string, answer any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
@@ -99,7 +96,7 @@ func look(ctx context.Context, url string, answer any) error {
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return errNoLlamaServer
+		return errNotLlamaServer
 	}
 
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))

@@ -7,9 +7,9 @@ import (
 	"presswork/internal/inference"
 )
 
-func (p *parser) messages(r *inference.Request) {
+func (p *parser) readMessages(r *inference.Request) {
 	p.list("messages", func(item json.RawMessage, path string) {
-		r.Messages = append(r.Messages, p.message(newObject(item, path+".", p.err)))
+		r.Messages = append(r.Messages, p.readMessage(newObject(item, path+".", p.err)))
 	})
 
 	switch {
@@ -22,7 +22,7 @@ func (p *parser) messages(r *inference.Request) {
 	}
 }
 
-func (p *parser) message(o object) inference.Message {
+func (p *parser) readMessage(o object) inference.Message {
 	m := inference.Message{Role: o.str("role"), Name: o.str("name")}
 	if m.Role == "" {
 		o.failf("role", "property 'role' is missing")
@@ -38,10 +38,10 @@ func (p *parser) message(o object) inference.Message {
 		"function",
 	)
 
-	m.Parts = p.content(o, m.Role)
+	m.Parts = p.readContent(o, m.Role)
 	switch m.Role {
 	case inference.Assistant:
-		p.assistant(o, &m)
+		p.readAssistant(o, &m)
 	case inference.ToolRole:
 		if m.ToolCallID = o.str("tool_call_id"); m.ToolCallID == "" {
 			o.failf("tool_call_id", "property 'tool_call_id' is missing")
@@ -60,7 +60,7 @@ func (p *parser) message(o object) inference.Message {
 	return m
 }
 
-func (p *parser) assistant(o object, m *inference.Message) {
+func (p *parser) readAssistant(o object, m *inference.Message) {
 	// Other services call it reasoning_content.
 	if m.Reasoning = o.str("reasoning"); m.Reasoning == "" {
 		m.Reasoning = o.str("reasoning_content")
@@ -96,7 +96,7 @@ func callOf(f object, id string) inference.ToolCall {
 	return c
 }
 
-func (p *parser) content(o object, role string) []inference.Part {
+func (p *parser) readContent(o object, role string) []inference.Part {
 	v := o.raw("content")
 	switch {
 	case v == nil:
@@ -108,13 +108,13 @@ func (p *parser) content(o object, role string) []inference.Part {
 	}
 	var parts []inference.Part
 	o.list("content", func(item json.RawMessage, path string) {
-		parts = append(parts, p.part(newObject(item, path+".", o.err), role))
+		parts = append(parts, p.readPart(newObject(item, path+".", o.err), role))
 	})
 
 	return parts
 }
 
-func (p *parser) part(o object, role string) inference.Part {
+func (p *parser) readPart(o object, role string) inference.Part {
 	allowed := []string{"text"}
 
 	switch role {
@@ -141,7 +141,7 @@ func (p *parser) part(o object, role string) inference.Part {
 		d := o.object("document")
 		return inference.Part{Text: fmt.Sprintf("Document %s:\n%s\n", d.str("id"), d.raw("data"))}
 	case "image_url":
-		return inference.Part{Image: p.image(o)}
+		return inference.Part{Image: p.readImage(o)}
 	}
 
 	return inference.Part{}

@@ -14,8 +14,8 @@ import (
 	"presswork/internal/input"
 )
 
-// object reads the fields of a JSON object from a caller and keeps the first error. A field that is null is
-// absent. Unknown fields are ignored.
+// object reads the fields of a JSON object from a caller. The first error is kept in err, and later ones are dropped,
+// so that callers check it once at the end. A field that is null is absent. Unknown fields are ignored.
 type object struct {
 	fields map[string]json.RawMessage
 	path   string // such as "messages[2]."
@@ -31,7 +31,7 @@ func newObject(value []byte, path string, err *error) object {
 		e := inference.Errorf(
 			http.StatusBadRequest,
 			fault.InvalidJSON,
-			"'%s' : it is there more than once",
+			"'%s' : the field occurs more than once",
 			bounded(path+name, 200),
 		)
 		o.fail(e.WithParam(bounded(path+name, 200)))
@@ -42,6 +42,7 @@ func newObject(value []byte, path string, err *error) object {
 
 func (o object) failed() bool { return *o.err != nil }
 
+// fail records e, unless an error was recorded before.
 func (o object) fail(e *inference.Error) {
 	if !o.failed() {
 		*o.err = e
@@ -55,6 +56,7 @@ func (o object) failf(name, format string, args ...any) {
 	o.fail(e)
 }
 
+// failType records that a value has the wrong type. An empty param means the body itself.
 func (o object) failType(param, want string) {
 	message := "the body must be " + want
 	if param != "" {
@@ -65,7 +67,7 @@ func (o object) failType(param, want string) {
 
 // raw returns the value of a field, or nil if it is absent or null.
 func (o object) raw(name string) json.RawMessage {
-	if v := o.fields[name]; !null(v) {
+	if v := o.fields[name]; !isNull(v) {
 		return v
 	}
 
@@ -74,6 +76,7 @@ func (o object) raw(name string) json.RawMessage {
 
 func (o object) has(name string) bool { return o.raw(name) != nil }
 
+// str returns a string field, "" if it is absent.
 func (o object) str(name string) string {
 	v := o.raw(name)
 	if v == nil {
@@ -88,6 +91,7 @@ func (o object) str(name string) string {
 	return s
 }
 
+// boolean returns a field that is true or false, nil if it is absent.
 func (o object) boolean(name string) *bool {
 	switch string(o.raw(name)) {
 	case "":
@@ -102,11 +106,12 @@ func (o object) boolean(name string) *bool {
 	return nil
 }
 
-func (o object) is(name string) bool {
+func (o object) isTrue(name string) bool {
 	b := o.boolean(name)
 	return b != nil && *b
 }
 
+// float returns a number between low and high, nil if the field is absent.
 func (o object) float(name string, low, high float64) *float64 {
 	v := o.raw(name)
 	if v == nil {
@@ -124,6 +129,7 @@ func (o object) float(name string, low, high float64) *float64 {
 	return &f
 }
 
+// integer returns a whole number between low and high, nil if the field is absent.
 func (o object) integer(name string, low, high int64) *int64 {
 	v := o.raw(name)
 	if v == nil {
@@ -131,20 +137,20 @@ func (o object) integer(name string, low, high int64) *int64 {
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
 
-	far := errors.Is(err, strconv.ErrRange)
-	if err != nil && !far {
+	outOfRange := errors.Is(err, strconv.ErrRange)
+	if err != nil && !outOfRange {
 		f, ferr := strconv.ParseFloat(string(v), 64)
 		if ferr != nil || f != math.Trunc(f) {
 			o.failType(o.path+name, "a whole number")
 			return nil
 		}
-		n, far = int64(f), math.Abs(f) > 1<<53
+		n, outOfRange = int64(f), math.Abs(f) > 1<<53
 	}
 
 	switch {
-	case !far && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
+	case !outOfRange && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
 		o.failf(name, "must be at least %d", low)
-	case far || n < low || n > high:
+	case outOfRange || n < low || n > high:
 		o.failf(name, "must be between %d and %d", low, high)
 	}
 

@@ -32,16 +32,16 @@ type ParseOptions struct {
 func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
 		return []func(*inference.Request){
-			p.model,
-			p.messages,
-			p.sampling,
-			p.unsupported,
-			p.logprobs,
-			p.stream,
-			p.tools,
-			p.format,
-			p.reasoning,
-			p.together,
+			p.readModel,
+			p.readMessages,
+			p.readSampling,
+			p.readChoices,
+			p.readLogprobs,
+			p.readStream,
+			p.readTools,
+			p.readFormat,
+			p.readReasoning,
+			p.checkCombinations,
 		}
 	})
 }
@@ -69,7 +69,7 @@ func parseBody(
 		maxImageBytes: o.MaxImageBytes,
 	}
 	if err != nil {
-		return nil, cmp.Or(syntax(body), err)
+		return nil, cmp.Or(syntaxError(body), err)
 	}
 
 	r := &inference.Request{}
@@ -82,8 +82,8 @@ func parseBody(
 	return r, nil
 }
 
-// syntax returns an error with the place where a body is not JSON, or nil.
-func syntax(body []byte) error {
+// syntaxError returns an error that names the byte at which a body is not JSON; nil for valid JSON.
+func syntaxError(body []byte) error {
 	var value json.RawMessage
 
 	err := json.Unmarshal(body, &value)
@@ -117,7 +117,7 @@ type parser struct {
 	schemas                  int // bytes of the schemas read so far
 }
 
-func (p *parser) model(r *inference.Request) {
+func (p *parser) readModel(r *inference.Request) {
 	if r.Model = p.str("model"); r.Model == "" {
 		p.failf("model", "property 'model' is missing")
 	}
@@ -127,13 +127,13 @@ func (p *parser) model(r *inference.Request) {
 	}
 }
 
-func (p *parser) sampling(r *inference.Request) {
+func (p *parser) readSampling(r *inference.Request) {
 	least := int64(1)
 	if p.lax {
 		least = 0
 	}
 
-	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the later one wins
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // max_completion_tokens takes precedence
 		if n := p.integer(name, least, math.MaxInt32); n != nil {
 			r.MaxTokens = int(*n)
 		}
@@ -169,13 +169,13 @@ func (p *parser) sampling(r *inference.Request) {
 	}
 }
 
-// logprobs reads the options for the probabilities of tokens.
-func (p *parser) logprobs(r *inference.Request) {
+// readLogprobs reads the options for the probabilities of tokens.
+func (p *parser) readLogprobs(r *inference.Request) {
 	if p.lax {
 		return
 	}
 
-	r.Logprobs = p.is("logprobs")
+	r.Logprobs = p.isTrue("logprobs")
 	if top := p.integer("top_logprobs", 0, 20); top != nil {
 		if r.TopLogprobs = int(*top); *top > 0 && !r.Logprobs {
 			p.failf("top_logprobs", "it is only allowed when 'logprobs' is true")
@@ -183,8 +183,8 @@ func (p *parser) logprobs(r *inference.Request) {
 	}
 }
 
-// unsupported returns an error for options that are not supported and would change the answer.
-func (p *parser) unsupported(r *inference.Request) {
+// readChoices reads n. It rejects options that are not supported and would change the answer.
+func (p *parser) readChoices(r *inference.Request) {
 	if p.lax {
 		return
 	}
@@ -197,22 +197,22 @@ func (p *parser) unsupported(r *inference.Request) {
 		p.failf("n", "at most %d answers are given to a request", maxChoices)
 	}
 
-	if p.is("background") {
+	if p.isTrue("background") {
 		p.failf(
 			"background",
 			"it is not supported: an answer is sent on the connection of its request. "+
-				"An 'Idempotency-Key' lets a retry hear it from its beginning",
+				"A retry with the same 'Idempotency-Key' receives it from its beginning",
 		)
 	}
-	p.boolean("store") // nothing is kept
+	p.boolean("store") // only its type is checked: answers are not stored
 
 	if v := p.raw("logit_bias"); v != nil && len(p.object.object("logit_bias").fields) > 0 {
 		p.failf("logit_bias", "it is not supported")
 	}
 }
 
-func (p *parser) stream(r *inference.Request) {
-	r.Stream = p.is("stream")
+func (p *parser) readStream(r *inference.Request) {
+	r.Stream = p.isTrue("stream")
 	if !p.has("stream_options") {
 		return
 	}
@@ -221,10 +221,10 @@ func (p *parser) stream(r *inference.Request) {
 		p.failf("stream_options", "it is only allowed when 'stream' is true")
 		return
 	}
-	r.IncludeUsage = r.Stream && p.object.object("stream_options").is("include_usage")
+	r.IncludeUsage = r.Stream && p.object.object("stream_options").isTrue("include_usage")
 }
 
-func (p *parser) format(r *inference.Request) {
+func (p *parser) readFormat(r *inference.Request) {
 	if !p.has("response_format") {
 		return
 	}
@@ -239,17 +239,17 @@ func (p *parser) format(r *inference.Request) {
 		r.Format.Type = kind
 
 		s := f.object("json_schema")
-		if r.Format.Name = s.str("name"); !name.MatchString(r.Format.Name) {
+		if r.Format.Name = s.str("name"); !namePattern.MatchString(r.Format.Name) {
 			s.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 		}
 		r.Format.Description = s.str("description")
-		r.Format.Strict = s.is("strict")
-		r.Format.Schema = p.schema(s, "schema")
+		r.Format.Strict = s.isTrue("strict")
+		r.Format.Schema = p.readSchema(s, "schema")
 	}
 }
 
-// schema reads a JSON Schema.
-func (p *parser) schema(o object, field string) json.RawMessage {
+// readSchema reads a JSON Schema.
+func (p *parser) readSchema(o object, field string) json.RawMessage {
 	v := o.raw(field)
 	if v == nil || o.failed() {
 		return nil
@@ -267,7 +267,7 @@ func (p *parser) schema(o object, field string) json.RawMessage {
 	return v
 }
 
-func (p *parser) reasoning(r *inference.Request) {
+func (p *parser) readReasoning(r *inference.Request) {
 	r.ReasoningEffort = p.enum("reasoning_effort", inference.Efforts()...)
 	r.ReasoningFormat = inference.ReasoningFormat(p.enum("reasoning_format", inference.ReasoningFormats()...))
 
@@ -286,8 +286,8 @@ func (p *parser) reasoning(r *inference.Request) {
 	}
 }
 
-// together checks the rules between fields.
-func (p *parser) together(r *inference.Request) {
+// checkCombinations rejects fields that cannot be combined.
+func (p *parser) checkCombinations(r *inference.Request) {
 	if r.ReasoningFormat != inference.Raw || !(r.Format.JSON() || len(r.Tools) > 0) {
 		return
 	}

@@ -167,7 +167,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		t,
 		`{"model":"qwen","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.org/a.png"}]}]}`,
 	)
-	if _, err := c.Admit(r); err == nil || !strings.Contains(err.Error(), "does not take images") {
+	if _, err := c.Admit(r); err == nil || !strings.Contains(err.Error(), "does not support images") {
 		t.Errorf("got %v", err)
 	}
 

@@ -17,7 +17,7 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 
 	o := newObject(body, "", &err)
 	if err != nil {
-		return nil, cmp.Or(syntax(body), err)
+		return nil, cmp.Or(syntaxError(body), err)
 	}
 	r := &inference.Speech{
 		Model:        o.required("model"),

@@ -19,12 +19,12 @@ const defaultTextTokens = 16
 // ParseTextRequest reads the body of a text completion like ParseRequest.
 func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
-		return []func(*inference.Request){p.model, p.text, p.sampling, p.unsupported, p.stream}
+		return []func(*inference.Request){p.readModel, p.readText, p.readSampling, p.readChoices, p.readStream}
 	})
 }
 
-func (p *parser) text(r *inference.Request) {
-	t := &inference.Text{Prompt: p.raw("prompt"), Echo: p.is("echo"), Suffix: p.str("suffix")}
+func (p *parser) readText(r *inference.Request) {
+	t := &inference.Text{Prompt: p.raw("prompt"), Echo: p.isTrue("echo"), Suffix: p.str("suffix")}
 	if n := p.integer("logprobs", 0, 5); n != nil {
 		t.Logprobs = new(int(*n))
 	}
@@ -32,12 +32,12 @@ func (p *parser) text(r *inference.Request) {
 	if best := p.integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
 		p.failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
 	}
-	t.Prompts = p.prompts(t.Prompt)
+	t.Prompts = p.readPrompts(t.Prompt)
 	r.Text, r.MaxTokens = t, defaultTextTokens
 }
 
-// prompts counts the prompts: a text or its tokens, or a list of either.
-func (p *parser) prompts(value json.RawMessage) int {
+// readPrompts counts the prompts: a text or its tokens, or a list of either.
+func (p *parser) readPrompts(value json.RawMessage) int {
 	var text string
 	var texts []string
 	var tokens []uint32

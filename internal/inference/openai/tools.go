@@ -17,9 +17,10 @@ const (
 	maxSchemas = 512 << 10
 )
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// namePattern matches the names of functions and schemas.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (p *parser) tools(r *inference.Request) {
+func (p *parser) readTools(r *inference.Request) {
 	p.list("tools", func(item json.RawMessage, path string) {
 		if p.tooManyTools(r) {
 			return
@@ -33,7 +34,7 @@ func (p *parser) tools(r *inference.Request) {
 
 		t := inference.Tool{Type: kind}
 		if kind == inference.FunctionTool {
-			p.function(o.object("function"), &t)
+			p.readFunction(o.object("function"), &t)
 		}
 
 		if t.Name != "" && slices.ContainsFunc(r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }) {
@@ -48,21 +49,22 @@ func (p *parser) tools(r *inference.Request) {
 				return
 			}
 			t := inference.Tool{Type: inference.FunctionTool}
-			p.function(newObject(item, path+".", p.err), &t)
+			p.readFunction(newObject(item, path+".", p.err), &t)
 			r.Tools = append(r.Tools, t)
 			r.LegacyFunctions = true
 		})
 	}
-	p.choice(r)
+	p.readToolChoice(r)
 
 	r.ParallelToolCalls = p.boolean("parallel_tool_calls")
 	if r.LegacyFunctions {
 		r.ParallelToolCalls = new(false)
 	}
-	r.DisableToolValidation = p.is("disable_tool_validation")
+	r.DisableToolValidation = p.isTrue("disable_tool_validation")
 }
 
-// tooManyTools is called before each tool, so that no tool is read in vain.
+// tooManyTools reports whether to stop reading tools. It is called before each tool, so that tools after the limit or
+// an error are not parsed.
 func (p *parser) tooManyTools(r *inference.Request) bool {
 	if len(r.Tools) == maxTools {
 		p.failf("tools", "at most %d tools are allowed", maxTools)
@@ -71,17 +73,17 @@ func (p *parser) tooManyTools(r *inference.Request) bool {
 	return p.failed()
 }
 
-func (p *parser) function(o object, t *inference.Tool) {
-	if t.Name = o.str("name"); !name.MatchString(t.Name) {
+func (p *parser) readFunction(o object, t *inference.Tool) {
+	if t.Name = o.str("name"); !namePattern.MatchString(t.Name) {
 		o.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
 	t.Description = o.str("description")
-	t.Strict = o.is("strict")
-	t.Parameters = p.schema(o, "parameters")
+	t.Strict = o.isTrue("strict")
+	t.Parameters = p.readSchema(o, "parameters")
 }
 
-// choice reads tool_choice, or function_call with functions.
-func (p *parser) choice(r *inference.Request) {
+// readToolChoice reads tool_choice, or function_call with functions.
+func (p *parser) readToolChoice(r *inference.Request) {
 	field := "tool_choice"
 	if r.LegacyFunctions {
 		field = "function_call"
@@ -106,7 +108,7 @@ func (p *parser) choice(r *inference.Request) {
 				inference.CodeInterpreter,
 			)
 		}
-		p.chosen(r, o, kind)
+		p.readChoiceObject(r, o, kind)
 	}
 
 	if len(r.Tools) == 0 && !p.lax &&
@@ -115,7 +117,7 @@ func (p *parser) choice(r *inference.Request) {
 	}
 }
 
-func (p *parser) chosen(r *inference.Request, o object, kind string) {
+func (p *parser) readChoiceObject(r *inference.Request, o object, kind string) {
 	switch kind {
 	case "":
 		o.failf("type", "property 'type' is missing")
@@ -126,11 +128,11 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 		}
 		r.ToolChoice.Mode = a.enum("mode", inference.ChooseAuto, inference.ChooseRequired)
 		a.list("tools", func(item json.RawMessage, path string) {
-			p.allow(r, newObject(item, path+".", p.err))
+			p.allowTool(r, newObject(item, path+".", p.err))
 		})
 	case inference.FunctionTool:
 		r.ToolChoice.Mode = inference.ChooseNamed
-		p.allow(r, o)
+		p.allowTool(r, o)
 	default:
 		// A built-in tool is required by its first function.
 		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
@@ -140,9 +142,9 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 	}
 }
 
-// allow adds the function of an object, in "function" or in the object itself, or the functions of a built-in
-// tool.
-func (p *parser) allow(r *inference.Request, o object) {
+// allowTool adds the tool that o names to the choice. The name of a function is in the object "function" or in o
+// itself; a built-in tool adds its functions.
+func (p *parser) allowTool(r *inference.Request, o object) {
 	if kind := o.str(
 		"type",
 	); slices.ContainsFunc(

@@ -48,7 +48,7 @@ type word struct {
 	End   moment `json:"end"`
 }
 
-// moment is a time of at most a day: a number, or a string with one.
+// moment is a time in seconds, at most a day. It is a JSON number, or a string with one.
 type moment float64
 
 func (m *moment) UnmarshalJSON(b []byte) error {
@@ -67,12 +67,12 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 // strings, and put words into segments. Missing values stay empty.
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var in transcript
-	if err := lenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
+	if err := decodeLenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
 		return nil, illegible("its transcript is not a JSON object")
 	}
 
-	if has(in.Error) {
-		return nil, failure(http.StatusBadGateway, b)
+	if isSet(in.Error) {
+		return nil, upstreamError(http.StatusBadGateway, b)
 	}
 
 	if len(in.Text) == 0 || in.Text[0] != '"' {
@@ -86,7 +86,7 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var nested []inference.Word
 
 	for _, s := range atMost[segment](in.Segments, maxSegments) {
-		t.Segments = append(t.Segments, s.read(len(t.Segments)))
+		t.Segments = append(t.Segments, s.toSegment(len(t.Segments)))
 		if words {
 			nested = append(nested, readWords(s.Words, maxWords-len(nested))...)
 		}
@@ -101,15 +101,15 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	return t, nil
 }
 
-// illegible returns the error for an answer that the same engine would repeat for the same recording.
+// illegible returns the error for an unreadable answer that a retry would not improve: the engine would repeat it.
 func illegible(how string) error {
-	e := garbled(how)
+	e := unreadable(how)
 	e.Retryable = false
 
 	return e
 }
 
-func (s segment) read(id int) inference.Segment {
+func (s segment) toSegment(id int) inference.Segment {
 	out := inference.Segment{
 		ID:           id,
 		Seek:         count(s.Seek),
@@ -134,8 +134,8 @@ func (s segment) read(id int) inference.Segment {
 	return out
 }
 
-func readWords(list json.RawMessage, most int) (words []inference.Word) {
-	for _, w := range atMost[word](list, most) {
+func readWords(list json.RawMessage, limit int) (words []inference.Word) {
+	for _, w := range atMost[word](list, limit) {
 		words = append(
 			words,
 			inference.Word{Word: cmp.Or(w.Word, w.Text), Start: float64(w.Start), End: float64(max(w.End, w.Start))},

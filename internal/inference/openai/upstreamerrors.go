@@ -29,7 +29,8 @@ func unreachable(ctx context.Context, err error) error {
 		WithCause(err)
 }
 
-func garbled(how string) *inference.Error {
+// unreadable returns the error for an answer that cannot be parsed; how says why.
+func unreadable(how string) *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
 		inference.UpstreamError,
@@ -38,6 +39,7 @@ func garbled(how string) *inference.Error {
 	)
 }
 
+// cutOff returns the error for an answer that ended without a finish reason.
 func cutOff() *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
@@ -52,35 +54,35 @@ func endedEarly(reason string) *inference.Error {
 		"the model's server ended the answer before it was complete: its finish_reason is %q", bounded(reason, 64))
 }
 
-// refusal returns the error for a response other than 200.
-func refusal(resp *http.Response) error {
+// responseError returns the error for a response other than 200.
+func responseError(resp *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if !json.Valid(b) {
 		b = nil
 	}
-	e := failure(resp.StatusCode, b)
+	e := upstreamError(resp.StatusCode, b)
 	e.RetryAfter = retryAfter(resp.Header)
 
 	return e
 }
 
-// failure translates an upstream's error for the caller. If the request is the cause, status and message stay.
+// upstreamError translates an upstream's error for the caller. If the request is the cause, status and message stay.
 // Otherwise the error hides the keys, names and limits of this server.
-func failure(status int, body []byte) *inference.Error {
-	said := readError(body)
+func upstreamError(status int, body []byte) *inference.Error {
+	reported := readError(body)
 	switch {
 	case status != http.StatusBadGateway:
-	case said.status >= 400:
-		status = said.status
-	case said.failedGeneration != "":
+	case reported.status >= 400:
+		status = reported.status
+	case reported.failedGeneration != "":
 		status = http.StatusBadRequest
 	}
 
-	cause := fmt.Errorf("upstream answered %d: %s", status, said.message)
+	cause := fmt.Errorf("upstream answered %d: %s", status, reported.message)
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		code := fault.Code(said.code)
-		if said.tooLong() {
+		code := fault.Code(reported.code)
+		if reported.tooLong() {
 			code = inference.ContextLength
 		}
 
@@ -88,19 +90,19 @@ func failure(status int, body []byte) *inference.Error {
 			code = fault.InvalidRequest
 		}
 
-		message := said.message
+		message := reported.message
 		if message == "" {
-			message = "the model's server refused the request"
+			message = "the model's server rejected the request"
 		}
-		e := inference.Errorf(status, code, "%s", message).WithParam(said.param).WithCause(cause)
-		e.FailedGeneration = said.failedGeneration
+		e := inference.Errorf(status, code, "%s", message).WithParam(reported.param).WithCause(cause)
+		e.FailedGeneration = reported.failedGeneration
 
 		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := inference.Errorf(
 			http.StatusBadGateway,
 			inference.UpstreamError,
-			"the model's server refuses this server's key",
+			"the model's server rejects this server's key",
 		).
 			WithCause(cause)
 		e.Retryable = false
@@ -142,13 +144,13 @@ const contextSize = "exceed_context_size_error"
 // maxMessage bounds the bytes of an upstream's message that are passed on.
 const maxMessage = 2000
 
-// saidError holds an error body in any of the forms of engines.
-type saidError struct {
+// reportedError is an error as an engine reported it, in whatever form.
+type reportedError struct {
 	message, code, param, failedGeneration string
 	status                                 int
 }
 
-func (s saidError) tooLong() bool {
+func (s reportedError) tooLong() bool {
 	if s.code == string(inference.ContextLength) || s.code == contextSize {
 		return true
 	}
@@ -170,37 +172,38 @@ type errorObject struct {
 }
 
 // readError reads an error body, or the error in it.
-func readError(b []byte) saidError {
+func readError(b []byte) reportedError {
 	var o errorObject
 
-	_ = lenient(b, &o) // without JSON there is nothing to say
-	if has(o.Error) {
+	_ = decodeLenient(b, &o) // a body that is not JSON leaves o empty
+	if isSet(o.Error) {
 		inner := errorObject{}
-		_ = lenient(o.Error, &inner)
-		_ = lenient(o.Error, &inner.Message) // Ollama's own form is a string
+		_ = decodeLenient(o.Error, &inner)
+		_ = decodeLenient(o.Error, &inner.Message) // Ollama's own form is a string
 		o = inner
 	}
 
-	said := saidError{
+	reported := reportedError{
 		message: bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: bounded(o.Param, 200),
 		failedGeneration: bounded(o.FailedGeneration, 16<<10),
 	}
 	switch code := o.Code.(type) {
 	case string:
-		said.code = bounded(code, 64)
+		reported.code = bounded(code, 64)
 	case float64:
 		if code <= 599 {
-			said.status = count(code)
+			reported.status = count(code)
 		}
 	}
 
 	if o.Type == contextSize {
-		said.code = o.Type
+		reported.code = o.Type
 	}
 
-	return said
+	return reported
 }
 
+// bounded returns the first n bytes of s, with an ellipsis if there are more.
 func bounded(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[:n], "") + "…"

@@ -43,8 +43,8 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 		return nil, err
 	}
 
-	if has(answer.Error) {
-		return nil, failure(http.StatusBadGateway, answer.Error)
+	if isSet(answer.Error) {
+		return nil, upstreamError(http.StatusBadGateway, answer.Error)
 	}
 	v := &inference.Vectors{Data: make([][]byte, r.Inputs()), PromptTokens: answer.Usage.count()}
 
@@ -55,7 +55,7 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 		}
 
 		if at < 0 || at >= len(v.Data) || v.Data[at] != nil {
-			return nil, garbled("its vectors have wrong indices")
+			return nil, unreadable("its vectors have wrong indices")
 		}
 
 		vector, err := readVector(item.Embedding)
@@ -73,12 +73,12 @@ func checkVectors(r *inference.Embedding, v *inference.Vectors) error {
 	for _, vector := range v.Data {
 		switch length := len(vector) / 4; {
 		case vector == nil:
-			return garbled("it gave fewer vectors than it got inputs")
+			return unreadable("it gave fewer vectors than it got inputs")
 		case r.Dimensions > 0 && length != r.Dimensions:
 			return inference.Invalidf("dimensions", "the model `%s` gives vectors of %d numbers, not %d; "+
 				"leave `dimensions` out", r.Model, length, r.Dimensions)
 		case len(vector) != len(v.Data[0]):
-			return garbled("its vectors differ in length")
+			return unreadable("its vectors differ in length")
 		}
 	}
 
@@ -91,12 +91,12 @@ func readVector(value json.RawMessage) ([]byte, error) {
 
 	if len(value) > 0 && value[0] == '"' {
 		if err := json.Unmarshal(value, &vector); err != nil || len(vector)%4 != 0 {
-			return nil, garbled("a vector is not the base64 of 32-bit numbers")
+			return nil, unreadable("a vector is not the base64 of 32-bit numbers")
 		}
 	} else {
 		var numbers []float32
 		if err := json.Unmarshal(value, &numbers); err != nil {
-			return nil, garbled("a vector is not a list of numbers").WithCause(err)
+			return nil, unreadable("a vector is not a list of numbers").WithCause(err)
 		}
 		vector = make([]byte, 0, 4*len(numbers))
 
@@ -106,12 +106,12 @@ func readVector(value json.RawMessage) ([]byte, error) {
 	}
 
 	if n := len(vector) / 4; n == 0 || n > inference.MaxDimensions {
-		return nil, garbled("a vector has " + strconv.Itoa(n) + " numbers")
+		return nil, unreadable("a vector has " + strconv.Itoa(n) + " numbers")
 	}
 
 	for i := 0; i < len(vector); i += 4 {
 		if f := float64(numberAt(vector, i)); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, garbled("a vector has a number that is not finite")
+			return nil, unreadable("a vector has a number that is not finite")
 		}
 	}
 
@@ -149,8 +149,8 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 		return nil, err
 	}
 
-	if has(answer.Error) {
-		return nil, failure(http.StatusBadGateway, answer.Error)
+	if isSet(answer.Error) {
+		return nil, upstreamError(http.StatusBadGateway, answer.Error)
 	}
 	ranking := &inference.Ranking{PromptTokens: answer.Usage.count()}
 	known := make([]bool, len(r.Documents))
@@ -162,19 +162,19 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 		}
 
 		if result.Index == nil || score == nil {
-			return nil, garbled("a rank has no index or no score")
+			return nil, unreadable("a rank has no index or no score")
 		}
 
 		at := *result.Index
 		if at < 0 || at >= len(known) || known[at] {
-			return nil, garbled("its ranks have wrong indices")
+			return nil, unreadable("its ranks have wrong indices")
 		}
 		known[at] = true
 		ranking.Ranks = append(ranking.Ranks, inference.Rank{Index: at, Score: *score})
 	}
 
 	if len(ranking.Ranks) < len(known) {
-		return nil, garbled("it ranked fewer documents than it got")
+		return nil, unreadable("it ranked fewer documents than it got")
 	}
 
 	return ranking, nil
@@ -202,7 +202,7 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return refusal(resp)
+		return responseError(resp)
 	}
 
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxVectorBody+1))
@@ -212,17 +212,17 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 	case err != nil:
 		return cutOff().WithCause(err)
 	case len(b) > maxVectorBody:
-		return garbled("it sent more than " + strconv.Itoa(maxVectorBody>>20) + " MB at once")
+		return unreadable("it sent more than " + strconv.Itoa(maxVectorBody>>20) + " MB at once")
 	}
 
 	if err := json.Unmarshal(b, answer); err != nil {
-		return garbled("its answer is not the expected JSON").WithCause(err)
+		return unreadable("its answer is not the expected JSON").WithCause(err)
 	}
 
 	return nil
 }
 
-// VectorCollector builds the answer to an embedding or a rerank request. It is for one goroutine.
+// VectorCollector builds the answer to an embedding or a rerank request. It is not safe for concurrent use.
 type VectorCollector struct {
 	// Model is the model's id, ID the id of a ranking.
 	Model, ID string

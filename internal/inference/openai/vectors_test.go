@@ -152,7 +152,7 @@ func TestASilentUpstreamOfVectorsTimesOut(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	if err := server.WaitLeft(t.Context(), 1); err != nil {
+	if err := server.WaitDisconnected(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
 }

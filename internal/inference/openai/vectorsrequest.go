@@ -17,7 +17,7 @@ const inputForms = "a text, a list of texts, the tokens of a text, or a list of 
 func ParseEmbedding(body []byte) (_ *inference.Embedding, inBase64 bool, err error) {
 	o := newObject(body, "", &err)
 	if err != nil {
-		return nil, false, cmp.Or(syntax(body), err)
+		return nil, false, cmp.Or(syntaxError(body), err)
 	}
 	r := &inference.Embedding{Model: o.required("model")}
 	o.inputs(r)
@@ -102,7 +102,7 @@ func (o object) required(name string) string {
 func ParseReranking(body []byte) (_ *inference.Reranking, withDocuments bool, err error) {
 	o := newObject(body, "", &err)
 	if err != nil {
-		return nil, false, cmp.Or(syntax(body), err)
+		return nil, false, cmp.Or(syntaxError(body), err)
 	}
 	r := &inference.Reranking{Model: o.required("model"), Query: o.required("query")}
 
@@ -131,7 +131,7 @@ func ParseReranking(body []byte) (_ *inference.Reranking, withDocuments bool, er
 		o.failf("documents", "have about %d tokens with the query; allowed: up to %d", tokens, maxRankTokens)
 	}
 
-	return r, o.is("return_documents"), err
+	return r, o.isTrue("return_documents"), err
 }
 
 // maxRankTokens bounds the tokens of a rerank request; the query counts with each document.

@@ -54,23 +54,24 @@ func (h *Head) SetID(call string) {
 // Done is the last event of a complete stream.
 const Done = "data: [DONE]\n\n"
 
-// Ping is a comment that every client ignores. It has no empty line, so it may follow events with ids.
+// Ping is a comment that every client ignores. It has no empty line after it: with one, some SDKs would report an
+// event without data.
 const Ping = ": ping\n"
 
-// Writer writes the chunks of one answer as server-sent events. It is for one
-// goroutine.
+// Writer writes the chunks of one answer as server-sent events. It is not safe for
+// concurrent use.
 type Writer struct {
 	head   Head
-	prefix []byte // up to the choices, made once
-	own    []byte // "x_vendor":{"id":"…"
+	prefix []byte // the start of an event, up to its choices
+	vendor []byte // "x_vendor":{"id":"…"
 }
 
 // NewWriter returns a Writer.
 func NewWriter(h Head) *Writer {
 	w := &Writer{head: h}
-	w.own = append(w.own, `"x_`...)
-	w.own = append(w.own, h.Vendor...)
-	w.own = appendString(append(w.own, `":{"id":`...), h.RequestID)
+	w.vendor = append(w.vendor, `"x_`...)
+	w.vendor = append(w.vendor, h.Vendor...)
+	w.vendor = appendString(append(w.vendor, `":{"id":`...), h.RequestID)
 	w.setPrefix(h.Fingerprint)
 
 	return w
@@ -99,39 +100,40 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		w.setPrefix(c.Fingerprint)
 
 		for choice := 0; choice < max(1, w.head.Choices) && !w.head.Text; choice++ {
-			dst = w.index(dst, choice)
+			dst = w.beginEvent(dst, choice)
 			dst = append(dst, `,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],`...)
 
-			dst = append(dst, w.own...)
+			dst = append(dst, w.vendor...)
 			if w.head.Seed != nil {
 				dst = strconv.AppendInt(append(dst, `,"seed":`...), *w.head.Seed, 10)
 			}
-			dst = w.end(append(dst, '}'))
+			dst = w.endEvent(append(dst, '}'))
 		}
 	}
 
 	switch {
 	case w.head.Text && (c.Content != "" || c.Logprobs != nil):
-		dst = appendString(append(w.index(dst, c.Choice), `,"text":`...), c.Content)
+		dst = appendString(append(w.beginEvent(dst, c.Choice), `,"text":`...), c.Content)
 		dst = appendLogprobs(dst, c.Logprobs)
-		dst = w.end(append(dst, `,"finish_reason":null}]`...))
+		dst = w.endEvent(append(dst, `,"finish_reason":null}]`...))
+	// An Extra of two bytes is an empty object.
 	case !w.head.Text && (c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
 		len(c.Extra) > 2 || c.Logprobs != nil):
-		dst = append(w.index(dst, c.Choice), `,"delta":{`...)
-		dst = w.delta(dst, c)
+		dst = append(w.beginEvent(dst, c.Choice), `,"delta":{`...)
+		dst = w.appendDelta(dst, c)
 		dst = appendLogprobs(append(dst, '}'), c.Logprobs)
-		dst = w.end(append(dst, `,"finish_reason":null}]`...))
+		dst = w.endEvent(append(dst, `,"finish_reason":null}]`...))
 	}
 
 	if c.Finish != "" {
-		dst = w.finish(dst, c)
+		dst = w.appendFinish(dst, c)
 	}
 
 	return dst
 }
 
-// index begins an event about one answer.
-func (w *Writer) index(dst []byte, choice int) []byte {
+// beginEvent begins an event about one answer.
+func (w *Writer) beginEvent(dst []byte, choice int) []byte {
 	return strconv.AppendInt(append(append(dst, w.prefix...), `{"index":`...), int64(choice), 10)
 }
 
@@ -144,8 +146,8 @@ func appendLogprobs(dst []byte, logprobs json.RawMessage) []byte {
 	return append(append(dst, `,"logprobs":`...), logprobs...)
 }
 
-// end closes the event. With include_usage every chunk but the last has usage null.
-func (w *Writer) end(dst []byte) []byte {
+// endEvent closes the event. With include_usage every chunk but the last has usage null.
+func (w *Writer) endEvent(dst []byte) []byte {
 	if w.head.IncludeUsage {
 		dst = append(dst, `,"usage":null`...)
 	}
@@ -153,7 +155,7 @@ func (w *Writer) end(dst []byte) []byte {
 	return append(dst, "}\n\n"...)
 }
 
-func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
+func (w *Writer) appendDelta(dst []byte, c *inference.Chunk) []byte {
 	if c.Reasoning != "" {
 		dst = append(appendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
 	}
@@ -212,18 +214,18 @@ func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 	return append(appendString(append(dst, `"arguments":`...), call.Arguments), '}')
 }
 
-func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
-	dst = w.index(dst, c.Choice)
+func (w *Writer) appendFinish(dst []byte, c *inference.Chunk) []byte {
+	dst = w.beginEvent(dst, c.Choice)
 	if w.head.Text {
 		dst = append(dst, `,"text":""`...)
 	} else {
 		dst = append(dst, `,"delta":{}`...)
 	}
-	dst = appendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.reason(c.Finish))
+	dst = appendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.finishReason(c.Finish))
 
-	dst = append(append(dst, `}],`...), w.own...)
+	dst = append(append(dst, `}],`...), w.vendor...)
 	if c.Usage == nil {
-		return w.end(append(dst, '}'))
+		return w.endEvent(append(dst, '}'))
 	}
 	dst = appendUsage(append(dst, `,"usage":`...), c.Usage)
 
@@ -238,7 +240,7 @@ func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
 	return append(dst, "}\n\n"...)
 }
 
-func (w *Writer) reason(finish string) string {
+func (w *Writer) finishReason(finish string) string {
 	if finish == "tool_calls" && w.head.LegacyFunctions {
 		return "function_call"
 	}

@@ -30,16 +30,16 @@ type harmony struct {
 	started bool // a special token was seen
 	kind    Kind
 	name    string
-	// last is the kind of the message before. A line break separates two messages of one kind.
+	// last is the kind of the previous message. A line break separates two messages of one kind.
 	last Kind
-	// fresh reports that the body has had no text.
+	// fresh reports that the body has had no text yet.
 	fresh bool
 }
 
 func (h *harmony) Feed(text string, out *Pieces) {
 	h.held += text
 
-	from := 0 // no token begins before it
+	from := 0 // the held text before it has no token
 	for {
 		at := strings.Index(h.held[from:], "<|")
 		if at < 0 {
@@ -88,7 +88,7 @@ func (h *harmony) readText(text string, out *Pieces) {
 	case text == "":
 	case !h.started:
 		// A server that parses harmony itself sends plain text.
-		out.add(Content, text)
+		out.appendText(Content, text)
 	case !h.inBody:
 		h.header.WriteString(text[:min(len(text), maxHeader-min(h.header.Len(), maxHeader))])
 	default:
@@ -106,10 +106,10 @@ func (h *harmony) readBody(text string, out *Pieces) {
 		text = "\n" + text
 	}
 	h.fresh, h.last = false, h.kind
-	out.add(h.kind, text)
+	out.appendText(h.kind, text)
 }
 
-// takeName returns the name of the present call the first time, then "".
+// takeName returns the name of the current call once, and then "".
 func (h *harmony) takeName() string {
 	name := h.name
 	h.name = ""

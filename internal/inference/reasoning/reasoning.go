@@ -11,7 +11,7 @@ const (
 )
 
 // Splitter separates the text of one answer into pieces. Joined by kind, the pieces do not
-// depend on how the text was cut before Feed. It is for one goroutine.
+// depend on how the text was cut before Feed. It is not safe for concurrent use.
 type Splitter interface {
 	// Feed takes the next part of the text and appends the pieces that are certain.
 	// It holds back text that may still become a tag.
@@ -44,8 +44,8 @@ type Piece struct {
 // Pieces are the parts of a text in order.
 type Pieces []Piece
 
-// add appends a text to the last piece if that is of the same kind, else as a new piece.
-func (p *Pieces) add(kind Kind, text string) {
+// appendText appends a text to the last piece if that is of the same kind, else as a new piece.
+func (p *Pieces) appendText(kind Kind, text string) {
 	if text == "" {
 		return
 	}

@@ -29,7 +29,7 @@ type thinkSplitter struct {
 
 func (t *thinkSplitter) Feed(text string, out *Pieces) {
 	if t.state == inAnswer {
-		out.add(Content, text)
+		out.appendText(Content, text)
 		return
 	}
 
@@ -52,12 +52,12 @@ func (t *thinkSplitter) step(out *Pieces) bool {
 			return false
 		}
 
-		return t.answer(out, t.held)
+		return t.emitAnswer(out, t.held)
 	case inBlock:
 		return t.readBlock(out)
 	case afterBlock:
 		if lead := strings.TrimLeft(t.held, spaces); lead != "" {
-			return t.answer(out, lead)
+			return t.emitAnswer(out, lead)
 		}
 		t.held = ""
 	}
@@ -82,27 +82,27 @@ func (t *thinkSplitter) readBlock(out *Pieces) bool {
 	}
 
 	if i := strings.Index(t.held, CloseTag); i >= 0 {
-		t.reason(out, strings.TrimRight(t.held[:i], spaces))
+		t.emitReasoning(out, strings.TrimRight(t.held[:i], spaces))
 		t.state, t.held = afterBlock, t.held[i+len(CloseTag):]
 
 		return true
 	}
 	// White space is held back: it is dropped if the closing tag follows.
 	keep := len(strings.TrimRight(t.held[:len(t.held)-partial(t.held, CloseTag)], spaces))
-	t.reason(out, t.held[:keep])
+	t.emitReasoning(out, t.held[:keep])
 	t.held = t.held[keep:]
 
 	return false
 }
 
-func (t *thinkSplitter) reason(out *Pieces, text string) {
+func (t *thinkSplitter) emitReasoning(out *Pieces, text string) {
 	t.begun = t.begun || text != ""
-	out.add(Reasoning, text)
+	out.appendText(Reasoning, text)
 }
 
-func (t *thinkSplitter) answer(out *Pieces, text string) bool {
+func (t *thinkSplitter) emitAnswer(out *Pieces, text string) bool {
 	t.state, t.held = inAnswer, ""
-	out.add(Content, text)
+	out.appendText(Content, text)
 
 	return false
 }
@@ -110,9 +110,9 @@ func (t *thinkSplitter) answer(out *Pieces, text string) bool {
 func (t *thinkSplitter) End(out *Pieces) {
 	switch t.state {
 	case beforeBlock:
-		out.add(Content, t.held)
+		out.appendText(Content, t.held)
 	case inBlock:
-		out.add(Reasoning, strings.TrimRight(t.held, spaces))
+		out.appendText(Reasoning, strings.TrimRight(t.held, spaces))
 	}
 	t.held = ""
 }

@@ -21,7 +21,8 @@ const (
 	maxText = 16 << 10
 )
 
-// answer is the result of a cell. None of it can be trusted: the code may have written it in place of the harness.
+// answer is the result of a cell, a piece of code that one call runs. None of it can be trusted: the code may have
+// written it in place of the harness.
 type answer struct {
 	Failed   bool     `json:"failed"`
 	Text     string   `json:"text"`
@@ -29,10 +30,10 @@ type answer struct {
 	LeftOut  int      `json:"left_out"`
 
 	output []byte // stdout and stderr as they came
-	// interrupted is the reason of an interruption, or "". ended reports that the interpreter has ended, and why
+	// interrupted is the reason of an interruption, or "". ended reports that the interpreter has ended, and endReason
 	// is the reason.
-	interrupted, why string
-	ended            bool
+	interrupted, endReason string
+	ended                  bool
 }
 
 // result returns the answer for the model and the caller.
@@ -76,7 +77,7 @@ func (a answer) result(note string) inference.ToolResult {
 	}
 
 	if a.ended {
-		fmt.Fprintf(&notes, "[The interpreter ended: %s. Its variables and files are gone.]\n", a.why)
+		fmt.Fprintf(&notes, "[The interpreter ended: %s. Its variables and files are gone.]\n", a.endReason)
 	}
 
 	tail := notes.String()

@@ -52,7 +52,7 @@ type Limits struct {
 	Processes int
 	// Disk bounds the folder of outputs in bytes, and the folder of temporary files separately. Default 64 MiB.
 	Disk int64
-	// Output bounds stdout in bytes. A program that writes more is ended. Default 1 MiB.
+	// Output bounds stdout in bytes. A program that writes more is killed. Default 1 MiB.
 	Output int64
 }
 
@@ -120,8 +120,8 @@ type Command struct {
 	// StdinFile replaces Stdin with a file in which the program can seek, and which it can open again as
 	// StdinPath. It is copied into memory once.
 	StdinFile *io.SectionReader
-	// Stdout receives the program's stdout instead of Output.Stdout, within Limits.Output. Its error ends the
-	// program and is returned by Run.
+	// Stdout receives the program's stdout instead of Output.Stdout, within Limits.Output. If a write fails, Run
+	// kills the program and returns the error.
 	Stdout io.Writer
 	// Files are placed in InputDir.
 	Files  []File
@@ -153,7 +153,7 @@ func (e *LimitError) Error() string {
 
 // Box runs programs in a sandbox. It is safe for concurrent use.
 type Box struct {
-	wall
+	bubblewrap
 }
 
 // Open sets up the sandbox and tests it once. The error wraps ErrUnavailable if this machine cannot run one.
@@ -163,11 +163,11 @@ func Open(ctx context.Context, opt Options) (*Box, error) {
 		return nil, err
 	}
 
-	w, err := findWall(ctx, opt)
+	w, err := findBubblewrap(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{wall: *w}
+	b := &Box{bubblewrap: *w}
 
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

@@ -33,7 +33,8 @@ func (o PoolOptions) withBudget() (PoolOptions, error) {
 }
 
 // budget is the memory for all sessions of a pool. A session with a running cell has reserved its whole share.
-// Between cells it keeps the memory of its interpreter.
+// Between cells it holds only what its interpreter may use while idle. mu also guards the fields held, in and lost of
+// idle sessions.
 type budget struct {
 	mu   sync.Mutex
 	free int64
@@ -66,8 +67,9 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 			in, held := longest.in, longest.held
 			longest.in, longest.held, longest.lost = nil, 0, true
 			b.mu.Unlock()
+			// Its memory is free only when its processes have ended. stop waits for that, so mu is not held.
 			in.stop()
-			b.add(held)
+			b.release(held)
 			continue
 		}
 		changed := b.changed
@@ -81,8 +83,8 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 	}
 }
 
-// keep returns all memory of the session except held, and lists it as idle if it holds any.
-func (b *budget) keep(s *Session, held int64) {
+// releaseTo releases all memory of the session except held bytes, and lists the session as idle if it holds any.
+func (b *budget) releaseTo(s *Session, held int64) {
 	b.mu.Lock()
 	given := s.held - held
 
@@ -91,11 +93,11 @@ func (b *budget) keep(s *Session, held int64) {
 		b.idle = append(b.idle, s)
 	}
 	b.mu.Unlock()
-	b.add(given)
+	b.release(given)
 }
 
-// add returns memory to the budget and wakes sessions that wait for it.
-func (b *budget) add(bytes int64) {
+// release returns memory to the budget and wakes sessions that wait for it.
+func (b *budget) release(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.free += bytes
@@ -103,8 +105,8 @@ func (b *budget) add(bytes int64) {
 	b.changed = make(chan struct{})
 }
 
-// leave removes the session from the idle ones.
-func (b *budget) leave(s *Session) {
+// removeIdle removes the session from the idle ones.
+func (b *budget) removeIdle(s *Session) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.idle = slices.DeleteFunc(b.idle, func(other *Session) bool { return other == s })

@@ -23,8 +23,8 @@ const (
 	groupSlack = 32 << 20
 )
 
-// delegatedGroup prepares the control group below root that this process may divide, and returns its folder, or ""
-// without one. own is the content of /proc/self/cgroup.
+// delegatedGroup prepares the control group below root in which this process may create groups. It returns the folder
+// of the group, or "" if no group is delegated. own is the content of /proc/self/cgroup.
 func delegatedGroup(root, own string) string {
 	var name string
 
@@ -44,7 +44,7 @@ func delegatedGroup(root, own string) string {
 		return ""
 	}
 
-	if divide(dir) != nil {
+	if moveProcesses(dir) != nil {
 		return ""
 	}
 
@@ -65,8 +65,8 @@ func isDelegated(dir, name string) bool {
 	return name == "/" && err == nil
 }
 
-// divide moves the processes of a group into serverGroup and allows memory limits in its children.
-func divide(dir string) error {
+// moveProcesses moves the processes of a group into serverGroup and allows memory limits in its children.
+func moveProcesses(dir string) error {
 	if err := os.Mkdir(path.Join(dir, serverGroup), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
@@ -95,7 +95,7 @@ type group struct {
 }
 
 // newGroup creates a group with the limits. It returns nil if no group is delegated.
-func (w *wall) newGroup(l Limits) (*group, error) {
+func (w *bubblewrap) newGroup(l Limits) (*group, error) {
 	if w.groups == "" {
 		return nil, nil
 	}
@@ -133,14 +133,14 @@ func limitGroup(dir string, l Limits) error {
 	return nil
 }
 
-// add moves a process and its future children into the group.
-func (g *group) add(pid int) error {
+// addProcess moves a process and its future children into the group.
+func (g *group) addProcess(pid int) error {
 	_, err := fmt.Fprint(g.procs, pid)
 	return err
 }
 
-// full reports whether the kernel has ended a process of the group because of its memory.
-func (g *group) full() bool {
+// outOfMemory reports whether the kernel has ended a process of the group because of its memory.
+func (g *group) outOfMemory() bool {
 	events, _ := os.ReadFile(filepath.Join(g.dir, "memory.events"))
 	_, after, found := strings.Cut(string(events), "\noom_kill ")
 

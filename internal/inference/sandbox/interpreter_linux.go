@@ -25,22 +25,22 @@ var harness string
 // maxFrame is the largest answer in bytes: four pictures in base64, and texts.
 const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
 
-// interpreter is one Python in a sandbox. It is for one goroutine.
+// interpreter is one Python in a sandbox. It is not safe for concurrent use.
 type interpreter struct {
 	p *process
 	// python is the process of the interpreter, for interrupts. It is nil if the kernel does not list child
 	// processes.
 	python                    *os.Process
 	commands, answers, output *os.File
-	life                      *time.Timer
-	// use starts the check of limits, before the first code runs.
+	lifetime                  *time.Timer
+	// use starts the watch of limits. It must be called before the first code runs.
 	use func()
 	// fonts means that it has matplotlib's list of fonts.
 	fonts bool
 }
 
-// begin starts an interpreter and waits until it is ready.
-func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err error) {
+// startInterpreter starts an interpreter and waits until it is ready.
+func (p *Pool) startInterpreter(ctx context.Context, files []File) (_ *interpreter, err error) {
 	python, err := findProgram(p.opt.Python)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.opt.Setting, err)
@@ -64,7 +64,7 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 	}
 	used := make(chan struct{})
 
-	s := start{
+	s := startOptions{
 		program: python, argv: []string{python, "-I", "-B", "-c", harness},
 		env: []string{
 			"MPLBACKEND=module://presswork_figures", "MPLCONFIGDIR=" + fontsDir,
@@ -113,11 +113,11 @@ const (
 	fontsDir = "/tmp/matplotlib"
 )
 
-// awaitReady returns when the harness runs. No code has run yet.
+// awaitReady waits until the harness is ready for code.
 func (in *interpreter) awaitReady(ctx context.Context) error {
 	defer context.AfterFunc(ctx, in.p.kill)()
 
-	if _, err := in.read(0); err != nil {
+	if _, err := in.readAnswer(0); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -146,9 +146,9 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 
-	output := capped{limit: maxOutput, full: make(chan struct{})}
+	output := limitedBuffer{limit: maxOutput, full: make(chan struct{})}
 	var copied sync.WaitGroup
-	copied.Go(func() { output.follow(in.output) })
+	copied.Go(func() { output.readAll(in.output) })
 	type reading struct {
 		a   answer
 		err error
@@ -156,11 +156,11 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	read := make(chan reading, 1)
 
 	go func() {
-		err := in.send(cell, code, timeout)
+		err := in.sendCode(cell, code, timeout)
 
 		var a answer
 		if err == nil {
-			a, err = in.read(cell)
+			a, err = in.readAnswer(cell)
 		}
 		read <- reading{a, err}
 	}()
@@ -182,6 +182,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	}
 	var r reading
 
+	// Interrupted code may still answer. It is killed if it has not answered after grace.
 	for done := false; !done; {
 		select {
 		case r = <-read:
@@ -197,7 +198,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	}
 
 	if r.err != nil {
-		in.await(r.err, grace)
+		in.awaitEnd(r.err, grace)
 	} else {
 		_ = in.output.SetReadDeadline(time.Unix(1, 0))
 	}
@@ -207,19 +208,19 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
-	output.drain(in.output)
+	output.readAvailable(in.output)
 
 	r.a.output, r.a.interrupted = output.bytes(), interrupted
 	if r.err != nil {
-		r.a.ended, r.a.why = true, in.whyEnded(r.err, interrupted != "")
+		r.a.ended, r.a.endReason = true, in.endReason(r.err, interrupted != "")
 	}
 
 	return r.a, nil
 }
 
-// await returns when the interpreter, which failed with err, has ended. It waits for grace, so that the exit
+// awaitEnd returns when the interpreter, which failed with err, has ended. It waits for grace, so that the exit
 // status of an interpreter that ends by itself is known.
-func (in *interpreter) await(err error, grace time.Duration) {
+func (in *interpreter) awaitEnd(err error, grace time.Duration) {
 	if !errors.Is(err, errFrame) {
 		select {
 		case <-in.p.exited:
@@ -230,9 +231,9 @@ func (in *interpreter) await(err error, grace time.Duration) {
 	<-in.p.exited
 }
 
-// whyEnded returns, for the model, the reason why the interpreter has ended.
-func (in *interpreter) whyEnded(err error, interrupted bool) string {
-	switch over := in.p.over(); {
+// endReason returns, for the model, the reason why the interpreter has ended.
+func (in *interpreter) endReason(err error, interrupted bool) string {
+	switch over := in.p.exceededLimit(); {
 	case over != nil:
 		return "it had more " + over.Limit + " than " + over.Allowed
 	case interrupted:
@@ -248,8 +249,8 @@ func (in *interpreter) whyEnded(err error, interrupted bool) string {
 	}
 }
 
-// send writes a command.
-func (in *interpreter) send(cell int, code string, timeout time.Duration) error {
+// sendCode writes a command.
+func (in *interpreter) sendCode(cell int, code string, timeout time.Duration) error {
 	body, err := json.Marshal(struct {
 		Cell int    `json:"cell"`
 		Code string `json:"code"`
@@ -264,11 +265,11 @@ func (in *interpreter) send(cell int, code string, timeout time.Duration) error 
 	return err
 }
 
-// errFrame reports an answer that the harness cannot have sent.
+// errFrame is returned for an answer that the harness cannot have sent.
 var errFrame = errors.New("no frame")
 
-// read reads the answer to a cell. Answers to other cells are forged by the code.
-func (in *interpreter) read(cell int) (answer, error) {
+// readAnswer reads the answer to a cell. It skips answers to other cells, which earlier code may have forged.
+func (in *interpreter) readAnswer(cell int) (answer, error) {
 	for range 100 {
 		var head [4]byte
 		if _, err := io.ReadFull(in.answers, head[:]); err != nil {
@@ -308,21 +309,21 @@ func (in *interpreter) read(cell int) (answer, error) {
 // ended returns a channel that is closed when the interpreter has ended.
 func (in *interpreter) ended() <-chan struct{} { return in.p.exited }
 
-// expire ends the interpreter after d.
-func (in *interpreter) expire(d time.Duration) {
-	in.life = time.AfterFunc(d, func() { in.p.exceed("time", d.String()) })
+// endAfter ends the interpreter after d.
+func (in *interpreter) endAfter(d time.Duration) {
+	in.lifetime = time.AfterFunc(d, func() { in.p.killForLimit("time", d.String()) })
 }
 
-// wake restores the limits of the interpreter for a cell.
-func (in *interpreter) wake() { in.p.wake() }
+// restoreLimits restores the limits of the interpreter for a cell.
+func (in *interpreter) restoreLimits() { in.p.restoreLimits() }
 
-// rest limits the interpreter to its current memory, which it returns in bytes.
-func (in *interpreter) rest() int64 { return in.p.rest() }
+// limitIdle limits the interpreter to its current memory, which it returns in bytes.
+func (in *interpreter) limitIdle() int64 { return in.p.limitIdle() }
 
 // stop ends the interpreter and all that it started.
 func (in *interpreter) stop() {
-	if in.life != nil {
-		in.life.Stop()
+	if in.lifetime != nil {
+		in.lifetime.Stop()
 	}
 	in.p.stop()
 
@@ -332,8 +333,8 @@ func (in *interpreter) stop() {
 	closeAll([]*os.File{in.commands, in.answers, in.output})
 }
 
-// listFonts lets matplotlib build its list of fonts once for all interpreters, which takes seconds. It has the
-// lowest priority, because perhaps no code ever draws. On a busy machine it may take hours.
+// listFonts lets matplotlib build its list of fonts once for all interpreters, which takes seconds. It runs at the
+// lowest priority, because many servers never draw a figure. On a busy machine it may take hours.
 func (p *Pool) listFonts(ctx context.Context) {
 	out, err := p.opt.Box.Run(ctx, Command{
 		Program: p.opt.Python,

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit sets the kernel's limits of a process, and its priority below this one.
-func limit(pid int, l Limits) error {
+// setLimits sets the kernel's limits of a process, and its priority below this one.
+func setLimits(pid int, l Limits) error {
 	cpu := uint64(max(1, l.CPU/time.Second))
 	for _, r := range []struct {
 		resource int

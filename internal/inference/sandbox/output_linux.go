@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOutput is the most bytes that a cell may write before it is interrupted.
+// maxOutput is how many bytes a cell may write before it is interrupted.
 const maxOutput = 1 << 20
 
-// capped keeps the first limit bytes, and closes full when there are more.
-type capped struct {
+// limitedBuffer keeps the first limit bytes that are written to it. It closes full when there are more.
+type limitedBuffer struct {
 	limit int
 	full  chan struct{}
 
@@ -23,7 +23,7 @@ type capped struct {
 	over bool
 }
 
-func (c *capped) add(b []byte) {
+func (c *limitedBuffer) write(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	room := c.limit - c.kept.Len()
@@ -35,19 +35,19 @@ func (c *capped) add(b []byte) {
 	}
 }
 
-func (c *capped) bytes() []byte {
+func (c *limitedBuffer) bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	return bytes.Clone(c.kept.Bytes())
 }
 
-// follow reads until the end or the deadline of r.
-func (c *capped) follow(r *os.File) {
+// readAll reads until the end or the deadline of r.
+func (c *limitedBuffer) readAll(r *os.File) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
-		c.add(buf[:n])
+		c.write(buf[:n])
 
 		if err != nil {
 			return
@@ -55,8 +55,8 @@ func (c *capped) follow(r *os.File) {
 	}
 }
 
-// drain reads the available bytes without waiting.
-func (c *capped) drain(r *os.File) {
+// readAvailable reads the available bytes without waiting.
+func (c *limitedBuffer) readAvailable(r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil {
 		return
@@ -68,7 +68,7 @@ func (c *capped) drain(r *os.File) {
 			if n <= 0 || err != nil {
 				break
 			}
-			c.add(buf[:n])
+			c.write(buf[:n])
 		}
 
 		return true

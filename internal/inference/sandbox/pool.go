@@ -64,13 +64,14 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	return o.withBudget()
 }
 
-// sessionTime is how long an interpreter lives after its session began. It is far longer than a request may take.
+// sessionTime is how long an interpreter may run after its session began. It is far longer than a request may take.
 const sessionTime = 10 * time.Minute
 
 // Pool runs the interpreters of sessions. It is safe for concurrent use.
 type Pool struct {
 	opt PoolOptions
-	// grace is how long interrupted code may take to end, and an interpreter that has stopped answering.
+	// grace is how long interrupted code may take to end, and how long an interpreter without an answer may take to
+	// exit.
 	grace   time.Duration
 	cells   chan struct{} // holds one value for each running cell
 	waiting chan *interpreter
@@ -101,7 +102,7 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 // Start starts one interpreter as a test, and from then on keeps Waiting interpreters ready. Errors wrap
 // ErrUnavailable.
 func (p *Pool) Start(ctx context.Context) error {
-	first, err := p.begin(ctx, nil)
+	first, err := p.startInterpreter(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %s does not run: %w", ErrUnavailable, p.opt.Python, err)
 	}
@@ -112,7 +113,7 @@ func (p *Pool) Start(ctx context.Context) error {
 		if n > 0 {
 			in = nil
 		}
-		p.filling.Go(func() { p.fill(ctx, in) })
+		p.filling.Go(func() { p.keepReady(ctx, in) })
 	}
 	p.filling.Go(func() { p.listFonts(ctx) })
 
@@ -127,12 +128,12 @@ func (p *Pool) Stop(context.Context) error {
 	return nil
 }
 
-// fill keeps one interpreter ready until ctx ends. It begins with in, if that is not nil.
-func (p *Pool) fill(ctx context.Context, in *interpreter) {
+// keepReady keeps one interpreter ready until ctx ends. It begins with in, if that is not nil.
+func (p *Pool) keepReady(ctx context.Context, in *interpreter) {
 	for {
 		if in == nil {
 			var err error
-			if in, err = p.begin(ctx, nil); err != nil {
+			if in, err = p.startInterpreter(ctx, nil); err != nil {
 				if ctx.Err() != nil {
 					return
 				}
@@ -166,9 +167,9 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 	}
 }
 
-// take returns a waiting interpreter, or starts one if none waits. A session with files always gets a new one,
+// takeInterpreter returns a waiting interpreter, or starts one if none waits. A session with files always gets a new one,
 // because files are mounted at the start.
-func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
+func (p *Pool) takeInterpreter(ctx context.Context, files []File) (*interpreter, error) {
 	if len(files) == 0 {
 		select {
 		case in := <-p.waiting:
@@ -177,7 +178,7 @@ func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
 		}
 	}
 
-	return p.begin(ctx, files)
+	return p.startInterpreter(ctx, files)
 }
 
 // Session returns a session whose code finds files in InputDir. The session uses no memory until its first Run.
@@ -190,7 +191,7 @@ func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 }
 
 // Session holds the variables and files of one conversation with an interpreter.
-// It is for one goroutine.
+// It is not safe for concurrent use.
 type Session struct {
 	pool   *Pool
 	files  []File
@@ -226,18 +227,18 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	}
 
 	if err := s.pool.budget.reserve(ctx, s, s.pool.opt.share()); err != nil {
-		s.pool.budget.keep(s, s.held)
+		s.pool.budget.releaseTo(s, s.held)
 		return inference.ToolResult{}, err
 	}
 	var note string
 
 	if s.in == nil {
-		in, err := s.pool.take(ctx, s.files)
+		in, err := s.pool.takeInterpreter(ctx, s.files)
 		if err != nil {
-			s.pool.budget.keep(s, 0)
+			s.pool.budget.releaseTo(s, 0)
 			return inference.ToolResult{}, err
 		}
-		in.expire(sessionTime)
+		in.endAfter(sessionTime)
 
 		s.in = in
 		if s.lost {
@@ -245,13 +246,13 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 		}
 	}
 	s.cells++
-	s.in.wake()
+	s.in.restoreLimits()
 
 	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout, s.pool.grace)
 	if err != nil || a.ended {
-		s.drop()
+		s.endInterpreter()
 	} else {
-		s.pool.budget.keep(s, s.in.rest())
+		s.pool.budget.releaseTo(s, s.in.limitIdle())
 	}
 
 	if err != nil {
@@ -261,20 +262,20 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	return a.result(note), nil
 }
 
-// drop ends the interpreter and gives its memory back. The session must not be listed as idle.
-func (s *Session) drop() {
+// endInterpreter ends the interpreter and releases its memory. The session must not be listed as idle.
+func (s *Session) endInterpreter() {
 	if s.in != nil {
 		s.in.stop()
 		s.in, s.lost = nil, true
 	}
-	s.pool.budget.keep(s, 0)
+	s.pool.budget.releaseTo(s, 0)
 }
 
 // Close ends the interpreter and all its processes. A second call does nothing.
 func (s *Session) Close() error {
 	s.closed = true
-	s.pool.budget.leave(s)
-	s.drop()
+	s.pool.budget.removeIdle(s)
+	s.endInterpreter()
 
 	return nil
 }

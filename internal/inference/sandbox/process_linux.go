@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input is a file at path in the sandbox. bwrap reads content once, from its start.
+// input is a file that appears at path in the sandbox. bwrap reads content once, from its start.
 type input struct {
 	path     string
 	content  *os.File
@@ -35,8 +35,8 @@ type handshake struct {
 	info, gate, filter *os.File
 }
 
-// start describes a program to run in a sandbox.
-type start struct {
+// startOptions describe a program to run in a sandbox.
+type startOptions struct {
 	program        string // path of the program that argv runs in the end
 	argv           []string
 	env            []string
@@ -64,10 +64,10 @@ type process struct {
 	// exited is closed when all processes have ended. unwatched is closed soon afterwards, when the watch has
 	// ended.
 	exited, unwatched chan struct{}
-	// used is start.used.
+	// used is startOptions.used.
 	used <-chan struct{}
 	code int // exit status; valid after exited is closed
-	// limits are those of start. group is nil if no control group is delegated.
+	// limits are those of startOptions. group is nil if no control group is delegated.
 	limits Limits
 	group  *group
 
@@ -82,12 +82,12 @@ type process struct {
 
 // start starts a sandbox. Its limits apply from the first instruction of the program. The sandbox ends with this
 // process, and at the latest after its wall time.
-func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
+func (b *Box) start(ctx context.Context, s startOptions) (_ *process, err error) {
 	if err := checkFiles(s.inputs); err != nil {
 		return nil, err
 	}
 
-	var own, given []*os.File // own are closed at the end of this function; given belong to bwrap
+	var own, given []*os.File // own stay in this process; bwrap inherits given. All are closed at the end
 	defer func() { closeAll(own); closeAll(given) }()
 	pipe := func() (r, w *os.File) {
 		if err == nil {
@@ -104,17 +104,17 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	}
 	own, given = []*os.File{infoR, gateW}, []*os.File{infoW, gateR}
 
-	at := handshake{info: infoW, gate: gateR}
+	shake := handshake{info: infoW, gate: gateR}
 	if b.filter != nil {
-		if at.filter, err = memory("filter", bytes.NewReader(b.filter)); err != nil {
+		if shake.filter, err = memoryFile("filter", bytes.NewReader(b.filter)); err != nil {
 			return nil, err
 		}
-		given = append(given, at.filter)
+		given = append(given, shake.filter)
 	}
 
 	var inputs []input
 	for i, f := range slices.Concat(s.inputs, s.scratch) {
-		content, err := memory("input", bytes.NewReader(f.Data))
+		content, err := memoryFile("input", bytes.NewReader(f.Data))
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +130,8 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		extra = append(extra, f)
 		return strconv.Itoa(2 + len(extra))
 	}
-	//nolint:noctx // its end is ours to bring about, see stop
-	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &at), s.argv...)...)
+	//nolint:noctx // kill and stop end it; a context would end bwrap before its child is known
+	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &shake), s.argv...)...)
 	cmd.ExtraFiles = extra
 	// /proc/1/environ in the sandbox has only these variables.
 	cmd.Env = append(
@@ -175,7 +175,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 			close(p.exited)
 		}()
 
-		if err = p.admit(ctx, infoR, gateW); err != nil {
+		if err = p.letStart(ctx, infoR, gateW); err != nil {
 			p.kill()
 			cmd.Process.Kill()
 			<-p.exited
@@ -218,7 +218,7 @@ func runInThread(f func()) {
 
 // dropRoot changes the user of the calling thread to the sandbox user if this process is root. The thread must be
 // locked, and must end afterwards.
-func (w *wall) dropRoot() error {
+func (w *bubblewrap) dropRoot() error {
 	if w.uid < 0 {
 		return nil
 	}
@@ -238,8 +238,8 @@ func (w *wall) dropRoot() error {
 // errSetUp is the error when bwrap cannot create the sandbox. The reason is on its stderr.
 var errSetUp = errors.New("bubblewrap cannot set up the sandbox")
 
-// admit waits until the sandbox is complete, sets its limits and lets the program start.
-func (p *process) admit(ctx context.Context, info, gate *os.File) error {
+// letStart waits until the sandbox is complete, sets its limits and lets the program start.
+func (p *process) letStart(ctx context.Context, info, gate *os.File) error {
 	var about struct {
 		ChildPID int `json:"child-pid"`
 	}
@@ -265,7 +265,7 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 		}
 	}
 
-	if err := limit(p.pid, p.limits); err != nil {
+	if err := setLimits(p.pid, p.limits); err != nil {
 		return err
 	}
 	// If the host runs out of memory, the kernel ends this process first, not the server or Redis.
@@ -274,7 +274,7 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	}
 
 	if p.group != nil {
-		if err := p.group.add(p.pid); err != nil {
+		if err := p.group.addProcess(p.pid); err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
@@ -289,7 +289,7 @@ func (p *process) removeGroup() {
 		return
 	}
 
-	if p.group.full() {
+	if p.group.outOfMemory() {
 		p.recordLimit("memory", size(p.limits.Memory))
 	}
 	p.group.remove()
@@ -328,8 +328,8 @@ func (p *process) openFolders() bool {
 	return true
 }
 
-// exceed ends the sandbox because it exceeded a limit.
-func (p *process) exceed(name, allowed string) {
+// killForLimit ends the sandbox because it exceeded a limit.
+func (p *process) killForLimit(name, allowed string) {
 	p.recordLimit(name, allowed)
 	p.kill()
 }
@@ -344,8 +344,8 @@ func (p *process) recordLimit(name, allowed string) {
 	}
 }
 
-// over returns the limit that the sandbox exceeded, or nil.
-func (p *process) over() *LimitError {
+// exceededLimit returns the limit that the sandbox exceeded, or nil.
+func (p *process) exceededLimit() *LimitError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 

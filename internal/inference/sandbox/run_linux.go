@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stderrBytes is what is kept of a program's stderr; the rest is read and dropped.
+// stderrBytes is how many bytes of a program's stderr are kept. The rest is read and dropped, so that the program
+// does not block.
 const stderrBytes = 64 << 10
 
 // gateScript waits until this process allows the start of the program. If this process was killed, the program
@@ -58,7 +59,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 
 	var inR, inW *os.File
 	if c.StdinFile != nil && err == nil {
-		inR, err = memory("stdin", c.StdinFile)
+		inR, err = memoryFile("stdin", c.StdinFile)
 	} else if c.Stdin != nil {
 		inR, inW = pipe()
 	}
@@ -69,7 +70,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		return Output{}, err
 	}
 
-	p, err := b.start(ctx, start{
+	p, err := b.start(ctx, startOptions{
 		program: program, argv: append([]string{"/bin/sh", "-c", gateScript, "sh", program}, c.Args...), env: c.Env,
 		stdin: inR, stdout: outW, stderr: errW, more: []*os.File{helloW, goR}, inputs: c.Files, limits: l,
 	})
@@ -96,7 +97,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		}()
 	}
 	var out Output
-	var unwritten error
+	var writeErr error
 	var read sync.WaitGroup
 	read.Go(func() {
 		defer outR.Close()
@@ -109,12 +110,12 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 
 		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // ends when all writers have closed the pipe
 		if err != nil {
-			unwritten = err
+			writeErr = err
 			p.kill()
 		}
 
 		if n > l.Output {
-			p.exceed("output", size(l.Output))
+			p.killForLimit("output", size(l.Output))
 		}
 		out.Stdout = buf.Bytes()[:min(buf.Len(), int(l.Output))]
 	})
@@ -131,21 +132,21 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	out.Files, err = collect(p.folders[0], l.Disk)
 	p.stop()
 
-	switch over := p.over(); {
+	switch over := p.exceededLimit(); {
 	case over != nil:
 		return out, over
 	case ctx.Err() != nil:
 		return out, context.Cause(ctx)
-	case unwritten != nil:
-		return out, unwritten
+	case writeErr != nil:
+		return out, writeErr
 	default:
 		return out, err
 	}
 }
 
-// memory returns an anonymous file with content, to be read from its start. It is sealed against
+// memoryFile returns an anonymous file with content, to be read from its start. It is sealed against
 // writes: a sandbox that could write to it would have memory that no limit counts.
-func memory(name string, content io.Reader) (*os.File, error) {
+func memoryFile(name string, content io.Reader) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: memfd_create: %w", err)

@@ -182,7 +182,7 @@ func seccompRules() []bpf.Instruction {
 	p = append(p, when(unix.SYS_MMAP, argument(3), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: sharedAnonymous},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: sharedAnonymous, SkipFalse: 1}, deny(unix.EPERM), allow)...)
 
-	return append(p, denyEach(unix.EPERM, slices.Concat(forbidden, forbiddenHere))...)
+	return append(p, denyEach(unix.EPERM, slices.Concat(forbidden, forbiddenOnArch))...)
 }
 
 // seccompProgram returns the filter in the format that bwrap reads: an array of struct sock_filter

@@ -4,8 +4,8 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_X86_64
 
-// forbiddenHere lists the forbidden system calls that only amd64 has.
-var forbiddenHere = []uint32{
+// forbiddenOnArch lists the forbidden system calls that only amd64 has.
+var forbiddenOnArch = []uint32{
 	unix.SYS_IOPL,
 	unix.SYS_IOPERM,
 	unix.SYS_MODIFY_LDT,

@@ -4,5 +4,5 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_AARCH64
 
-// forbiddenHere lists the forbidden system calls that only arm64 has.
-var forbiddenHere []uint32
+// forbiddenOnArch lists the forbidden system calls that only arm64 has.
+var forbiddenOnArch []uint32

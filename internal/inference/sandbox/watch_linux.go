@@ -27,7 +27,7 @@ func (p *process) watch() {
 		case <-p.exited:
 			return
 		case <-end.C:
-			p.exceed("time", l.Wall.String())
+			p.killForLimit("time", l.Wall.String())
 		case <-p.used:
 		}
 	}
@@ -40,15 +40,15 @@ func (p *process) watch() {
 		case <-p.exited:
 			return
 		case <-end.C:
-			p.exceed("time", l.Wall.String())
+			p.killForLimit("time", l.Wall.String())
 		case <-tick.C:
-			p.check()
+			p.checkLimits()
 		}
 	}
 }
 
-// check ends the sandbox if it exceeds a limit.
-func (p *process) check() {
+// checkLimits ends the sandbox if it exceeds a limit.
+func (p *process) checkLimits() {
 	p.idle.Lock()
 	defer p.idle.Unlock()
 	l := p.limits
@@ -56,23 +56,23 @@ func (p *process) check() {
 	n, bytes, files := p.usage(l.Memory)
 	switch {
 	case bytes > l.Memory:
-		p.exceed("memory", size(l.Memory))
+		p.killForLimit("memory", size(l.Memory))
 	case p.allowed > 0 && bytes+files > p.allowed:
-		p.exceed("memory", size(p.allowed)+" while no code was to run")
+		p.killForLimit("memory", size(p.allowed)+" while no code was to run")
 	case n > l.Processes+2: // two processes of bwrap
-		p.exceed("processes", strconv.Itoa(l.Processes))
+		p.killForLimit("processes", strconv.Itoa(l.Processes))
 	case p.inodes() > maxInodes:
-		p.exceed("files", strconv.Itoa(maxInodes))
-	case strings.Count(p.proc("locks"), "\n") > maxLocks:
-		p.exceed("locks", strconv.Itoa(maxLocks))
+		p.killForLimit("files", strconv.Itoa(maxInodes))
+	case strings.Count(p.readProc("locks"), "\n") > maxLocks:
+		p.killForLimit("locks", strconv.Itoa(maxLocks))
 	}
 }
 
 // maxLocks is the largest number of file locks in a sandbox. No control group or kernel limit counts their memory.
 const maxLocks = 100
 
-// wake restores the limits of the sandbox for a cell.
-func (p *process) wake() {
+// restoreLimits restores the limits of the sandbox for a cell.
+func (p *process) restoreLimits() {
 	p.idle.Lock()
 	p.allowed = 0
 	p.idle.Unlock()
@@ -81,8 +81,8 @@ func (p *process) wake() {
 // idleSlack is how many bytes an idle sandbox may grow, because threads of the last cell may still run.
 const idleSlack = 16 << 20
 
-// rest limits the sandbox to the current memory of its processes and files, and returns that limit in bytes.
-func (p *process) rest() int64 {
+// limitIdle limits the sandbox to the current memory of its processes and files, and returns that limit in bytes.
+func (p *process) limitIdle() int64 {
 	p.idle.Lock()
 	defer p.idle.Unlock()
 	_, processes, files := p.usage(p.limits.Memory)
@@ -91,8 +91,9 @@ func (p *process) rest() int64 {
 	return p.allowed
 }
 
-// usage returns the number of processes, their memory with that of their sockets, and that of files. Shared
-// pages count once for each process that has them, unless that would be more than enough.
+// usage returns the number of processes, their memory with that of their sockets, and that of files. Shared pages
+// count once for each process that maps them. If that sum exceeds enough, usage divides them among the processes
+// (PSS), which takes longer.
 func (p *process) usage(enough int64) (n int, sum, files int64) {
 	for _, dir := range p.folders {
 		var st unix.Statfs_t
@@ -109,7 +110,7 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
 	for _, name := range names {
 		var size, resident int64
-		if _, err := fmt.Sscan(p.proc(name+"/statm"), &size, &resident); err == nil {
+		if _, err := fmt.Sscan(p.readProc(name+"/statm"), &size, &resident); err == nil {
 			sum += resident * int64(os.Getpagesize())
 		}
 	}
@@ -121,7 +122,7 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 	sum = sockets
 
 	for _, name := range names {
-		_, rest, _ := strings.Cut(p.proc(name+"/smaps_rollup"), "\nPss:")
+		_, rest, _ := strings.Cut(p.readProc(name+"/smaps_rollup"), "\nPss:")
 
 		var kib int64
 		if _, err := fmt.Sscan(rest, &kib); err == nil {
@@ -135,7 +136,7 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 // sockets returns the number of sockets in the sandbox's network namespace. It includes sockets that no process
 // has open because another socket carries them.
 func (p *process) sockets() (n int64) {
-	_, _ = fmt.Sscanf(p.proc("1/net/sockstat"), "sockets: used %d", &n) // 0 once the first process has ended
+	_, _ = fmt.Sscanf(p.readProc("1/net/sockstat"), "sockets: used %d", &n) // 0 once the first process has ended
 	return n
 }
 
@@ -167,8 +168,8 @@ func (p *process) inodes() (n uint64) {
 	return n
 }
 
-// proc returns up to 16 KB of a file in the sandbox's /proc, or "" if it cannot be read.
-func (p *process) proc(name string) string {
+// readProc returns up to 16 KB of a file in the sandbox's /proc, or "" if it cannot be read.
+func (p *process) readProc(name string) string {
 	fd, err := unix.Openat(int(p.procs.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""

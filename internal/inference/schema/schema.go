@@ -26,8 +26,8 @@ const (
 	maxDepth = 100
 )
 
-// The reasons why Validate and ValidateObject reject a text before they apply the schema. They
-// continue a sentence about arguments.
+// The reasons why Validate and ValidateObject reject a text before they apply the schema. Their messages continue
+// "The arguments are wrong:".
 var (
 	ErrNotJSON   = errors.New("they are not valid JSON")
 	ErrNotObject = errors.New("they are not a JSON object")
@@ -52,7 +52,7 @@ func Check(raw json.RawMessage) error {
 		return err
 	}
 
-	// The empty object may take too many steps where an answer does not, so that is no error.
+	// Too many steps are no error here, because an answer may take fewer than the empty object.
 	err = s.apply(map[string]any{}, baseSteps)
 	if v, ok := errors.AsType[*jsonschema.ValidationError](err); ok && endless(v) {
 		return errEndless
@@ -68,7 +68,7 @@ func endless(v *jsonschema.ValidationError) bool {
 	return cycle || slices.ContainsFunc(v.Causes, endless)
 }
 
-// Schema is a compiled JSON Schema. It is for one goroutine, because it counts the steps of
+// Schema is a compiled JSON Schema. It is not safe for concurrent use, because it counts the steps of
 // each validation.
 type Schema struct {
 	compiled *jsonschema.Schema
@@ -93,12 +93,12 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	c.RegisterVocabulary(countSteps(steps))
 	c.AssertVocabs()
 
-	const here = "urn:request:schema"
-	if err := c.AddResource(here, doc); err != nil {
+	const schemaURL = "urn:request:schema"
+	if err := c.AddResource(schemaURL, doc); err != nil {
 		return nil, describe(err)
 	}
 
-	compiled, err := c.Compile(here)
+	compiled, err := c.Compile(schemaURL)
 	if err != nil {
 		return nil, describe(err)
 	}

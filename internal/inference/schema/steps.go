@@ -56,7 +56,7 @@ type counter struct {
 	cost  int
 }
 
-func (c counter) Validate(*jsonschema.ValidatorContext, any) { spend(c.steps, c.cost) }
+func (c counter) Validate(*jsonschema.ValidatorContext, any) { useSteps(c.steps, c.cost) }
 
 // countedRegexp is a pattern that counts the text it searches.
 type countedRegexp struct {
@@ -68,13 +68,13 @@ type countedRegexp struct {
 func (r countedRegexp) String() string { return r.pattern }
 
 func (r countedRegexp) MatchString(s string) bool {
-	spend(r.steps, 1+len(s)/bytesPerStep)
+	useSteps(r.steps, 1+len(s)/bytesPerStep)
 	return r.re == nil || r.re.MatchString(s)
 }
 
-// spend takes n of the steps that are left. It panics with errTooManySteps if there are fewer:
+// useSteps subtracts n from the remaining steps. It panics with errTooManySteps if there are fewer:
 // the validator has no other way to stop, and apply recovers.
-func spend(steps *int, n int) {
+func useSteps(steps *int, n int) {
 	if *steps -= n; *steps < 0 {
 		panic(errTooManySteps)
 	}

@@ -296,7 +296,7 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 			soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 			defer cancel()
 
-			if err := upstream.WaitLeft(soon, 1); err != nil {
+			if err := upstream.WaitDisconnected(soon, 1); err != nil {
 				t.Fatalf("the worker still reads the answer of the model: %v", err)
 			}
 			// The worker records the usage after it has left the model.

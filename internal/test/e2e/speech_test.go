@@ -114,7 +114,7 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	if err := server.WaitLeft(soon, 1); err != nil {
+	if err := server.WaitDisconnected(soon, 1); err != nil {
 		t.Errorf("the engine speaks on: %v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	if err := server.WaitLeft(soon, 1); err != nil {
+	if err := server.WaitDisconnected(soon, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}
 }

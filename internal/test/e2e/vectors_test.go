@@ -182,7 +182,7 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 	leave()
 	<-done
 
-	if err := server.WaitLeft(soon, 1); err != nil {
+	if err := server.WaitDisconnected(soon, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}
 }

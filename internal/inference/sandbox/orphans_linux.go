@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// sweep ends processes that a killed bwrap leaves behind. bwrap may be killed after its fork and before its first
+// killOrphans ends processes that a killed bwrap leaves behind. bwrap may be killed after its fork and before its first
 // message to the child. That child waits for the message and has run nothing yet. Other processes end with bwrap.
-func (w *wall) sweep() {
+func (w *bubblewrap) killOrphans() {
 	paths, _ := filepath.Glob("/proc/[0-9]*") // without /proc there is no bwrap either
 	for _, path := range paths {
 		if !w.isSandbox(path) {
@@ -45,7 +45,7 @@ func (w *wall) sweep() {
 }
 
 // isSandbox reports whether the process in this folder of /proc is a bwrap that a server like this one started.
-func (w *wall) isSandbox(process string) bool {
+func (w *bubblewrap) isSandbox(process string) bool {
 	line, err := os.ReadFile(process + "/cmdline")
 
 	return err == nil &&

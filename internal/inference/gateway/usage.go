@@ -6,16 +6,16 @@ import (
 	"presswork/internal/inference"
 )
 
-// clock holds the times of one call of an upstream.
-type clock struct {
+// callTimes holds the times of one call of an upstream.
+type callTimes struct {
 	begun time.Time // the call began
 	first time.Time // the first piece of the answer arrived
 	last  time.Time // the last one arrived
 }
 
-// spent returns the usage of one call of an upstream. It estimates the counts that the upstream
-// did not send, if the upstream has answered or read reports that it may have read the prompt.
-func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u inference.Usage) {
+// usageOf returns the usage of one call of an upstream. If the upstream sent no counts, it estimates them, provided
+// that the upstream has answered or promptRead reports that it may have read the prompt.
+func usageOf(r *inference.Request, answers []*normaliser, times callTimes, promptRead bool) (u inference.Usage) {
 	var all counts
 	var raw *inference.RawUsage
 	tokens := 0
@@ -27,12 +27,12 @@ func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u 
 		all.reasoning += n.answer.reasoning
 		all.content += n.answer.content
 		all.arguments += n.answer.arguments
-		tokens, read = tokens+n.answer.tokens(), read || n.finish != ""
+		tokens, promptRead = tokens+n.answer.tokens(), promptRead || n.finish != ""
 	}
 
 	if raw == nil {
 		raw = &inference.RawUsage{}
-		if read || !at.first.IsZero() {
+		if promptRead || !times.first.IsZero() {
 			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), tokens
 		}
 		u.EstimatedTokens = raw.PromptTokens + raw.CompletionTokens
@@ -45,12 +45,12 @@ func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u 
 	}
 
 	u.QueueTime, u.PromptTime, u.CompletionTime = raw.QueueTime, raw.PromptTime, raw.CompletionTime
-	if u.PromptTime == 0 && !at.first.IsZero() {
-		u.PromptTime = at.first.Sub(at.begun).Seconds()
+	if u.PromptTime == 0 && !times.first.IsZero() {
+		u.PromptTime = times.first.Sub(times.begun).Seconds()
 	}
 
-	if u.CompletionTime == 0 && !at.first.IsZero() {
-		u.CompletionTime = at.last.Sub(at.first).Seconds()
+	if u.CompletionTime == 0 && !times.first.IsZero() {
+		u.CompletionTime = times.last.Sub(times.first).Seconds()
 	}
 
 	return u

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wall describes the bubblewrap of this machine and how to call it.
-type wall struct {
+// bubblewrap describes the program bwrap of this machine and how to call it.
+type bubblewrap struct {
 	bwrap string
 	uid   int // -1 keeps the user of this process
 	// disableUserns reports whether bwrap can forbid user namespaces in the sandbox (0.8 and later). The filter
@@ -29,8 +29,8 @@ type wall struct {
 	groups string
 }
 
-func findWall(ctx context.Context, opt Options) (*wall, error) {
-	w := &wall{uid: -1}
+func findBubblewrap(ctx context.Context, opt Options) (*bubblewrap, error) {
+	w := &bubblewrap{uid: -1}
 
 	var err error
 	if w.bwrap, err = exec.LookPath(opt.Bubblewrap); err != nil {
@@ -64,13 +64,13 @@ func findWall(ctx context.Context, opt Options) (*wall, error) {
 	}
 	own, _ := os.ReadFile("/proc/self/cgroup") // none without control groups
 	w.groups = delegatedGroup(cgroupRoot, string(own))
-	w.sweep()
+	w.killOrphans()
 
 	return w, nil
 }
 
 // Grouped reports whether each sandbox has a control group, so that the kernel counts all of its memory.
-func (w *wall) Grouped() bool { return w.groups != "" }
+func (w *bubblewrap) Grouped() bool { return w.groups != "" }
 
 // closeOnExec marks descriptors that this process inherited, so that its children do not inherit them. Go marks
 // only those that it opens itself.
@@ -89,29 +89,29 @@ func closeOnExec() error {
 	return nil
 }
 
-// unavailable adds the likely reason of a failed probe to its error, from the settings of this machine.
-func (w *wall) unavailable(err error) error {
-	var why string
+// unavailable adds to the error of a failed probe how to allow the sandbox, judging by the settings of this machine.
+func (w *bubblewrap) unavailable(err error) error {
+	var fix string
 
 	switch {
 	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" &&
 		strings.Contains(err.Error(), "ermission denied"):
-		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): " +
+		fix = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): " +
 			"install a profile for bwrap that has `userns,` (docs/operations.md), " +
 			"or set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0"
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
-		why = "set the sysctl kernel.unprivileged_userns_clone to 1"
+		fix = "set the sysctl kernel.unprivileged_userns_clone to 1"
 	case sysctl("user/max_user_namespaces") == "0":
-		why = "set the sysctl user.max_user_namespaces to 10000, say"
+		fix = "set the sysctl user.max_user_namespaces to 10000, say"
 	case inContainer():
-		why = "in a container, allow user namespaces and mounts: " +
+		fix = "in a container, allow user namespaces and mounts: " +
 			"for Docker and Podman --security-opt seccomp=deploy/seccomp-tools.json " +
 			"--security-opt apparmor=unconfined --security-opt systempaths=unconfined (docs/operations.md)"
 	default:
-		why = "user namespaces must be allowed (docs/operations.md)"
+		fix = "user namespaces must be allowed (docs/operations.md)"
 	}
 
-	return fmt.Errorf("%w: bubblewrap fails: %w; %s", ErrUnavailable, err, why)
+	return fmt.Errorf("%w: bubblewrap fails: %w; %s", ErrUnavailable, err, fix)
 }
 
 func sysctl(name string) string {
@@ -198,7 +198,7 @@ var systemFiles = []string{
 	"/var/cache/fontconfig",
 }
 
-// ownArguments are the first arguments of every bwrap. The sweep recognises sandboxes by them.
+// ownArguments are the first arguments of every bwrap. killOrphans recognises sandboxes by them.
 var ownArguments = []string{
 	"--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL",
 	"--hostname", "sandbox", "--die-with-parent", "--new-session",
@@ -249,7 +249,13 @@ var deviceArguments = []string{
 
 // arguments returns the arguments of bwrap before the command. fd passes a file to bwrap and returns its
 // descriptor number there.
-func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.File) string, at *handshake) []string {
+func (w *bubblewrap) arguments(
+	program string,
+	l Limits,
+	inputs []input,
+	fd func(*os.File) string,
+	shake *handshake,
+) []string {
 	a := slices.Clone(ownArguments)
 	if w.disableUserns {
 		a = append(a, "--disable-userns")
@@ -285,9 +291,9 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 		}
 	}
 
-	a = append(a, "--remount-ro", "/", "--chdir", WorkDir, "--info-fd", fd(at.info), "--block-fd", fd(at.gate))
-	if at.filter != nil {
-		a = append(a, "--seccomp", fd(at.filter))
+	a = append(a, "--remount-ro", "/", "--chdir", WorkDir, "--info-fd", fd(shake.info), "--block-fd", fd(shake.gate))
+	if shake.filter != nil {
+		a = append(a, "--seccomp", fd(shake.filter))
 	}
 
 	return append(a, "--")

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-type wall struct{}
+type bubblewrap struct{}
 
-func findWall(context.Context, Options) (*wall, error) {
+func findBubblewrap(context.Context, Options) (*bubblewrap, error) {
 	return nil, fmt.Errorf(
 		"%w: it needs Linux on amd64 or arm64, and this is %s on %s; run a worker there",
 		ErrUnavailable,
@@ -20,15 +20,17 @@ func findWall(context.Context, Options) (*wall, error) {
 	)
 }
 
-func (w *wall) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+func (w *bubblewrap) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 // Grouped returns false: only Linux has control groups.
-func (w *wall) Grouped() bool { return false }
+func (w *bubblewrap) Grouped() bool { return false }
 
 // interpreter is never started on this system.
 type interpreter struct{ fonts bool }
 
-func (p *Pool) begin(context.Context, []File) (*interpreter, error) { return nil, ErrUnavailable }
+func (p *Pool) startInterpreter(context.Context, []File) (*interpreter, error) {
+	return nil, ErrUnavailable
+}
 
 func (p *Pool) listFonts(context.Context) {}
 
@@ -38,13 +40,13 @@ func (in *interpreter) run(context.Context, int, string, time.Duration, time.Dur
 
 func machineMemory() int64 { return 0 }
 
-func (in *interpreter) wake() {}
+func (in *interpreter) restoreLimits() {}
 
-func (in *interpreter) rest() int64 { return 0 }
+func (in *interpreter) limitIdle() int64 { return 0 }
 
 func (in *interpreter) ended() <-chan struct{} { return nil }
 
-func (in *interpreter) expire(time.Duration) {}
+func (in *interpreter) endAfter(time.Duration) {}
 
 func (in *interpreter) stop() {}
 

@@ -7,24 +7,25 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxUsual is the largest chunk that is remembered, in bytes.
-const maxUsual = 4 << 10
+// maxTemplate is the largest chunk that is remembered, in bytes.
+const maxTemplate = 4 << 10
 
-// usual is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only in
+// textTemplate is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only in
 // that text. It then need not be parsed, and parsing takes most of the time of a token.
-type usual struct {
+type textTemplate struct {
 	before, after []byte
 	delta         inference.Delta // with Content or Reasoning, whichever varies
 }
 
 // remember records a chunk and the only delta in it. text is the position of its text in the chunk.
-func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
-	u.before, u.after = u.before[:0], u.after[:0]
-	// The capacity of a subslice tells where it begins.
+func (t *textTemplate) remember(chunk, text []byte, delta inference.Delta) {
+	t.before, t.after = t.before[:0], t.after[:0]
+	// text is a part of chunk, as json.Unmarshal passes it. Their capacities end at the same byte, so the difference
+	// is the offset of text. The comparison of addresses below confirms it.
 	at := cap(chunk) - cap(text)
 
 	end := at + len(text)
-	if len(text) == 0 || len(chunk) > maxUsual || at < 0 || end > len(chunk) || &chunk[at] != &text[0] {
+	if len(text) == 0 || len(chunk) > maxTemplate || at < 0 || end > len(chunk) || &chunk[at] != &text[0] {
 		return
 	}
 
@@ -34,23 +35,23 @@ func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
 		delta.Usage != nil {
 		return
 	}
-	u.before, u.after = append(u.before, chunk[:at]...), append(u.after, chunk[end:]...)
-	u.delta = delta
+	t.before, t.after = append(t.before, chunk[:at]...), append(t.after, chunk[end:]...)
+	t.delta = delta
 }
 
-// read reads a chunk that differs from the remembered one only in its text. ok is false for any other chunk.
-func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
-	if len(u.before) == 0 || len(chunk) <= len(u.before)+len(u.after) || !bytes.HasPrefix(chunk, u.before) ||
-		!bytes.HasSuffix(chunk, u.after) {
+// match decodes a chunk that differs from the remembered one only in its text. ok is false for any other chunk.
+func (t *textTemplate) match(chunk []byte) (d inference.Delta, ok bool) {
+	if len(t.before) == 0 || len(chunk) <= len(t.before)+len(t.after) || !bytes.HasPrefix(chunk, t.before) ||
+		!bytes.HasSuffix(chunk, t.after) {
 		return d, false
 	}
 
-	text := chunk[len(u.before) : len(chunk)-len(u.after)]
+	text := chunk[len(t.before) : len(chunk)-len(t.after)]
 	if !inference.Unescaped(text) {
 		return d, false
 	}
 
-	d = u.delta
+	d = t.delta
 	if d.Reasoning != "" {
 		d.Reasoning = string(text)
 	} else {
@@ -62,7 +63,7 @@ func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
 
 // piece is a part of an answer. Nearly always it has only text, for which no map is created.
 type piece struct {
-	there bool
+	present bool
 	// text is the only text of the piece, as it is in the chunk. With reasoning it is the text of a reasoning
 	// field.
 	text      []byte
@@ -79,7 +80,7 @@ var textFields = []struct {
 }
 
 func (p *piece) UnmarshalJSON(b []byte) error {
-	p.there = b[0] == '{'
+	p.present = b[0] == '{'
 	// Some engines repeat the role in every piece.
 	object, _ := bytes.CutPrefix(b[1:], []byte(`"role":"assistant",`))
 	for _, field := range textFields {
