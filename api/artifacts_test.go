@@ -107,7 +107,7 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 		res.Body.Close()
 
 		if err == nil {
-			t.Errorf("the client took %q for the whole artifact", body)
+			t.Errorf("the client read %q as the whole artifact", body)
 		}
 	}
 	// The server logs before it closes the connection.

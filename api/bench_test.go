@@ -39,7 +39,7 @@ func realQueue(tb testing.TB) *tasks.Client {
 	return client
 }
 
-func TestTheRealQueueKeepsTheFakesPromises(t *testing.T) {
+func TestTheRealQueueBehavesLikeTheFake(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.Queue = realQueue(t) })
 	a := h.submit()

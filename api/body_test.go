@@ -59,7 +59,7 @@ func TestAClientThatSendsAllBeforeItReadsGetsTheError(t *testing.T) {
 	r.Header.Set("Content-Type", "text/markdown")
 
 	if err := r.Write(conn); err != nil {
-		t.Fatalf("the body was not taken: %v", err)
+		t.Fatalf("the body was rejected: %v", err)
 	}
 
 	res, err := http.ReadResponse(bufio.NewReader(conn), r)

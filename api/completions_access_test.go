@@ -66,7 +66,7 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 	}
 }
 
-func TestPagesMayCallWhereTheirOriginIsListed(t *testing.T) {
+func TestPagesOfListedOriginsMayCall(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })

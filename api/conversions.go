@@ -212,7 +212,7 @@ func (s *Server) acceptConversion(
 	r upload.Conversion,
 	sub tasks.Submission,
 ) (rec tasks.Record, replayed bool, err error) {
-	request := sub.ID
+	folder := sub.ID // reserveJob may replace the id
 
 	queue := tasks.ConvertPDF.Queue
 	if r.Priority == bulk || r.Length() >= longContent {
@@ -224,7 +224,7 @@ func (s *Server) acceptConversion(
 		return rec, replayed, err
 	}
 
-	payload, stored, err := s.storeSources(r, sub.ID, request, sub.Theme)
+	payload, stored, err := s.storeSources(r, sub.ID, folder, sub.Theme)
 	if err != nil {
 		s.removeSources(stored, err)
 		return rec, false, err
@@ -246,7 +246,8 @@ func (s *Server) acceptConversion(
 	return rec, replayed, err
 }
 
-// reserveJob sets the id of the job. Errors: those of Queue.Reserve, StoreFull.
+// reserveJob sets the final id of the job, which for a known idempotency key is that of the earlier job. Errors:
+// those of Queue.Reserve, StoreFull.
 func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	ctx, cancel := s.callContext()
 	defer cancel()
@@ -270,9 +271,9 @@ func (s *Server) taskOf(queue tasks.Queue, payload tasks.Convert) (tasks.Task, e
 	return t.On(queue), err
 }
 
-// storeSources stores long content and all assets. It returns the payload that refers to them, and the keys that
-// it has written, also after an error.
-func (s *Server) storeSources(r upload.Conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
+// storeSources stores long content and all assets in a folder of the job. It returns the payload that refers to them,
+// and the keys that it has written, also after an error.
+func (s *Server) storeSources(r upload.Conversion, jobID, folder, theme string) (tasks.Convert, []string, error) {
 	payload := tasks.Convert{
 		Theme:    theme,
 		Output:   r.Output,
@@ -297,7 +298,7 @@ func (s *Server) storeSources(r upload.Conversion, jobID, request, theme string)
 	group.SetLimit(uploadsAtOnce)
 
 	if payload.Content == "" {
-		payload.ContentKey = storage.SourceKey(jobID, request)
+		payload.ContentKey = storage.SourceKey(jobID, folder)
 		stored = append(stored, payload.ContentKey)
 		group.Go(func() error {
 			return s.putSource(
@@ -311,7 +312,7 @@ func (s *Server) storeSources(r upload.Conversion, jobID, request, theme string)
 	}
 
 	for i, a := range r.Assets {
-		key := storage.AssetKey(jobID, request, strconv.Itoa(i))
+		key := storage.AssetKey(jobID, folder, strconv.Itoa(i))
 		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
 		stored = append(stored, key)
 		group.Go(func() error { return s.putSource(ctx, key, a.Open(), a.Size, "application/octet-stream") })

@@ -175,7 +175,7 @@ func TestAQuietEventStreamIsKeptAlive(t *testing.T) {
 	}
 }
 
-func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
+func TestTheWatchEndsWhenTheClientDisconnects(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()

@@ -27,8 +27,8 @@ func (h *harness) export(path, body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-// leave sends a request and disconnects once the server waits for its job.
-func (h *harness) leave(path, body string, headers ...string) {
+// disconnect sends a request and closes the connection once the server waits for its job.
+func (h *harness) disconnect(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
 	h.queue.onNextWatch(func(string) { leave() })
@@ -44,7 +44,7 @@ func (h *harness) leave(path, body string, headers ...string) {
 	}
 
 	if _, err := h.client.Do(req); err == nil {
-		h.t.Fatal("it was answered")
+		h.t.Fatal("the request was answered")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 	}
 }
 
-func TestAnExportCanBeFollowedInstead(t *testing.T) {
+func TestAnExportCanBeFetchedLater(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -150,7 +150,7 @@ func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
 	h := serve(t)
 	const body = `{"url":"https://example.com/"}`
 	h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: respond-async").want(t, 202, "")
-	// A node of release 0.1 may be asked again, which knows the whole request only.
+	// A retry may reach a node of release 0.1, which compares the digest of the whole request.
 	sub := h.queue.last()
 	if sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`)); sub.Fingerprint != hex.EncodeToString(
 		sum[:],
@@ -191,7 +191,7 @@ func TestAFailedExportReturnsItsError(t *testing.T) {
 	}
 }
 
-func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
+func TestAnExportSurvivesABrokenEventStream(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.slow = 1 // each watch breaks off after one event
@@ -227,10 +227,10 @@ func TestAnExportHasTheRequestedFilename(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesCancelsItsExport(t *testing.T) {
+func TestADisconnectCancelsAnExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.leave("/export-pdf", `{"url":"https://example.com/"}`)
+	h.disconnect("/export-pdf", `{"url":"https://example.com/"}`)
 	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
@@ -290,16 +290,16 @@ func TestExportsCanWorkWithoutAKey(t *testing.T) {
 
 	h.key = ""
 	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 400 {
-		t.Errorf("opened: %d %s", r.StatusCode, r.body)
+		t.Errorf("ExportAuthOff, no key: %d %s", r.StatusCode, r.body)
 	}
 
 	if r := h.get("/api/conversion"); r.StatusCode != 401 {
-		t.Errorf("the rest: %d", r.StatusCode)
+		t.Errorf("ExportAuthOff, another route: %d", r.StatusCode)
 	}
 	// A key that is sent anyway must be valid, and its owner is the caller.
 	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async"); r.StatusCode != 202 ||
 		h.queue.last().Owner != "" {
-		t.Errorf("opened, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+		t.Errorf("ExportAuthOff, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
 
 	if r := h.export(
@@ -309,13 +309,13 @@ func TestExportsCanWorkWithoutAKey(t *testing.T) {
 		"X-API-Key: wrong",
 	); r.StatusCode != 401 ||
 		r.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("opened, with a wrong key: %d", r.StatusCode)
+		t.Errorf("ExportAuthOff, with a wrong key: %d", r.StatusCode)
 	}
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
 	if id := h.queue.last().ID; r.StatusCode != 202 ||
 		h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
-		t.Errorf("opened, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+		t.Errorf("ExportAuthOff, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
 }
 
@@ -347,9 +347,9 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 func TestAnIdempotencyKeyFetchesAnAbandonedExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.leave("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
+	h.disconnect("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server notices the disconnection", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte("the bytes"))
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")

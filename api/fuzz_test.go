@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every body gets a job, or an error of the caller that names the problem.
+// Every body leads to a job or to a 4xx with a JSON body, never to a 5xx.
 func FuzzConversionBodies(f *testing.F) {
 	const boundary = "\r\n--x\r\nContent-Disposition: form-data; name="
 	for _, seed := range []string{

@@ -359,9 +359,9 @@ func TestTheModelIsCheckedBeforeTheMessages(t *testing.T) {
 		want(t, http.StatusNotFound, inference.ModelNotFound)
 }
 
-func TestARecordingOnItsWayToTheStoreIsBounded(t *testing.T) {
+func TestRecordingsBeingStoredAreBounded(t *testing.T) {
 	t.Parallel()
-	h := serve(t, hears(t), func(o *api.Options) { o.HeldDisk = 80_000 })
+	h := serve(t, transcribing(t), func(o *api.Options) { o.HeldDisk = 80_000 })
 
 	for size, status := range map[int]int{20_000: http.StatusAccepted, 60_000: http.StatusTooManyRequests} {
 		parts := []part{{`form-data; name="model"`, "ears"}, {`form-data; name="file"; filename="a.wav"`, sound(size)}}

@@ -93,7 +93,7 @@ func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
 	wait.Until(t, "the revoked key is rejected", func() bool { return status("anns") == http.StatusUnauthorized })
 }
 
-func TestAFileOfKeysThatAppearsIsUsed(t *testing.T) {
+func TestANewKeyFileIsUsed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
@@ -119,11 +119,11 @@ func TestAFileOfKeysThatAppearsIsUsed(t *testing.T) {
 
 	o.Addr, o.KeysFile, o.KeysFileOptional = "0.0.0.0:0", path+".none", true
 	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "no key is set") {
-		t.Errorf("open to the world: %v", err)
+		t.Errorf("a file that others may read: %v", err)
 	}
 }
 
-func TestAFileOfKeysThatOthersMayReadIsReported(t *testing.T) {
+func TestAKeyFileThatOthersMayReadIsReported(t *testing.T) {
 	t.Parallel()
 
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {

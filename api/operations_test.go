@@ -101,7 +101,7 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 	h.do(http.MethodPost, "/", nil).want(t, http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 }
 
-func TestPagesKeepTheRulesOfOrigin(t *testing.T) {
+func TestPagesOfAnOpenServerRejectOtherSites(t *testing.T) {
 	t.Parallel()
 	h := serve(t, open)
 	h.get("/", "Host: evil.example").want(t, http.StatusForbidden, fault.Forbidden)

@@ -19,7 +19,7 @@ import (
 // TestARejectedRecordingLeavesNothing sends the model after the recording, which is being stored by then.
 func TestARejectedRecordingLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := accept(t, tasks.Options{}, hears(t))
+	a := accept(t, tasks.Options{}, transcribing(t))
 	wav, model := file("file", "a.wav", sound(50_000)), field("model", "ears")
 
 	many := []part{wav}
@@ -115,7 +115,7 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 	a.awaitCounted(t, 0)
 
 	if keys := a.storedKeys(); len(keys) != 0 {
-		t.Errorf("stored are %q", keys)
+		t.Errorf("the store has %q", keys)
 	}
 	// A second recording with the same idempotency key is a conflict. One job and one recording stay.
 	again := func(size int) reply {
@@ -136,7 +136,7 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 		want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
 
 	if keys := a.storedKeys(); len(keys) != 1 {
-		t.Errorf("stored are %q", keys)
+		t.Errorf("the store has %q", keys)
 	}
 
 	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 20_000 {
@@ -156,7 +156,7 @@ func (a *accepting) awaitCounted(t *testing.T, n int64) {
 
 func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
 	t.Parallel()
-	a := accept(t, tasks.Options{}, hears(t))
+	a := accept(t, tasks.Options{}, transcribing(t))
 	parts := []part{field("model", "ears"), file("file", "a.wav", sound(90_000))}
 	a.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async").want(t, http.StatusAccepted, "")
 

@@ -132,17 +132,17 @@ func TestAFailedConversionReturnsItsErrorToAWaitingClient(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesCancelsItsConversionWithoutAnIdempotencyKey(t *testing.T) {
+func TestADisconnectCancelsAConversionWithoutAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
+	h.disconnect("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
 	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
 	})
 	wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
 
-	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
+	h.disconnect("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	first := h.queue.last().ID
 	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte(pdfBytes))

@@ -274,7 +274,7 @@ func TestASubmissionThatTheStoreRejectsLeavesNothing(t *testing.T) {
 	}
 
 	if a.sweep(); len(a.storedKeys()) != 0 {
-		t.Errorf("the sweep leaves %q", a.storedKeys())
+		t.Errorf("the sweep left %q", a.storedKeys())
 	}
 
 	r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)

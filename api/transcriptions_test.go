@@ -29,9 +29,9 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// hears configures a server with the model "ears", which transcribes, and "m", which does not. Recordings may have
+// transcribing configures a server with the model "ears", which transcribes, and "m", which does not. Recordings may have
 // 100 KB.
-func hears(t *testing.T) func(*api.Options) {
+func transcribing(t *testing.T) func(*api.Options) {
 	t.Helper()
 
 	models := filepath.Join(t.TempDir(), "models.yaml")
@@ -94,7 +94,7 @@ func (h *harness) transcribe(path string, parts []part, headers ...string) reply
 
 func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 	t.Parallel()
-	h := serve(t, hears(t))
+	h := serve(t, transcribing(t))
 
 	half := .5
 	for name, tc := range map[string]struct {
@@ -169,7 +169,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 
 func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 	t.Parallel()
-	h := serve(t, hears(t))
+	h := serve(t, transcribing(t))
 
 	parts := []part{field("model", "ears"), file("file", "a.wav", sound(50_000))}
 	for _, prefer := range []string{"wait=0", "wait=1"} {
@@ -194,9 +194,9 @@ func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesCancelsItsTranscription(t *testing.T) {
+func TestADisconnectCancelsATranscription(t *testing.T) {
 	t.Parallel()
-	h := serve(t, hears(t))
+	h := serve(t, transcribing(t))
 	contentType, body := recorded(field("model", "ears"), file("file", "a.wav", sound(50_000)))
 	ask := func(headers ...string) net.Conn {
 		t.Helper()

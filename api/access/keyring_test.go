@@ -27,7 +27,7 @@ func TestKeysAreNeededOnceTheFileExists(t *testing.T) {
 	}
 }
 
-func TestAFileOfKeysThatIsBeingWrittenIsNotUsed(t *testing.T) {
+func TestAPartlyWrittenKeyFileIsNotUsed(t *testing.T) {
 	t.Parallel()
 	const (
 		ann  = "keys:\n  - {name: ann, key: anns}\n"
@@ -70,12 +70,12 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotUsed(t *testing.T) {
 
 		changed, err := r.poll()
 		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
-			t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
+			t.Fatalf("read %d, of %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
 		}
 	}
 }
 
-func TestAnInvalidFileOfKeysChangesNothing(t *testing.T) {
+func TestAnInvalidKeyFileChangesNothing(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "keys.yaml")
@@ -102,7 +102,7 @@ func TestAnInvalidFileOfKeysChangesNothing(t *testing.T) {
 	write("keys: [{name: bob, key: bobs}]\n")
 
 	if changed, err := r.reload(); !changed || err != nil {
-		t.Errorf("the mended file: changed %v, %v", changed, err)
+		t.Errorf("the corrected file: changed %v, %v", changed, err)
 	}
 
 	if _, ok := r.Find("anns"); ok {

@@ -108,15 +108,15 @@ func TestALimitErrorNamesTheModelOnceItIsKnown(t *testing.T) {
 	}
 }
 
-// ears is a Recorder that keeps what it receives.
-type ears struct{ heard []byte }
+// recorder is a Recorder that keeps what it receives.
+type recorder struct{ data []byte }
 
-func (e *ears) Receive(_ string, from io.Reader) (err error) {
-	e.heard, err = io.ReadAll(from)
+func (r *recorder) Receive(_ string, from io.Reader) (err error) {
+	r.data, err = io.ReadAll(from)
 	return err
 }
 
-func (e *ears) Arrived() bool { return e.heard != nil }
+func (r *recorder) Arrived() bool { return r.data != nil }
 
 // gauge ignores every value.
 type gauge struct{}
@@ -143,10 +143,10 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 		fields fields
 		says   string // in the error; "" for none
 		param  string // of the error
-		heard  string
+		data   string
 	}{
-		"a file":             {fields: sound("language", "DE-de"), heard: "sound"},
-		"a data: URI":        {fields: fields{"url": "data:audio/wav;base64,c291bmQ=", "language": "de"}, heard: "sound"},
+		"a file":             {fields: sound("language", "DE-de"), data: "sound"},
+		"a data: URI":        {fields: fields{"url": "data:audio/wav;base64,c291bmQ=", "language": "de"}, data: "sound"},
 		"no recording":       {fields: fields{}, says: "missing", param: "file"},
 		"two recordings":     {fields: sound("url", "http://x/"), says: "not both", param: "url"},
 		"no model":           {fields: sound("model", ""), says: "property 'model' is missing", param: "model"},
@@ -179,7 +179,7 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			hold, recording := newHold(), &ears{}
+			hold, recording := newHold(), &recorder{}
 
 			form, err := ReadTranscription(&body, w.Boundary(), &hold, recording)
 			if err != nil {
@@ -197,8 +197,8 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 			}
 
 			if err != nil || task.Model != "ears" || task.Vendor != "presswork" || task.Language != "de" ||
-				string(recording.heard) != tc.heard {
-				t.Errorf("got %+v, heard %q (%v)", task, recording.heard, err)
+				string(recording.data) != tc.data {
+				t.Errorf("got %+v, recorded %q (%v)", task, recording.data, err)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func TestAFieldOfATranscriptMayComeOnce(t *testing.T) {
 	}
 	hold := newHold()
 
-	_, err := ReadTranscription(&body, w.Boundary(), &hold, &ears{})
+	_, err := ReadTranscription(&body, w.Boundary(), &hold, &recorder{})
 	if fault.CodeOf(err) != fault.InvalidType {
 		t.Errorf("got %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestAnErrorTravels(t *testing.T) {
+func TestAnErrorRoundTripsAsJSON(t *testing.T) {
 	t.Parallel()
 
 	e := inference.Errorf(503, inference.UpstreamUnavailable, "at capacity").

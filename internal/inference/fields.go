@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unescaped reports whether a text is valid between the quotes of a JSON string as it is.
+// Unescaped reports whether a text can be put between the quotes of a JSON string without escaping.
 func Unescaped[T string | []byte](text T) bool {
 	ascii := true
 
@@ -48,7 +48,7 @@ func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 	for name, list := range values {
 		whole[name] = joinValues(list)
 	}
-	b, _ := json.Marshal(whole) // it was JSON before
+	b, _ := json.Marshal(whole) // the values are valid JSON
 
 	return b
 }

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
+func TestFramesRoundTrip(t *testing.T) {
 	t.Parallel()
 
 	usage := &inference.Usage{TotalTokens: 1}

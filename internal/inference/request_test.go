@@ -7,7 +7,7 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestTextPartsAreParted(t *testing.T) {
+func TestTextPartsAreSeparated(t *testing.T) {
 	t.Parallel()
 
 	for want, texts := range map[string][]string{

@@ -29,7 +29,7 @@ type VectorEngine interface {
 	Rerank(ctx context.Context, r *Reranking) (*Ranking, error)
 }
 
-// Batches says in which parts a model gets the lists of embedding and rerank requests.
+// Batches says how the lists of embedding and rerank requests are divided for a model.
 type Batches struct {
 	// Size is the largest number of texts or documents in one call of an upstream. Default 128.
 	Size int `yaml:"size"`
@@ -51,7 +51,7 @@ type Embedding struct {
 // Inputs returns the number of inputs.
 func (r *Embedding) Inputs() int { return max(len(r.Texts), len(r.Tokens)) }
 
-// Batch returns the request for the inputs from first up to, but without, end.
+// Batch returns the request for the inputs with an index from first to end-1.
 func (r *Embedding) Batch(first, end int) *Embedding {
 	part := *r
 	if r.Tokens != nil {
@@ -79,7 +79,7 @@ func (r *Embedding) EstimateTokens() int {
 
 // Vectors are the vectors of consecutive inputs.
 type Vectors struct {
-	// First marks those of the first input.
+	// First marks the vectors that begin with the first input.
 	First bool `json:"first,omitempty"`
 	// Data has a vector for each input: its numbers as float32 in little-endian order.
 	Data [][]byte `json:"data"`

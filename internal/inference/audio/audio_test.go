@@ -41,7 +41,7 @@ func readAll(t *testing.T, p audio.Part) []byte {
 	return b
 }
 
-// plain reports whether a WAV file of 44 bytes of head is 16 kHz, mono, 16 bits.
+// plain reports whether a WAV file with a header of 44 bytes has 16 kHz, one channel and 16 bits.
 func plain(b []byte) bool {
 	return len(b) > 44 && string(b[36:40]) == "data" && binary.LittleEndian.Uint32(b[24:]) == 16000 && b[22] == 1 &&
 		b[34] == 16
@@ -51,13 +51,13 @@ func seconds(b []byte) float64 {
 	return float64(binary.LittleEndian.Uint32(b[40:])) / float64(binary.LittleEndian.Uint32(b[28:]))
 }
 
-// frames are so many frames of MP3: version 1, layer III, 128 kbit/s, 44.1 kHz.
+// frames returns n frames of MP3: version 1, layer III, 128 kbit/s, 44.1 kHz.
 func frames(n int) []byte {
 	one := append([]byte{0xff, 0xfb, 0x90, 0x00}, make([]byte, 413)...)
 	return bytes.Repeat(one, n)
 }
 
-func TestShortRecordingsGoAsTheyAre(t *testing.T) {
+func TestShortRecordingsAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 
 	tag := append([]byte("ID3\x03\x00\x00\x00\x00\x01\x00"), make([]byte, 128)...)
@@ -73,7 +73,7 @@ func TestShortRecordingsGoAsTheyAre(t *testing.T) {
 		"a wav unfinished": {unfinished(wave(8000, 1, 3, nil)), "audio.wav", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Nothing is converted that need not be: there is nothing to convert with.
+			// Without Convert, a recording that needs a conversion would fail.
 			r, err := audio.NewReader(audio.Options{}).
 				Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
 			if err != nil {
@@ -116,7 +116,7 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 		}
 
 		if at = p.End; at < 60 && math.Mod(at, 4) <= 3.2 {
-			t.Errorf("cut at %g, where somebody speaks", at)
+			t.Errorf("cut at %g, during speech", at)
 		}
 	}
 
@@ -125,7 +125,7 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	}
 }
 
-func TestWithoutFFmpegWhatMustBeCutIsRefused(t *testing.T) {
+func TestWithoutFFmpegLongRecordingsAreRejected(t *testing.T) {
 	t.Parallel()
 	long := frames(3000)
 
@@ -142,7 +142,7 @@ func TestWithoutFFmpegWhatMustBeCutIsRefused(t *testing.T) {
 	r, err := audio.NewReader(audio.Options{}).
 		Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
 	if err != nil || r.Duration != 0 || r.Parts[0].Name != "audio.flac" {
-		t.Errorf("one of unknown length: %v %+v", err, r)
+		t.Errorf("a FLAC of unknown length: %v %+v", err, r)
 	}
 	hour := wave(1000*4, 1, 3700, nil)
 
@@ -177,7 +177,7 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 		Language: "english", Duration: 20, Text: "one two three", Untimed: true,
 		Segments: []inference.Segment{
 			{Seek: 100, Start: .5, End: 9, Text: " one", Tokens: []int{1}},
-			// An engine heard something after the end.
+			// An engine returned a word after the end.
 			{ID: 1, Seek: 1100, Start: 10.5, End: 15, Text: " two", Tokens: []int{1}},
 			{ID: 2, Seek: 1500, Start: 15, End: 20, Text: "three", Tokens: []int{}},
 		},
@@ -202,7 +202,7 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 	}
 }
 
-func TestThePromptOfAPartEndsAsThePartBefore(t *testing.T) {
+func TestThePromptOfAPartEndsWithThePreviousText(t *testing.T) {
 	t.Parallel()
 
 	if got := audio.Prompt("Names: Ada.", " and so\n"); got != "Names: Ada. and so" {
@@ -217,7 +217,7 @@ func TestThePromptOfAPartEndsAsThePartBefore(t *testing.T) {
 
 func TestATranscriptIsWrittenInEveryFormat(t *testing.T) {
 	t.Parallel()
-	said := inference.Transcript{
+	transcript := inference.Transcript{
 		Language: "english", Duration: 3725.25, Text: " Hello <b>you</b> & all.\n\nBye.",
 		Segments: []inference.Segment{
 			{
@@ -238,7 +238,7 @@ func TestATranscriptIsWrittenInEveryFormat(t *testing.T) {
 
 	for _, format := range audio.ResponseFormats() {
 		b, err := audio.Render(
-			said,
+			transcript,
 			audio.Form{
 				Format:    format,
 				Task:      inference.Transcribe,

@@ -159,7 +159,7 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 	}
 }
 
-func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
+func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	o := audio.NewReader(audio.Options{Convert: box(t), MaxDuration: 5 * time.Minute})
 	song := wave(16000, 1, 2, nil)
@@ -205,7 +205,7 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 
 		r, err := o.Read(t.Context(), bytes.NewReader(half), int64(len(half)), audio.Wanted{Part: time.Minute})
 		if err != nil || r.Duration <= .3 || r.Duration >= 2 {
-			t.Errorf("what is there of it: %+v %v", r, err)
+			t.Errorf("the partial result: %+v %v", r, err)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func silence(t *testing.T, length, rate string, args ...string) []byte {
 	return readFile(t, path)
 }
 
-// noted is a wall that notes what is to run behind it.
+// noted is a Box that records the commands that it would run.
 type noted struct{ command sandbox.Command }
 
 func (n *noted) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
@@ -239,9 +239,9 @@ func (n *noted) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error
 	return sandbox.Output{}, nil
 }
 
-// TestEachWallAroundFFmpegIsThere: recordings cannot show it, because each of these holds
+// TestEverySandboxLayerAppliesToFFmpeg: recordings cannot show it, because each of these holds
 // what gets past another.
-func TestEachWallAroundFFmpegIsThere(t *testing.T) {
+func TestEverySandboxLayerAppliesToFFmpeg(t *testing.T) {
 	t.Parallel()
 
 	var box noted
@@ -281,7 +281,7 @@ func TestEachWallAroundFFmpegIsThere(t *testing.T) {
 	}
 }
 
-func TestTheLeavingOfACallerEndsAConversion(t *testing.T) {
+func TestACancelledContextEndsAConversion(t *testing.T) {
 	t.Parallel()
 	convert := box(t)
 	ctx, leave := context.WithCancel(t.Context())
@@ -289,6 +289,6 @@ func TestTheLeavingOfACallerEndsAConversion(t *testing.T) {
 
 	b := wave(8000, 2, 2, nil)
 	if err := convert(ctx, bytes.NewReader(b), int64(len(b)), "wav", time.Minute, new(bytes.Buffer)); err == nil {
-		t.Error("it went on")
+		t.Error("the conversion did not end")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// longWave is a WAV file of so many bytes of silence, which takes no memory.
+// longWave is a WAV file with size bytes of silence. It generates them, so it takes no memory.
 type longWave struct {
 	head []byte
 	size int64
@@ -55,7 +55,7 @@ func (m *measuring) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// allMemory is the machine's, with the heap of this process, in MiB.
+// allMemory returns the memory in use on the machine plus the heap of this process, in MiB.
 func allMemory(t *testing.T) int64 {
 	runtime.GC()
 	var own runtime.MemStats
@@ -64,7 +64,7 @@ func allMemory(t *testing.T) int64 {
 	return hostmemory.MiB(t) + int64(own.HeapInuse>>20)
 }
 
-// TestARecordingIsInMemoryOnce while it is converted. It is not parallel: it measures the machine.
+// A conversion may hold one copy of the recording in memory. The test is not parallel: it measures the machine.
 func TestARecordingIsInMemoryOnce(t *testing.T) {
 	const size = 400
 	convert := box(t)
@@ -102,8 +102,8 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 		length int // of what is decoded, in seconds
 		second bool
 	}{
-		"a long one leaves no room": {seconds, false},
-		"a short one does":          {1, true},
+		"a long one uses the budget": {seconds, false},
+		"a short one leaves some":    {1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +131,7 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 
 			second, err := read(ctx, r)
 			if test.second != (err == nil) || !test.second && !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("the second: %v", err)
+				t.Fatalf("the second recording: %v", err)
 			}
 
 			if second != nil {

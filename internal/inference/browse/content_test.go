@@ -83,7 +83,7 @@ func TestScriptsAreRunWhereThereIsNoTextWithout(t *testing.T) {
 	}
 }
 
-func TestPDFsAreReadBehindTheirWall(t *testing.T) {
+func TestPDFsAreReadInTheSandbox(t *testing.T) {
 	t.Parallel()
 	site := serve(t, map[string]http.HandlerFunc{
 		"/a.pdf": page(

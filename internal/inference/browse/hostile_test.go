@@ -233,7 +233,7 @@ func TestLongContentIsCut(t *testing.T) {
 	}
 
 	if r := open(t, session, site.url("/title")); r.Failed || len(strings.Split(r.Output, "\n")[1]) > 400 {
-		t.Errorf("a title as long as a book: %d bytes", len(r.Output))
+		t.Errorf("a page with a very long title: %d bytes", len(r.Output))
 	}
 }
 
@@ -247,7 +247,7 @@ func lastLine(t *testing.T, r inference.ToolResult) (last int) {
 			return last
 		}
 	}
-	t.Fatalf("no lines are told: %s", r.Output)
+	t.Fatalf("the output names no lines: %s", r.Output)
 
 	return 0
 }

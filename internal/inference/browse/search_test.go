@@ -206,9 +206,9 @@ func TestWrongSearchSettings(t *testing.T) {
 	}
 }
 
-// TestAKeyStaysWithItsServer: SEARCH_HEADER goes to the server of SEARCH_URL, not
+// TestSearchHeaderStaysWithTheServerOfSearchURL: SEARCH_HEADER goes to the server of SEARCH_URL, not
 // to another that its description names.
-func TestAKeyStaysWithItsServer(t *testing.T) {
+func TestSearchHeaderStaysWithTheServerOfSearchURL(t *testing.T) {
 	t.Parallel()
 	keys := make(chan string, 2)
 	other := serve(t, map[string]http.HandlerFunc{"/s": func(w http.ResponseWriter, r *http.Request) {

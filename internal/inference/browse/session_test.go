@@ -239,11 +239,11 @@ func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 		err,
 		left,
 	) {
-		t.Errorf("a session of a caller that left: %v", err)
+		t.Errorf("a session with a cancelled context: %v", err)
 	}
 }
 
-func TestOneRequestOpensSoMuch(t *testing.T) {
+func TestTheViewsOfARequestAreBounded(t *testing.T) {
 	t.Parallel()
 
 	var b strings.Builder
@@ -266,7 +266,7 @@ func TestOneRequestOpensSoMuch(t *testing.T) {
 		100000,
 	); len(r.Output) > 16<<10 ||
 		!strings.Contains(r.Output, "viewing lines [0 - ") {
-		t.Errorf("a view as long as may be has %d bytes", len(r.Output))
+		t.Errorf("the longest view has %d bytes", len(r.Output))
 	}
 
 	if r := call(

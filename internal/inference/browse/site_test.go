@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference/browse"
 )
 
-func TestRobotsAreAsked(t *testing.T) {
+func TestRobotsTxtIsObeyed(t *testing.T) {
 	t.Parallel()
 	rules := "User-agent: *\nDisallow: /\n\nUser-agent: Presswork\nDisallow: /private\nDisallow: /*.secret$\nAllow: /private/open\nDisallow: /q?x=\n"
 	var robots atomic.Int64
@@ -64,16 +64,16 @@ func TestRobotsAreAsked(t *testing.T) {
 	}
 }
 
-// TestASiteIsAskedInTurns counts what one site is asked for at once, by the clock
+// TestRequestsToASiteAreSpaced counts what one site is asked for at once, by the clock
 // of a bubble: what waits there waits for its turn.
-func TestASiteIsAskedInTurns(t *testing.T) {
+func TestRequestsToASiteAreSpaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 
 		turns := browse.Turns(t.Context(), 12)
 		if n := len(turns); n != 12 {
-			t.Fatalf("%d of 12 had a turn", n)
+			t.Fatalf("%d of 12 requests were sent", n)
 		}
 
 		if at := turns[5].Sub(began); at != 0 {
@@ -81,7 +81,7 @@ func TestASiteIsAskedInTurns(t *testing.T) {
 		}
 
 		if at := turns[11].Sub(began); at != 3*time.Second {
-			t.Errorf("the twelfth page had its turn after %s", at)
+			t.Errorf("the twelfth page was requested after %s", at)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// layoutTables returns the tables that only arrange the page: they contain headings, lists or other tables, or are
-// marked so.
+// layoutTables returns the tables that only arrange the page. They contain headings, lists or other tables, or have
+// the role presentation.
 func layoutTables(root *html.Node) map[*html.Node]bool {
 	found := map[*html.Node]bool{}
 	var walk func(n, table *html.Node)

@@ -38,9 +38,9 @@ func TestHTMLBecomesText(t *testing.T) {
 		"nameless links": {`<a href="/c"></a><a href="/d" aria-label="D"></a>`, "【0†D†site.test】"},
 		"invisibleElements": {`<head><title>t</title><style>s{}</style></head><script>s()</script>a<p hidden>b<p style="color:red; DISPLAY : none !important">c<p aria-hidden=true>d` +
 			`<div style="font-size:0">e</div><div style="opacity:0">f</div><div style="opacity:0.5;font-size:0.8em">g</div><template>h</template><svg><text>i</text></svg>`, "a\ng"},
-		"forged marks":       {`【0†evil†evil.test】 <a href=/x>a†b】</a>`, "〖0†evil†evil.test〗 【0†a‡b〗†site.test】"},
-		"what nobody sees":   {"a\u202eb\u200b\U000e0041c\u0007\ufeffd\u00ade\u2066f", "abcdef"},
-		"what somebody does": {"می\u200cخواهم 👩\u200d💻 ❤\ufe0f", "می\u200cخواهم 👩\u200d💻 ❤\ufe0f"},
+		"forged marks":          {`【0†evil†evil.test】 <a href=/x>a†b】</a>`, "〖0†evil†evil.test〗 【0†a‡b〗†site.test】"},
+		"invisible characters":  {"a\u202eb\u200b\U000e0041c\u0007\ufeffd\u00ade\u2066f", "abcdef"},
+		"joiners and selectors": {"می\u200cخواهم 👩\u200d💻 ❤\ufe0f", "می\u200cخواهم 👩\u200d💻 ❤\ufe0f"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root, err := html.Parse(strings.NewReader(c.html))
@@ -108,9 +108,9 @@ func TestLinesAreWrapped(t *testing.T) {
 	}
 }
 
-// TestParsingEnds: x/net copies all attributes of <html> for each one more, so
+// TestTheTimeOfParsingIsBounded: x/net copies all attributes of <html> for each one more, so
 // that this page would take many minutes.
-func TestParsingEnds(t *testing.T) {
+func TestTheTimeOfParsingIsBounded(t *testing.T) {
 	t.Parallel()
 
 	var b strings.Builder
@@ -128,7 +128,7 @@ func TestParsingEnds(t *testing.T) {
 	}
 }
 
-func TestArticlesAreFound(t *testing.T) {
+func TestArticlesAreExtracted(t *testing.T) {
 	t.Parallel()
 	words := strings.Repeat(
 		"<p>Birds fly, and they sing, and they lay eggs in nests that they build of twigs and moss.</p>",

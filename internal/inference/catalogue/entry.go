@@ -177,7 +177,7 @@ func checkBatches(b *inference.Batches) (string, error) {
 	return "", nil
 }
 
-// checkTogether checks what depends on several fields and on their defaults.
+// checkTogether checks rules that involve several fields. It runs after the defaults are set.
 func checkTogether(m *inference.Model) (string, error) {
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]

@@ -34,13 +34,13 @@ func TestFailingUpstreamIsAvoidedUntilItHasCooled(t *testing.T) {
 		}
 
 		if result, err = run(t.Context(), g); err != nil || bad.calls.Load() != 1 {
-			t.Errorf("asked again while it cooled: %v", err)
+			t.Errorf("called again while it cooled: %v", err)
 		}
 		time.Sleep(31 * time.Second)
 
 		bad.run = nil
 		if result, err = run(t.Context(), g); err != nil || result.Upstream != "bad" {
-			t.Errorf("not asked after it had cooled: %+v, %v", result, err)
+			t.Errorf("not called after it had cooled: %+v, %v", result, err)
 		}
 	})
 }
@@ -60,7 +60,7 @@ func TestRetryUsesAnotherUpstreamWithoutCooldown(t *testing.T) {
 	})
 }
 
-func TestOnlyUpstreamIsAskedAgain(t *testing.T) {
+func TestOnlyUpstreamIsCalledAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		only := &engine{run: fails(502)}
@@ -72,12 +72,12 @@ func TestOnlyUpstreamIsAskedAgain(t *testing.T) {
 
 		only.run = nil
 		if _, err := run(t.Context(), g); err != nil {
-			t.Errorf("the only upstream was not asked while it cooled: %v", err)
+			t.Errorf("the only upstream was not called while it cooled: %v", err)
 		}
 	})
 }
 
-func TestNoRetryIfUpstreamIsNotToBlame(t *testing.T) {
+func TestFailuresOfTheRequestAreNotRetried(t *testing.T) {
 	t.Parallel()
 
 	for name, bad := range map[string]*engine{
@@ -86,10 +86,12 @@ func TestNoRetryIfUpstreamIsNotToBlame(t *testing.T) {
 			return errors.Join(emit(&inference.Delta{Content: "Hel"}), inference.Errorf(502, inference.UpstreamError, "cut"))
 		}},
 	} {
-		g := setup(map[string]*engine{"a": bad, "b": bad}, nil)
-		if result, err := run(t.Context(), g); err == nil || result.Attempts != 1 {
-			t.Errorf("%s: %+v, %v", name, result, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			g := setup(map[string]*engine{"a": bad, "b": bad}, nil)
+			if result, err := run(t.Context(), g); err == nil || result.Attempts != 1 {
+				t.Errorf("%+v, %v", result, err)
+			}
+		})
 	}
 	refused := inference.Errorf(503, inference.UpstreamError, "the client has disconnected")
 	e := &engine{}

@@ -27,7 +27,7 @@ func TestRequestsFollowWeights(t *testing.T) {
 	}
 }
 
-func TestSlotsAreGivenInOrder(t *testing.T) {
+func TestSlotsAreAssignedInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var active, most atomic.Int32
@@ -72,7 +72,7 @@ func TestSlotsAreGivenInOrder(t *testing.T) {
 		wg.Wait()
 
 		if most.Load() != 2 || !slices.IsSorted(order) {
-			t.Errorf("%d at a time, in the order %v", most.Load(), order)
+			t.Errorf("%d ran at a time, in the order %v; want 2, in order", most.Load(), order)
 		}
 	})
 }
@@ -119,19 +119,19 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 			return hello(ctx, r, emit)
 		}}
 		begun := time.Now()
-		sick := &engine{}
-		sick.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			if sick.calls.Load() == 1 {
+		failing := &engine{}
+		failing.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			if failing.calls.Load() == 1 {
 				return fails(503)(ctx, r, emit)
 			}
 
 			if waited := time.Since(begun); waited != 30*time.Second {
-				t.Errorf("asked again after %s", waited)
+				t.Errorf("called again after %s", waited)
 			}
 
 			return hello(ctx, r, emit)
 		}
-		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
+		g := setup(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
 			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
 			m.Routing.FirstTokenTimeout = time.Hour
 		})
@@ -147,8 +147,8 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 		}
 		wg.Wait()
 
-		if busy.calls.Load() != 1 || sick.calls.Load() != 2 {
-			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), sick.calls.Load())
+		if busy.calls.Load() != 1 || failing.calls.Load() != 2 {
+			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), failing.calls.Load())
 		}
 	})
 }
@@ -158,9 +158,9 @@ func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		sick := &engine{}
-		sick.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			switch sick.calls.Load() {
+		failing := &engine{}
+		failing.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			switch failing.calls.Load() {
 			case 1:
 				time.Sleep(time.Second)
 				return limited(5*time.Second)(ctx, r, emit)
@@ -170,7 +170,7 @@ func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 			}
 
 			if waited := time.Since(begun); waited != 32*time.Second {
-				t.Errorf("asked again after %s", waited)
+				t.Errorf("called again after %s", waited)
 			}
 
 			return hello(ctx, r, emit)
@@ -179,7 +179,7 @@ func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 			return hello(ctx, r, emit)
 		}}
-		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
+		g := setup(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
 			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
 			m.Routing.FirstTokenTimeout, m.Routing.Retries = time.Hour, new(0)
 		})
@@ -198,8 +198,8 @@ func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 		both(true)
 		both(false) // the first request has the busy upstream, the second waits
 
-		if busy.calls.Load() != 1 || sick.calls.Load() != 3 {
-			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), sick.calls.Load())
+		if busy.calls.Load() != 1 || failing.calls.Load() != 3 {
+			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), failing.calls.Load())
 		}
 	})
 }

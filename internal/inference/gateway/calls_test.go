@@ -77,11 +77,11 @@ func TestWrongArguments(t *testing.T) {
 			}
 
 			if asked != test.asked || test.want != "" && (shown[1] != test.want || shown[0] != `{"day":1}`) {
-				t.Errorf("asked %d times, shown %v", asked, shown)
+				t.Errorf("called %d times, emitted %v", asked, shown)
 			}
 
 			if test.want != "" && said != "Hm." {
-				t.Errorf("said %q", said)
+				t.Errorf("content %q", said)
 			}
 
 			if test.validation == "feed_back" && failed != nil && len(shown) > 0 {
@@ -99,7 +99,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-func TestCorrectedAnswerShowsOneTry(t *testing.T) {
+func TestCorrectedAnswerRepeatsNoContent(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {

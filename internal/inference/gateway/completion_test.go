@@ -155,31 +155,33 @@ func TestLogprobsStayWithTheirText(t *testing.T) {
 	}}
 
 	for format, want := range map[inference.ReasoningFormat]string{inference.Hidden: "AA BB", inference.Parsed: "secretsecret AA BB"} {
-		var got []string
-		r := request()
-		r.Admitted, r.ReasoningFormat, r.Logprobs = true, format, true
-		g := setup(
-			map[string]*engine{"a": e},
-			func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) },
-		)
+		t.Run(string(format), func(t *testing.T) {
+			var got []string
+			r := request()
+			r.Admitted, r.ReasoningFormat, r.Logprobs = true, format, true
+			g := setup(
+				map[string]*engine{"a": e},
+				func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) },
+			)
 
-		_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
-			var list struct{ Content []struct{ Token string } }
-			if c.Logprobs != nil {
-				if err := json.Unmarshal(c.Logprobs, &list); err != nil {
-					return err
+			_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+				var list struct{ Content []struct{ Token string } }
+				if c.Logprobs != nil {
+					if err := json.Unmarshal(c.Logprobs, &list); err != nil {
+						return err
+					}
 				}
-			}
 
-			for _, p := range list.Content {
-				got = append(got, c.Reasoning+c.Content+p.Token)
-			}
+				for _, p := range list.Content {
+					got = append(got, c.Reasoning+c.Content+p.Token)
+				}
 
-			return nil
+				return nil
+			})
+			if err != nil || strings.Join(got, " ") != want {
+				t.Errorf("%v, want %s (%v)", got, want, err)
+			}
 		})
-		if err != nil || strings.Join(got, " ") != want {
-			t.Errorf("%s: %v, want %s (%v)", format, got, want, err)
-		}
 	}
 }
 

@@ -47,8 +47,8 @@ func NormaliseLoop(
 	return newNormaliser(m, r, nil, emit).push
 }
 
-// A request that is cancelled while it gets a slot says nothing about the health of the upstream.
-func TestSlotAfterCancelLeavesHealthAsItIs(t *testing.T) {
+// A request that is cancelled at the moment when it gets a slot must not change the health of the upstream.
+func TestSlotGrantedAfterCancelKeepsTheCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &inference.Model{Upstreams: []inference.Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}

@@ -36,7 +36,7 @@ func TestUpstreamPausesForItsRetryAfter(t *testing.T) {
 		}
 
 		if a.calls.Load() != 1 || b.calls.Load() != 4 {
-			t.Errorf("%d and %d calls: an upstream was asked during its pause", a.calls.Load(), b.calls.Load())
+			t.Errorf("%d and %d calls: an upstream was called during its pause", a.calls.Load(), b.calls.Load())
 		}
 		time.Sleep(25 * time.Second)
 
@@ -68,7 +68,7 @@ func TestShortestPauseIsReturned(t *testing.T) {
 	})
 }
 
-func TestWaitersGetRateLimitError(t *testing.T) {
+func TestWaitersReceiveTheRateLimitError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		only := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -134,7 +134,7 @@ func TestPauseWithoutRetryAfterGrows(t *testing.T) {
 			}
 
 			if n := a.calls.Load() - asked; n != 1 {
-				t.Errorf("a pause of %d s: asked %d times", pause, n)
+				t.Errorf("a pause of %d s: called %d times", pause, n)
 			}
 			time.Sleep(pause*time.Second/4 + 3)
 		}

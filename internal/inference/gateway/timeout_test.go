@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-func TestSilenceTimesOut(t *testing.T) {
+func TestSilentUpstreamTimesOut(t *testing.T) {
 	t.Parallel()
 	silent := func(before ...*inference.Delta) *engine {
 		return &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
@@ -119,12 +119,12 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 
 				e := inference.AsError(err)
 				if e == nil || e.Code != inference.UpstreamTimeout || e.Retryable || only.calls.Load() != 1 {
-					t.Errorf("alone: asked %d times, %+v", only.calls.Load(), e)
+					t.Errorf("only upstream: called %d times, %+v", only.calls.Load(), e)
 				}
 
 				if f := result.Failed; f.PromptTokens == 0 || f.EstimatedTokens != f.TotalTokens ||
 					result.Usage.TotalTokens != 0 {
-					t.Errorf("alone: it used %+v", result)
+					t.Errorf("only upstream: it used %+v", result)
 				}
 
 				one, two := &engine{run: silent}, &engine{run: fails(503)}
@@ -137,7 +137,7 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 					err,
 				); e == nil || e.Status != 503 || one.calls.Load() != 1 ||
 					two.calls.Load() != 3 {
-					t.Errorf("with another: asked %d and %d times, %v", one.calls.Load(), two.calls.Load(), e)
+					t.Errorf("two upstreams: called %d and %d times, %v", one.calls.Load(), two.calls.Load(), e)
 				}
 				two.run = nil
 				one.calls.Store(0)
@@ -146,7 +146,7 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
 				if err != nil || result.Upstream != "b" || one.calls.Load() != 1 || result.Usage.EstimatedTokens != 0 ||
 					result.Failed.PromptTokens == 0 {
-					t.Errorf("with another that answers: %+v, %v", result, err)
+					t.Errorf("two upstreams, one answers: %+v, %v", result, err)
 				}
 			})
 		})
@@ -204,38 +204,38 @@ func TestPromptOfCancelledRequestIsCounted(t *testing.T) {
 
 		refused, err := run(t.Context(), setup(map[string]*engine{"a": {run: fails(503)}}, nil))
 		if err == nil || refused.Usage.TotalTokens+refused.Failed.TotalTokens != 0 {
-			t.Errorf("refused at once: %+v, %v", refused, err)
+			t.Errorf("rejected at once: %+v, %v", refused, err)
 		}
 	})
 }
 
-// slowEar is an engine that takes time for the upload of a recording, and then is silent.
-type slowEar struct {
+// slowTranscriber is an engine that needs time for the upload of a recording, and sends nothing while it transcribes.
+type slowTranscriber struct {
 	engine
-	uploads, listens time.Duration
+	uploads, transcribes time.Duration
 }
 
-func (e *slowEar) Transcribe(
+func (e *slowTranscriber) Transcribe(
 	ctx context.Context,
 	_ *inference.Transcription,
-	life func(answer bool),
+	progress func(answer bool),
 ) (*inference.Transcript, error) {
 	for range 10 {
-		life(false)
+		progress(false)
 		time.Sleep(e.uploads / 10)
 	}
-	life(false)
+	progress(false)
 
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-time.After(e.listens):
-		life(true)
+	case <-time.After(e.transcribes):
+		progress(true)
 		return &inference.Transcript{Text: "one"}, nil
 	}
 }
 
-func (e *slowEar) Speak(context.Context, *inference.Speech, func(*inference.Sound) error) error {
+func (e *slowTranscriber) Speak(context.Context, *inference.Speech, func(*inference.Sound) error) error {
 	return nil
 }
 
@@ -243,8 +243,8 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		duration, uploads, listens time.Duration
-		cut                        bool
+		duration, uploads, transcribes time.Duration
+		cut                            bool
 	}{
 		"short":             {time.Minute, 0, 179 * time.Second, false},
 		"short, and stuck":  {time.Minute, 0, 181 * time.Second, true},
@@ -267,7 +267,7 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 				g := gateway.New(gateway.Options{
 					Catalogue: func() *inference.Catalogue { return c },
 					Open: func(inference.Upstream) (inference.Engine, error) {
-						return &slowEar{uploads: test.uploads, listens: test.listens}, nil
+						return &slowTranscriber{uploads: test.uploads, transcribes: test.transcribes}, nil
 					},
 				})
 

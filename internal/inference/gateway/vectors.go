@@ -31,7 +31,7 @@ func (g *Gateway) Embed(
 				return batchResult{}, err
 			}
 
-			keep := func() error {
+			addResult := func() error {
 				copy(all.Data[first:end], v.Data)
 
 				for _, vector := range v.Data {
@@ -46,7 +46,7 @@ func (g *Gateway) Embed(
 				return nil
 			}
 
-			return batchResult{tokens: v.PromptTokens, estimate: part.EstimateTokens(), keep: keep}, nil
+			return batchResult{tokens: v.PromptTokens, estimate: part.EstimateTokens(), addResult: addResult}, nil
 		})
 	if err != nil {
 		return nil, result, err
@@ -73,7 +73,7 @@ func (g *Gateway) Rerank(
 				return batchResult{}, err
 			}
 
-			keep := func() error {
+			addResult := func() error {
 				for _, rank := range ranking.Ranks {
 					all.Ranks = append(all.Ranks, inference.Rank{Index: first + rank.Index, Score: rank.Score})
 				}
@@ -81,7 +81,7 @@ func (g *Gateway) Rerank(
 				return nil
 			}
 
-			return batchResult{tokens: ranking.PromptTokens, estimate: part.EstimateTokens(), keep: keep}, nil
+			return batchResult{tokens: ranking.PromptTokens, estimate: part.EstimateTokens(), addResult: addResult}, nil
 		})
 	if err != nil {
 		return nil, result, err
@@ -100,10 +100,10 @@ func (g *Gateway) Rerank(
 
 // batchResult is the answer of an upstream to one batch.
 type batchResult struct {
-	// tokens is the upstream's count, estimate replaces it if it is 0.
+	// tokens is the upstream's count. If it is 0, estimate replaces it.
 	tokens, estimate int
-	// keep adds the answer to those of the other batches. Calls of keep never overlap.
-	keep func() error
+	// addResult adds the answer to those of the other batches. inBatches holds a lock while it calls it.
+	addResult func() error
 }
 
 // inBatches cuts n items into the model's batches and calls run for each, Parallel at a time and
@@ -151,7 +151,7 @@ func (g *Gateway) inBatches(
 				}
 				result.Usage.Add(used)
 
-				return outcome{err: answer.keep()}
+				return outcome{err: answer.addResult()}
 			})
 		})
 	}

@@ -110,7 +110,7 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 	}
 }
 
-func TestRefusedRequestTakesNothing(t *testing.T) {
+func TestRejectedRequestReservesNothing(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	l := meter.Limits{RPD: 10, TPD: 100} // a fraction of a request refills meanwhile
@@ -172,7 +172,7 @@ func TestSettlingReturnsUnusedTokens(t *testing.T) {
 	near(left("x5"), 600)
 }
 
-func TestRepeatedReservationTakesOnce(t *testing.T) {
+func TestRepeatedReservationCountsOnce(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 
@@ -211,7 +211,7 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 
 	again, err := m.States(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
-		t.Errorf("Look changed the state: %+v, then %+v (%v)", states, again, err)
+		t.Errorf("States changed the state: %+v, then %+v (%v)", states, again, err)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestConcurrencyLimitHoldsForParallelRequests(t *testing.T) {
 	}
 
 	if _, refused := reserve(t, m, "after", meter.Limits{Concurrency: 1}, 0); refused != nil {
-		t.Errorf("refused after all were released: %v", refused)
+		t.Errorf("rejected after all were released: %v", refused)
 	}
 }
 

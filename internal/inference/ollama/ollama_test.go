@@ -115,7 +115,7 @@ func TestModelsListCapabilities(t *testing.T) {
 
 	before := shows.Load()
 	if _, err := c.Models(t.Context()); err != nil || shows.Load() != before+1 {
-		t.Errorf("asked about %d models again, want only the failed one (%v)", shows.Load()-before, err)
+		t.Errorf("requested the details of %d models again, want only the failed one (%v)", shows.Load()-before, err)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// recording is a WAV file of so many loud seconds, at 1 kHz.
+// recording returns a WAV file with the given number of loud seconds, at 1 kHz.
 func recording(seconds int) []byte {
 	n := uint32(seconds * 2000)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+n)
@@ -45,8 +45,8 @@ func asked(model string, b []byte) *inference.Transcription {
 	}
 }
 
-// ears is a model that hears, on upstreams of the given kinds.
-func ears(scenario, kind string, bases ...string) inference.Model {
+// transcriber returns a model that transcribes, with an upstream of the kind at each base.
+func transcriber(scenario, kind string, bases ...string) inference.Model {
 	m := inference.Model{ID: scenario, Capabilities: []string{inference.CanTranscribe, inference.CanSpeak}}
 	for n, base := range bases {
 		m.Upstreams = append(
@@ -58,7 +58,7 @@ func ears(scenario, kind string, bases ...string) inference.Model {
 	return m
 }
 
-func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
+func TestTranscriptsOfAllEnginesAreNormalised(t *testing.T) {
 	t.Parallel()
 	whole := inference.Transcript{
 		Language: "english",
@@ -106,7 +106,7 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 			}
 			r := asked(tc.model, recording(2))
 			r.Timed, r.Words, r.Language, r.Prompt, r.Temperature = tc.timed, tc.timed, "de", "Ada", new(.5)
-			g := newGateway(ears(tc.model, tc.kind, base))
+			g := newGateway(transcriber(tc.model, tc.kind, base))
 
 			got, err := g.Transcribe(t.Context(), r)
 			if err != nil {
@@ -126,7 +126,7 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 			}
 
 			if tc.model == "ears-untimed" {
-				// A field that the upstream refused once is not sent again.
+				// A field that the upstream has rejected is not sent again.
 				if _, err := g.Transcribe(t.Context(), r); err != nil || len(server.Recordings()) != 3 {
 					t.Errorf("%v after %d recordings", err, len(server.Recordings()))
 				}
@@ -135,7 +135,7 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 	}
 }
 
-func TestWhisperServersOwnWayIsKept(t *testing.T) {
+func TestWhisperServerHasItsOwnPathAndFields(t *testing.T) {
 	t.Parallel()
 
 	server, base := inferencetest.Start(t)
@@ -144,7 +144,7 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 
 		r.Task = inference.Translate
 		if _, err := newGateway(
-			ears("ears-whisper", inference.WhisperServer, at),
+			transcriber("ears-whisper", inference.WhisperServer, at),
 		).Transcribe(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 
 	for n, path := range []string{"/v1/audio/transcriptions", "/inference"} {
 		got := server.Recordings()[n]
-		// Without a language it would take everything for English.
+		// Without a language it would assume English.
 		if got.Path != path || got.Fields["language"][0] != "auto" || got.Fields["translate"][0] != "true" {
 			t.Errorf("%s: %s %v", path, got.Path, got.Fields)
 		}
@@ -161,18 +161,18 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 
 	r.Task = inference.Translate
 	if _, err := newGateway(
-		ears("ears", inference.Plain, base),
+		transcriber("ears", inference.Plain, base),
 	).Transcribe(t.Context(), r); err != nil ||
 		server.Recordings()[2].Path != "/v1/audio/translations" {
 		t.Errorf("%v, sent to %s", err, server.Recordings()[2].Path)
 	}
 }
 
-func TestRecordingsFailOverAsChatsDo(t *testing.T) {
+func TestRecordingsFailOver(t *testing.T) {
 	t.Parallel()
 	bad, first := inferencetest.Start(t)
 	good, second := inferencetest.Start(t)
-	m := ears("ears", inference.Plain, first, second)
+	m := transcriber("ears", inference.Plain, first, second)
 	m.Upstreams[0].Model = "ears-fail-at:0"
 
 	g := newGateway(m)
@@ -182,7 +182,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 			t.Fatalf("%d: %v %+v", n, err, got)
 		}
 	}
-	// The one that failed cools.
+	// The upstream that failed cools.
 	if a, b := len(bad.Recordings()), len(good.Recordings()); a != 1 || b != 2 {
 		t.Errorf("%d and %d recordings", a, b)
 	}
@@ -190,30 +190,32 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	for scenario, want := range map[string]int{"ears-broken": 502, "ears-short:1": 413, "nobody": 502} {
 		t.Run(scenario, func(t *testing.T) {
 			_, err := newGateway(
-				ears(scenario, inference.Plain, first),
+				transcriber(scenario, inference.Plain, first),
 			).Transcribe(t.Context(), asked(scenario, recording(3)))
 			if e := inference.AsError(err); e == nil || e.Status != want {
 				t.Errorf("%s: %v, want %d", scenario, err, want)
 			}
 		})
 	}
-	deaf := ears("deaf", inference.Plain, first)
-	deaf.Capabilities = []string{inference.CanChat}
+	chatOnly := transcriber("chatOnly", inference.Plain, first)
+	chatOnly.Capabilities = []string{inference.CanChat}
 
-	_, err := newGateway(deaf).Transcribe(t.Context(), asked("deaf", recording(1)))
+	_, err := newGateway(chatOnly).Transcribe(t.Context(), asked("chatOnly", recording(1)))
 	if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != "model" {
 		t.Errorf("a model that only chats: %v", err)
 	}
 }
 
-func TestLeavingListenerFreesTheEngine(t *testing.T) {
+func TestDisconnectStopsTheTranscription(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 
 	go func() {
-		_, err := newGateway(ears("ears-hang", inference.Plain, base)).Transcribe(ctx, asked("ears-hang", recording(1)))
+		_, err := newGateway(
+			transcriber("ears-hang", inference.Plain, base),
+		).Transcribe(ctx, asked("ears-hang", recording(1)))
 		ended <- err
 	}()
 
@@ -230,23 +232,23 @@ func TestLeavingListenerFreesTheEngine(t *testing.T) {
 	}
 
 	if err := server.WaitDisconnected(wait, 1); err != nil {
-		t.Errorf("the engine works on: %v", err)
+		t.Errorf("the engine was not disconnected: %v", err)
 	}
 }
 
-func TestSpeechComesInPieces(t *testing.T) {
+func TestSpeechIsStreamed(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 
-	speak := func(scenario string, unheard error) (kind, said string, err error) {
+	speak := func(scenario string, emitErr error) (kind, said string, err error) {
 		err = newGateway(
-			ears(scenario, inference.Plain, base),
+			transcriber(scenario, inference.Plain, base),
 		).Speak(t.Context(), &inference.Speech{Model: scenario, Input: "one two three", Voice: "alloy"}, func(s *inference.Sound) error {
 			kind += s.ContentType
 
 			said += string(s.Data)
 			if said != "" {
-				return unheard
+				return emitErr
 			}
 
 			return nil
@@ -273,15 +275,15 @@ func TestSpeechComesInPieces(t *testing.T) {
 	}
 
 	if _, _, err := speak("voice-hang", errors.New("gone")); err == nil {
-		t.Error("nobody heard it, and that is no error")
+		t.Error("the error of emit was not returned")
 	}
 }
 
-func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
+func TestSilentAudioUpstreamsTimeOut(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	limited := func(scenario string, first, idle time.Duration) *gateway.Gateway {
-		m := ears(scenario, inference.Plain, base)
+		m := transcriber(scenario, inference.Plain, base)
 		m.Routing = inference.Routing{FirstTokenTimeout: first, IdleTimeout: idle, Timeout: time.Hour, Retries: new(0)}
 
 		return newGateway(m)
@@ -318,7 +320,7 @@ func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
 	}
 }
 
-func TestARefusalOfTimesIsForgotten(t *testing.T) {
+func TestTimesAreRequestedAgainTenMinutesAfterARejection(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 
@@ -347,7 +349,7 @@ func TestARefusalOfTimesIsForgotten(t *testing.T) {
 			}
 
 			if n := len(server.Recordings()) - sent; n != step.sends {
-				t.Errorf("refused %s ago: sent %d times, want %d", step.refused, n, step.sends)
+				t.Errorf("rejected %s ago: sent %d times, want %d", step.refused, n, step.sends)
 			}
 			sent = len(server.Recordings())
 		})
@@ -375,8 +377,8 @@ func FuzzATranscript(f *testing.F) {
 
 		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
 		if err != nil {
-			if _, coined := errors.AsType[*inference.Error](err); !coined {
-				t.Fatalf("not coined: %v", err)
+			if _, ok := errors.AsType[*inference.Error](err); !ok {
+				t.Fatalf("not an *inference.Error: %v", err)
 			}
 
 			return

@@ -29,7 +29,7 @@ type choice struct {
 	Finish string `json:"finish_reason"`
 }
 
-// bothWays gets the answers to a request whole, and put together from its events.
+// bothWays returns the answers to a request twice: from a Collector, and joined from the events of a Writer.
 func bothWays(
 	t *testing.T,
 	base, scenario string,

@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestLeavingFreesTheModel(t *testing.T) {
+func TestDisconnectStopsTheUpstream(t *testing.T) {
 	t.Parallel()
 
 	for _, scenario := range []string{"hang", "hang-open", "hang-middle", "tokens:1000@20"} {
@@ -44,18 +44,18 @@ func TestLeavingFreesTheModel(t *testing.T) {
 			if e := inference.AsError(wait.Receive(t, "the end", done)); e == nil || e.Status != 499 {
 				t.Errorf("got %v", e)
 			}
-			// The slowest of them would work for 50 s more.
+			// The slowest scenario would send for another 50 s.
 			soon, stop := context.WithTimeout(t.Context(), 40*time.Second)
 			defer stop()
 
 			if err := server.WaitDisconnected(soon, 1); err != nil {
-				t.Fatalf("the upstream still works: %v", err)
+				t.Fatalf("the upstream was not disconnected: %v", err)
 			}
 		})
 	}
 }
 
-func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
+func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 	t.Parallel()
 
 	base := start(t)
@@ -85,17 +85,17 @@ func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
 	}
 }
 
-func TestTheKeyStaysWithItsUpstream(t *testing.T) {
+func TestARedirectDoesNotReceiveTheKey(t *testing.T) {
 	t.Parallel()
 	var elsewhere []http.Header
 
-	thief := httptest.NewServer(
+	other := httptest.NewServer(
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.Header) }),
 	)
-	defer thief.Close()
+	defer other.Close()
 
 	redirect := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 	}))
 	defer redirect.Close()
 	m := model("m", inference.Plain, redirect.URL)
@@ -129,7 +129,7 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 	scripted := inferencetest.NewServer()
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scripted.ServeHTTP(w, r)
-		time.Sleep(time.Millisecond) // the end of the body comes in a packet of its own
+		time.Sleep(time.Millisecond) // sends the end of the body in a separate packet
 	}))
 	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -157,7 +157,7 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 	}
 }
 
-func TestCommentsAndEmptyChunksAreSignsOfLife(t *testing.T) {
+func TestCommentsAndEmptyChunksEmitEmptyDeltas(t *testing.T) {
 	t.Parallel()
 	const said = `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}`
 
@@ -229,14 +229,14 @@ func TestLlamaServerIsFound(t *testing.T) {
 		models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
 		t.Errorf("got %+v, %v", models, err)
 	}
-	owner = "somebody"
+	owner = "acme"
 
 	if models, err := openai.FindLlamaServer(t.Context(), web.URL); err == nil {
-		t.Errorf("took %+v for llama-server", models)
+		t.Errorf("recognised %+v as llama-server", models)
 	}
 }
 
-// Shows what users of the package copy: a gateway with one upstream whose chunks become the events of a stream.
+// A gateway with one upstream whose chunks become the events of a stream.
 func ExampleWriter() {
 	server := httptest.NewServer(inferencetest.NewServer())
 	defer server.Close()

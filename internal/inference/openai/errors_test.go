@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference/openai"
 )
 
-func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
+func TestADeeplyNestedErrorIsParsedOnce(t *testing.T) {
 	t.Parallel()
 	const depth = 9000
 	bomb := strings.Repeat(`{"error":`, depth) + `"` + strings.Repeat("x", 4<<20) + `"` + strings.Repeat("}", depth)
@@ -55,7 +55,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 			case want == "" && (e == nil || e.Status != 502 || e.Code != inference.UpstreamError):
 				t.Errorf("%+v, %v", deltas, err)
 			case want == "" && reason != "null" && !strings.Contains(e.Message, reason):
-				t.Errorf("it does not name the reason: %s", e.Message)
+				t.Errorf("the message does not name the reason: %s", e.Message)
 			}
 
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference/inferencetest"
 )
 
-func TestEveryWayOfStreamingIsRead(t *testing.T) {
+func TestEveryFormOfStreamIsRead(t *testing.T) {
 	t.Parallel()
 	base := start(t)
 
@@ -155,7 +155,7 @@ func TestToolCallsGetOneForm(t *testing.T) {
 			}
 
 			if a.content() != "<null>" {
-				t.Errorf("content %q beside the calls", a.content())
+				t.Errorf("content %q next to the calls", a.content())
 			}
 		})
 	}
@@ -270,7 +270,7 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 	}
 }
 
-func TestFailuresOfAnUpstreamKeepTheContract(t *testing.T) {
+func TestFailuresOfAnUpstreamAreTranslated(t *testing.T) {
 	t.Parallel()
 
 	base := start(t)
@@ -311,11 +311,11 @@ func TestFailuresOfAnUpstreamKeepTheContract(t *testing.T) {
 			}
 
 			if strings.Contains(e.Message, "127.0.0.1") {
-				t.Errorf("the message gives the address away: %s", e.Message)
+				t.Errorf("the message has the address: %s", e.Message)
 			}
 
 			if scenario == "cut" && (!result.Emitted || result.Usage.CompletionTokens != 2) {
-				t.Errorf("what was delivered is not counted: %+v", result)
+				t.Errorf("emitted tokens are not counted: %+v", result)
 			}
 		})
 	}

@@ -194,7 +194,7 @@ func (p *parser) readChoices(r *inference.Request) {
 	}
 
 	if r.Choices() > maxChoices {
-		p.failf("n", "at most %d answers are given to a request", maxChoices)
+		p.failf("n", "at most %d answers per request are allowed", maxChoices)
 	}
 
 	if p.isTrue("background") {

@@ -60,11 +60,11 @@ func TestRequestKeepsAllFields(t *testing.T) {
 
 	again, err := json.MarshalIndent(back, "", "  ")
 	if err != nil || !bytes.Equal(b, again) {
-		t.Errorf("it changes on the way: %s (%v)", again, err)
+		t.Errorf("the JSON changed in a round trip: %s (%v)", again, err)
 	}
 }
 
-func TestFunctionsAreToolsByAnotherName(t *testing.T) {
+func TestLegacyFunctionsBecomeTools(t *testing.T) {
 	t.Parallel()
 
 	r := parse(
@@ -95,7 +95,7 @@ func TestOptionsWithoutEffectAreAccepted(t *testing.T) {
 	}
 }
 
-func TestADataURIIsWrittenAsEnginesKnowIt(t *testing.T) {
+func TestADataURIIsNormalised(t *testing.T) {
 	t.Parallel()
 	want := picture(4, 4)
 	loud := strings.Replace(want, "data:image/png;base64", "DATA:Image/PNG;Base64", 1)
@@ -123,7 +123,7 @@ func TestLaxAcceptsOptionsThatCannotBeCombined(t *testing.T) {
 	}
 }
 
-func TestTheModelDecidesTheRest(t *testing.T) {
+func TestAdmitAppliesTheRulesOfTheModel(t *testing.T) {
 	t.Parallel()
 
 	c, err := catalogue.Parse("models.yaml", []byte(`models:
@@ -246,7 +246,7 @@ func FuzzParseRequest(f *testing.F) {
 		}
 
 		if r.Model == "" || len(r.Messages) == 0 {
-			t.Errorf("taken without model or messages: %+v", r)
+			t.Errorf("accepted without model or messages: %+v", r)
 		}
 	})
 }

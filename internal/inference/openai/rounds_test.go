@@ -145,7 +145,7 @@ func TestALostSessionIsReplacedOnce(t *testing.T) {
 		outputs,
 		", ",
 	); got != "The tool stopped unexpectedly. Its, fine, The tool stopped unexpectedly and " {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model received %q", got)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestAnotherUpstreamMayTakeTheNextRound(t *testing.T) {
 	}
 }
 
-func TestNoPlaceIsHeldWhileToolsRun(t *testing.T) {
+func TestNoSlotIsHeldWhileToolsRun(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	m, other := model("tools-plan", inference.Plain, base), model("hello", inference.Plain, base)

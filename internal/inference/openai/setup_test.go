@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// model is a model whose id is the scenario, on one upstream of the given kind.
+// model returns a model that plays a scenario of inferencetest, with one upstream of the given kind.
 func model(scenario, kind, base string) inference.Model {
 	return inference.Model{
 		ID:           scenario,
@@ -128,7 +128,7 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 		}
 
 		if len(a.Choices) != 1 {
-			t.Fatalf("no choice: %s", body)
+			t.Fatalf("want one choice: %s", body)
 		}
 	}
 

@@ -186,7 +186,7 @@ func TestACallersFunctionEndsTheRounds(t *testing.T) {
 	}
 }
 
-func TestAChoiceIsOfTheFirstRound(t *testing.T) {
+func TestAToolChoiceAppliesToTheFirstRound(t *testing.T) {
 	t.Parallel()
 
 	for fields, want := range map[string][2]string{
@@ -243,7 +243,7 @@ func TestAChoiceIsOfTheFirstRound(t *testing.T) {
 	}
 }
 
-func TestToolsThatAreNotThereAreRefused(t *testing.T) {
+func TestUnavailableToolsAreRejected(t *testing.T) {
 	t.Parallel()
 	refusal := inference.Errorf(400, inference.ToolUnavailable, "no worker runs Python")
 
@@ -294,7 +294,7 @@ func TestAnAnswerInJSONMayUseTools(t *testing.T) {
 	); inference.AsError(
 		err,
 	).Code != inference.JSONValidateFailed {
-		t.Errorf("wrong twice: %v", err)
+		t.Errorf("after two wrong answers: %v", err)
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 		Usage tokenUsage      `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
-	if err := c.ask(ctx, "/embeddings", request, &answer); err != nil {
+	if err := c.postJSON(ctx, "/embeddings", request, &answer); err != nil {
 		return nil, err
 	}
 
@@ -73,7 +73,7 @@ func checkVectors(r *inference.Embedding, v *inference.Vectors) error {
 	for _, vector := range v.Data {
 		switch length := len(vector) / 4; {
 		case vector == nil:
-			return unreadable("it gave fewer vectors than it got inputs")
+			return unreadable("it returned fewer vectors than inputs")
 		case r.Dimensions > 0 && length != r.Dimensions:
 			return inference.Invalidf("dimensions", "the model `%s` gives vectors of %d numbers, not %d; "+
 				"leave `dimensions` out", r.Model, length, r.Dimensions)
@@ -138,7 +138,7 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 		Error   json.RawMessage `json:"error"`
 	}
 
-	err := c.ask(ctx, "/rerank", map[string]any{
+	err := c.postJSON(ctx, "/rerank", map[string]any{
 		"model":            c.upstream.Model,
 		"query":            r.Query,
 		"documents":        r.Documents,
@@ -174,7 +174,7 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 	}
 
 	if len(ranking.Ranks) < len(known) {
-		return nil, unreadable("it ranked fewer documents than it got")
+		return nil, unreadable("it returned fewer ranks than documents")
 	}
 
 	return ranking, nil
@@ -188,8 +188,8 @@ type tokenUsage struct {
 
 func (u tokenUsage) count() int { return count(max(u.PromptTokens, u.TotalTokens)) }
 
-// ask sends a request as JSON and reads the JSON of the whole answer into it.
-func (c *Client) ask(ctx context.Context, path string, request, answer any) error {
+// postJSON sends a request as JSON and decodes the whole answer. Errors are *inference.Error or the cause of ctx.
+func (c *Client) postJSON(ctx context.Context, path string, request, answer any) error {
 	payload, err := json.Marshal(request)
 	if err != nil {
 		return err

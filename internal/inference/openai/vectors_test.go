@@ -89,7 +89,7 @@ func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
 	}
 }
 
-func TestTokensAreSentAsTheyAre(t *testing.T) {
+func TestTokensAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	g := newGateway(vectorModel("vector", inference.Plain, base))
@@ -186,7 +186,7 @@ func TestWrongRankingsAreErrors(t *testing.T) {
 	base := start(t)
 
 	for scenario, want := range map[string]string{
-		"ranker-short": "ranked fewer documents", "ranker-twice": "wrong indices",
+		"ranker-short": "fewer ranks than documents", "ranker-twice": "wrong indices",
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()

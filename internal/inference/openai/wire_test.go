@@ -22,7 +22,7 @@ import (
 )
 
 // The request that each kind of engine receives for the same input, one line for each field.
-func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
+func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 	t.Parallel()
 	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"reasoning_effort":%q,"tool_choice":%s,
 		"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"function","function":{"name":"g"}}],
@@ -123,7 +123,7 @@ func chunks() []inference.Chunk {
 	}
 }
 
-func TestTheBytesACallerGets(t *testing.T) {
+func TestWireFormatGolden(t *testing.T) {
 	t.Parallel()
 	var out []byte
 
@@ -253,7 +253,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // A chunk that differs from the one before in its text alone is not parsed.
-func TestTheUsualChunkIsRemembered(t *testing.T) {
+func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 	t.Parallel()
 
 	const whole = `{"id":"x","system_fingerprint":"fp","choices":[{"index":0,"delta":%s,"finish_reason":null}]}`
@@ -319,7 +319,7 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 }
 
 // An upstream's chunk is read as far as it can be.
-func TestAFieldOfAnotherTypeIsPassedOver(t *testing.T) {
+func TestAFieldOfAnotherTypeIsIgnored(t *testing.T) {
 	t.Parallel()
 
 	for chunk, want := range map[string]inference.Delta{

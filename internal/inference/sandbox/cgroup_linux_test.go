@@ -14,7 +14,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
+func TestControlGroupsAreUsedOnlyWhereDelegated(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -22,13 +22,13 @@ func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
 		limited                 bool
 		want                    string
 	}{
-		"a container's own":           {"0::/\n", "", "cpu memory pids\n", true, "."},
-		"a container's, once divided": {"0::/server\n", "", "cpu memory pids\n", true, "."},
-		"the machine's first":         {"0::/\n", "", "cpu memory pids\n", false, ""},
-		"of a terminal":               {"0::/user.slice/session-1.scope\n", "user.slice/session-1.scope", "memory\n", true, ""},
-		"without memory":              {"0::/\n", "", "cpu pids\n", true, ""},
-		"version 1":                   {"4:memory:/\n0::/\n", "", "hugetlb\n", true, ""},
-		"none":                        {"", "", "memory\n", true, ""},
+		"root of a container":        {"0::/\n", "", "cpu memory pids\n", true, "."},
+		"container, after a restart": {"0::/server\n", "", "cpu memory pids\n", true, "."},
+		"root of the machine":        {"0::/\n", "", "cpu memory pids\n", false, ""},
+		"scope of a login session":   {"0::/user.slice/session-1.scope\n", "user.slice/session-1.scope", "memory\n", true, ""},
+		"without memory":             {"0::/\n", "", "cpu pids\n", true, ""},
+		"version 1":                  {"4:memory:/\n0::/\n", "", "hugetlb\n", true, ""},
+		"no control groups":          {"", "", "memory\n", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ for i in range(55):
 `},
 	})
 	if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != "memory" {
-		t.Errorf("error is %v, want that of the limit of memory", err)
+		t.Errorf("error is %v, want a LimitError for memory", err)
 	}
 
 	if err := s.Close(); err != nil {

@@ -10,9 +10,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestCodeHidesNoMemory runs code that takes 1.5 GB and more while its resident set stays
+// TestMemoryOutsideProcessesIsLimited runs code that takes 1.5 GB and more while its resident set stays
 // small. It is not parallel: it measures the machine.
-func TestCodeHidesNoMemory(t *testing.T) {
+func TestMemoryOutsideProcessesIsLimited(t *testing.T) {
 	const unmapped = `import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p

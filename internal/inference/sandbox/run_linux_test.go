@@ -185,9 +185,9 @@ func TestProgramRunsAsAnUnprivilegedUser(t *testing.T) {
 	}
 }
 
-// TestServerKeepsItsIdentity checks the main thread. A thread that starts a sandbox changes its user, and must not
+// TestServerKeepsItsUser checks the main thread. A thread that starts a sandbox changes its user, and must not
 // be the one that /proc/PID shows.
-func TestServerKeepsItsIdentity(t *testing.T) {
+func TestServerKeepsItsUser(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 

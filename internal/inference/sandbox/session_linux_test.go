@@ -96,7 +96,7 @@ func TestCellsShareASession(t *testing.T) {
 		{"a mistake of syntax", "x = = 1", "  File \"<cell 12>\", line 1\n    x = = 1\n        ^\nSyntaxError: invalid syntax", "", true},
 		{"input has ended", "input('name? ')", "name? Traceback (most recent call last):\n  File \"<cell 13>\", line 1, in <module>\n    input('name? ')\nEOFError: EOF when reading a line", "", true},
 		{"exit ends the cell only", "exit()", "", "", false},
-		{"and a failure's code is told", "import sys\nsys.exit('too bad')", "SystemExit: too bad", "", true},
+		{"the status of sys.exit is shown", "import sys\nsys.exit('too bad')", "SystemExit: too bad", "", true},
 		{"classes can be pickled", "import pickle\nclass C: pass\ntype(pickle.loads(pickle.dumps(C()))) is C", "True", "True", false},
 		{"text that is no UTF-8", "print('\\ud800 \\x1b[31m \\x00 ü')\nsys.stdout.buffer.write(b'\\xff\\n')", "\\ud800 [31m  ü\n\uFFFD\n2", "2", false},
 		{"modules in the folder", "open('mine.py', 'w').write('a = 4')\nimport mine\nmine.a", "4", "4", false},
@@ -350,7 +350,7 @@ func TestASessionEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestCellsTakeTurns(t *testing.T) {
+func TestOneCellRunsAtATime(t *testing.T) {
 	t.Parallel()
 
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Cells: 1, Timeout: patient})
@@ -380,7 +380,7 @@ func TestCellsTakeTurns(t *testing.T) {
 		defer close(ended)
 		_, _ = busy.Run(ctx, "import time\ntime.sleep(1000)")
 	}()
-	wait.Until(t, "the busy one has begun, and no second cell runs beside the only one", func() bool {
+	wait.Until(t, "the busy cell has begun, and no other cell runs at the same time", func() bool {
 		waiting, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer leave()
 		_, err := idle.Run(waiting, "1")
