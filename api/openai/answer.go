@@ -13,7 +13,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// Answer turns the frames that a worker sends for a call into the answer to its client. It is not safe for concurrent use.
+// Answer turns the frames that a worker sends for a call into the answer to its client. It is not safe for concurrent
+// use.
 type Answer struct {
 	service *Service
 	call    *Call

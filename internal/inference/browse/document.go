@@ -53,6 +53,7 @@ func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 			"error",
 			err2,
 		)
+
 		return p, err
 	}
 

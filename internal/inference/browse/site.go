@@ -78,7 +78,11 @@ func (s *sites) waitFor(ctx context.Context, u *url.URL) error {
 	defer cancel()
 
 	if err := target.limiter.Wait(ctx); err != nil {
-		return fault.Errorf(fault.PageError, "%s received too many requests from this server; try another page", inline(u.Host, maxAddress)).
+		return fault.Errorf(
+			fault.PageError,
+			"%s received too many requests from this server; try another page",
+			inline(u.Host, maxAddress),
+		).
 			WithCause(err)
 	}
 

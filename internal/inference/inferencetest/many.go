@@ -2,7 +2,8 @@ package inferencetest
 
 import "fmt"
 
-// answerChoices answers a chat or continues texts with n choices, and with log probabilities if the request asks for them.
+// answerChoices answers a chat or continues texts with n choices, and with log probabilities if the request asks for
+// them.
 func (c *call) answerChoices() {
 	n := max(1, c.body.N)
 	if list, ok := c.body.Prompt.([]any); ok {

@@ -104,7 +104,8 @@ func (s *Server) WaitRequests(ctx context.Context, n int) error {
 	return s.waitUntil(ctx, func() bool { return len(s.requests) >= n })
 }
 
-// WaitDisconnected waits until n clients have disconnected before the end of their answer. The error is the cause of ctx.
+// WaitDisconnected waits until n clients have disconnected before the end of their answer. The error is the cause of
+// ctx.
 func (s *Server) WaitDisconnected(ctx context.Context, n int) error {
 	return s.waitUntil(ctx, func() bool { return s.disconnected >= n })
 }

@@ -119,8 +119,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// decodeLenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that the
-// text is not JSON.
+// decodeLenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that
+// the text is not JSON.
 func decodeLenient(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {

@@ -10,8 +10,8 @@ import (
 // maxTemplate is the largest chunk that is remembered, in bytes.
 const maxTemplate = 4 << 10
 
-// textTemplate is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only in
-// that text. It then need not be parsed, and parsing takes most of the time of a token.
+// textTemplate is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only
+// in that text. It then need not be parsed, and parsing takes most of the time of a token.
 type textTemplate struct {
 	before, after []byte
 	delta         inference.Delta // with Content or Reasoning, whichever varies

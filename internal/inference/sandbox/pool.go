@@ -167,8 +167,8 @@ func (p *Pool) keepReady(ctx context.Context, in *interpreter) {
 	}
 }
 
-// takeInterpreter returns a waiting interpreter, or starts one if none waits. A session with files always gets a new one,
-// because files are mounted at the start.
+// takeInterpreter returns a waiting interpreter, or starts one if none waits. A session with files always gets a new
+// one, because files are mounted at the start.
 func (p *Pool) takeInterpreter(ctx context.Context, files []File) (*interpreter, error) {
 	if len(files) == 0 {
 		select {
