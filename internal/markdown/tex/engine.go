@@ -39,7 +39,7 @@ var (
 )
 
 // patches returns the changes to Temml: two bounds on the expansion of macros, and line breaks in display
-// formulas.
+// formulas. As in MathJax, \newcommand may define a name again.
 func patches() [][2]string {
 	bound := func(n string) string {
 		return fmt.Sprintf("if(%s>%d)throw new RangeError;", n, maxTokens)
@@ -49,6 +49,7 @@ func patches() [][2]string {
 		{"pushTokens(e){", "pushTokens(e){" + bound("this.stack.length+e.length")},
 		{"o.splice(t,2,...a[+r.text-1])", bound("o.length+a[+r.text-1].length") + "o.splice(t,2,...a[+r.text-1])"},
 		{`n.displayMode||n.annotate?"none":n.wrap`, "n.wrap"},
+		{`if(o&&"\\newcommand"===r)`, "if(!1)"},
 	}
 }
 

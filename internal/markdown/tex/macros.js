@@ -16,6 +16,30 @@
     return `\\def${text(name)}{\\operatorname${star}{${text(body)}}}`;
   });
 
+  // Names that KaTeX has from MediaWiki and texvc, and those of MathJax.
+  const names = {
+    R: "\\mathbb{R}", Z: "\\mathbb{Z}", N: "\\mathbb{N}", C: "\\mathbb{C}", Q: "\\mathbb{Q}", reals: "\\mathbb{R}", Reals: "\\mathbb{R}",
+    natnums: "\\mathbb{N}", cnums: "\\mathbb{C}", Complex: "\\mathbb{C}", exist: "\\exists", sub: "\\subset", sube: "\\subseteq",
+    supe: "\\supseteq", infin: "\\infty", alef: "\\aleph", alefsym: "\\aleph", and: "\\land", or: "\\lor", empty: "\\emptyset",
+    isin: "\\in", lang: "\\langle", rang: "\\rangle", plusmn: "\\pm", real: "\\Re", Real: "\\Re", image: "\\Im", weierp: "\\wp",
+    thetasym: "\\vartheta", bull: "\\bullet", clubs: "\\clubsuit", hearts: "\\heartsuit", spades: "\\spadesuit",
+    diamonds: "\\diamondsuit", sdot: "\\cdot", Dagger: "\\ddagger", strut: "\\vphantom{(}", textdegree: "°", textregistered: "®",
+    textellipsis: "\\ldots", hfill: "\\quad", hfil: "\\quad", displaylimits: "\\limits", qed: "\\square",
+    textasciicircum: "\\char94", cssId: "#2", shoveleft: "#1", shoveright: "#1", require: "\\@firstoftwo{}{#1}",
+  };
+  for (const name in names) temml.__defineMacro("\\" + name, names[name]);
+  for (const [name, arrow] of [["l", "left"], ["r", "right"], ["u", "up"], ["d", "down"], ["h", "leftright"], ["lr", "leftright"]]) {
+    temml.__defineMacro(`\\${name}arr`, `\\${arrow}arrow`);
+    for (const kind of [name + "A", name[0].toUpperCase() + name.slice(1) + "a"]) {
+      temml.__defineMacro(`\\${kind}rr`, `\\${arrow[0].toUpperCase()}${arrow.slice(1)}arrow`);
+    }
+  }
+  temml.__defineMacro("\\bbox", (t) => {
+    if (t.future().text === "[") while (t.popToken().text !== "]") if (t.future().text === "EOF") break;
+    return "";
+  });
+  temml.__defineMacro("\\unicode", (t) => `\\char"${text(t.consumeArgs(1)[0]).replace(/^x/, "")} `);
+
   // siunitx
   const units = {
     meter: "m", metre: "m", gram: "g", kilogram: "kg", second: "s", ampere: "A", kelvin: "K", mole: "mol", candela: "cd",

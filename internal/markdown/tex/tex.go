@@ -96,7 +96,7 @@ func (r *Renderer) render(ctx context.Context, macros, src string, display bool)
 		}
 	}
 
-	out, sound, err := e.run(ctx, macros+src, display)
+	out, sound, err := e.run(ctx, forTemml(macros+src), display)
 	if sound {
 		r.engines.Put(e)
 	}

@@ -1,0 +1,93 @@
+package tex
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// alphabets are the commands for the letters of Unicode's Mathematical Alphanumeric Symbols, from firstLetter. Each
+// has 26 capital and 26 small letters. The JavaScript engine splits these letters into halves that Temml rejects.
+const (
+	alphabets = `\mathbf \mathit \boldsymbol \mathscr \boldsymbol \mathfrak \mathbb \boldsymbol \mathsf ` +
+		`\boldsymbol \mathsf \boldsymbol \mathtt`
+	firstLetter, lastLetter = '\U0001d400', '\U0001d7ff'
+)
+
+var (
+	// textCommand matches the start of an argument of text.
+	textCommand = regexp.MustCompile(`\\(?:text(?:bf|it|rm|sf|tt|normal)?|[mh]box)\s*\{`)
+	otherNames  = strings.NewReplacer(
+		`\begin{eqnarray}`, `\begin{array}{rcl}`, `\end{eqnarray}`, `\end{array}`,
+		`\begin{eqnarray*}`, `\begin{array}{rcl}`, `\end{eqnarray*}`, `\end{array}`,
+		`\begin{flalign}`, `\begin{align}`, `\end{flalign}`, `\end{align}`,
+		`\begin{flalign*}`, `\begin{align*}`, `\end{flalign*}`, `\end{align*}`,
+	)
+)
+
+// forTemml rewrites what MathJax reads and Temml does not: letters beyond U+FFFF, signs such as _ in text, and two
+// environments.
+func forTemml(src string) string {
+	if strings.ContainsFunc(src, func(r rune) bool { return r >= firstLetter }) {
+		src = mapLetters(src)
+	}
+
+	return escapeText(otherNames.Replace(src))
+}
+
+func mapLetters(src string) string {
+	var b strings.Builder
+	commands := strings.Fields(alphabets)
+
+	for _, r := range src {
+		if r < firstLetter || r > lastLetter {
+			b.WriteRune(r)
+			continue
+		}
+		command := `\boldsymbol` // of Greek letters and of digits
+		if i := int(r-firstLetter) / 52; i < len(commands) {
+			command = commands[i]
+		}
+		b.WriteString(command + "{" + norm.NFKC.String(string(r)) + "}")
+	}
+
+	return b.String()
+}
+
+// escapeText escapes the signs in arguments of text that have a meaning in formulas only, such as the _ of
+// \text{my_name}. Formulas in the text keep them.
+func escapeText(src string) string {
+	var b strings.Builder
+
+	for {
+		at := textCommand.FindStringIndex(src)
+		if at == nil {
+			return b.String() + src
+		}
+		b.WriteString(src[:at[1]])
+		src = src[at[1]:]
+		depth, inner, i := 1, false, 0
+
+		for ; i < len(src) && depth > 0; i++ {
+			switch c := src[i]; {
+			case c == '\\' && i+1 < len(src):
+				b.WriteByte(c)
+				i++
+			case c == '$':
+				inner = !inner
+			case c == '{':
+				depth++
+			case c == '}':
+				depth--
+			case !inner && (c == '_' || c == '#' || c == '&' || c == '%'):
+				b.WriteByte('\\')
+			case !inner && c == '^':
+				b.WriteString(`\textasciicircum `)
+				continue
+			}
+			b.WriteByte(src[i])
+		}
+		src = src[i:]
+	}
+}
