@@ -331,6 +331,7 @@ func (c *Converter) markdownOptions(
 		Include:        d.Include,
 		Folder:         d.Folder,
 		Substitutions:  matter.Substitutions,
+		Macros:         matter.Macros,
 		Formats:        quartoFormats(d.Output),
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),

@@ -39,7 +39,8 @@ type Caption struct {
 // HasLabels reports whether a source may have labels such as #fig:x. It may be wrong: what only looks like
 // a label costs time but changes nothing.
 func HasLabels(src []byte) bool {
-	if myst.MayHoldLabels(src) || quarto.MayHoldLabels(src) || bytes.Contains(src, []byte(bookdownReference)) {
+	if myst.MayHoldLabels(src) || quarto.MayHoldLabels(src) || bytes.Contains(src, []byte(bookdownReference)) ||
+		bytes.Contains(src, []byte(`\label{`)) {
 		return true
 	}
 

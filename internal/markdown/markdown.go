@@ -201,6 +201,10 @@ func (p *parserState) takeStructure(root ast.Node) {
 	}
 	p.placeBlocks(root)
 	formula.Place(root, p.src)
+
+	if p.hasReferences {
+		formula.PlaceReferences(root)
+	}
 	p.works.place(root, p.src)
 }
 
@@ -256,6 +260,8 @@ func (p *parserState) draw(ctx context.Context, root ast.Node) error {
 		Size:      len(p.src),
 		Equations: p.equations,
 		Counters:  p.counters,
+		Targets:   p.targets,
+		Macros:    p.options.Macros,
 		Embeds:    &p.embeds,
 	})
 	if err != nil {

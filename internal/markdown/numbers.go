@@ -263,18 +263,37 @@ func (n *numberer) numberCode(node *ast.FencedCodeBlock) {
 // noteEquation keeps the chapter of a formula, and makes a labelled formula a target of references.
 func (n *numberer) noteEquation(node ast.Node) {
 	e := formula.Equation{Chapter: n.counters.Chapter()}
-	own := ""
+	source := &[]byte{}
 
 	switch node := node.(type) {
 	case *math.Block:
-		own = takeEquationLabel(&node.Source)
+		source = &node.Source
 	case *math.Formula:
-		own = takeEquationLabel(&node.Source)
+		source = &node.Source
 	}
 
-	if id := cmp.Or(tree.AttributeText(node, "id"), own); label.KindOf(id) == Equation {
+	if id := cmp.Or(tree.AttributeText(node, "id"), takeEquationLabel(source)); label.KindOf(id) == Equation {
 		e.Label = &label.Label{Kind: Equation, ID: id}
 		n.targets[id] = e.Label
 	}
+	e.Rows = n.rowLabels(source)
+
+	if len(e.Rows) > 0 && e.Label == nil && e.Rows[0].Row < 0 && e.Rows[0].Tag == "" {
+		e.Label = e.Rows[0].To
+	}
 	n.equations[node] = e
+}
+
+// rowLabels removes the \label commands from a formula and makes them targets of references. As in LaTeX, the last
+// of equal labels counts.
+func (n *numberer) rowLabels(source *[]byte) []formula.RowLabel {
+	rest, rows := formula.TakeLabels(string(*source))
+	*source = []byte(rest)
+
+	for i := range rows {
+		rows[i].To = &label.Label{Kind: Equation, ID: tree.CleanID(rows[i].Key)}
+		n.targets[rows[i].Key] = rows[i].To
+	}
+
+	return rows
 }

@@ -92,6 +92,8 @@ type Options struct {
 	Folder string
 	// Substitutions are the texts that MyST puts in place of {{ name }}.
 	Substitutions map[string]string
+	// Macros are definitions in LaTeX, such as \newcommand{\R}{\mathbb{R}}, for the formulas of the document.
+	Macros string
 	// Fetch downloads an image from an http or https address. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Formats are the names that Quarto has for the output format: content for other formats is left out.

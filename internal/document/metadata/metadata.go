@@ -32,6 +32,8 @@ type FrontMatter struct {
 	Deck Deck
 	// Substitutions are those of MyST.
 	Substitutions map[string]string
+	// Macros are definitions for formulas, in LaTeX. There may be other LaTeX between them.
+	Macros string
 	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
 	// Warnings are about misspelt keys and about values that are not allowed.
@@ -89,6 +91,12 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 		}
 
 		return
+	case "macros", "math", "katex", "mathjax", "header-includes", "include-in-header":
+		if v, err := f.Text(); err == nil && (f.Key != "math" && f.Key != "mathjax" && f.Key != "katex" || isMap(v)) {
+			m.define(v)
+		}
+
+		return
 	case "authors":
 		option, foreign = "author", true
 	case "tags", "taxonomies":
@@ -127,6 +135,11 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 		m.Lines = map[string]int{}
 	}
 	m.Lines[option] = f.Line
+}
+
+func isMap(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
 }
 
 // substitute takes the substitutions of MyST: a map of names, or a map that has it as

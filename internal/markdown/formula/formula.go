@@ -71,6 +71,8 @@ type Equation struct {
 	// Label is what references lead to, nil without a label. Render sets its number: only then is
 	// it known how many numbers the formulas before it take.
 	Label *label.Label
+	// Rows are the labels in the LaTeX of the formula.
+	Rows []RowLabel
 }
 
 // Options are the settings and the data of one document.
@@ -85,6 +87,10 @@ type Options struct {
 	Equations map[ast.Node]Equation
 	// Counters number the equations.
 	Counters *label.Counters
+	// Targets are the elements that \ref and \eqref in formulas may name.
+	Targets label.Set
+	// Macros are definitions in LaTeX for all formulas.
+	Macros string
 	// Embeds receives the MathML.
 	Embeds *tree.Embeds
 }
@@ -106,6 +112,9 @@ type run struct {
 	renderer *tex.Renderer
 	macros   macros
 	left     int // bytes of MathML
+	// referred are the elements that formulas refer to, and late sets the embeds of those formulas.
+	referred []*label.Label
+	late     []func()
 }
 
 var errTooLarge = errors.New("the document's formulas are too many or too large")
@@ -118,6 +127,7 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 	limited, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
 	defer cancel()
 	r := &run{Options: o, renderer: renderer, left: maxBytes}
+	r.macros.take(o.Macros)
 	tree.Each(root, func(n ast.Node) {
 		if ctx.Err() != nil {
 			return
@@ -125,11 +135,15 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 
 		switch n := n.(type) {
 		case *math.Formula:
-			n.Embed = r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n])
+			r.embed(&n.Embed, r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n]))
 		case *math.Block:
-			n.Embed = r.render(limited, n.Source, n.Offset, "div", true, o.Equations[n])
+			r.embed(&n.Embed, r.render(limited, n.Source, n.Offset, "div", true, o.Equations[n]))
 		}
 	})
+
+	for _, set := range r.late {
+		set()
+	}
 
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
@@ -138,7 +152,19 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 	return r.Result, nil
 }
 
-// render returns the number of the embed for one formula, 0 if it keeps its source.
+// embed keeps the markup of a formula, unless it is empty, and sets its number. Markup with places for numbers waits
+// for all formulas.
+func (r *run) embed(number *int, markup string) {
+	switch {
+	case markup == "":
+	case strings.Contains(markup, placeStart):
+		r.late = append(r.late, func() { *number = r.Embeds.Add(r.writeReferences(markup)) })
+	default:
+		*number = r.Embeds.Add(markup)
+	}
+}
+
+// render returns the markup of one formula without its end tag, "" if it keeps its source.
 func (r *run) render(
 	ctx context.Context,
 	source []byte,
@@ -146,19 +172,20 @@ func (r *run) render(
 	tag string,
 	display bool,
 	e Equation,
-) (embed int) {
+) (markup string) {
 	r.Counters.BeginChapter(e.Chapter)
 
 	source = []byte(r.macros.take(string(source)))
 	if len(bytes.TrimSpace(source)) == 0 && len(r.macros.of) > 0 {
-		return r.Embeds.Add("<" + tag + " hidden>")
+		return "<" + tag + " hidden>"
 	}
+	source = []byte(r.refer(string(source), offset))
 	oneLine := strings.Join(strings.Fields(string(source)), " ")
 
 	f, err := r.renderTeX(ctx, source, display, e.Label)
 	if _, late := errors.AsType[timeError](err); late {
 		if r.Hurried {
-			return 0
+			return ""
 		}
 		r.Hurried = true
 	}
@@ -174,7 +201,7 @@ func (r *run) render(
 			Message: fmt.Sprintf("formula %q: %v", input.Short(oneLine), err),
 		})
 
-		return 0
+		return ""
 	}
 
 	id := ""
@@ -188,15 +215,16 @@ func (r *run) render(
 	}
 	r.Widest = max(r.Widest, f.Width)
 
-	return r.Embeds.Add(fmt.Sprintf(
-		`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`,
+	return fmt.Sprintf(
+		`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s%s`,
 		tag,
 		id,
 		class,
 		Mark+html.EscapeString(oneLine),
 		f.Width,
-		r.numberRows(f.MathML, e.Label),
-	))
+		anchorsOf(e),
+		r.numberRows(f.MathML, e),
+	)
 }
 
 // renderTeX renders the TeX of a formula. A labelled formula without numbered rows gets a number.
@@ -245,15 +273,42 @@ func hasBareAlignment(source []byte) bool {
 // rowNumber is the place that Temml leaves for the number of a row.
 const rowNumber = `<span class="tml-eqn">`
 
-// numberRows writes the numbers of the rows of an environment. A label refers to the first row.
-func (r *run) numberRows(mathML string, to *label.Label) string {
+// anchorsOf returns the anchors of the labels of a formula, except the one of the formula itself.
+func anchorsOf(e Equation) string {
+	var b strings.Builder
+
+	for _, l := range e.Rows {
+		if l.To != e.Label {
+			b.WriteString(`<span id="` + html.EscapeString(l.To.ID) + `"></span>`)
+		}
+	}
+
+	return b.String()
+}
+
+// numberRows writes the numbers of the rows of an environment. The label of the formula refers to the first row.
+func (r *run) numberRows(mathML string, e Equation) string {
+	var numbers []string
+
 	rows := strings.Split(mathML, rowNumber)
 	for i := range rows[1:] {
-		number := r.Counters.Next(label.Equation)
-		if to != nil && i == 0 {
-			to.Number = number
+		numbers = append(numbers, r.Counters.Next(label.Equation))
+		rows[i+1] = rowNumber + "(" + numbers[i] + ")" + rows[i+1]
+	}
+
+	if e.Label != nil && len(numbers) > 0 {
+		e.Label.Number = numbers[0]
+	}
+
+	for _, l := range e.Rows {
+		switch {
+		case l.Tag != "":
+			l.To.Number = l.Tag
+		case l.Row >= 0 && l.Row < len(numbers):
+			l.To.Number = numbers[l.Row]
+		case e.Label != nil:
+			l.To.Number = e.Label.Number
 		}
-		rows[i+1] = rowNumber + "(" + number + ")" + rows[i+1]
 	}
 
 	return strings.Join(rows, "")

@@ -33,7 +33,7 @@ func (p referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context)
 	case '@':
 		return p.parseKey(block, pc, keys)
 	case '\\':
-		return p.parseBookdown(block, pc)
+		return p.parseCommand(block, pc)
 	}
 
 	return p.parseBrackets(block, pc, keys)
@@ -67,18 +67,41 @@ func (p referenceParser) parseKey(block text.Reader, pc parser.Context, keys Key
 // the number alone.
 var bookdown = regexp.MustCompile(`^\\@ref\(([\w:.-]{1,200})\)`)
 
-// parseBookdown parses \@ref(key).
-func (p referenceParser) parseBookdown(block text.Reader, pc parser.Context) ast.Node {
+// latex matches a reference of LaTeX. \autoref and \cref print the word as well, and \ref the number alone.
+var latex = regexp.MustCompile(`^\\(eqref|ref|autoref|[cC]ref)\s*\{([^{}]{1,200})\}`)
+
+// parseCommand parses \@ref(key) and the references of LaTeX.
+func (p referenceParser) parseCommand(block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
-	m := bookdown.FindSubmatch(line)
-	if m == nil {
+	n := OfLaTeX(line)
+	if m := bookdown.FindSubmatch(line); m != nil {
+		n = &Reference{Items: []Item{{Key: string(m[1]), Bare: true}}, Source: string(m[0])}
+	}
+
+	if n == nil {
 		return nil
 	}
 	p.Count(pc)
-	block.Advance(len(m[0]))
+	block.Advance(len(n.Source))
+	n.Offset = segment.Start
 
-	return &Reference{Items: []Item{{Key: string(m[1]), Bare: true}}, Source: string(m[0]), Offset: segment.Start}
+	return n
+}
+
+// OfLaTeX returns the reference of LaTeX, such as \eqref{key}, at the start of a text, nil for none.
+func OfLaTeX(source []byte) *Reference {
+	m := latex.FindSubmatch(source)
+	if m == nil {
+		return nil
+	}
+	command, key := string(m[1]), string(m[2])
+
+	return &Reference{
+		Items:  []Item{{Key: key, Bare: command == "ref" || command == "eqref"}},
+		Number: command == "ref",
+		Source: string(m[0]),
+	}
 }
 
 // parseBrackets parses [see @a; @b], unless the document has a link definition of that name.

@@ -23,6 +23,8 @@ type Reference struct {
 	Items []Item
 	// Bracketed reports whether the source has brackets.
 	Bracketed bool
+	// Number reports whether the number of an equation has no parentheses.
+	Number bool
 	// Source is the reference as the source has it.
 	Source string
 	// Offset is its place in the source.
@@ -189,7 +191,11 @@ func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 		case i > from:
 			piece(", ", nil)
 		}
-		piece(word+n.linked[i].Name(), n.linked[i])
+		name := n.linked[i].Name()
+		if n.Number && n.linked[i].Number != "" {
+			name = n.linked[i].Number
+		}
+		piece(word+name, n.linked[i])
 
 		if n.Items[i].Suffix != "" {
 			piece(n.Items[i].Suffix, nil)
