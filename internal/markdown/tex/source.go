@@ -12,7 +12,9 @@ import (
 const (
 	alphabets = `\mathbf \mathit \boldsymbol \mathscr \boldsymbol \mathfrak \mathbb \boldsymbol \mathsf ` +
 		`\boldsymbol \mathsf \boldsymbol \mathtt`
-	firstLetter, lastLetter = '\U0001d400', '\U0001d7ff'
+	firstLetter, lastLetter           = '\U0001d400', '\U0001d7ff'
+	firstGreek, lastGreek             = '\U0001d6a8', '\U0001d7c9'
+	firstItalicGreek, lastItalicGreek = '\U0001d6e2', '\U0001d71b'
 )
 
 var (
@@ -45,14 +47,29 @@ func mapLetters(src string) string {
 			b.WriteRune(r)
 			continue
 		}
+
 		command := `\boldsymbol` // of Greek letters and of digits
 		if i := int(r-firstLetter) / 52; i < len(commands) {
 			command = commands[i]
+		} else if r >= firstItalicGreek && r <= lastItalicGreek {
+			command = `\mathit`
 		}
-		b.WriteString(command + "{" + norm.NFKC.String(string(r)) + "}")
+		b.WriteString(command + "{" + plainLetter(r) + "}")
 	}
 
 	return b.String()
+}
+
+// plainLetter returns the letter or digit without its style. Each Greek alphabet ends with other shapes of six letters,
+// which Unicode does not tell apart.
+func plainLetter(r rune) string {
+	const alphabet, common = 58, 52
+
+	if i := int(r-firstGreek) % alphabet; r >= firstGreek && r <= lastGreek && i >= common {
+		return string([]rune("ϵϑϰϕϱϖ")[i-common])
+	}
+
+	return norm.NFKC.String(string(r))
 }
 
 // escapeText escapes the signs in arguments of text that have a meaning in formulas only, such as the _ of

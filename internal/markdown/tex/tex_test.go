@@ -67,7 +67,7 @@ func TestCommandsOfPackagesAreSet(t *testing.T) {
 	for src, want := range map[string]string{
 		`\mbox{if } x`:                                        "if x",
 		`\text{my_name & #1 5% a^b $x_1$}`:                    "my_name &amp; #1 5% a^b x1",
-		`A ∈ 𝔽^{m} 𝐯 𝜶 𝟙`:                                     "A∈𝔽m𝐯𝜶1",
+		`A ∈ 𝔽^{m} 𝐯 𝜶 𝟙 𝜙`:                                   "A∈𝔽m𝐯𝜶1ϕ",
 		`\R \exist \sube \rarr \Rarr \rArr`:                   "ℝ∃⊆→⇒⇒",
 		`\unicode{x2264} \bbox[5px]{x}`:                       "≤x",
 		`\begin{eqnarray}a&=&b\end{eqnarray}`:                 "a=b",

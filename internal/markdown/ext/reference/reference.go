@@ -191,6 +191,7 @@ func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 		case i > from:
 			piece(", ", nil)
 		}
+
 		name := n.linked[i].Name()
 		if n.Number && n.linked[i].Number != "" {
 			name = n.linked[i].Number
