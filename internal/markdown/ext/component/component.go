@@ -97,7 +97,7 @@ func tagOf(node ast.Node, source []byte) []byte {
 var tagName = regexp.MustCompile(`^\s*<(\w+)`)
 
 // componentTag matches a tag of a component on one line. Its group is the name.
-var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?>`)
+var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?/?>`)
 
 // Place replaces the components of MDX by their content. Components that are admonitions become alerts,
 // and the texts and pictures in the attributes of others are printed. For the first component without

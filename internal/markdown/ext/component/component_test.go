@@ -47,6 +47,7 @@ func TestComponents(t *testing.T) {
 		},
 		"texts in a line": {`a <Badge text="b"/> c`, "<p>a b c</p>"},
 		"empty component": {"a <Odd /> b", "<p>a  b</p>"},
+		"no space":        {"a <Odd/> b", "<p>a  b</p>"},
 		"evil attributes": {`<Card title="<script>"/>`, "<p><strong>&lt;script&gt;</strong></p>"},
 		"long attribute":  {"<Card title=\"" + strings.Repeat("a", 3000) + "\"/>", ""},
 		"unsafe element": {

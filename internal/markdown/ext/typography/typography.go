@@ -244,6 +244,10 @@ func (t *typesetter) opens(rest string) bool {
 		return false
 	}
 
+	if shut := string(t.before); shut == t.marks.shut || shut == t.marks.inShut {
+		return false // German closes with the marks that open in English
+	}
+
 	if t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{<—–-/=«“„‘‚「『»", t.before) {
 		return true
 	}

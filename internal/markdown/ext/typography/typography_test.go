@@ -27,6 +27,20 @@ func TestEnglish(t *testing.T) {
 	}, func(root ast.Node, src []byte) { typography.Set(root, src, "en") })
 }
 
+func TestNestedQuotesMayEndTogether(t *testing.T) {
+	t.Parallel()
+
+	for lang, want := range map[string]string{"de": "„a ‚b‘“, „‚c‘ d“ „‚e‘“.", "en": "“a ‘b’”, “‘c’ d” “‘e’”."} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+
+			if got := typography.SetLine(`"a 'b'", "'c' d" "'e'".`, lang); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestSetLineFollowsTheLanguage(t *testing.T) {
 	t.Parallel()
 	const line = `"a 'b' f"; c: d! e ?`
