@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,5 +213,22 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 				t.Errorf("%q: %q, %v", tc.args, got, err)
 			}
 		})
+	}
+}
+
+func TestChatSaysThatTheKeyIsMissing(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error":{"message":"Invalid API Key","type":"invalid_request_error","code":"invalid_api_key"}}`)
+	}))
+	t.Cleanup(server.Close)
+
+	for key, want := range map[string]string{"": "none is set", "wrong": "is not valid"} {
+		_, _, err := converse(t, "x", map[string]string{"PRESSWORK_API_KEY": key}, "chat", "--server", server.URL)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--key") {
+			t.Errorf("with the key %q: %v", key, err)
+		}
 	}
 }

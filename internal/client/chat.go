@@ -198,6 +198,10 @@ func (s *Server) modelError(err error) error {
 		)
 	}
 
+	if errors.Is(err, inference.ErrKeyRefused) {
+		return s.keyError("the API key is not valid, or does not allow this model")
+	}
+
 	return fmt.Errorf("%s: %s", s.shown, inference.AsError(err).Message)
 }
 

@@ -121,10 +121,19 @@ func (s *Server) answerError(res *http.Response) error {
 	}
 
 	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
-		return fmt.Errorf("%s: %s (set the key with --key or PRESSWORK_API_KEY)", s.shown, body.Error.Message)
+		return s.keyError(body.Error.Message)
 	}
 
 	return fmt.Errorf("%s: %s", s.shown, body.Error.Message)
+}
+
+// keyError returns the error for a server that refused the key, or the lack of one. message is the server's.
+func (s *Server) keyError(message string) error {
+	if s.key == "" {
+		message = "the server requires an API key, and none is set"
+	}
+
+	return fmt.Errorf("%s: %s (set the key with --key or PRESSWORK_API_KEY)", s.shown, message)
 }
 
 // unreachable returns the error for a server that did not answer.

@@ -48,6 +48,9 @@ const (
 	RequestsType = "requests"
 )
 
+// ErrKeyRefused is in the chain of the error of an upstream that refused the key.
+var ErrKeyRefused = errors.New("the upstream refused the key")
+
 // publicError is an alias because an embedded fault.Error would be a field named Error, like the method.
 type publicError = fault.Error
 

@@ -104,7 +104,7 @@ func upstreamError(status int, body []byte) *inference.Error {
 			inference.UpstreamError,
 			"the model's server rejects this server's key",
 		).
-			WithCause(cause)
+			WithCause(fmt.Errorf("%w: %w", inference.ErrKeyRefused, cause))
 		e.Retryable = false
 
 		return e
