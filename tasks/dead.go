@@ -15,9 +15,9 @@ import (
 	"presswork/tasks/record"
 )
 
-// Failed jobs are dead letters until an operator retries or dismisses them. A dead letter keeps its task, and its
-// sources stay in the store (see Client.Needed). It takes up to InlineLimit bytes and an index entry of about 100
-// bytes. Completed jobs take nothing.
+// Failed jobs are dead letters, unless their caller caused the failure, until an operator retries or dismisses them. A
+// dead letter keeps its task, and its sources stay in the store (see Client.Needed). It takes up to InlineLimit bytes
+// and an index entry of about 100 bytes. Completed jobs take nothing.
 
 // deadMost is the largest number of dead letters. The oldest are dropped first. With tasks of InlineLimit bytes
 // they take 32 MB of Redis.
@@ -174,7 +174,7 @@ func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error)
 	if errors.Is(err, redis.Nil) {
 		return Task{}, fault.Errorf(
 			fault.JobFinished,
-			"the task of this job is not kept any more; submit the document again",
+			"the task of this job is not kept: it was dismissed, or the caller caused the failure; submit it again",
 		)
 	}
 
