@@ -175,6 +175,16 @@ func (s *Server) statArtifact(key string, rec tasks.Record) (storage.Info, error
 	return info, artifactError(err, rec)
 }
 
+// artifactGone reports whether the artifact of an ended job was deleted. It is false when the store does not answer.
+func (s *Server) artifactGone(rec tasks.Record) bool {
+	if rec.Artifact == nil {
+		return false
+	}
+	_, err := s.statArtifact(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType), rec)
+
+	return fault.CodeOf(err) == fault.ArtifactExpired
+}
+
 // describeArtifact answers a HEAD request.
 func (s *Server) describeArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
 	if _, err := s.statArtifact(key, rec); err != nil {

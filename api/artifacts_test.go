@@ -195,6 +195,11 @@ func TestUnknownAndExpiredArtifactsAreErrors(t *testing.T) {
 	h.do(http.MethodHead, path+"/download", nil).want(t, http.StatusGone, "")
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, fault.ArtifactExpired)
 	h.get(a.StatusURL).want(t, http.StatusOK, "")
+
+	if events := string(h.get(a.StatusURL + "/events").body); !strings.Contains(events, `"status":"completed"`) ||
+		strings.Contains(events, "/download") {
+		t.Errorf("the events of a job without its artifact are %s", events)
+	}
 }
 
 func TestATokenOpensOneJobForReadingAndForATime(t *testing.T) {

@@ -39,12 +39,21 @@ const longContent = 512 << 10
 
 // createConversion answers POST /api/conversion with 202, or with the result when the client waits for it.
 func (s *Server) createConversion(c *fiber.Ctx) error {
+	wait, err := waitOf(c)
+	if err != nil {
+		return err
+	}
+
 	rec, output, replayed, err := s.submitConversion(c)
 	if err != nil {
 		return err
 	}
 
 	if patience := preferredWait(c, output); patience > 0 {
+		if wait.limit > 0 {
+			patience = wait.limit
+		}
+
 		return s.answerInTime(
 			c,
 			rec,
@@ -54,13 +63,13 @@ func (s *Server) createConversion(c *fiber.Ctx) error {
 		)
 	}
 
-	return s.answerAccepted(c, rec, replayed)
+	return s.answerWaiting(c, rec, replayed, wait)
 }
 
 // submitConversion submits the job of a request. output is the type of its result. replayed reports that the
 // idempotency key is known and rec is the earlier job.
 func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output presswork.Output, replayed bool, err error) {
-	req, err := s.parseConversion(c)
+	req, err := s.parseConversion(c, "wait", "until")
 	if err != nil {
 		return rec, "", false, err
 	}

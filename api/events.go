@@ -21,9 +21,12 @@ import (
 // retryMillis is the time in milliseconds after which a browser reconnects to a stream.
 const retryMillis = 2000
 
-// message returns the JSON of an event, with the signed address of its artifact.
-func (v views) message(e presswork.Event) []byte {
+// message returns the JSON of an event, with the signed address of its artifact. With gone the event has no artifact.
+func (v views) message(e presswork.Event, gone bool) []byte {
 	e.Artifact = v.artifact(e.JobID, e.Artifact, tokenTTL)
+	if gone {
+		e.Artifact = nil
+	}
 	// Events are plain structs, which always encode.
 	b, _ := json.Marshal(e)
 
@@ -102,6 +105,8 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 // writeEvents writes the snapshot and the events of a job. It returns after the final event, or when the client
 // disconnects or the server stops.
 func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.Watch, since int64) {
+	gone := s.artifactGone(watch.Record)
+
 	fmt.Fprintf(w, "retry: %d\n", retryMillis)
 
 	if since < 0 {
@@ -109,7 +114,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 	}
 	// After a reconnect the snapshot has no id. If the connection breaks before the missed events are sent, the
 	// client must resume from the same event again.
-	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot))
+	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot, gone))
 
 	if w.Flush() != nil {
 		return
@@ -127,7 +132,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 		case e, open := <-watch.Events:
 			// Write all events that are ready, then flush once.
 			for more := open; more; {
-				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.message(e))
+				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.message(e, gone))
 
 				select {
 				case e, open = <-watch.Events:

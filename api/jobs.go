@@ -80,6 +80,27 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 	return s.Queue.Job(ask, rec.ID)
 }
 
+// answerWaiting answers a submission: after the wait, 200 with the job if it has ended, else 202.
+func (s *Server) answerWaiting(c *fiber.Ctx, rec tasks.Record, replayed bool, wait longPoll) error {
+	if wait.limit > 0 && !rec.Status.Terminal() {
+		// The job is accepted, whatever happens to the wait.
+		if later, err := s.awaitChange(c, rec, wait); err == nil {
+			rec = later
+		}
+	}
+
+	if wait.limit == 0 || !rec.Status.Terminal() {
+		return s.answerAccepted(c, rec, replayed)
+	}
+
+	if replayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+
+	return nil
+}
+
 // awaitEvent reports whether the job has had an event before ctx ended.
 func (s *Server) awaitEvent(ctx context.Context, rec tasks.Record) (bool, error) {
 	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)

@@ -29,9 +29,9 @@ func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
 }
 
-// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. Without an
-// error, the caller must pass the request to discard.
-func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error) {
+// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. The query may also
+// have the parameters in other, which the caller reads. Without an error, the caller must pass the request to discard.
+func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conversion, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
 		media = ""
@@ -39,11 +39,11 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error
 
 	switch media {
 	case fiber.MIMEApplicationJSON:
-		if err = noQueryFields(c, "the JSON"); err == nil {
+		if err = noQueryFields(c, "the JSON", other); err == nil {
 			err = s.decodeJSON(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a JSON submission", &req)
 		}
 	case fiber.MIMEMultipartForm:
-		if err = noQueryFields(c, "the form"); err == nil {
+		if err = noQueryFields(c, "the form", other); err == nil {
 			req, err = s.parseMultipart(c, params["boundary"])
 		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
@@ -52,9 +52,9 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req upload.Conversion, err error
 			return req, fault.Errorf(fault.UnsupportedMediaType, "the charset is %s; allowed: utf-8",
 				input.Quote(charset))
 		}
-		req, err = s.parseText(c)
+		req, err = s.parseText(c, other)
 	case "application/zip", "application/x-zip-compressed":
-		req, err = s.parseArchive(c)
+		req, err = s.parseArchive(c, other)
 	default:
 		return req, fault.Errorf(
 			fault.UnsupportedMediaType,
@@ -92,8 +92,8 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (req upload.Conve
 var errNoBoundary = fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
 
 // parseText reads a body of Markdown; the other fields are in the query.
-func (s *Server) parseText(c *fiber.Ctx) (req upload.Conversion, err error) {
-	if err := eachQuery(c, req.SetField); err != nil {
+func (s *Server) parseText(c *fiber.Ctx, other []string) (req upload.Conversion, err error) {
+	if err := setFields(c, &req, other); err != nil {
 		return req, err
 	}
 
@@ -108,8 +108,8 @@ func (s *Server) parseText(c *fiber.Ctx) (req upload.Conversion, err error) {
 }
 
 // parseArchive reads a body of a zip archive; the other fields are in the query.
-func (s *Server) parseArchive(c *fiber.Ctx) (req upload.Conversion, err error) {
-	if err := eachQuery(c, req.SetField); err != nil {
+func (s *Server) parseArchive(c *fiber.Ctx, other []string) (req upload.Conversion, err error) {
+	if err := setFields(c, &req, other); err != nil {
 		return req, err
 	}
 
@@ -121,10 +121,25 @@ func (s *Server) parseArchive(c *fiber.Ctx) (req upload.Conversion, err error) {
 	return upload.ReadArchive(b, req, s.uploadLimits(), &b.meta.held)
 }
 
-// noQueryFields rejects fields in the query when they belong into the body. The error names the body.
-func noQueryFields(c *fiber.Ctx, body string) error {
-	for _, name := range upload.TextFields() {
-		if c.Context().QueryArgs().Has(name) {
+// setFields sets the fields of a submission that are in the query, except the parameters in other.
+func setFields(c *fiber.Ctx, req *upload.Conversion, other []string) error {
+	return eachQuery(c, func(name string, value []byte) error {
+		if slices.Contains(other, name) {
+			return nil
+		}
+
+		return req.SetField(name, value)
+	})
+}
+
+// noQueryFields rejects a query with parameters other than those in other, when the fields are in the body. body names the
+// right place.
+func noQueryFields(c *fiber.Ctx, body string, other []string) error {
+	return eachQuery(c, func(name string, _ []byte) error {
+		switch {
+		case slices.Contains(other, name):
+			return nil
+		case slices.Contains(upload.TextFields(), name):
 			return fault.Errorf(
 				fault.InvalidRequest,
 				"%s is in the query, which is allowed for text/markdown and application/zip only; put it into %s",
@@ -132,9 +147,9 @@ func noQueryFields(c *fiber.Ctx, body string) error {
 				body,
 			).WithParam(name)
 		}
-	}
 
-	return nil
+		return input.UnknownField(name, other)
+	})
 }
 
 // decodeJSON reads a JSON object of at most limit bytes into a struct. what names the body in the error

@@ -186,3 +186,28 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 		h.get(b.StatusURL+query).want(t, http.StatusBadRequest, fault.InvalidOption)
 	}
 }
+
+func TestASubmissionCanWaitForTheEndOfItsJob(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.onNextWatch(func(id string) { h.finish(id, []byte(pdfBytes)) })
+
+	r := h.do(http.MethodPost, "/api/conversion?wait=60s&until=done", strings.NewReader(`{"content":"# Hi"}`),
+		"Content-Type: application/json")
+	if r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+
+	// When the time is up, the job is accepted and goes on.
+	r = h.do(http.MethodPost, "/api/conversion?wait=1s&until=done&theme=nord", strings.NewReader("# Hi"),
+		"Content-Type: text/markdown")
+	r.want(t, http.StatusAccepted, "")
+
+	for _, query := range []string{"?until=done", "?wiat=1s", "?theem=nord"} {
+		r := h.do(http.MethodPost, "/api/conversion"+query, strings.NewReader(`{"content":"# Hi"}`),
+			"Content-Type: application/json")
+		if r.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, r.StatusCode, r.body)
+		}
+	}
+}

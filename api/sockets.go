@@ -145,7 +145,8 @@ func (s *Server) writeSocket(
 	}
 	defer watch.Close()
 
-	if s.sendEvent(conn, watch.Snapshot) != nil {
+	gone := s.artifactGone(watch.Record)
+	if s.sendEvent(conn, watch.Snapshot, gone) != nil {
 		return websocket.CloseAbnormalClosure, ""
 	}
 
@@ -164,7 +165,7 @@ func (s *Server) writeSocket(
 			if !open {
 				return s.closeCode(ctx, watch.Err())
 			}
-			err = s.sendEvent(conn, e)
+			err = s.sendEvent(conn, e, gone)
 		}
 
 		if err != nil {
@@ -173,12 +174,12 @@ func (s *Server) writeSocket(
 	}
 }
 
-func (s *Server) sendEvent(conn *websocket.Conn, e presswork.Event) error {
+func (s *Server) sendEvent(conn *websocket.Conn, e presswork.Event, gone bool) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(frameTimeout)); err != nil {
 		return err
 	}
 
-	return conn.WriteMessage(websocket.TextMessage, s.views.message(e))
+	return conn.WriteMessage(websocket.TextMessage, s.views.message(e, gone))
 }
 
 // closeCode returns the close frame for the error that ended a watch; nil means that the job has ended.
