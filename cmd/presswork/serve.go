@@ -66,6 +66,7 @@ func (p *program) runRoles(ctx context.Context, roles app.Roles) error {
 		return err
 	}
 	o := app.Options{Config: cfg, Roles: roles, Version: version(), Log: newLogger(p.stderr, cfg)}
+
 	for _, m := range config.Misspelt(os.Environ()) {
 		o.Log.Warn("unknown setting; its value is ignored", "name", m.Name, "did_you_mean", m.Meant)
 	}

@@ -17,8 +17,8 @@ type Typo struct {
 	Meant string
 }
 
-// Misspelt returns the variables of environ ("NAME=value") that look like misspelt settings. Such a variable is one edit
-// away from a setting, or has the prefix PRESSWORK_.
+// Misspelt returns the variables of environ ("NAME=value") that look like misspelt settings. Such a variable is one
+// edit away from a setting, or has the prefix PRESSWORK_.
 func Misspelt(environ []string) (found []Typo) {
 	// The command line and the tests have variables of their own.
 	known := []string{"PRESSWORK_API_KEY", "PRESSWORK_TELEMETRY", "PRESSWORK_UPDATE", "PRESSWORK_MINIO"}
