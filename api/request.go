@@ -29,8 +29,9 @@ func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
 }
 
-// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. The query may also
-// have the parameters in other, which the caller reads. Without an error, the caller must pass the request to discard.
+// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. The query may
+// also have the parameters in other, which the caller reads. Without an error, the caller must pass the request to
+// discard.
 func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conversion, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -132,8 +133,8 @@ func setFields(c *fiber.Ctx, req *upload.Conversion, other []string) error {
 	})
 }
 
-// noQueryFields rejects a query with parameters other than those in other, when the fields are in the body. body names the
-// right place.
+// noQueryFields rejects a query with parameters other than those in other, when the fields are in the body. body names
+// the right place.
 func noQueryFields(c *fiber.Ctx, body string, other []string) error {
 	return eachQuery(c, func(name string, _ []byte) error {
 		switch {
