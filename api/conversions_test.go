@@ -180,7 +180,7 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 			})
 		}
 		h.do(http.MethodPost, "/api/conversion?trace=1", strings.NewReader(body), "Content-Type: "+contentType).
-			want(t, http.StatusAccepted, "")
+			want(t, http.StatusBadRequest, fault.UnknownField)
 	}
 }
 

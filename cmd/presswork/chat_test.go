@@ -225,7 +225,7 @@ func TestChatSaysThatTheKeyIsMissing(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 
-	for key, want := range map[string]string{"": "none is set", "wrong": "is not valid"} {
+	for key, want := range map[string]string{"": "no key is set", "wrong": "is not valid"} {
 		_, _, err := converse(t, "x", map[string]string{"PRESSWORK_API_KEY": key}, "chat", "--server", server.URL)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--key") {
 			t.Errorf("with the key %q: %v", key, err)

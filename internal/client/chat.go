@@ -199,6 +199,10 @@ func (s *Server) modelError(err error) error {
 	}
 
 	if errors.Is(err, inference.ErrKeyRefused) {
+		if s.key == "" {
+			return s.keyError("the server requires an API key")
+		}
+
 		return s.keyError("the API key is not valid, or does not allow this model")
 	}
 

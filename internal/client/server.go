@@ -130,7 +130,7 @@ func (s *Server) answerError(res *http.Response) error {
 // keyError returns the error for a server that refused the key, or the lack of one. message is the server's.
 func (s *Server) keyError(message string) error {
 	if s.key == "" {
-		message = "the server requires an API key, and none is set"
+		return fmt.Errorf("%s: %s (no key is set: use --key or PRESSWORK_API_KEY)", s.shown, message)
 	}
 
 	return fmt.Errorf("%s: %s (set the key with --key or PRESSWORK_API_KEY)", s.shown, message)
