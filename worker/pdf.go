@@ -173,5 +173,13 @@ func pdfResultName(requested string, task tasks.PDFEdit) string {
 		name = task.Files[0].Name
 	}
 
-	return strings.TrimSuffix(name, ".pdf") + cmp.Or(extensions[task.ContentType()], ".txt")
+	extension := cmp.Or(extensions[task.ContentType()], ".txt")
+
+	for _, other := range []string{".pdf", extension} {
+		if cut := len(name) - len(other); cut > 0 && strings.EqualFold(name[cut:], other) {
+			name = name[:cut]
+		}
+	}
+
+	return name + extension
 }

@@ -3,9 +3,12 @@ package worker_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +23,20 @@ import (
 // submitPDF stores the files, submits an operation on them and returns the id of its job.
 func (s *shop) submitPDF(payload tasks.PDFEdit, files ...[]byte) (id string) {
 	s.t.Helper()
+	return s.submitNamed("", payload, files...)
+}
+
+// submitNamed is submitPDF with a name for the result.
+func (s *shop) submitNamed(name string, payload tasks.PDFEdit, files ...[]byte) (id string) {
+	s.t.Helper()
+	return s.submitAfter(func(string) {}, name, payload, files...)
+}
+
+// submitAfter is submitNamed, and calls before with the id first.
+func (s *shop) submitAfter(before func(id string), name string, payload tasks.PDFEdit, files ...[]byte) (id string) {
+	s.t.Helper()
 	id = tasks.NewID()
+	before(id)
 
 	for i, data := range files {
 		key := storage.AssetKey(id, id, string(rune('0'+i)))
@@ -42,7 +58,7 @@ func (s *shop) submitPDF(payload tasks.PDFEdit, files ...[]byte) (id string) {
 	}
 
 	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{
-		ID: id, Kind: presswork.KindPDF, ContentType: payload.ContentType(), Task: task,
+		ID: id, Kind: presswork.KindPDF, Filename: name, ContentType: payload.ContentType(), Task: task,
 	}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -128,5 +144,75 @@ func TestAnOperationOnNoPDFFails(t *testing.T) {
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFInvalid ||
 		!strings.Contains(rec.Error.Message, "essay.pdf: the file is not a PDF") || rec.Attempts != 1 {
 		t.Errorf("got %s %v after %d attempts", rec.Status, rec.Error, rec.Attempts)
+	}
+}
+
+// A worker may die after it has stored the result. The next run completes the job with what is stored.
+func TestTheResultOfADeadWorkerOnPDFFilesIsAdopted(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	left := []byte("text of the run that died")
+	s.store.beforeGet = func(context.Context) { t.Error("the job's files were read again") }
+	task := tasks.PDFEdit{Operation: pdfops.Text, Keep: 600}
+
+	id := s.submitAfter(func(id string) {
+		key := storage.ArtifactKeyOf(id, task.ContentType())
+		attrs := storage.Attrs{ContentType: task.ContentType(), Meta: map[string]string{"pages": "7"}}
+
+		if _, err := s.store.Put(t.Context(), key, bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+			t.Fatal(err)
+		}
+	}, "", task, []byte("%PDF-"))
+
+	rec := s.ended(id)
+	if rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) {
+		t.Errorf("got %s %v %+v", rec.Status, rec.Error, rec.Artifact)
+	}
+
+	if s.stored(storage.AssetKey(id, id, "0")) {
+		t.Error("the source was not deleted")
+	}
+}
+
+func TestAnOperationOnPDFFilesOutlivesAnOutageOfTheStore(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	source, err := os.ReadFile("../internal/pdfops/testdata/crazyones.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed atomic.Bool
+	s.store.beforePut = func(key string) error {
+		if strings.HasPrefix(key, storage.Artifacts) && !failed.Swap(true) {
+			return errors.New("connection refused")
+		}
+
+		return nil
+	}
+
+	if rec := s.ended(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Merge}, source)); rec.Status != presswork.Completed ||
+		!failed.Load() {
+		t.Errorf("got %s %v", rec.Status, rec.Error)
+	}
+}
+
+func TestResultsOfPDFOperationsHaveOneExtension(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	source, err := os.ReadFile("../internal/pdfops/testdata/crazyones.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for name, want := range map[string]string{
+		"parts.zip": "parts.zip", "Parts.PDF": "Parts.zip", "parts": "parts.zip", ".pdf": ".pdf.zip",
+	} {
+		id := s.submitNamed(name, tasks.PDFEdit{Operation: pdfops.Split}, source)
+
+		if rec := s.ended(id); rec.Artifact == nil || rec.Artifact.Filename != want {
+			t.Errorf("%s: got %+v, want %s", name, rec.Artifact, want)
+		}
 	}
 }

@@ -42,6 +42,9 @@ const (
 	MaxInputs = 100
 	// MaxParts limits the files of a split.
 	MaxParts = 500
+	// maxResult limits the results of one request, in bytes. Each part of a split has its own copy of a picture
+	// or a font that the pages share.
+	maxResult = 1 << 30
 )
 
 // File is a file with its name.
@@ -253,7 +256,12 @@ func Run(ctx context.Context, op Operation, o Options, inputs []File, mark File)
 			r.warn("the cross-references were damaged; the objects were found by a search")
 		}
 
-		if d.Encryption != "" && op != Encrypt && op != Info && op != Text {
+		if op == Info || op == Text {
+			continue
+		}
+		r.warn(edit.Unsign(d.File)...)
+
+		if d.Encryption != "" && op != Encrypt {
 			r.warn("the result is not encrypted")
 		}
 	}

@@ -94,6 +94,26 @@ func TestEncryptedFilesOpenWithTheirPassword(t *testing.T) {
 	}
 }
 
+func TestOldPasswordsAreReadInLatinLetters(t *testing.T) {
+	t.Parallel()
+	f := file(t, "latin-password.pdf")
+
+	if text := textOf(t, f, "ä"); !strings.Contains(text, "Page 1 reportlab") {
+		t.Errorf("the text is %.100q", text)
+	}
+
+	if _, err := perform(
+		t,
+		Info,
+		Options{Password: strings.Repeat("ä", 1<<20)},
+		f,
+	); fault.CodeOf(
+		err,
+	) != fault.PDFPassword {
+		t.Errorf("a very long password gives %v", err)
+	}
+}
+
 func TestFilesWithDamagedReferencesAreRepaired(t *testing.T) {
 	t.Parallel()
 	sound := file(t, "crazyones.pdf")

@@ -28,6 +28,7 @@ type run struct {
 	docs    []*parse.Document
 	mark    File
 	result  Result
+	size    int // of the results, in bytes
 }
 
 func (r *run) warn(warnings ...string) {
@@ -54,6 +55,10 @@ func (r *run) add(name string, f *pdffile.File, version string, protection *pdff
 	pages, err := f.Pages()
 	if err != nil {
 		return invalid(r.inputs[0].Name, err)
+	}
+
+	if r.size += len(data); r.size > maxResult {
+		return input.Invalid("pages", "the results have more than %d bytes; set pages to make fewer files", maxResult)
 	}
 	r.result.Files = append(r.result.Files, File{Name: name, Data: data})
 	r.result.Pages += pages

@@ -88,7 +88,7 @@ func Sizes(f *pdffile.File) ([][2]float64, error) {
 
 	for i, n := range pages {
 		page := dictOf(f, f.Objects[n])
-		box, _ := visibleBox(f, page) // 0 if missing
+		box := visibleBox(f, page)
 		sizes[i] = [2]float64{box[2] - box[0], box[3] - box[1]}
 
 		if rotation(f, page)%180 == 90 {

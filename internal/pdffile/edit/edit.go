@@ -15,6 +15,11 @@ import (
 // MaxPages limits the pages of one file.
 const MaxPages = 100_000
 
+// maxGrowth limits by how many bytes the objects of a file grow when pages no longer share what they have in common.
+const maxGrowth = 256 << 20
+
+var errGrowth = errors.New("the pages of the PDF share too much data")
+
 var errPageTree = errors.New("the page tree is damaged")
 
 // inherited are the entries that a page takes from the nodes above it (ISO 32000-2, table 31).
@@ -32,6 +37,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 		from pdffile.Dict
 	}
 	seen := map[int]bool{}
+	grown := 0
 
 	for todo := []node{{ref: catalog.Get("Pages")}}; len(todo) > 0; {
 		at := todo[len(todo)-1]
@@ -61,14 +67,24 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 			if value := at.from.Get(key); value != nil && d.Get(key) == nil {
 				d.Set(key, string(value))
 			}
+
+			const short = 60 // bytes; the pages below share a longer value
+
+			if value := d.Get(key); kids != nil && len(value) > short {
+				d.Set(key, pdffile.RefTo(f.Add(value)))
+			}
 		}
 
 		if kids == nil {
 			if pages = append(pages, n); len(pages) > MaxPages {
 				return nil, fmt.Errorf("the PDF has more than %d pages", MaxPages)
 			}
-			ownAnnotations(f, &d)
+			grown += ownAnnotations(f, &d) - len(f.Objects[n])
 			f.Objects[n] = d.Bytes()
+
+			if grown += len(f.Objects[n]); grown > maxGrowth {
+				return nil, errGrowth
+			}
 			continue
 		}
 
@@ -89,17 +105,19 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 	return pages, nil
 }
 
-// ownAnnotations moves annotations that are written inside a page into objects.
-func ownAnnotations(f *pdffile.File, page *pdffile.Dict) {
+// ownAnnotations moves annotations that are written inside a page into objects. It returns the size of these objects.
+func ownAnnotations(f *pdffile.File, page *pdffile.Dict) (size int) {
 	value := page.Get("Annots")
 	if value == nil {
-		return
+		return 0
 	}
 
 	var kept [][]byte
 
 	for _, a := range arrayOf(f, value) {
 		if bytes.HasPrefix(a, []byte("<<")) {
+			const overhead = 64 // of an object in memory
+			size += len(a) + overhead
 			a = []byte(pdffile.RefTo(f.Add(a)))
 		}
 
@@ -108,6 +126,8 @@ func ownAnnotations(f *pdffile.File, page *pdffile.Dict) {
 		}
 	}
 	page.Set("Annots", array(kept))
+
+	return size
 }
 
 // resolve follows references to the value that they stand for, or to nil.

@@ -21,13 +21,19 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 	labels := numbered(f, dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("PageLabels"))
 	newLabels := map[int][]byte{}
 
+	from := -1 // the page whose label counts on
+
 	for i, n := range pages {
+		if labels[i] != nil {
+			from = i
+		}
+
 		if !selected(i + 1) {
 			x.gone[n] = true
 			continue
 		}
 
-		if label := labelOf(f, labels, i); label != nil {
+		if label := labelOf(f, labels[from], i-from); label != nil {
 			newLabels[len(x.kept)] = label
 		}
 		x.index[n] = len(x.kept)
@@ -92,26 +98,22 @@ type extraction struct {
 	named map[string]bool
 }
 
-// labelOf returns the label of page i as an entry of its own, or nil if no page has labels.
-func labelOf(f *pdffile.File, labels map[int][]byte, i int) []byte {
-	for at := i; at >= 0; at-- {
-		if labels[at] == nil {
-			continue
-		}
-		d := dictOf(f, labels[at])
+// labelOf returns a page label that counts on by some pages, as an entry of its own. It is nil for a nil label.
+func labelOf(f *pdffile.File, label []byte, pages int) []byte {
+	if label == nil {
+		return nil
+	}
+	d := dictOf(f, label)
 
-		if d.Get("S") != nil {
-			start, err := strconv.Atoi(string(d.Get("St")))
-			if err != nil {
-				start = 1
-			}
-			d.Set("St", strconv.Itoa(start+i-at))
+	if d.Get("S") != nil {
+		start, err := strconv.Atoi(string(d.Get("St")))
+		if err != nil {
+			start = 1
 		}
-
-		return d.Bytes()
+		d.Set("St", strconv.Itoa(start+pages))
 	}
 
-	return nil
+	return d.Bytes()
 }
 
 // leads reports whether a destination leads to a kept page, or to another file.
@@ -324,6 +326,7 @@ func (x *extraction) form(catalog *pdffile.Dict) {
 	if catalog.Remove("AcroForm"); len(fields) > 0 {
 		form.Set("Fields", array(fields))
 		form.Remove("XFA")
+		form.Remove("CO") // it may name removed fields
 		catalog.Set("AcroForm", string(form.Bytes()))
 	}
 }

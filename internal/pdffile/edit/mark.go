@@ -203,11 +203,7 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 		return m, nil, err
 	}
 	page := dictOf(foreign, foreign.Objects[pages[0]])
-
-	box, err := visibleBox(foreign, page)
-	if err != nil {
-		return m, nil, err
-	}
+	box := visibleBox(foreign, page)
 
 	var content bytes.Buffer
 	for _, part := range arrayOf(foreign, page.Get("Contents")) {
@@ -228,7 +224,8 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 	form.Set("Type", "/XObject")
 	form.Set("Subtype", "/Form")
 	form.Set("BBox", fmt.Sprintf("[%s %s %s %s]", decimal(box[0]), decimal(box[1]), decimal(box[2]), decimal(box[3])))
-	form.Set("Matrix", fmt.Sprintf("[1 0 0 1 %s %s]", decimal(-box[0]), decimal(-box[1])))
+	matrix, width, height := upright(box, rotation(foreign, page))
+	form.Set("Matrix", matrix)
 	form.Set("Resources", string(resources))
 	number := foreign.Add(nil)
 	foreign.SetStream(number, form, parse.Untag(content.Bytes()))
@@ -242,5 +239,21 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 		f.Objects = append(f.Objects, pdffile.Renumber(o, func(n int) int { return n + base }))
 	}
 
-	return Mark{Form: base + number, Width: box[2] - box[0], Height: box[3] - box[1]}, warnings, nil
+	return Mark{Form: base + number, Width: width, Height: height}, warnings, nil
+}
+
+// upright returns the matrix that moves a page's box to the origin as it is shown, and its size there.
+func upright(box rect, turned int) (matrix string, width, height float64) {
+	width, height = box[2]-box[0], box[3]-box[1]
+
+	switch turned {
+	case 90:
+		return fmt.Sprintf("[0 -1 1 0 %s %s]", decimal(-box[1]), decimal(box[2])), height, width
+	case 180:
+		return fmt.Sprintf("[-1 0 0 -1 %s %s]", decimal(box[2]), decimal(box[3])), width, height
+	case 270:
+		return fmt.Sprintf("[0 1 -1 0 %s %s]", decimal(box[3]), decimal(-box[0])), height, width
+	}
+
+	return fmt.Sprintf("[1 0 0 1 %s %s]", decimal(-box[0]), decimal(-box[1])), width, height
 }

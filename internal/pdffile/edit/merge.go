@@ -214,6 +214,8 @@ func (m *merger) renameDestinations(i int, f *pdffile.File, catalog pdffile.Dict
 
 		if at, ok := f.Object(value); ok {
 			f.Objects[at] = dests.Bytes()
+		} else {
+			catalog.Set("Dests", string(dests.Bytes())) // sets it for the caller as well
 		}
 	}
 

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,6 +89,8 @@ type stamping struct {
 	draws map[string]int
 	// resources are the extended resources, by those that a page had.
 	resources map[string]resourcesOf
+	// grown is the number of bytes that were added.
+	grown int
 }
 
 // resourcesOf are resources with the mark in them, and its name.
@@ -100,12 +101,12 @@ type resourcesOf struct {
 
 func (s *stamping) page(n int) error {
 	page := dictOf(s.file, s.file.Objects[n])
-
-	box, err := visibleBox(s.file, page)
-	if err != nil {
-		return err
-	}
+	box := visibleBox(s.file, page)
 	r := s.withMark(page.Get("Resources"))
+
+	if s.grown > maxGrowth {
+		return errGrowth
+	}
 	m := s.matrix(box, rotation(s.file, page))
 	content := fmt.Sprintf(
 		"/Artifact <</Type /Pagination /Subtype /Watermark>> BDC\nq\n/%s gs\n%s cm\n/%s Do\nQ\nEMC\n",
@@ -136,6 +137,7 @@ func (s *stamping) page(n int) error {
 		contents = append(slices.Insert(contents, 0, ref(s.save)), ref(s.end), ref(draw))
 	}
 	page.Set("Contents", array(contents))
+	s.grown += len(page.Get("Contents"))
 	page.Set("Resources", pdffile.RefTo(r.object))
 	s.file.Objects[n] = page.Bytes()
 
@@ -163,6 +165,7 @@ func (s *stamping) withMark(value []byte) resourcesOf {
 	resources.Set("XObject", string(forms.Bytes()))
 	resources.Set("ExtGState", string(states.Bytes()))
 	r.object = f.Add(resources.Bytes())
+	s.grown += len(f.Objects[r.object])
 	s.resources[string(value)] = r
 
 	return r
@@ -171,15 +174,25 @@ func (s *stamping) withMark(value []byte) resourcesOf {
 // rect is a rectangle: left, bottom, right, top.
 type rect [4]float64
 
-// visibleBox returns the part of a page that is shown.
-func visibleBox(f *pdffile.File, page pdffile.Dict) (rect, error) {
-	for _, key := range []string{"CropBox", "MediaBox"} {
-		if b, ok := readRect(f, page.Get(key)); ok {
-			return b, nil
-		}
+// visibleBox returns the part of a page that is shown: the crop box within the media box. As in other readers, a page
+// without a size has the size Letter.
+func visibleBox(f *pdffile.File, page pdffile.Dict) rect {
+	media, ok := readRect(f, page.Get("MediaBox"))
+	if !ok {
+		media = rect{0, 0, 612, 792}
 	}
 
-	return rect{}, errors.New("the page has no size")
+	crop, ok := readRect(f, page.Get("CropBox"))
+	if !ok {
+		return media
+	}
+	both := rect{max(crop[0], media[0]), max(crop[1], media[1]), min(crop[2], media[2]), min(crop[3], media[3])}
+
+	if both[0] >= both[2] || both[1] >= both[3] {
+		return media
+	}
+
+	return both
 }
 
 func readRect(f *pdffile.File, value []byte) (b rect, ok bool) {

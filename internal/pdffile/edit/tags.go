@@ -24,6 +24,7 @@ type tags struct {
 func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 	root := dictOf(f, catalog.Get("StructTreeRoot"))
 	if root == nil {
+		dropParents(f)
 		return false
 	}
 	renamed := t.renameRoles(i, f, root)
@@ -57,6 +58,21 @@ func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 	}
 
 	return true
+}
+
+// dropParents removes the keys of a tree that the file does not have. They would name tags of other files.
+func dropParents(f *pdffile.File) {
+	for n, o := range f.Objects {
+		if !bytes.Contains(o, []byte("/StructParent")) {
+			continue
+		}
+
+		if d, rest, err := pdffile.ReadDict(o); err == nil {
+			d.Remove("StructParent")
+			d.Remove("StructParents")
+			f.Objects[n] = append(d.Bytes(), rest...)
+		}
+	}
 }
 
 func isElement(d pdffile.Dict) bool {

@@ -26,6 +26,7 @@ type typeface struct {
 	text    map[int]string
 	widths  map[int]float64
 	missing float64 // width of other codes
+	steps   int     // codes that were read
 }
 
 // maxCodes limits the entries of one map of a font.
@@ -51,6 +52,9 @@ func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
 	return f
 }
 
+// maxSteps limits the codes that are read for one font. Its maps may name each code many times.
+const maxSteps = 8 * maxCodes
+
 func (r *Reader) readFont(d pdffile.Dict) *typeface {
 	f := &typeface{text: map[int]string{}, widths: map[int]float64{}, missing: 0.5}
 
@@ -65,12 +69,18 @@ func (r *Reader) readFont(d pdffile.Dict) *typeface {
 
 	if object := r.value(d.Get("ToUnicode")); pdffile.IsStream(object) {
 		const maxMap = 8 << 20
-		if content, err := parse.Unpack(r.file, object, maxMap); err == nil {
+		if content, err := r.unpack(object, maxMap); err == nil {
 			f.readMap(content)
 		}
 	}
 
 	return f
+}
+
+// step counts a code that is read. It reports whether there were too many.
+func (f *typeface) step() (tooMany bool) {
+	f.steps++
+	return f.steps > maxSteps
 }
 
 // readWide reads the widths of a composite font (ISO 32000-2, 9.7.4.3).
@@ -87,7 +97,7 @@ func (f *typeface) readWide(r *Reader, d pdffile.Dict) {
 	}
 	list := r.array(font.Get("W"))
 
-	for len(list) > 1 {
+	for len(list) > 1 && !f.step() {
 		first, err := strconv.Atoi(string(r.value(list[0])))
 		if err != nil || first < 0 || first >= maxCodes {
 			return
@@ -97,6 +107,10 @@ func (f *typeface) readWide(r *Reader, d pdffile.Dict) {
 			for i, v := range r.array(each) {
 				width, _ := pdffile.Decimal(r.value(v))
 				f.widths[first+i] = width / 1000
+
+				if f.step() {
+					return
+				}
 			}
 			list = list[2:]
 			continue
@@ -108,7 +122,7 @@ func (f *typeface) readWide(r *Reader, d pdffile.Dict) {
 		last, _ := strconv.Atoi(string(r.value(list[1]))) // 0 if malformed
 		width, _ := pdffile.Decimal(r.value(list[2]))
 
-		for code := first; code <= min(last, maxCodes); code++ {
+		for code := first; code <= min(last, maxCodes) && !f.step(); code++ {
 			f.widths[code] = width / 1000
 		}
 		list = list[3:]
@@ -132,9 +146,13 @@ func (f *typeface) readSimple(r *Reader, d pdffile.Dict) {
 			continue
 		}
 
+		if f.step() {
+			return
+		}
+
 		if name, ok := bytes.CutPrefix(v, []byte("/")); ok {
 			if code >= 0 && code < 256 {
-				f.text[code] = textOfGlyph(string(name))
+				f.text[code] = r.names.text(string(name))
 			}
 			code++
 		}
@@ -216,16 +234,16 @@ func (f *typeface) readMap(content []byte) {
 			rest = more
 			values := parse.Values(body)
 
-			for section.end == "endbfchar" && len(values) > 1 && len(f.text) < maxCodes {
+			for section.end == "endbfchar" && len(values) > 1 && !f.step() {
 				f.text[code(values[0])] = text(values[1], 0)
 				values = values[2:]
 			}
 
-			for section.end == "endbfrange" && len(values) > 2 && len(f.text) < maxCodes {
+			for section.end == "endbfrange" && len(values) > 2 && !f.step() {
 				first, last := code(values[0]), code(values[1])
 				each, _ := pdffile.ReadArray(values[2])
 
-				for c := first; c <= min(last, first+maxCodes); c++ {
+				for c := first; c <= min(last, first+maxCodes) && !f.step(); c++ {
 					if i := c - first; values[2][0] != '[' {
 						f.text[c] = text(values[2], i)
 					} else if i < len(each) {

@@ -37,8 +37,11 @@ phi φ chi χ psi ψ omega ω infinity ∞ partialdiff ∂ summation ∑ product
 greaterequal ≥ notequal ≠ approxequal ≈ element ∈ arrowright → arrowleft ← arrowup ↑ arrowdown ↓ lozenge ◊
 nbspace   sfthyphen - dotlessj ȷ`
 
-// textOfGlyph returns the text of a glyph name, or "" if the name says nothing.
-func textOfGlyph(name string) string {
+// glyphTexts are the texts of the names in glyphNames. The zero value is ready.
+type glyphTexts map[string]string
+
+// text returns the text of a glyph name, or "" if the name says nothing.
+func (g *glyphTexts) text(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 
 	if utf8.RuneCountInString(name) == 1 {
@@ -48,12 +51,20 @@ func textOfGlyph(name string) string {
 	if name == "space" || name == "nbspace" {
 		return " "
 	}
-	fields := strings.Fields(glyphNames)
 
-	for i := 1; i+1 < len(fields); i++ {
-		if fields[i] == name && len(fields[i]) > 1 {
-			return fields[i+1]
+	if *g == nil {
+		*g = glyphTexts{}
+		fields := strings.Fields(glyphNames)
+
+		for i := 1; i+1 < len(fields); i++ {
+			if known := (*g)[fields[i]]; len(fields[i]) > 1 && known == "" {
+				(*g)[fields[i]] = fields[i+1]
+			}
 		}
+	}
+
+	if text := (*g)[name]; text != "" {
+		return text
 	}
 
 	for _, prefix := range []string{"uni", "u"} {

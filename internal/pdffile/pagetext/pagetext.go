@@ -26,6 +26,7 @@ var ErrTooMuch = errors.New("the pages of the PDF draw too much")
 type Reader struct {
 	file       *pdffile.File
 	fonts      map[string]*typeface
+	names      glyphTexts
 	operations int
 	written    int
 }
@@ -47,13 +48,13 @@ func (r *Reader) Page(number int) (string, error) {
 	var content bytes.Buffer
 
 	for _, part := range r.contents(page.Get("Contents")) {
-		stream, err := parse.Unpack(r.file, r.value(part), maxContent)
-		if err != nil {
-			continue // a damaged part has no text
+		stream, err := r.unpack(r.value(part), maxContent-content.Len())
+		if errors.Is(err, ErrTooMuch) {
+			return "", err
 		}
 
-		if content.Len()+len(stream) > maxContent {
-			return "", ErrTooMuch
+		if err != nil {
+			continue // a damaged part has no text
 		}
 		content.Write(stream)
 		content.WriteByte('\n')
@@ -64,6 +65,30 @@ func (r *Reader) Page(number int) (string, error) {
 	}
 
 	return tidy(p.out.String()), nil
+}
+
+// unpack unpacks a stream. Its size counts as operations, because a page may draw one stream many times. Errors:
+// ErrTooMuch, and those of damaged streams.
+func (r *Reader) unpack(object []byte, limit int) ([]byte, error) {
+	content, err := parse.Unpack(r.file, object, limit)
+	if errors.Is(err, parse.ErrTooLarge) {
+		return nil, ErrTooMuch
+	}
+
+	if spent := r.spend(1 + (len(object)+len(content))/100); spent != nil {
+		return nil, spent
+	}
+
+	return content, err
+}
+
+// spend counts operations.
+func (r *Reader) spend(operations int) error {
+	if r.operations += operations; r.operations > maxOperations {
+		return ErrTooMuch
+	}
+
+	return nil
 }
 
 // tidy removes spaces at the ends of lines, and soft hyphens.
@@ -197,8 +222,8 @@ func readMatrix(operands [][]byte) (m matrix) {
 }
 
 func (c *canvas) visit(op parse.Operation) error {
-	if c.reader.operations++; c.reader.operations > maxOperations {
-		return ErrTooMuch
+	if err := c.reader.spend(1); err != nil {
+		return err
 	}
 	args := op.Operands
 
@@ -306,13 +331,13 @@ func (c *canvas) draw(args [][]byte) error {
 		return nil
 	}
 
-	content, err := parse.Unpack(c.reader.file, object, maxContent)
+	content, err := c.reader.unpack(object, maxContent)
+	if errors.Is(err, ErrTooMuch) {
+		return err
+	}
+
 	if err != nil {
 		return nil
-	}
-	// Reading counts, because a form may draw others many times.
-	if c.reader.operations += len(content) / 100; c.reader.operations > maxOperations {
-		return ErrTooMuch
 	}
 	inner := c.state
 

@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"strconv"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"presswork/internal/pdffile"
 )
 
@@ -154,7 +156,7 @@ func (c *decryption) key(number, generation int) *objectKey {
 
 func (k *objectKey) text(in []byte) []byte { return k.open(k.strings, in) }
 
-// stream decrypts the content of a stream and removes a Crypt filter from its dictionary.
+// stream decrypts the content of a stream.
 func (k *objectKey) stream(d pdffile.Dict, in []byte) []byte {
 	if k == nil || string(d.Get("Type")) == "/Metadata" && !k.metadata {
 		return in
@@ -212,19 +214,33 @@ type handler struct {
 // key returns the key of the file, or nil if the password is wrong. owner reports that it is the owner's.
 func (h *handler) key(password string) (key []byte, owner bool) {
 	if h.revision >= 5 {
-		return h.longKey(pdffile.NormalPassword(password))
+		const longest = 127 // bytes; the hash reads the password thousands of times
+		word := pdffile.NormalPassword(password)
+
+		return h.longKey(word[:min(longest, len(word))])
 	}
 
 	if len(h.owner) < 32 || len(h.user) < 32 {
 		return nil, false
 	}
-	word := []byte(password)
+	words := [][]byte{[]byte(password)}
 
-	if key = h.userKey(h.userOf(word)); key != nil {
-		return key, true
+	// The standard asks for PDFDocEncoding, which is Latin-1 for most letters; some programs write UTF-8.
+	if latin, err := charmap.ISO8859_1.NewEncoder().Bytes(words[0]); err == nil {
+		words = append(words, latin)
 	}
 
-	return h.userKey(word), false
+	for _, word := range words {
+		if key = h.userKey(h.userOf(word)); key != nil {
+			return key, true
+		}
+
+		if key = h.userKey(word); key != nil {
+			return key, false
+		}
+	}
+
+	return nil, false
 }
 
 // longKey is algorithm 2.A of ISO 32000-2 for revisions 5 and 6.

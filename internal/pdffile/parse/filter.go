@@ -17,10 +17,8 @@ import (
 // ErrFilter is returned for streams whose filter has no text or tables in it, such as those of pictures.
 var ErrFilter = errors.New("the stream uses a filter of pictures")
 
-var errLarge = errors.New("a stream unpacks to too much data")
-
 // Unpack returns the unpacked content of a stream object, at most limit bytes. A stream that breaks off gives the
-// part before. Errors: ErrFilter, or content that exceeds the limit.
+// part before. Errors: ErrFilter, ErrTooLarge.
 func Unpack(f *pdffile.File, object []byte, limit int) ([]byte, error) {
 	d, rest, err := pdffile.ReadDict(object)
 	if err != nil {
@@ -121,7 +119,7 @@ func readUpTo(r io.Reader, limit int) ([]byte, error) {
 	_, err := out.ReadFrom(io.LimitReader(r, int64(limit)+1))
 	switch {
 	case out.Len() > limit:
-		return nil, errLarge
+		return nil, ErrTooLarge
 	case err != nil && out.Len() == 0:
 		return nil, err
 	}
@@ -174,7 +172,7 @@ func unLZW(in []byte, limit int, early bool) ([]byte, error) {
 		}
 
 		if len(out) > limit {
-			return nil, errLarge
+			return nil, ErrTooLarge
 		}
 
 		if last.length > 0 && len(table) < 4096 {
@@ -208,7 +206,7 @@ func unRunLength(in []byte, limit int) (out []byte, err error) {
 		}
 
 		if len(out) > limit {
-			return nil, errLarge
+			return nil, ErrTooLarge
 		}
 	}
 

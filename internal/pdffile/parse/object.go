@@ -84,10 +84,28 @@ func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, 
 	if string(d.Get("Type")) != "/XRef" {
 		content = key.stream(d, content)
 	}
+	dropCrypt(&d)
 	d.Set("Length", strconv.Itoa(len(content)))
 	object = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 
 	return number, object, end, nil
+}
+
+// dropCrypt removes a leading Crypt filter, because the result is not encrypted, or is encrypted as a whole.
+func dropCrypt(d *pdffile.Dict) {
+	filters, err := pdffile.ReadArray(d.Get("Filter"))
+	if err != nil || len(filters) == 0 || string(filters[0]) != "/Crypt" {
+		return
+	}
+
+	for _, key := range []string{"Filter", "DecodeParms"} {
+		values, err := pdffile.ReadArray(d.Get(key))
+		if err != nil || len(values) < 2 {
+			d.Remove(key)
+			continue
+		}
+		d.Set(key, "["+string(bytes.Join(values[1:], []byte(" ")))+"]")
+	}
 }
 
 // content returns the data of a stream that begins at start, and the offset after it. A wrong length is replaced by
@@ -189,10 +207,6 @@ func (r *reader) unpackStream(stream int) (*objectStream, error) {
 	}
 
 	content, err := Unpack(&pdffile.File{}, object, r.budget)
-	if errors.Is(err, errLarge) {
-		err = ErrTooLarge
-	}
-
 	if err == nil {
 		err = r.spend(len(content))
 	}

@@ -75,10 +75,9 @@ func Read(data []byte, password string) (*Document, error) {
 		return nil, repairError(damage, err)
 	}
 
-	if d, err = r.document(); err != nil {
+	if d, err = r.document(true); err != nil {
 		return nil, repairError(damage, err)
 	}
-	d.Repaired = true
 
 	return d, nil
 }
@@ -110,15 +109,19 @@ func (r *reader) read(password string) (*Document, error) {
 		return nil, err
 	}
 
-	return r.document()
+	return r.document(false)
 }
 
-// document reads all objects of the table.
-func (r *reader) document() (*Document, error) {
+// document reads all objects of the table. It skips malformed objects of a repaired file.
+func (r *reader) document(repaired bool) (*Document, error) {
 	f := &pdffile.File{Objects: make([][]byte, max(len(r.table), 1))}
 
 	for n := range r.table {
 		object, err := r.object(n)
+		if repaired && err != nil && !errors.Is(err, ErrTooLarge) {
+			continue // other readers treat it as null
+		}
+
 		if err != nil {
 			return nil, fmt.Errorf("object %d: %w", n, err)
 		}
@@ -134,7 +137,7 @@ func (r *reader) document() (*Document, error) {
 	if err := findRoot(f, r.trailer); err != nil {
 		return nil, err
 	}
-	d := &Document{File: f, Owner: true}
+	d := &Document{File: f, Owner: true, Repaired: repaired}
 	d.Version = version(r.data, f)
 
 	if n, ok := f.Object(r.trailer.Get("Encrypt")); ok {

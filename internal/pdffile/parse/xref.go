@@ -36,15 +36,11 @@ func (r *reader) readTable() error {
 	}
 	seen := map[int]bool{}
 
-	for todo := []int{offset}; len(todo) > 0; {
-		offset, todo = todo[len(todo)-1], todo[:len(todo)-1]
+	for !seen[offset] {
 		if offset <= 0 || offset >= len(r.data) || len(seen) > maxRevisions {
 			return errTable
 		}
 
-		if seen[offset] {
-			continue
-		}
 		seen[offset] = true
 
 		trailer, err := r.readSection(offset)
@@ -55,15 +51,15 @@ func (r *reader) readTable() error {
 		if r.trailer == nil {
 			r.trailer = trailer
 		}
-		// The last element is read next: a hybrid file's stream before the earlier revision.
-		for _, key := range []string{"Prev", "XRefStm"} {
-			if n, err := strconv.Atoi(string(trailer.Get(key))); err == nil {
-				todo = append(todo, n)
-			}
+
+		previous, err := strconv.Atoi(string(trailer.Get("Prev")))
+		if err != nil { // the first revision
+			return nil
 		}
+		offset = previous
 	}
 
-	return nil
+	return nil // the revisions are a cycle
 }
 
 // readSection reads one cross-reference table or stream and returns its trailer.
@@ -73,8 +69,9 @@ func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 		return r.readStreamSection(offset)
 	}
 
-	for !l.keyword("trailer") {
+	var free []int
 
+	for !l.keyword("trailer") {
 		first, ok1 := l.integer()
 		count, ok2 := l.integer()
 
@@ -93,7 +90,8 @@ func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 			}
 
 			if kind == "f" {
-				place = -1
+				free = append(free, n)
+				continue
 			}
 			r.set(n, entry{offset: place})
 		}
@@ -107,9 +105,24 @@ func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 	if err != nil {
 		return nil, errTable
 	}
-	trailer, _, err := pdffile.ReadDict(object)
 
-	return trailer, err
+	trailer, _, err := pdffile.ReadDict(object)
+	if err != nil {
+		return nil, err
+	}
+
+	// The table of a hybrid file lists the objects of this stream as free (ISO 32000-2, 7.5.8.4).
+	if at, err := strconv.Atoi(string(trailer.Get("XRefStm"))); err == nil && at > 0 && at < len(r.data) {
+		if _, err := r.readStreamSection(at); err != nil {
+			return nil, err
+		}
+	}
+
+	for _, n := range free {
+		r.set(n, entry{offset: -1})
+	}
+
+	return trailer, nil
 }
 
 // readStreamSection reads a cross-reference stream (ISO 32000-2, 7.5.8).
