@@ -17,7 +17,8 @@ func wells() map[string]string {
 		"wells/index.qmd":       "# Preface {-}\n\nSee @sec-depth, [two](text/two.html#sec-depth) and [long](/text/long.qmd).\n",
 		"wells/text/one.qmd":    "---\ntitle: First\n---\n\n## Start\n\nAs in [@tide].\n\n{{< include /notes/_note.qmd >}}\n\n![Pic](../img/p.svg){#fig-one}\n",
 		"wells/text/two.qmd":    "# Second\n\n## Depth {#sec-depth}\n\n@fig-one, [@tide].\n\n![Pic](/img/p.svg){#fig-two}\n",
-		"wells/text/long.qmd":   "# Tables\n\n## More\n",
+		"wells/text/long.qmd":   "---\nparams:\n  year: 2026\n---\n# Tables\n\n## More\n\nIn {{< meta title >}} {{< var v.no >}}, `r params$year`.\n",
+		"wells/_variables.yml":  "v:\n  no: 1.2\n",
 		"wells/notes/_note.qmd": "Included from the book.\n",
 		"wells/img/p.svg":       `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>`,
 		"wells/refs.bib":        "@book{tide, title={Tides}, author={Abel, Ann}, year={2001}, publisher={Coast}}\n",
@@ -36,7 +37,7 @@ func TestMD2PDFPrintsABookFolder(t *testing.T) {
 
 	for _, want := range []string{
 		"<title>Wells</title>", "A guide", "Ada Penrose", `class="toc"`, "Included from the book.",
-		">Basics<", "1\u2002First", "1.1\u2002Start", "2.1\u2002Depth", "A\u2002Tables", "A.1\u2002More",
+		">Basics<", "1\u2002First", "1.1\u2002Start", "2.1\u2002Depth", "A\u2002Tables", "A.1\u2002More", "In Wells 1.2, 2026.",
 		`<a href="#sec-depth">two</a>`, `<a href="#tables">long</a>`, "Section\u00a02.1",
 		"Figure\u00a01.1:", "Figure\u00a02.1:", `Abel, Ann.`,
 	} {

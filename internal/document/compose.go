@@ -1,7 +1,6 @@
 package document
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,7 +16,6 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/dates"
-	"presswork/internal/document/merge"
 	"presswork/internal/document/metadata"
 	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
@@ -252,59 +250,6 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	return c.planned(composed, plan, plan.finish, o), nil
 }
 
-// parse parses the document, with its Parts after it.
-func (c *Converter) parse(
-	ctx context.Context,
-	d Document,
-	matter metadata.FrontMatter,
-	o presswork.Options,
-	theme themes.Theme,
-) (markdown.Document, error) {
-	if len(d.Parts) == 0 {
-		settings := c.markdownOptions(d, matter, o, theme)
-		settings.Title = titleAbove(matter, o)
-
-		return c.markdown.Parse(ctx, matter.Body, settings)
-	}
-
-	source := func(d Document, matter metadata.FrontMatter, title string) merge.Source {
-		settings := c.markdownOptions(d, matter, o, theme)
-		settings.Title = title
-
-		return merge.Source{Path: d.Path, Content: matter.Body, Options: settings}
-	}
-	sources := []merge.Source{source(d, matter, titleAbove(matter, o))}
-
-	if len(bytes.TrimSpace(matter.Body)) == 0 { // the title stands above the parts, not in a part of its own
-		sources[0].Options.Title = ""
-	}
-
-	for _, p := range d.Parts {
-		matter, err := check(p.Content, presswork.Options{}, p.Folder != "")
-		if err != nil {
-			return markdown.Document{}, merge.NameFile(merge.Name(p.Path, p.Folder != ""), err)
-		}
-		part := d
-		part.Path, part.Folder, part.Filename = p.Path, p.Folder, ""
-		part.Asset, part.Include, part.Place = p.Asset, p.Include, p.Place
-		s := source(part, matter, cmp.Or(matter.Options.Title, p.Title))
-		s.Appendix, s.Options.Shift, s.Options.BookPart = p.Appendix, p.Shift, p.BookPart
-		sources = append(sources, s)
-	}
-
-	whole, err := merge.Parse(ctx, c.markdown.Parse, sources)
-	if err == nil && whole.Parts > maxDivided {
-		err = fault.Errorf(
-			fault.ContentTooComplex,
-			"the files have %d parts together; at most %d are allowed",
-			whole.Parts,
-			maxDivided,
-		)
-	}
-
-	return whole, err
-}
-
 func (c *Converter) markdownOptions(
 	d Document,
 	matter metadata.FrontMatter,
@@ -332,6 +277,7 @@ func (c *Converter) markdownOptions(
 		Folder:         d.Folder,
 		Substitutions:  matter.Substitutions,
 		Macros:         matter.Macros,
+		Variable:       variables(matter, d.Include),
 		Formats:        quartoFormats(d.Output),
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),

@@ -196,6 +196,10 @@ func (p *parserState) takeStructure(root ast.Node) {
 		quarto.TakeParts(root, p.src)
 	}
 
+	if bytes.Contains(p.src, []byte("panel-tabset")) {
+		quarto.TakeTabsets(root)
+	}
+
 	if isCell := codeblock.CellInfo().Match; p.dialect != GFM && bytes.Contains(p.src, []byte("```{")) {
 		quarto.DropOptions(root, p.src, isCell)
 	}

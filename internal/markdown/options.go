@@ -90,6 +90,9 @@ type Options struct {
 	// Folder is the folder of the document in a book, "." for the book's own. Include then opens the files of the
 	// book, by their clean paths in the book. Default: Include opens the files of the document's folder.
 	Folder string
+	// Variable returns the value of a variable of Quarto, of a kind of package quarto, and whether there is one.
+	// Nil: there is none.
+	Variable func(kind, name string) (string, bool)
 	// Substitutions are the texts that MyST puts in place of {{ name }}.
 	Substitutions map[string]string
 	// Macros are definitions in LaTeX, such as \newcommand{\R}{\mathbb{R}}, for the formulas of the document.

@@ -9,6 +9,7 @@ import (
 	"presswork/internal/markdown/dialect/liquid"
 	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/dialect/myst"
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/include"
 	"presswork/internal/markdown/source"
 )
@@ -48,6 +49,10 @@ func (p *parserState) rewrite(s *source.Source) error {
 			return err
 		}
 		p.warnings.list = append(p.warnings.list, found...)
+	}
+
+	if p.options.Variable != nil && p.dialect != GFM {
+		quarto.InsertVariables(s, p.options.Variable)
 	}
 
 	m := &myst.Reader{

@@ -70,6 +70,30 @@ func Read(content []byte) (FrontMatter, error) {
 	return m, nil
 }
 
+// Values returns all texts of fields. The key of a value in a map is that of the map, a dot and its own.
+func Values(fields []frontmatter.Field) map[string]string {
+	values := map[string]string{}
+
+	for _, f := range fields {
+		if v, err := f.Text(); err == nil {
+			addValues(values, f.Key, v)
+		}
+	}
+
+	return values
+}
+
+func addValues(values map[string]string, key string, v any) {
+	switch v := v.(type) {
+	case string:
+		values[key] = v
+	case map[string]any:
+		for name, inner := range v {
+			addValues(values, key+"."+name, inner)
+		}
+	}
+}
+
 // set takes one field.
 func (m *FrontMatter) set(f frontmatter.Field) {
 	fields := optionFields()

@@ -37,6 +37,14 @@ func WithoutCode(text []byte) []byte { return hideCode(text, true) }
 // WithoutFencedCode is WithoutCode for dialects that have no indented code.
 func WithoutFencedCode(text []byte) []byte { return hideCode(text, false) }
 
+// WithoutCodeBlocks is WithoutCode, but code spans stay.
+func WithoutCodeBlocks(text []byte) []byte {
+	out := bytes.Clone(text)
+	hideBlocks(out, true)
+
+	return out
+}
+
 func hideCode(text []byte, indented bool) []byte {
 	out := bytes.Clone(text)
 	hideBlocks(out, indented)

@@ -113,6 +113,10 @@ func (t *tag) single() bool {
 
 	address := t.text("src", "url", "image_path", "file", "image", "href", "link")
 
+	if address == "" && t.name == "video" && len(t.words) > 0 {
+		address = t.words[0]
+	}
+
 	text := source.OneLine(
 		t.text("title", "label", "caption", "note", "text", "alt", "summary", "header", "description"),
 	)
@@ -121,6 +125,8 @@ func (t *tag) single() bool {
 		t.with = t.picture(address)
 	case slices.Contains([]string{"ref", "relref", "link", "post_url"}, t.name) && len(t.words) > 0:
 		t.with = t.words[0]
+	case t.name == "kbd" && len(t.words) > 0:
+		t.with = "<kbd>" + strings.Join(t.words, " ") + "</kbd>"
 	case t.name == "pagebreak":
 		t.with = `\newpage`
 	case slices.Contains([]string{"since", "new-in", "deprecated-in"}, t.name) && len(t.words) > 0:

@@ -84,6 +84,31 @@ func TakeParts(root ast.Node, src []byte) {
 // partMark begins the title of a part or of the appendix.
 var partMark = regexp.MustCompile(`^(?:\((PART)(?:\\?\*)?\)|\(APPENDIX\))[ \t]+`)
 
+// TakeTabsets makes the headings in sets of tabs the titles of the tabs, which are printed one after another.
+func TakeTabsets(root ast.Node) {
+	tree.Each(root, func(n ast.Node) {
+		if _, ok := n.(*tree.Division); !ok || !tree.HasClass(n, "panel-tabset") {
+			return
+		}
+
+		level := 0 // of the titles: deeper headings are within a tab
+
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			h, ok := c.(*ast.Heading)
+			if !ok || level > 0 && h.Level > level {
+				continue
+			}
+			level = h.Level
+			title := ast.NewEmphasis(2)
+			tree.MoveChildren(h, title)
+			p := ast.NewParagraph()
+			p.AppendChild(p, title)
+			n.ReplaceChild(n, h, p)
+			c = p
+		}
+	})
+}
+
 // DropHidden removes the content that is not for an output format
 // (https://quarto.org/docs/authoring/conditional.html). formats are the names of the format.
 func DropHidden(root ast.Node, formats []string) {
