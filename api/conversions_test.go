@@ -162,6 +162,35 @@ func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 	post("/api/conversion", "").want(t, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
 }
 
+func TestHTMLDocumentsAreConverted(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	page := "<title>T</title><script>x()</script><h1 id=a>One</h1><p>*two*</p>"
+	want := "---\ntitle: \"T\"\n---\n\n# One {#a}\n\n<p>&#42;two&#42;</p>\n\n"
+
+	for name, r := range map[string]reply{
+		"body": h.do(http.MethodPost, "/api/conversion?theme=nord", strings.NewReader(page), "Content-Type: text/html"),
+		"form": h.form(file("content", "a.html", page)),
+	} {
+		r.want(t, http.StatusAccepted, "")
+		var task tasks.Convert
+
+		if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Content != want {
+			t.Errorf("%s: got %q, %v", name, task.Content, err)
+		}
+	}
+	deep := strings.NewReader(strings.Repeat("<div>", 1000))
+	h.do(http.MethodPost, "/api/conversion", deep, "Content-Type: text/html").want(t, 400, fault.InvalidRequest)
+	h.form(file("content", "a.docx", "PK")).want(t, 415, fault.UnsupportedMediaType)
+
+	word := "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+	r := h.do(http.MethodPost, "/api/conversion", strings.NewReader("PK"), "Content-Type: "+word)
+	if r.want(t, 415, fault.UnsupportedMediaType); !strings.Contains(string(r.body), "text/html, text/markdown") {
+		t.Errorf("got %s", r.body)
+	}
+}
+
 func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 	t.Parallel()
 	h := serve(t)

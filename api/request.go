@@ -47,20 +47,23 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 		if err = noQueryFields(c, "the form", other); err == nil {
 			req, err = s.parseMultipart(c, params["boundary"])
 		}
-	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
+	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain, fiber.MIMETextHTML:
 		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") &&
 			!strings.EqualFold(charset, "us-ascii") {
 			return req, fault.Errorf(fault.UnsupportedMediaType, "the charset is %s; allowed: utf-8",
 				input.Quote(charset))
 		}
-		req, err = s.parseText(c, other)
+
+		if req, err = s.parseText(c, other); err == nil && media == fiber.MIMETextHTML {
+			err = req.FromHTML()
+		}
 	case "application/zip", "application/x-zip-compressed":
 		req, err = s.parseArchive(c, other)
 	default:
 		return req, fault.Errorf(
 			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown "+
-				"(with curl: -H 'Content-Type: text/markdown')",
+			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/html, "+
+				"text/markdown (with curl: -H 'Content-Type: text/markdown')",
 			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}

@@ -16,6 +16,7 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/markdown/dialect/htmldoc"
 )
 
 // maxFilename is the longest file name of a result, in bytes.
@@ -156,7 +157,7 @@ func CleanFilename(name string) string {
 	}, name)
 
 	name = strings.Trim(name, " .")
-	for _, suffix := range []string{".pdf", ".html", ".epub", ".zip", ".md", ".markdown"} {
+	for _, suffix := range []string{".pdf", ".html", ".htm", ".epub", ".zip", ".md", ".markdown"} {
 		if cut := len(name) - len(suffix); cut > 0 && strings.EqualFold(name[cut:], suffix) {
 			name = name[:cut]
 			break
@@ -172,4 +173,29 @@ func CleanFilename(name string) string {
 	}
 
 	return name + ".pdf"
+}
+
+// FromHTML turns content that is HTML into Markdown. Errors: InvalidRequest.
+func (r *Conversion) FromHTML() error {
+	data, err := fromHTML([]byte(r.Content))
+	r.Content = string(data)
+
+	return err
+}
+
+func fromHTML(data []byte) ([]byte, error) {
+	data, err := htmldoc.Markdown(data)
+	if err != nil {
+		return nil, fault.Errorf(fault.InvalidRequest, "content is HTML that cannot be read; its elements may be nested 512 "+
+			"levels deep").
+			WithCause(err).
+			WithParam("content")
+	}
+
+	return data, nil
+}
+
+// isWord reports whether a file name ends as those of word processors do.
+func isWord(name string) bool {
+	return slices.Contains([]string{".docx", ".doc", ".odt", ".rtf"}, strings.ToLower(path.Ext(name)))
 }

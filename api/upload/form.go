@@ -10,6 +10,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/markdown/dialect/htmldoc"
 )
 
 const (
@@ -167,6 +168,17 @@ func (f *form) readContent(part io.Reader, name string) error {
 		return err
 	}
 	f.left.Content -= int64(len(data))
+
+	switch {
+	case htmldoc.IsName(name):
+		if data, err = fromHTML(data); err != nil {
+			return err
+		}
+	case isWord(name):
+		return fault.Errorf(fault.UnsupportedMediaType,
+			"%s is a Word document; allowed: Markdown and HTML; `presswork md2pdf` prints Word documents with pandoc",
+			input.Quote(name)).WithParam("content")
+	}
 	f.documents = append(f.documents, namedText{name, data})
 
 	return nil

@@ -64,6 +64,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
 		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
 			"standard input.\n" +
+			"HTML files (.html) are read as well, and Word files (.docx) if pandoc is installed.\n" +
 			"A Jupyter notebook (.ipynb) is printed with its stored outputs. " +
 			"A folder is printed as a book, in the order of _quarto.yml, _bookdown.yml, _toc.yml, myst.yml, book.toml, " +
 			"mkdocs.yml or SUMMARY.md.\n" +

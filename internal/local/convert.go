@@ -13,6 +13,7 @@ import (
 	"presswork/internal/analysis/finding"
 	"presswork/internal/document"
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect/htmldoc"
 )
 
 // maxSource bounds the bytes that are read of an input. It is far more than can be rendered, and ends /dev/zero.
@@ -165,17 +166,26 @@ func (c *Converter) document(
 		return c.book(ctx, in, sources)
 	}
 	var opened []*assets
+	var word wordFiles
 	closeFiles = func() {
 		for _, a := range opened {
 			a.close()
 		}
+		word.remove()
 	}
 
 	for i, path := range append([]string{in.Path}, in.Merge...) {
-		content, err := c.read(ctx, path, sources)
+		read, err := word.markdown(ctx, path)
+		var content []byte
+
+		if err == nil {
+			sources.add(path)
+			content, err = c.read(ctx, read, sources)
+		}
+
 		if err == nil {
 			var images *assets
-			if images, err = c.openAssets(path, sources); err == nil {
+			if images, err = c.openAssets(read, sources); err == nil {
 				opened = append(opened, images)
 			}
 		}
@@ -246,7 +256,20 @@ func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]
 		sources.add(path)
 	}
 
-	return Waiting(ctx, func() ([]byte, error) { return c.readAll(path) })
+	return Waiting(ctx, func() ([]byte, error) {
+		data, err := c.readAll(path)
+		if err != nil || !htmldoc.IsName(path) {
+			return data, err
+		}
+
+		if data, err = htmldoc.Markdown(data); err != nil {
+			return nil, fault.Errorf(fault.InvalidRequest, "it is HTML that cannot be read; its elements may be nested "+
+				"512 levels deep").
+				WithCause(err)
+		}
+
+		return data, nil
+	})
 }
 
 func (c *Converter) readAll(path string) ([]byte, error) {
