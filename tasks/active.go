@@ -33,7 +33,7 @@ type active struct {
 }
 
 // add adds a run and returns the function that removes it again.
-func (a *active) add(r *activeRun) (remove func()) {
+func (a *active) addRun(r *activeRun) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.runs[r] = struct{}{}
@@ -46,16 +46,16 @@ func (a *active) add(r *activeRun) (remove func()) {
 }
 
 // all returns the runs.
-func (a *active) all() []*activeRun {
+func (a *active) allRuns() []*activeRun {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	return slices.Collect(maps.Keys(a.runs))
 }
 
-// jobs returns the runs that belong to a job.
-func (a *active) jobs() []*activeRun {
-	return slices.DeleteFunc(a.all(), func(r *activeRun) bool { return r.fence == "" })
+// jobRuns returns the runs that belong to a job.
+func (a *active) jobRuns() []*activeRun {
+	return slices.DeleteFunc(a.allRuns(), func(r *activeRun) bool { return r.fence == "" })
 }
 
 // watchCancels ends the runs of cancelled jobs. A message on the channel ends them at once. Reading their records
@@ -82,7 +82,7 @@ func (s *Server) watchCancels(ctx context.Context) {
 				continue
 			}
 
-			for _, r := range s.active.jobs() {
+			for _, r := range s.active.jobRuns() {
 				if r.task == m.Payload {
 					r.end(ErrCancelled)
 				}
@@ -96,7 +96,7 @@ func (s *Server) watchCancels(ctx context.Context) {
 
 // checkActive reads the records of the running jobs, if there are any.
 func (s *Server) checkActive(ctx context.Context) {
-	runs := s.active.jobs()
+	runs := s.active.jobRuns()
 	if len(runs) == 0 {
 		return
 	}
@@ -138,12 +138,12 @@ func (s *Server) Progress(context.Context) error {
 
 func (s *Server) progress(at time.Time) error {
 	running := map[Queue]int{}
-	for _, r := range s.active.all() {
+	for _, r := range s.active.allRuns() {
 		running[s.slots.First(r.queue)]++
 	}
 	// Queues that share slots wait for one another, so a poll of any of them counts for all.
 	last := map[Queue]time.Time{}
-	for q, when := range s.dequeuer.LastLooks() {
+	for q, when := range s.dequeuer.LastPolls() {
 		if p := s.slots.First(q); when.After(last[p]) {
 			last[p] = when
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lineAge is the largest age of the queue's figures by which a submission is admitted.
-	lineAge = 100 * time.Millisecond
+	// maxBacklogAge is the largest age of the backlog that decides about a submission.
+	maxBacklogAge = 100 * time.Millisecond
 	// paceOver is the least time over which the pace of a queue is measured. paceGap is the time after which a
 	// measurement restarts, because no submission has read the queue since.
 	paceOver = 10 * time.Second
@@ -20,32 +20,32 @@ const (
 	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the free places. A queue that fills up
 	// keeps room for owners with few tasks.
 	ownerShare = 4
-	// longestAfter is the longest wait that a refused caller is advised, because the pace may change.
-	longestAfter = 5 * time.Minute
+	// maxRetryAfter is the longest wait that a refused caller is advised, because the pace may change.
+	maxRetryAfter = 5 * time.Minute
 )
 
-// line has the length of a queue and its pace.
-type line struct {
-	asynqext.Line
+// backlog has the length of a queue and its pace.
+type backlog struct {
+	asynqext.Backlog
 	pace pace
 }
 
 // pace measures how many tries of a queue end per second.
 type pace struct {
 	// since is the start of the current measuring period, before that of the previous one.
-	since, before mark
+	since, before paceMark
 	perSecond     float64 // 0: not known
 }
 
-// mark is the number of tries that had ended at a time.
-type mark struct {
+// endMark is the number of tries that had ended at a time.
+type paceMark struct {
 	done int64
 	at   time.Time
 }
 
-// seen returns the pace with one more measurement: done tries had ended at the time at.
-func (p pace) seen(done int64, at time.Time) pace {
-	now := mark{done, at}
+// measured returns the pace with one more measurement: done tries had ended at the time at.
+func (p pace) measured(done int64, at time.Time) pace {
+	now := paceMark{done, at}
 	if p.since.at.IsZero() || at.Sub(p.since.at) > paceGap || done < p.since.done {
 		return pace{since: now, before: now}
 	}
@@ -61,25 +61,25 @@ func (p pace) seen(done int64, at time.Time) pace {
 	return p
 }
 
-// after returns how long this number of tries takes, between a second and longestAfter. It returns 0 when the pace
+// timeFor returns how long this number of tries takes, between a second and maxRetryAfter. It returns 0 when the pace
 // is not known.
-func (p pace) after(tries float64) time.Duration {
+func (p pace) timeFor(tries float64) time.Duration {
 	if p.perSecond == 0 {
 		return 0
 	}
-	seconds := min(max(tries/p.perSecond, 1), longestAfter.Seconds())
+	seconds := min(max(tries/p.perSecond, 1), maxRetryAfter.Seconds())
 
 	return time.Duration(seconds * float64(time.Second))
 }
 
 // admit refuses a submission when Redis is almost full or when the queue is full or has too much work. It also
-// refuses an owner with too many tasks in it. The numbers are at most lineAge old.
+// refuses an owner with too many tasks in it. The numbers are at most maxBacklogAge old.
 func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 && c.maxWait == 0 {
 		return err
 	}
 
-	l, err := c.line(ctx, q)
+	l, err := c.queueBacklog(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if c.maxPending >= 0 && free <= 0 {
 		// Advise a wait until a tenth of the queue is done, so that callers who return find space.
 		return fault.Errorf(fault.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
-			WithAfter(l.pace.after(float64(l.Waiting) / 10))
+			WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
 	}
 	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free
 
@@ -97,40 +97,40 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 		return nil
 	}
 	// Read the owner's share only when the queue is crowded or late: it costs another round trip.
-	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.Exact())
+	own, oldest, err := asynqext.ReadOwnerBacklog(ctx, c.rdb, q, owner, c.clock.Exact())
 	switch {
 	case err != nil:
 		return record.Unavailable(err)
 	case crowded && own > ownerShare*free:
 		return fault.Errorf(
 			fault.QueueFull,
-			"%d jobs are waiting, %d of them of this key, and the free places are for other keys; try again later",
+			"%d jobs are waiting, %d of them of this key; the free places are reserved for other keys; try again later",
 			l.Waiting,
 			own,
-		).WithAfter(l.pace.after(float64(l.Waiting) / 10))
+		).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
 	case late && oldest > c.maxWait:
-		return fault.Errorf(fault.QueueFull, "jobs wait for %s already; try again later", oldest.Round(time.Second)).
-			WithAfter(l.pace.after(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
+		return fault.Errorf(fault.QueueFull, "jobs have waited for %s already; try again later", oldest.Round(time.Second)).
+			WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
 	}
 
 	return nil
 }
 
-// line returns the figures of a queue, at most lineAge old.
-func (c *Client) line(ctx context.Context, q Queue) (line, error) {
-	return c.lines[q].get(func(old line) (line, error) {
-		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.Exact())
+// queueBacklog returns the backlog of a queue, at most maxBacklogAge old.
+func (c *Client) queueBacklog(ctx context.Context, q Queue) (backlog, error) {
+	return c.backlogs[q].get(func(old backlog) (backlog, error) {
+		now, err := asynqext.ReadBacklog(ctx, c.rdb, q, c.clock.Exact())
 		if err != nil {
-			return line{}, record.Unavailable(err)
+			return backlog{}, record.Unavailable(err)
 		}
 
-		return line{now, old.pace.seen(now.Done, time.Now())}, nil
+		return backlog{now, old.pace.measured(now.Done, time.Now())}, nil
 	})
 }
 
-// figure is a value from Redis that is at most maxAge old when it is used. The first caller that finds it older
+// cachedValue is a value from Redis that is at most maxAge old when it is used. The first caller that finds it older
 // reads it again while the others use the old value. A burst of submissions therefore reads it once.
-type figure[T any] struct {
+type cachedValue[T any] struct {
 	maxAge time.Duration
 
 	mu    sync.Mutex
@@ -140,7 +140,7 @@ type figure[T any] struct {
 
 // get returns the value. It calls ask with the old value when that is too old. After an
 // error the other callers use the old value for another maxAge.
-func (f *figure[T]) get(ask func(old T) (T, error)) (T, error) {
+func (f *cachedValue[T]) get(ask func(old T) (T, error)) (T, error) {
 	f.mu.Lock()
 
 	value, stale := f.value, time.Since(f.at) > f.maxAge

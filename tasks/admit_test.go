@@ -102,22 +102,22 @@ func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		line line
+		line backlog
 		o    Options
 		want time.Duration
 	}{
 		"a tenth of the queue": {
-			line{asynqext.Line{Waiting: 1000}, pace{perSecond: 5}}, Options{MaxPending: 1000}, 20 * time.Second,
+			backlog{asynqext.Backlog{Waiting: 1000}, pace{perSecond: 5}}, Options{MaxPending: 1000}, 20 * time.Second,
 		},
 		"at least a second": {
-			line{asynqext.Line{Waiting: 10}, pace{perSecond: 50}}, Options{MaxPending: 10}, time.Second,
+			backlog{asynqext.Backlog{Waiting: 10}, pace{perSecond: 50}}, Options{MaxPending: 10}, time.Second,
 		},
 		"five minutes at most": {
-			line{asynqext.Line{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute,
+			backlog{asynqext.Backlog{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute,
 		},
-		"unknown pace": {line{asynqext.Line{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
+		"unknown pace": {backlog{asynqext.Backlog{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
 		"what is more than a minute": {
-			line{asynqext.Line{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}},
+			backlog{asynqext.Backlog{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}},
 			Options{MaxPending: -1, MaxWait: time.Minute},
 			time.Minute,
 		},
@@ -128,7 +128,7 @@ func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 			ctx := t.Context()
 			id := client.rdb.LIndex(ctx, AsynqPending(Render), 0).Val()
 			client.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
-			client.lines[Render] = &figure[line]{maxAge: time.Hour, value: c.line, at: time.Now()}
+			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.line, at: time.Now()}
 
 			err := submit("ann")
 			if e := fault.AsError(err); e == nil || e.Code != fault.QueueFull || e.After != c.want {
@@ -146,7 +146,7 @@ func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
 		t.Helper()
 
 		at = at.Add(after)
-		if p = p.seen(done, at); p.perSecond != want {
+		if p = p.measured(done, at); p.perSecond != want {
 			t.Errorf("%.2f tries a second after %d, want %.2f", p.perSecond, done, want)
 		}
 	}

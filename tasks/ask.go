@@ -88,7 +88,7 @@ func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload 
 			return cause
 		case cause != nil:
 			err = cause
-		case judge(err) != final && run.Attempt <= k.Retries:
+		case verdictOn(err) != final && run.Attempt <= k.Retries:
 			return fmt.Errorf("%w: %w", stream.ErrAgain, err)
 		}
 

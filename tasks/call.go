@@ -77,12 +77,12 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	return c.calls.Call(ctx, call)
 }
 
-// Waiting returns how many completions wait, at most lineAge ago. Errors: QueueUnavailable.
+// Waiting returns how many completions wait; the number is at most maxBacklogAge old. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return 0, err
 	}
-	l, err := c.line(ctx, Infer)
+	l, err := c.queueBacklog(ctx, Infer)
 
 	return l.Waiting, err
 }
@@ -129,9 +129,9 @@ func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) e
 		return err
 	}
 
-	place := asynqext.Place{Owner: call.Owner}
+	place := asynqext.Turn{Owner: call.Owner}
 	if hasOnlyCalls(t.Queue) {
-		place = asynqext.Place{
+		place = asynqext.Turn{
 			Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: announced()[t.Queue],
 		}
 	}
@@ -172,7 +172,7 @@ func HandleTools(s *Server, offer func() Offer, h func(ctx context.Context, run 
 func handleCalls(s *Server, kind Kind[CallTask], h func(ctx context.Context, run *stream.Run) error) {
 	HandlePlain(s, kind, func(ctx context.Context, t CallTask) error {
 		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {
-			return guarded(func() error { return h(ctx, run) })
+			return recoverPanic(func() error { return h(ctx, run) })
 		})
 	})
 }

@@ -35,10 +35,10 @@ type Client struct {
 	calls      *stream.Client
 	maxPending int64
 	maxWait    time.Duration
-	// lines holds the last known figures of each queue.
-	lines  map[Queue]*figure[line]
-	memory memory
-	log    *slog.Logger
+	// backlogs holds the last known figures of each queue.
+	backlogs map[Queue]*cachedValue[backlog]
+	memory   memory
+	log      *slog.Logger
 
 	metrics *Metrics
 
@@ -68,7 +68,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	}
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(QueueHook())
-	o.Metrics.Watch(rdb)
+	o.Metrics.ObserveClient(rdb)
 	now := clock.New(rdb, o.Log)
 	recs := record.New(rdb, now, o.Records, o.Metrics.countEnd)
 	c := &Client{
@@ -80,10 +80,10 @@ func NewClient(address string, o Options) (*Client, error) {
 		relay:      watch.NewRelay(recs, o.Log),
 		maxPending: o.MaxPending,
 		maxWait:    o.MaxWait,
-		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
+		memory:     memory{log: o.Log, full: cachedValue[bool]{maxAge: maxMemoryAge}},
 		log:        o.Log,
 		metrics:    o.Metrics,
-		lines:      map[Queue]*figure[line]{},
+		backlogs:   map[Queue]*cachedValue[backlog]{},
 	}
 
 	c.calls = stream.NewClient(
@@ -97,7 +97,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		},
 	)
 	for _, q := range Queues() {
-		c.lines[q] = &figure[line]{maxAge: lineAge}
+		c.backlogs[q] = &cachedValue[backlog]{maxAge: maxBacklogAge}
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 
@@ -141,14 +141,14 @@ func (c *Client) Job(ctx context.Context, id string) (Record, error) {
 		return Record{}, err
 	}
 
-	if err := c.place(ctx, []*record.Stored{job}); err != nil {
+	if err := c.setPositions(ctx, []*record.Stored{job}); err != nil {
 		return Record{}, err
 	}
 
 	return job.Record, nil
 }
 
-// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// ObserveClient follows a job's events after the sequence number since; since < 0 means from now on. ctx
 // bounds the opening only: the watch lasts until the job ends or Close.
 // Errors: NotFound, QueueUnavailable.
 func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
@@ -165,7 +165,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 		return Record{}, record.NotFound(id)
 	}
 
-	job, err := c.outbox.end(ctx, id, record.Ending{Status: presswork.Cancelled, Message: "cancelled by request"})
+	job, err := c.outbox.endJob(ctx, id, record.Ending{Status: presswork.Cancelled, Message: "cancelled by request"})
 	if errors.Is(err, record.ErrGone) {
 		return Record{}, record.NotFound(id)
 	}
@@ -182,7 +182,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
 
-	if err := asynqext.Leave(ctx, c.rdb, job.Queue, job.Owner, id); err != nil {
+	if err := asynqext.LeaveTurns(ctx, c.rdb, job.Queue, job.Owner, id); err != nil {
 		c.log.Debug("a cancelled job stays in its owner's queue until its turn", "job_id", id, "err", err)
 	}
 

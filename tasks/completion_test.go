@@ -90,9 +90,9 @@ func TestARunThatAsynqGaveUpDropsNoEnd(t *testing.T) {
 	c := asynqext.NewCompletion(slog.New(slog.DiscardHandler))
 	s := &Server{completion: c}
 	ctx, cancel := context.WithCancel(t.Context())
-	s.disown(ctx, "x")
+	s.dropTaskEnd(ctx, "x")
 	cancel()
-	s.disown(ctx, "y")
+	s.dropTaskEnd(ctx, "y")
 	var sent []string
 
 	for _, id := range []string{"x", "y"} {

@@ -24,14 +24,14 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 
 		return nil
 	case errors.Is(err, ErrSuperseded):
-		return s.superseded(run)
+		return s.concludeSuperseded(run)
 	case errors.Is(err, errDraining):
 		s.metrics.broken.WithLabelValues(returned).Inc()
 		return &retryError{cause: err}
 	}
-	v := judge(err)
+	v := verdictOn(err)
 
-	exhausted := v == again && tried >= h.retries || v == patient && s.clock.Now().Sub(run.Record.CreatedAt) > patience
+	exhausted := v == countedRetry && tried >= h.retries || v == uncountedRetry && s.clock.Now().Sub(run.Record.CreatedAt) > maxPatience
 	if v == final || exhausted {
 		// The run's context may have ended, and its result must still be written.
 		rec, ferr := run.finish(context.Background(), record.Failed("", public(err)))
@@ -42,15 +42,15 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 			s.settle(rec)
 
 			return nil
-		case record.Lost(ferr) != nil:
-			return s.superseded(run)
+		case record.LostCause(ferr) != nil:
+			return s.concludeSuperseded(run)
 		}
 
-		return &retryError{delay: delayOf(patient, 0, nil), cause: errors.Join(err, ferr)}
+		return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: errors.Join(err, ferr)}
 	}
 
 	delay := delayOf(v, tried, h.backoff)
-	if v == patient {
+	if v == uncountedRetry {
 		delay = delayOf(v, run.Attempt, nil)
 	}
 
@@ -63,12 +63,12 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		fault.CodeOf(err),
 		delay.Round(time.Second),
 	)
-	if err := run.holdOr(s.records.Warnings(message, nil)); err != nil {
+	if err := run.holdReport(s.records.Warnings(message, nil)); err != nil {
 		return err
 	}
 
-	if terr := run.writeReports(ctx); record.Lost(terr) != nil {
-		return s.superseded(run)
+	if terr := run.writeReports(ctx); record.LostCause(terr) != nil {
+		return s.concludeSuperseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
 	s.log.Warn(
@@ -87,12 +87,12 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		delay,
 	)
 
-	return &retryError{delay: delay, counted: v == again, cause: err}
+	return &retryError{delay: delay, counted: v == countedRetry, cause: err}
 }
 
-// superseded handles a run that may no longer update its job. It returns nil when the job has ended or is gone, so
+// concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or is gone, so
 // that the task is removed. Otherwise it returns errNotOurs.
-func (s *Server) superseded(run *Run) error {
+func (s *Server) concludeSuperseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
@@ -110,7 +110,7 @@ func (s *Server) superseded(run *Run) error {
 	}
 
 	if err == nil && rec.Status.Terminal() {
-		if err := s.outbox.clear(ctx, rec); err != nil {
+		if err := s.outbox.deleteObjects(ctx, rec); err != nil {
 			s.log.Warn("the objects of an ended job could not be deleted", "err", err)
 		}
 
@@ -122,21 +122,21 @@ func (s *Server) superseded(run *Run) error {
 	return errNotOurs
 }
 
-// notBegun handles a task whose run could not begin, because of err. It returns nil when the job needs no work,
+// concludeNotBegun handles a task whose run could not begin, because of err. It returns nil when the job needs no work,
 // and an error that retries the task otherwise.
-func (s *Server) notBegun(ctx context.Context, id string, err error) error {
+func (s *Server) concludeNotBegun(ctx context.Context, id string, err error) error {
 	switch {
-	case record.Lost(err) != nil:
+	case record.LostCause(err) != nil:
 		// Finished, cancelled or gone: the task is done.
 		s.log.Debug("the job of a task needs no work", "job_id", id, "reason", err)
 		// The job's last run may have stored an artifact before it died.
 		rec, err := s.records.Read(ctx, id)
 		if err == nil {
-			err = s.outbox.clear(ctx, rec)
+			err = s.outbox.deleteObjects(ctx, rec)
 		}
 
 		if err != nil {
-			return &retryError{delay: delayOf(patient, 0, nil), cause: err}
+			return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: err}
 		}
 
 		return nil
@@ -145,7 +145,7 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	}
 	s.log.Warn("a run could not begin; the task is retried", "job_id", id, "err", err)
 
-	return &retryError{delay: delayOf(patient, 0, nil), cause: err}
+	return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: err}
 }
 
 // countFailed counts a failed job in Asynq's counters. Asynq counts the task as a success, because it is not
@@ -159,22 +159,22 @@ func (s *Server) countFailed(q Queue) {
 	}
 }
 
-// disown keeps Asynq from writing the end of a task that another run owns, or whose end is already written. If
+// dropTaskEnd keeps Asynq from writing the end of a task that another run owns, or whose end is already written. If
 // Asynq's own context has ended, Asynq writes no end. A drop would then remove the end of the other run, so none
 // is registered.
-func (s *Server) disown(actx context.Context, id string) {
+func (s *Server) dropTaskEnd(actx context.Context, id string) {
 	if actx.Err() == nil {
 		s.completion.Drop(id)
 	}
 }
 
-// rejoin keeps a task in its owner's turns while it waits for its retry. If Redis does not answer, the task runs
+// rejoinTurns keeps a task in its owner's turns while it waits for its retry. If Redis does not answer, the task runs
 // when it reaches the end of the pending list.
-func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
+func (s *Server) rejoinTurns(q Queue, id string, delay time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
-	if err := asynqext.Rejoin(ctx, s.rdb, q, id, delay); err != nil {
+	if err := asynqext.RejoinTurns(ctx, s.rdb, q, id, delay); err != nil {
 		s.log.Debug("a retried task is not in its owner's turns", "task_id", id, "err", err)
 	}
 }
@@ -185,14 +185,14 @@ var errNotOurs = errors.New("another run owns the task")
 // errWritten is returned when the end of the task is already written. It must not be written again.
 var errWritten = errors.New("the end of the task is already written")
 
-// judge returns the verdict on an error. It knows the errors of this package and leaves the others to verdictOf.
-func judge(err error) verdict {
+// verdictOn returns the verdict on an error. It knows the errors of this package and leaves the others to verdictOf.
+func verdictOn(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final
 	}
 
 	if errors.Is(err, fault.ErrUnfit) {
-		return patient
+		return uncountedRetry
 	}
 
 	return verdictOf(err)

@@ -19,9 +19,9 @@ import (
 // dead letter keeps its task, and its sources stay in the store (see Client.Needed). It takes up to InlineLimit bytes
 // and an index entry of about 100 bytes. Completed jobs take nothing.
 
-// deadMost is the largest number of dead letters. The oldest are dropped first. With tasks of InlineLimit bytes
+// maxDeadLetters is the largest number of dead letters. The oldest are dropped first. With tasks of InlineLimit bytes
 // they take 32 MB of Redis.
-const deadMost = 2000
+const maxDeadLetters = 2000
 
 // deadTask is the stored form of a dead letter's Task.
 type deadTask struct {
@@ -32,9 +32,9 @@ type deadTask struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// bury makes a failed job a dead letter. It may be repeated. A job that was already retried does not become a dead
+// addDeadLetter makes a failed job a dead letter. It may be repeated. A job that was already retried does not become a dead
 // letter again.
-func (o *outbox) bury(ctx context.Context, id string) error {
+func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	task, err := o.records.Task(ctx, id)
 	if err != nil || task.Kind == "" {
 		return err
@@ -61,20 +61,20 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 		return record.Unavailable(err)
 	}
 
-	if count.Val() <= deadMost {
+	if count.Val() <= maxDeadLetters {
 		return nil
 	}
 
-	oldest, err := o.rdb.ZRange(ctx, deadKey, 0, count.Val()-deadMost-1).Result()
+	oldest, err := o.rdb.ZRange(ctx, deadKey, 0, count.Val()-maxDeadLetters-1).Result()
 	if err != nil {
 		return record.Unavailable(err)
 	}
 
-	return forget(ctx, o.rdb, oldest...)
+	return removeDeadLetters(ctx, o.rdb, oldest...)
 }
 
-// forget removes jobs from the dead letters.
-func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error {
+// forgetCall removes jobs from the dead letters.
+func removeDeadLetters(ctx context.Context, rdb redis.UniversalClient, ids ...string) error {
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, id := range ids {
 			p.Del(ctx, deadTaskKey(id))
@@ -143,7 +143,7 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		return job.Record, err
 	}
 
-	if err := forget(ctx, c.rdb, id); err != nil {
+	if err := removeDeadLetters(ctx, c.rdb, id); err != nil {
 		c.log.Warn("a retried job is still a dead letter", "job_id", id, "err", err)
 	}
 
@@ -222,7 +222,7 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 		return record.Unavailable(err)
 	}
 
-	return forget(ctx, c.rdb, id)
+	return removeDeadLetters(ctx, c.rdb, id)
 }
 
 // Needed reports whether the sources of a job may still be read: by the job while it is open or by a retry.

@@ -28,7 +28,7 @@ var (
 // ErrSlow is returned by a watch whose reader fell too far behind.
 var ErrSlow = watch.ErrSlow
 
-// Watch is one watcher's view of a job.
+// ObserveClient is one watcher's view of a job.
 type Watch = watch.Watch
 
 // EventStats is what a process has relayed to its watchers.
@@ -54,22 +54,22 @@ type verdict int
 const (
 	// final means that a retry would fail in the same way.
 	final verdict = iota
-	// again means a retry, as often as the kind's Retries allow.
-	again
-	// patient means a retry that is not counted, because a service that the job needs is down.
-	patient
+	// countedRetry means a retry, as often as the kind's Retries allow.
+	countedRetry
+	// uncountedRetry means a retry that is not counted, because a service that the job needs is down.
+	uncountedRetry
 )
 
-// patience is how long after its creation a job may wait for a service that is down.
-const patience = 24 * time.Hour
+// maxPatience is how long after its creation a job may wait for a service that is down.
+const maxPatience = 24 * time.Hour
 
 // verdictOf maps the code of an error to its verdict.
 func verdictOf(err error) verdict {
 	switch fault.CodeOf(err) {
 	case fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable:
-		return patient
+		return uncountedRetry
 	case fault.BrowserUnavailable, fault.Internal:
-		return again
+		return countedRetry
 	}
 
 	return final
@@ -111,12 +111,12 @@ func (e *retryError) Error() string { return fmt.Sprintf("again in %s: %v", e.de
 func (e *retryError) Unwrap() error { return e.cause }
 
 // delayOf returns the delay before the next try. Counted tries use the kind's backoff, or 1, 4, 15 and
-// 60 s. Delays of patient tries double up to 30 s. Jitter of up to a tenth spreads retries.
+// 60 s. Delays of uncounted tries double up to 30 s. Jitter of up to a tenth spreads retries.
 func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
 	var d time.Duration
 
 	switch {
-	case v == patient:
+	case v == uncountedRetry:
 		d = min(30*time.Second, time.Second<<min(tried, 5))
 	case len(backoff) > 0:
 		d = backoff[min(tried, len(backoff)-1)]

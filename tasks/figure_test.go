@@ -10,7 +10,7 @@ import (
 func TestFigureIsReadOncePerMaxAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := figure[int]{maxAge: time.Second}
+		f := cachedValue[int]{maxAge: time.Second}
 		asked := 0
 		next := func(old int) (int, error) { asked++; return old + 1, nil }
 		want := func(value, times int) {

@@ -91,7 +91,7 @@ func (s *Server) reporter(queues []Queue) func() any {
 			Name: s.name, Started: started, Queues: queues, Slots: s.options.RenderSlots,
 			Running: map[Queue]int{}, Runs: []WorkerRun{}, Vitals: vitals,
 		}
-		runs := s.active.all()
+		runs := s.active.allRuns()
 		slices.SortFunc(runs, func(a, b *activeRun) int { return a.began.Compare(b.began) })
 
 		for _, r := range runs {

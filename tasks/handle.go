@@ -96,7 +96,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 
 	err := s.perform(actx, q, id, t)
 	if again, ok := errors.AsType[*retryError](err); ok {
-		s.rejoin(q, id, again.delay)
+		s.rejoinTurns(q, id, again.delay)
 	}
 
 	return err
@@ -114,7 +114,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 		}
 		// A worker of the release that queued it will take it.
 		return &retryError{
-			delay: delayOf(patient, 5, nil),
+			delay: delayOf(uncountedRetry, 5, nil),
 			cause: fmt.Errorf("this worker does not know the kind %q", t.Type()),
 		}
 	}
@@ -127,13 +127,13 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 	if !errors.Is(err, errNotOurs) && !errors.Is(err, errWritten) {
 		return err
 	}
-	s.disown(actx, id)
+	s.dropTaskEnd(actx, id)
 
 	return nil
 }
 
-// forgottenAfter is the age from which on a task without an open call counts as forgotten on a queue that has
-// not only calls.
+// forgottenAfter is the age at which a task without an open call counts as forgotten, on a queue that also has
+// jobs.
 const forgottenAfter = 10 * time.Minute
 
 // isForgotten reports whether no caller waits for a task of no job. It is false for webhooks, and when Redis
@@ -153,15 +153,15 @@ func (s *Server) isForgotten(ctx context.Context, q Queue, id string) bool {
 func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byte, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
-	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), ctx: ctx, end: cancel})()
+	defer s.active.addRun(&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), ctx: ctx, end: cancel})()
 
-	err := guarded(func() error { return h.plain(ctx, payload) })
+	err := recoverPanic(func() error { return h.plain(ctx, payload) })
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(context.Cause(ctx), errDraining):
 		return &retryError{cause: errDraining}
-	case judge(err) == final || tried >= h.retries:
+	case verdictOn(err) == final || tried >= h.retries:
 		s.log.Error("a task is dropped", "task_id", id, "tries", tried+1, "err", err)
 		s.countFailed(q)
 
@@ -169,7 +169,7 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 	}
 	s.log.Warn("a task will run again", "task_id", id, "tries", tried+1, "err", err)
 
-	return &retryError{delay: delayOf(again, tried, h.backoff), counted: true, cause: err}
+	return &retryError{delay: delayOf(countedRetry, tried, h.backoff), counted: true, cause: err}
 }
 
 func (s *Server) processJob(id string, q Queue, h handler, kind string, tried int) error {
@@ -178,7 +178,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 
 	now, err := s.begin(ctx, id, kind)
 	if err != nil {
-		return s.notBegun(ctx, id, err)
+		return s.concludeNotBegun(ctx, id, err)
 	}
 
 	run := &Run{
@@ -193,10 +193,10 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		began:   time.Now(),
 	}
 	defer run.takeHeld()
-	defer s.active.add(
+	defer s.active.addRun(
 		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.Fence, ctx: ctx, end: cancel},
 	)()
-	err = guarded(func() error { return h.job(ctx, run, now.Payload) })
+	err = recoverPanic(func() error { return h.job(ctx, run, now.Payload) })
 
 	if run.continued {
 		return nil
@@ -245,7 +245,7 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	return argv, begun
 }
 
-// begin begins an attempt, or returns the one that the dequeue has begun. It cancels the drops that were
+// beginRun begins an attempt, or returns the one that the dequeue has begun. It cancels the drops that were
 // registered for earlier ends of this task. Drops that follow stay: the previous run may register one once this
 // attempt has superseded it.
 func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, error) {
@@ -272,8 +272,8 @@ func (s *Server) context(timeout time.Duration) (context.Context, context.Cancel
 	}
 }
 
-// guarded turns a handler's panic into an error.
-func guarded(f func() error) (err error) {
+// recoverPanic turns a handler's panic into an error.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

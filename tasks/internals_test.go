@@ -47,7 +47,7 @@ func (c *Client) Begin(t testing.TB, id string) {
 
 // Enqueue puts a task that belongs to no job on its queue.
 func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
-	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, t)
+	return c.outbox.enqueue(ctx, asynqext.Turn{Owner: plainOwner}, id, t)
 }
 
 // Requeue puts the task of a small conversion on the queue again.
@@ -61,13 +61,13 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 }
 
 // LastLook returns when a queue was last looked at.
-func (s *Server) LastLook(q Queue) time.Time { return s.dequeuer.LastLooks()[q] }
+func (s *Server) LastLook(q Queue) time.Time { return s.dequeuer.LastPolls()[q] }
 
 // ProgressAt is Progress at another time.
 func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
 
 // Running counts the handlers at work.
-func (s *Server) Running() int { return len(s.active.all()) }
+func (s *Server) Running() int { return len(s.active.allRuns()) }
 
 // SweepLedger is the sweeper's look at the open jobs, at a time from now.
 func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
@@ -92,7 +92,7 @@ func (s *Server) Taking() bool { return s.taking.Err() == nil }
 func (s *Server) StopsTaking() <-chan struct{} { return s.taking.Done() }
 
 // Active counts the runs of this process.
-func (s *Server) Active() int { return len(s.active.all()) }
+func (s *Server) Active() int { return len(s.active.allRuns()) }
 
 // AddHook lets a test change what the server sends, after everything else has.
 func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }

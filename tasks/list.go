@@ -15,9 +15,9 @@ const (
 	defaultLimit = 20
 	// scanPage is the number of ids that one read of a list returns.
 	scanPage = 200
-	// scanMost is the largest number of ids that one request reads. A filter that matches little must not read the
+	// maxScanned is the largest number of ids that one request reads. A filter that matches little must not read the
 	// whole history of an owner.
-	scanMost = 500
+	maxScanned = 500
 )
 
 // Jobs lists the jobs of an owner, newest first. A page may have fewer jobs than the limit, or none, and still
@@ -43,7 +43,7 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 		cursor = found[limit-1].ID
 	}
 
-	if err := c.place(ctx, found); err != nil {
+	if err := c.setPositions(ctx, found); err != nil {
 		return Page{}, err
 	}
 
@@ -65,12 +65,12 @@ func (c *Client) scan(
 ) (found []*record.Stored, last string, err error) {
 	last = q.Cursor
 
-	for read := 0; len(found) < n && read < scanMost; {
+	for read := 0; len(found) < n && read < maxScanned; {
 		from := "+"
 		if last != "" {
 			from = "(" + last
 		}
-		count := min(scanPage, 2*n, scanMost-read)
+		count := min(scanPage, 2*n, maxScanned-read)
 
 		ids, err := c.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{
 			Key: record.OwnerKey(owner), Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(count),
@@ -116,9 +116,9 @@ func (q Query) selects(r *Record) bool {
 	return (q.Kind == "" || q.Kind == r.Kind) && (len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status))
 }
 
-// place sets the queue positions of one owner's queued jobs. A position is an estimate, because tasks with an
+// setPositions sets the queue positions of one owner's queued jobs. A position is an estimate, because tasks with an
 // earlier turn may be added.
-func (c *Client) place(ctx context.Context, jobs []*record.Stored) error {
+func (c *Client) setPositions(ctx context.Context, jobs []*record.Stored) error {
 	queued := map[Queue][]*record.Stored{}
 
 	for _, job := range jobs {

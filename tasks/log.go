@@ -90,11 +90,11 @@ func (o outcome) String() string {
 		parts = append(parts, fmt.Sprintf("attempt %d", o.attempt))
 	}
 
-	return strings.Join(append(parts, readable(o.took), o.worker), ", ")
+	return strings.Join(append(parts, formatDuration(o.took), o.worker), ", ")
 }
 
-// readable writes a time with its unit: 528 ms, 12.3 s, 4m30s.
-func readable(d time.Duration) string {
+// formatDuration writes a time with its unit: 528 ms, 12.3 s, 4m30s.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())

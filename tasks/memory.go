@@ -21,17 +21,17 @@ const (
 	// submissionShare is the share of Redis' memory that submissions may fill. The rest is for accepted jobs: a
 	// step or an end that cannot be written would keep a job, its slot and its memory.
 	submissionShare = 0.95
-	// memoryAge is the largest age of the memory figure by which a submission is admitted.
-	memoryAge = time.Second
+	// maxMemoryAge is the largest age of the memory figure by which a submission is admitted.
+	maxMemoryAge = time.Second
 )
 
 // memory checks how full Redis is.
 type memory struct {
 	log  *slog.Logger
-	full figure[bool]
+	full cachedValue[bool]
 }
 
-// admit returns an error when Redis is almost full, by a figure at most memoryAge old. A Redis that does not
+// admit returns an error when Redis is almost full, by a figure at most maxMemoryAge old. A Redis that does not
 // report its memory counts as not full.
 func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	full, _ := m.full.get(func(old bool) (bool, error) {
@@ -52,7 +52,7 @@ func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 	if full {
 		return fault.Errorf(
 			fault.QueueUnavailable,
-			"the queue's memory is almost full, and what is left is for the jobs in it; try again later",
+			"the queue's memory is almost full, and the rest is reserved for accepted jobs; try again later",
 		)
 	}
 

@@ -77,8 +77,8 @@ func (m *Metrics) countEnd(kind presswork.Kind, status presswork.Status) {
 	m.ended.WithLabelValues(string(kind), string(status)).Inc()
 }
 
-// Watch counts and times the commands of the client from now on.
-func (m *Metrics) Watch(client redis.UniversalClient) { client.AddHook(redisHook{m, true}) }
+// ObserveClient counts and times the commands of the client from now on.
+func (m *Metrics) ObserveClient(client redis.UniversalClient) { client.AddHook(redisHook{m, true}) }
 
 // redisHook counts the failed calls of a client. With timed it also measures their latency, except for clients
 // whose commands block.
@@ -100,7 +100,7 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		began := time.Now()
 		err := next(ctx, cmd)
 		h.observe(call, began)
-		h.blame(err)
+		h.countFailure(err)
 
 		return err
 	}
@@ -114,7 +114,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 		h.observe("pipeline", began)
 		// The error of a pipeline is its first one, which may only mean that a value is absent.
 		for _, cmd := range cmds {
-			if h.blame(cmd.Err()) {
+			if h.countFailure(cmd.Err()) {
 				break
 			}
 		}
@@ -129,8 +129,8 @@ func (h redisHook) observe(call string, began time.Time) {
 	}
 }
 
-// blame counts err if it is a failure of Redis, and reports whether it is one.
-func (h redisHook) blame(err error) bool {
+// countFailure counts err if it is a failure of Redis, and reports whether it is one.
+func (h redisHook) countFailure(err error) bool {
 	reason := reasonOf(err)
 	if reason != "" {
 		h.failures.WithLabelValues(reason).Inc()

@@ -97,7 +97,7 @@ func TestRedisCallsAreCountedByResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rdb.Close() })
-	NewMetrics(reg).Watch(rdb)
+	NewMetrics(reg).ObserveClient(rdb)
 	ctx := t.Context()
 	rdb.Get(ctx, "nothing") // after a HELLO
 	// NOSCRIPT, and the script again with its text.

@@ -53,8 +53,8 @@ func newOutbox(rdb redis.UniversalClient, recs *record.Records, now *clock.Clock
 }
 
 // enqueue puts a task on its queue; it succeeds when the task is there already.
-func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t Task, opts ...asynq.Option) error {
-	ctx = asynqext.WithPlace(ctx, place)
+func (o *outbox) enqueue(ctx context.Context, place asynqext.Turn, id string, t Task, opts ...asynq.Option) error {
+	ctx = asynqext.WithTurn(ctx, place)
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
 
@@ -69,12 +69,12 @@ func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t
 // enqueueJob queues the task of a job. The payload stays in the job's record.
 func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {
 	t.Kind, t.Payload = record.TaskPrefix+t.Kind, nil
-	return o.enqueue(ctx, asynqext.Place{Owner: owner}, id, t)
+	return o.enqueue(ctx, asynqext.Turn{Owner: owner}, id, t)
 }
 
-// hold prepares the task of a job without queueing it. The caller queues the held task in a script with
+// holdTask prepares the task of a job without queueing it. The caller queues the held task in a script with
 // other commands.
-func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
+func (o *outbox) holdTask(ctx context.Context, owner, id string, t Task) (*asynqext.Held, error) {
 	held := new(asynqext.Held)
 	return held, o.enqueueJob(held.Hold(ctx), owner, id, t)
 }
@@ -102,7 +102,7 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 
 		if err := o.enqueue(
 			ctx,
-			asynqext.Place{Owner: r.Owner},
+			asynqext.Turn{Owner: r.Owner},
 			webhookTask(r.ID),
 			t,
 			asynq.Retention(webhookMemory),
@@ -111,7 +111,7 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 		}
 	}
 
-	if err := o.clear(ctx, r); err != nil {
+	if err := o.deleteObjects(ctx, r); err != nil {
 		return err
 	}
 
@@ -127,14 +127,14 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 		}
 	}
 
-	return o.records.Settled(ctx, r.ID)
+	return o.records.MarkSettled(ctx, r.ID)
 }
 
 // settleFailed makes a failed job a dead letter. If the caller caused the failure, a retry would fail in the same way,
 // so settleFailed deletes the job's task and sources instead.
 func (o *outbox) settleFailed(ctx context.Context, r *record.Stored) error {
 	if r.Error == nil || !causedByCaller(r.Error.Code) {
-		return o.bury(ctx, r.ID)
+		return o.addDeadLetter(ctx, r.ID)
 	}
 
 	if err := o.sources(ctx, r.ID); err != nil {
@@ -148,8 +148,8 @@ func (o *outbox) settleFailed(ctx context.Context, r *record.Stored) error {
 	return nil
 }
 
-// clear deletes the objects that runs may have stored for a job that ended without an artifact.
-func (o *outbox) clear(ctx context.Context, r *record.Stored) error {
+// deleteObjects deletes the objects that runs may have stored for a job that ended without an artifact.
+func (o *outbox) deleteObjects(ctx context.Context, r *record.Stored) error {
 	if r == nil || r.Attempts == 0 || r.Status != presswork.Failed && r.Status != presswork.Cancelled {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (o *outbox) webhookBody(r *record.Stored) ([]byte, error) {
 }
 
 // end writes a terminal state that no run wrote, and settles the job.
-func (o *outbox) end(ctx context.Context, id string, e record.Ending) (*record.Stored, error) {
+func (o *outbox) endJob(ctx context.Context, id string, e record.Ending) (*record.Stored, error) {
 	e.Nonce = NewID()
 
 	rec, err := o.records.Finish(ctx, id, e)

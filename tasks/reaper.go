@@ -50,7 +50,7 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error {
 	var held []string
 
-	for _, r := range s.active.all() {
+	for _, r := range s.active.allRuns() {
 		if r.queue == q && r.ctx.Err() == nil {
 			held = append(held, r.task)
 		}
@@ -97,7 +97,7 @@ func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 		return s.calls.Condemn(ctx, id, fmt.Sprintf(reason, asynqext.CrashCap))
 	}
 
-	err := s.fail(
+	err := s.failJob(
 		ctx,
 		id,
 		fault.Errorf(fault.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap),

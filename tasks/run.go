@@ -58,16 +58,16 @@ const heldFor = 100 * time.Millisecond
 // Progress reports a step; percent is 0 to 100. A stage or percentage before the one already reached, for example
 // by an earlier attempt, is raised to that one. A report that changes nothing makes no event.
 func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
-	return r.writeReports(ctx, r.progressed(stage, percent, message))
+	return r.writeReports(ctx, r.progressReport(stage, percent, message))
 }
 
 // Step is Progress with a delay. It is written together with the next report of the run, or alone after a moment.
 // Short steps therefore cost no round trips. A step that finds the run ended also ends its context.
 func (r *Run) Step(stage presswork.Stage, percent int, message string) {
-	r.hold(r.progressed(stage, percent, message))
+	r.hold(r.progressReport(stage, percent, message))
 }
 
-func (r *Run) progressed(stage presswork.Stage, percent int, message string) record.Report {
+func (r *Run) progressReport(stage presswork.Stage, percent int, message string) record.Report {
 	return r.records.Progress(stage, min(max(percent, 0), 100), message)
 }
 
@@ -77,7 +77,7 @@ func (r *Run) Warn(warnings ...fault.Warning) error {
 		return nil
 	}
 
-	return r.holdOr(r.records.Warnings(summary(warnings), warnings))
+	return r.holdReport(r.records.Warnings(summary(warnings), warnings))
 }
 
 // Printed adds the warnings of a print, which outlive the attempt (see Record.Printed). Call Progress afterwards
@@ -87,7 +87,7 @@ func (r *Run) Printed(warnings ...fault.Warning) error {
 		return nil
 	}
 
-	return r.holdOr(r.records.Printed(summary(warnings), warnings))
+	return r.holdReport(r.records.Printed(summary(warnings), warnings))
 }
 
 // summary returns the message of an event about warnings; "" without any.
@@ -104,16 +104,16 @@ func summary(warnings []fault.Warning) string {
 
 // SetTheme records the chosen theme. It is written with the next report.
 func (r *Run) SetTheme(name string) error {
-	return r.holdOr(r.records.Theme("theme "+name, name))
+	return r.holdReport(r.records.Theme("theme "+name, name))
 }
 
 // SetAnalysis records the analysis of the document's text. It is written with the next report.
 func (r *Run) SetAnalysis(analysis finding.Analysis) error {
-	return r.holdOr(r.records.Analysis("analyzed", analysis))
+	return r.holdReport(r.records.Analysis("analyzed", analysis))
 }
 
-// holdOr holds a report, unless err says that it could not be made.
-func (r *Run) holdOr(one record.Report, err error) error {
+// holdReport holds a report, unless err says that it could not be made.
+func (r *Run) holdReport(one record.Report, err error) error {
 	if err == nil {
 		r.hold(one)
 	}
@@ -121,7 +121,7 @@ func (r *Run) holdOr(one record.Report, err error) error {
 	return err
 }
 
-// hold keeps a report until the next one is written, for at most heldFor.
+// holdTask keeps a report until the next one is written, for at most heldFor.
 func (r *Run) hold(one record.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +166,7 @@ func (r *Run) writeReports(ctx context.Context, more ...record.Report) error {
 		return nil
 	}
 
-	err := r.checked(r.records.Report(ctx, r.ID, r.fence, slices.Concat(held, more)...))
+	err := r.endIfRefused(r.records.Report(ctx, r.ID, r.fence, slices.Concat(held, more)...))
 	if fault.CodeOf(err) == fault.QueueUnavailable {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -201,7 +201,7 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 		return err
 	}
 
-	if err := r.checked(r.records.Next(ctx, r.ID, r.fence, t)); err != nil {
+	if err := r.endIfRefused(r.records.Next(ctx, r.ID, r.fence, t)); err != nil {
 		return err
 	}
 
@@ -231,7 +231,7 @@ func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, erro
 	for {
 		rec, err := r.records.Finish(ctx, r.ID, e)
 		if fault.CodeOf(err) != fault.QueueUnavailable {
-			return rec, r.checked(err)
+			return rec, r.endIfRefused(err)
 		}
 
 		select {
@@ -242,9 +242,9 @@ func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, erro
 	}
 }
 
-// checked ends the run when err is a refusal, and returns err.
-func (r *Run) checked(err error) error {
-	lost := record.Lost(err)
+// endIfRefused ends the run when err is a refusal, and returns err.
+func (r *Run) endIfRefused(err error) error {
+	lost := record.LostCause(err)
 	if lost == nil {
 		return err
 	}

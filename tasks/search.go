@@ -16,11 +16,11 @@ import (
 const (
 	// searchPage is the number of ids of each list that one step of a search reads. searchMost is the largest
 	// number of jobs that one request reads.
-	searchPage = 100
-	searchMost = 2000
-	// openMost is the largest number of open jobs for which the ledger is read. It is not sorted by id, so it must
+	searchPage  = 100
+	maxSearched = 2000
+	// maxOpenSearched is the largest number of open jobs for which the ledger is read. It is not sorted by id, so it must
 	// be read completely.
-	openMost = 10_000
+	maxOpenSearched = 10_000
 )
 
 // Search selects jobs of every owner, newest first, for operators.
@@ -66,11 +66,11 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	var gone []string
 	defer func() {
 		if q.Dead && len(gone) > 0 {
-			_ = forget(ctx, c.rdb, gone...) // on failure the next search removes them
+			_ = removeDeadLetters(ctx, c.rdb, gone...) // on failure the next search removes them
 		}
 	}()
 
-	for read := 0; read < searchMost; {
+	for read := 0; read < maxSearched; {
 		ids, err := next(cursor, searchPage)
 		if err != nil {
 			return Page{}, record.Unavailable(err)
@@ -124,7 +124,7 @@ func (c *Client) searched(ctx context.Context, found []*record.Stored, cursor st
 	}
 
 	for _, jobs := range byOwner {
-		if err := c.place(ctx, jobs); err != nil {
+		if err := c.setPositions(ctx, jobs); err != nil {
 			return Page{}, err
 		}
 	}
@@ -181,7 +181,7 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 			return nil, record.Unavailable(err)
 		}
 
-		if open <= openMost {
+		if open <= maxOpenSearched {
 			return c.openBelow(ctx)
 		}
 	}
@@ -216,7 +216,7 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 
 // openBelow is source for the open jobs.
 func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
-	all, err := c.rdb.ZRange(ctx, record.LedgerKey, 0, openMost).Result()
+	all, err := c.rdb.ZRange(ctx, record.LedgerKey, 0, maxOpenSearched).Result()
 	if err != nil {
 		return nil, record.Unavailable(err)
 	}
@@ -292,7 +292,7 @@ func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
 		return Inspection{}, err
 	}
 
-	if err := c.place(ctx, []*record.Stored{job}); err != nil {
+	if err := c.setPositions(ctx, []*record.Stored{job}); err != nil {
 		return Inspection{}, err
 	}
 

@@ -140,7 +140,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	rdb.AddHook(s.completion.Hook())
 	rdb.AddHook(QueueHook())
 	// Add the metrics hook last, so that it sees the commands that are actually sent.
-	o.Metrics.Watch(rdb)
+	o.Metrics.ObserveClient(rdb)
 	blocking.AddHook(redisHook{o.Metrics, false})
 
 	return s, nil
@@ -182,7 +182,7 @@ func (s *Server) Start(ctx context.Context) error {
 
 	queues := s.queues()
 	if len(queues) == 0 {
-		return errors.New("tasks: no handled kind uses any of the queues to serve")
+		return errors.New("tasks: no registered kind uses any of the queues to serve")
 	}
 
 	if err := s.rdb.Ping(ctx).Err(); err != nil {
@@ -199,7 +199,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 
 	for _, q := range queues {
-		s.dequeuer.Looked(q)
+		s.dequeuer.MarkPolled(q)
 	}
 	s.started = true
 	s.calls.Start(s.work)
@@ -302,7 +302,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		// Asynq still runs these handlers, so its connections stay open.
 		return errors.Join(
 			closeErr,
-			fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())),
+			fmt.Errorf("tasks: %d handlers ignore the end of their context", len(s.active.allRuns())),
 		)
 	}
 

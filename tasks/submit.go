@@ -85,14 +85,14 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 		return Record{}, false, err
 	}
 
-	if made != record.Earlier {
+	if made != record.JobExisted {
 		c.metrics.accepted.WithLabelValues(string(s.Kind)).Inc()
 	}
 
 	switch made {
-	case record.Earlier:
+	case record.JobExisted:
 		return job.Record, true, c.repair(ctx, job)
-	case record.Recorded:
+	case record.OnlyRecorded:
 		c.enqueue(ctx, s.Owner, s.ID, s.Task)
 	}
 
@@ -223,7 +223,7 @@ func (c *Client) repair(ctx context.Context, job *record.Stored) error {
 
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		c.records.OpenLedger(ctx, p, job.ID)
-		c.records.Enlist(ctx, p, job.Owner, job.ID)
+		c.records.AddToOwnerList(ctx, p, job.Owner, job.ID)
 
 		return nil
 	})
@@ -244,7 +244,9 @@ func (c *Client) repair(ctx context.Context, job *record.Stored) error {
 func (c *Client) accept(ctx context.Context, s Submission) (*record.Stored, record.Creation, error) {
 	var hold func(context.Context) (*asynqext.Held, error)
 	if s.IdempotencyKey == "" { // with a key the job may exist
-		hold = func(ctx context.Context) (*asynqext.Held, error) { return c.outbox.hold(ctx, s.Owner, s.ID, s.Task) }
+		hold = func(ctx context.Context) (*asynqext.Held, error) {
+			return c.outbox.holdTask(ctx, s.Owner, s.ID, s.Task)
+		}
 	}
 
 	return c.records.Create(ctx, s.record(), s.Task, hold)

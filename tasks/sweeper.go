@@ -162,11 +162,11 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	return nil
 }
 
-// fail ends a job that has no run as failed. One that has ended already stays as it is.
-func (s *Server) fail(ctx context.Context, id string, why *fault.Error) error {
+// failJob ends a job that has no run as failed. One that has ended already stays as it is.
+func (s *Server) failJob(ctx context.Context, id string, why *fault.Error) error {
 	job, err := s.records.Finish(ctx, id, record.Failed(NewID(), why))
 	switch {
-	case record.Lost(err) != nil:
+	case record.LostCause(err) != nil:
 		return nil
 	case err != nil:
 		return err
@@ -191,7 +191,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, st
 		// Its submission may have ended at any point after the record, also with an error for the client. The
 		// record is listed before the job runs.
 		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			s.records.Enlist(ctx, p, job.Owner, id)
+			s.records.AddToOwnerList(ctx, p, job.Owner, id)
 			return nil
 		})
 		if err != nil {
@@ -202,7 +202,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, st
 
 		return s.outbox.enqueueJob(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
-		return s.fail(ctx, id, fault.Errorf(fault.Internal, "the job was set aside by an operator"))
+		return s.failJob(ctx, id, fault.Errorf(fault.Internal, "the job was set aside by an operator"))
 	}
 
 	return state.Err()
@@ -257,7 +257,7 @@ func (s *Server) clearLate(ctx context.Context, ids []string, jobs []record.Look
 		}
 	}
 	s.storeWork(ctx, ended, func(ctx context.Context, job *record.Stored) {
-		if err := s.outbox.clear(ctx, job); err != nil {
+		if err := s.outbox.deleteObjects(ctx, job); err != nil {
 			s.log.Warn(unclear, "job_id", job.ID, "err", err)
 		}
 	})

@@ -56,7 +56,7 @@ func dialRedis(
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
-	counted.Watch(client)
+	counted.ObserveClient(client)
 	life.onStop("index", func(context.Context) error { return client.Close() })
 
 	reach := func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, client) }

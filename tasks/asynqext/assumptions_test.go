@@ -264,7 +264,7 @@ func TestScriptsLeaveTheStateOfAsynqs(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
 				_, err := asynq.NewClientFromRedisClient(rdb).
-					EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}),
+					EnqueueContext(WithTurn(t.Context(), Turn{Owner: "ann"}),
 						asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
 				if err != nil {
 					t.Fatal(err)

@@ -83,8 +83,8 @@ type Dequeuer struct {
 
 	// empty is the set of queues whose last dequeue found nothing.
 	empty sync.Map
-	// looked maps each queue to the time when Redis last answered a poll of it.
-	looked sync.Map
+	// polled maps each queue to the time when Redis last answered a poll of it.
+	polled sync.Map
 	// announcements receive the messages of the announced queues.
 	announcements map[Queue]chan struct{}
 	// unsupported is set once Redis has refused BLMOVE.
@@ -129,13 +129,13 @@ func (d *Dequeuer) Hook() redis.Hook {
 	})
 }
 
-// Looked records that a queue was polled now. The server calls it at the start.
-func (d *Dequeuer) Looked(q Queue) { d.looked.Store(q, time.Now()) }
+// MarkPolled records that a queue was polled now. The server calls it at the start.
+func (d *Dequeuer) MarkPolled(q Queue) { d.polled.Store(q, time.Now()) }
 
-// LastLooks returns when each queue was last polled.
-func (d *Dequeuer) LastLooks() map[Queue]time.Time {
+// LastPolls returns when each queue was last polled.
+func (d *Dequeuer) LastPolls() map[Queue]time.Time {
 	looks := map[Queue]time.Time{}
-	d.looked.Range(func(q, at any) bool {
+	d.polled.Range(func(q, at any) bool {
 		looks[q.(Queue)] = at.(time.Time)
 		return true
 	})
@@ -176,7 +176,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 
 		err := d.take(ctx, cmd, q, next)
 		if err == nil || errors.Is(err, redis.Nil) {
-			d.Looked(q)
+			d.MarkPolled(q)
 		}
 
 		if err == nil {
@@ -201,7 +201,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 		case d.unsupported.Load():
 			d.sleep(pollWait)
 			return redis.Nil
-		case woken && d.paused(ctx, q):
+		case woken && d.isPaused(ctx, q):
 			d.sleep(pausedWait)
 			return redis.Nil
 		case patience.Err() != nil:
@@ -210,7 +210,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 	}
 }
 
-// take dequeues by our own script, in which owners take turns.
+// handleNews dequeues by our own script, in which owners take turns.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
 	if !ok {
@@ -218,7 +218,7 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	}
 	_, argv := scriptOf(cmd)
 	nonce, _ := d.unanswered.LoadOrStore(q, ulid.Make().String())
-	argv = []any{argv[0], argv[1], linePrefix(q), nonce}
+	argv = []any{argv[0], argv[1], waitlistPrefix(q), nonce}
 	begun := func(string, []any) {}
 
 	if d.o.Begin != nil {
@@ -252,7 +252,7 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	id, _ := reply[0].(string)
 
 	message, _ := reply[1].(string)
-	if why := unfit(q, id, message); why != nil {
+	if why := whyUnfit(q, id, message); why != nil {
 		d.o.SetAside(q, id, why)
 		return errUnfit
 	}
@@ -266,9 +266,9 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	return nil
 }
 
-// paused reports whether the queue may be paused. A wait on a paused queue returns at once although no task can be
+// isPaused reports whether the queue may be paused. A wait on a paused queue returns at once although no task can be
 // taken. The same happens when another worker is quicker, which is no reason to pause.
-func (d *Dequeuer) paused(ctx context.Context, q Queue) bool {
+func (d *Dequeuer) isPaused(ctx context.Context, q Queue) bool {
 	n, err := d.o.Blocking.Exists(ctx, pausedKey(q)).Result()
 	return err != nil || n > 0
 }
@@ -284,7 +284,7 @@ func (d *Dequeuer) wait(q Queue) bool {
 		select {
 		case <-announcements:
 		case <-time.After(time.Duration(seconds * float64(time.Second))):
-			return d.missed(q)
+			return d.hasMissedTask(q)
 		case <-d.ctx.Done():
 			return false
 		}
@@ -295,7 +295,7 @@ func (d *Dequeuer) wait(q Queue) bool {
 	err := d.o.Blocking.Do(context.Background(), "blmove", pendingKey(q), pendingKey(q), "right", "right", seconds).
 		Err()
 	if errors.Is(err, redis.Nil) {
-		d.Looked(q)
+		d.MarkPolled(q)
 	}
 
 	switch {
@@ -314,11 +314,11 @@ func (d *Dequeuer) wait(q Queue) bool {
 	return false
 }
 
-// missed reports whether an announced queue may have a task whose message was lost.
-func (d *Dequeuer) missed(q Queue) bool {
+// hasMissedTask reports whether an announced queue may have a task whose message was lost.
+func (d *Dequeuer) hasMissedTask(q Queue) bool {
 	n, err := d.o.Redis.Exists(d.ctx, pendingKey(q)).Result()
 	if err == nil && n == 0 {
-		d.Looked(q)
+		d.MarkPolled(q)
 		return false
 	}
 

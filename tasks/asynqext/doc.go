@@ -36,7 +36,7 @@
 //     the owner in it. client.go. TestScriptsLeaveTheStateOfAsynqs, TestOwnersTakeTurns.
 //  6. A server of one queue dequeues by one script on that queue: nil is "empty",
 //     after which it sleeps TaskCheckInterval, and a text is the message. Asynq only
-//     polls (#506, #548); Dequeuer waits in the place of the script.
+//     polls (#506, #548); the hook of Dequeuer waits instead.
 //     processor.go. TestTheDequeueOfThePinnedAsynqIsRecognised,
 //     TestAnIdleWorkerLeavesRedisInPeace. A dequeue that is not recognised is
 //     Asynq's polling: slower, and without turns, but no task is lost.
@@ -44,7 +44,7 @@
 //     ends with the lease. When one fails, Asynq repeats it with a context that has
 //     been cancelled already, so that it never succeeds (syncer.go; compare #642):
 //     Completion repeats it instead. A second end is answered by "NOT FOUND", and an
-//     end writes nothing more. What is done is taken off by DoneLua as well, which is for tasks
+//     end writes nothing more. DoneLua also ends tasks, but only those
 //     without retention and unique keys. processor.go.
 //     TestEveryEndOfATaskOfThePinnedAsynqIsRecognised,
 //     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound,
@@ -55,15 +55,15 @@
 //     TestCommandsOfThePinnedAsynqAreKnown, TestAWrongClockHarmsNoJob,
 //     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.
 //  9. All writes of a task on the queues of calls are such scripts, so that lines put
-//     before them keep calls out of the append-only file; what else is written, the
-//     state of servers, is written every five seconds and not for a task.
+//     before them keep calls out of the append-only file. The only other writes are
+//     the states of servers, every five seconds.
 //     TestCallsWriteNothingToTheDisk; docs/adr/0011 has the reasons against a second Redis.
 //
 // # The times
 //
-//  10. A lease lasts 30 s and is renewed every 5 s by ZADD XX; a task whose lease
-//     ended 30 s ago is put off once a minute: 90 to 150 s after its worker's death
-//     (#334, #1030). Reap does so after 12 s; that it finds the tasks, in the lists
+//  10. A lease lasts 30 s and is renewed every 5 s by ZADD XX; once a minute,
+//     tasks whose lease ended 30 s ago are put back: 90 to 150 s after their worker's
+//     death (#334, #1030). Reap does so after 12 s; that it finds the tasks, in the lists
 //     and not in a process's memory, is point 1. recoverer.go, heartbeat.go.
 //     TestScriptsLeaveTheStateOfAsynqs, TestJobOfAKilledWorkerRunsAgainSoon,
 //     TestALivingRunKeepsItsLease.

@@ -78,7 +78,7 @@ func TestKeysAgreeWithAsynqsInspector(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	line, err := ReadLine(t.Context(), w.rdb, render, time.Now())
+	line, err := ReadBacklog(t.Context(), w.rdb, render, time.Now())
 	if off := (line.Oldest - info.Latency).Abs(); err != nil || line.Waiting != 4 || line.Done != 7 ||
 		info.ProcessedTotal != 7 ||
 		line.Oldest == 0 ||
@@ -126,15 +126,15 @@ func TestAsynqsMessagesAreRead(t *testing.T) {
 	message := func(id string) string { return w.rdb.HGet(t.Context(), taskKey(render, id), "msg").Val() }
 
 	good, late := w.enqueue(t, asynq.Timeout(time.Minute)), w.enqueue(t, asynq.Deadline(time.Now().Add(time.Hour)))
-	if err := unfit(render, good, message(good)); err != nil {
+	if err := whyUnfit(render, good, message(good)); err != nil {
 		t.Error(err)
 	}
 
 	for name, err := range map[string]error{
-		"has a deadline": unfit(render, late, message(late)),
-		"that of task":   unfit(render, "another", message(good)),
-		"of queue":       unfit("text", good, message(good)),
-		"be decoded":     unfit(render, good, "\xff\xff"),
+		"has a deadline": whyUnfit(render, late, message(late)),
+		"that of task":   whyUnfit(render, "another", message(good)),
+		"of queue":       whyUnfit("text", good, message(good)),
+		"be decoded":     whyUnfit(render, good, "\xff\xff"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), name) {

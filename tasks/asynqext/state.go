@@ -134,8 +134,8 @@ func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time
 		Err()
 }
 
-// Line holds the length of a queue and its progress.
-type Line struct {
+// Backlog holds the length of a queue and its progress.
+type Backlog struct {
 	// Waiting is the number of waiting tasks. Done is the number of tries that have ended since the queue was
 	// created.
 	Waiting, Done int64
@@ -143,8 +143,8 @@ type Line struct {
 	Oldest time.Duration
 }
 
-// ReadLine returns the Line of a queue at the time now.
-func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Line, error) {
+// ReadBacklog returns the Line of a queue at the time now.
+func ReadBacklog(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Backlog, error) {
 	var waiting *redis.IntCmd
 	var done, head *redis.StringCmd
 
@@ -164,17 +164,17 @@ func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (L
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return Line{}, err
+		return Backlog{}, err
 	}
-	l := Line{Waiting: waiting.Val()}
+	l := Backlog{Waiting: waiting.Val()}
 	l.Done, _ = done.Int64() // absent before the first try: 0
 	l.Oldest, err = waitOf(ctx, rdb, q, head.Val(), now)
 
 	return l, err
 }
 
-// ReadShare returns how many tasks of an owner wait in a queue, and how long the owner's next task has waited.
-func ReadShare(
+// ReadOwnerBacklog returns how many tasks of an owner wait in a queue, and how long the owner's next task has waited.
+func ReadOwnerBacklog(
 	ctx context.Context,
 	rdb redis.Cmdable,
 	q Queue,
@@ -185,7 +185,7 @@ func ReadShare(
 	var head *redis.StringSliceCmd
 
 	_, err = rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		count, head = p.ZCard(ctx, linePrefix(q)+owner), p.ZRange(ctx, linePrefix(q)+owner, 0, 0)
+		count, head = p.ZCard(ctx, waitlistPrefix(q)+owner), p.ZRange(ctx, waitlistPrefix(q)+owner, 0, 0)
 		return nil
 	})
 	if err != nil || len(head.Val()) == 0 {

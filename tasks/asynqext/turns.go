@@ -9,21 +9,21 @@ import (
 
 // The owners of waiting tasks take turns: a thousand documents of one key delay another key by one document.
 // Asynq's pending list remains the authority on waiting tasks. In the same hash slot, each owner with waiting
-// tasks has a line, which is a sorted set of task ids. The queue has a ring, which is a sorted set of owners with
-// the one served longest ago first. Asynq's enqueue and dequeue scripts are replaced by scripts that do the same
-// and update both in the same round trip. A task without a line, which Asynq itself put back, is taken when it
-// reaches the end of the list. The queues of calls have three rings, one for each tier. The owners of a tier are
+// tasks has a waitlist, which is a sorted set of task ids. The queue has a ring, which is a sorted set of owners
+// with the one served longest ago first. Asynq's enqueue and dequeue scripts are replaced by scripts that do the
+// same and update both in the same round trip. Asynq itself puts tasks back without a waitlist; they are taken when
+// they reach the end of the list. The queues of calls have three rings, one for each tier. The owners of a tier are
 // served when no task of a more urgent tier waits.
 //
 // The hash of a task names its owner. The running tasks of a queue are in one sorted set, by owner and id. A
 // dequeue thus counts those of an owner without reading the active list. Reconcile compares the set with that
 // list, which corrects it after a crash.
 
-func linePrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
-func ringKey(q Queue) string    { return "pw:{" + string(q) + "}:ring" }
-func urgentRing(q Queue) string { return ringKey(q) + ":urgent" }
-func flexRing(q Queue) string   { return ringKey(q) + ":flex" }
-func runningKey(q Queue) string { return "pw:{" + string(q) + "}:running" }
+func waitlistPrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
+func ringKey(q Queue) string        { return "pw:{" + string(q) + "}:ring" }
+func urgentRing(q Queue) string     { return ringKey(q) + ":urgent" }
+func flexRing(q Queue) string       { return ringKey(q) + ":flex" }
+func runningKey(q Queue) string     { return "pw:{" + string(q) + "}:running" }
 
 // takenKey holds the last dequeue of one process from a queue, so that a repeat gets the same task.
 func takenKey(q Queue, process string) string { return "pw:taken:{" + string(q) + "}:" + process }
@@ -45,9 +45,9 @@ const (
 	Flex   Tier = "flex"
 )
 
-// Place is the position of a task in the turns of a queue.
-type Place struct {
-	// Owner names the line. Lines of different tiers need different names.
+// Turn is the position of a task in the turns of a queue.
+type Turn struct {
+	// Owner names the waitlist. Waitlists of different tiers need different names.
 	Owner string
 	Tier  Tier
 	// Channel is where the arrival of the task is announced; "" for nowhere.
@@ -60,8 +60,8 @@ local function now() return string.format('%d%06d', clock[1], clock[2]) end
 local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) end
 `
 
-// EnqueueLua is a Lua function for scripts that write more than a task. enqueue(n, message, id, prefix of lines,
-// owner, tier, channel) puts a task on its queue unless it exists. The keys task, pending and ring start at
+// EnqueueLua is a Lua function for scripts that write more than a task. enqueue(n, message, id, prefix of
+// waitlists, owner, tier, channel) puts a task on its queue unless it exists. The keys task, pending and ring start at
 // KEYS[n]. The script has the result of TIME in clock.
 const EnqueueLua = joinRing + `
 local function enqueue(n, message, id, prefix, owner, tier, channel)
@@ -84,7 +84,7 @@ return 1
 `)
 
 // dequeueLua takes the next task. KEYS: pending, paused, active, lease, ring, running, taken, and on a queue with
-// tiers the rings of Urgent and Flex. ARGV: lease score, task key prefix, prefix of lines, nonce, then the
+// tiers the rings of Urgent and Flex. ARGV: lease score, task key prefix, waitlist prefix, nonce, then the
 // arguments of Begin. It returns the id and message of the task and the result of Begin, or nil. The turn is that
 // of the owner with the fewest running tasks; among equals, that of the owner served longest ago. A dequeue with
 // the nonce of the previous one repeats it after a lost response: it gets the same task, unless that was reaped.
@@ -118,13 +118,13 @@ end
 local lost = again()
 if lost then return answer(lost) end
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
--- head is the first task of an owner's line that waits. An entry that is not
--- pending is dropped, but not before the time in its score: until then its task
--- is about to be tried again, and so are all tasks after it.
+-- head returns the first pending task of an owner's waitlist. It drops an entry
+-- that is not pending, but not before the time in its score: until then the task
+-- is about to be retried, and so are all tasks after it.
 local function head(ring, owner)
-  local line = ARGV[3] .. owner
+  local waitlist = ARGV[3] .. owner
   for _ = 1, 20 do
-    local first = redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')
+    local first = redis.call('ZRANGE', waitlist, 0, 0, 'WITHSCORES')
     if not first[1] then
       redis.call('ZREM', ring, owner)
       return nil
@@ -132,7 +132,7 @@ local function head(ring, owner)
     local state = redis.call('HGET', ARGV[2] .. first[1], 'state')
     if state == 'pending' then return first[1] end
     if state and tonumber(first[2]) > tonumber(redis.call('TIME')[1]) then return nil end
-    redis.call('ZREM', line, first[1])
+    redis.call('ZREM', waitlist, first[1])
   end
 end
 
@@ -172,7 +172,7 @@ local from, waiting = -1, redis.call('LLEN', KEYS[1])
 if waiting > 1 and owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then
   local turned, whose = turn()
   if turned then id, owner = turned, whose end
-  -- From the end it is nearer to: ids sort by time, and the list is all but sorted.
+  -- Search from the nearer end: ids sort by time, and the list is almost sorted.
   if id > redis.call('LINDEX', KEYS[1], math.floor(waiting / 2)) then from = 1 end
 end
 local task = ARGV[2] .. id
@@ -198,9 +198,9 @@ end
 return answer(id)
 `
 
-// rejoinScript puts a task that is about to be retried at the end of its owner's line. KEYS: task, ring, those of
-// Urgent and Flex. ARGV: id, prefix of lines, seconds. For that many seconds the task may be in the line without
-// being pending.
+// rejoinScript puts a task that is about to be retried at the end of its owner's waitlist. KEYS: task, ring, the
+// rings of Urgent and Flex. ARGV: id, waitlist prefix, seconds. For that many seconds the task may be in the
+// waitlist without being pending.
 var rejoinScript = redis.NewScript(serverTime + joinRing + `
 local f = redis.call('HMGET', KEYS[1], '` + ownerField + `', '` + tierField + `')
 if not f[1] then return 0 end
@@ -209,7 +209,7 @@ join(f[2] == '` + string(Urgent) + `' and KEYS[3] or f[2] == '` + string(Flex) +
 return 1
 `)
 
-// withdrawScript deletes a waiting task. KEYS: task, pending. ARGV: id, prefix of lines. It answers 0 when the
+// withdrawScript deletes a waiting task. KEYS: task, pending. ARGV: id, waitlist prefix. It answers 0 when the
 // task does not wait.
 var withdrawScript = redis.NewScript(`
 local f = redis.call('HMGET', KEYS[1], 'state', '` + ownerField + `')
@@ -220,9 +220,9 @@ redis.call('DEL', KEYS[1])
 return 1
 `)
 
-// positionsScript returns the positions of tasks. KEYS: ring. ARGV: prefix of lines, owner, then ids in the
-// owner's line. For each id it answers the number of tasks with an earlier turn, or -1 when the id is not in the
-// line.
+// positionsScript returns the positions of tasks. KEYS: ring. ARGV: waitlist prefix, owner, then ids in the
+// owner's waitlist. For each id it answers the number of tasks with an earlier turn, or -1 when the id is not in
+// the waitlist.
 var positionsScript = redis.NewScript(`
 local before, after, seen = {}, {}, false
 for _, owner in ipairs(redis.call('ZRANGE', KEYS[1], 0, 999)) do
@@ -246,14 +246,14 @@ end
 return positions
 `)
 
-// WithPlace returns a context in which Asynq's client enqueues a task at this place. The client passes nothing
-// else on to its hooks.
-func WithPlace(ctx context.Context, p Place) context.Context {
-	return context.WithValue(ctx, placeOf{}, p)
+// WithTurn returns a context in which Asynq's client enqueues a task with this turn. A context is the only
+// thing that the client passes on to its hooks.
+func WithTurn(ctx context.Context, p Turn) context.Context {
+	return context.WithValue(ctx, turnContextKey{}, p)
 }
 
-// placeOf is the context key of WithPlace.
-type placeOf struct{}
+// turnContextKey is the context key of WithTurn.
+type turnContextKey struct{}
 
 // Held is a task that another script puts on its queue, by EnqueueLua.
 type Held struct {
@@ -263,11 +263,11 @@ type Held struct {
 
 // Hold returns a context in which enqueuing a task with an owner does not send it but stores it in h.
 func (h *Held) Hold(ctx context.Context) context.Context {
-	return context.WithValue(ctx, heldOf{}, h)
+	return context.WithValue(ctx, heldContextKey{}, h)
 }
 
-// heldOf is the context key of Hold.
-type heldOf struct{}
+// heldContextKey is the context key of Hold.
+type heldContextKey struct{}
 
 // Args returns the keys and arguments of enqueue in EnqueueLua.
 func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
@@ -276,7 +276,7 @@ func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
 // the client to which the hook is added.
 func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
-		place, owned := ctx.Value(placeOf{}).(Place)
+		place, owned := ctx.Value(turnContextKey{}).(Turn)
 		ours, ok := cmd.(*redis.Cmd)
 
 		q, found := enqueueOf(cmd)
@@ -292,12 +292,12 @@ func Turns(rdb redis.UniversalClient) redis.Hook {
 		), []any{
 			argv[0],
 			argv[1],
-			linePrefix(q),
+			waitlistPrefix(q),
 			place.Owner,
 			string(place.Tier),
 			place.Channel,
 		}
-		if held, holds := ctx.Value(heldOf{}).(*Held); holds {
+		if held, holds := ctx.Value(heldContextKey{}).(*Held); holds {
 			held.keys, held.argv = keys, argv
 			ours.SetVal(int64(1))
 
@@ -324,30 +324,30 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	return q, ok && isText && keys[0] == taskKey(q, id)
 }
 
-// Rejoin keeps a task in its owner's turns while it waits for a retry after delay. Without Rejoin the task runs
+// RejoinTurns keeps a task in its owner's turns while it waits for a retry after delay. Without Rejoin the task runs
 // when it reaches the end of the pending list.
-func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
+func RejoinTurns(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
 
 	keys := []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}
 
-	return rejoinScript.Run(ctx, rdb, keys, id, linePrefix(q), seconds).Err()
+	return rejoinScript.Run(ctx, rdb, keys, id, waitlistPrefix(q), seconds).Err()
 }
 
 // Withdraw deletes a waiting task from its queue. It does nothing when the task runs or does not exist.
 func Withdraw(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
-	return withdrawScript.Run(ctx, rdb, []string{taskKey(q, id), pendingKey(q)}, id, linePrefix(q)).Err()
+	return withdrawScript.Run(ctx, rdb, []string{taskKey(q, id), pendingKey(q)}, id, waitlistPrefix(q)).Err()
 }
 
-// Leave removes a task that will not run from its owner's line.
-func Leave(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) error {
-	return rdb.ZRem(ctx, linePrefix(q)+owner, id).Err()
+// LeaveTurns removes a task that will not run from its owner's waitlist.
+func LeaveTurns(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) error {
+	return rdb.ZRem(ctx, waitlistPrefix(q)+owner, id).Err()
 }
 
 // Positions returns for each task of an owner the number of tasks that run before it when all owners take turns.
-// It is -1 for a task that is not in its owner's line.
+// It is -1 for a task that is not in its owner's waitlist.
 func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, ids []string) ([]int64, error) {
-	args := []any{linePrefix(q), owner}
+	args := []any{waitlistPrefix(q), owner}
 	for _, id := range ids {
 		args = append(args, id)
 	}
@@ -355,5 +355,5 @@ func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, i
 	return positionsScript.Run(ctx, rdb, []string{ringKey(q)}, args...).Int64Slice()
 }
 
-// rejoinSlack is how late Asynq may put a retried task back on its queue.
+// rejoinSlack is how long after its due time Asynq may put a retried task back on its queue.
 const rejoinSlack = time.Minute

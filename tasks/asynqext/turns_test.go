@@ -20,7 +20,7 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 	held := new(Held)
 
 	_, err := asynq.NewClientFromRedisClient(rdb).
-		EnqueueContext(held.Hold(WithPlace(ctx, Place{Owner: "ann"})),
+		EnqueueContext(held.Hold(WithTurn(ctx, Turn{Owner: "ann"})),
 			asynq.NewTask("k", nil), asynq.TaskID("id"), asynq.Queue("render"))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestARepeatedDequeueTakesBackTheCrashThatWasNone(t *testing.T) {
 		}
 
 		reply, err := script.Run(ctx, w.rdb, keys,
-			time.Now().Add(leaseLength).Unix(), taskPrefix(render), linePrefix(render), nonce).
+			time.Now().Add(leaseLength).Unix(), taskPrefix(render), waitlistPrefix(render), nonce).
 			Slice()
 		if err != nil {
 			t.Fatal(err)

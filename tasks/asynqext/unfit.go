@@ -12,9 +12,9 @@ import (
 // errUnfit is returned when the dequeued task cannot be run and was set aside.
 var errUnfit = errors.New("the dequeued task cannot be run")
 
-// unfit returns the reason why Asynq would not pass this message to the task's handler, or nil. It decodes the
+// whyUnfit returns the reason why Asynq would not pass this message to the task's handler, or nil. It decodes the
 // message with Asynq's own type.
-func unfit(q Queue, id, message string) error {
+func whyUnfit(q Queue, id, message string) error {
 	kind, err := protoregistry.GlobalTypes.FindMessageByName("asynq.TaskMessage")
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func unfit(q Queue, id, message string) error {
 		return fmt.Errorf("its message is that of task %q of queue %q", get("id").String(), get("queue").String())
 	case get("deadline").Int() != 0 || get("timeout").Int() < 0:
 		// Asynq ends a task by its deadline before the handler begins.
-		return errors.New("its message has a deadline, which no task of ours has")
+		return errors.New("its message has a deadline, but tasks of Presswork have none")
 	}
 
 	return nil

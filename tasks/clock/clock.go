@@ -92,11 +92,11 @@ func (c *Clock) Run(ctx context.Context) {
 	}
 }
 
-// learn takes the time that Redis gave between two local times, and reports whether it corrects
+// correct takes the time that Redis gave between two local times, and reports whether it corrects
 // the clock. Redis' time at after lies between there and there plus the time of the answer. A slow
 // answer bounds the time no better than that. It counts only when the known time is outside of
 // these bounds: across a slow network that is how a wrong clock shows.
-func (c *Clock) learn(before, after, there time.Time) bool {
+func (c *Clock) correct(before, after, there time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	took := after.Sub(before)
@@ -116,7 +116,7 @@ func (c *Clock) Measure(ctx context.Context) {
 	there, err := c.rdb.Time(ctx).Result()
 
 	after := c.local()
-	if err != nil || !c.learn(before, after, there) {
+	if err != nil || !c.correct(before, after, there) {
 		return
 	}
 

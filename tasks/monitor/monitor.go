@@ -53,7 +53,7 @@ func New(address, rootPath string, readOnly bool) (*Monitor, error) {
 func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &monitorPage{ResponseWriter: w}
 	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/api/") {
-		p.fill = func(answer []byte) []byte { return m.fill(r.Context(), answer) }
+		p.fill = func(answer []byte) []byte { return m.fillPayloads(r.Context(), answer) }
 	}
 	m.handler.ServeHTTP(p, r)
 	p.finish()
@@ -67,8 +67,8 @@ var (
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// ownLinks hides the links to other sites that the page's scripts add.
-const ownLinks = `<style>a[href^=http]{display:none!important}</style>`
+// hideForeignLinks hides the links to other sites that the page's scripts add.
+const hideForeignLinks = `<style>a[href^=http]{display:none!important}</style>`
 
 // monitorPage buffers HTML until its scripts are in the policy, and responses of the page's API until the payloads
 // of jobs are in them. Other responses pass unchanged.
@@ -91,13 +91,13 @@ func (p *monitorPage) Write(b []byte) (int, error) {
 	if !p.passing && (p.fill != nil || strings.HasPrefix(kind, "text/html") || kind == "") {
 		return p.html.Write(b)
 	}
-	p.pass("")
+	p.sendHeaders("")
 
 	return p.ResponseWriter.Write(b)
 }
 
-// pass sends the headers. scripts are the sources of scripts that the policy allows besides our own files.
-func (p *monitorPage) pass(scripts string) {
+// sendHeaders sends the headers. scripts are the sources of scripts that the policy allows besides our own files.
+func (p *monitorPage) sendHeaders(scripts string) {
 	if p.passing {
 		return
 	}
@@ -117,13 +117,13 @@ func (p *monitorPage) pass(scripts string) {
 func (p *monitorPage) finish() {
 	if p.fill != nil {
 		answer := p.fill(p.html.Bytes())
-		p.pass("")
-		_, _ = p.ResponseWriter.Write(answer) // a client that has gone needs none
+		p.sendHeaders("")
+		_, _ = p.ResponseWriter.Write(answer) // an error means that the client has disconnected
 
 		return
 	}
 	page := foreignLink.ReplaceAll(p.html.Bytes(), nil)
-	page = bytes.Replace(page, headEnd, []byte(ownLinks+"</head>"), 1)
+	page = bytes.Replace(page, headEnd, []byte(hideForeignLinks+"</head>"), 1)
 	var scripts strings.Builder
 
 	for _, s := range inlineScript.FindAllSubmatch(page, -1) {
@@ -134,8 +134,8 @@ func (p *monitorPage) finish() {
 	if len(page) > 0 && p.Header().Get("Content-Type") == "" {
 		p.Header().Set("Content-Type", http.DetectContentType(page))
 	}
-	p.pass(scripts.String())
-	_, _ = p.ResponseWriter.Write(page) // a client that has gone needs none
+	p.sendHeaders(scripts.String())
+	_, _ = p.ResponseWriter.Write(page) // an error means that the client has disconnected
 }
 
 // Stop closes the page's connections.
@@ -158,12 +158,12 @@ func (d dialer) MakeRedisClient() any {
 
 var _ asynq.RedisConnOpt = dialer("")
 
-// elsewhere is shown instead of the payload of a job's task, which is not in Asynq.
-const elsewhere = "in the job's record"
+// payloadInRecord is shown instead of the payload of a job's task, which is not in Asynq.
+const payloadInRecord = "in the job's record"
 
-// fill puts the payloads of jobs that have not ended into an answer of the page's API.
-func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
-	if !bytes.Contains(answer, []byte(elsewhere)) {
+// fillPayloads puts the payloads of jobs that have not ended into an answer of the page's API.
+func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
+	if !bytes.Contains(answer, []byte(payloadInRecord)) {
 		return answer
 	}
 	var v any
@@ -178,7 +178,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 	look = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			if v["payload"] == elsewhere {
+			if v["payload"] == payloadInRecord {
 				jobs = append(jobs, v)
 			}
 
@@ -223,7 +223,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 // page of tasks thus stays small and shows no secret.
 func showPayload(kind string, payload []byte) string {
 	if record.HasRecord(kind) {
-		return elsewhere
+		return payloadInRecord
 	}
 
 	var v any

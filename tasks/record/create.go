@@ -18,9 +18,9 @@ const (
 	openInList = 7 * 24 * time.Hour
 	// trimEvery is the number of submissions between two trims of an owner's list.
 	trimEvery = 256
-	// ownerAgain is how often submissions add their owner to the set of owners and renew the
+	// renewOwnerEvery is how often submissions add their owner to the set of owners and renew the
 	// owner's list: much more often than the list expires.
-	ownerAgain = time.Hour
+	renewOwnerEvery = time.Hour
 	// waiting is the message of the first event.
 	waiting = "waiting for a worker"
 )
@@ -30,16 +30,16 @@ type Creation int
 
 // The results of Create.
 const (
-	// Earlier means that the job existed.
-	Earlier Creation = iota
-	// Recorded means that the job has a record; its task is not on the queue.
-	Recorded
+	// JobExisted means that the job existed.
+	JobExisted Creation = iota
+	// OnlyRecorded means that the job has a record; its task is not on the queue.
+	OnlyRecorded
 	// Queued means that the job's task is also on its queue.
 	Queued
 )
 
-// create returns the record of a submission as createScript writes it.
-func create(rec Record, q Queue, at time.Time) *Stored {
+// newStored returns the record of a submission as createScript writes it.
+func newStored(rec Record, q Queue, at time.Time) *Stored {
 	return &Stored{
 		Queue: q, message: waiting, updated: at,
 		Record: Record{
@@ -69,7 +69,7 @@ func (r *Records) createArgs(rec Record, t Task, at time.Time, renewList bool) [
 	}
 
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), waiting, NewID(), rec.ID, firstLook.Milliseconds(), t.Payload,
+	args = append(args, stamp(at), waiting, NewID(), rec.ID, firstSweep.Milliseconds(), t.Payload,
 		listTTL.Milliseconds(), 0,
 		fieldKind, string(rec.Kind), fieldTheme, rec.Theme)
 
@@ -120,7 +120,7 @@ func (r *Records) Create(
 
 	if cluster {
 		if err := r.OpenLedger(ctx, r.rdb, rec.ID).Err(); err != nil {
-			return nil, Earlier, Unavailable(err)
+			return nil, JobExisted, Unavailable(err)
 		}
 	} else {
 		keys = append(keys, LedgerKey, OwnerKey(rec.Owner))
@@ -128,7 +128,7 @@ func (r *Records) Create(
 		if hold != nil {
 			held, err := hold(ctx)
 			if err != nil {
-				return nil, Earlier, err
+				return nil, JobExisted, err
 			}
 			taskKeys, argv := held.Args()
 			keys, args = append(keys, taskKeys...), append(args, argv...)
@@ -137,14 +137,14 @@ func (r *Records) Create(
 
 	answer, err := r.write(ctx, rec, keys, args, listing{trim: trim, isNew: isNew, cluster: cluster, at: at})
 	if err != nil {
-		return nil, Earlier, Unavailable(err)
+		return nil, JobExisted, Unavailable(err)
 	}
 
 	switch answer {
 	case 1:
-		return create(rec, t.Queue, at), Recorded, nil
+		return newStored(rec, t.Queue, at), OnlyRecorded, nil
 	case 2:
-		return create(rec, t.Queue, at), Queued, nil
+		return newStored(rec, t.Queue, at), Queued, nil
 	}
 
 	job, err := r.Read(ctx, rec.ID)
@@ -152,7 +152,7 @@ func (r *Records) Create(
 		err = Unavailable(ErrGone)
 	}
 
-	return job, Earlier, err
+	return job, JobExisted, err
 }
 
 // listing is what the write of a record does to the lists of its owner.
@@ -220,7 +220,7 @@ func (r *Records) ownerIsNew(owner string) bool {
 	}
 
 	renewed, known := r.owners[owner]
-	if known && time.Since(renewed) < min(ownerAgain, r.ttl/2) {
+	if known && time.Since(renewed) < min(renewOwnerEvery, r.ttl/2) {
 		return false
 	}
 	r.owners[owner] = time.Now()

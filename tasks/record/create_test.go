@@ -17,7 +17,7 @@ func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
 	for _, owner := range []string{"ann", "bob", "bob"} {
 		// As an hour later, and as if the list had nearly expired.
 		r.mu.Lock()
-		r.owners[owner] = r.owners[owner].Add(-ownerAgain)
+		r.owners[owner] = r.owners[owner].Add(-renewOwnerEvery)
 		r.mu.Unlock()
 		r.rdb.Expire(ctx, OwnerKey(owner), time.Minute)
 		createJob(t, r, owner)

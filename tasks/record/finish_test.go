@@ -96,11 +96,11 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
 	}
 
-	if _, err := r.Begin(ctx, id, convertKind, "w"); Lost(err) == nil {
+	if _, err := r.Begin(ctx, id, convertKind, "w"); LostCause(err) == nil {
 		t.Errorf("a finished job began again: %v", err)
 	}
 
-	if err := progress(r, ctx, id, fence, presswork.StageDone, 100, ""); Lost(err) == nil {
+	if err := progress(r, ctx, id, fence, presswork.StageDone, 100, ""); LostCause(err) == nil {
 		t.Errorf("progress on a finished job: %v", err)
 	}
 	// A failed job has its task until it is a dead letter.

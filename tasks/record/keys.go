@@ -27,8 +27,8 @@ const TaskPrefix = "job:"
 func HasRecord(kind string) bool { return strings.HasPrefix(kind, TaskPrefix) }
 
 // A job's keys share the hash tag {id}, so that one script may touch all of them on a Redis
-// Cluster. Hash, log and payload are apart because one long value makes Redis keep a whole hash in
-// a form of three times the size. A list takes a tenth of the memory of a short stream.
+// Cluster. Hash, log and payload are separate keys, because one long value makes Redis keep a whole
+// hash in a form three times as large. A list takes a tenth of the memory of a short stream.
 
 // JobKey is the hash of a job.
 func JobKey(id string) string { return "pw:{" + id + "}:job" }

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// firstLook is when the sweeper first checks a new job: long after its submission has put the
+	// firstSweep is when the sweeper first checks a new job: long after its submission has put the
 	// task on the queue, or has died.
-	firstLook = 15 * time.Second
-	// lookAgain is the time between two checks of an open job.
-	lookAgain = 30 * time.Second
+	firstSweep = 15 * time.Second
+	// rereadPause is the time between two checks of an open job.
+	sweepAgain = 30 * time.Second
 	// PackAfter is how long a job stays unpacked after its end: most reads of an ended job come in
 	// that time.
 	PackAfter = time.Hour
@@ -38,19 +38,19 @@ return ids
 // OpenLedger puts a job into the ledger unless it is there. It sends the whole script: the script
 // is short, and a digest unknown to Redis would leave the record without a ledger entry.
 func (r *Records) OpenLedger(ctx context.Context, c redis.Scripter, id string) *redis.Cmd {
-	return openScript.Eval(ctx, c, []string{LedgerKey}, id, firstLook.Milliseconds())
+	return openScript.Eval(ctx, c, []string{LedgerKey}, id, firstSweep.Milliseconds())
 }
 
 // Due returns the ids of at most limit jobs of a sorted set (LedgerKey or SettledKey) that are due
 // by now plus ahead. No other worker gets them for half a minute.
 func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, limit int) ([]string, error) {
 	return dueScript.Run(ctx, r.rdb, []string{key},
-		ahead.Milliseconds(), lookAgain.Milliseconds(), limit).StringSlice()
+		ahead.Milliseconds(), sweepAgain.Milliseconds(), limit).StringSlice()
 }
 
-// Settled takes a job whose end needs no more work off the ledger, and lets it be packed after
+// MarkSettled takes a job whose end needs no more work off the ledger, and lets it be packed after
 // PackAfter.
-func (r *Records) Settled(ctx context.Context, id string) error {
+func (r *Records) MarkSettled(ctx context.Context, id string) error {
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, LedgerKey, id)
 		p.ZAdd(ctx, SettledKey, redis.Z{Score: float64(r.clock.Now().Add(PackAfter).UnixMilli()), Member: id})

@@ -45,9 +45,9 @@ func refused(reason string) error {
 	return EndedError{presswork.Status(reason)}
 }
 
-// Lost returns why a run may no longer update its job, ErrCancelled or ErrSuperseded; nil when err is
+// LostCause returns why a run may no longer update its job, ErrCancelled or ErrSuperseded; nil when err is
 // another error.
-func Lost(err error) error {
+func LostCause(err error) error {
 	if ended, ok := errors.AsType[EndedError](err); ok && ended.Status == presswork.Cancelled {
 		return ErrCancelled
 	}
@@ -85,7 +85,7 @@ type Records struct {
 }
 
 // New returns the records of the Redis at rdb, timed by now. ttl is how long a record is kept
-// after its job's end; the record of an open job is renewed by Renew. ended is called after each
+// timeFor its job's end; the record of an open job is renewed by Renew. ended is called after each
 // end that Finish writes.
 func New(
 	rdb redis.UniversalClient,
@@ -108,15 +108,15 @@ func (r *Records) SubscribeEvents(ctx context.Context) *redis.PubSub {
 	return r.rdb.Subscribe(ctx, EventsChannel)
 }
 
-// Enlist adds commands that put a job into its owner's list, renew the list, and remember the
+// AddToOwnerList adds commands that put a job into its owner's list, renew the list, and remember the
 // owner.
-func (r *Records) Enlist(ctx context.Context, p redis.Pipeliner, owner, id string) {
-	r.list(ctx, p, owner, id)
+func (r *Records) AddToOwnerList(ctx context.Context, p redis.Pipeliner, owner, id string) {
+	r.renewOwnerList(ctx, p, owner, id)
 	p.SAdd(ctx, OwnersKey, owner)
 }
 
-// list adds commands that put a job into its owner's list and renew the list.
-func (r *Records) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
+// renewOwnerList adds commands that put a job into its owner's list and renew the list.
+func (r *Records) renewOwnerList(ctx context.Context, p redis.Pipeliner, owner, id string) {
 	p.ZAdd(ctx, OwnerKey(owner), redis.Z{Member: id})
 	p.Expire(ctx, OwnerKey(owner), r.listTTL())
 }
@@ -131,7 +131,7 @@ func (r *Records) Renew(ctx context.Context, job *Stored) error {
 		for _, key := range keysOf(job.ID) {
 			p.PExpire(ctx, key, r.ttl)
 		}
-		r.list(ctx, p, job.Owner, job.ID)
+		r.renewOwnerList(ctx, p, job.Owner, job.ID)
 
 		return nil
 	})

@@ -56,7 +56,7 @@ func createJob(t *testing.T, r *Records, owner string) string {
 	rec := Record{Owner: owner, Job: presswork.Job{ID: NewID(), Kind: presswork.KindConversion}}
 	task := Task{Kind: convertKind, Queue: "render", Payload: []byte(payload), Retries: 5, Timeout: time.Minute}
 
-	if _, made, err := r.Create(t.Context(), rec, task, nil); err != nil || made != Recorded {
+	if _, made, err := r.Create(t.Context(), rec, task, nil); err != nil || made != OnlyRecorded {
 		t.Fatal(made, err)
 	}
 

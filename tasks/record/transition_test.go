@@ -113,7 +113,7 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if _, err := ReadBegun(reply); Lost(err) == nil {
+		if _, err := ReadBegun(reply); LostCause(err) == nil {
 			t.Errorf("a job that is not there, or has another task, has begun: %v", err)
 		}
 	}

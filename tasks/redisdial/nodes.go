@@ -21,16 +21,16 @@ func Nodes(ctx context.Context, address string) ([]string, error) {
 
 	switch {
 	case o.MasterName != "":
-		further, err = watched(ctx, o)
+		further, err = sentinelNodes(ctx, o)
 	case o.IsClusterMode:
-		further, err = clustered(ctx, address)
+		further, err = clusterNodes(ctx, address)
 	}
 
 	return append(o.Addrs, further...), err
 }
 
-// clustered returns the nodes of a cluster that hold slots, primaries and replicas.
-func clustered(ctx context.Context, address string) (nodes []string, err error) {
+// clusterNodes returns the nodes of a cluster that hold slots, primaries and replicas.
+func clusterNodes(ctx context.Context, address string) (nodes []string, err error) {
 	client, err := Dial(address, 0)
 	if err != nil {
 		return nil, err
@@ -51,13 +51,13 @@ func clustered(ctx context.Context, address string) (nodes []string, err error) 
 	return nodes, nil
 }
 
-// watched returns what the first sentinel that answers knows: the primary, its replicas and
+// sentinelNodes returns what the first sentinel that answers knows: the primary, its replicas and
 // the other sentinels.
-func watched(ctx context.Context, o *address) (nodes []string, err error) {
+func sentinelNodes(ctx context.Context, o *address) (nodes []string, err error) {
 	var errs []error
 
 	for _, addr := range o.Addrs {
-		nodes, err := watchedBy(ctx, addr, o)
+		nodes, err := nodesOfSentinel(ctx, addr, o)
 		if err == nil {
 			return nodes, nil
 		}
@@ -67,7 +67,7 @@ func watched(ctx context.Context, o *address) (nodes []string, err error) {
 	return nil, errors.Join(errs...)
 }
 
-func watchedBy(ctx context.Context, addr string, o *address) (nodes []string, err error) {
+func nodesOfSentinel(ctx context.Context, addr string, o *address) (nodes []string, err error) {
 	sentinel := redis.NewSentinelClient(&redis.Options{
 		Addr:                  addr,
 		DialTimeout:           dialTimeout,

@@ -165,7 +165,7 @@ func parseCluster(scheme, rest string) (*address, error) {
 		}
 
 		if one.DB != 0 {
-			return nil, errors.New("a cluster has no database but 0")
+			return nil, errors.New("a cluster has only the database 0")
 		}
 
 		if i == 0 {
@@ -221,7 +221,7 @@ func split(s string) (*url.URL, error) {
 
 	for key := range u.Query() {
 		if key != "db" || u.Scheme != "unix" {
-			return nil, errors.New("it has a query parameter that is not known")
+			return nil, errors.New("it has an unknown query parameter")
 		}
 	}
 

@@ -77,7 +77,7 @@ func (g *gate) acquire(ctx context.Context, rank int) bool {
 		return false
 	}
 	g.leave(rank)
-	g.count(rank, 1)
+	g.addUsed(rank, 1)
 
 	return true
 }
@@ -90,14 +90,14 @@ func (g *gate) resume(ctx context.Context, rank int) {
 
 	g.wait(ctx, resumeRank)
 	g.leave(resumeRank)
-	g.count(rank, 1)
+	g.addUsed(rank, 1)
 }
 
 // release gives a slot of the rank back.
 func (g *gate) release(rank int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.count(rank, -1)
+	g.addUsed(rank, -1)
 	g.changed.Broadcast()
 }
 
@@ -132,7 +132,7 @@ func (g *gate) wait(ctx context.Context, rank int) bool {
 	defer stop()
 
 	g.ranks[rank].waiting++
-	for ctx.Err() == nil && g.next() != rank {
+	for ctx.Err() == nil && g.nextRank() != rank {
 		g.changed.Wait()
 	}
 
@@ -150,14 +150,14 @@ func (g *gate) wait(ctx context.Context, rank int) bool {
 	return true
 }
 
-// leave ends a wait that got a slot or gave up. The turn may now be another rank's.
+// leaveCall ends a wait that got a slot or gave up. The turn may now be another rank's.
 func (g *gate) leave(rank int) {
 	g.ranks[rank].waiting--
 	g.changed.Broadcast()
 }
 
-// next returns the rank whose turn it is to take a free slot; -1 for none.
-func (g *gate) next() int {
+// nextRank returns the rank whose turn it is to take a free slot; -1 for none.
+func (g *gate) nextRank() int {
 	best := -1
 
 	for rank, w := range g.ranks {
@@ -172,8 +172,8 @@ func (g *gate) next() int {
 	return best
 }
 
-// count adds n to the slots that the rank uses.
-func (g *gate) count(rank, n int) {
+// addUsed adds n to the slots that the rank uses.
+func (g *gate) addUsed(rank, n int) {
 	g.used += n
 	if rank == len(g.ranks)-1 {
 		g.lastUsed += n

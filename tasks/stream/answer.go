@@ -12,8 +12,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// lookAgain is the pause before missed frames are read again after an error of Redis.
-const lookAgain = 200 * time.Millisecond
+// rereadPause is the pause before missed frames are read again after an error of Redis.
+const rereadPause = 200 * time.Millisecond
 
 // MaxUnread is how many published bytes the reader of an answer may lag behind.
 const MaxUnread = 16 << 20
@@ -37,13 +37,13 @@ type Answer struct {
 
 	mu sync.Mutex
 	// received are entries in order; the first has seq next-len(received).
-	received []piece
+	received []streamEntry
 	// unread counts the published bytes in received. Bytes that the reader has fetched itself are not a lag.
 	unread int
 	next   int64
-	// unsure is set when frames may have been missed.
-	unsure bool
-	// missed is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
+	// mayHaveMissed is set when frames may have been missed.
+	mayHaveMissed bool
+	// hasMissedTask is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
 	missed int
 	// input is the last input; nil once the run has answered it. inputs is its number.
 	input  []byte
@@ -54,19 +54,19 @@ type Answer struct {
 	once   sync.Once
 }
 
-// mark is what the field "l" of an entry says about the end of the answer.
-type mark string
+// endMark is what the field "l" of an entry says about the end of the answer.
+type endMark string
 
 const (
-	more      mark = "0"
-	last      mark = "1"
-	condemned mark = "2" // the data is the reason: see Server.Condemn
+	more      endMark = "0"
+	last      endMark = "1"
+	condemned endMark = "2" // the data is the reason: see Server.Condemn
 )
 
-// piece is one entry of the stream of frames.
-type piece struct {
+// streamEntry is one entry of the stream of frames.
+type streamEntry struct {
 	data []byte
-	mark mark
+	mark endMark
 }
 
 // Next waits until there are new frames and returns them, each as the run sent it. It returns io.EOF after the
@@ -74,17 +74,17 @@ type piece struct {
 // killed too many workers, and the cause of ctx.
 func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 	for {
-		if frames, err := a.take(); len(frames) > 0 || err != nil {
+		if frames, err := a.takeFrames(); len(frames) > 0 || err != nil {
 			return frames, err
 		}
 		var again <-chan time.Time
 
-		if a.isUnsure() {
+		if a.needsCatchUp() {
 			if err := a.catchUp(ctx); err == nil {
 				continue
 			}
 			// The relay ends the answer when the outage lasts.
-			again = time.After(lookAgain)
+			again = time.After(rereadPause)
 		}
 
 		select {
@@ -98,10 +98,10 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 
 // Close ends the wait of the caller. The call ends as well, unless other callers wait or a retry may join it soon.
 func (a *Answer) Close() {
-	a.once.Do(func() { a.client.leave(a) })
+	a.once.Do(func() { a.client.leaveCall(a) })
 }
 
-func (a *Answer) take() ([][]byte, error) {
+func (a *Answer) takeFrames() ([][]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var frames [][]byte
@@ -139,7 +139,7 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 }
 
 // receive adds a published entry.
-func (a *Answer) receive(seq int64, p piece) {
+func (a *Answer) receive(seq int64, p streamEntry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -147,7 +147,7 @@ func (a *Answer) receive(seq int64, p piece) {
 	case seq < a.next || a.err != nil:
 		return
 	case seq > a.next:
-		a.unsure = true
+		a.mayHaveMissed = true
 	default:
 		a.append(p)
 
@@ -159,13 +159,13 @@ func (a *Answer) receive(seq int64, p piece) {
 }
 
 // append adds the next entry. The caller holds the lock.
-func (a *Answer) append(p piece) {
+func (a *Answer) append(p streamEntry) {
 	a.next++
 	a.input = nil
 	a.received = append(a.received, p)
 }
 
-// fail ends the answer with an error.
+// failJob ends the answer with an error.
 func (a *Answer) fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -176,11 +176,11 @@ func (a *Answer) fail(err error) {
 	a.notify()
 }
 
-// lookUp makes the reader check the stream for missed frames.
-func (a *Answer) lookUp() {
+// checkStream makes the reader check the stream for missed frames.
+func (a *Answer) checkStream() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.unsure = true
+	a.mayHaveMissed = true
 	a.notify()
 }
 
@@ -191,11 +191,11 @@ func (a *Answer) notify() {
 	}
 }
 
-func (a *Answer) isUnsure() bool {
+func (a *Answer) needsCatchUp() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	return a.unsure
+	return a.mayHaveMissed
 }
 
 // position returns the seq of the next entry, and whether the answer is open.
@@ -211,13 +211,13 @@ func (a *Answer) position() (next int64, open bool) {
 func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Lock()
 	from := a.next
-	a.unsure = false
+	a.mayHaveMissed = false
 	a.mu.Unlock()
 	entries, err := a.client.rdb.XRangeN(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+", missedAtOnce).Result()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.unsure = a.unsure || err != nil || len(entries) == missedAtOnce
+	a.mayHaveMissed = a.mayHaveMissed || err != nil || len(entries) == missedAtOnce
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)
@@ -235,7 +235,7 @@ func (a *Answer) catchUp(ctx context.Context) error {
 				"the queue has lost a part of this answer; send the request again",
 			)
 		case seq == a.next:
-			a.append(piece{[]byte(data), mark(end)})
+			a.append(streamEntry{[]byte(data), endMark(end)})
 		}
 	}
 

@@ -58,7 +58,7 @@ type Call struct {
 
 	// IdempotencyKey, when set, makes a second call with the same Owner and Fingerprint join the first one. The
 	// second caller gets the ID and the complete answer of the first call. The first call continues for a while
-	// after its caller has left, so that a retry finds it.
+	// timeFor its caller has left, so that a retry finds it.
 	IdempotencyKey string `json:"-"`
 	Fingerprint    string `json:"-"`
 }
@@ -82,8 +82,8 @@ const (
 	lostAfter = 3
 	// maxInput bounds an input, in bytes. Redis holds one for each call.
 	maxInput = 1 << 20
-	// tryAgain is the wait that a caller is advised when no worker has begun its call.
-	tryAgain = 30 * time.Second
+	// retryAfter is the wait that a caller is advised when no worker has begun its call.
+	retryAfter = 30 * time.Second
 	// publishedBytes bounds the bytes of an answer in one message. Readers get the rest from the stream of frames.
 	// Redis disconnects a subscriber that is too slow, and all answers of a process use one subscription.
 	publishedBytes = 256 << 10
@@ -114,7 +114,7 @@ var ErrAgain = errors.New("another run may answer the call")
 
 // errCallLost ends a run that may not write any more. Another run has the call, the call has ended, or the outage
 // of Redis lasted too long.
-var errCallLost = errors.New("the call is another run's, or over")
+var errCallLost = errors.New("another run has the call, or the call has ended")
 
 // unavailable returns the public error for an outage of Redis.
 func unavailable(err error) error {

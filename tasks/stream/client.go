@@ -10,7 +10,7 @@ import (
 // ctx bounds only the creation; the queueing is bounded by two seconds, so that it does not stop half-way. Errors:
 // QueueUnavailable.
 func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
-	answer, err := c.listen(call)
+	answer, err := c.addAnswer(call)
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +27,14 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 
 		if made {
 			// The task may not be on the queue: a retry must not join this call and wait for it.
-			c.forget(call.ID)
+			c.forgetCall(call.ID)
 		}
 
 		return nil, err
 	}
 
 	if answer.Joined = !made; !made {
-		answer.lookUp()
+		answer.checkStream()
 	}
 
 	return answer, nil
@@ -71,12 +71,12 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 	return made, nil
 }
 
-// forget deletes a call whose task could not be queued.
-func (c *Client) forget(id string) {
+// forgetCall deletes a call whose task could not be queued.
+func (c *Client) forgetCall(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 
 	if err := forgetScript.Run(ctx, c.rdb, callKeys(id), "").Err(); err != nil {
-		c.o.Log.Warn("a call that was not put on its queue stays for a while", "call_id", id, "err", err)
+		c.o.Log.Warn("a call that could not be queued stays in Redis until it expires", "call_id", id, "err", err)
 	}
 }

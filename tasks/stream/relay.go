@@ -14,9 +14,9 @@ import (
 	"presswork/internal/fault"
 )
 
-// enqueueAgain is how long a call waits before its task is queued again, because a failover may have lost the task
+// reenqueueAfter is how long a call waits before its task is queued again, because a failover may have lost the task
 // but not the call. A task that exists stays as it is.
-const enqueueAgain = 15 * time.Second
+const reenqueueAfter = 15 * time.Second
 
 // ErrNotBegun is the cause of the error when no worker has begun the call within Call.MaxWait.
 var ErrNotBegun = errors.New("no worker has begun the call")
@@ -93,8 +93,8 @@ func (c *Client) Stop() {
 	c.running.Wait()
 }
 
-// listen registers an answer for the frames of a call.
-func (c *Client) listen(call Call) (*Answer, error) {
+// addAnswer registers an answer for the frames of a call.
+func (c *Client) addAnswer(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
 		ID:     id,
@@ -122,9 +122,9 @@ func (c *Client) listen(call Call) (*Answer, error) {
 	return a, nil
 }
 
-// leave removes an answer, and notifies the call's worker when no caller waits any more.
-func (c *Client) leave(a *Answer) {
-	c.unlisten(a)
+// leaveCall removes an answer, and notifies the call's worker when no caller waits any more.
+func (c *Client) leaveCall(a *Answer) {
+	c.removeAnswer(a)
 
 	if _, open := a.position(); !open {
 		return
@@ -150,7 +150,7 @@ func (c *Client) leave(a *Answer) {
 	}
 }
 
-func (c *Client) unlisten(a *Answer) {
+func (c *Client) removeAnswer(a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.answers[a.ID], a)
@@ -169,19 +169,19 @@ func (c *Client) run() {
 			c.route(m.Payload)
 		case *redis.Subscription:
 			// Frames that were published before the subscription existed are in the streams.
-			c.lookUp()
+			c.checkStreams()
 		}
 	}
 }
 
-// lookUp makes every answer check its stream for missed frames.
-func (c *Client) lookUp() {
+// checkStream makes every answer check its stream for missed frames.
+func (c *Client) checkStreams() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	for _, set := range c.answers {
 		for a := range set {
-			a.lookUp()
+			a.checkStream()
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (c *Client) route(message string) {
 		id, entry, _ := strings.Cut(head, " ")
 		if entry == "look" {
 			for a := range c.answers[id] {
-				a.lookUp()
+				a.checkStream()
 			}
 			continue
 		}
@@ -214,7 +214,7 @@ func (c *Client) route(message string) {
 		}
 
 		for a := range c.answers[id] {
-			a.receive(seq, piece{[]byte(data), mark(end)})
+			a.receive(seq, streamEntry{[]byte(data), endMark(end)})
 		}
 	}
 }
@@ -331,15 +331,15 @@ func (c *Client) renewAll() {
 			}
 			w.fail(
 				fault.Errorf(fault.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).
-					WithAfter(tryAgain).
+					WithAfter(retryAfter).
 					WithCause(ErrNotBegun),
 			)
 		case f[0] == "dead" && back:
 		case f[0] == "dead":
 			w.fail(fault.Errorf(fault.QueueUnavailable, "the worker of this request is gone; send it again"))
 		case sent(f[1]) >= w.next:
-			w.lookUp()
-		case f[2] == "" && time.Since(w.since) > enqueueAgain:
+			w.checkStream()
+		case f[2] == "" && time.Since(w.since) > reenqueueAfter:
 			if err := c.o.Enqueue(ctx, w.call, TaskID(w.ID, f[3])); err != nil {
 				c.o.Log.Warn("a waiting call could not be enqueued again", "call_id", w.ID, "err", err)
 			}

@@ -74,7 +74,7 @@ func (r *Run) Send(frame []byte) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
-	r.add(frame, false)
+	r.addFrame(frame, false)
 
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *Run) Current(ctx context.Context) (bool, error) {
 // Finish adds the last frame and waits until Redis has the complete answer.
 func (r *Run) Finish(frame []byte) error {
 	r.mu.Lock()
-	r.add(frame, true)
+	r.addFrame(frame, true)
 	r.mu.Unlock()
 	// The end of the run's context must not cancel the last frame.
 	patience := time.NewTimer(r.writer.outage)
@@ -132,7 +132,7 @@ func (r *Run) Finish(frame []byte) error {
 		select {
 		case <-r.flushed:
 		case <-patience.C:
-			r.giveUp(errCallLost)
+			r.endLost(errCallLost)
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
 
@@ -146,16 +146,16 @@ func (r *Run) Finish(frame []byte) error {
 func (r *Run) abandon() { _ = r.Finish(nil) }
 
 // add adds a frame to the pending ones. The caller holds the lock.
-func (r *Run) add(frame []byte, last bool) {
+func (r *Run) addFrame(frame []byte, last bool) {
 	if len(frame) > 0 {
 		r.pending = append(append(r.pending, frame...), '\n')
 	}
 	r.final = r.final || last
-	r.mark()
+	r.queueWrite()
 }
 
-// mark puts the run into the writer's list. The caller holds the lock.
-func (r *Run) mark() {
+// endMark puts the run into the writer's list. The caller holds the lock.
+func (r *Run) queueWrite() {
 	if !r.dirty {
 		r.dirty = true
 		r.writer.mark(r)
@@ -167,7 +167,7 @@ func (r *Run) restore() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.missing = true
-	r.mark()
+	r.queueWrite()
 }
 
 func (r *Run) isLost() bool {
@@ -197,19 +197,19 @@ func (r *Run) hasSent() bool {
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
 }
 
-// lose ends a run that may not write any more, even if its context has already ended for another reason. The
+// endLostLocked ends a run that may not write any more, even if its context has already ended for another reason. The
 // caller holds the lock.
-func (r *Run) lose(cause error) {
+func (r *Run) endLostLocked(cause error) {
 	r.lost = true
 	r.end(cause)
 	r.notify()
 }
 
-// giveUp is lose for callers without the lock.
-func (r *Run) giveUp(cause error) {
+// endLost is lose for callers without the lock.
+func (r *Run) endLost(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lose(cause)
+	r.endLostLocked(cause)
 }
 
 func (r *Run) notify() {
@@ -219,9 +219,9 @@ func (r *Run) notify() {
 	}
 }
 
-// take starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
+// handleNews starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
 // run must not write.
-func (r *Run) take() (w write, ok bool) {
+func (r *Run) takeWrite() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -256,9 +256,9 @@ func (r *Run) take() (w write, ok bool) {
 	return write{run: r, entry: r.sending, seq: r.seq + 1, last: r.closing}, true
 }
 
-// written completes the write that take started, by the answer of Redis. more reports whether the run has
+// finishWrite completes the write that take started, by the answer of Redis. more reports whether the run has
 // something to write again.
-func (r *Run) written(w write) (more bool) {
+func (r *Run) finishWrite(w write) (more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.notify()
@@ -270,12 +270,12 @@ func (r *Run) written(w write) (more bool) {
 		}
 
 		if time.Since(r.failing) >= r.writer.outage {
-			r.lose(r.writer.outageLasts())
+			r.endLostLocked(r.writer.outageLasts())
 		}
 
 		return true
 	case w.answer == 0:
-		r.lose(errCallLost)
+		r.endLostLocked(errCallLost)
 		return true
 	case w.answer < 0:
 		r.missing = true
@@ -285,7 +285,7 @@ func (r *Run) written(w write) (more bool) {
 	default:
 		r.seq++
 		r.over = r.closing
-		r.keep(r.sending)
+		r.keepEntry(r.sending)
 		r.sending = nil
 	}
 	r.failing = time.Time{}
@@ -295,8 +295,8 @@ func (r *Run) written(w write) (more bool) {
 	return more
 }
 
-// keep adds an entry to kept and drops the oldest ones beyond keepBytes. The caller holds the lock.
-func (r *Run) keep(entry []byte) {
+// keepEntry adds an entry to kept and drops the oldest ones beyond keepBytes. The caller holds the lock.
+func (r *Run) keepEntry(entry []byte) {
 	r.kept = append(r.kept, entry)
 
 	r.bytes += len(entry)

@@ -42,7 +42,7 @@ local function listen(call, channel)
 end
 `
 
-// makeCall writes a call unless it exists, and counts its waiter. KEYS: call, waiters, frames. ARGV:
+// makeCallScript writes a call unless it exists, and counts its waiter. KEYS: call, waiters, frames. ARGV:
 //   - the waiter, and how long it counts in ms
 //   - the call, and its time to live in ms
 //   - how long callers can join it, in ms
@@ -52,20 +52,22 @@ end
 // It returns 1 when this waiter created the call. A call whose run ends because all callers left is created again.
 // Its new fence keeps the earlier run from writing.
 var makeCallScript = redis.NewScript(volatileNow + listening + `
-local f = redis.call('HMGET', KEYS[1], 'by', 'state')
-local again = f[2] == 'left' or f[2] == 'over' and ARGV[7] == '1'
+local waiter, waiterTTL, content, callTTL, memory, channel, shared = unpack(ARGV)
+local by, state = unpack(redis.call('HMGET', KEYS[1], 'by', 'state'))
+local again = state == 'left' or state == 'over' and shared == '1'
 if again then redis.call('DEL', unpack(KEYS)) end
-redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
-if f[1] and not again then
-  if f[1] == ARGV[1] then return 1 end
-  listen(KEYS[1], ARGV[6])
+redis.call('ZADD', KEYS[2], now + tonumber(waiterTTL), waiter)
+if by and not again then
+  -- This waiter's own earlier try: its response was lost.
+  if by == waiter then return 1 end
+  listen(KEYS[1], channel)
   return 0
 end
-redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5], 'to', ARGV[6],
+redis.call('HSET', KEYS[1], 'by', waiter, 'call', content, 'memory', memory, 'to', channel,
   'made', string.format('%d%06d', t[1], t[2]))
-if again then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-redis.call('PEXPIRE', KEYS[2], ARGV[4])
+if again then redis.call('HSET', KEYS[1], 'fence', waiter) end
+redis.call('PEXPIRE', KEYS[1], callTTL)
+redis.call('PEXPIRE', KEYS[2], callTTL)
 return 1
 `)
 
@@ -73,14 +75,14 @@ return 1
 // run.
 const leaving = `
 local function leaving(call)
-  local f = redis.call('HMGET', call, 'run', 'state', 'fence')
-  if not f[1] or f[2] == 'over' then return false end
+  local run, state, fence = unpack(redis.call('HMGET', call, 'run', 'state', 'fence'))
+  if not run or state == 'over' then return false end
   redis.call('HSET', call, 'state', 'left')
-  return f[3]
+  return fence
 end
 `
 
-// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence, "1" when waiters may not have been
+// beginCallScript opens a run of a call. KEYS: call, waiters. ARGV: the run's fence, "1" when waiters may not have been
 // renewed, the waiter for whom the task was created. A call that was created again has another task.
 //
 // It returns a reason not to run ("gone", "over", "left"), or "" and these values:
@@ -90,20 +92,22 @@ end
 //
 // A call that all its callers have left is forgotten, so that a retry creates it again.
 var beginCallScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to', 'by', 'made')
-if not f[1] or f[9] ~= ARGV[3] and f[9] ~= 'restored' then return {'gone'} end
-if f[2] == 'over' then return {'over'} end
-if f[2] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
+local newFence, unrenewed, maker = unpack(ARGV)
+local call, state, seq, fence, run, memory, alive, to, by, made = unpack(redis.call('HMGET', KEYS[1],
+  'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to', 'by', 'made'))
+if not call or by ~= maker and by ~= 'restored' then return {'gone'} end
+if state == 'over' then return {'over'} end
+if state == 'left' or unrenewed ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   redis.call('DEL', KEYS[1], KEYS[2])
   return {'left'}
 end
-local run = f[5]
-if f[4] ~= ARGV[1] then
+-- A repeat after a lost response has the same fence and must not count as another attempt.
+if fence ~= newFence then
   run = redis.call('HINCRBY', KEYS[1], 'run', 1)
-  redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+  redis.call('HSET', KEYS[1], 'fence', newFence)
 end
-if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
-return {'', tostring(run), f[3] or '0', f[1], f[6], f[8], string.format('%d%06d', t[1], t[2]), f[10] or ''}
+if alive then redis.call('HSET', KEYS[1], 'alive', now) end
+return {'', tostring(run), seq or '0', call, memory, to, string.format('%d%06d', t[1], t[2]), made or ''}
 `)
 
 // publishing begins the scripts that write to answers. tell collects the messages of a call for its waiters, and
@@ -129,7 +133,7 @@ local function publish()
 end
 `
 
-// frame appends to the answers of calls. KEYS: call, frames, waiters of each. ARGV: the bytes that may be
+// frameScript appends to the answers of calls. KEYS: call, frames, waiters of each. ARGV: the bytes that may be
 // published, then fence, seq, data and "1" for the last frame of each call. A repeat after a lost response changes
 // nothing. It returns for each call:
 //   - 1: written
@@ -140,24 +144,25 @@ end
 var frameScript = redis.NewScript(Volatile + publishing + `
 local most = tonumber(ARGV[1])
 local function append(call, frames, waiters, fence, number, data, last)
-  local f = redis.call('HMGET', call, 'fence', 'state', 'seq', 'memory', 'to')
-  if not f[1] then return -1 end
-  if f[1] ~= fence then return 0 end
-  local seq, before = tonumber(number), tonumber(f[3] or '0')
+  local holder, state, written, memory, to =
+    unpack(redis.call('HMGET', call, 'fence', 'state', 'seq', 'memory', 'to'))
+  if not holder then return -1 end
+  if holder ~= fence then return 0 end
+  local seq, before = tonumber(number), tonumber(written or '0')
   if before >= seq then return 1 end
-  if f[2] == 'over' then return 0 end
+  if state == 'over' then return 0 end
   if before ~= seq - 1 then return -1 end
   redis.call('XADD', frames, number .. '-0', 'd', data, 'l', last)
   redis.call('HSET', call, 'seq', number)
   if last == '1' then
     redis.call('HSET', call, 'state', 'over')
     redis.call('HDEL', call, 'call')
-    for _, key in ipairs({call, frames, waiters}) do redis.call('PEXPIRE', key, f[4]) end
+    for _, key in ipairs({call, frames, waiters}) do redis.call('PEXPIRE', key, memory) end
   elseif number == '1' then
     redis.call('PEXPIRE', frames, redis.call('PTTL', call))
   end
-  if #data > most then tell(call, f[5], 'look')
-  else tell(call, f[5], number .. ' ' .. last, data) end
+  if #data > most then tell(call, to, 'look')
+  else tell(call, to, number .. ' ' .. last, data) end
   return 1
 end
 local answers = {}
@@ -171,7 +176,7 @@ publish()
 return answers
 `)
 
-// restore writes a call that Redis has lost during its run. KEYS: call, frames, waiters. ARGV:
+// restoreScript writes a call that Redis has lost during its run. KEYS: call, frames, waiters. ARGV:
 //   - fence, attempt, memory
 //   - ms to live, and ms until its waiters must have returned
 //   - seq of the last frame, and the channels of the waiters
@@ -180,8 +185,8 @@ return answers
 // No other run may begin, because its frames would not continue these. This run therefore updates "alive". It
 // returns 0 when a later run has the call.
 var restoreScript = redis.NewScript(volatileNow + publishing + `
-local f = redis.call('HMGET', KEYS[1], 'fence', 'run')
-if f[1] and f[1] ~= ARGV[1] and tonumber(f[2]) >= tonumber(ARGV[2]) then return 0 end
+local fence, run = unpack(redis.call('HMGET', KEYS[1], 'fence', 'run'))
+if fence and fence ~= ARGV[1] and tonumber(run) >= tonumber(ARGV[2]) then return 0 end
 redis.call('HDEL', KEYS[1], 'state', 'call')
 redis.call('HSET', KEYS[1], 'by', 'restored', 'fence', ARGV[1], 'run', ARGV[2], 'memory', ARGV[3], 'seq', ARGV[6],
   'alive', now, 'to', ARGV[7])
@@ -197,38 +202,39 @@ publish()
 return 1
 `)
 
-// look is a run's check of its call, by which it also shows that it is alive. KEYS: call, waiters. ARGV: fence,
+// lookScript is a run's check of its call, which also shows that the run is alive. KEYS: call, waiters. ARGV: fence,
 // "1" when waiters may not have been renewed. It returns "lost" when another run has the call, "gone" when Redis
 // does not know it, and "left" when no caller waits. Otherwise it returns the number of the last input, or "".
 var lookScript = redis.NewScript(volatileNow + leaving + `
-local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state')
-if not f[1] then return 'gone' end
-if f[1] ~= ARGV[1] then return 'lost' end
-if f[4] == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
+local fence, alive, inputs, state =
+  unpack(redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state'))
+if not fence then return 'gone' end
+if fence ~= ARGV[1] then return 'lost' end
+if state == 'left' or ARGV[2] ~= '1' and redis.call('ZCOUNT', KEYS[2], now, '+inf') == 0 then
   leaving(KEYS[1])
   return 'left'
 end
-if f[2] then redis.call('HSET', KEYS[1], 'alive', now) end
-return f[3] or ''
+if alive then redis.call('HSET', KEYS[1], 'alive', now) end
+return inputs or ''
 `)
 
-// input gives a running call an input. KEYS: call, frames. ARGV: the number of the input, the input, the number of
+// inputScript gives a running call an input. KEYS: call, frames. ARGV: the number of the input, the input, the number of
 // frames that its sender has, input channel, id. It replaces the previous input and deletes the frames that its
 // sender has, so that a long call does not accumulate frames. From then on its run shows that it is alive, because
 // no other run has its state. A repeat changes nothing, unless Redis has lost the input. It returns 0 when the
 // call is over or unknown.
 var inputScript = redis.NewScript(volatileNow + `
-local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'inputs', 'seq')
-if not f[1] or f[2] == 'over' then return 0 end
-if tonumber(f[3] or '0') < tonumber(ARGV[1]) then
+local by, state, inputs, seq = unpack(redis.call('HMGET', KEYS[1], 'by', 'state', 'inputs', 'seq'))
+if not by or state == 'over' then return 0 end
+if tonumber(inputs or '0') < tonumber(ARGV[1]) then
   redis.call('HSET', KEYS[1], 'inputs', ARGV[1], 'input', ARGV[2], 'alive', now)
-  if (f[4] or '0') == ARGV[3] then redis.call('XTRIM', KEYS[2], 'MAXLEN', 0) end
+  if (seq or '0') == ARGV[3] then redis.call('XTRIM', KEYS[2], 'MAXLEN', 0) end
 end
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 return 1
 `)
 
-// renew counts a waiter again. KEYS: call, waiters. ARGV:
+// renewScript extends the life of a waiter. KEYS: call, waiters. ARGV:
 //   - the waiter, and how long it counts in ms
 //   - how recently the run must have been alive if it was restored or has inputs, in ms
 //   - the waiter's channel
@@ -239,21 +245,22 @@ return 1
 // caller can join it. Otherwise it returns "", the number of frames, the attempt ("" before the first), and the
 // waiter that created the call.
 var renewScript = redis.NewScript(volatileNow + listening + `
-local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
-if not f[1] then return {'gone'} end
-if ARGV[5] == '1' and not f[3] then
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  if ARGV[6] == '1' then redis.call('DEL', KEYS[1]) end
+local waiter, waiterTTL, aliveWithin, channel, gaveUp, alone = unpack(ARGV)
+local by, seq, run, alive, state = unpack(redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state'))
+if not by then return {'gone'} end
+if gaveUp == '1' and not run then
+  redis.call('ZREM', KEYS[2], waiter)
+  if alone == '1' then redis.call('DEL', KEYS[1]) end
   return {'late'}
 end
-listen(KEYS[1], ARGV[4])
-redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
+listen(KEYS[1], channel)
+redis.call('ZADD', KEYS[2], now + tonumber(waiterTTL), waiter)
 redis.call('PEXPIRE', KEYS[2], redis.call('PTTL', KEYS[1]))
-if f[4] and f[3] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then return {'dead'} end
-return {'', f[2] or '0', f[3] or '', f[1]}
+if alive and run and state ~= 'over' and now - alive > tonumber(aliveWithin) then return {'dead'} end
+return {'', seq or '0', run or '', by}
 `)
 
-// leave removes a waiter. KEYS: call, waiters. ARGV: the waiter, how long the call continues without callers in
+// leaveScript removes a waiter. KEYS: call, waiters. ARGV: the waiter, how long the call continues without callers in
 // ms, cancel channel. 0 ms means that no caller can join: without a run the call is forgotten. It returns 2 when
 // the call is forgotten.
 var leaveScript = redis.NewScript(volatileNow + leaving + `
@@ -269,25 +276,25 @@ end
 return 1
 `)
 
-// condemn ends a call that no run can answer. KEYS: call, frames, waiters. ARGV: the reason, the waiter for whom
+// condemnScript ends a call that no run can answer. KEYS: call, frames, waiters. ARGV: the reason, the waiter for whom
 // the task was created. The last entry has the reason. A fence that belongs to no run keeps a run that is still
 // alive from writing after it. It returns 0 when the call is over or unknown.
 var condemnScript = redis.NewScript(Volatile + publishing + `
-local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'seq', 'memory', 'to')
-if not f[1] or f[2] == 'over' or f[1] ~= ARGV[2] and f[1] ~= 'restored' then return 0 end
-local seq = string.format('%d', tonumber(f[3] or '0') + 1)
+local by, state, written, memory, to = unpack(redis.call('HMGET', KEYS[1], 'by', 'state', 'seq', 'memory', 'to'))
+if not by or state == 'over' or by ~= ARGV[2] and by ~= 'restored' then return 0 end
+local seq = string.format('%d', tonumber(written or '0') + 1)
 redis.call('XADD', KEYS[2], seq .. '-0', 'd', ARGV[1], 'l', '` + string(condemned) + `')
 redis.call('HSET', KEYS[1], 'seq', seq, 'state', 'over', 'fence', 'condemned')
 redis.call('HDEL', KEYS[1], 'call')
 for _, key in ipairs(KEYS) do
-  redis.call('PEXPIRE', key, f[4] or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `)
+  redis.call('PEXPIRE', key, memory or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `)
 end
-tell(KEYS[1], f[5], seq .. ' ` + string(condemned) + `', ARGV[1])
+tell(KEYS[1], to, seq .. ' ` + string(condemned) + `', ARGV[1])
 publish()
 return 1
 `)
 
-// forget deletes a call and its answer, so that a retry creates it again. KEYS: call, frames, waiters. ARGV: the
+// forgetScript deletes a call and its answer, so that a retry creates it again. KEYS: call, frames, waiters. ARGV: the
 // fence of the run that deletes it, or "" for the client that created it.
 var forgetScript = redis.NewScript(Volatile + `
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end

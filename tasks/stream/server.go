@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookAtCalls is how often a worker checks that its calls still have callers, in case a notification was lost.
-const lookAtCalls = 2 * time.Second
+// checkCallsEvery is how often a worker checks that its calls still have callers, in case a notification was lost.
+const checkCallsEvery = 2 * time.Second
 
 // Server runs the calls of a process.
 type Server struct {
@@ -50,16 +50,16 @@ func (s *Server) Stop() {
 // Serve runs the call of a task. A call that has ended or has no waiters needs no run. The handler must not panic.
 // After an error the task must be served again.
 func (s *Server) Serve(ctx context.Context, task string, h func(context.Context, *Run) error) error {
-	run, err := s.begin(ctx, task)
+	run, err := s.beginRun(ctx, task)
 	if run == nil {
 		return err
 	}
 
-	return s.run(ctx, run, h)
+	return s.serveRun(ctx, run, h)
 }
 
-// begin begins a run; nil when the call is over or no caller waits for it.
-func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
+// beginRun begins a run; nil when the call is over or no caller waits for it.
+func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 	id, maker := callOf(task)
 	fence := newID()
 
@@ -104,7 +104,7 @@ func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	if err != nil {
 		// Another worker could not read the call either, so the caller gets an error.
 		s.log.Error("a call cannot be read", "call_id", id, "err", err)
-		s.forget(id, fence)
+		s.forgetCall(id, fence)
 
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 }
 
 // run runs the handler for a call. After an error another run may answer the call.
-func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run) error) error {
+func (s *Server) serveRun(ctx context.Context, run *Run, h func(context.Context, *Run) error) error {
 	rctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	run.ctx, run.end = rctx, cancel
@@ -135,7 +135,7 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	switch {
 	case errors.Is(cause, ErrLeft):
 		// Delete the call: a retry must not join it.
-		s.forget(run.ID, run.fence)
+		s.forgetCall(run.ID, run.fence)
 		return nil
 	case run.isFinished(), errors.Is(cause, errCallLost):
 		return nil
@@ -181,13 +181,13 @@ func (s *Server) Condemn(ctx context.Context, task, reason string) error {
 	return nil
 }
 
-// forget deletes a call if this fence has it.
-func (s *Server) forget(id, fence string) {
+// forgetCall deletes a call if this fence has it.
+func (s *Server) forgetCall(id, fence string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
 
 	if err := forgetScript.Run(ctx, s.rdb, callKeys(id), fence).Err(); err != nil {
-		s.log.Warn("a call without callers stays for a while", "call_id", id, "err", err)
+		s.log.Warn("a call without callers stays in Redis until it expires", "call_id", id, "err", err)
 	}
 }
 
@@ -220,7 +220,7 @@ func (s *Server) isBack() {
 }
 
 // all returns the runs.
-func (s *Server) all() []*Run {
+func (s *Server) allRuns() []*Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -235,7 +235,7 @@ func (s *Server) all() []*Run {
 // Left ends a run without callers. It takes the run instead of the call, because the call may have been created
 // again.
 func (s *Server) Left(run string) {
-	for _, r := range s.all() {
+	for _, r := range s.allRuns() {
 		if r.fence == run {
 			r.end(ErrLeft)
 		}
@@ -244,7 +244,7 @@ func (s *Server) Left(run string) {
 
 // Input makes the run of a call check for an input.
 func (s *Server) Input(id string) {
-	for _, r := range s.all() {
+	for _, r := range s.allRuns() {
 		if r.ID == id {
 			r.wake()
 		}
@@ -254,7 +254,7 @@ func (s *Server) Input(id string) {
 // watch ends runs that have no callers or that another run has replaced. It writes calls again that Redis has
 // lost.
 func (s *Server) watch(ctx context.Context) {
-	tick := time.NewTicker(lookAtCalls)
+	tick := time.NewTicker(checkCallsEvery)
 	defer tick.Stop()
 
 	for {
@@ -262,13 +262,13 @@ func (s *Server) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.look(ctx)
+			s.checkCalls(ctx)
 		}
 	}
 }
 
-func (s *Server) look(ctx context.Context) {
-	runs := s.all()
+func (s *Server) checkCalls(ctx context.Context) {
+	runs := s.allRuns()
 	if len(runs) == 0 {
 		return
 	}
@@ -286,7 +286,7 @@ func (s *Server) look(ctx context.Context) {
 		// The next check decides, or the fence of the next frame.
 		if s.isAwayForLong() {
 			for _, r := range runs {
-				r.giveUp(s.writer.outageLasts())
+				r.endLost(s.writer.outageLasts())
 			}
 		}
 
@@ -300,7 +300,7 @@ func (s *Server) look(ctx context.Context) {
 		case "gone":
 			r.restore()
 		case "lost":
-			r.giveUp(errCallLost)
+			r.endLost(errCallLost)
 		case "left":
 			r.end(ErrLeft)
 		case "":

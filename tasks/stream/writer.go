@@ -24,7 +24,7 @@ const (
 )
 
 // writer writes the frames of all runs of a process. Frames that arrive during a round trip go together in the
-// next one. The first frame is therefore sent at once, and under load more frames share a round trip.
+// nextRank one. The first frame is therefore sent at once, and under load more frames share a round trip.
 type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
@@ -82,7 +82,7 @@ func (w *writer) run() {
 	}
 }
 
-// mark adds runs that have something to write.
+// endMark adds runs that have something to write.
 func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
@@ -118,7 +118,7 @@ func (w *writer) flush() int {
 	writes := make([]write, 0, n)
 
 	for _, r := range batch {
-		if one, ok := r.take(); ok {
+		if one, ok := r.takeWrite(); ok {
 			writes = append(writes, one)
 		}
 	}
@@ -140,7 +140,7 @@ func (w *writer) flush() int {
 	}
 
 	for _, one := range writes {
-		if one.run.written(one) {
+		if one.run.finishWrite(one) {
 			w.mark(one.run)
 		}
 	}

@@ -85,12 +85,12 @@ func (r *Relay) Start() {
 // Stop ends the subscription and every watch.
 func (r *Relay) Stop() {
 	r.once.Do(func() {})
-	r.end(fault.Errorf(fault.QueueUnavailable, "the server is stopping"))
+	r.endAll(fault.Errorf(fault.QueueUnavailable, "the server is stopping"))
 	r.running.Wait()
 }
 
 // end ends every watch with err, and makes add return err.
-func (r *Relay) end(err error) {
+func (r *Relay) endAll(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -142,7 +142,7 @@ func (r *Relay) run() {
 		case m, open := <-messages:
 			if !open {
 				// go-redis gives up only when its client is closed.
-				r.end(record.Unavailable(redis.ErrClosed))
+				r.endAll(record.Unavailable(redis.ErrClosed))
 				return
 			}
 
@@ -249,7 +249,7 @@ func (r *Relay) check() {
 }
 
 // add registers w for the news of its job. It returns an error when the relay has ended.
-func (r *Relay) add(w *watcher) error {
+func (r *Relay) addWatcher(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -265,7 +265,7 @@ func (r *Relay) add(w *watcher) error {
 	return nil
 }
 
-func (r *Relay) remove(w *watcher) {
+func (r *Relay) removeWatcher(w *watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.watchers[w.id], w)

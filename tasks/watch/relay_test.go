@@ -62,7 +62,7 @@ func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
 	w := newWatcher(r, record.NewID())
 	r.Stop()
 
-	err := r.add(w)
+	err := r.addWatcher(w)
 	if fault.CodeOf(err) != fault.QueueUnavailable {
 		t.Errorf("added: %v", err)
 	}
@@ -70,9 +70,9 @@ func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
 	if len(r.watchers) != 0 {
 		t.Error("the relay kept the watcher")
 	}
-	r.end(errors.New("a second end"))
+	r.endAll(errors.New("a second end"))
 
-	if !errors.Is(r.add(w), err) {
+	if !errors.Is(r.addWatcher(w), err) {
 		t.Error("the first reason is lost")
 	}
 }

@@ -21,7 +21,7 @@ const (
 // ErrSlow is returned by Watch.Err when the reader fell too far behind.
 var ErrSlow = errors.New("the watcher is too slow")
 
-// Watch follows a job: a snapshot, and then every later event once, in order. Call Close when done.
+// ObserveClient follows a job: a snapshot, and then every later event once, in order. Call Close when done.
 type Watch struct {
 	// Record is the job at the snapshot, without its queue position.
 	Record record.Record
@@ -55,7 +55,7 @@ func (w *Watch) Err() error { return w.err() }
 // Close ends the watch. A second call does nothing.
 func (w *Watch) Close() { w.stop() }
 
-// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// ObserveClient follows a job's events after the sequence number since; since < 0 means from now on. ctx
 // bounds the opening only: the watch lasts until the job ends or Close.
 // Errors: NotFound, QueueUnavailable.
 func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
@@ -73,14 +73,14 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 	w := newWatcher(r, id)
 	// From here on no event is missed: an earlier one is in the snapshot or the log, and a later one comes from
 	// the relay.
-	if err := r.add(w); err != nil {
+	if err := r.addWatcher(w); err != nil {
 		w.close()
 		return nil, err
 	}
 
 	job, replay, err := r.open(ctx, id, since)
 	if err != nil {
-		r.remove(w)
+		r.removeWatcher(w)
 		w.close()
 
 		return nil, err
@@ -147,7 +147,7 @@ func newWatcher(r *Relay, id string) *watcher {
 
 func (w *watcher) close() { w.cancel() }
 
-// fail ends the watch with an error. The caller holds the relay's lock.
+// failJob ends the watch with an error. The caller holds the relay's lock.
 func (w *watcher) fail(err error) {
 	w.mu.Lock()
 	if w.ctx.Err() == nil && w.err == nil {
@@ -167,7 +167,7 @@ func (w *watcher) failure() error {
 func (w *watcher) run(replay []presswork.Event) {
 	defer close(w.out)
 	defer w.cancel()
-	defer w.relay.remove(w)
+	defer w.relay.removeWatcher(w)
 
 	if len(replay) > 0 && w.last >= replay[0].Seq {
 		// Replay the terminal event of an ended job, which has the snapshot's seq.
@@ -183,15 +183,15 @@ func (w *watcher) run(replay []presswork.Event) {
 		case <-w.ctx.Done():
 			return
 		case n := <-w.in:
-			if !w.take(n) {
+			if !w.handleNews(n) {
 				return
 			}
 		}
 	}
 }
 
-// take handles news by passing on events. It returns false when the watch has ended.
-func (w *watcher) take(n news) bool {
+// handleNews handles news by passing on events. It returns false when the watch has ended.
+func (w *watcher) handleNews(n news) bool {
 	switch {
 	case n.seq <= w.last:
 		return true
