@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// backedUp are the prefixes that a backup holds: what cannot be made again.
+// backedUp lists the prefixes in a backup: objects that cannot be rebuilt.
 var backedUp = []string{Artifacts, Sources}
 
-// Copied is what CopyTo did.
+// Copied is the result of CopyTo.
 type Copied struct {
 	// Objects and Bytes count the new objects.
 	Objects int
@@ -110,7 +110,7 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 			case info.Key == "":
 				return 0, err
 			default:
-				return 0, nil // CopyTo names it
+				return 0, nil // CopyTo reports it
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 	defer root.Close()
 	// Checking first saves reading the bytes for a taken key; commit checks again
 	// under the lock.
-	if err := free(root, key); err != nil {
+	if err := checkFree(root, key); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, err)
 	}
 
@@ -100,18 +100,18 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 
 	info, err := p.fill(ctx, r, size, attrs)
 	if err != nil {
-		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
+		return Info{}, fmt.Errorf("put %s: %w", key, withErrFull(err))
 	}
 
 	if err := d.commit(p); err != nil {
-		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
+		return Info{}, fmt.Errorf("put %s: %w", key, withErrFull(err))
 	}
 
 	return info, nil
 }
 
-// full adds ErrFull to an error that means that there is no space or quota left.
-func full(err error) error {
+// withErrFull adds ErrFull to an error that means that there is no space or quota left.
+func withErrFull(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
@@ -138,7 +138,7 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	}
 	defer f.Close()
 
-	if err := free(root, dst); err != nil {
+	if err := checkFree(root, dst); err != nil {
 		return Info{}, fmt.Errorf("copy to %s: %w", dst, err)
 	}
 
@@ -157,7 +157,7 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	}
 
 	if err != nil {
-		return Info{}, fmt.Errorf("copy %s to %s: %w", src, dst, full(err))
+		return Info{}, fmt.Errorf("copy %s to %s: %w", src, dst, withErrFull(err))
 	}
 
 	return info, nil
@@ -206,7 +206,7 @@ func (d *Disk) Health(context.Context) error {
 	}
 	defer root.Close()
 	name := path.Join(tempDir, rand.Text())
-	err = full(root.WriteFile(name, []byte("health\n"), fileMode))
+	err = withErrFull(root.WriteFile(name, []byte("health\n"), fileMode))
 
 	return errors.Join(err, root.Remove(name))
 }

@@ -180,7 +180,7 @@ func (d *Disk) commit(p *partial) error {
 	var changed []string
 
 	err := d.locked(p.root, func() error {
-		if err := free(p.root, p.key); err != nil {
+		if err := checkFree(p.root, p.key); err != nil {
 			return err
 		}
 		made, err := makeDirs(p.root, path.Dir(p.key))

@@ -224,9 +224,9 @@ func statObject(root *os.Root, key string) (Info, error) {
 	}, nil
 }
 
-// free returns nil when the key has no object, and otherwise ErrExists or the error
+// checkFree returns nil when the key has no object, and otherwise ErrExists or the error
 // that prevents the check.
-func free(root *os.Root, key string) error {
+func checkFree(root *os.Root, key string) error {
 	switch _, err := statObject(root, key); {
 	case errors.Is(err, ErrNotFound):
 		return nil

@@ -15,23 +15,23 @@ import (
 
 // Errors of a Store. Any other error means that the store does not work (an outage).
 var (
-	// ErrNotFound: no object has that key.
+	// ErrNotFound is returned when no object has the key.
 	ErrNotFound = errors.New("object not found")
-	// ErrExists: the key of a Put or Copy has an object, which was not changed.
+	// ErrExists is returned by Put and Copy when the key has an object, which stays unchanged.
 	ErrExists = errors.New("object exists")
-	// ErrInvalidKey: the key is empty, too long or not of the allowed form.
+	// ErrInvalidKey is returned for a key that CheckKey rejects.
 	ErrInvalidKey = errors.New("invalid object key")
-	// ErrNotSupported: the store does not have this function (Disk cannot presign).
+	// ErrNotSupported is returned when the store lacks the function (Disk cannot presign).
 	ErrNotSupported = errors.New("not supported by this store")
-	// ErrRange: the range starts at or after the end of the object.
+	// ErrRange is returned for a range that starts at or after the end of the object.
 	ErrRange = errors.New("range not satisfiable")
-	// ErrFull: the store has no space left.
+	// ErrFull is returned when the store has no space left.
 	ErrFull = errors.New("the object store is full")
-	// ErrSize: the reader of a Put yielded another number of bytes than its size.
+	// ErrSize is returned when the reader of a Put yields another number of bytes than size.
 	ErrSize = errors.New("size mismatch")
-	// ErrCorrupt: the stored bytes differ from those of the Put.
+	// ErrCorrupt is returned when the stored bytes differ from those of the Put.
 	ErrCorrupt = errors.New("the object is damaged")
-	// ErrInvalidAttrs: Attrs.Check refuses the attributes.
+	// ErrInvalidAttrs is returned for attributes that Attrs.Check rejects.
 	ErrInvalidAttrs = errors.New("invalid object attributes")
 )
 

@@ -37,7 +37,7 @@ type pace struct {
 	perSecond     float64 // 0: not known
 }
 
-// endMark is the number of tries that had ended at a time.
+// paceMark is the number of tries that had ended at a time.
 type paceMark struct {
 	done int64
 	at   time.Time

@@ -98,7 +98,7 @@ func TestLateQueueRefusesTheOwnersOfItsTasks(t *testing.T) {
 }
 
 // The Retry-After of a refusal is the time until there is room.
-func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
+func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {

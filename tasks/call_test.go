@@ -230,7 +230,7 @@ func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
+func TestAnIdleCallLetsAnotherHaveItsSlot(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	other, long := make(chan struct{}), make(chan struct{})

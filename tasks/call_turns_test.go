@@ -28,7 +28,7 @@ func order(t *testing.T, b *bundle, n int) []string {
 	return got
 }
 
-func TestAFloodOfOneOwnerHoldsUpAnotherByOneCall(t *testing.T) {
+func TestAFloodOfOneOwnerDelaysAnotherByOneCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 

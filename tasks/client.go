@@ -148,7 +148,7 @@ func (c *Client) Job(ctx context.Context, id string) (Record, error) {
 	return job.Record, nil
 }
 
-// ObserveClient follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
 // bounds the opening only: the watch lasts until the job ends or Close.
 // Errors: NotFound, QueueUnavailable.
 func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {

@@ -141,7 +141,7 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 	}
 }
 
-func TestCrashBetweenKeyAndRecordHealsAtTheRetry(t *testing.T) {
+func TestARetryRepairsACrashBetweenKeyAndRecord(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 

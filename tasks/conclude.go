@@ -31,7 +31,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	}
 	v := verdictOn(err)
 
-	exhausted := v == countedRetry && tried >= h.retries || v == uncountedRetry && s.clock.Now().Sub(run.Record.CreatedAt) > maxPatience
+	age := s.clock.Now().Sub(run.Record.CreatedAt)
+	exhausted := v == countedRetry && tried >= h.retries || v == uncountedRetry && age > maxPatience
 	if v == final || exhausted {
 		// The run's context may have ended, and its result must still be written.
 		rec, ferr := run.finish(context.Background(), record.Failed("", public(err)))
@@ -90,8 +91,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	return &retryError{delay: delay, counted: v == countedRetry, cause: err}
 }
 
-// concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or is gone, so
-// that the task is removed. Otherwise it returns errNotOurs.
+// concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or is
+// gone, so that the task is removed. Otherwise it returns errNotOurs.
 func (s *Server) concludeSuperseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()

@@ -194,7 +194,7 @@ func TestALivingRunKeepsItsLease(t *testing.T) {
 	}
 }
 
-func TestGhostsAreSweptAway(t *testing.T) {
+func TestActiveTasksWithoutALeaseRunAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()

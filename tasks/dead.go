@@ -32,8 +32,8 @@ type deadTask struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// addDeadLetter makes a failed job a dead letter. It may be repeated. A job that was already retried does not become a dead
-// letter again.
+// addDeadLetter makes a failed job a dead letter. It may be repeated. A job that was already retried does not become
+// a dead letter again.
 func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	task, err := o.records.Task(ctx, id)
 	if err != nil || task.Kind == "" {
@@ -56,7 +56,7 @@ func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	if err != nil {
 		return record.Unavailable(err)
 	}
-	// Delete the payload last: a repeated bury needs it.
+	// Delete the payload last: a repeated call needs it.
 	if err := o.rdb.Del(ctx, record.PayloadKey(id)).Err(); err != nil {
 		return record.Unavailable(err)
 	}
@@ -73,7 +73,7 @@ func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	return removeDeadLetters(ctx, o.rdb, oldest...)
 }
 
-// forgetCall removes jobs from the dead letters.
+// removeDeadLetters removes jobs from the dead letters.
 func removeDeadLetters(ctx context.Context, rdb redis.UniversalClient, ids ...string) error {
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, id := range ids {

@@ -182,7 +182,7 @@ func TestTheSourcesOfACancelledJobAreDeletedWithIt(t *testing.T) {
 	}
 }
 
-func TestAStoreThatDoesNotAnswerHoldsUpNoSweep(t *testing.T) {
+func TestAnUnresponsiveStoreDelaysNoOtherSweep(t *testing.T) {
 	t.Parallel()
 	deadlines := make(chan bool, 9)
 	o := tasks.Options{Discard: func(ctx context.Context, _ tasks.Record) error {

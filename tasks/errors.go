@@ -28,7 +28,7 @@ var (
 // ErrSlow is returned by a watch whose reader fell too far behind.
 var ErrSlow = watch.ErrSlow
 
-// ObserveClient is one watcher's view of a job.
+// Watch is one watcher's view of a job.
 type Watch = watch.Watch
 
 // EventStats is what a process has relayed to its watchers.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestFigureIsReadOncePerMaxAge(t *testing.T) {
+func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := cachedValue[int]{maxAge: time.Second}

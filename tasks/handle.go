@@ -245,7 +245,7 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	return argv, begun
 }
 
-// beginRun begins an attempt, or returns the one that the dequeue has begun. It cancels the drops that were
+// begin begins an attempt, or returns the one that the dequeue has begun. It cancels the drops that were
 // registered for earlier ends of this task. Drops that follow stay: the previous run may register one once this
 // attempt has superseded it.
 func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, error) {

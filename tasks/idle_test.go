@@ -32,7 +32,7 @@ func commands(t *testing.T, rdb redis.UniversalClient) map[string]int {
 	return out
 }
 
-func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
+func TestAnIdleWorkerSendsFewCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{})

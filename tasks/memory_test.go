@@ -88,7 +88,7 @@ func (b *bundle) waitFor(t *testing.T, id string, want presswork.Status) {
 	})
 }
 
-func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
+func TestSubmissionsLeaveMemoryToAcceptedJobs(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
 	var ids []string
@@ -124,7 +124,7 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 	}
 }
 
-func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
+func TestAJobContinuesWhenRedisHasMemoryAgain(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
 	log := &firstLine{words: "a run failed; the job is retried", seen: make(chan struct{})}

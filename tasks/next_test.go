@@ -39,7 +39,7 @@ func choose(ctx context.Context, run *tasks.Run, c tasks.Choice) error {
 	return run.Next(ctx, next.On(c.Queue))
 }
 
-func TestAJobGoesOnWithItsNextTask(t *testing.T) {
+func TestAJobContinuesWithItsNextTask(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{})

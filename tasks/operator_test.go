@@ -131,7 +131,7 @@ func TestAFailureOfTheCallerLeavesNoDeadLetter(t *testing.T) {
 	wantCode(t, err, fault.JobFinished)
 }
 
-func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
+func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 	t.Parallel()
 	wait.ForDay()
 	b := setup(t, tasks.Options{})
@@ -337,7 +337,7 @@ func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 // An earlier report is withdrawn as well, whether or not the worker wrote a new one by then.
-func TestAWorkerThatStopsWhileItReportsIsNotThereAnyMore(t *testing.T) {
+func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{DrainTimeout: time.Millisecond})

@@ -28,7 +28,7 @@ func withWebhook(t testing.TB) tasks.Submission {
 	return s
 }
 
-func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
+func TestEveryEndOfAJobQueuesItsWebhookOnce(t *testing.T) {
 	t.Parallel()
 	o := tasks.Options{WebhookData: func(r tasks.Record) any {
 		job := r.Job
@@ -131,7 +131,7 @@ func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestPlainTasksAreTriedAsOftenAsTheirKindAllows(t *testing.T) {
+func TestPlainTasksAreRetriedAsOftenAsTheirKindAllows(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{})

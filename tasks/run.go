@@ -121,7 +121,7 @@ func (r *Run) holdReport(one record.Report, err error) error {
 	return err
 }
 
-// holdTask keeps a report until the next one is written, for at most heldFor.
+// hold keeps a report until the next one is written, for at most heldFor.
 func (r *Run) hold(one record.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -204,7 +204,7 @@ func TestAnOwnerKeepsNoMoreThanItsShareWhileAnotherWaits(t *testing.T) {
 
 // A task that Asynq puts back by itself, one of an older release, and one whose
 // line is gone all run, while others have turns.
-func TestNoTaskIsStrandedOutsideTheLines(t *testing.T) {
+func TestTasksOutsideTheWaitlistsAreServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
@@ -229,7 +229,7 @@ func TestNoTaskIsStrandedOutsideTheLines(t *testing.T) {
 	wait.Until(t, "the lines are empty", func() bool { return len(b.rdb.Keys(ctx, "pw:{render}:*").Val()) == 0 })
 }
 
-func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
+func TestARetriedJobKeepsItsOwnersTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	brief := tasks.ConvertPDF

@@ -193,7 +193,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 	wg.Wait()
 }
 
-func TestALostMessageIsMadeUpFor(t *testing.T) {
+func TestALostMessageIsReadFromTheLog(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
@@ -226,7 +226,7 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 	drain(t, w, 2)
 }
 
-func TestASlowWatcherIsLetGo(t *testing.T) {
+func TestASlowWatcherIsDisconnected(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	tick := make(chan struct{})

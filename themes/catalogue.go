@@ -60,13 +60,13 @@ func builtinNames() []string {
 	}
 }
 
-// Options wire a Catalogue.
+// Options configure a Catalogue.
 type Options struct {
 	// Dir is the folder of custom themes (NAME.css). It may be absent and may
 	// appear later. Default: no custom themes.
 	Dir string
-	// Log gets a line for each custom theme that is left out and for each that
-	// referred to something outside. Default: discard.
+	// Log gets a line for each custom theme that is left out, and for each with
+	// external references. Default: discard.
 	Log *slog.Logger
 }
 
@@ -74,7 +74,7 @@ type Options struct {
 type Catalogue struct {
 	options  Options
 	log      *slog.Logger
-	builtin  map[string]func() Theme // parsed when first asked for: a document has one
+	builtin  map[string]func() Theme // each is parsed at its first use
 	present  atomic.Pointer[snapshot]
 	mu       sync.Mutex // guards watching
 	watching *watch
@@ -134,8 +134,8 @@ func (c *Catalogue) List() []Theme {
 	return list
 }
 
-// Get returns a theme by name, as it is spelled or in small letters. Names are
-// only ever looked up, never turned into a path. Errors: ThemeNotFound.
+// Get returns the theme with this name, or with the name in lower case. It never uses
+// a name as a path. Errors: ThemeNotFound.
 func (c *Catalogue) Get(name string) (Theme, error) {
 	s := c.present.Load()
 	for _, spelled := range []string{name, strings.ToLower(name)} {
@@ -194,7 +194,7 @@ func (c *Catalogue) reload() {
 	c.present.Store(s)
 }
 
-// Edition changes when the themes may have changed.
+// Edition returns a number that changes whenever the themes may have changed.
 func (c *Catalogue) Edition() uint64 { return c.present.Load().edition }
 
 // Start watches the folder of custom themes until Stop, so that a theme can be

@@ -132,15 +132,15 @@ func TestCustomThemes(t *testing.T) {
 		})
 	}
 
-	if !strings.Contains(log.String(), "refers to something outside") {
-		t.Error("the log does not tell of the dropped reference")
+	if !strings.Contains(log.String(), "removed external references") {
+		t.Error("the log does not name the dropped reference")
 	}
 
 	for _, faint := range []string{"theme=faint-text text=4.47 links=21\n", "theme=faint-links text=21 links=3.54\n"} {
-		if !strings.Contains(log.String(), `WCAG AA asks for a contrast of 4.5 with the page" `+faint) ||
+		if !strings.Contains(log.String(), `WCAG AA requires a contrast of 4.5 with the page" `+faint) ||
 			strings.Count(log.String(), "WCAG") != 2 {
 			t.Errorf(
-				"the log does not tell, of the faint themes alone, that they are hard to read (%s): %s",
+				"the log must warn about low contrast for the two faint themes only (%s): %s",
 				faint,
 				log.String(),
 			)
@@ -231,7 +231,7 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 	done.Wait()
 }
 
-func TestWhichThemeADocumentGets(t *testing.T) {
+func TestTheRequestWinsOverFrontMatterAndDefault(t *testing.T) {
 	t.Parallel()
 
 	c := themes.Open(themes.Options{})

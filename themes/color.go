@@ -77,7 +77,7 @@ func parseHex(s string) (color, bool) {
 	return color{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255}, err == nil
 }
 
-// numbers parses three components. 100 % of a component is its element of wholes.
+// numbers parses three components. wholes has the value of 100 % for each.
 func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 	for i, whole := range wholes {
 		a := strings.TrimSuffix(args[i], "deg")
@@ -184,8 +184,8 @@ func gamma(v float64) float64 {
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
 }
 
-// contrast is the WCAG 2 ratio of two colours as they are printed: rounded to
-// 8 bits.
+// contrast returns the WCAG 2 ratio of two colours after rounding to 8 bits, as they
+// are printed.
 func contrast(a, b color) float64 { return ratioOf(a.luminance(), b.luminance()) }
 
 func ratioOf(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
@@ -195,7 +195,7 @@ func (c color) luminance() float64 {
 	return 0.2126*q(c.r) + 0.7152*q(c.g) + 0.0722*q(c.b)
 }
 
-// mix returns a and b mixed; share is the part of a, 0 to 1.
+// mix mixes two colours. share is the part of a, 0 to 1.
 func mix(a, b color, share float64) color {
 	m := func(x, y float64) float64 { return x*share + y*(1-share) }
 	return color{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b)}

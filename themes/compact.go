@@ -2,8 +2,8 @@ package themes
 
 import "strings"
 
-// CompactCSS takes the comments and needless spaces out of a stylesheet of
-// ours: each printed page carries it, and a browser reads it each time.
+// CompactCSS removes the comments and unneeded spaces of a built-in stylesheet.
+// Every printed page contains it, and the browser parses it each time.
 func CompactCSS(css string) string {
 	var b strings.Builder
 	s := newCSSScanner(css)

@@ -106,7 +106,7 @@ func checkAA(t *testing.T, theme Theme) {
 
 // Every pair of text and background a document can show, in every theme and
 // its ink-saving variant, meets WCAG AA.
-func TestEveryThemeMeetsAA(t *testing.T) {
+func TestEveryThemeMeetsWCAGAA(t *testing.T) {
 	t.Parallel()
 
 	c := Open(Options{})
@@ -122,7 +122,7 @@ func TestEveryThemeMeetsAA(t *testing.T) {
 
 // Any three colours make a readable theme with any styles. Only a page whose own text is unreadable stays as its
 // author wants it. Each triple has another choice of styles.
-func TestThreeColoursMakeAReadableTheme(t *testing.T) {
+func TestThreeColoursAreEnoughForAReadableTheme(t *testing.T) {
 	t.Parallel()
 	colors := []string{"#ffffff", "#fff25e", "#808080", "#1a368b", "#000000"}
 	all, n := styles(), 0

@@ -51,7 +51,7 @@ func (f *cssFilter) run() {
 		case cssAt:
 			f.atRule(t)
 		default:
-			f.raw(t)
+			f.writeRaw(t)
 		}
 	}
 }
@@ -90,12 +90,12 @@ func (f *cssFilter) function(t cssToken) {
 		f.drop(name + "()")
 		f.out.WriteString("none")
 	default:
-		f.raw(t)
+		f.writeRaw(t)
 	}
 }
 
-// raw copies a token, so that no "</style" comes together.
-func (f *cssFilter) raw(t cssToken) {
+// writeRaw copies a token. It prevents that two tokens join to "</style".
+func (f *cssFilter) writeRaw(t cssToken) {
 	f.out.WriteString(strings.ReplaceAll(t.raw, `\<`, `\3c `))
 
 	if t.raw == "<" {
@@ -124,7 +124,7 @@ func (f *cssFilter) atRule(t cssToken) {
 			}
 		}
 	default:
-		f.raw(t)
+		f.writeRaw(t)
 	}
 }
 
@@ -165,8 +165,8 @@ func nesting(t cssToken) int {
 	return 0
 }
 
-// isDataURL allows what a browser takes from the text itself and shows without
-// running it.
+// isDataURL reports whether a browser reads the target from the text itself and does
+// not run it.
 func isDataURL(target string) bool {
 	s := strings.ToLower(strings.TrimSpace(target))
 	for _, kind := range []string{
@@ -181,7 +181,7 @@ func isDataURL(target string) bool {
 	return false
 }
 
-// quote writes a string so that neither CSS nor HTML can see an end in it.
+// quote writes a string that neither CSS nor HTML can end early.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -202,7 +202,7 @@ func quote(s string) string {
 // QuoteCSS writes text as a CSS string.
 func QuoteCSS(text string) string { return quote(text) }
 
-// space keeps a comment's place and a line break's.
+// space returns the space or line break that replaces white space or a comment.
 func space(raw string) string {
 	if strings.Contains(raw, "\n") && !strings.HasPrefix(raw, "/*") {
 		return "\n"

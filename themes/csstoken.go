@@ -27,8 +27,8 @@ type cssToken struct {
 	raw, value string
 }
 
-// cssScanner cuts a stylesheet into tokens the way browsers do, escapes and
-// broken input included: what it calls a url is what they would fetch.
+// cssScanner splits a stylesheet into tokens as browsers do, including escapes and
+// broken input. It reports as a URL exactly the text that a browser would fetch.
 type cssScanner struct {
 	text string
 	at   int
@@ -117,7 +117,7 @@ func (s *cssScanner) scanIdent() cssToken {
 	return s.scanURL()
 }
 
-// scanURL reads an unquoted url up to and with its ")".
+// scanURL reads an unquoted url including its ")".
 func (s *cssScanner) scanURL() cssToken {
 	var value strings.Builder
 
@@ -285,7 +285,7 @@ func isNameByte(c byte) bool {
 
 func isEscape(s string) bool { return len(s) > 1 && s[0] == '\\' && s[1] != '\n' }
 
-// startsIdent follows "would start an identifier" of the specification.
+// startsIdent is "would start an identifier" of CSS Syntax 3.
 func startsIdent(s string) bool {
 	if s == "" {
 		return false

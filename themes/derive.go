@@ -37,11 +37,11 @@ func colorNames() []string {
 	}
 }
 
-// textRatio is WCAG AA with a hair of reserve for renderers that round.
+// textRatio is the 4.5 of WCAG AA plus a reserve for renderers that round.
 const textRatio = 4.6
 
-// derive completes what a theme sets to everything a document needs. The three
-// colours it starts from have been checked.
+// derive returns the tokens of a theme and all others that a document needs. The
+// caller has checked the three required colours.
 func derive(own tokens) tokens {
 	t := expand(own)
 	t.derivePalette()
@@ -54,7 +54,7 @@ func derive(own tokens) tokens {
 	return t
 }
 
-// color reads a token that is a colour or stands for another that is.
+// color reads a token whose value is a colour or refers to a colour token.
 func (t tokens) color(name string) (color, bool) {
 	value := t[name]
 	for range 8 {
@@ -74,7 +74,7 @@ func (t tokens) get(name string) color {
 }
 
 // set gives a colour the theme has not set, or not in a form we can read.
-func (t tokens) set(name string, c color) {
+func (t tokens) setDefault(name string, c color) {
 	if _, ok := t.color(name); !ok {
 		t[name] = c.hex()
 	}
@@ -83,11 +83,11 @@ func (t tokens) set(name string, c color) {
 // derivePalette completes the colours of the catalogue.
 func (t tokens) derivePalette() {
 	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
-	t.set("--base-200", mix(text, page, 0.04))
-	t.set("--base-300", mix(text, page, 0.12))
-	t.set("--secondary", mix(primary, text, 0.7))
-	t.set("--accent", mix(primary, t.get("--secondary"), 0.5))
-	t.set("--neutral", mix(text, page, 0.85))
+	t.setDefault("--base-200", mix(text, page, 0.04))
+	t.setDefault("--base-300", mix(text, page, 0.12))
+	t.setDefault("--secondary", mix(primary, text, 0.7))
+	t.setDefault("--accent", mix(primary, t.get("--secondary"), 0.5))
+	t.setDefault("--neutral", mix(text, page, 0.85))
 
 	status := oklch{l: 0.62, c: 0.15}
 	if page.luminance() < 0.2 {
@@ -96,35 +96,36 @@ func (t tokens) derivePalette() {
 
 	for name, hue := range map[string]float64{"--info": 245, "--success": 155, "--warning": 75, "--error": 25} {
 		status.h = hue
-		t.set(name, status.color())
+		t.setDefault(name, status.color())
 	}
 
 	for _, name := range []string{
 		"--primary", "--secondary", "--accent", "--neutral",
 		"--info", "--success", "--warning", "--error",
 	} {
-		t.set(name+"-content", extreme(t.get(name)))
+		t.setDefault(name+"-content", blackOrWhite(t.get(name)))
 	}
 }
 
-// deriveSurfaces sets what text stands on: a solid fill, a tint, the stripes of
+// deriveSurfaces sets the backgrounds of text: a solid fill, a tint, the stripes of
 // tables, the background of code, the cover.
 func (t tokens) deriveSurfaces() {
 	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
-	t.set("--tint", wash(primary, page, text, 0.12))
-	t.set("--fill", primary)
-	t.set("--fill-text", readable(t.get("--primary-content"), extreme(t.get("--fill")), textRatio, t.get("--fill")))
-	t.set("--rule", mix(text, page, 0.22))
-	t.set("--table-stripe", mix(text, page, 0.035))
-	t.set("--mark-bg", wash(t.get("--warning"), page, text, 0.35))
-	t.set("--code-bg", codeBackground(page, t.get("--base-200"), text))
-	t.set("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
-	t.set("--cover-bg", primary)
-	t.set(
+	t.setDefault("--tint", tint(primary, page, text, 0.12))
+	t.setDefault("--fill", primary)
+	fill := t.get("--fill")
+	t.setDefault("--fill-text", readable(t.get("--primary-content"), blackOrWhite(fill), textRatio, fill))
+	t.setDefault("--rule", mix(text, page, 0.22))
+	t.setDefault("--table-stripe", mix(text, page, 0.035))
+	t.setDefault("--mark-bg", tint(t.get("--warning"), page, text, 0.35))
+	t.setDefault("--code-bg", codeBackground(page, t.get("--base-200"), text))
+	t.setDefault("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
+	t.setDefault("--cover-bg", primary)
+	t.setDefault(
 		"--cover-text",
-		readable(t.get("--primary-content"), extreme(t.get("--cover-bg")), textRatio, t.get("--cover-bg")),
+		readable(t.get("--primary-content"), blackOrWhite(t.get("--cover-bg")), textRatio, t.get("--cover-bg")),
 	)
-	t.set("--cover-accent", t.get("--cover-text"))
+	t.setDefault("--cover-accent", t.get("--cover-text"))
 }
 
 func (t tokens) deriveAlerts() {
@@ -132,12 +133,12 @@ func (t tokens) deriveAlerts() {
 	for name, from := range map[string]string{
 		"note": "--info", "tip": "--success", "important": "--primary", "warning": "--warning", "caution": "--error",
 	} {
-		t.set("--alert-"+name+"-bg", wash(t.get(from), page, text, 0.09))
-		t.set("--alert-"+name, readable(t.get(from), text, textRatio, t.get("--alert-"+name+"-bg")))
+		t.setDefault("--alert-"+name+"-bg", tint(t.get(from), page, text, 0.09))
+		t.setDefault("--alert-"+name, readable(t.get(from), text, textRatio, t.get("--alert-"+name+"-bg")))
 	}
 }
 
-// deriveText sets the colours of text, each readable wherever it can stand.
+// deriveText sets the colours of text. Each is readable on all of its backgrounds.
 func (t tokens) deriveText() {
 	page, text := t.get("--base-100"), t.get("--base-content")
 
@@ -146,24 +147,24 @@ func (t tokens) deriveText() {
 		quote = c
 	}
 	surfaces := []color{page, quote, t.get("--table-stripe"), t.get("--tint")}
-	t.set("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
+	t.setDefault("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
 
 	for _, name := range []string{"note", "tip", "important", "warning", "caution"} {
 		surfaces = append(surfaces, t.get("--alert-"+name+"-bg"))
 	}
-	t.set("--link", readable(t.get("--primary"), text, textRatio, surfaces...))
-	t.set("--heading", text)
+	t.setDefault("--link", readable(t.get("--primary"), text, textRatio, surfaces...))
+	t.setDefault("--heading", text)
 
 	for _, level := range []string{"--h1", "--h2", "--h3"} {
-		t.set(level+"-color", t.get("--heading"))
+		t.setDefault(level+"-color", t.get("--heading"))
 	}
-	t.set("--quote-text", t.get("--muted"))
+	t.setDefault("--quote-text", t.get("--muted"))
 
 	head := page
 	if c, ok := t.color("--table-head-bg"); ok {
 		head = c
 	}
-	t.set("--table-head-text", readable(t.get("--heading"), extreme(head), textRatio, head))
+	t.setDefault("--table-head-text", readable(t.get("--heading"), blackOrWhite(head), textRatio, head))
 }
 
 // deriveCode sets the colours of highlighted code.
@@ -172,27 +173,27 @@ func (t tokens) deriveCode() {
 
 	text := t.get("--base-content")
 	if contrast(text, background) < 7 && contrast(text, t.get("--base-100")) > contrast(text, background) {
-		text = mix(extreme(background), background, 0.88) // a dark block on a light page, or the reverse
+		text = mix(blackOrWhite(background), background, 0.88) // a dark block on a light page, or the reverse
 	}
-	t.set("--code-text", readable(text, extreme(background), textRatio, background))
+	t.setDefault("--code-text", readable(text, blackOrWhite(background), textRatio, background))
 
 	text = t.get("--code-text")
 	for name, from := range map[string]string{
 		"keyword": "--primary", "string": "--success", "number": "--warning", "function": "--info",
 		"type": "--accent", "name": "--secondary", "deleted": "--error",
 	} {
-		t.set("--code-"+name, readable(t.get(from), text, textRatio, background))
+		t.setDefault("--code-"+name, readable(t.get(from), text, textRatio, background))
 	}
-	t.set("--code-added-bg", wash(t.get("--alert-tip"), background, text, 0.13))
-	t.set("--code-removed-bg", wash(t.get("--alert-caution"), background, text, 0.13))
-	t.set("--code-comment", readable(mix(text, background, 0.62), text, textRatio, background))
+	t.setDefault("--code-added-bg", tint(t.get("--alert-tip"), background, text, 0.13))
+	t.setDefault("--code-removed-bg", tint(t.get("--alert-caution"), background, text, 0.13))
+	t.setDefault("--code-comment", readable(mix(text, background, 0.62), text, textRatio, background))
 }
 
 // deriveType sets fonts and measures.
 func (t tokens) deriveType() {
 	leading := "1.5"
 	if t.get("--base-100").luminance() < 0.2 {
-		leading = "1.56" // light text on dark spreads, and wants more air
+		leading = "1.56" // light text on a dark page looks larger and needs more space
 	}
 
 	for _, d := range []struct{ name, value string }{
@@ -208,9 +209,9 @@ func (t tokens) deriveType() {
 	}
 }
 
-// wash lays share of a colour over the page: less of it where text would not
+// tint lays share of a colour over the page: less of it where text would not
 // be readable, none at worst.
-func wash(c, page, text color, share float64) color {
+func tint(c, page, text color, share float64) color {
 	for ; share > 0.01; share -= 0.03 {
 		if x := mix(c, page, share); contrast(text, x) >= textRatio {
 			return x
@@ -220,7 +221,7 @@ func wash(c, page, text color, share float64) color {
 	return page
 }
 
-// codeBackground is base-200 where it shows and text stays readable on it.
+// codeBackground returns base-200 if it differs from the page and text is readable on it.
 func codeBackground(page, base200, text color) color {
 	if contrast(text, base200) >= textRatio && contrast(page, base200) >= 1.03 {
 		return base200
@@ -235,8 +236,8 @@ func codeBackground(page, base200, text color) color {
 	return page
 }
 
-// extreme is black or white, whichever reads better on a background.
-func extreme(background color) color {
+// blackOrWhite returns the one with the higher contrast on a background.
+func blackOrWhite(background color) color {
 	if contrast(black, background) > contrast(white, background) {
 		return black
 	}
@@ -244,7 +245,7 @@ func extreme(background color) color {
 	return white
 }
 
-// rule writes the tokens as a :root rule. Values were cut out of a sanitised
+// rule writes the tokens as a :root rule. The values come from a sanitised
 // stylesheet, so none can end the rule.
 func (t tokens) rule(scheme string) string {
 	var b strings.Builder
@@ -257,7 +258,7 @@ func (t tokens) rule(scheme string) string {
 			"--tags",
 			"--folio-text",
 			"--page-margins",
-			"--setting": // for us, not for the browser
+			"--setting": // Presswork reads it, the browser does not
 		default:
 			fmt.Fprintf(&b, "%s:%s;", name, t[name])
 		}

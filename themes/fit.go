@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxNesting bounds how deep custom properties may stand for one another.
+// maxNesting bounds the depth of custom properties whose values refer to others.
 const maxNesting = 8
 
-// Properties are custom properties by name ("--link") that all elements of a page
-// have alike, because a :root rule sets them.
+// Properties maps custom properties such as "--link" to values that are the same
+// for all elements of a page, because a :root rule sets them.
 type Properties map[string]string
 
 // Rule writes the properties as a :root rule.
@@ -40,7 +40,7 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	f.items(shared.items)
 	f.items(t.sheet().items)
 
-	if t.ink { // the theme is still that of the full one
+	if t.ink { // the stylesheet is still that of the full theme
 		f.root(t.Scheme)
 
 		if page[className("cover")] {
@@ -59,8 +59,7 @@ func (s *Stylesheet) Fit(page Names) string {
 	return string(f.out)
 }
 
-// properties are what the theme's Tokens and CSS set at the root, one after the
-// other.
+// properties returns what the theme's Tokens and then its CSS set at the root.
 func (t Theme) properties() Properties {
 	p := Properties{}
 	if t.ink {
@@ -79,21 +78,21 @@ func (t Theme) properties() Properties {
 type fitting struct {
 	out  []byte
 	page Names
-	// known are the properties to be written out; nil: none.
+	// known has the properties whose var() is replaced by their value; nil for none.
 	known Properties
 	local []map[string]bool
 }
 
-// fixed reports whether a property is the same everywhere, set or not.
-func (f *fitting) fixed(name string) bool {
+// isConstant reports whether a property has the same value, or none, everywhere.
+func (f *fitting) isConstant(name string) bool {
 	return f.known != nil && !slices.ContainsFunc(f.local, func(set map[string]bool) bool { return set[name] })
 }
 
-// root writes what stays to be set at the root.
+// root writes the properties that still must be set at the root.
 func (f *fitting) root(scheme string) {
 	f.out = fmt.Appendf(f.out, ":root{color-scheme:%s;", scheme)
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
-		if !f.fixed(name) {
+		if !f.isConstant(name) {
 			f.out = fmt.Appendf(f.out, "%s:%s;", name, f.known[name])
 		}
 	}
@@ -115,7 +114,7 @@ func (f *fitting) items(items []item) {
 
 // group writes a group of rules unless none of them is left.
 func (f *fitting) group(i item) {
-	if i.style != nil && f.fixed(i.style.name) {
+	if i.style != nil && f.isConstant(i.style.name) {
 		if value, set := f.known[i.style.name]; set && (i.style.value == "" || i.style.value == value) {
 			f.items(i.group)
 		}
@@ -134,13 +133,13 @@ func (f *fitting) group(i item) {
 }
 
 func (f *fitting) rule(i item) {
-	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.fixed(name) }) {
+	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.isConstant(name) }) {
 		return
 	}
 
 	before := len(f.out)
 	for _, s := range i.selectors {
-		if s.needs.met(f.page) {
+		if s.needs.areMetBy(f.page) {
 			f.out = append(append(f.out, s.text...), ',')
 		}
 	}
@@ -153,16 +152,17 @@ func (f *fitting) rule(i item) {
 	f.out = append(f.out, '}')
 }
 
-// pieces writes declarations or a value, depth properties deep.
+// pieces writes declarations or a value. depth counts the properties whose values
+// are being written.
 func (f *fitting) pieces(pieces []piece, depth int) {
 	for _, p := range pieces {
 		value, set := f.known[p.name]
 		switch {
 		case p.name == "":
 			f.out = append(f.out, p.text...)
-		case f.fixed(p.name) && set && depth < maxNesting:
+		case f.isConstant(p.name) && set && depth < maxNesting:
 			f.value(value, depth+1)
-		case f.fixed(p.name) && !set && p.falls:
+		case f.isConstant(p.name) && !set && p.falls:
 			f.pieces(p.fallback, depth)
 		default:
 			f.out = append(append(f.out, "var("...), p.name...)
@@ -184,8 +184,8 @@ func (f *fitting) value(value string, depth int) {
 	f.pieces(piecesOf(tokensOf(value)), depth)
 }
 
-// Names are those that any selector of the shared stylesheet or of the theme's
-// own asks for.
+// Names returns the names that the selectors of the shared stylesheet and of the
+// theme refer to.
 func (t Theme) Names(shared *Stylesheet) Names {
 	names := Names{}
 	names.ofItems(shared.items)

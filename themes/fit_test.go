@@ -97,7 +97,7 @@ func TestPropertiesAreWrittenOut(t *testing.T) {
 	}
 }
 
-func TestPropertiesThatStandForEachOtherEnd(t *testing.T) {
+func TestCircularPropertiesAreNotExpandedForever(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(

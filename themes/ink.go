@@ -16,10 +16,10 @@ func inkTokens(full tokens) tokens {
 	for name := range expanded {
 		_, isColor := expanded.color(name)
 		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" ||
-			derivedAnyway(expanded[name]) {
+			isDerivedColor(expanded[name]) {
 			continue
 		}
-		own[name] = "" // derive finds no colour there, and sets its own
+		own[name] = "" // derive replaces an empty value by its own
 	}
 	own["--base-200"], own["--base-300"] = "", ""
 
@@ -34,9 +34,9 @@ func inkTokens(full tokens) tokens {
 	return own
 }
 
-// derivedAnyway reports whether a value stands for a colour which derive makes
-// for the paper at hand.
-func derivedAnyway(value string) bool {
+// isDerivedColor reports whether a value refers to a colour that derive computes for
+// the colour of the page.
+func isDerivedColor(value string) bool {
 	switch strings.TrimSuffix(strings.TrimPrefix(value, "var("), ")") {
 	case "--base-100",
 		"--base-200",
@@ -55,9 +55,9 @@ func derivedAnyway(value string) bool {
 	return false
 }
 
-// blot gives the tokens of an ink-saving theme that nothing derives a value
-// which shows no solid colour.
-func (t tokens) blot() {
+// setInkDefaults gives tokens that derive does not compute a value without a solid
+// colour.
+func (t tokens) setInkDefaults() {
 	for name, value := range t {
 		switch {
 		case value != "":

@@ -14,16 +14,16 @@ import (
 	"presswork/internal/input"
 )
 
-// readableRatio is the contrast that WCAG AA asks of text.
+// readableRatio is the contrast that WCAG AA requires of text.
 const readableRatio = 4.5
 
-// maxThemeBytes is the size a custom theme may have.
+// maxThemeBytes is the largest custom theme, in bytes.
 const maxThemeBytes = 1 << 20
 
 var themeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// parse makes a theme of a stylesheet. Dropped lists the references outside
-// that were taken out.
+// parse returns the theme of a stylesheet. dropped lists the external references
+// that were removed.
 func parse(name, css string) (t Theme, dropped []string, err error) {
 	clean, dropped := FilterCSS(css)
 
@@ -58,7 +58,7 @@ func parse(name, css string) (t Theme, dropped []string, err error) {
 	return t, dropped, nil
 }
 
-// resolveVars replaces values that are var(--other) by the other's value.
+// resolveVars replaces a value var(--other) by the value of --other.
 func resolveVars(own tokens) tokens {
 	for name, value := range own {
 		for range 8 {
@@ -80,7 +80,7 @@ func resolveVars(own tokens) tokens {
 	return own
 }
 
-// describe fills what the catalogue shows of a theme from its tokens.
+// describe sets the fields of the catalogue entry from the tokens.
 func (t *Theme) describe() {
 	get := t.all.get
 
@@ -105,21 +105,21 @@ func (t *Theme) describe() {
 	t.Tags = append([]string{}, stringsOf(t.own["--tags"])...)
 }
 
-// contrasts are those of text and links with the page.
+// contrasts returns the contrast of text and of links with the page.
 func (t *Theme) contrasts() (text, link float64) {
 	page := t.all.get("--base-100")
 	return contrast(page, t.all.get("--base-content")), contrast(page, t.all.get("--link"))
 }
 
 // Readable reports whether text and links have the contrast with the page that WCAG AA
-// asks for, 4.5.
+// requires, 4.5.
 func (t Theme) Readable() bool {
 	text, link := t.contrasts()
 	return min(text, link) >= readableRatio
 }
 
-// hundredths rounds down, so that what is below a limit looks it.
-func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
+// roundDown rounds down to two decimals: a value below a limit must not look like the limit.
+func roundDown(v float64) float64 { return math.Floor(v*100) / 100 }
 
 // stringsOf returns the quoted strings of a value.
 func stringsOf(value string) []string {
@@ -135,14 +135,14 @@ func stringsOf(value string) []string {
 	return found
 }
 
-// title makes a label of a file name: "my-theme" is "My theme".
+// title returns the label for a file name: "My theme" for "my-theme".
 func title(name string) string {
 	name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// readDir reads the custom themes; a file equal to the built-in theme of its
-// name is not one.
+// readDir reads the custom themes. It skips a file that equals the built-in theme of
+// its name.
 func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 	custom := map[string]Theme{}
 	if c.options.Dir == "" {
@@ -187,19 +187,19 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 		}
 
 		if len(dropped) > 0 {
-			c.log.Warn("custom theme refers to something outside; left out of it", "theme", name, "dropped", dropped)
+			c.log.Warn("removed external references from a custom theme", "theme", name, "dropped", dropped)
 		}
 
 		if !c.isBuiltin(t) {
 			if text, link := t.contrasts(); !t.Readable() {
 				c.log.Warn(
-					"custom theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page",
+					"custom theme is hard to read: WCAG AA requires a contrast of 4.5 with the page",
 					"theme",
 					name,
 					"text",
-					hundredths(text),
+					roundDown(text),
 					"links",
-					hundredths(link),
+					roundDown(link),
 				)
 			}
 			t.Custom = true
@@ -212,7 +212,9 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 
 func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName.MatchString(name) {
-		return Theme{}, nil, errors.New("a theme's name is made of letters, digits, - and _")
+		return Theme{}, nil, errors.New(
+			"a theme's name has 1 to 64 letters, digits, - and _, and begins with a letter or digit",
+		)
 	}
 
 	f, err := root.OpenFile(name+".css", input.OpenFlags, 0)

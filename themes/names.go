@@ -6,11 +6,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Names are what a page holds that a selector can ask for: elements, classes,
-// attributes and languages. A page may hold less than its Names, never more.
+// Names is the set of elements, classes, attributes and languages in a page that
+// selectors can refer to. It may have more than the page, but never less.
 type Names map[string]bool
 
-// rightToLeft is the name of whatever runs from right to left, or may.
+// rightToLeft is the name of text that runs from right to left, or may do so.
 const rightToLeft = ":dir(rtl)"
 
 func elementName(tag string) string         { return strings.ToLower(tag) }
@@ -25,7 +25,7 @@ func languageName(tag string) string {
 
 // NamesIn reads the names of a piece of HTML.
 func NamesIn(source string) Names {
-	// Those that a browser adds of its own accord.
+	// The elements that a browser adds.
 	names := Names{"html": true, "head": true, "body": true, "tbody": true, "colgroup": true}
 
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -34,7 +34,7 @@ func NamesIn(source string) Names {
 			continue
 		}
 		tag, more := z.TagName()
-		names.add(string(tag)) // of an end tag as well: </p> alone makes an element
+		names.add(string(tag)) // also for an end tag: </p> alone creates an element
 		names[rightToLeft] = names[rightToLeft] || string(tag) == "bdi"
 
 		for more {
@@ -64,10 +64,10 @@ func (n Names) add(name string) {
 	}
 }
 
-// With are these names and others.
-func (n Names) With(others Names) Names {
+// Union returns the names of both sets.
+func (n Names) Union(others Names) Names {
 	for name, held := range others {
-		if held { // false is what right to left may be
+		if held { // false means that rightToLeft is only possible
 			n.add(name)
 		}
 	}
@@ -75,8 +75,8 @@ func (n Names) With(others Names) Names {
 	return n
 }
 
-// AnyClass reports whether there is a class among them.
-func (n Names) AnyClass() bool {
+// HasClasses reports whether the set has a class.
+func (n Names) HasClasses() bool {
 	for name := range n {
 		if strings.HasPrefix(name, ".") {
 			return true
@@ -86,8 +86,8 @@ func (n Names) AnyClass() bool {
 	return false
 }
 
-// Attribute reports whether an attribute is among them.
-func (n Names) Attribute(name string) bool { return n[attributeName(name)] }
+// HasAttribute reports whether the set has this attribute.
+func (n Names) HasAttribute(name string) bool { return n[attributeName(name)] }
 
-// Class reports whether a class is among them.
-func (n Names) Class(class string) bool { return n[className(class)] }
+// HasClass reports whether the set has this class.
+func (n Names) HasClass(class string) bool { return n[className(class)] }

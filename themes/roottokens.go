@@ -23,7 +23,7 @@ type tokenReader struct {
 	// at-rule.
 	depth       int
 	conditional bool
-	// name is the property being read, from its name on; colon reports whether its
+	// name is the property that is being read, "" for none. colon reports whether its
 	// value has begun.
 	name  string
 	colon bool
@@ -46,7 +46,7 @@ func (r *tokenReader) read(t cssToken) {
 		r.endRule()
 	case punctuation == "{":
 		r.depth++
-		r.forget()
+		r.dropProperty()
 	case punctuation == "}":
 		r.endValue()
 		r.depth = max(0, r.depth-1)
@@ -59,19 +59,18 @@ func (r *tokenReader) read(t cssToken) {
 	case r.name == "" && r.depth == 1 && t.kind == cssIdent && strings.HasPrefix(t.value, "--"):
 		r.name = t.value
 	case t.kind != cssSpace:
-		r.forget()
+		r.dropProperty()
 	}
 }
 
-// endValue stores the property that has been read. A value cut off inside
-// brackets or an escape would take along what it is written before, so it does
-// not count.
+// endValue stores the property. It skips a value that ends inside brackets or an
+// escape, because the text after the value would become a part of it.
 func (r *tokenReader) endValue() {
 	value := strings.TrimSpace(r.value.String())
 	if r.colon && r.depth == 1 && !r.conditional && r.brackets == 0 && !strings.HasSuffix(value, `\`) {
 		r.found[r.name] = value
 	}
-	r.forget()
+	r.dropProperty()
 }
 
 func (r *tokenReader) endRule() {
@@ -80,7 +79,7 @@ func (r *tokenReader) endRule() {
 	}
 }
 
-func (r *tokenReader) forget() {
+func (r *tokenReader) dropProperty() {
 	r.name, r.colon, r.brackets = "", false, 0
 	r.value.Reset()
 }

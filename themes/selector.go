@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// needs are names that a page must all hold for a selector to match anything in
-// it: see Names.
+// needs are the Names that a page must have so that a selector can match.
 type needs []need
 
 // need is one name, or one of several alternatives.
@@ -15,13 +14,13 @@ type need struct {
 	anyOf []needs
 }
 
-func (n needs) met(page Names) bool {
+func (n needs) areMetBy(page Names) bool {
 	for _, one := range n {
 		if one.name != "" && !page[one.name] {
 			return false
 		}
 
-		if one.anyOf != nil && !slices.ContainsFunc(one.anyOf, func(a needs) bool { return a.met(page) }) {
+		if one.anyOf != nil && !slices.ContainsFunc(one.anyOf, func(a needs) bool { return a.areMetBy(page) }) {
 			return false
 		}
 	}
@@ -87,7 +86,7 @@ func needsOf(tokens []cssToken) (all needs) {
 	return all
 }
 
-// needOf is what a functional pseudo-class needs.
+// needOf returns the names that a functional pseudo-class needs.
 func needOf(function string, arguments []cssToken) (n need, ok bool) {
 	switch function {
 	case "is", "where", "has":

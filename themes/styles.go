@@ -16,7 +16,7 @@ type style struct {
 	sets tokens
 }
 
-// styles lists the words each style token takes; the first is the default.
+// styles lists the words of each style token. The first is the default.
 func styles() map[string][]style {
 	const (
 		dots = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 ` +
@@ -322,7 +322,7 @@ func styles() map[string][]style {
 	}
 }
 
-// checkStyles refuses a word that no style has.
+// checkStyles returns an error for an unknown word of a style.
 func checkStyles(own tokens) error {
 	all := styles()
 	for _, part := range slices.Sorted(maps.Keys(all)) {

@@ -1,22 +1,19 @@
-// Package themes is the catalogue of looks a document can have: 35 built-in
-// themes, one CSS file each, and the custom ones of a folder.
+// Package themes is the catalogue of themes for documents: 35 built-in themes, one
+// CSS file each, and the custom themes of a folder.
 //
-// A theme is a stylesheet whose :root rule sets tokens: --primary, --base-100
-// and --base-content at least. Everything else a document needs (tints, link
-// and code colours with enough contrast) is derived from those, unless the
-// theme sets it.
+// A theme is a stylesheet whose :root rule sets tokens, at least --primary,
+// --base-100 and --base-content. The package derives all other tokens (tints, link
+// and code colours with enough contrast) from those, unless the theme sets them.
 package themes
 
 // Default is the theme of a document that names none.
 const Default = "light"
 
-// Auto is what a caller writes for a theme that is to be chosen; no theme has
-// that name.
+// Auto asks Presswork to choose the theme from the text. No theme has that name.
 const Auto = "auto"
 
 // Theme is one entry of the catalogue; its JSON form is that of GET /api/themes.
-// It is a value: changing it changes nothing else, but its map and slice are
-// shared and must not be written to.
+// Copies share its maps and slices, so the caller must not write to them.
 type Theme struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
@@ -32,19 +29,19 @@ type Theme struct {
 	Custom bool `json:"custom"`
 
 	css string
-	// sheet is css cut into rules, when it is first asked for.
+	// sheet parses css into rules at its first call.
 	sheet func() *Stylesheet
-	// own are the tokens the theme sets, all those and the derived ones.
+	// own has the tokens that the theme sets, all also has the derived ones.
 	own, all tokens
-	// ink reports whether it is the ink-saving variant; full is what it was made of
-	// sets itself.
+	// ink reports whether this is the ink-saving variant. full has the tokens that the
+	// original theme sets.
 	ink  bool
 	full tokens
 	// changed reports whether With has changed tokens.
 	changed bool
 }
 
-// noCoverArt takes away what themes paint on their covers.
+// noCoverArt hides the pictures that themes draw on covers.
 const noCoverArt = ".cover::before,.cover::after{display:none}\n"
 
 // Fonts are CSS font stacks.
@@ -60,8 +57,8 @@ type Contrast struct {
 	Link float64 `json:"link"`
 }
 
-// Tokens returns the :root rule with every token of the theme, the derived
-// ones included. It goes before the print sheet.
+// Tokens returns the :root rule with every token of the theme, including derived
+// tokens. It goes before the print stylesheet.
 func (t Theme) Tokens() string {
 	if t.ink {
 		return t.all.rule(t.Scheme) + noCoverArt
@@ -70,12 +67,12 @@ func (t Theme) Tokens() string {
 	return t.all.rule(t.Scheme)
 }
 
-// CSS returns the theme's own stylesheet, free of references to anything
-// outside. It goes after the print sheet.
+// CSS returns the theme's own stylesheet without references to external
+// resources. It goes after the print stylesheet.
 func (t Theme) CSS() string { return t.css }
 
-// Token returns the value of one token ("--link"), a colour as "#rrggbb"; ""
-// for an unknown one.
+// Token returns the value of a token such as "--link", "" if it is unknown. A
+// colour has the form "#rrggbb".
 func (t Theme) Token(name string) string {
 	if c, ok := t.all.color(name); ok {
 		return c.hex()
@@ -84,14 +81,14 @@ func (t Theme) Token(name string) string {
 	return t.all[name]
 }
 
-// InkSaver returns the theme for white paper: dark text, tints only, a white
-// cover without its art. Its Tokens must go last, for its CSS still sets the
-// colours of the full theme.
+// InkSaver returns the theme for white paper: dark text, tints instead of solid
+// colours, and a white cover without a picture. Its Tokens must go last, because
+// its CSS still sets the colours of the full theme.
 func (t Theme) InkSaver() Theme {
 	own := inkTokens(t.own)
 	t.Scheme = "light"
 	t.full, t.own, t.all, t.ink = t.own, own, derive(own), true
-	t.all.blot()
+	t.all.setInkDefaults()
 	t.describe()
 
 	return t

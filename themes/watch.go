@@ -8,12 +8,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long the folder must be quiet before it is read: editors write
-// a file in several steps.
+// settle is how long the folder must stay unchanged before it is read, because
+// editors write a file in several steps.
 const settle = 100 * time.Millisecond
 
-// watch calls a function when a folder changes. A folder that is not there yet
-// is awaited through its nearest existing parent.
+// watch calls a function when a folder changes. While the folder does not exist,
+// it watches the nearest existing parent.
 type watch struct {
 	dir     string
 	changed func()
@@ -32,7 +32,7 @@ func newWatch(dir string, changed func()) (*watch, error) {
 		return nil, err
 	}
 	w := &watch{dir: dir, changed: changed, watcher: watcher}
-	w.aim()
+	w.watchNearest()
 	// Changes before the start of the watch are read now.
 	changed()
 	w.done.Go(w.run)
@@ -40,14 +40,13 @@ func newWatch(dir string, changed func()) (*watch, error) {
 	return w, nil
 }
 
-// aim watches the folder, or the nearest parent in which it may appear. Adding
-// a path again is harmless.
-func (w *watch) aim() {
+// watchNearest watches the folder, or the nearest parent in which it may appear.
+// Adding a path again is harmless.
+func (w *watch) watchNearest() {
 	for path := w.dir; w.watcher.Add(path) != nil && path != filepath.Dir(path); {
 		path = filepath.Dir(path)
 	}
-	// The folder may have appeared while only its parent was tried, and its own
-	// removal shows in the parent.
+	// Watch the parent as well: it reports when the folder appears or is removed.
 	_ = w.watcher.Add(w.dir)
 	_ = w.watcher.Add(filepath.Dir(w.dir))
 }
@@ -65,24 +64,24 @@ func (w *watch) run() {
 				return
 			}
 
-			if w.concerns(event.Name) {
+			if w.isRelevant(event.Name) {
 				quiet.Reset(settle)
 			}
 		case _, ok := <-w.watcher.Errors:
 			if !ok {
 				return
 			}
-			quiet.Reset(settle) // events may have been lost: look
+			quiet.Reset(settle) // events may have been lost: read the folder
 		case <-quiet.C:
-			w.aim()
+			w.watchNearest()
 			w.changed()
 		}
 	}
 }
 
-// concerns distinguishes the folder, its files and its parents from their other
-// content.
-func (w *watch) concerns(path string) bool {
+// isRelevant reports whether a path is the folder, one of its files or one of its
+// parents, and not another entry of a parent.
+func (w *watch) isRelevant(path string) bool {
 	if filepath.Dir(path) == w.dir || path == w.dir {
 		return true
 	}

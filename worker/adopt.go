@@ -14,10 +14,10 @@ import (
 // metaJob is the attribute with the id of the job that a document was printed for. Copies keep it.
 const metaJob = "job"
 
-// earlier returns the artifact that an earlier run of the job stored, or failure when there is none. The earlier
+// earlierResult returns the artifact that an earlier run of the job stored, or failure when there is none. The earlier
 // run may have completed the job and deleted its sources. Redis loses such a completion in a failover, a power cut
 // or a restore.
-func (w *Worker) earlier(
+func (w *Worker) earlierResult(
 	ctx context.Context,
 	run *tasks.Run,
 	task tasks.Convert,

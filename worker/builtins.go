@@ -57,5 +57,5 @@ func BrowserSearch(b *browse.Browser) Tool {
 // browsing is a session that holds its pages in memory only.
 type browsing struct{ *browse.Session }
 
-// Close does nothing: the pages are garbage.
+// Close does nothing: the garbage collector frees the pages.
 func (browsing) Close() error { return nil }

@@ -18,7 +18,7 @@ func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) 
 func (w *Worker) chooseAndQueue(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
 	err := w.chooseTheme(ctx, run, &task.Convert)
 	if err != nil {
-		made, err := w.earlier(ctx, run, task.Convert, err)
+		made, err := w.earlierResult(ctx, run, task.Convert, err)
 		if err != nil {
 			return err
 		}

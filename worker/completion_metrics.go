@@ -62,24 +62,24 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	return m
 }
 
-// watching measures one completion.
-type watching struct {
+// completionTimer measures one completion.
+type completionTimer struct {
 	metrics completionMetrics
 	model   string
 	began   time.Time
 	ctx     context.Context //nolint:containedctx // it names the trace
 }
 
-// watch begins to measure a completion that has waited for a worker. done ends it.
-func (m completionMetrics) watch(ctx context.Context, model string, waited time.Duration) watching {
+// startTimer begins to measure a completion that has waited for a worker. done ends it.
+func (m completionMetrics) startTimer(ctx context.Context, model string, waited time.Duration) completionTimer {
 	m.wait.Observe(waited.Seconds())
 	m.inflight.Inc()
 
-	return watching{metrics: m, model: model, began: time.Now(), ctx: ctx}
+	return completionTimer{metrics: m, model: model, began: time.Now(), ctx: ctx}
 }
 
-// first notes the time of the first token.
-func (w watching) first() {
+// firstToken notes the time of the first token.
+func (w completionTimer) firstToken() {
 	observe(w.ctx, w.metrics.firstWord.WithLabelValues(w.model), time.Since(w.began))
 }
 
@@ -100,8 +100,8 @@ func errorType(err error) string {
 	return strconv.Itoa(e.Status)
 }
 
-// done notes the end of the completion and its tokens.
-func (w watching) done(r inference.Result, err error) {
+// end notes the end of the completion and its tokens.
+func (w completionTimer) end(r inference.Result, err error) {
 	w.metrics.inflight.Dec()
 	observe(w.ctx, w.metrics.duration.WithLabelValues(w.model, errorType(err)), time.Since(w.began))
 	w.metrics.tokens.WithLabelValues(w.model, "input").Observe(float64(r.Usage.PromptTokens))

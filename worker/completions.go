@@ -28,11 +28,11 @@ import (
 )
 
 const (
-	// recordTimeout bounds the writes after a completion. It survives an outage of Redis as long as a
-	// call does.
+	// recordTimeout bounds the writes after a completion. It is as long as the outage of Redis that a call
+	// survives.
 	recordTimeout = 30 * time.Second
-	// hasteTimeout bounds the same writes in a worker that stops.
-	hasteTimeout = 3 * time.Second
+	// stoppingTimeout bounds the same writes in a worker that stops.
+	stoppingTimeout = 3 * time.Second
 	// recordPause is the time between two tries of a write.
 	recordPause = 200 * time.Millisecond
 )
@@ -84,34 +84,37 @@ func NewCompletions(o CompletionOptions) *Completions {
 // frame and is not an error of Complete. Errors: those of Redis, and the cause of ctx when the caller has
 // left or the worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
-	job, err := c.job(ctx, run)
+	job, err := c.requestOf(ctx, run)
 	if err != nil && stopping(ctx) {
 		// Another worker will read the request.
 		return context.Cause(ctx)
 	}
 
 	if err != nil {
-		return c.end(run, inference.Frame{Error: inference.AsError(err)})
+		return c.sendLastFrame(run, inference.Frame{Error: inference.AsError(err)})
 	}
 
 	if run.Begun {
 		// The caller has received a part of the answer, so it cannot start over.
-		c.record(run, job, c.spent(ctx, run, job), ctx)
+		c.record(run, job, c.earlierUsage(ctx, run, job), ctx)
 
-		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
-			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
+		return c.sendLastFrame(
+			run,
+			inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
+				"the worker that ran this request ended unexpectedly, in the middle of the answer")},
+		)
 	}
 
 	ctx, span := c.startSpan(ctx, run, job)
 	defer span.End()
 	// The gateway compares Accepted with this machine's clock.
 	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
-	watch := c.metrics.watch(ctx, job.Request.Model, run.Waited)
+	watch := c.metrics.startTimer(ctx, job.Request.Model, run.Waited)
 	var buffer []byte
 	emit := func(frame inference.Frame, first bool) (err error) {
 		if first {
 			frame.QueueTime = run.Waited.Seconds()
-			watch.first()
+			watch.firstToken()
 		}
 
 		if buffer, err = frame.Append(buffer[:0]); err != nil {
@@ -122,7 +125,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	}
 
 	result, err := c.runJob(ctx, job, emit)
-	watch.done(result, err)
+	watch.end(result, err)
 
 	if err != nil {
 		span.RecordError(err)
@@ -167,10 +170,10 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 			)
 		}
 
-		return c.end(run, inference.Frame{Error: e, Result: &result})
+		return c.sendLastFrame(run, inference.Frame{Error: e, Result: &result})
 	}
 
-	return c.end(run, inference.Frame{Result: &result})
+	return c.sendLastFrame(run, inference.Frame{Result: &result})
 }
 
 // emitFrame sends a frame to the caller. first marks the first one of an answer.
@@ -247,7 +250,7 @@ func (c *Completions) rerank(ctx context.Context, job inference.Job, emit emitFr
 
 // Own completes a request of the program itself, without the queue and its limits. The usage is recorded
 // in the ledger under key. Errors: *inference.Error.
-func (c *Completions) Own(
+func (c *Completions) CompleteInternal(
 	ctx context.Context,
 	key string,
 	r *inference.Request,
@@ -255,7 +258,7 @@ func (c *Completions) Own(
 ) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
 
-	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasteTimeout)
+	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stoppingTimeout)
 	defer cancel()
 
 	if rerr := c.Meter.Record(rctx, tasks.NewID(), time.Time{}, usage(key, r.Model, result)); rerr != nil {
@@ -271,7 +274,7 @@ func stopping(ctx context.Context) bool {
 }
 
 // job returns the request of the call.
-func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, error) {
+func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
 
 	body := []byte(run.Call.Body)
@@ -334,7 +337,7 @@ func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job infere
 }
 
 // end sends the last frame.
-func (c *Completions) end(run *stream.Run, f inference.Frame) error {
+func (c *Completions) sendLastFrame(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -352,7 +355,7 @@ func (c *Completions) dropBody(run *stream.Run) {
 		return
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), stoppingTimeout)
 	defer cancel()
 
 	if err := c.Keeper.Delete(ctx, key); err != nil {

@@ -18,7 +18,7 @@ import (
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, ended context.Context) {
 	timeout := recordTimeout
 	if stopping(ended) {
-		timeout = hasteTimeout
+		timeout = stoppingTimeout
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
@@ -49,8 +49,8 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	}
 }
 
-// spent estimates the usage of the run before this one from the frames that it sent.
-func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
+// earlierUsage estimates the usage of the run before this one from the frames that it sent.
+func (c *Completions) earlierUsage(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
 	frames, err := run.Sent(ctx)
 	if err != nil {
 		c.Log.ErrorContext(ctx, "the frames of a dead worker could not be read", "call_id", run.ID, "error", err)

@@ -51,7 +51,7 @@ func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func TestABrokenSettlementIsRepeatedAndTakesOnce(t *testing.T) {
+func TestAFailedSettlementIsRepeatedAndCountsOnce(t *testing.T) {
 	t.Parallel()
 
 	for name, after := range map[string]bool{"before Redis has it": false, "after its answer was lost": true} {

@@ -43,9 +43,9 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 // convert stores the artifact and completes the job. cached reports whether the artifact came from the
 // render cache.
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
-	made, err := w.make(ctx, run, task)
+	made, err := w.makeArtifact(ctx, run, task)
 	if err != nil {
-		if made, err = w.earlier(ctx, run, task, err); err != nil {
+		if made, err = w.earlierResult(ctx, run, task, err); err != nil {
 			return false, err
 		}
 	}
@@ -61,11 +61,15 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 
 	// The caller waits for the end, so the artifact is counted at the same time. If this run dies, the
 	// next run counts it.
-	err := meanwhile(func() error {
+	err := inParallel(func() error {
 		if made.counted {
 			return nil
 		}
-		w.countKept(ctx, storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size}, 0)
+		w.countExport(
+			ctx,
+			storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size},
+			0,
+		)
 
 		return nil
 	}, func() error { return run.Complete(ctx, artifact, made.cached) })
@@ -73,7 +77,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 		return err
 	}
 
-	w.tidy(ctx, run.ID, task)
+	w.deleteSources(ctx, run.ID, task)
 
 	return nil
 }
@@ -89,11 +93,11 @@ type result struct {
 	counted bool
 }
 
-// make renders the document and stores its artifact, or takes both from the render cache.
-func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (made result, err error) {
+// makeArtifact renders the document and stores its artifact, or takes both from the render cache.
+func (w *Worker) makeArtifact(ctx context.Context, run *tasks.Run, task tasks.Convert) (made result, err error) {
 	var composed document.Composed
 
-	err = w.within(ctx, func(ctx context.Context) error {
+	err = w.withRenderTimeout(ctx, func(ctx context.Context) error {
 		doc, err := w.document(ctx, run, task)
 		if err != nil {
 			return err
@@ -118,15 +122,15 @@ func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (
 	if err != nil {
 		return result{}, err
 	}
-	made.artifact, made.counted, err = w.store(ctx, run, composed, printed)
+	made.artifact, made.counted, err = w.storePrint(ctx, run, composed, printed)
 
 	return made, err
 }
 
-// within bounds the steps before printing. The browser bounds printing itself from the moment it has a
+// withRenderTimeout bounds the steps before printing. The browser bounds printing itself from the moment it has a
 // tab, so that waiting for other documents does not count. Every error after the deadline becomes
 // RenderTimeout, so that it does not look like an outage of the store.
-func (w *Worker) within(ctx context.Context, do func(context.Context) error) error {
+func (w *Worker) withRenderTimeout(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.RenderTimeout,
 		fault.Errorf(fault.RenderTimeout, "the document took longer than %s to render", w.RenderTimeout))
 	defer cancel()
@@ -175,9 +179,9 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Docum
 	return composed, run.SetTheme(composed.Theme)
 }
 
-// meanwhile runs report and work at the same time, because a report may take as long as a disk write of
-// Redis. It returns the error of report first, because that may mean that the run has ended.
-func meanwhile(report, work func() error) error {
+// inParallel runs report and work at the same time, because a report may take as long as a disk write of
+// Redis. If both fail it returns the error of report, because that may mean that the run has ended.
+func inParallel(report, work func() error) error {
 	reported := make(chan error, 1)
 	go func() { reported <- report() }()
 	err := work()

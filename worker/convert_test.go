@@ -51,7 +51,7 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 }
 
 // A cache hit would reveal that another key had the same document printed.
-func TestTheRenderCacheTellsNoKeyOfAnother(t *testing.T) {
+func TestTheRenderCacheRevealsNothingToOtherKeys(t *testing.T) {
 	t.Parallel()
 
 	for _, shared := range []bool{false, true} {
@@ -137,7 +137,7 @@ func TestArtifactOfAnEarlierRunIsAdopted(t *testing.T) {
 	}
 }
 
-func TestTheProgressOfALongPrintingMoves(t *testing.T) {
+func TestALongPrintReportsProgressOnItsJob(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	const id = "01JD0000000000000000000009"
@@ -199,7 +199,7 @@ func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	}
 }
 
-func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
+func TestSourcesAreReadFromTheStoreAndDeleted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	id := tasks.NewID()

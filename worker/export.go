@@ -36,7 +36,7 @@ func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 
 // export visits the page, stores the result and completes the job.
 func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
-	artifact, stored, err := w.adopted(ctx, run, task)
+	artifact, stored, err := w.adoptExport(ctx, run, task)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 			return err
 		}
 
-		if artifact, err = w.keep(ctx, run, task, exported); err != nil {
+		if artifact, err = w.storeExport(ctx, run, task, exported); err != nil {
 			return err
 		}
 		artifact.Filename = exported.filename
@@ -65,14 +65,14 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if artifact.Filename == "" {
 		artifact.Filename = pageName(task.URL, task.ContentType())
 	}
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
 
 	return run.Complete(ctx, artifact, false)
 }
 
-// kept returns how long a result is kept. keep is the task's Keep, in seconds; 0 means the retention of
+// retentionOf returns how long a result is kept. keep is the task's Keep, in seconds; 0 means the retention of
 // artifacts.
-func (w *Worker) kept(keep int64) time.Duration {
+func (w *Worker) retentionOf(keep int64) time.Duration {
 	if keep > 0 {
 		return min(time.Duration(keep)*time.Second, w.Retention)
 	}
@@ -145,8 +145,8 @@ func (w *Worker) visit(
 	return d, run.Warn(packed.Warnings...)
 }
 
-// keep stores the result, or returns the artifact that an earlier run has stored.
-func (w *Worker) keep(
+// storeExport stores the result, or returns the artifact that an earlier run has stored.
+func (w *Worker) storeExport(
 	ctx context.Context,
 	run *tasks.Run,
 	task tasks.PageExport,
@@ -157,19 +157,19 @@ func (w *Worker) keep(
 
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Format(time.RFC3339)
 	}
 
 	info, err := w.put(ctx, run, storage.ArtifactKeyOf(run.ID, d.contentType), d.data, attrs)
 	if errors.Is(err, storage.ErrExists) {
-		artifact, _, err := w.adopted(ctx, run, task)
+		artifact, _, err := w.adoptExport(ctx, run, task)
 		return artifact, err
 	}
 
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	w.countKept(ctx, info, task.Keep)
+	w.countExport(ctx, info, task.Keep)
 
 	return artifactOf(run, info), nil
 }
@@ -178,9 +178,9 @@ func (w *Worker) keep(
 // Run.Complete tries to end the job.
 const countPatience = 20 * time.Second
 
-// countKept records a result with the keeper, which deletes it after keep seconds; 0 means the retention
+// countExport records a result with the keeper, which deletes it after keep seconds; 0 means the retention
 // of artifacts.
-func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
+func (w *Worker) countExport(ctx context.Context, info storage.Info, keep int64) {
 	ctx, cancel := context.WithTimeout(ctx, countPatience)
 	defer cancel()
 
@@ -189,16 +189,20 @@ func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
 			return w.Keeper.Record(ctx, info.Key, info.Size)
 		}
 
-		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(keep)))
+		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.retentionOf(keep)))
 	})
 	if err != nil {
 		w.notCounted(ctx, info.Key, err)
 	}
 }
 
-// adopted returns the artifact that an earlier run of this job has stored, and whether there is one. The
-// earlier run may have died before it counted the artifact, so adopted counts it again.
-func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExport) (presswork.Artifact, bool, error) {
+// adoptExport returns the artifact that an earlier run of this job has stored, and whether there is one. The
+// earlier run may have died before it counted the artifact, so adoptExport counts it again.
+func (w *Worker) adoptExport(
+	ctx context.Context,
+	run *tasks.Run,
+	task tasks.PageExport,
+) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, task.ContentType()))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -206,7 +210,7 @@ func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExp
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.countKept(ctx, info, task.Keep)
+	w.countExport(ctx, info, task.Keep)
 
 	return artifactOf(run, info), true, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-func TestAReportIsMadeWhileWorkGoesOn(t *testing.T) {
+func TestAReportAndTheWorkRunInParallel(t *testing.T) {
 	t.Parallel()
 
 	lost, failed := errors.New("lost"), errors.New("failed")
@@ -16,7 +16,7 @@ func TestAReportIsMadeWhileWorkGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the bubble fails the test if both wait forever
 				begun, worked := make(chan struct{}), make(chan struct{})
 
-				got := meanwhile(func() error {
+				got := inParallel(func() error {
 					close(begun)
 					<-worked
 

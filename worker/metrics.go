@@ -52,8 +52,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
 		}, []string{"output", "result"}),
 	}
-	m.jobs, m.stages, m.visits = registered(reg, m.jobs), registered(reg, m.stages), registered(reg, m.visits)
-	m.waits, m.runs = registered(reg, m.waits), registered(reg, m.runs)
+	m.jobs, m.stages, m.visits = registerOnce(reg, m.jobs), registerOnce(reg, m.stages), registerOnce(reg, m.visits)
+	m.waits, m.runs = registerOnce(reg, m.waits), registerOnce(reg, m.runs)
 
 	return m
 }
@@ -91,9 +91,9 @@ func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	}
 }
 
-// registered registers a collector, or returns the collector of the same name that another Worker of the
+// registerOnce registers a collector, or returns the collector of the same name that another Worker of the
 // process has registered.
-func registered[C prometheus.Collector](reg prometheus.Registerer, c C) C {
+func registerOnce[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	if reg == nil {
 		return c
 	}

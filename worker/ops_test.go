@@ -16,7 +16,7 @@ import (
 	"presswork/worker"
 )
 
-func TestOperationsListenerTellsLifeReadinessAndMetrics(t *testing.T) {
+func TestOperationsListenerServesHealthReadinessAndMetrics(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
 	reg := prometheus.NewRegistry()

@@ -11,9 +11,9 @@ import (
 	"presswork/tasks"
 )
 
-// TestEachOutputIsStoredAndRememberedAsWhatItIs converts one document twice to
+// TestEachOutputIsStoredAndCachedWithItsType converts one document twice to
 // HTML, which is not printed, and once to a PDF.
-func TestEachOutputIsStoredAndRememberedAsWhatItIs(t *testing.T) {
+func TestEachOutputIsStoredAndCachedWithItsType(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 

@@ -44,8 +44,8 @@ func (p *pace) expect(bytes int) time.Duration {
 	return time.Duration(float64(bytes) * perByte * float64(time.Second))
 }
 
-// learn adds the print time of so many bytes. The last few documents weigh most.
-func (p *pace) learn(bytes int, took time.Duration) {
+// addPrint adds the print time of so many bytes. The last few documents weigh most.
+func (p *pace) addPrint(bytes int, took time.Duration) {
 	if bytes < pacedFrom {
 		return
 	}
@@ -110,7 +110,7 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Comp
 	reporting.Wait()
 
 	if err == nil && c.Output == presswork.PDF {
-		w.pace.learn(size, time.Since(began))
+		w.pace.addPrint(size, time.Since(began))
 	}
 
 	return printed, err

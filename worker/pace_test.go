@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestALongPrintingMoves(t *testing.T) {
+func TestEstimatedProgressOfALongPrintGrows(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -44,18 +44,18 @@ func TestALongPrintingMoves(t *testing.T) {
 	}
 }
 
-func TestThePaceIsLearnedFromLongDocuments(t *testing.T) {
+func TestThePaceIsMeasuredOnLongDocuments(t *testing.T) {
 	t.Parallel()
 	var p pace
 	first := p.expect(1 << 20)
-	p.learn(1000, time.Minute)
+	p.addPrint(1000, time.Minute)
 
 	if got := p.expect(1 << 20); got != first {
 		t.Errorf("a short document changed %s to %s", first, got)
 	}
 
 	for range 20 {
-		p.learn(1<<20, 10*time.Second)
+		p.addPrint(1<<20, 10*time.Second)
 	}
 
 	if got := p.expect(2 << 20).Round(time.Second); got != 20*time.Second {

@@ -50,10 +50,10 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	if err != nil {
 		return pdfError(err)
 	}
-	w.countKept(ctx, info, task.Keep)
+	w.countExport(ctx, info, task.Keep)
 	artifact := artifactOf(run, info)
 	artifact.Filename = pdfResultName(run.Record.Filename, task)
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
 
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	}
 	var result pdfops.Result
 
-	err := w.within(ctx, func(ctx context.Context) error {
+	err := w.withRenderTimeout(ctx, func(ctx context.Context) error {
 		var inputs []pdfops.File
 
 		for _, f := range task.Files {
@@ -128,7 +128,7 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	}
 
 	if task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Format(time.RFC3339)
 	}
 
 	return w.put(ctx, run, key, data, attrs)

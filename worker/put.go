@@ -110,7 +110,7 @@ func (w *Worker) put(
 ) (info storage.Info, err error) {
 	waiting := newStoreWait(ctx)
 	for {
-		err = w.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		err = w.withRenderTimeout(context.WithoutCancel(ctx), func(ctx context.Context) error {
 			info, err = w.Store.Put(ctx, key, bytes.NewReader(data), int64(len(data)), attrs)
 			return err
 		})

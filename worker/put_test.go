@@ -44,7 +44,7 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 }
 
 // A retry of its task might be half a minute away.
-func TestAJobGoesOnWhenTheStoreIsBack(t *testing.T) {
+func TestAJobContinuesWhenTheStoreIsBack(t *testing.T) {
 	t.Parallel()
 
 	for name, submit := range map[string]func(s *shop, id string) (runs int){

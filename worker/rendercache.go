@@ -69,8 +69,8 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
-// store stores the result of a print, and reports whether the keeper has counted it.
-func (w *Worker) store(
+// storePrint stores the result of a print, and reports whether the keeper has counted it.
+func (w *Worker) storePrint(
 	ctx context.Context,
 	run *tasks.Run,
 	c document.Composed,
@@ -93,13 +93,13 @@ func (w *Worker) store(
 		return presswork.Artifact{}, false, storeError(err)
 	}
 
-	return artifactOf(run, info), w.remember(ctx, info, w.renderKey(run, c.Key)), nil
+	return artifactOf(run, info), w.copyToRenderCache(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
-// remember copies a printed page to the render cache, and reports whether the page and the artifact are
+// copyToRenderCache copies a printed page to the render cache, and reports whether the page and the artifact are
 // counted. It counts the page before it copies it, because nothing would count it after a crash. The job
 // does not depend on the cache, so a failure is only logged.
-func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) (counted bool) {
+func (w *Worker) copyToRenderCache(ctx context.Context, artifact storage.Info, render string) (counted bool) {
 	err := w.Keeper.Record(ctx, artifact.Key, artifact.Size, render)
 	if err != nil {
 		w.notCounted(ctx, render, err)

@@ -69,8 +69,8 @@ func (w *Worker) discard(ctx context.Context, job tasks.Record) {
 	}
 }
 
-// tidy deletes the sources of a completed job.
-func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
+// deleteSources deletes the sources of a completed job.
+func (w *Worker) deleteSources(ctx context.Context, jobID string, task tasks.Convert) {
 	keys := make([]string, 0, len(task.Assets)+1)
 	if task.ContentKey != "" {
 		keys = append(keys, task.ContentKey)

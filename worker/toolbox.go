@@ -244,7 +244,7 @@ func (s *toolSession) Close() error {
 	key := s.key
 	s.key = ""
 
-	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), stoppingTimeout)
 	defer cancel()
 
 	if err := s.box.Keeper.Delete(ctx, key); err != nil {

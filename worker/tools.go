@@ -108,7 +108,7 @@ var errIdle = errors.New("the session was idle for too long")
 // Redis, and the cause of ctx.
 func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	if run.Begun {
-		return over(run, "its worker ended unexpectedly, so its state is lost")
+		return endSession(run, "its worker ended unexpectedly, so its state is lost")
 	}
 
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
@@ -124,31 +124,31 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 		}
 		t.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
 
-		return over(run, "its files could not be read")
+		return endSession(run, "its files could not be read")
 	}
 
 	for {
-		reply, err := s.next(ctx, run)
+		reply, err := s.nextReply(ctx, run)
 		switch {
 		case err == nil:
 			if err := run.Send(reply); err != nil {
 				return err
 			}
 		case errors.Is(err, errIdle):
-			return over(run, errIdle.Error())
+			return endSession(run, errIdle.Error())
 		case ctx.Err() == nil:
 			t.Log.WarnContext(ctx, "a session of tools failed", "call_id", run.ID, "error", err)
-			return over(run, "a tool stopped unexpectedly")
+			return endSession(run, "a tool stopped unexpectedly")
 		case errors.Is(context.Cause(ctx), stream.ErrDraining) && s.replied:
-			return over(run, "its worker is being restarted")
+			return endSession(run, "its worker is being restarted")
 		default:
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// over ends a session with a reason.
-func over(run *stream.Run, why string) error {
+// endSession ends a session with a reason.
+func endSession(run *stream.Run, why string) error {
 	b, err := json.Marshal(toolReply{Over: why})
 	if err != nil {
 		return err
@@ -188,8 +188,8 @@ func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 	return err
 }
 
-// next waits for a call and returns the reply to it.
-func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error) {
+// nextReply waits for a call and returns the reply to it.
+func (s *openSession) nextReply(ctx context.Context, run *stream.Run) ([]byte, error) {
 	idle, cancel := context.WithTimeoutCause(ctx, s.tools.Idle, errIdle)
 	defer cancel()
 

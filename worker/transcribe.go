@@ -74,23 +74,23 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	}
 	var counting sync.WaitGroup
 
-	counting.Go(func() { w.countKept(ctx, info, task.Keep) })
+	counting.Go(func() { w.countExport(ctx, info, task.Keep) })
 	defer counting.Wait()
 	artifact := artifactOf(run, info)
 	artifact.Filename = run.Record.Filename
 
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
 	}
-	w.forget(ctx, run.ID, task.Key)
+	w.deleteRecording(ctx, run.ID, task.Key)
 
 	return nil
 }
 
 // store transcribes the recording and stores the text.
 func (h *transcription) store(ctx context.Context, key string) (storage.Info, error) {
-	transcript, err := h.listen(ctx)
+	transcript, err := h.transcribeAll(ctx)
 	// The usage is recorded even if the transcript cannot be stored.
 	var recording sync.WaitGroup
 	failure := err
@@ -106,7 +106,7 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 		if err := h.run.Warn(
 			fault.Warning{
 				Code:    fault.TimesMissing,
-				Message: "the model gives no times; the times shown are those of the parts that were sent",
+				Message: "the model returns no times; the transcript has one time per part",
 			},
 		); err != nil {
 			return storage.Info{}, err
@@ -128,7 +128,7 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format)}
 	if h.task.Keep > 0 {
 		attrs.Meta = map[string]string{
-			retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339),
+			retention.MetaUntil: h.Keeper.Now().UTC().Add(h.retentionOf(h.task.Keep)).Format(time.RFC3339),
 		}
 	}
 	// Record the usage before the transcript is stored: a later run assumes that the usage of a stored
@@ -152,9 +152,9 @@ func (h *transcription) inField(err error) error {
 	return err
 }
 
-// listen returns the transcript of the whole recording. With an error, its Duration is that of the
+// transcribeAll returns the transcript of the whole recording. With an error, its Duration is that of the
 // transcribed parts.
-func (h *transcription) listen(ctx context.Context) (whole inference.Transcript, err error) {
+func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Transcript, err error) {
 	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
 	defer ended()
 
@@ -180,7 +180,7 @@ func (h *transcription) listen(ctx context.Context) (whole inference.Transcript,
 	}
 	defer recording.Close()
 	h.pieces = make([]*audio.Piece, len(recording.Parts))
-	err = h.hearAll(ctx, recording.Parts)
+	err = h.transcribeParts(ctx, recording.Parts)
 	var heard []audio.Piece
 
 	for _, p := range h.pieces {
@@ -252,8 +252,8 @@ func (h *transcription) record(ctx context.Context, seconds float64, err error) 
 	}
 }
 
-// forget deletes the recording of a completed job, and the transcripts of its parts.
-func (w *Worker) forget(ctx context.Context, jobID, source string) {
+// deleteRecording deletes the recording of a completed job, and the transcripts of its parts.
+func (w *Worker) deleteRecording(ctx context.Context, jobID, source string) {
 	keys := []string{}
 	if source != "" {
 		keys = append(keys, source)

@@ -15,8 +15,8 @@ import (
 	"presswork/storage"
 )
 
-// hearAll transcribes the parts, as many at a time as the model allows.
-func (h *transcription) hearAll(ctx context.Context, parts []audio.Part) error {
+// transcribeParts transcribes the parts, as many at a time as the model allows.
+func (h *transcription) transcribeParts(ctx context.Context, parts []audio.Part) error {
 	// The first part need not wait for the report.
 	reported := make(chan error, 1)
 	go func() { reported <- h.run.Progress(ctx, presswork.StageTranscribing, sendingFrom, h.message(0)) }()
@@ -29,7 +29,7 @@ func (h *transcription) hearAll(ctx context.Context, parts []audio.Part) error {
 			break
 		}
 		group.Go(func() error {
-			piece, err := h.hear(sending, n, parts[n])
+			piece, err := h.transcribePart(sending, n, parts[n])
 			if err != nil {
 				return err
 			}
@@ -60,13 +60,13 @@ func (h *transcription) hearAll(ctx context.Context, parts []audio.Part) error {
 	return errors.Join(group.Wait(), <-reported)
 }
 
-// hear returns the transcript of one part, from an earlier run or from the model.
-func (h *transcription) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
+// transcribePart returns the transcript of one part, from an earlier run or from the model.
+func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
 	piece := &audio.Piece{Start: part.Start, End: part.End}
 	key := storage.TranscriptKey(h.run.ID, n)
 
 	several := len(h.pieces) > 1
-	if several && h.heard(ctx, key, piece) {
+	if several && h.readStoredPart(ctx, key, piece) {
 		return piece, nil
 	}
 	request := &inference.Transcription{
@@ -144,9 +144,9 @@ func (h *transcription) prompt(n int) string {
 	return audio.Prompt(h.task.Prompt, h.pieces[n-1].Text)
 }
 
-// heard reads the transcript that an earlier run stored for the same part, and reports whether there is
+// readStoredPart reads the transcript that an earlier run stored for the same part, and reports whether there is
 // one.
-func (h *transcription) heard(ctx context.Context, key string, piece *audio.Piece) bool {
+func (h *transcription) readStoredPart(ctx context.Context, key string, piece *audio.Piece) bool {
 	b, err := h.read(ctx, key)
 
 	var stored audio.Piece

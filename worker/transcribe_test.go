@@ -290,7 +290,7 @@ func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	}
 }
 
-func TestATranscriptionFailsForOneReason(t *testing.T) {
+func TestATranscriptionReportsOneFailure(t *testing.T) {
 	t.Parallel()
 
 	h := setupHearing(t, "ears", "ears-broken", "ears-short:4")

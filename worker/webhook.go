@@ -24,8 +24,8 @@ import (
 const (
 	// webhookTimeout is how long a receiver has to answer, including the dial.
 	webhookTimeout = 10 * time.Second
-	// webhookAnswer is how many bytes of an answer are read and dropped, so that its connection can be
-	// used again.
+	// webhookAnswer is how many bytes of an answer are read and dropped, so that the connection can be
+	// reused.
 	webhookAnswer = 64 << 10
 	secretPrefix  = "whsec_"
 )
@@ -142,11 +142,11 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string,
 	// Only the status matters, so an error of the body is ignored.
 	_, _ = io.CopyN(io.Discard, resp.Body, webhookAnswer)
 
-	return h.judge(ctx, p, u.Host, resp.StatusCode)
+	return h.resultOf(ctx, p, u.Host, resp.StatusCode)
 }
 
-// judge returns the result of a status.
-func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, host string, status int) (result string, err error) {
+// resultOf returns the result of a status.
+func (h *Webhooks) resultOf(ctx context.Context, p tasks.Webhook, host string, status int) (result string, err error) {
 	switch {
 	case status >= 200 && status < 300:
 		h.log.DebugContext(

@@ -174,7 +174,7 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 	}
 }
 
-func TestADeadReceiverIsTriedAgainAndItsSecretStaysOutOfTheError(t *testing.T) {
+func TestADeadReceiverIsRetriedAndItsSecretStaysOutOfTheError(t *testing.T) {
 	t.Parallel()
 	h := webhooks(t, guard.Options{Allow: "true"})
 

@@ -81,7 +81,7 @@ func keysIn(t *testing.T, dir string) string {
 	return strings.Join(keys, " ")
 }
 
-func TestBackupGoesOnAfterADamagedObjectAndFails(t *testing.T) {
+func TestBackupContinuesAfterADamagedObjectAndFails(t *testing.T) {
 	t.Parallel()
 	s, dir := newSite(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")

@@ -82,7 +82,7 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 	}{
 		"missing":        {map[string]string{"CHROMIUM_PATH": "/none/chromium"}, exitNoBrowser, "make setup"},
 		"wrong program":  {map[string]string{"CHROMIUM_PATH": filepath.Join(bin, "wrong")}, exitFailed, "a.md: the browser is not available"},
-		"hanging":        {map[string]string{"CHROMIUM_PATH": filepath.Join(bin, "hangs"), "RENDER_TIMEOUT": "1s"}, exitFailed, "a.md: it was not converted within 1s"},
+		"hanging":        {map[string]string{"CHROMIUM_PATH": filepath.Join(bin, "hangs"), "RENDER_TIMEOUT": "1s"}, exitFailed, "a.md: the conversion took longer than 1s"},
 		"dying half-way": {map[string]string{"CHROMIUM_PATH": filepath.Join(bin, "dies")}, exitFailed, "a.md: the browser "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 		"fence.md":     {exitOK, "fence.html (light, "},
 		"footnotes.md": {exitOK, "footnotes.html (light, "},
 		"bomb.md":      {exitOK, `bomb.md:1: image "bomb.png"`},
-		"escape.md":    {exitOK, "it lies outside the document's folder"},
+		"escape.md":    {exitOK, "it is outside the document's folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 
 	if len(messages) != 2 ||
 		!strings.HasPrefix(messages[0], `image_failed two.md: image "img/p.png": there is no such file`) ||
-		!strings.HasPrefix(messages[1], `image_failed two.md: image "../secret.png": it lies outside`) {
+		!strings.HasPrefix(messages[1], `image_failed two.md: image "../secret.png": it is outside`) {
 		t.Errorf("warnings %q", messages)
 	}
 

@@ -273,7 +273,7 @@ func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 		"missing file":        {"none.md", exitFailed, "none.md: there is no such file"},
 		"folder":              {"sub", exitFailed, "sub: it is a folder"},
 		"empty file":          {"empty.md", exitFailed, "empty.md: the content is empty"},
-		"strict":              {"warns.md --strict", exitFailed, "lies outside the document's folder"},
+		"strict":              {"warns.md --strict", exitFailed, "is outside the document's folder"},
 		"output not writable": {"a.md -o none/a.html", exitFailed, "cannot write "},
 	} {
 		t.Run(name, func(t *testing.T) {

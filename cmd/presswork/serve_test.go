@@ -91,7 +91,7 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 		{"DATA_DIR", file, "presswork: DATA_DIR: redis: "},
 		{"PDF_OUTPUT_DIR", file, "presswork: PDF_OUTPUT_DIR: "},
 		{"KEYS_CONFIG", filepath.Join(dir, "none.yaml"), "presswork: KEYS_CONFIG: " + filepath.Join(dir, "none.yaml") + ": no such file"},
-		{"API_HOST", "192.0.2.1", "presswork: API_HOST: it is no address of this machine"},
+		{"API_HOST", "192.0.2.1", "presswork: API_HOST: this machine does not have the address"},
 		{"API_TLS_CERT", file, "presswork: api: API_TLS_CERT, API_TLS_KEY: "},
 	} {
 		t.Run(c.setting, func(t *testing.T) {

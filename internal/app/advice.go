@@ -104,7 +104,7 @@ func newRecommender(
 
 		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})
 		if err != nil {
-			log.WarnContext(ctx, "there is no cache", "error", err)
+			log.WarnContext(ctx, "the analysis cache cannot be opened", "error", err)
 			return nil
 		}
 		opened = c

@@ -155,9 +155,9 @@ func portError(setting, host string, err error) error {
 		return fmt.Errorf("%s: another program listens there already: end it, or set %s to something else "+
 			"(0 is any free port): %w", setting, setting, err)
 	case unknown, errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("%s: it is no address of this machine: %w", host, err)
+		return fmt.Errorf("%s: this machine does not have the address: %w", host, err)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("%s: this user may not listen there; ports from 1024 on are for everybody: %w", setting, err)
+		return fmt.Errorf("%s: this user may not listen on the port; use a port from 1024 on: %w", setting, err)
 	}
 
 	return err

@@ -19,8 +19,8 @@ func newRecordings(ctx context.Context, cfg config.Config, log *slog.Logger) *au
 	}
 
 	if err != nil {
-		log.InfoContext(ctx, "recordings are not converted: short ones are passed on as they are, "+
-			"and of long ones only WAV is cut", "reason", err)
+		log.InfoContext(ctx, "recordings are not converted: short ones are sent unchanged, "+
+			"and only WAV is cut", "reason", err)
 
 		return audio.NewReader(options)
 	}

@@ -16,9 +16,9 @@ const (
 	startTell     = 5 * time.Second        // between two warnings
 )
 
-// await calls try until it succeeds, returns a final error, or startPatience has passed. setting is the variable that
-// names the service's address.
-func await(
+// awaitService calls try until it succeeds, returns a final error, or startPatience has passed. setting is the
+// variable that names the service's address.
+func awaitService(
 	ctx context.Context, log *slog.Logger, setting string, try func(context.Context) (final bool, err error),
 ) error {
 	patient, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %s", startPatience))

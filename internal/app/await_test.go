@@ -45,7 +45,7 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 				var log strings.Builder
 				began := time.Now()
 
-				err := await(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
+				err := awaitService(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
 					func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) })
 				if took := time.Since(began); took != c.after || c.says == "" && err != nil ||
 					c.says != "" && (err == nil || err.Error() != c.says) {
@@ -64,7 +64,7 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, why)
 		defer cancel()
 
-		err := await(ctx, slog.New(slog.DiscardHandler), "REDIS_URL",
+		err := awaitService(ctx, slog.New(slog.DiscardHandler), "REDIS_URL",
 			func(context.Context) (bool, error) { return false, down })
 		if !errors.Is(err, why) {
 			t.Errorf("interrupted: %v", err)

@@ -63,7 +63,7 @@ func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
 const (
 	// nodesInterval is how often Presswork asks for the nodes of a Redis cluster, or for those that sentinels know.
 	nodesInterval = 30 * time.Second
-	// nodesTimeout bounds one such question.
+	// nodesTimeout bounds one listing.
 	nodesTimeout = 5 * time.Second
 )
 
@@ -73,10 +73,10 @@ type changingAddresses struct {
 	redisURLs []string // empty ones are skipped
 	models    func() *inference.Catalogue
 	log       *slog.Logger
-	nodes     atomic.Pointer[[]string] // the servers of Redis that the last look found
+	nodes     atomic.Pointer[[]string] // the servers of Redis that the last refresh found
 }
 
-// followNodes looks for the nodes of Redis at intervals, until ctx ends.
+// followNodes refreshes the nodes of Redis at intervals, until ctx ends.
 func (c *changingAddresses) followNodes(ctx context.Context) {
 	tick := time.NewTicker(nodesInterval)
 	defer tick.Stop()
@@ -86,13 +86,13 @@ func (c *changingAddresses) followNodes(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			c.lookForNodes(ctx)
+			c.refreshNodes(ctx)
 		}
 	}
 }
 
-// lookForNodes asks once. It keeps the earlier nodes of a Redis that does not answer.
-func (c *changingAddresses) lookForNodes(ctx context.Context) {
+// refreshNodes lists the nodes once. It keeps the earlier nodes of a Redis that does not answer.
+func (c *changingAddresses) refreshNodes(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
 	var found []string
@@ -124,7 +124,7 @@ func (c *changingAddresses) foundNodes() []string {
 }
 
 // now returns the addresses of this moment.
-func (c *changingAddresses) now() []string {
+func (c *changingAddresses) current() []string {
 	own := slices.Clone(c.foundNodes())
 	for _, m := range c.models().Models() {
 		for _, u := range m.Upstreams {

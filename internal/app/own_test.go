@@ -83,10 +83,10 @@ func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 	c := &changingAddresses{
 		redisURLs: []string{"redis://10.0.0.8:7000", ""}, models: source.Current, log: slog.New(slog.DiscardHandler),
 	}
-	c.lookForNodes(t.Context())
+	c.refreshNodes(t.Context())
 
 	want := []string{"10.0.0.8:7000", "10.0.0.7:11434", "models.example:443"}
-	if got := c.now(); !slices.Equal(got, want) {
+	if got := c.current(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

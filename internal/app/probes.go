@@ -48,8 +48,9 @@ func workersCheck(queue *tasks.Client, roles Roles) ready.Check {
 	return ready.Check{Name: "workers", Optional: !roles.Worker, Probe: probe}
 }
 
-// noSandbox is why a browser runs without its sandbox. Chromium's own message holds paths, and /readyz needs no key.
-const noSandbox = "this machine does not let Chromium confine itself; the log says why"
+// noSandbox is the public reason why a browser runs without its sandbox. Chromium's own message has paths, and
+// /readyz needs no key.
+const noSandbox = "this machine does not allow Chromium's sandbox; the log has the reason"
 
 // exporterCheck reports on the browser for foreign pages and does not start it: documents are converted without it.
 func exporterCheck(exporter *chromium.Exporter) ready.Check {

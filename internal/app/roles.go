@@ -37,14 +37,14 @@ func (r Roles) check(cfg config.Config) error {
 	}
 
 	if cfg.RedisURL == "" {
-		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; " +
-			"a private one is for `presswork serve`")
+		return errors.New("REDIS_URL is not set: all nodes of a fleet need the same Redis; " +
+			"only `presswork serve` starts a private one")
 	}
 
 	if cfg.S3Endpoint == "" && !completionsOnly(cfg) {
-		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store " +
+		return errors.New("S3_ENDPOINT is not set: all nodes of a fleet need the same S3 store " +
 			"(unless every node has WORKER_QUEUES=infer,tools, or one of them); " +
-			"files in PDF_OUTPUT_DIR are for `presswork serve`")
+			"only `presswork serve` stores files in PDF_OUTPUT_DIR")
 	}
 
 	return nil
@@ -56,13 +56,13 @@ func completionsOnly(cfg config.Config) bool {
 	return len(cfg.WorkerQueues) > 0 && !slices.ContainsFunc(cfg.WorkerQueues, other)
 }
 
-// takes reports whether a worker with these settings takes tasks of a queue.
-func takes(cfg config.Config, q tasks.Queue) bool {
+// servesQueue reports whether a worker with these settings takes tasks of a queue.
+func servesQueue(cfg config.Config, q tasks.Queue) bool {
 	taken := queues(cfg)
 	return len(taken) == 0 || slices.Contains(taken, q)
 }
 
-// prints reports whether a worker with these settings takes tasks that need a browser.
-func prints(cfg config.Config) bool {
-	return takes(cfg, tasks.Render) || takes(cfg, tasks.Export) || takes(cfg, tasks.Bulk)
+// needsBrowser reports whether a worker with these settings takes tasks that need a browser.
+func needsBrowser(cfg config.Config) bool {
+	return servesQueue(cfg, tasks.Render) || servesQueue(cfg, tasks.Export) || servesQueue(cfg, tasks.Bulk)
 }

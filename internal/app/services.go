@@ -60,7 +60,7 @@ func dialRedis(
 	life.onStop("index", func(context.Context) error { return client.Close() })
 
 	reach := func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, client) }
-	if err := await(ctx, log, "REDIS_URL", reach); err != nil {
+	if err := awaitService(ctx, log, "REDIS_URL", reach); err != nil {
 		return nil, err
 	}
 
@@ -138,7 +138,7 @@ func openStore(
 		return nil, UsageError{err}
 	}
 
-	return s3, await(ctx, log, "S3_ENDPOINT", func(ctx context.Context) (bool, error) {
+	return s3, awaitService(ctx, log, "S3_ENDPOINT", func(ctx context.Context) (bool, error) {
 		err := life.start(ctx, "store", s3)
 		return minio.Refused(err), err
 	})

@@ -22,7 +22,7 @@ func startTools(
 
 	box, missing := sandbox.Open(ctx, sandbox.Options{})
 	if missing != nil {
-		log.WarnContext(ctx, "models can run no code, and read no PDFs", "error", missing)
+		log.WarnContext(ctx, "code_interpreter is off and models cannot read PDFs: no sandbox", "error", missing)
 	}
 
 	if box != nil {
@@ -52,7 +52,7 @@ func codeInterpreter(
 	case cfg.ToolPython == "off":
 		return unavailable("the operator has switched it off (TOOL_PYTHON)")
 	case box == nil:
-		return unavailable("this machine does not allow a sandbox, and the log says what to allow")
+		return unavailable("this machine does not allow a sandbox; the worker's log says what to allow")
 	}
 
 	pool, err := newInterpreters(cfg, box, log)
@@ -62,7 +62,7 @@ func codeInterpreter(
 
 	if err != nil {
 		log.WarnContext(ctx, "code_interpreter is not available", "error", err)
-		return unavailable("its Python does not run (TOOL_PYTHON), and the log says why")
+		return unavailable("its Python does not run (TOOL_PYTHON); the worker's log says why")
 	}
 
 	return worker.CodeInterpreter(pool)

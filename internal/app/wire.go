@@ -143,10 +143,10 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		own = append(own, engine.Address())
 	}
 	changing := &changingAddresses{redisURLs: []string{redisURL, cfg.CacheRedisURL}, models: models.Current, log: log}
-	changing.lookForNodes(ctx)
+	changing.refreshNodes(ctx)
 	life.inBackground("nodes", changing.followNodes)
 
-	outbound, exports, err := newPolicies(cfg, own, changing.now)
+	outbound, exports, err := newPolicies(cfg, own, changing.current)
 	if err != nil {
 		return nil, err
 	}
@@ -198,10 +198,10 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		})
 		tasks.HandleCalls(taskServer, completions.Complete)
 
-		if takes(cfg, tasks.Text) {
+		if servesQueue(cfg, tasks.Text) {
 			var model *recommend.Model
 			if cfg.AnalysisModel != "" {
-				model = recommend.Direct(completions.Own, cfg.AnalysisModel)
+				model = recommend.Direct(completions.CompleteInternal, cfg.AnalysisModel)
 			}
 			chooser := worker.New(worker.Options{
 				Store: store, Keeper: keeper, Themes: catalogue, Recommender: newRecommender(model),
@@ -210,7 +210,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			tasks.Handle(taskServer, tasks.ChooseTheme, chooser.Choose)
 		}
 
-		if takes(cfg, tasks.Audio) {
+		if servesQueue(cfg, tasks.Audio) {
 			download := guard.NewDownloader(outbound, guard.DownloadOptions{
 				UserAgent: agent(o.Version), MaxBytes: cfg.MaxAudioBytes,
 			})
@@ -226,7 +226,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		var exporter *chromium.Exporter // nil without a browser
 		var browserStats map[string]func() chromium.Stats
 
-		if prints(cfg) {
+		if needsBrowser(cfg) {
 			var browser *chromium.Browser
 			if browser, exporter, err = startBrowsers(ctx, cfg, exports, log, life); err != nil {
 				return nil, err
@@ -254,7 +254,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		}
 		taskServer.Report(worker.Vitals(o.Version, browserStats))
 
-		if takes(cfg, tasks.Tools) {
+		if servesQueue(cfg, tasks.Tools) {
 			builtin, err := startTools(ctx, o, outbound, exporter, life)
 			if err != nil {
 				return nil, err

@@ -101,16 +101,16 @@ func (o Options) ttl(k Kind) time.Duration {
 	return DefaultTTL(k)
 }
 
-// fresh reports whether a value made at this time with this time to live may still be served. The shorter of both
+// isFresh reports whether a value made at this time with this time to live may still be served. The shorter of both
 // times to live counts. A value from the future was made before the clock was set back: its age is unknown, so it
 // is not served.
-func (o Options) fresh(k Kind, made time.Time, ttl time.Duration, now time.Time) bool {
+func (o Options) isFresh(k Kind, made time.Time, ttl time.Duration, now time.Time) bool {
 	age := now.Sub(made)
 	return age >= 0 && age < min(ttl, o.ttl(k))
 }
 
-// over reports whether a cache of this size exceeds a cap.
-func (o Options) over(entries int, bytes int64) bool {
+// exceedsCap reports whether a cache of this size exceeds a cap.
+func (o Options) exceedsCap(entries int, bytes int64) bool {
 	return o.MaxEntries > 0 && entries > o.MaxEntries || o.MaxBytes > 0 && bytes > o.MaxBytes
 }
 

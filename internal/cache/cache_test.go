@@ -134,7 +134,7 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 	}
 }
 
-func TestOnlyTheUserReadsWhatIsKept(t *testing.T) {
+func TestCacheFilesAreReadableByTheUserOnly(t *testing.T) {
 	t.Parallel()
 
 	for _, backend := range []string{"file", "sqlite"} {
@@ -270,7 +270,7 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnUnusableFolderCostsNoRun(t *testing.T) {
+func TestAnUnusableFolderDoesNotFailARun(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "file")

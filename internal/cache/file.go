@@ -94,11 +94,11 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 	}
 
 	now := f.o.Now()
-	if !f.o.fresh(kind, e.Made, e.TTL, now) {
+	if !f.o.isFresh(kind, e.Made, e.TTL, now) {
 		f.count(kind, expired)
 		// Another process may have replaced the entry since. At worst the value is computed again; an expired
 		// value is never served.
-		f.drop(path)
+		f.removeEntry(path)
 
 		return nil, false, nil
 	}
@@ -181,7 +181,7 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 	f.total.add(change)
 	f.pending.Totals.add(change)
 
-	if f.o.over(f.total.Entries, f.total.Bytes) {
+	if f.o.exceedsCap(f.total.Entries, f.total.Bytes) {
 		return f.shrink()
 	}
 
@@ -215,7 +215,7 @@ func (f *File) write(path string, b []byte) error {
 	return nil
 }
 
-func (f *File) drop(path string) {
+func (f *File) removeEntry(path string) {
 	info, err := os.Stat(path)
 	if err != nil || os.Remove(path) != nil {
 		return
@@ -285,14 +285,14 @@ func (f *File) shrink() error {
 	}
 
 	now := totalOf(all)
-	if !f.o.over(now.Entries, now.Bytes) {
+	if !f.o.exceedsCap(now.Entries, now.Bytes) {
 		f.total = &now
 		return f.flush(&now)
 	}
 	slices.SortFunc(all, func(a, b found) int { return a.used.Compare(b.used) })
 
 	for _, e := range all {
-		if !f.o.over(now.Entries+f.o.MaxEntries/10, now.Bytes+f.o.MaxBytes/10) {
+		if !f.o.exceedsCap(now.Entries+f.o.MaxEntries/10, now.Bytes+f.o.MaxBytes/10) {
 			break
 		}
 

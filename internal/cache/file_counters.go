@@ -147,12 +147,12 @@ func (f *File) Clean(context.Context) (int, error) {
 		switch {
 		case errors.Is(err, ErrNewer), errors.Is(err, fs.ErrNotExist):
 			continue
-		case err == nil && f.o.fresh(e.kind, content.Made, content.TTL, now):
+		case err == nil && f.o.isFresh(e.kind, content.Made, content.TTL, now):
 			continue
 		case err != nil && !errors.Is(err, errDamaged):
 			return removed, err
 		}
-		f.drop(e.path)
+		f.removeEntry(e.path)
 		removed++
 	}
 	aside, err := f.removeAside()

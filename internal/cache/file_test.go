@@ -67,7 +67,7 @@ func TestFileCacheRestoresALostCount(t *testing.T) {
 	}
 }
 
-func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
+func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	theirs := []string{

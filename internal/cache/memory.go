@@ -66,7 +66,7 @@ func (m *Memory) Get(_ context.Context, kind Kind, key string) (json.RawMessage,
 	}
 
 	e := element.Value.(*memoryEntry)
-	if !m.o.fresh(kind, e.made, e.ttl, m.o.Now()) {
+	if !m.o.isFresh(kind, e.made, e.ttl, m.o.Now()) {
 		outcome = expired
 		m.remove(element)
 
@@ -97,7 +97,7 @@ func (m *Memory) Put(_ context.Context, kind Kind, key string, value json.RawMes
 	m.entries[at] = m.used.PushFront(&memoryEntry{at, slices.Clone(value), m.o.Now(), m.o.ttl(kind)})
 
 	m.bytes += int64(len(value))
-	for m.o.over(len(m.entries), m.bytes) {
+	for m.o.exceedsCap(len(m.entries), m.bytes) {
 		m.remove(m.used.Back())
 	}
 
@@ -139,7 +139,7 @@ func (m *Memory) Clean(context.Context) (int, error) {
 
 	now, removed := m.o.Now(), 0
 	for _, element := range m.entries {
-		if e := element.Value.(*memoryEntry); !m.o.fresh(e.kind, e.made, e.ttl, now) {
+		if e := element.Value.(*memoryEntry); !m.o.isFresh(e.kind, e.made, e.ttl, now) {
 			m.remove(element)
 			removed++
 		}

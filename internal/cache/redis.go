@@ -80,7 +80,7 @@ func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage
 
 	raw, err := r.client.Get(ctx, redisEntry(kind, key)).Result()
 	if errors.Is(err, redis.Nil) {
-		return nil, false, r.note(ctx, kind, key, miss)
+		return nil, false, r.recordLookup(ctx, kind, key, miss)
 	}
 
 	if err != nil {
@@ -90,18 +90,18 @@ func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage
 	var v redisValue
 	if err := json.Unmarshal([]byte(raw), &v); err != nil || len(v.Value) == 0 {
 		r.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key, "error", err)
-		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, miss))
+		return nil, false, errors.Join(r.removeEntry(ctx, kind, key, raw), r.recordLookup(ctx, kind, key, miss))
 	}
 
-	if !r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, r.o.Now()) {
-		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, expired))
+	if !r.o.isFresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, r.o.Now()) {
+		return nil, false, errors.Join(r.removeEntry(ctx, kind, key, raw), r.recordLookup(ctx, kind, key, expired))
 	}
 
-	return v.Value, true, r.note(ctx, kind, key, hit)
+	return v.Value, true, r.recordLookup(ctx, kind, key, hit)
 }
 
-// note counts a lookup and, for a hit, updates the last use, in one round trip.
-func (r *Redis) note(ctx context.Context, kind Kind, key string, l lookup) error {
+// recordLookup counts a lookup and, for a hit, updates the last use, in one round trip.
+func (r *Redis) recordLookup(ctx context.Context, kind Kind, key string, l lookup) error {
 	_, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		switch l {
 		case hit:
@@ -120,7 +120,7 @@ func (r *Redis) note(ctx context.Context, kind Kind, key string, l lookup) error
 	return err
 }
 
-func (r *Redis) drop(ctx context.Context, kind Kind, key, raw string) error {
+func (r *Redis) removeEntry(ctx context.Context, kind Kind, key, raw string) error {
 	return redisDrop.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes}, member(kind, key), raw).
 		Err()
 }
@@ -159,8 +159,8 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 	).Err()
 }
 
-// each calls f for every member of the index, in batches.
-func (r *Redis) each(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
+// eachEntry calls f for every member of the index, in batches.
+func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
 	const piece = 200
 	for at := int64(0); ; at += piece {
 		members, err := r.client.ZRange(ctx, redisUsed, at, at+piece-1).Result()
@@ -219,7 +219,7 @@ func (r *Redis) Stats(ctx context.Context) (Stats, error) {
 		}
 		kinds[k] = KindStats{Hits: number("hits"), Misses: number("misses"), Expired: number("expired")}
 	}
-	err = r.each(ctx, func(kind Kind, _ string, raw string, stored bool) error {
+	err = r.eachEntry(ctx, func(kind Kind, _ string, raw string, stored bool) error {
 		var v redisValue
 		if stored && json.Unmarshal([]byte(raw), &v) == nil {
 			s := kinds[kind]
@@ -244,10 +244,10 @@ func (r *Redis) Clean(ctx context.Context) (int, error) {
 	var all []stale
 	now := r.o.Now()
 
-	err := r.each(ctx, func(kind Kind, key, raw string, stored bool) error {
+	err := r.eachEntry(ctx, func(kind Kind, key, raw string, stored bool) error {
 		var v redisValue
 		if !stored || json.Unmarshal([]byte(raw), &v) != nil ||
-			!r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, now) {
+			!r.o.isFresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, now) {
 			all = append(all, stale{kind, key, raw})
 		}
 
@@ -258,7 +258,7 @@ func (r *Redis) Clean(ctx context.Context) (int, error) {
 	}
 
 	for n, e := range all {
-		if err := r.drop(ctx, e.kind, e.key, e.raw); err != nil {
+		if err := r.removeEntry(ctx, e.kind, e.key, e.raw); err != nil {
 			return n, err
 		}
 	}
@@ -270,7 +270,7 @@ func (r *Redis) Clean(ctx context.Context) (int, error) {
 func (r *Redis) Clear(ctx context.Context) error {
 	var keys []string
 
-	err := r.each(ctx, func(kind Kind, key, _ string, _ bool) error {
+	err := r.eachEntry(ctx, func(kind Kind, key, _ string, _ bool) error {
 		keys = append(keys, redisEntry(kind, key))
 		return nil
 	})

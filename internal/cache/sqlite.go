@@ -239,7 +239,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 
 		now := s.o.Now()
 		switch {
-		case !s.o.fresh(kind, time.Unix(0, made), time.Duration(ttl), now):
+		case !s.o.isFresh(kind, time.Unix(0, made), time.Duration(ttl), now):
 			outcome = expired
 			// Remove only the row just read: another process may have replaced it.
 			_, err := db.ExecContext(
@@ -337,7 +337,7 @@ func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 
-		if t.Entries == 0 || !s.o.over(t.Entries, t.Bytes) {
+		if t.Entries == 0 || !s.o.exceedsCap(t.Entries, t.Bytes) {
 			return nil
 		}
 

@@ -61,11 +61,11 @@ func (s *Server) request(ctx context.Context, method, path string, body io.Reade
 
 // get decodes the answer to a GET request into into.
 func (s *Server) get(ctx context.Context, path string, into any) error {
-	return s.ask(ctx, http.MethodGet, path, "", nil, into)
+	return s.send(ctx, http.MethodGet, path, "", nil, into)
 }
 
 // ask sends a request and decodes the answer into into, unless it is nil.
-func (s *Server) ask(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
+func (s *Server) send(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
 	req, err := s.request(ctx, method, path, body)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (s *Server) Transcribe(
 		return nil, nil, err
 	}
 
-	if job, err = s.follow(ctx, job, o.Progress); err != nil {
+	if job, err = s.followJob(ctx, job, o.Progress); err != nil {
 		return nil, nil, err
 	}
 	text, err = s.download(ctx, job.ID)
@@ -144,7 +144,7 @@ func (s *Server) submitRecording(ctx context.Context, o TranscribeOptions, file 
 	}
 	var job presswork.Job
 
-	err := s.ask(asking, http.MethodPost, path, form.FormDataContentType(), body, &job)
+	err := s.send(asking, http.MethodPost, path, form.FormDataContentType(), body, &job)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -152,8 +152,8 @@ func (s *Server) submitRecording(ctx context.Context, o TranscribeOptions, file 
 	return job, err
 }
 
-// follow waits until the job ends. It cancels the job if ctx ends first.
-func (s *Server) follow(
+// followJob waits until the job ends. It cancels the job if ctx ends first.
+func (s *Server) followJob(
 	ctx context.Context, job presswork.Job, progress func(percent int, ended bool),
 ) (presswork.Job, error) {
 	id := job.ID
@@ -167,7 +167,7 @@ func (s *Server) follow(
 
 		now, err := s.await(ctx, id, tag)
 		if ctx.Err() != nil {
-			s.cancel(id)
+			s.cancelJob(id)
 			return job, context.Cause(ctx)
 		}
 
@@ -216,12 +216,12 @@ func (s *Server) await(ctx context.Context, id, tag string) (job presswork.Job, 
 // cancelTimeout bounds the cancellation of a job after an interruption, and before that the wait for its id.
 const cancelTimeout = 3 * time.Second
 
-// cancel asks the server to cancel the job.
-func (s *Server) cancel(id string) {
+// cancelJob asks the server to cancel the job.
+func (s *Server) cancelJob(id string) {
 	ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
 	defer stop()
 	// A job that is not cancelled ends, and the server deletes it after its retention.
-	_ = s.ask(ctx, http.MethodDelete, "/api/conversion/"+id, "", nil, nil)
+	_ = s.send(ctx, http.MethodDelete, "/api/conversion/"+id, "", nil, nil)
 }
 
 // download returns the transcript.

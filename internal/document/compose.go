@@ -286,7 +286,7 @@ func (c *Converter) markdownOptions(
 	}
 	if o.CodeTheme == "" && ownSheets(o, theme) {
 		names := sync.OnceValue(func() themes.Names { return theme.Names(sharedSheet()) })
-		settings.CodeLook = func(class string) bool { return names().Class(class) }
+		settings.CodeLook = func(class string) bool { return names().HasClass(class) }
 	}
 
 	if c.idle != nil && d.Output == presswork.PDF && !settings.Slides {

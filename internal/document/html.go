@@ -116,7 +116,7 @@ func (p page) root(names themes.Names) string {
 // runsBothWays reports whether some text may run from right to left. In other documents nothing is isolated from
 // the text around it: isolation costs Chromium 3 % of the layout of a paragraph.
 func (p page) runsBothWays(names themes.Names) bool {
-	return direction.Of(p.lang) == "rtl" || names.Attribute("dir") || p.rightToLeft
+	return direction.Of(p.lang) == "rtl" || names.HasAttribute("dir") || p.rightToLeft
 }
 
 func (p page) html() (string, offsets, themes.Names) {
@@ -129,7 +129,7 @@ func (p page) html() (string, offsets, themes.Names) {
 	}
 	names := themes.NamesIn(named)
 	root := p.root(names)
-	names = names.With(themes.NamesIn(root))
+	names = names.Union(themes.NamesIn(root))
 	var b markup.Writer
 	b.Grow(len(content) + stylesheets)
 	b.Raw("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)

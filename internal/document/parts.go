@@ -22,7 +22,7 @@ const maxDivided = 1_000_000
 // divisible reports whether a document may be printed in sections. No rule may count its pages or blocks, and
 // every page must have its header and footer.
 func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names themes.Names) bool {
-	return c.idle != nil && ownSheets(o, theme) && !names.Class("no-header") && !names.Class("no-footer")
+	return c.idle != nil && ownSheets(o, theme) && !names.HasClass("no-header") && !names.HasClass("no-footer")
 }
 
 func tooMuchAtOnce(parts int, why string) *fault.Error {

@@ -113,7 +113,7 @@ func (p page) webDocument() (string, offsets) {
 	content, _ := p.content()
 	names := themes.NamesIn(content)
 	root := p.root(names)
-	names = names.With(themes.NamesIn(root))
+	names = names.Union(themes.NamesIn(root))
 	var b markup.Writer
 	b.Raw("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	l := offsets{charset: b.Len()}

@@ -20,7 +20,7 @@ import (
 type child struct {
 	cmd     *exec.Cmd
 	lock    *os.File // nil if the server needs no lock
-	words   *lastWords
+	words   *recentOutput
 	started time.Time
 	// exited is closed when the process ends. err is the reason; read it only after that.
 	exited chan struct{}
@@ -43,16 +43,16 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 	return c, err
 }
 
-// lastWordsWait limits how long a descendant of an ended server may keep its output open. The program may be a
+// outputWait limits how long a descendant of an ended server may keep its output open. The program may be a
 // script whose child is the server.
-const lastWordsWait = time.Second
+const outputWait = time.Second
 
 // launch starts a server that ends with its parent.
 func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
-	words := &lastWords{log: log, name: filepath.Base(cmd.Path)}
+	words := &recentOutput{log: log, name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = words, words
-	cmd.WaitDelay = lastWordsWait
-	cmd.SysProcAttr = attributes()
+	cmd.WaitDelay = outputWait
+	cmd.SysProcAttr = processAttributes()
 	c := &child{cmd: cmd, words: words, started: time.Now(), exited: make(chan struct{})}
 	begun := make(chan error, 1)
 
@@ -68,7 +68,7 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 			return
 		}
 
-		release, err := guard(cmd.Process.Pid)
+		release, err := endWithParent(cmd.Process.Pid)
 		if err != nil {
 			cmd.Process.Kill()
 		}
@@ -76,7 +76,7 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 
 		c.err = cmd.Wait()
 		if c.err == nil {
-			c.err = errors.New("it ended by itself")
+			c.err = errors.New("the program exited")
 		}
 		release()
 		c.signal(syscall.SIGKILL) // a remaining process of the group would block the next start
@@ -158,7 +158,7 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 		)
 	}
 
-	return errors.New("embedded: the installed redis-server does not tell its version")
+	return errors.New("embedded: the installed redis-server does not report its version")
 }
 
 // end asks the child to save its data and exit, and waits. It kills the child when kill ends.

@@ -2,11 +2,11 @@ package embedded
 
 import "syscall"
 
-// attributes puts the child in its own process group, so that Ctrl-C does not end it before the parent has
+// processAttributes puts the child in its own process group, so that Ctrl-C does not end it before the parent has
 // drained. The kernel ends the child when the parent dies.
-func attributes() *syscall.SysProcAttr {
+func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// guard does nothing: the kernel ends the child.
-func guard(int) (release func(), err error) { return func() {}, nil }
+// endWithParent does nothing: the kernel ends the child.
+func endWithParent(int) (release func(), err error) { return func() {}, nil }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// lastWords logs a server's output and keeps its last lines, which explain why the server died.
-type lastWords struct {
+// recentOutput logs a server's output and keeps its last lines, which explain why the server died.
+type recentOutput struct {
 	log  *slog.Logger
 	name string // the program's name
 
@@ -20,7 +20,7 @@ type lastWords struct {
 const keptLines = 6
 
 // Write implements io.Writer.
-func (w *lastWords) Write(p []byte) (int, error) {
+func (w *recentOutput) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -40,7 +40,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	}
 }
 
-func (w *lastWords) tail() string {
+func (w *recentOutput) tail() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

@@ -95,7 +95,7 @@ func (r *Redis) Start(ctx context.Context) error {
 		return err
 	}
 
-	c, err := r.first(ctx, lock)
+	c, err := r.startFirst(ctx, lock)
 	if err != nil {
 		return errors.Join(err, r.removeSocketDir(), lock.Close())
 	}
@@ -107,17 +107,17 @@ func (r *Redis) Start(ctx context.Context) error {
 	go func() {
 		defer close(r.done)
 		supervise(stop, kill, c, r.Log, func(c *child) (*child, error) { return r.spawn(c.lock) })
-		// Remove the socket while the lock is held: a successor creates its own there.
+		// Remove the socket while the lock is held: a successor creates its own at the same path.
 		if err := errors.Join(r.removeSocketDir(), lock.Close()); err != nil {
-			r.Log.Warn("the private redis-server left something behind", "error", err)
+			r.Log.Warn("the socket folder of the private redis-server was not removed", "error", err)
 		}
 	}()
 
 	return nil
 }
 
-// first starts the server and waits for its first answer.
-func (r *Redis) first(ctx context.Context, lock *os.File) (*child, error) {
+// startFirst starts the server and waits for its first answer.
+func (r *Redis) startFirst(ctx context.Context, lock *os.File) (*child, error) {
 	if err := r.makeSocketDir(); err != nil {
 		return nil, err
 	}

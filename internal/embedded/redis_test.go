@@ -261,7 +261,7 @@ func TestServerHasOurConfiguration(t *testing.T) {
 	}
 }
 
-func TestUnreadableDataStopsTheStartWithTheServersWords(t *testing.T) {
+func TestUnreadableDataStopsTheStartWithTheServersOutput(t *testing.T) {
 	t.Parallel()
 	dir := directory(t)
 

@@ -18,7 +18,7 @@ import (
 
 // ServeHTTP serves the browser's CONNECT requests and its requests in absolute form.
 func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.admit(1) {
+	if !s.countRequests(1) {
 		return
 	}
 
@@ -35,8 +35,8 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit counts n requests. It ends the session when they exceed MaxRequests.
-func (s *Session) admit(n int64) bool {
+// countRequests counts n requests. It ends the session when they exceed MaxRequests.
+func (s *Session) countRequests(n int64) bool {
 	limit := s.proxy.opts.MaxRequests
 	if s.requests.Add(n) <= limit {
 		return true
@@ -107,9 +107,9 @@ func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	var upwards sync.WaitGroup
 	upwards.Go(func() {
-		s.pour(server, client, &countedRequests{Reader: fromClient(client, early.Reader), session: s})
+		s.copyAndClose(server, client, &countedRequests{Reader: fromClient(client, early.Reader), session: s})
 	})
-	s.pour(client, server, server)
+	s.copyAndClose(client, server, server)
 	upwards.Wait()
 }
 
@@ -124,9 +124,9 @@ func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	return client
 }
 
-// pour copies sent to a connection and then closes that connection for writing. If to fails,
+// copyAndClose copies sent to a connection and then closes that connection for writing. If to fails,
 // it closes from as well.
-func (s *Session) pour(to, from net.Conn, sent io.Reader) {
+func (s *Session) copyAndClose(to, from net.Conn, sent io.Reader) {
 	buf := s.proxy.buffers.Get()
 	defer s.proxy.buffers.Put(buf)
 	// The wrappers hide ReadFrom and WriteTo, which would bypass the counting.

@@ -47,8 +47,8 @@ type Policy struct {
 	neverNow   func() []string
 	hosts      hostRules
 	// ownToo, if set, reports whether an address belongs to a proxy session.
-	ownToo func(netip.AddrPort) bool
-	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	isProxyPort func(netip.AddrPort) bool
+	lookup      func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // endpoint is a host and port of the settings. Either addr is valid or name is set. Port 0
@@ -293,7 +293,7 @@ func (p *Policy) services() []endpoint {
 // address. All loopback addresses count as the same. A service that listens on all
 // addresses is at each address of this machine.
 func (p *Policy) own(addr netip.Addr, port uint16) bool {
-	if p.ownToo != nil && p.ownToo(netip.AddrPortFrom(addr, port)) {
+	if p.isProxyPort != nil && p.isProxyPort(netip.AddrPortFrom(addr, port)) {
 		return true
 	}
 

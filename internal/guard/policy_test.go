@@ -267,7 +267,7 @@ func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsTheOperatorWhere(t *testing.T) {
+func TestARefusalNamesTheSetting(t *testing.T) {
 	t.Parallel()
 	p := policy(t, guard.Options{Setting: "OUTBOUND_ALLOW_PRIVATE"})
 	err := p.Check(netip.MustParseAddrPort("10.0.0.1:80"))

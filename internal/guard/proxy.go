@@ -39,7 +39,7 @@ func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	o.MaxRequests = cmp.Or(o.MaxRequests, 10000)
 	p := &Proxy{opts: o, ports: map[uint16]bool{}, refusals: map[Reason]int64{}}
 	own := *policy
-	own.ownToo = p.owns
+	own.isProxyPort = p.owns
 	p.policy = &own
 
 	return p

@@ -286,7 +286,7 @@ func TestProxyRefusesOtherRequests(t *testing.T) {
 	}
 }
 
-func TestProxySessionHasItsFill(t *testing.T) {
+func TestProxySessionEndsAtItsLimits(t *testing.T) {
 	t.Parallel()
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		for {

@@ -20,7 +20,7 @@ type countedRequests struct {
 
 func (c *countedRequests) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	if !c.session.admit(c.records(p[:n])) {
+	if !c.session.countRequests(c.records(p[:n])) {
 		return 0, net.ErrClosed
 	}
 

@@ -64,8 +64,8 @@ func (c *Converter) openAssets(document string, sources Snapshot) (*assets, erro
 
 func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
 
-// open reads the image with this name in the document. Symbolic links are resolved first.
-func (a *assets) open(name string) ([]byte, error) {
+// openImage reads the image with this name in the document. Symbolic links are resolved first.
+func (a *assets) openImage(name string) ([]byte, error) {
 	full := filepath.FromSlash(name)
 
 	switch {
@@ -90,7 +90,7 @@ func (a *assets) open(name string) ([]byte, error) {
 	}
 
 	return nil, fault.Errorf(fault.Forbidden,
-		"it lies outside the document's folder; --allow %s lets it in", filepath.Dir(target))
+		"it is outside the document's folder; --allow %s allows it", filepath.Dir(target))
 }
 
 // include reads a text file below the document's folder. No part of its path may be a link, so that a document can
@@ -106,7 +106,7 @@ func (a *assets) include(name string) ([]byte, error) {
 
 	for at := rel; at != "."; at = filepath.Dir(at) {
 		if info, err := a.own.root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fault.Errorf(fault.Forbidden, "files are not included through links: %s is one",
+			return nil, fault.Errorf(fault.Forbidden, "files are not included through symbolic links: %s is one",
 				filepath.ToSlash(at))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"presswork/internal/local"
 )
 
-func TestABatchKeepsTheOrderAndTheGoodOnes(t *testing.T) {
+func TestABatchKeepsItsOrderDespiteFailures(t *testing.T) {
 	t.Parallel()
 	content := map[string]string{}
 	var inputs []local.Input
@@ -52,7 +52,7 @@ func TestABatchKeepsTheOrderAndTheGoodOnes(t *testing.T) {
 	}
 }
 
-func TestABatchMayBeLeft(t *testing.T) {
+func TestABatchCanBeAbandoned(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{Output: presswork.HTML, Jobs: 2})
 	dir := files(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c", "d.md": "d"})

@@ -44,9 +44,9 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *
 // sampled is the number of themes in a gallery without a document.
 const sampled = 12
 
-// rank analyses the text of a gallery's document, which may be nil, and stores the result in out. It returns the
+// rankThemes analyses the text of a gallery's document, which may be nil, and stores the result in out. It returns the
 // themes, the most suitable first.
-func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]string, error) {
+func (c *Converter) rankThemes(ctx context.Context, text []byte, out *Output) ([]string, error) {
 	advice, ranked, err := c.o.Recommender.Rank(ctx, text, c.catalogue.List(), c.o.Preference)
 	out.Analysis = &advice.Analysis
 

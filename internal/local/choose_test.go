@@ -99,7 +99,7 @@ func TestMergedDocumentIsAnalysedAsAWhole(t *testing.T) {
 	}
 }
 
-func TestWarmTellsOfEachStepAndOfWhatFails(t *testing.T) {
+func TestWarmReportsEachStepAndFailure(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{})
 	dir := files(t, map[string]string{"cake.md": recipe})

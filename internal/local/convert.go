@@ -86,7 +86,7 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 // convert makes the result of an input within Options.Timeout. Writing to a slow pipe may take longer.
 func (c *Converter) convert(ctx context.Context, in Input, out *Output) (document.Made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
-		fault.Errorf(fault.RenderTimeout, "it was not converted within %s", c.o.Timeout))
+		fault.Errorf(fault.RenderTimeout, "the conversion took longer than %s", c.o.Timeout))
 	defer cancel()
 
 	doc, closeFiles, err := c.document(ctx, in, out.Sources)
@@ -111,7 +111,7 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 
 	out.Warnings = append(out.Warnings, composed.Warnings...)
 	if err != nil {
-		return document.Made{}, strictly(err, out.Warnings)
+		return document.Made{}, strictError(err, out.Warnings)
 	}
 
 	if c.o.Page != nil {
@@ -130,7 +130,7 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 	}
 
 	if err != nil {
-		return document.Made{}, strictly(err, out.Warnings)
+		return document.Made{}, strictError(err, out.Warnings)
 	}
 	out.Pages = made.Pages
 
@@ -195,13 +195,13 @@ func (c *Converter) document(
 
 		if err == nil {
 			files := opened[i]
-			part = document.Part{Content: content, Path: slashed(path), Asset: files.open, Include: files.include}
+			part = document.Part{Content: content, Path: slashed(path), Asset: files.openImage, Include: files.include}
 			found, err = readNotebook(path, &part)
 		}
 
 		switch {
 		case err != nil && len(in.Merge) > 0:
-			return d, closeFiles, inFile(path, err)
+			return d, closeFiles, withFile(path, err)
 		case err != nil:
 			return d, closeFiles, err
 		case i == 0:

@@ -22,8 +22,8 @@ func Message(err error) string {
 	return e.Message
 }
 
-// strictly returns the error for warnings under --strict, with their number. The caller lists them.
-func strictly(err error, warnings []fault.Warning) error {
+// strictError returns the error for warnings under --strict, with their number. The caller lists them.
+func strictError(err error, warnings []fault.Warning) error {
 	if fault.AsError(err).Code != fault.StrictFindings {
 		return err
 	}
@@ -36,8 +36,8 @@ func strictly(err error, warnings []fault.Warning) error {
 	return fault.Errorf(fault.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
 }
 
-// inFile adds to an error the file that it is about, if there are several.
-func inFile(path string, err error) error {
+// withFile adds to an error the file that it is about, if there are several.
+func withFile(path string, err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
@@ -55,7 +55,7 @@ func unreadable(err error) error {
 	case errors.Is(err, os.ErrNotExist):
 		return fault.Errorf(fault.NotFound, "there is no such file").WithCause(err)
 	case errors.Is(err, os.ErrPermission):
-		return fault.Errorf(fault.Forbidden, "it cannot be read: permission denied").WithCause(err)
+		return fault.Errorf(fault.Forbidden, "permission denied").WithCause(err)
 	}
 
 	return fault.Errorf(fault.InvalidRequest, "it cannot be read: %s", reason(err)).WithCause(err)

@@ -90,7 +90,7 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 	}
 	defer func() { err = errors.Join(err, exporter.Kill()) }()
 
-	data, pages, err := develop(ctx, exporter, visit, page, o.Log)
+	data, pages, err := exportPage(ctx, exporter, visit, page, o.Log)
 	if err != nil {
 		return out, err
 	}
@@ -124,7 +124,7 @@ func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 	return visit, err
 }
 
-func develop(
+func exportPage(
 	ctx context.Context, e *chromium.Exporter, visit chromium.Visit, page WebPage, log *slog.Logger,
 ) (data []byte, pages int, err error) {
 	if page.Screenshot != nil {

@@ -94,7 +94,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 
 	names := g.Themes
 	if g.Choose {
-		ranked, err := c.rank(ctx, text, &out)
+		ranked, err := c.rankThemes(ctx, text, &out)
 		if err != nil {
 			return out, err
 		}
@@ -104,7 +104,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 		}
 	}
 
-	shown, err := c.chosen(names)
+	shown, err := c.selectThemes(names)
 	if err != nil {
 		return out, err
 	}
@@ -134,7 +134,7 @@ func isHTML(name string) bool {
 	return ext == ".html" || ext == ".htm"
 }
 
-func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
+func (c *Converter) selectThemes(names []string) ([]themes.Theme, error) {
 	if len(names) == 0 {
 		return c.catalogue.List(), nil
 	}

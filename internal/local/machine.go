@@ -107,7 +107,7 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 
 	if err := errors.Join(err, b.Stop(ctx)); err != nil {
 		m.problem("Chromium does not work: "+Message(err),
-			"run "+path+" --version by hand; install it anew with `make setup`")
+			"run "+path+" --version by hand; reinstall it with `make setup`")
 
 		return
 	}
@@ -133,7 +133,7 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 
 	output, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		m.problem(path+" does not start: "+err.Error(), "install it anew")
+		m.problem(path+" does not start: "+err.Error(), "reinstall it")
 		return
 	}
 	// "Redis server v=7.0.15 sha=…"

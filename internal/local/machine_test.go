@@ -10,7 +10,7 @@ import (
 	"presswork/internal/test/public"
 )
 
-func TestInspectTellsWhatIsThere(t *testing.T) {
+func TestInspectReportsInstalledParts(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
@@ -34,7 +34,7 @@ func TestInspectTellsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhatIsMissing(t *testing.T) {
+func TestInspectReportsMissingParts(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
 	if testing.Short() {
@@ -58,7 +58,7 @@ func TestInspectTellsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhichScriptsHaveNoFontAndWhatServesForRedis(t *testing.T) {
+func TestInspectReportsScriptsWithoutAFontAndTheRedisServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}

@@ -138,20 +138,20 @@ func Run(ctx context.Context, checks []Check) (ok bool, body Report) {
 func await(ctx context.Context, result <-chan Result) Result {
 	select {
 	case r := <-result:
-		return blame(ctx, r)
+		return timeLimitError(ctx, r)
 	case <-ctx.Done():
 	}
 	// Both channels may be ready; an available result counts.
 	select {
 	case r := <-result:
-		return blame(ctx, r)
+		return timeLimitError(ctx, r)
 	default:
 		return Result{Err: context.Cause(ctx)}
 	}
 }
 
-// blame returns an error about the time limit if a probe only reports that its context ended.
-func blame(ctx context.Context, r Result) Result {
+// timeLimitError returns an error about the time limit if a probe only reports that its context ended.
+func timeLimitError(ctx context.Context, r Result) Result {
 	if errors.Is(r.Err, context.DeadlineExceeded) && ctx.Err() != nil {
 		r.Err = context.Cause(ctx)
 	}

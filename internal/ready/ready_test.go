@@ -23,7 +23,7 @@ func broken(err error) func(context.Context) (map[string]any, error) {
 	return func(context.Context) (map[string]any, error) { return nil, err }
 }
 
-func TestEveryCheckFineIsReady(t *testing.T) {
+func TestThePassOfEveryCheckIsReady(t *testing.T) {
 	t.Parallel()
 	ok, body := ready.Run(t.Context(), []ready.Check{
 		{Name: "redis", Probe: fine(nil)},
@@ -41,7 +41,7 @@ func TestEveryCheckFineIsReady(t *testing.T) {
 	}
 }
 
-func TestABrokenCheckIsNotReadyAndGivesNoInternalsAway(t *testing.T) {
+func TestAFailedCheckIsNotReadyAndHidesItsCause(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("dial tcp 10.9.8.7:6379: refused")
 	ok, body := ready.Run(t.Context(), []ready.Check{
@@ -77,7 +77,7 @@ func TestAnOptionalCheckOnlyWarns(t *testing.T) {
 	}
 }
 
-func TestAProbeThatCostsSomethingIsMadeNowAndThen(t *testing.T) {
+func TestACostlyProbeIsCached(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked, answer := 0, errors.New("full")

@@ -237,7 +237,7 @@ func (s *Store) Presign(ctx context.Context, key, filename string, ttl time.Dura
 		"response-content-disposition": {"attachment; filename*=UTF-8''" + extValue(filename)},
 	})
 	if err != nil {
-		return "", failed("presign", key, err)
+		return "", wrapError("presign", key, err)
 	}
 
 	return u.String(), nil
@@ -268,9 +268,9 @@ func (s *Store) bounded(ctx context.Context, d time.Duration) (context.Context, 
 	)
 }
 
-// failed wraps the error that package storage defines for an S3 error code. Other
+// wrapError wraps the error that package storage defines for an S3 error code. Other
 // errors are outages.
-func failed(call, key string, err error) error {
+func wrapError(call, key string, err error) error {
 	switch minio.ToErrorResponse(err).Code {
 	case minio.NoSuchKey:
 		err = storage.ErrNotFound

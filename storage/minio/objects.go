@@ -119,8 +119,8 @@ func (s *Store) send(
 
 	_, err := s.client.Client.PutObject(ctx, s.Bucket, key, r, size, opts)
 	if err = ended(ctx, err); err != nil {
-		err = failed("put", key, err)
-		if !errors.Is(err, storage.ErrExists) || !s.made(ctx, key, meta[putKey]) {
+		err = wrapError("put", key, err)
+		if !errors.Is(err, storage.ErrExists) || !s.createdBy(ctx, key, meta[putKey]) {
 			return time.Time{}, err
 		}
 	}
@@ -128,9 +128,9 @@ func (s *Store) send(
 	return time.Now().UTC().Truncate(time.Millisecond), nil
 }
 
-// made reports whether this Put created the object that exists: the response to its
+// createdBy reports whether this Put created the object that exists: the response to its
 // first request was lost and the client's retry found the object.
-func (s *Store) made(ctx context.Context, key, put string) bool {
+func (s *Store) createdBy(ctx context.Context, key, put string) bool {
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
 	return err == nil && userMeta(o)[putKey] == put
 }
@@ -160,7 +160,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
 	if err = ended(ctx, err); err != nil {
 		cancel(nil)
-		return nil, storage.Info{}, failed("get", key, err)
+		return nil, storage.Info{}, wrapError("get", key, err)
 	}
 	info := infoOf(o)
 	info.Key = key
@@ -198,7 +198,7 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
 	if err = ended(ctx, err); err != nil {
-		return storage.Info{}, failed("stat", key, err)
+		return storage.Info{}, wrapError("stat", key, err)
 	}
 
 	return infoOf(o), nil
@@ -214,7 +214,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	defer cancel()
 
 	if err := ended(ctx, s.client.RemoveObject(ctx, s.Bucket, key, minio.RemoveObjectOptions{})); err != nil {
-		if err := failed("delete", key, err); !errors.Is(err, storage.ErrNotFound) {
+		if err := wrapError("delete", key, err); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 			}
 
 			if o.Err != nil {
-				yield(storage.Info{}, failed("list", prefix, o.Err))
+				yield(storage.Info{}, wrapError("list", prefix, o.Err))
 				return
 			}
 
@@ -262,15 +262,15 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 	}
 }
 
-// afterSilence cancels a call after CallTimeout. The caller stops and resets the timer
-// while it receives data.
+// afterSilence cancels a call after CallTimeout. The caller resets the timer whenever data
+// arrives.
 func (s *Store) afterSilence(cancel context.CancelCauseFunc) *time.Timer {
 	return time.AfterFunc(s.CallTimeout, func() {
 		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
 	})
 }
 
-// ended returns the cause of an ended context in place of the client's error.
+// ended returns the cause of an ended context instead of the client's error.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

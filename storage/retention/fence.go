@@ -145,10 +145,10 @@ func CheckAbandoned(ctx context.Context, store storage.Store) error {
 	)
 }
 
-// claim returns an error when the store belongs to another deployment, or when nodes on
+// claimStore returns an error when the store belongs to another deployment, or when nodes on
 // the same Redis use another store. If it cannot find out, it logs that and returns nil:
 // the sweeps check again, and delete nothing before they know.
-func (k *Keeper) claim(ctx context.Context) error {
+func (k *Keeper) claimStore(ctx context.Context) error {
 	const patience, pause = 5 * time.Second, 200 * time.Millisecond
 
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -163,10 +163,15 @@ func (k *Keeper) claim(ctx context.Context) error {
 		case err == nil:
 			refused = now
 		case refused == nil:
-			k.Log.WarnContext(ctx, "it is not known whether the store belongs to another deployment", "error", err)
+			k.Log.WarnContext(
+				ctx,
+				"cannot check whether the store belongs to another deployment; the sweeps check again",
+				"error",
+				err,
+			)
 			return nil
 		}
-		// Look again: another node of this deployment may be about to put or renew the fence.
+		// Check again: another node of this deployment may be about to create or renew the fence.
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -191,13 +196,13 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	case f.ownedBy(id):
 		return nil, nil
 	case f.number > 0 && k.Now().Sub(f.renewed) < fenceLife*k.Interval:
-		return k.foreign(f, id), nil
+		return k.foreignFenceError(f, id), nil
 	case f.number > 0:
 		k.Log.WarnContext(
 			ctx,
 			"the store of another deployment is taken over when that does not renew it",
 			"error",
-			k.foreign(f, id),
+			k.foreignFenceError(f, id),
 		)
 
 		return nil, nil
@@ -226,8 +231,8 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	return nil, k.Redis.HSet(ctx, FenceKey, "store", k.StoreName, "at", k.Now().UnixMilli()).Err()
 }
 
-// foreign returns the error for the fence of another deployment.
-func (k *Keeper) foreign(f fence, id identity) error {
+// foreignFenceError returns the error for the fence of another deployment.
+func (k *Keeper) foreignFenceError(f fence, id identity) error {
 	return fmt.Errorf(
 		"%s belongs to deployment %s with Redis %s, which renewed it %s ago; "+
 			"this node is of deployment %s with Redis %s "+
@@ -245,9 +250,9 @@ func (k *Keeper) foreign(f fence, id identity) error {
 	)
 }
 
-// hold renews the fence, and reports whether the store belongs to this deployment. If
+// renewFence renews the fence, and reports whether the store belongs to this deployment. If
 // not, nothing may be deleted: the store has objects that this Redis does not know.
-func (s *sweep) hold(ctx context.Context) (bool, error) {
+func (s *sweep) renewFence(ctx context.Context) (bool, error) {
 	f, err := readFence(ctx, s.Store)
 	if err != nil {
 		return false, err
@@ -261,7 +266,7 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 	own := f.ownedBy(id)
 	switch {
 	case own && f.Token == id.Next: // the last renewal did not reach Redis
-		return true, s.advance(ctx, id)
+		return true, s.advanceToken(ctx, id)
 	case own && s.Now().Sub(time.UnixMilli(id.At)) < s.Interval/2:
 		return true, nil
 	case f.number > 0 && !own && !s.abandoned(f):
@@ -269,7 +274,7 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 			ctx,
 			"another deployment owns the store; this one deletes nothing",
 			"error",
-			s.foreign(f, id),
+			s.foreignFenceError(f, id),
 		)
 
 		return false, nil
@@ -280,21 +285,21 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 	case errors.Is(err, storage.ErrFull) && (own || f.number == 0):
 		return true, nil // the sweep is to free space
 	case errors.Is(err, storage.ErrExists):
-		return false, nil // another deployment was faster; the next sweep names it
+		return false, nil // another deployment was faster; the next sweep logs its name
 	case err != nil:
 		return false, err
 	}
 
-	if err := s.advance(ctx, id); err != nil {
+	if err := s.advanceToken(ctx, id); err != nil {
 		return false, err
 	}
 
-	return s.clean(ctx, next)
+	return s.deleteOldFences(ctx, next)
 }
 
-// clean deletes the fences before f. It returns false when there is a newer one: a
+// deleteOldFences deletes the fences before f. It returns false when there is a newer one: a
 // process that was paused may put a number that was used and deleted.
-func (s *sweep) clean(ctx context.Context, f fence) (bool, error) {
+func (s *sweep) deleteOldFences(ctx context.Context, f fence) (bool, error) {
 	newest := true
 
 	for info, err := range s.Store.List(ctx, storage.Fence) {
@@ -307,7 +312,7 @@ func (s *sweep) clean(ctx context.Context, f fence) (bool, error) {
 			newest = false
 		case number > 0 && number < f.number:
 			if err := s.Store.Delete(ctx, info.Key); err != nil {
-				if err := s.skip(ctx, info.Key, err); err != nil {
+				if err := s.skipObject(ctx, info.Key, err); err != nil {
 					return false, err
 				}
 			}

@@ -46,8 +46,8 @@ func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
 	return id, all.Scan(&id)
 }
 
-// advance records that the fence with the next token is in the store.
-func (k *Keeper) advance(ctx context.Context, id identity) error {
+// advanceToken records that the fence with the next token is in the store.
+func (k *Keeper) advanceToken(ctx context.Context, id identity) error {
 	return k.Redis.HSet(ctx, FenceKey,
 		"token", id.Next, "next", rand.Text(), "store", k.StoreName, "at", k.Now().UnixMilli()).Err()
 }

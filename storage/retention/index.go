@@ -96,7 +96,7 @@ func indexKeys() []string {
 
 // add adds objects to the index. comparison is the mark of the comparison with the store
 // that found them, or "".
-func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
+func (k *Keeper) addEntries(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
 	args := make([]any, 1, 1+5*len(entries))
 	args[0] = comparison
 
@@ -115,8 +115,8 @@ func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (
 	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
 }
 
-// known reports for each entry whether the index has it.
-func (k *Keeper) known(ctx context.Context, entries []entry) ([]bool, error) {
+// knownEntries reports for each entry whether the index has it.
+func (k *Keeper) knownEntries(ctx context.Context, entries []entry) ([]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
@@ -143,8 +143,8 @@ func (k *Keeper) remove(ctx context.Context, key string) error {
 	return forgetScript.Run(ctx, k.Redis, indexKeys(), key).Err()
 }
 
-// level returns the sum of all sizes in bytes, and the time of the oldest capped object.
-func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err error) {
+// readLevel returns the sum of all sizes in bytes, and the time of the oldest capped object.
+func (k *Keeper) readLevel(ctx context.Context) (total int64, oldest time.Time, err error) {
 	total, err = k.Redis.Get(ctx, totalKey).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return 0, time.Time{}, err

@@ -49,11 +49,11 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 			return err
 		}
 
-		dated, err := s.date(ctx, prefix, entries)
+		dated, err := s.setExpiries(ctx, prefix, entries)
 		if err != nil {
 			return err
 		}
-		_, err = s.add(ctx, mark, dated...)
+		_, err = s.addEntries(ctx, mark, dated...)
 		entries = entries[:0]
 
 		return err
@@ -69,7 +69,7 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 		}
 
 		if err != nil {
-			if err := s.skip(ctx, info.Key, err); err != nil {
+			if err := s.skipObject(ctx, info.Key, err); err != nil {
 				return err
 			}
 			continue
@@ -86,14 +86,14 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 	return flush()
 }
 
-// date sets the early expiry of listed artifacts that the index lacks. It omits objects
+// setExpiries sets the early expiry of listed artifacts that the index lacks. It omits objects
 // that the store cannot describe.
-func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
+func (s *sweep) setExpiries(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
 	if prefix != storage.Artifacts {
 		return entries, nil
 	}
 
-	known, err := s.known(ctx, entries)
+	known, err := s.knownEntries(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,8 @@ func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]ent
 
 	for i, e := range entries {
 		if !known[i] {
-			if e.until, err = s.until(ctx, e.key); err != nil {
-				if err := s.skip(ctx, e.key, err); err != nil {
+			if e.until, err = s.expiryOf(ctx, e.key); err != nil {
+				if err := s.skipObject(ctx, e.key, err); err != nil {
 					return nil, err
 				}
 				continue
@@ -114,9 +114,9 @@ func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]ent
 	return dated, nil
 }
 
-// until returns the early expiry of an artifact, or zero. A listing has no attributes, so
+// expiryOf returns the early expiry of an artifact, or zero. A listing has no attributes, so
 // it calls Stat.
-func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
+func (s *sweep) expiryOf(ctx context.Context, key string) (time.Time, error) {
 	info, err := s.Store.Stat(ctx, key)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -165,7 +165,7 @@ func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
 				return err
 			}
 		case err != nil:
-			if err := s.skip(ctx, key, err); err != nil {
+			if err := s.skipObject(ctx, key, err); err != nil {
 				return err
 			}
 		}

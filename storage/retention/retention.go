@@ -59,7 +59,7 @@ type Options struct {
 // sweep builds it again from a listing of the store.
 type Keeper struct {
 	Options
-	kick chan struct{} // asks the loop for a sweep
+	kick chan struct{} // requests a sweep from the loop
 
 	sweeps, failed, expired, shrunk, skipped atomic.Int64 // see Counts
 
@@ -140,10 +140,10 @@ func (k *Keeper) Start(ctx context.Context) error {
 	defer k.mu.Unlock()
 
 	if k.cancel != nil || k.stopped {
-		return errors.New("retention: the keeper was started before")
+		return errors.New("retention: the keeper was already started")
 	}
 
-	if err := k.claim(ctx); err != nil {
+	if err := k.claimStore(ctx); err != nil {
 		return err
 	}
 	ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -169,7 +169,7 @@ func (k *Keeper) Stop(ctx context.Context) error {
 	case <-k.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("retention: the keeper still sweeps: %w", context.Cause(ctx))
+		return fmt.Errorf("retention: the sweep did not stop in time: %w", context.Cause(ctx))
 	}
 }
 
@@ -225,7 +225,7 @@ func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until 
 }
 
 func (k *Keeper) record(ctx context.Context, entries ...entry) error {
-	total, err := k.add(ctx, "", entries...)
+	total, err := k.addEntries(ctx, "", entries...)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", entries[0].key, err)
 	}
@@ -333,7 +333,7 @@ func (k *Keeper) Full(ctx context.Context) error {
 		return k.full
 	}
 
-	total, oldest, err := k.level(ctx)
+	total, oldest, err := k.readLevel(ctx)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the size of the store is not known", "error", err)
 		return nil
@@ -363,7 +363,7 @@ func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 	if _, none := k.Store.(storage.None); none {
 		return 0, 0, nil
 	}
-	total, _, err = k.level(ctx)
+	total, _, err = k.readLevel(ctx)
 
 	return total, k.MaxBytes, err
 }
@@ -371,6 +371,6 @@ func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 func (k *Keeper) wake() {
 	select {
 	case k.kick <- struct{}{}:
-	default: // the loop has been asked
+	default: // a sweep has been requested already
 	}
 }

@@ -34,7 +34,7 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 	defer k.release(context.WithoutCancel(ctx), token)
 
 	s := &sweep{Keeper: k, token: token, heldAt: k.Now()}
-	if s.held, err = s.hold(ctx); err != nil {
+	if s.held, err = s.renewFence(ctx); err != nil {
 		k.failed.Add(1)
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -76,7 +76,7 @@ func (s *sweep) renew(ctx context.Context) error {
 	}
 	s.heldAt = s.Now()
 
-	held, err := s.hold(ctx)
+	held, err := s.renewFence(ctx)
 	if err == nil && !held {
 		err = errLockLost
 	}
@@ -114,7 +114,7 @@ func (s *sweep) expire(ctx context.Context) error {
 			for _, key := range keys {
 				if job := jobOf(key); job != "" {
 					if job != asked {
-						asked, needed = job, s.live(ctx, job)
+						asked, needed = job, s.isLive(ctx, job)
 					}
 
 					if needed {
@@ -150,9 +150,9 @@ func jobOf(key string) string {
 	return job
 }
 
-// live reports whether a job still needs its sources. After an error it returns true: the
+// isLive reports whether a job still needs its sources. After an error it returns true: the
 // sources are kept until the next sweep.
-func (s *sweep) live(ctx context.Context, job string) bool {
+func (s *sweep) isLive(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
 		s.Log.WarnContext(
@@ -192,7 +192,7 @@ func (s *sweep) shrink(ctx context.Context) error {
 		}
 
 		for i, key := range keys {
-			total, _, err := s.level(ctx)
+			total, _, err := s.readLevel(ctx)
 			if err != nil || total <= s.MaxBytes {
 				return err
 			}
@@ -219,7 +219,7 @@ func (s *sweep) shrink(ctx context.Context) error {
 // delete the object.
 func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) (bool, error) {
 	if err := s.Store.Delete(ctx, key); err != nil {
-		return false, s.skip(ctx, key, err)
+		return false, s.skipObject(ctx, key, err)
 	}
 	count.Add(1)
 	s.Log.InfoContext(ctx, "deleted a stored object", "key", key, "reason", reason)
@@ -227,9 +227,9 @@ func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.In
 	return true, s.remove(ctx, key)
 }
 
-// skip logs and counts an object that the sweep cannot handle. It returns an error when
+// skipObject logs and counts an object that the sweep cannot handle. It returns an error when
 // the whole store does not work.
-func (s *sweep) skip(ctx context.Context, key string, err error) error {
+func (s *sweep) skipObject(ctx context.Context, key string, err error) error {
 	if outage := storage.Outage(ctx, s.Store); outage != nil {
 		return fmt.Errorf("%w: %w", err, outage)
 	}

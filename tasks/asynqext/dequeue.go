@@ -45,7 +45,7 @@ type DequeueOptions struct {
 	Slots    Slots
 	// SetAside removes a task that has just been dequeued and cannot be run.
 	SetAside func(q Queue, id string, why error)
-	// Announced maps queues to the channel that their tasks have in Place. The dequeuer waits for messages on it
+	// Announced maps queues to the Channel in the Turn of their tasks. The dequeuer waits for messages on it
 	// instead of BLMOVE. These queues have all tiers. Nil for none.
 	Announced map[Queue]string
 	// Begin runs together with each dequeue; nil for none.
@@ -210,7 +210,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 	}
 }
 
-// handleNews dequeues by our own script, in which owners take turns.
+// take dequeues by our own script, in which owners take turns.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
 	if !ok {

@@ -49,7 +49,7 @@ func TestWithoutBLMOVETheQueueIsPolled(t *testing.T) {
 	}
 }
 
-func TestPausedQueueRests(t *testing.T) {
+func TestAPausedQueueIsNotDequeued(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

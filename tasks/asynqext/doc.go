@@ -38,7 +38,7 @@
 //     after which it sleeps TaskCheckInterval, and a text is the message. Asynq only
 //     polls (#506, #548); the hook of Dequeuer waits instead.
 //     processor.go. TestTheDequeueOfThePinnedAsynqIsRecognised,
-//     TestAnIdleWorkerLeavesRedisInPeace. A dequeue that is not recognised is
+//     TestAnIdleWorkerSendsFewCommands. A dequeue that is not recognised is
 //     Asynq's polling: slower, and without turns, but no task is lost.
 //  7. Five scripts end a run: done, complete, retry, archive, requeue. Their context
 //     ends with the lease. When one fails, Asynq repeats it with a context that has
@@ -68,7 +68,7 @@
 //     TestScriptsLeaveTheStateOfAsynqs, TestJobOfAKilledWorkerRunsAgainSoon,
 //     TestALivingRunKeepsItsLease.
 //  11. Asynq forgets an active task that has no lease (#1144): Reconcile finds it.
-//     TestGhostsAreSweptAway.
+//     TestActiveTasksWithoutALeaseRunAgain.
 //
 // Package tasks relies on these surprising points of the public API:
 //   - A task is archived after MaxRetry tries, even if no try counted (#1015). So tasks

@@ -143,7 +143,7 @@ type Backlog struct {
 	Oldest time.Duration
 }
 
-// ReadBacklog returns the Line of a queue at the time now.
+// ReadBacklog returns the backlog of a queue at the time now.
 func ReadBacklog(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Backlog, error) {
 	var waiting *redis.IntCmd
 	var done, head *redis.StringCmd

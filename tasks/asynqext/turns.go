@@ -324,7 +324,7 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	return q, ok && isText && keys[0] == taskKey(q, id)
 }
 
-// RejoinTurns keeps a task in its owner's turns while it waits for a retry after delay. Without Rejoin the task runs
+// RejoinTurns keeps a task in its owner's turns while it waits for a retry after delay. Otherwise the task runs
 // when it reaches the end of the pending list.
 func RejoinTurns(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())

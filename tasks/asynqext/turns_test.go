@@ -43,7 +43,7 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 }
 
 // The answer was lost for so long that the task was reaped.
-func TestARepeatedDequeueTakesBackTheCrashThatWasNone(t *testing.T) {
+func TestARepeatedDequeueUndoesItsCountedCrash(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	ctx := t.Context()

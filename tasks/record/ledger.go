@@ -13,7 +13,7 @@ const (
 	// firstSweep is when the sweeper first checks a new job: long after its submission has put the
 	// task on the queue, or has died.
 	firstSweep = 15 * time.Second
-	// rereadPause is the time between two checks of an open job.
+	// sweepAgain is the time between two checks of an open job.
 	sweepAgain = 30 * time.Second
 	// PackAfter is how long a job stays unpacked after its end: most reads of an ended job come in
 	// that time.

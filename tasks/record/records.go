@@ -85,7 +85,7 @@ type Records struct {
 }
 
 // New returns the records of the Redis at rdb, timed by now. ttl is how long a record is kept
-// timeFor its job's end; the record of an open job is renewed by Renew. ended is called after each
+// after its job's end; the record of an open job is renewed by Renew. ended is called after each
 // end that Finish writes.
 func New(
 	rdb redis.UniversalClient,

@@ -150,7 +150,7 @@ func (g *gate) wait(ctx context.Context, rank int) bool {
 	return true
 }
 
-// leaveCall ends a wait that got a slot or gave up. The turn may now be another rank's.
+// leave ends a wait that got a slot or gave up. The turn may now be another rank's.
 func (g *gate) leave(rank int) {
 	g.ranks[rank].waiting--
 	g.changed.Broadcast()

@@ -43,7 +43,7 @@ type Answer struct {
 	next   int64
 	// mayHaveMissed is set when frames may have been missed.
 	mayHaveMissed bool
-	// hasMissedTask is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
+	// missed is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
 	missed int
 	// input is the last input; nil once the run has answered it. inputs is its number.
 	input  []byte
@@ -165,7 +165,7 @@ func (a *Answer) append(p streamEntry) {
 	a.received = append(a.received, p)
 }
 
-// failJob ends the answer with an error.
+// fail ends the answer with an error.
 func (a *Answer) fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -58,7 +58,7 @@ type Call struct {
 
 	// IdempotencyKey, when set, makes a second call with the same Owner and Fingerprint join the first one. The
 	// second caller gets the ID and the complete answer of the first call. The first call continues for a while
-	// timeFor its caller has left, so that a retry finds it.
+	// after its caller has left, so that a retry finds it.
 	IdempotencyKey string `json:"-"`
 	Fingerprint    string `json:"-"`
 }

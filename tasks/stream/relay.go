@@ -174,7 +174,7 @@ func (c *Client) run() {
 	}
 }
 
-// checkStream makes every answer check its stream for missed frames.
+// checkStreams makes every answer check its stream for missed frames.
 func (c *Client) checkStreams() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -154,7 +154,7 @@ func (r *Run) addFrame(frame []byte, last bool) {
 	r.queueWrite()
 }
 
-// endMark puts the run into the writer's list. The caller holds the lock.
+// queueWrite puts the run into the writer's list. The caller holds the lock.
 func (r *Run) queueWrite() {
 	if !r.dirty {
 		r.dirty = true
@@ -219,7 +219,7 @@ func (r *Run) notify() {
 	}
 }
 
-// handleNews starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
+// take starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
 // run must not write.
 func (r *Run) takeWrite() (w write, ok bool) {
 	r.mu.Lock()

@@ -218,11 +218,11 @@ if alive then redis.call('HSET', KEYS[1], 'alive', now) end
 return inputs or ''
 `)
 
-// inputScript gives a running call an input. KEYS: call, frames. ARGV: the number of the input, the input, the number of
-// frames that its sender has, input channel, id. It replaces the previous input and deletes the frames that its
-// sender has, so that a long call does not accumulate frames. From then on its run shows that it is alive, because
-// no other run has its state. A repeat changes nothing, unless Redis has lost the input. It returns 0 when the
-// call is over or unknown.
+// inputScript gives a running call an input. KEYS: call, frames. ARGV: the number of the input, the input, the number
+// of frames that its sender has, input channel, id. It replaces the previous input and deletes the frames that its
+// sender has, so that a long call does not accumulate frames. From then on its run shows that it is alive, because no
+// other run has its state. A repeat changes nothing, unless Redis has lost the input. It returns 0 when the call is
+// over or unknown.
 var inputScript = redis.NewScript(volatileNow + `
 local by, state, inputs, seq = unpack(redis.call('HMGET', KEYS[1], 'by', 'state', 'inputs', 'seq'))
 if not by or state == 'over' then return 0 end

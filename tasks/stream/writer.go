@@ -24,7 +24,7 @@ const (
 )
 
 // writer writes the frames of all runs of a process. Frames that arrive during a round trip go together in the
-// nextRank one. The first frame is therefore sent at once, and under load more frames share a round trip.
+// next one. The first frame is therefore sent at once, and under load more frames share a round trip.
 type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
@@ -82,7 +82,7 @@ func (w *writer) run() {
 	}
 }
 
-// endMark adds runs that have something to write.
+// mark adds runs that have something to write.
 func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)

@@ -98,7 +98,7 @@ func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 }
 
 // When Redis refuses the frames of one call, the other calls of the same write are not delayed.
-func TestACallThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
+func TestACallThatCannotBeWrittenDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun, finished := make(chan string), make(chan error, 2)

@@ -21,7 +21,7 @@ const (
 // ErrSlow is returned by Watch.Err when the reader fell too far behind.
 var ErrSlow = errors.New("the watcher is too slow")
 
-// ObserveClient follows a job: a snapshot, and then every later event once, in order. Call Close when done.
+// Watch follows a job: a snapshot, and then every later event once, in order. Call Close when done.
 type Watch struct {
 	// Record is the job at the snapshot, without its queue position.
 	Record record.Record
@@ -55,7 +55,7 @@ func (w *Watch) Err() error { return w.err() }
 // Close ends the watch. A second call does nothing.
 func (w *Watch) Close() { w.stop() }
 
-// ObserveClient follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
 // bounds the opening only: the watch lasts until the job ends or Close.
 // Errors: NotFound, QueueUnavailable.
 func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
@@ -147,7 +147,7 @@ func newWatcher(r *Relay, id string) *watcher {
 
 func (w *watcher) close() { w.cancel() }
 
-// failJob ends the watch with an error. The caller holds the relay's lock.
+// fail ends the watch with an error. The caller holds the relay's lock.
 func (w *watcher) fail(err error) {
 	w.mu.Lock()
 	if w.ctx.Err() == nil && w.err == nil {

@@ -68,14 +68,14 @@ func facesUsed(theme themes.Theme, names themes.Names, cover bool) []faceUse {
 	}
 
 	headings := holdsAny(names, "h1", "h2", "h3", "h4", "h5", "h6")
-	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.Class("alert-title") ||
-		names.Class("title") ||
-		names.Class("authors") {
+	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.HasClass("alert-title") ||
+		names.HasClass("title") ||
+		names.HasClass("authors") {
 		body.weights = append(body.weights, 700)
 	}
 
 	uses := []faceUse{body}
-	if headings || holdsAny(names, "hr", "header") || names.AnyClass() {
+	if headings || holdsAny(names, "hr", "header") || names.HasClasses() {
 		uses = append(uses, faceUse{
 			stack:   theme.Fonts.Heading,
 			weights: []int{headingWeight},

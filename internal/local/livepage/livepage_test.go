@@ -139,7 +139,7 @@ func TestShownDocumentRunsNoScripts(t *testing.T) {
 	}
 }
 
-func TestEveryChangeIsTold(t *testing.T) {
+func TestEveryChangeIsSentToTheLivePage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	events := bufio.NewScanner(get(t, s.URL()+"events").Body)

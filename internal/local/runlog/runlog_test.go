@@ -45,7 +45,7 @@ func write(t *testing.T, dir string, list []runlog.Run) {
 	}
 }
 
-func TestTheDiaryKeepsRuns(t *testing.T) {
+func TestTheRunLogKeepsRuns(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state", "presswork")
 
@@ -109,7 +109,7 @@ func TestDamagedLinesAreSkippedAndCounted(t *testing.T) {
 	}
 }
 
-func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
+func TestTheRunLogIsBoundedAndSharedByManyWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := runs(1)[0]

@@ -147,9 +147,9 @@ func matches(says, text string) bool {
 	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*?") + `$`).MatchString(strings.TrimSpace(text))
 }
 
-// TestTheTutorialsAreTrue runs every command of docs/tutorials and of the cookbook,
+// TestTheTutorialsRunAsWritten runs every command of docs/tutorials and of the cookbook,
 // and compares what it prints.
-func TestTheTutorialsAreTrue(t *testing.T) {
+func TestTheTutorialsRunAsWritten(t *testing.T) {
 	t.Parallel()
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	_, model := inferencetest.Start(t)

@@ -146,7 +146,7 @@ func TestAnExportCanBeFollowedAndKept(t *testing.T) {
 	}
 }
 
-func TestACancelledExportLetsGoOfThePage(t *testing.T) {
+func TestACancelledExportClosesThePage(t *testing.T) {
 	t.Parallel()
 	address, host, hits := site(t)
 	_, c := e2e.Serve(t, map[string]string{"EXPORT_ALLOW_PRIVATE": host})

@@ -166,7 +166,7 @@ func square(c color.Color) image.Image {
 	return img
 }
 
-func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
+func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/themes"
 	_, c := e2e.Serve(t, map[string]string{"THEMES_DIR": dir})
@@ -230,7 +230,7 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 	}
 }
 
-func TestAFullStoreRefusesSubmissionsAndKeepsWhatIsYoung(t *testing.T) {
+func TestAFullStoreRefusesSubmissionsAndKeepsYoungObjects(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"CACHE_MAX_SIZE_GB": "0.00001"})
 	job := c.Completed(c.Submit(e2e.Submission{Content: quarterly}).JobID)

@@ -117,7 +117,7 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 	}
 }
 
-func TestBadInputIsRefusedClearlyAndHurtsNothing(t *testing.T) {
+func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 	t.Parallel()
 	themes := t.TempDir()
 	write(t, themes+"/broken.css", "this is { not css")
@@ -234,7 +234,7 @@ func withAsset(t *testing.T, name string) (string, []byte) {
 
 // The documents that Chromium cannot be trusted with: whatever comes of them,
 // it comes within RENDER_TIMEOUT and the next document is printed.
-func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
+func TestOversizedDocumentsEndAndTheNextIsPrinted(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"RENDER_TIMEOUT": "20s", "WORKERS": "2"})
 	var table strings.Builder

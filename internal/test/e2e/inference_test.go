@@ -246,7 +246,7 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesFreesTheModel(t *testing.T) {
+func TestAClientThatDisconnectsFreesTheModel(t *testing.T) {
 	t.Parallel()
 	const slow = "tokens:100000@20"
 

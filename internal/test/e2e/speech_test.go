@@ -170,7 +170,7 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 		"-o",
 		srt,
 	); err != nil || out != "" ||
-		!strings.Contains(words, "gives no times") {
+		!strings.Contains(words, "returns no times") {
 		t.Errorf("%q %q %v", out, words, err)
 	}
 

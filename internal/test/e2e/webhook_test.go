@@ -19,7 +19,7 @@ import (
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
+func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
 	t.Parallel()
 
 	verifier, err := standardwebhooks.NewWebhook(webhookSecret)

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-func TestAPortIsOneTestsUntilItEnds(t *testing.T) {
+func TestAPortBelongsToOneTestUntilItEnds(t *testing.T) {
 	t.Parallel()
 	claim := func(port string) error {
 		l, err := net.Listen("unix", "@presswork-test-port-"+port)

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-func TestOperatorsSeeAndMendJobs(t *testing.T) {
+func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key", "INFERENCE_CONFIG": models(t)})
 	good := c.Submit(e2e.Submission{Content: "# A good report", Filename: "good.pdf"}).JobID
