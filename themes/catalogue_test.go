@@ -44,12 +44,14 @@ func TestUnknownThemeSuggestsTheNearestOrNamesAll(t *testing.T) {
 		"nrod":      `theme "nrod" does not exist; did you mean "nord"?`,
 		"Paris2024": `theme "Paris2024" does not exist; allowed: abyss, acid, `,
 	} {
-		_, err := c.Get(name)
+		t.Run(name, func(t *testing.T) {
+			_, err := c.Get(name)
 
-		e := fault.AsError(err)
-		if e == nil || e.Code != fault.ThemeNotFound || e.Param != "theme" || !strings.HasPrefix(e.Message, says) {
-			t.Errorf("got %v", err)
-		}
+			e := fault.AsError(err)
+			if e == nil || e.Code != fault.ThemeNotFound || e.Param != "theme" || !strings.HasPrefix(e.Message, says) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -45,27 +45,29 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	}
 
 	for format, head := range map[string]string{"png": "picture", "pdf": "%PDF-"} {
-		task := tasks.Preview{Theme: "nord", Format: format, Key: storage.PreviewKey(sample.Key, format)}
-		for range 2 { // the second run finds it there
-			if _, err := w.Preview(t.Context(), task); err != nil {
+		t.Run(format, func(t *testing.T) {
+			task := tasks.Preview{Theme: "nord", Format: format, Key: storage.PreviewKey(sample.Key, format)}
+			for range 2 { // the second run finds it there
+				if _, err := w.Preview(t.Context(), task); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			body, info, err := disk.Get(t.Context(), task.Key, storage.Range{Length: int64(len(head))})
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
+			got, err := io.ReadAll(body)
+			body.Close()
 
-		body, info, err := disk.Get(t.Context(), task.Key, storage.Range{Length: int64(len(head))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(body)
-		body.Close()
+			if string(got) != head || err != nil || info.ContentType == "" {
+				t.Errorf("%s: %q, %v, %+v", format, got, err, info)
+			}
 
-		if string(got) != head || err != nil || info.ContentType == "" {
-			t.Errorf("%s: %q, %v, %+v", format, got, err, info)
-		}
-
-		if counted := index.ZScore(t.Context(), "pw:{keep}:made", task.Key); counted.Err() != nil {
-			t.Errorf("%s: the keeper does not know of it: %v", format, counted.Err())
-		}
+			if counted := index.ZScore(t.Context(), "pw:{keep}:made", task.Key); counted.Err() != nil {
+				t.Errorf("%s: the keeper does not know of it: %v", format, counted.Err())
+			}
+		})
 	}
 
 	for i, wrong := range []tasks.Preview{

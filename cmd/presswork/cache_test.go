@@ -87,12 +87,14 @@ func TestAnUnusableCacheDoesNotFailAConversion(t *testing.T) {
 		"a file":  {"file", "the cache cannot be used"},
 		"damaged": {"damaged", "set aside"},
 	} {
-		env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, c.path)})
+		t.Run(name, func(t *testing.T) {
+			env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, c.path)})
 
-		got := askIn(t, env, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--ai-theme")
-		if got.code != 0 || !strings.Contains(got.stderr, c.says) {
-			t.Errorf("%s: %+v", name, got)
-		}
+			got := askIn(t, env, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--ai-theme")
+			if got.code != 0 || !strings.Contains(got.stderr, c.says) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		})
 	}
 
 	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, "file")})

@@ -78,37 +78,39 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 	}
 
 	for name, want := range map[string]string{"llama-server": "--jinja", "whisper-server": "--inference-path /v1/audio/transcriptions"} {
-		e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, name, "exec"), Model: model})
-		if err == nil {
-			err = e.Start(t.Context())
-		}
+		t.Run(name, func(t *testing.T) {
+			e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, name, "exec"), Model: model})
+			if err == nil {
+				err = e.Start(t.Context())
+			}
 
-		if err != nil {
-			t.Fatal(err)
-		}
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		first, args := health(e.Address())
-		if !strings.HasPrefix(args, "-m "+model+" --host 127.0.0.1 --port ") || !strings.Contains(args, want) ||
-			strings.Contains(args, "hush") {
-			t.Errorf("%s runs with %s", name, args)
-		}
+			first, args := health(e.Address())
+			if !strings.HasPrefix(args, "-m "+model+" --host 127.0.0.1 --port ") || !strings.Contains(args, want) ||
+				strings.Contains(args, "hush") {
+				t.Errorf("%s runs with %s", name, args)
+			}
 
-		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		var second int
-		wait.Until(t, "it is started again", func() bool {
-			second, _ = health(e.Address())
-			return second != 0 && second != first
+			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			var second int
+			wait.Until(t, "it is started again", func() bool {
+				second, _ = health(e.Address())
+				return second != 0 && second != first
+			})
+
+			if err := e.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+
+			if syscall.Kill(second, 0) == nil {
+				t.Errorf("%s runs on", name)
+			}
 		})
-
-		if err := e.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-
-		if syscall.Kill(second, 0) == nil {
-			t.Errorf("%s runs on", name)
-		}
 	}
 }
 

@@ -137,30 +137,32 @@ func TestProxyPassesUpgrades(t *testing.T) {
 		"forwarded": "GET http://" + host + "/ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
 		"tunnelled": "CONNECT " + host + " HTTP/1.1\r\nHost: " + host + "\r\n\r\nGET /ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
 	} {
-		conn, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(wait.Patience))
-		fmt.Fprint(conn, head)
-
-		r := bufio.NewReader(conn)
-		for {
-			line, err := r.ReadString('\n')
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", s.Addr())
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatal(err)
 			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(wait.Patience))
+			fmt.Fprint(conn, head)
 
-			if line == "ping\n" {
-				break
-			}
+			r := bufio.NewReader(conn)
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
 
-			if strings.HasPrefix(line, "Upgrade:") {
-				r.ReadString('\n')
-				fmt.Fprint(conn, "ping\n")
+				if line == "ping\n" {
+					break
+				}
+
+				if strings.HasPrefix(line, "Upgrade:") {
+					r.ReadString('\n')
+					fmt.Fprint(conn, "ping\n")
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Start runs a browser until the test ends. Without a Dir it gets one, and
-// without a Log it writes to that of the test.
+// Start runs a browser until the test ends. Without a Dir it creates one, and
+// without a Log it uses the log of the test.
 func Start(t testing.TB, o chromium.Options) *chromium.Browser {
 	t.Helper()
 

@@ -18,8 +18,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Visitor is a browser as a person has it, scripts and all, that reaches nothing but
-// loopback addresses.
+// Visitor is an ordinary browser with scripts that can reach loopback addresses only.
 type Visitor struct {
 	t       testing.TB
 	browser *rod.Browser
@@ -92,7 +91,7 @@ func NewVisitor(t testing.TB) *Visitor {
 	}
 }
 
-// For is the same browser for a test within the one that started it.
+// For returns the same browser for a subtest of the test that started it.
 func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
 
 // Visit is a page that a visitor looks at. Errors of the page and requests to other origins fail the test at its
@@ -100,7 +99,7 @@ func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.
 type Visit struct {
 	t    testing.TB
 	Page *rod.Page
-	// Allow are parts of messages that are no fault in this test.
+	// Allow lists parts of console messages that do not fail this test.
 	Allow []string
 
 	mu       sync.Mutex
@@ -108,8 +107,8 @@ type Visit struct {
 	requests []string
 }
 
-// Open shows an address in a window of a session of its own, width by height pixels;
-// dark is the colour scheme the visitor prefers.
+// Open shows an address in a window of width by height pixels with its own session.
+// dark selects the preferred colour scheme.
 func (v *Visitor) Open(address string, width, height int, dark bool) *Visit {
 	v.t.Helper()
 
@@ -194,7 +193,7 @@ func describe(d *proto.RuntimeExceptionDetails) string {
 	return " " + d.Exception.Description
 }
 
-// end reports what went wrong, and for a test that has failed what the page shows.
+// end reports the faults of the page. If the test has failed, it also logs the page.
 func (v *Visit) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -241,7 +240,7 @@ func (v *Visit) allowed(w string) bool {
 	return false
 }
 
-// Requests are what the page has asked for: "GET http://…".
+// Requests returns the requests of the page: "GET http://…".
 func (v *Visit) Requests() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -249,8 +248,8 @@ func (v *Visit) Requests() []string {
 	return append([]string(nil), v.requests...)
 }
 
-// visible finds an element and that it is shown at once: the page may replace it between
-// two looks.
+// visible finds an element and checks in the same step that it is shown, because the page
+// may replace the element between two calls.
 const visible = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ` +
 	`? e : null }`
 
@@ -289,7 +288,7 @@ func (v *Visit) Press(selector string) {
 	v.find(selector, click, visible, selector)
 }
 
-// Click waits for a button, tab or link by how its name begins, and clicks it.
+// Click waits for a button, tab or link whose name begins with the text, and clicks it.
 func (v *Visit) Click(name string) {
 	v.t.Helper()
 	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
@@ -344,7 +343,7 @@ func (v *Visit) Reads(selector string, words ...string) string {
 	return v.Text(selector)
 }
 
-// Text is what is written in the first element of a selector; "" without one.
+// Text returns the text of the first element of a selector; "" without one.
 func (v *Visit) Text(selector string) string {
 	r, err := v.Page.Timeout(wait.Patience).Eval(`s => document.querySelector(s)?.innerText ?? ""`, selector)
 	if err != nil {
@@ -354,7 +353,7 @@ func (v *Visit) Text(selector string) string {
 	return r.Value.String()
 }
 
-// Picture is what the window shows, a PNG.
+// Picture returns a PNG of the window.
 func (v *Visit) Picture() []byte {
 	v.t.Helper()
 

@@ -153,7 +153,12 @@ func writeModels(t *testing.T, base string) string {
 				base,
 			)
 		}
-		fmt.Fprintf(&b, "  - {id: %[1]q, capabilities: [embeddings], upstreams: [{base_url: %[2]q}]}\n", c.name+"/vector", base)
+		fmt.Fprintf(
+			&b,
+			"  - {id: %[1]q, capabilities: [embeddings], upstreams: [{base_url: %[2]q}]}\n",
+			c.name+"/vector",
+			base,
+		)
 		entry(c.name+"/narrow", c.name+"/hang-once", ", max_concurrency: 1")
 	}
 	return writeFile(t, "models.yaml", b.String())

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// The sheet of every document: the share of a page that is empty does not depend
-// on what its front matter asks for.
+// The sheet of every document. It is fixed, so that the empty share of a page does not
+// depend on the front matter.
 const (
 	sheetHeight = 297.0 // mm
 	sheetMargin = "20mm"
@@ -15,13 +15,13 @@ const (
 	resolution  = 36 // pixels an inch: half a line of text is a row
 )
 
-// Pages are what the pages of some prints look like. The last page of a document
-// is counted in All alone: it ends where the document does.
+// Pages counts the pages of some prints. The last page of a document counts in All
+// only, because it ends where the document ends.
 type Pages struct {
 	All int `json:"all"`
-	// Slivers hold ink in less than 5 % of the height of their text area.
+	// Slivers counts pages with ink in less than 5 % of the height of their text area.
 	Slivers int `json:"slivers"`
-	// Gap15 and Gap33 are empty at the end for more than 15 and 33 %.
+	// Gap15 and Gap33 count pages that are empty at the end for more than 15 and 33 %.
 	Gap15 int `json:"gap_15"`
 	Gap33 int `json:"gap_33"`
 }
@@ -33,9 +33,9 @@ func (p *Pages) add(o Pages) {
 	p.Gap33 += o.Gap33
 }
 
-// look counts the pages of one print. A last page may be a sliver as well: a
-// line that could have stood on the page before. worst is the number of the page
-// that is emptiest at its end, among those that are followed by another.
+// look counts the pages of one print. A last page may be a sliver as well: a line that
+// would have fitted on the page before. worst is the number of the page with the most
+// empty space at its end, apart from the last page.
 func look(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	p.All = len(pages)
 	for n, rows := range pages {
@@ -66,8 +66,8 @@ func look(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	return p, worst, emptiest
 }
 
-// area returns which share of the rows of the text area holds ink, and which
-// share at its end is empty.
+// area returns the share of the rows of the text area that have ink, and the share at
+// its end that is empty.
 func area(rows []bool) (inked, gap float64) {
 	at := func(mm float64) int { return int(mm / sheetHeight * float64(len(rows))) }
 	text := rows[at(margin) : len(rows)-at(margin)]
@@ -88,8 +88,8 @@ var box = regexp.MustCompile(
 	`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`,
 )
 
-// outside are the words of `pdftotext -bbox` that reach out of the text area to
-// the left or right, by more than signs that hang there.
+// outside returns the words of `pdftotext -bbox` that extend past the left or right side
+// of the text area by more than hanging punctuation does.
 func outside(boxes string) (words []string) {
 	const points = 72 / 25.4 // a millimetre
 	const hanging = 12.5 * points

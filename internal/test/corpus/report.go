@@ -61,7 +61,7 @@ func (r Report) table(w io.Writer) {
 	}
 }
 
-// grouped prints a row for each group of prints, and one for all.
+// grouped prints a row for each group of prints, and a row for all.
 func (r Report) grouped(w io.Writer, title string, group func(Print) string) {
 	groups := map[string][]Print{}
 	for _, p := range r.Prints {
@@ -124,7 +124,7 @@ func row(w io.Writer, name string, prints []Print) {
 	)
 }
 
-// remarks name what a reader should look at.
+// remarks prints the documents that a reader should look at.
 func (p Print) remarks(w io.Writer) {
 	about := func(format string, args ...any) {
 		fmt.Fprintf(w, "- %s, %s (%s): %s\n", p.Path, p.Theme, p.PDF, fmt.Sprintf(format, args...))

@@ -18,16 +18,16 @@ import (
 	"presswork/internal/test/printed"
 )
 
-// Report is what a corpus became.
+// Report is the result of a corpus.
 type Report struct {
 	Documents int `json:"documents"`
 	Words     int `json:"words"`
 	Bytes     int `json:"bytes"`
-	// Lost are words that cmark-gfm shows and our page does not, by document.
+	// Lost lists, by document, the words that cmark-gfm shows and our page does not.
 	Lost map[string][]string `json:"lost"`
-	// Notes are forms of Markdown that are still to be read in a page.
+	// Notes lists Markdown syntax that a page shows as text.
 	Notes map[string][]string `json:"notes"`
-	// Failures are documents of which no page could be made.
+	// Failures lists the documents that could not be converted.
 	Failures map[string]string `json:"failures"`
 	Prints   []Print           `json:"prints"`
 }
@@ -38,16 +38,16 @@ type Print struct {
 	Folder string `json:"folder"` // the first one below the corpus
 	Theme  string `json:"theme"`
 	PDF    string `json:"pdf"`
-	// Failure is why there is no print.
+	// Failure is the reason why there is no print; "" after success.
 	Failure string  `json:"failure,omitempty"`
 	MS      float64 `json:"ms"`
 	Pages   Pages   `json:"pages"`
-	// Worst is the number of the page that is emptiest at its end, and Empty its
-	// empty share.
+	// Worst is the number of the page with the most empty space at its end, and Empty is
+	// that share of the page.
 	Worst int     `json:"worst,omitempty"`
 	Empty float64 `json:"empty,omitempty"`
-	// Lost are words of the page that the print does not hold, Outside those that
-	// stand in its left or right margin or beyond.
+	// Lost lists the words of the page that the print lacks, Outside those in its left or
+	// right margin or beyond the sheet.
 	Lost     []string                  `json:"lost,omitempty"`
 	Outside  []string                  `json:"outside,omitempty"`
 	Warnings map[fault.WarningCode]int `json:"warnings,omitempty"`
@@ -105,7 +105,7 @@ func run(ctx context.Context, o options) (Report, error) {
 	return r, nil
 }
 
-// turn are the documents of a theme: all, or those whose turn it is.
+// turn returns the documents that this theme prints: all, or with ROTATE its share.
 func (o options) turn(theme int, paths []string) (out []string) {
 	for n, path := range paths {
 		if k := len(o.themes); o.rotate == 0 || (theme-n*o.rotate%k+k)%k < o.rotate {
@@ -211,7 +211,7 @@ func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[
 	return pages, err
 }
 
-// print prints documents in a theme and looks at what came out.
+// print prints documents in a theme and examines the pages.
 func (r *Report) print(ctx context.Context, o options, theme string, paths []string, pages map[string]words) error {
 	return convert(ctx, o, presswork.PDF, theme, paths, func(path string, out local.Output, err error) error {
 		below, _ := filepath.Rel(o.dir, path)
@@ -252,7 +252,7 @@ func (p *Print) inspect(ctx context.Context, page words) error {
 	return err
 }
 
-// syntax is what no reader should see outside code.
+// syntax matches Markdown syntax that readers should not see outside code.
 var syntax = regexp.MustCompile(
 	`(?m)^:{3,}.*$|\[!\w+\]|\{[#.][\w-]+[^}\n]*\}|!?\[\[[^\]\n]+\]\]|^%%.*|\{%.*?%\}|^\|.*\|$|^#{1,6} .*` +
 		`|\*\*\S[^*\n]*\*\*|^<[A-Z]\w+`,
@@ -263,7 +263,7 @@ var (
 	code  = regexp.MustCompile(`(?s)<code\b.*?</code>`)
 )
 
-// leftOver are the first forms of Markdown that a page shows.
+// leftOver returns the first Markdown syntax that a page shows as text.
 func leftOver(page []byte) []string {
 	text, err := visibleText(code.ReplaceAll(block.ReplaceAll(page, []byte("<hr>")), []byte("CODE")))
 	if err != nil {

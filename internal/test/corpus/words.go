@@ -55,8 +55,8 @@ func wordsOf(text string) words {
 	return w
 }
 
-// letters are w with the words of scripts from right to left in single letters:
-// pdftotext changes the order within lines, and of ligatures.
+// letters returns w with the words of right-to-left scripts split into letters, because
+// pdftotext changes the order within lines and of ligatures.
 func (w words) letters() words {
 	out := words{count: map[string]int{}, run: w.run}
 	for word, n := range w.count {
@@ -85,8 +85,8 @@ func (w words) total() (n int) {
 	return n
 }
 
-// lost are the words that in has less often than w, in alphabetical order, each
-// as often as it is missing.
+// lost returns the words that in has less often than w, in alphabetical order, each as
+// often as it is missing.
 func (w words) lost(in words) []string {
 	var out []string
 
@@ -102,15 +102,15 @@ func (w words) lost(in words) []string {
 }
 
 var (
-	// drawn are blocks whose source is not what is printed.
+	// drawn matches blocks whose source is not printed as text.
 	drawn = regexp.MustCompile("(?ms)^[ \t]*(```|~~~)[ \t{.]*(mermaid|math|dot|plantuml)\\b.*?^[ \t]*(```|~~~)[ \t]*$")
-	// formula is TeX, which is set as MathML.
+	// formula matches TeX, which is typeset as MathML.
 	formula = regexp.MustCompile(`(?s)\$\$.*?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$`)
-	// marks are types of notes, attributes, entries of an index and comments.
+	// marks matches types of notes, attributes, index entries and comments.
 	marks = regexp.MustCompile(`(?s)\[!\w+\]|\{\s*[#.:][^{}\n]*\}|\\index\{[^{}\n]*\}|\{/\*.*?\*/\}`)
 )
 
-// withoutSyntax takes out what other renderers than ours show as it is written.
+// withoutSyntax removes syntax that other renderers show as text.
 func withoutSyntax(body []byte) []byte {
 	for _, r := range []*regexp.Regexp{drawn, formula, marks} {
 		body = r.ReplaceAll(body, nil)
@@ -119,8 +119,8 @@ func withoutSyntax(body []byte) []byte {
 	return body
 }
 
-// referenceWords are the words that cmark-gfm, GitHub's renderer, finds in a
-// document, without what only we read.
+// referenceWords returns the words that cmark-gfm, GitHub's renderer, finds in a document
+// without the syntax that only Presswork reads.
 func referenceWords(ctx context.Context, document []byte) (words, error) {
 	matter, err := frontmatter.Read(document)
 	if err != nil {
@@ -152,7 +152,7 @@ func referenceWords(ctx context.Context, document []byte) (words, error) {
 	return wordsOf(text), err
 }
 
-// visibleText is the text of an HTML page that a reader can see.
+// visibleText returns the text of an HTML page that a reader can see.
 func visibleText(page []byte) (string, error) {
 	root, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
@@ -202,7 +202,7 @@ func visibleText(page []byte) (string, error) {
 	return b.String(), nil
 }
 
-// poppler is what one of its programs writes.
+// poppler returns the output of one of poppler's programs.
 func poppler(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cputime measures what work costs in tests: a busy machine delays work by
-// any time, but makes it use hardly more of a processor.
+// Package cputime measures the processor time of work in tests. A busy machine delays
+// work, but hardly changes its processor time.
 package cputime
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Of returns what work costs that one goroutine does.
+// Of returns the processor time of work that one goroutine does.
 func Of(work func()) time.Duration {
 	runtime.LockOSThread()
 

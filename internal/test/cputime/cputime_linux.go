@@ -9,7 +9,7 @@ import (
 // used is the processor time of this thread.
 func used() time.Duration {
 	var u unix.Rusage
-	// It fails for what is no resource or no address.
+	// Getrusage fails only for an unknown resource or an invalid address.
 	_ = unix.Getrusage(unix.RUSAGE_THREAD, &u)
 
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

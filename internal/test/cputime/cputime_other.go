@@ -4,5 +4,5 @@ package cputime
 
 import "time"
 
-// used is the time of the clock: not every system counts for a thread.
+// used returns the elapsed time, because not every system counts the time of a thread.
 func used() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Document is one kind of document. Markdown(n) is the nth of that kind: as long
-// as the others, and not equal to any of them.
+// Document is one kind of document. Markdown(n) returns the nth document of the kind; all
+// have the same length and different text.
 type Document struct {
 	Name     string
 	Markdown func(n int) string

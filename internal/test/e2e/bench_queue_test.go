@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
@@ -60,9 +61,7 @@ func listeningRedis(b *testing.B, address string) (url string, client *redis.Cli
 	client = redis.NewClient(&redis.Options{Addr: address + ":" + port})
 	b.Cleanup(func() { client.Close() })
 
-	for client.Ping(b.Context()).Err() != nil {
-		time.Sleep(5 * time.Millisecond) // polling a condition
-	}
+	wait.Until(b, "redis-server answers", func() bool { return client.Ping(b.Context()).Err() == nil })
 
 	return url, client
 }

@@ -31,7 +31,7 @@ func NewClient(t testing.TB, address, key string) *Client {
 	}}
 }
 
-// For is the same client for a test within the one that made it.
+// For returns the same client for a subtest of the test that made it.
 func (c *Client) For(t testing.TB) *Client {
 	return &Client{t: t, Base: c.Base, Key: c.Key, HTTP: c.HTTP}
 }
@@ -93,7 +93,7 @@ func (c *Client) Try(
 	return res.StatusCode, res.Header, got, nil
 }
 
-// described is what the answers are held to.
+// described is the OpenAPI description that answers must match.
 var described = sync.OnceValue(func() *openapitest.Description {
 	d, err := openapitest.Open("../../../api/openapi.yaml")
 	if err != nil {
@@ -139,7 +139,7 @@ type Accepted struct {
 	EventsURL string           `json:"events_url"`
 }
 
-// Job returns the job as it stands.
+// Job returns the current state of the job.
 func (c *Client) Job(id string) presswork.Job {
 	c.t.Helper()
 
@@ -151,8 +151,8 @@ func (c *Client) Job(id string) presswork.Job {
 	return decode[presswork.Job](c.t, got)
 }
 
-// longest is how long a job may take on a busy machine: longer than the program gives
-// it by itself.
+// longest is how long a job may take on a busy machine. It is longer than the program's
+// own limit.
 const longest = 5 * time.Minute
 
 // Wait long-polls until the job is terminal.

@@ -248,32 +248,34 @@ func TestOversizedDocumentsEndAndTheNextIsPrinted(t *testing.T) {
 		"a 5 MB line":         strings.Repeat("x", 5<<20),
 		"a 100 000-row table": table.String(),
 	} {
-		body, err := json.Marshal(e2e.Submission{Content: content})
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			body, err := json.Marshal(e2e.Submission{Content: content})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		status, _, got := c.Do("POST", "/api/conversion", "application/json", body)
-		if status == http.StatusUnprocessableEntity {
-			continue
-		}
+			status, _, got := c.Do("POST", "/api/conversion", "application/json", body)
+			if status == http.StatusUnprocessableEntity {
+				return
+			}
 
-		if status != http.StatusAccepted {
-			t.Errorf("%s answered %d: %.200s", name, status, got)
-			continue
-		}
+			if status != http.StatusAccepted {
+				t.Errorf("%s answered %d: %.200s", name, status, got)
+				return
+			}
 
-		var accepted e2e.Accepted
-		if err := json.Unmarshal(got, &accepted); err != nil {
-			t.Fatal(err)
-		}
-		job := c.Wait(accepted.JobID)
-		t.Logf("%s: %s %v", name, job.Status, job.Error)
+			var accepted e2e.Accepted
+			if err := json.Unmarshal(got, &accepted); err != nil {
+				t.Fatal(err)
+			}
+			job := c.Wait(accepted.JobID)
+			t.Logf("%s: %s %v", name, job.Status, job.Error)
 
-		allowed := []fault.Code{fault.RenderTimeout, fault.RenderFailed, fault.ContentTooComplex}
-		if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {
-			t.Errorf("%s failed with %+v", name, job.Error)
-		}
+			allowed := []fault.Code{fault.RenderTimeout, fault.RenderFailed, fault.ContentTooComplex}
+			if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {
+				t.Errorf("%s failed with %+v", name, job.Error)
+			}
+		})
 	}
 	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
 }

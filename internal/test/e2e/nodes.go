@@ -14,7 +14,7 @@ func Serve(t testing.TB, env map[string]string) (*Process, *Client) {
 	return p, NewClient(t, p.Address, env["API_KEY"])
 }
 
-// serveEnv is where a private `presswork serve` keeps its things.
+// serveEnv returns the settings of the folders of a private `presswork serve`.
 func serveEnv(t testing.TB) map[string]string {
 	dir := t.TempDir()
 
@@ -26,7 +26,7 @@ func serveEnv(t testing.TB) map[string]string {
 	}
 }
 
-// Fleet is one Redis and one S3 store, and the settings to join them.
+// Fleet is one Redis and one S3 store, with the settings of nodes that use them.
 type Fleet struct {
 	t   testing.TB
 	env map[string]string

@@ -18,8 +18,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// build compiles the program once for all tests of the process. It goes beside the
-// tests' own program, which `go test` takes away at the end.
+// build compiles the program once for all tests of the process. It writes the program next
+// to the test binary, whose folder `go test` deletes at the end.
 var build = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -72,8 +72,8 @@ type Process struct {
 	ended  chan struct{}
 }
 
-// Run starts the program with a command and an environment that holds nothing
-// but env and what every process needs. It does not wait; see Listening.
+// Run starts the program with a command. Its environment has only env and the variables
+// that every process needs. Run does not wait; see Listening.
 func Run(t testing.TB, command string, env map[string]string) *Process {
 	t.Helper()
 	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}
@@ -150,7 +150,7 @@ func (p *Process) Log() string {
 	return strings.Join(p.lines, "\n")
 }
 
-// PID is the process's id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal to the process alone.
@@ -162,10 +162,10 @@ func (p *Process) Signal(s syscall.Signal) {
 	}
 }
 
-// Ended is closed when the process has ended.
+// Ended returns a channel that is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// ExitCode is the exit status of an ended process.
+// ExitCode returns the exit status of an ended process.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
 // Stop ends the process by SIGTERM, and by SIGKILL when that takes too long.

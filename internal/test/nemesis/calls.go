@@ -15,8 +15,8 @@ import (
 	"presswork"
 )
 
-// submit sends a request until it is accepted. Without a key it is sent once more
-// only when it was refused for certain.
+// submit sends a request until it is accepted. A request without an idempotency key is
+// repeated only if the API certainly refused it.
 func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	for try := 0; ; try++ {
 		e := Entry{Op: opSubmit, Job: r.job, Kind: r.kind, Key: r.key, Call: l.h.now()}
@@ -42,7 +42,7 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 			accepted <- presswork.Job{ID: e.ID}
 			return
 		}
-		// A 503 may have done it all the same, which a key makes harmless.
+		// The API may have accepted the job despite the 503. With a key a repeat is harmless.
 		if r.key == "" && code != http.StatusTooManyRequests || try > 100 {
 			return
 		}
@@ -58,7 +58,7 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	}
 }
 
-// ask sends a request about a job, whose answer is the job.
+// ask sends a request about a job and decodes the job in the response.
 func (l *load) ask(op, method string, job int, id string, at int) Entry {
 	e := Entry{Op: op, Job: job, ID: id, Call: l.h.now()}
 	code, body, err := l.do(method, l.bases[at]+"/api/conversion/"+id, "", nil)
@@ -82,21 +82,21 @@ func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
 	return e.Status, e.Code == http.StatusOK
 }
 
-// cancel reports whether the job has ended, by this or before.
+// cancel cancels the job and reports whether it has ended, now or earlier.
 func (l *load) cancel(job int, id string, at int) bool {
 	e := l.ask(opCancel, "DELETE", job, id, at)
 	return e.Code == http.StatusOK || e.Code == http.StatusConflict
 }
 
-// watch follows a job's events to its end, over broken connections; hangUp leaves
-// now and then by itself.
+// watch follows a job's events to its end and reconnects after failures. With hangUp it
+// also disconnects at random.
 func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
 	last := since
 
 	for try := 0; e.End == "" && l.watched.Err() == nil; try++ {
 		if !l.replays((at + try) % len(l.bases)) {
-			continue // the other one does
+			continue // the other API does
 		}
 		ctx, leave := context.WithTimeout(l.watched, 30*time.Second)
 		path := fmt.Sprintf("%s/api/conversion/%s/events?since=%d", l.bases[(at+try)%len(l.bases)], id, last)
@@ -124,7 +124,7 @@ func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	l.h.add(e)
 }
 
-// stream reads server-sent events until on has enough or the connection ends, and
+// stream reads server-sent events until on returns false or the connection ends, and
 // returns the HTTP status.
 func (l *load) stream(ctx context.Context, method, url string, body []byte, on func(data string) bool) int {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
@@ -153,7 +153,7 @@ func (l *load) stream(ctx context.Context, method, url string, body []byte, on f
 	return res.StatusCode
 }
 
-// complete asks for a completion and reads its stream.
+// complete requests a completion and reads its stream.
 func (l *load) complete(job int, rng *rand.Rand) {
 	e := Entry{Op: opCompletion, Job: job, Kind: modelOf(int(l.asked.Add(1))), Call: l.h.now()}
 	body, _ := json.Marshal(

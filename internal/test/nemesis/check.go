@@ -11,8 +11,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// Check holds a history and what is left of it to what is promised, and returns
-// what does not hold.
+// Check compares a history and the final state with the promises, and returns the
+// promises that were broken.
 func Check(entries []Entry, w World) []string {
 	c := checker{w: w, entries: entries, number: map[string]Entry{}, objects: map[string][]string{}}
 	for _, e := range entries {
@@ -47,8 +47,8 @@ func (c *checker) complain(format string, args ...any) {
 	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
 }
 
-// accepted: every job that was accepted is there and has ended well, or by its
-// caller's wish.
+// accepted checks that every accepted job exists and has completed, or was cancelled by
+// its caller.
 func (c *checker) accepted() {
 	for _, id := range slices.Sorted(maps.Keys(c.number)) {
 		e := c.number[id]
@@ -75,8 +75,8 @@ func (c *checker) accepted() {
 	}
 }
 
-// unlucky reports whether the nemesis took three workers from under one job, which
-// is then taken for their murderer.
+// unlucky reports whether the nemesis killed three workers of one job, which then fails
+// because it seems to kill its workers.
 func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	if job.Error == nil || job.Error.Code != fault.RenderFailed ||
 		!strings.Contains(job.Error.Message, "the worker died") ||
@@ -98,7 +98,7 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	return lost >= 3
 }
 
-// keys: requests with one key make one job.
+// keys checks that requests with one idempotency key make one job.
 func (c *checker) keys() {
 	ids := map[int]map[string]bool{}
 	keyed := map[int]bool{}
@@ -141,7 +141,8 @@ func (c *checker) keys() {
 	}
 }
 
-// artifacts: a completed job has one, as its record says, and no other has any.
+// artifacts checks that each completed job has the artifact in its record, and that no other
+// job has one.
 func (c *checker) artifacts() {
 	for id, job := range c.w.Jobs {
 		e := c.number[id]
@@ -164,8 +165,8 @@ func (c *checker) artifacts() {
 			c.complain("the artifact %v is of no job", keys)
 		}
 	}
-	// A source is deleted with its job's end; one that a crash left is in the index
-	// that the sweeper goes by.
+	// A source is deleted at the end of its job. A source that a crash left must be in the
+	// index that the sweeper reads.
 	for _, key := range c.w.Objects {
 		if _, found := slices.BinarySearch(c.w.Index, key); strings.HasPrefix(key, "sources/") && !found {
 			c.complain("no sweep will find %s", key)
@@ -173,7 +174,8 @@ func (c *checker) artifacts() {
 	}
 }
 
-// logs: every log is gapless from 1 and has one end, at its end.
+// logs checks that every event log counts from 1 without a gap and that only its last event
+// is terminal.
 func (c *checker) logs() {
 	for id, job := range c.w.Jobs {
 		log := c.w.Logs[id]
@@ -196,7 +198,7 @@ func (c *checker) logs() {
 	}
 }
 
-// watchers: each was sent every event once, in order, to the end.
+// watchers checks that each watcher received every event once, in order, up to the last.
 func (c *checker) watchers() {
 	for _, e := range c.entries {
 		if e.Op != opWatch {
@@ -223,7 +225,7 @@ func (c *checker) watchers() {
 	}
 }
 
-// webhooks: each end was delivered, under one id.
+// webhooks checks that each end was delivered under one message id.
 func (c *checker) webhooks() {
 	delivered, ids := map[string]bool{}, map[string]map[string]bool{}
 
@@ -313,7 +315,7 @@ func (c *checker) completions() {
 	}
 }
 
-// recordings: the ledger has each transcription once.
+// recordings checks that the ledger has each transcription once.
 func (c *checker) recordings() {
 	var done int64
 

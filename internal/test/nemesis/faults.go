@@ -13,15 +13,15 @@ import (
 	"presswork/internal/test/redistest"
 )
 
-// injection is one way in which the world goes wrong.
+// injection is a kind of fault.
 type injection struct {
 	name string
-	// targets are what it may strike; two faults never hold one target at a time.
+	// targets lists the possible targets. Two faults never have the same target at a time.
 	targets []string
-	// longest is how long it may last; 0 for what is over at once.
+	// longest is the longest duration; 0 for a fault that ends at once.
 	longest time.Duration
 	strike  func(f *fleet, target string)
-	// heal undoes it; nil for what is over at once.
+	// heal ends the fault; nil for a fault that ends at once.
 	heal func(f *fleet, target string)
 }
 
@@ -30,7 +30,7 @@ var (
 	allWorkers = allNodes[apis:]
 )
 
-// faults lists what this fleet can be struck with.
+// faults lists the faults that this fleet supports.
 func (f *fleet) faults(smallDisk bool) []injection {
 	list := []injection{
 		{"kill", allNodes, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
@@ -103,7 +103,7 @@ func (f *fleet) faults(smallDisk bool) []injection {
 	return list
 }
 
-// onWires is a fault of the network between one node and Redis or the store.
+// onWires returns a fault of the network between one node and Redis or the store.
 func (f *fleet) onWires(name string, s state, longest time.Duration) injection {
 	return injection{
 		name, slices.Sorted(maps.Keys(f.wires)), longest,
@@ -165,7 +165,7 @@ func (f *fleet) goOn(name string) {
 	n.signal(syscall.SIGCONT)
 }
 
-// restart is a step of an upgrade, or of the way back.
+// restart is a step of an upgrade or of a downgrade.
 func (f *fleet) restart(name string) {
 	f.node(name).stop()
 	f.startAgain(name)
@@ -186,7 +186,7 @@ func (f *fleet) killBrowsers(name string) {
 // store receives them when it continues.
 func (f *fleet) killWhoStores(string) {
 	f.store.Signal(syscall.SIGSTOP)
-	time.Sleep(time.Second) // in which documents are printed
+	time.Sleep(time.Second) // meanwhile workers print documents that wait for the store
 
 	for _, n := range f.nodes[apis:] {
 		if !n.ended() && !n.paused {
@@ -205,7 +205,7 @@ func (f *fleet) storeOn(string) {
 	f.victims = nil
 }
 
-// command is sent to Redis, if it answers.
+// command sends a command to Redis, if it answers.
 func (f *fleet) command(args ...any) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 	defer cancel()
@@ -217,7 +217,7 @@ func (f *fleet) command(args ...any) {
 	}
 }
 
-// fillRedis leaves less memory than a submission takes.
+// fillRedis lowers maxmemory until a submission does not fit.
 func (f *fleet) fillRedis(string) {
 	for _, s := range f.redis.primaries() {
 		client := s.Client()
@@ -237,7 +237,7 @@ func (f *fleet) cut(string) {
 
 const filler = "filler"
 
-// fillDisk takes what is left of the disk that Redis and the store write to.
+// fillDisk fills the disk that Redis and the store write to.
 func (f *fleet) fillDisk(string) {
 	out, err := os.Create(filepath.Join(f.disk, filler))
 	if err != nil {
@@ -253,8 +253,8 @@ func (f *fleet) fillDisk(string) {
 	}
 }
 
-// emptyDisk gives the space back. A Redis that syncs always ends when it cannot
-// write its file, and is started again as an operator would.
+// emptyDisk frees the space. A Redis with appendfsync always exits when it cannot write
+// its file, so emptyDisk restarts it as an operator would.
 func (f *fleet) emptyDisk(string) {
 	os.Remove(filepath.Join(f.disk, filler))
 

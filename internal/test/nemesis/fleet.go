@@ -26,24 +26,24 @@ import (
 const (
 	apis    = 2
 	workers = 3
-	// script is what the model's server answers: so many tokens, with so many
+	// script is the answer of the model server: the number of tokens, and the
 	// milliseconds between them.
 	script     = "tokens:30@30"
 	scriptSaid = 30
-	// models is how many names it has. Each completion asks for the next, so that the
-	// ledger, which counts by model, has a line of its own for each.
+	// models is the number of model names. Each completion uses the next name, so that
+	// the ledger, which counts by model, has one row per completion.
 	models   = 300
 	listener = "ears"
-	// spoken is how long a recording is, in seconds.
+	// spoken is the length of a recording, in seconds.
 	spoken = 3
-	// tabs is how many documents a worker prints at a time.
+	// tabs is the number of documents that a worker prints at a time.
 	tabs     = 2
 	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	diskSize = 768 << 20
 )
 
-// fleet is everything that runs: Redis, the store, two APIs, three workers, and what
-// of the world they speak with.
+// fleet is everything that runs: Redis, the store, two APIs, three workers, and the
+// external servers that they call.
 type fleet struct {
 	t        testing.TB
 	dir      string
@@ -57,9 +57,9 @@ type fleet struct {
 	nodes   []*node          // APIs first
 	wires   map[string]*wire // between nodes and servers, by the names of both
 	bases   []string
-	victims []string // workers that are down beside the target of a fault
-	clock   string   // the file with how far the clock of some nodes is ahead; "" without one
-	clocked string   // the program that reads it
+	victims []string // workers that a fault of another target has stopped
+	clock   string   // the file with the lead of the clock of some nodes, in seconds; "" for none
+	clocked string   // the program that reads the file
 
 	upstream *inferencetest.Server
 	sent     sync.Map // tokens that the model's server has sent, *atomic.Int64 by model
@@ -81,7 +81,7 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 
 	f.disk = filepath.Join(f.dir, "disk")
 	for _, dir := range []string{f.disk, filepath.Join(f.dir, "tmp")} {
-		// The browser's user is to pass through them, whatever the umask.
+		// The browser's user must be able to enter them, whatever the umask.
 		if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -112,13 +112,13 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	return f
 }
 
-// servers are what Redis consists of.
+// servers is the Redis of a fleet.
 type servers struct {
 	address string
 	all     []*redistest.Server
-	// primaries are those that take writes now.
+	// primaries returns the servers that accept writes now.
 	primaries func() []*redistest.Server
-	// faults are what only this form of Redis can be struck with.
+	// faults has the faults that only this form of Redis supports.
 	faults []injection
 }
 
@@ -139,7 +139,7 @@ func (f *fleet) startRedis(form Redis) {
 		c := redistest.StartReplicatedCluster(f.t, f.disk)
 		lost := 0
 		f.redis = servers{c.Address, c.Servers(), c.Primaries, []injection{
-			// Longer than its replica waits before it takes the place of a primary.
+			// Longer than its replica waits before it replaces the primary.
 			{
 				"lose a node of redis",
 				[]string{"redis"},
@@ -195,10 +195,10 @@ func (f *fleet) outside(hooks http.Handler) {
 	}
 }
 
-// modelHeader tells the model's server which of its names was asked for.
+// modelHeader is the header with the requested model name.
 const modelHeader = "Nemesis-Model"
 
-// modelOf is the name that the n-th completion asks for.
+// modelOf returns the model name of the n-th completion.
 func modelOf(n int) string { return fmt.Sprintf("model-%d", n%models) }
 
 // counter counts the tokens in a stream.
@@ -277,7 +277,7 @@ func (f *fleet) startNodes() {
 	}
 }
 
-// wired is the address at which a node finds a server, through a wire of its own.
+// wired returns the address at which a node reaches a server through its own wire.
 func (f *fleet) wired(node, name, server string) string {
 	w := newWire(f.t, server)
 	f.wires[node+" "+name] = w
@@ -285,8 +285,8 @@ func (f *fleet) wired(node, name, server string) string {
 	return w.address
 }
 
-// wiredRedis is the same for Redis, where it is one server: sentinels and the nodes of a
-// Cluster say themselves where to find them.
+// wiredRedis is wired for a single Redis server. Sentinels and the nodes of a Cluster
+// announce their own addresses, so wires cannot replace those.
 func (f *fleet) wiredRedis(node string) string {
 	const scheme = "redis://"
 
@@ -297,14 +297,14 @@ func (f *fleet) wiredRedis(node string) string {
 	return scheme + f.wired(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
 }
 
-// programOf is what a node runs: one of the versions, and a node whose clock can be set
-// the program for that.
+// programOf returns the program of a node: one of the versions, or the program with a
+// settable clock.
 func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
 	}
 
-	if n.name == allNodes[apis-1] { // so that watchers have where to go, see replays
+	if n.name == allNodes[apis-1] { // watchers need one API that replays events
 		return f.programs[0]
 	}
 
@@ -317,7 +317,7 @@ func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
 func (f *fleet) setClock(seconds int) {
 	f.t.Helper()
-	// Written beside and renamed, so that no reader sees half of it.
+	// Write another file and rename it, so that no reader sees a partial file.
 	if err := os.WriteFile(f.clock+".new", fmt.Appendf(nil, "%d", seconds), 0o600); err != nil {
 		f.t.Fatal(err)
 	}

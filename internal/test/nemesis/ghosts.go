@@ -36,7 +36,7 @@ func (f *fleet) objects() (keys []string) {
 	return keys
 }
 
-// lasting are the beginnings of keys that need no end.
+// lasting lists the prefixes of keys that need no expiry.
 var lasting = []string{
 	"pw:secret:",
 	"pw:{keep}:",
@@ -101,7 +101,7 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 			return fmt.Sprintf("%d tasks", client.ZCard(ctx, key).Val())
 		}
 
-		return "" // counters of Asynq's
+		return "" // Asynq's counters
 	case strings.HasPrefix(key, oldLines):
 		return ""
 	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):

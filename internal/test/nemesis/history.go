@@ -12,7 +12,7 @@ import (
 	"presswork"
 )
 
-// Operations of the entries of a history.
+// The operations in a history.
 const (
 	opSubmit     = "submit"
 	opGet        = "get"
@@ -27,12 +27,12 @@ const (
 // Entry is one line of a history: a request with its response, a fault, or the wait of a job for its next run.
 type Entry struct {
 	Op string `json:"op"`
-	// Call and Return are when it began and ended, since the start of the run.
+	// Call and Return are the begin and the end, as time since the start of the run.
 	Call   time.Duration `json:"call"`
 	Return time.Duration `json:"return"`
 	// Job is the caller's number of the job; 0 for none.
 	Job int `json:"job,omitempty"`
-	// Kind is of which kind the job is; of a fault, which.
+	// Kind is the kind of the job or of the fault.
 	Kind string `json:"kind,omitempty"`
 	// Key is the idempotency key of a submission.
 	Key string `json:"key,omitempty"`
@@ -40,11 +40,11 @@ type Entry struct {
 	Code int `json:"code,omitempty"`
 	// ID is the job's id.
 	ID string `json:"id,omitempty"`
-	// Status and Seq are the job's, as answered.
+	// Status and Seq are those of the job in the response.
 	Status presswork.Status `json:"status,omitempty"`
 	Seq    int64            `json:"seq,omitempty"`
-	// Since is where a watcher began, Seqs are the events that it was sent, and End is
-	// the type of the last.
+	// Since is the sequence number at which a watcher began. Seqs are the events that it
+	// received, and End is the type of the last event.
 	Since int64   `json:"since,omitempty"`
 	Seqs  []int64 `json:"seqs,omitempty"`
 	End   string  `json:"end,omitempty"`
@@ -54,7 +54,7 @@ type Entry struct {
 	// end.
 	Tokens int  `json:"tokens,omitempty"`
 	Whole  bool `json:"whole,omitempty"`
-	// Target is what a fault struck.
+	// Target is the target of a fault.
 	Target string `json:"target,omitempty"`
 	Error  string `json:"error,omitempty"`
 }

@@ -11,16 +11,16 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// known is what can be known of one job at a moment.
+// known is a possible state of a job.
 type known struct {
 	made   bool
 	status presswork.Status
-	// seq is the job's; exact is false when it may be greater.
+	// seq is the sequence number; exact is false when it may be greater.
 	seq   int64
 	exact bool
 }
 
-// over is the status of a job whose end is unknown.
+// over is the status of a job that has ended in an unknown way.
 const over presswork.Status = "over"
 
 func rank(s presswork.Status) int {
@@ -43,8 +43,8 @@ func reaches(from, to presswork.Status) bool {
 	return rank(to) >= rank(from)
 }
 
-// step is what an answer says about a job: the states it may be in afterwards, none
-// when the answer cannot be.
+// step returns the states that a job may be in after this response. It returns none when the
+// response is impossible.
 func step(s known, e Entry) []known {
 	unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
 	switch {
@@ -106,7 +106,7 @@ func step(s known, e Entry) []known {
 	return nil
 }
 
-// jobModel is a job as callers see it: made once, going forward only, ended once.
+// jobModel is a job as callers see it: it is created once, never goes back, and ends once.
 func jobModel() porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{known{}} },
@@ -145,7 +145,7 @@ func unlinear(entries []Entry) (complaints []string) {
 		unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
 		switch {
 		case unsure && (e.Op == opGet || e.Op == opSubmit && e.Key == ""):
-			continue // says nothing of this job
+			continue // the response says nothing about this job
 		case unsure:
 			op.Return = math.MaxInt64 // it may still happen
 		case e.Op == opSubmit && e.ID == "":

@@ -26,20 +26,20 @@ type load struct {
 	site  string
 	hooks string
 	seed  uint64
-	most  int // jobs in all; 0 for as many as there is time for
+	most  int // largest number of jobs; 0 for no limit
 	next  atomic.Int64
 	// asked counts the completions. replays reports whether a watcher may go to an API.
 	asked   atomic.Int64
 	replays func(api int) bool
 	http    *http.Client
-	// over is closed when nothing new is submitted.
+	// over is closed when callers stop submitting.
 	over chan struct{}
-	// watched bounds watchers to the end of the run.
+	// watched ends the watchers at the end of the run.
 	watched context.Context
 	wg      sync.WaitGroup
 }
 
-// The kinds of work, each as often as it is listed.
+// The kinds of work. A kind that is listed twice is submitted twice as often.
 var kinds = []string{
 	"small",
 	"small",
@@ -61,7 +61,7 @@ var kinds = []string{
 	"cancelled",
 }
 
-// caller is one of those who submit, one job after the other.
+// caller submits one job after the other.
 func (l *load) caller(n int) {
 	rng := rand.New(rand.NewPCG(l.seed, uint64(n)+2))
 
@@ -80,7 +80,7 @@ func (l *load) caller(n int) {
 	}
 }
 
-// request is what is submitted; the same when it is repeated.
+// request is a submission. A repeat sends the same request.
 type request struct {
 	job               int
 	kind, key         string
@@ -89,7 +89,7 @@ type request struct {
 	headers           []string
 }
 
-// one does a job from its submission to its end.
+// one submits a job and follows it to its end.
 func (l *load) one(job int, kind string, rng *rand.Rand) {
 	if kind == "completion" {
 		l.complete(job, rng)
@@ -126,7 +126,7 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 	}
 
 	if kind == "cancelled" {
-		// Soon, or when it may hang for a fault.
+		// Cancel early, or later while a fault may block the job.
 		l.pause(time.Duration(rng.IntN([]int{1500, 8000}[rng.IntN(2)])) * time.Millisecond)
 
 		for range 20 {
@@ -146,9 +146,9 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 	}
 }
 
-func (l *load) pause(d time.Duration) { time.Sleep(d) } // what callers do between two requests
+func (l *load) pause(d time.Duration) { time.Sleep(d) } // the pause of a caller between two requests
 
-// mark is a word of the document that no other job's holds.
+// mark returns a word that only this job's document has.
 func mark(seed uint64, job int) string { return fmt.Sprintf("nemesis%dx%d", seed%1e6, job) }
 
 func (l *load) request(job int, kind string, rng *rand.Rand) request {
@@ -226,7 +226,7 @@ func form(fields map[string]string, file, name string, data []byte) (contentType
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// tone is a WAV file of so many seconds.
+// tone returns a WAV file of this many seconds.
 func tone(seconds int) []byte {
 	const rate = 8000
 	size := uint32(seconds * rate * 2)
@@ -267,7 +267,7 @@ func (l *load) do(method, url, contentType string, body []byte, headers ...strin
 
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return 0, nil, err // an answer that broke off is none
+		return 0, nil, err // an incomplete response counts as none
 	}
 
 	return res.StatusCode, b, nil

@@ -21,33 +21,32 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Options are one run.
+// Options configure a run.
 type Options struct {
 	// Program is the version under test. Others are versions with which workers are restarted. Clocked is a
 	// version whose clock is ahead by the seconds in the file NEMESIS_CLOCK; "" for none.
 	Program string
 	Others  []string
 	Clocked string
-	// Dir takes logs, the history and all else.
+	// Dir is the folder for logs, the history and all other files.
 	Dir string
 	// Seed chooses faults, targets and kinds of jobs. The timing on the machine still varies.
 	Seed uint64
 	// Duration is how long callers submit and the nemesis strikes.
 	Duration time.Duration
-	// Jobs bounds how many jobs are submitted; 0 for no bound.
+	// Jobs bounds the number of submitted jobs; 0 for no bound.
 	Jobs int
-	// Callers is how many submit at a time.
+	// Callers is the number of callers that submit at the same time.
 	Callers int
-	// Gap is the usual time between two faults, LongestFault bounds how long one
-	// lasts.
+	// Gap is the usual time between two faults. LongestFault bounds the duration of a fault.
 	Gap, LongestFault time.Duration
-	// Faults are the names of those to choose from; none stands for all.
+	// Faults lists the faults by name. Default: all.
 	Faults []string
-	// Redis is what it consists of.
+	// Redis is the form of Redis.
 	Redis Redis
 	// SmallDisk puts Redis and the store on a disk that can be filled. It needs root.
 	SmallDisk bool
-	// Settling is how long the rest may take when the nemesis has gone.
+	// Settling is how long open jobs may take after the last fault.
 	Settling time.Duration
 }
 
@@ -62,8 +61,8 @@ const (
 	Cluster    Redis = "cluster"
 )
 
-// Run runs callers against a fleet under faults, checks what came of it, and fails
-// the test for each promise that did not hold. It returns a line of figures.
+// Run runs callers against a fleet under faults, checks the result, and fails the test for
+// each broken promise. It returns a line of figures.
 func Run(t testing.TB, o Options) string {
 	t.Helper()
 	path := filepath.Join(o.Dir, "history.jsonl")
@@ -111,7 +110,7 @@ func Run(t testing.TB, o Options) string {
 	began := time.Now()
 	f.settle(l, ids, func() int { return hooks.missing(hooked) }, o.Settling)
 	settled := time.Since(began)
-	time.AfterFunc(wait.Patience, unwatch) // a watcher has heard of every end by then
+	time.AfterFunc(wait.Patience, unwatch) // by then each watcher has received the last event
 	l.wg.Wait()
 	w := f.observe(l)
 
@@ -217,7 +216,7 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 	)
 }
 
-// receiver takes webhooks. Every seventh job's first is refused.
+// receiver receives webhooks. It refuses the first delivery of every seventh job.
 type receiver struct {
 	h *history
 
@@ -252,7 +251,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(e.Code)
 }
 
-// missing is how many of the jobs were not told of.
+// missing returns how many jobs have had no webhook yet.
 func (r *receiver) missing(of map[string]bool) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,17 +16,17 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// node is one API or worker of the fleet, started again whenever it was stopped.
+// node is one API or worker of the fleet, which is restarted after each stop.
 type node struct {
 	t    testing.TB
 	name string
 	role string
 	env  []string
-	// clocked nodes run the program whose clock can be set.
+	// clocked is set if the node runs the program with a settable clock.
 	clocked bool
 	dir     string
 
-	// ops is where a worker says how it is; "" for an API.
+	// ops is the address of a worker's operations listener; "" for an API.
 	ops string
 
 	program string
@@ -77,10 +77,10 @@ func (n *node) start(program string, older bool) {
 func (n *node) listening() {
 	n.t.Helper()
 
-	for deadline := time.Now().Add(wait.Patience); !n.listens(); time.Sleep(20 * time.Millisecond) {
-		if n.ended() || time.Now().After(deadline) {
-			n.t.Fatalf("%s does not listen; its log is %s", n.name, n.log)
-		}
+	wait.For(wait.Patience, func() bool { return n.listens() || n.ended() })
+
+	if !n.listens() {
+		n.t.Fatalf("%s does not listen; its log is %s", n.name, n.log)
 	}
 }
 
@@ -122,7 +122,7 @@ func (n *node) kill() {
 	<-n.exited
 }
 
-// stop ends the node as an operator does and reports whether it went.
+// stop ends the node by SIGTERM, as an operator does, and reports whether it ended.
 func (n *node) stop() bool {
 	n.signal(syscall.SIGCONT)
 	n.signal(syscall.SIGTERM)
@@ -136,14 +136,14 @@ func (n *node) stop() bool {
 	}
 }
 
-// children are the processes that the node has started itself, by a part of
-// their command line.
+// children returns the processes that the node has started whose command line contains a
+// text.
 func children(parent int, named string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range all {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		var pid, ppid int
 		var state string
@@ -164,7 +164,7 @@ func children(parent int, named string) (pids []int) {
 	return pids
 }
 
-// strays are the processes whose command line or environment names a directory.
+// strays returns the processes whose command line or environment names a directory.
 func strays(dir string) (lines []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range all {

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// struck is a fault at work.
+// struck is a fault that is active.
 type struck struct {
 	injection
 	target string
@@ -15,9 +15,9 @@ type struck struct {
 	until  time.Duration
 }
 
-// nemesis strikes the fleet until the time is over and each fault has come, then heals
-// it. Each comes once before one comes again. Few are at work at a time, so that the
-// fleet gets something done between them.
+// nemesis injects faults until the time is over and each fault has occurred, then heals the
+// fleet. Each fault occurs once before any occurs again. Few are active at a time, so that
+// the fleet makes progress.
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
 
@@ -74,7 +74,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 			}
 			next = h.now() + o.Gap/4 + time.Duration(f.rng.Int64N(int64(o.Gap)))
 		}
-		time.Sleep(20 * time.Millisecond) // between two looks at the clock
+		time.Sleep(20 * time.Millisecond) // the resolution of the schedule
 	}
 
 	for _, s := range active {
@@ -82,12 +82,12 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	}
 
 	for _, n := range f.nodes {
-		// The upgrade ends: what newer nodes accept is not for older ones alone.
+		// Finish the upgrade: jobs that newer nodes accepted may need newer workers.
 		if n.program != f.programOf(n, 0) {
 			n.stop()
 			n.start(f.programOf(n, 0), false)
 		}
-		// One that began while Redis or the store was away may end now that they are back.
+		// A node that started while Redis or the store was away may exit after they return.
 		wait.Until(f.t, n.name+" listens; its logs are in "+n.dir, func() bool {
 			f.supervise(nil)
 			return n.listens()
@@ -113,13 +113,13 @@ func (f *fleet) supervise(active []struck) {
 	}
 }
 
-// free is a target of the fault that none of the others hold, "" for none.
+// free returns a target of the fault that no active fault has, "" for none.
 func (f *fleet) free(chosen injection, active []struck) string {
 	for _, i := range f.rng.Perm(len(chosen.targets)) {
 		target, held := chosen.targets[i], false
 		for _, s := range active {
 			held = held || s.target == target || s.name == "fill the disk" && (target == "redis" || target == "store")
-			// The disk is Redis' and the store's.
+			// Redis and the store share the disk.
 			held = held || chosen.name == "fill the disk" && (s.target == "redis" || s.target == "store")
 		}
 

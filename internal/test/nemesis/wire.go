@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// state is what a wire does with the bytes that it is given.
+// state is how a wire treats its bytes.
 type state string
 
 const (
@@ -16,11 +16,11 @@ const (
 	// silent holds everything back until the connection is restored, like a network that loses packets. Data
 	// arrives late, even when its sender has given up.
 	silent state = "silent"
-	// oneWay keeps the answers back, and lets requests through.
+	// oneWay holds back the responses and lets requests pass.
 	oneWay state = "one-way"
-	// slow takes a fifth of a second each way.
+	// slow delays each direction by a fifth of a second.
 	slow state = "slow"
-	// broken resets each connection in the middle of its next answer.
+	// broken resets each connection in the middle of its next response.
 	broken state = "broken"
 )
 
@@ -36,7 +36,7 @@ type wire struct {
 	state   state
 }
 
-// newWire makes a wire to a server, which need not run yet.
+// newWire returns a wire to a server, which need not run yet.
 func newWire(t testing.TB, server string) *wire {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func (w *wire) join(ctx context.Context, client *net.TCPConn) {
 	both.Wait()
 }
 
-// carry copies one direction to its end.
+// carry copies one direction until it ends.
 func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 	defer to.CloseWrite()
 
@@ -101,7 +101,7 @@ func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 		if n > 0 {
 			switch s := w.wait(answers); {
 			case s == slow:
-				time.Sleep(slowness) // what the fault is
+				time.Sleep(slowness) // the delay that the fault injects
 			case s == broken && answers:
 				to.Write(block[:n/2])
 

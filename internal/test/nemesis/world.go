@@ -17,41 +17,41 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// World is what is left of a run: what the API, Redis, the store and the machine
-// hold when everything should be done.
+// World is the final state of a run: the content of the API, Redis, the store and the
+// machine when all work should be done.
 type World struct {
-	// Jobs are those that the API lists, by id, and Logs their events.
+	// Jobs has the jobs that the API lists, by id, and Logs has their events.
 	Jobs map[string]presswork.Job
 	Logs map[string][]presswork.Event
-	// Objects are the keys in the store, Index those that its keeper knows.
+	// Objects has the keys in the store, Index those in the keeper's index.
 	Objects, Index []string
-	// Ghosts are keys of Redis that nothing needs, and what waits on queues.
+	// Ghosts has the keys of Redis that nothing needs, and the tasks on queues.
 	Ghosts []string
-	// Wrong are the jobs whose artifact is not what their record says, and why.
+	// Wrong has the jobs whose artifact differs from their record, with the difference.
 	Wrong map[string]string
-	// Ledger is what the ledger holds, by model.
+	// Ledger has the usage in the ledger, by model.
 	Ledger map[string]Use
-	// Asked is how often the model's server was asked, by model, and Sent what it has
-	// sent.
+	// Asked counts the requests to the model server, and Sent the tokens that it sent, by
+	// model.
 	Asked map[string]int64
 	Sent  map[string]int64
-	// Unrecorded are the models of completions that a worker could not record, as its
-	// log says.
+	// Unrecorded has the models of completions whose usage a worker could not record,
+	// according to its log.
 	Unrecorded map[string]int64
-	// Tabs are those that browsers of workers hold when nothing is printed, by the
-	// worker and what the browser is for.
+	// Tabs counts the tabs of the workers' browsers while nothing is printed, by worker and
+	// use of the browser.
 	Tabs map[string]int
-	// Recoveries are from the kill of a worker to the next run of a job that it was at.
+	// Recoveries are the times from the kill of a worker to the next run of its job.
 	Recoveries []Entry
-	// Strays are processes that outlived their worker, Files what those left that
-	// stopped in order, Stuck the nodes that did not stop.
+	// Strays has the processes that outlived their worker, Files the files that stopped
+	// workers left, and Stuck the nodes that did not stop.
 	Strays, Files, Stuck []string
 }
 
-// Use is what the ledger holds of a model.
+// Use is the usage of a model in the ledger.
 type Use struct{ Requests, Tokens, Seconds int64 }
 
-// settle waits until nothing is left to do, or for so long as that may take.
+// settle waits until all work is done, at most for limit.
 func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Duration) {
 	f.t.Helper()
 
@@ -94,7 +94,7 @@ func (f *fleet) observe(l *load) World {
 			break
 		}
 	}
-	// Before the objects: what is tidied away meanwhile leaves the store first and the index second.
+	// Read the index before the objects: a deletion removes an object from the store first.
 	for _, s := range f.redis.primaries() {
 		client := s.Client()
 		w.Index = append(w.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
@@ -128,7 +128,7 @@ func (f *fleet) observe(l *load) World {
 			w.Wrong[id] = fmt.Sprintf("answered %d with %d of %d bytes (%v)", code, len(body), job.Artifact.Size, err)
 		}
 	}
-	// A key that disappears soon is no ghost: nodes still do their periodic work.
+	// Nodes still do periodic work, so wait for keys that disappear by themselves.
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
 		if w.Ghosts = f.ghosts(); len(w.Ghosts) == 0 || time.Now().After(deadline) {
 			break
@@ -148,7 +148,7 @@ func (f *fleet) observe(l *load) World {
 			w.Stuck = append(w.Stuck, n.name)
 		}
 	}
-	// Kernels end the children of a process a moment later.
+	// The kernel may end the children of a process a moment later.
 	nodes := filepath.Join(f.dir, "tmp")
 	for deadline := time.Now().Add(wait.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		if w.Strays = strays(nodes); len(w.Strays) == 0 {
@@ -165,7 +165,7 @@ func (f *fleet) observe(l *load) World {
 	return w
 }
 
-// readUsage reads the ledger, and what the model's server knows of itself.
+// readUsage reads the ledger and the counts of the model server.
 func (f *fleet) readUsage(l *load, w *World) {
 	w.Ledger, w.Asked, w.Sent = map[string]Use{}, map[string]int64{}, map[string]int64{}
 	code, body, err := l.do("GET", f.bases[0]+"/v1/usage?group_by=model", "", nil)
@@ -200,8 +200,8 @@ func (f *fleet) readUsage(l *load, w *World) {
 	})
 }
 
-// unrecorded reads the logs for completions whose use was not recorded, since Redis
-// was away for longer than a worker waits.
+// unrecorded searches the logs for completions whose usage was not recorded because Redis was
+// away for longer than a worker waits.
 func (f *fleet) unrecorded() map[string]int64 {
 	of := map[string]int64{}
 
@@ -223,8 +223,8 @@ func (f *fleet) unrecorded() map[string]int64 {
 	return of
 }
 
-// tabs asks the workers for the tabs of their browsers. A worker counts them every
-// five seconds, so those that are about to close are waited for.
+// tabs reads the number of tabs from the workers' metrics. A worker counts them every five
+// seconds, so tabs waits for closed tabs to disappear.
 func (f *fleet) tabs(l *load) (of map[string]int) {
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
 		of = map[string]int{}
@@ -263,7 +263,7 @@ func leaked(of map[string]int) (browsers []string) {
 	return browsers
 }
 
-// recoveries are those of one job.
+// recoveries returns the recoveries of one job.
 func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 	_, body, err := l.do("GET", f.bases[0]+"/admin/api/jobs/"+id, "", nil)
 

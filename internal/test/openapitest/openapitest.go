@@ -1,5 +1,5 @@
-// Package openapitest holds the API's answers to its description: what a client
-// generated from openapi.yaml could not read fails the test that received it.
+// Package openapitest compares the API's responses with openapi.yaml. A response that a
+// generated client could not read fails the test that received it.
 package openapitest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// address is what schemas are compiled under; nothing is fetched from it.
+// address is the base address of the schemas. Nothing is fetched from it.
 const address = "https://presswork.test/openapi.json"
 
 // Description is an OpenAPI 3.1 document. It is safe for concurrent use.
@@ -25,7 +25,7 @@ type Description struct {
 	paths map[string]any
 	doc   map[string]any
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards compiled
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema // by JSON pointer
 }
@@ -53,8 +53,8 @@ func Open(file string) (*Description, error) {
 	return d, d.compiler.AddResource(address, v)
 }
 
-// Check says what of an answer the description does not have: its status, its
-// media type, or the form of its JSON. body is all of it.
+// Check returns an error for a response that the description does not allow: its status,
+// its media type, or the form of its JSON. body is the whole body.
 func (d *Description) Check(method, target string, answer *http.Response, body []byte) error {
 	path, _, _ := strings.Cut(target, "?")
 	template, item := d.find(path)

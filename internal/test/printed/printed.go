@@ -1,4 +1,4 @@
-// Package printed looks at the pages of PDF files.
+// Package printed examines the pages of PDF files.
 package printed
 
 import (
@@ -36,7 +36,7 @@ func InkedRows(ctx context.Context, path string, resolution int) ([][]bool, erro
 	return pages, nil
 }
 
-// inkedRows takes the first pixel, of three bytes, for the ground.
+// inkedRows uses the first pixel, three bytes, as the background colour.
 func inkedRows(pixels []byte, size image.Point) []bool {
 	rows, ground := make([]bool, size.Y), pixels[:3]
 	for y := range rows {

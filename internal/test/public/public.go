@@ -31,7 +31,7 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// File writes a file that everybody can read.
+// File writes a file that every user can read.
 func File(t testing.TB, path, text string) {
 	t.Helper()
 	write(t, path, text, 0o644)

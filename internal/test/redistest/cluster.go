@@ -16,7 +16,7 @@ import (
 
 // Cluster is a Redis Cluster of a test, on ports of 127.0.0.1.
 type Cluster struct {
-	// Address is its comma list, as REDIS_URL takes it.
+	// Address is the comma list for REDIS_URL.
 	Address string
 	nodes   []*Server
 }
@@ -29,7 +29,7 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 
 	c := &Cluster{}
 	for range len(keys) + 1 {
-		// A node that hears nothing for so long, be it for a busy machine, refuses everything.
+		// A node that receives nothing for this long, perhaps on a busy machine, refuses all commands.
 		c.add(t, "--cluster-node-timeout", "5000")
 	}
 	last := len(keys)
@@ -109,10 +109,10 @@ func (c *Cluster) add(t testing.TB, args ...string) {
 	c.Address += "redis://127.0.0.1:" + port
 }
 
-// Servers are all nodes, in no order that means anything.
+// Servers returns all nodes in arbitrary order.
 func (c *Cluster) Servers() []*Server { return c.nodes }
 
-// Primaries are the nodes that take writes now.
+// Primaries returns the nodes that accept writes now.
 func (c *Cluster) Primaries() (primaries []*Server) {
 	for _, node := range c.nodes {
 		client := node.client()
@@ -125,7 +125,7 @@ func (c *Cluster) Primaries() (primaries []*Server) {
 	return primaries
 }
 
-// Kill ends a node at once; those that are left notice it.
+// Kill ends a node at once. The other nodes notice it.
 func (c *Cluster) Kill(node int) { c.nodes[node].Kill() }
 
 // Restart starts a killed node on its data and waits until the cluster is whole.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,16 +25,15 @@ func Start(t testing.TB) string {
 	return run(t, "--appendonly", "no").Address
 }
 
-// StartSmall is Start with no more memory than that ("24mb").
+// StartSmall is Start with a limit of memory, such as "24mb".
 func StartSmall(t testing.TB, memory string) string {
 	t.Helper()
 	return run(t, "--appendonly", "no", "--maxmemory", memory).Address
 }
 
-// StartDurable runs a redis-server that keeps an append-only file, so that the
-// test may kill it and start it again. It syncs always: with everysec Redis
-// holds answered writes back in memory while an earlier sync is busy, and a kill
-// loses them.
+// StartDurable runs a redis-server with an append-only file, so that the test can kill
+// and restart it. It uses appendfsync always: with everysec Redis keeps acknowledged
+// writes in memory during a slow sync, and a kill loses them.
 func StartDurable(t testing.TB) *Server {
 	t.Helper()
 	return run(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -89,7 +87,7 @@ func run(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// Kill ends the server at once, as kill -9 does. Killing twice is harmless.
+// Kill ends the server at once, as kill -9 does. A second call does nothing.
 func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
@@ -99,7 +97,7 @@ func (s *Server) Kill() {
 	s.cmd = nil
 }
 
-// Signal sends a signal to the server, which runs.
+// Signal sends a signal to the running server.
 func (s *Server) Signal(signal syscall.Signal) {
 	s.t.Helper()
 
@@ -108,8 +106,8 @@ func (s *Server) Signal(signal syscall.Signal) {
 	}
 }
 
-// Restart starts a killed server on its data and waits until it answers. One that
-// has ended by itself is to be killed first.
+// Restart starts a killed server on its data and waits until it answers. Call Kill first
+// for a server that has exited.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
@@ -124,21 +122,18 @@ func (s *Server) Restart() {
 	client := s.client()
 	defer client.Close()
 
-	deadline := time.Now().Add(wait.Patience) // it reads its file first
-	for client.Ping(s.t.Context()).Err() != nil {
-		if time.Now().After(deadline) {
-			s.Kill()
-			s.t.Fatalf(
-				"redis-server did not answer within %s:\n%s",
-				wait.Patience,
-				said.Bytes()[max(0, said.Len()-4000):],
-			)
-		}
-		time.Sleep(5 * time.Millisecond)
+	answers := func() bool { return client.Ping(s.t.Context()).Err() == nil }
+	if !wait.For(wait.Patience, answers) { // the server loads its file first
+		s.Kill()
+		s.t.Fatalf(
+			"redis-server did not answer within %s:\n%s",
+			wait.Patience,
+			said.Bytes()[max(0, said.Len()-4000):],
+		)
 	}
 }
 
-// Client reaches this server alone, whatever its role.
+// Client returns a client of this server only, whatever its role.
 func (s *Server) Client() *redis.Client { return s.client() }
 
 // whole reports whether the server's file has all of its data. After a synchronisation with a primary, a server

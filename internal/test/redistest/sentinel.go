@@ -27,9 +27,8 @@ type Replicated struct {
 
 const primaryName = "presswork"
 
-// StartReplicated runs two durable servers with their files below dir. The
-// sentinel promotes the replica when Failover asks for it, and not by itself: a
-// primary that is killed is expected back.
+// StartReplicated runs two durable servers with their files below dir. The sentinel
+// promotes the replica only when Failover requests it, because a killed primary comes back.
 func StartReplicated(t testing.TB, dir string) *Replicated {
 	t.Helper()
 
@@ -76,7 +75,7 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 	return r
 }
 
-// Primary is the server that takes writes now.
+// Primary returns the server that accepts writes now.
 func (r *Replicated) Primary() *Server {
 	r.t.Helper()
 
@@ -92,7 +91,7 @@ func (r *Replicated) Primary() *Server {
 	return r.servers[0]
 }
 
-// Servers are both, in no order that means anything.
+// Servers returns both servers in arbitrary order.
 func (r *Replicated) Servers() []*Server { return r.servers[:] }
 
 // Failover makes the replica the primary, as a careful operator does. The replica's file is complete, and writes

@@ -22,7 +22,7 @@ const Cookie = "session"
 
 // Site is the running site.
 type Site struct {
-	// URL is its address, with 127.0.0.1; Host that without the scheme.
+	// URL is the address, with 127.0.0.1. Host is the same without the scheme.
 	URL, Host string
 
 	mu   sync.Mutex
@@ -39,7 +39,7 @@ func Serve(t testing.TB) *Site {
 	return s
 }
 
-// Asked is how often the path was asked for.
+// Asked returns how often the path was requested.
 func (s *Site) Asked(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package wait waits in tests: for a condition or a value, with a deadline that
-// only a broken program reaches.
+// Package wait lets tests wait for a condition or a value, with a deadline that only a
+// broken program reaches.
 package wait
 
 import (
@@ -7,23 +7,33 @@ import (
 	"time"
 )
 
-// Patience is how long anything in a test may take on a busy machine. It is less than
-// the two minutes after which the program gives up by itself.
+// Patience is how long a test waits on a busy machine. It is less than the two minutes
+// after which the program itself gives up.
 const Patience = 90 * time.Second
 
-// Until polls until the condition holds; what names it when it does not.
+// Until polls until the condition holds. After Patience it fails the test; what names the
+// condition in the message.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 
-	for deadline := time.Now().Add(Patience); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", Patience, what)
-		}
+	if !For(Patience, condition) {
+		t.Fatalf("not within %s: %s", Patience, what)
 	}
 }
 
-// ForDay returns when there is some time left until midnight UTC, where one day's
-// counters end and the next one's begin.
+// For polls until the condition holds, at most for limit, and reports whether it held.
+func For(limit time.Duration, condition func() bool) bool {
+	for deadline := time.Now().Add(limit); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+
+	return true
+}
+
+// ForDay waits past midnight UTC if that is less than Patience away, because the counters of
+// a day end there.
 func ForDay() {
 	const day = 24 * time.Hour
 
@@ -33,7 +43,7 @@ func ForDay() {
 	}
 }
 
-// Receive waits for a value; what names it when none comes.
+// Receive waits for a value. After Patience it fails the test; what names the value.
 func Receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	t.Helper()
 

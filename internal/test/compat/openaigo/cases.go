@@ -392,7 +392,8 @@ var cases = map[string]func(){
 			),
 		)
 		check(
-			len(r.Data) == 2 && len(r.Data[1].Embedding) == 4 && r.Data[1].Embedding[0] == 11 && r.Usage.PromptTokens == 4,
+			len(r.Data) == 2 && len(r.Data[1].Embedding) == 4 && r.Data[1].Embedding[0] == 11 &&
+				r.Usage.PromptTokens == 4,
 			"%s",
 			r.RawJSON(),
 		)

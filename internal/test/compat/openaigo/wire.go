@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// wire are odd streams, failures and time-outs.
+// wire has the cases of unusual streams, failures and time-outs.
 var wire = map[string]func(){
 	"E32": func() {
 		for _, scenario := range []string{"crlf", "bare", "noisy", "no-done", "no-end", "two-lines", "split-bytes"} {
@@ -131,13 +131,13 @@ var wire = map[string]func(){
 		defer cancel()
 		_, err := sdk.Chat.Completions.New(short, ask("narrow"))
 		check(errors.Is(err, context.DeadlineExceeded), "%v", err)
-		time.Sleep(5 * time.Second) // the server looks now and then whether a client is there
+		time.Sleep(5 * time.Second) // the server checks every few seconds whether the client is connected
 		stream.Close()
 		must(complete(ask("narrow")))
 		check(len(asked("hang-once")) == 2, "what nobody waits for reached the model")
 	},
 	"F46": func() {
-		for len(asked("hang")) == 0 { // what never reached it cannot leave it
+		for len(asked("hang")) == 0 { // the request must arrive before it can be abandoned
 			_, err := complete(ask("hang"), option.WithRequestTimeout(time.Second))
 			check(err != nil, "no error")
 		}
