@@ -116,7 +116,7 @@ func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 			backlog{asynqext.Backlog{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute,
 		},
 		"unknown pace": {backlog{asynqext.Backlog{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
-		"what is more than a minute": {
+		"more than a minute": {
 			backlog{asynqext.Backlog{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}},
 			Options{MaxPending: -1, MaxWait: time.Minute},
 			time.Minute,
@@ -150,13 +150,13 @@ func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
 			t.Errorf("%.2f tries a second after %d, want %.2f", p.perSecond, done, want)
 		}
 	}
-	look(0, 1000, 0)                    // a first look tells nothing
+	look(0, 1000, 0)                    // one measurement gives no pace
 	look(100*time.Millisecond, 1001, 0) // nor does one so short after it
 	look(1900*time.Millisecond, 1020, 10)
 	look(8*time.Second, 1100, 10)
 	look(10*time.Second, 1200, 10)
 	look(10*time.Second, 1600, 25) // over the last 20 seconds
-	look(10*time.Second, 2000, 40) // what was before is forgotten
+	look(10*time.Second, 2000, 40) // earlier measurements no longer count
 	look(time.Minute, 9000, 0)     // paceGap has passed
 	look(2*time.Second, 9010, 5)
 	look(2*time.Second, 3, 0) // the queue was recreated

@@ -145,12 +145,12 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	close(proceed)
 
 	if got := whole(t, second); got != "ab" {
-		t.Errorf("the retry heard %q", got)
+		t.Errorf("the retry received %q", got)
 	}
 
 	third := b.call(t, c)
 	if got := whole(t, third); got != "ab" {
-		t.Errorf("after the end the retry heard %q", got)
+		t.Errorf("after the end the retry received %q", got)
 	}
 	c.Fingerprint, c.ID = "other", tasks.NewID()
 	c.Tier = stream.OnDemand

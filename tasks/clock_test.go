@@ -42,7 +42,7 @@ func (w *wrongClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// isReap tells a look at the leases of render.
+// isReap reports whether a command is the check of the leases of render.
 func isReap(cmd redis.Cmder) bool {
 	args := cmd.Args()
 	return len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render)
@@ -115,7 +115,7 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 					wait.Receive(t, "a run", begun)
 				}
 			}
-			wait.Until(t, "both have looked at the leases some times", func() bool {
+			wait.Until(t, "both have checked the leases several times", func() bool {
 				return clocks[0].reaps.Load() >= 12 && clocks[1].reaps.Load() >= 12
 			})
 

@@ -17,14 +17,14 @@ func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 			t.Helper()
 
 			if got, err := f.get(next); err != nil || got != value || asked != times {
-				t.Fatalf("got %d, %v after %d questions; want %d after %d", got, err, asked, value, times)
+				t.Fatalf("got %d, %v after %d reads; want %d after %d", got, err, asked, value, times)
 			}
 		}
 		want(1, 1)
 		time.Sleep(time.Second)
 		want(1, 1)
 		time.Sleep(time.Nanosecond)
-		// While one asks, and then fails, the others go on with what is known.
+		// While one caller reads and then fails, the others use the known value.
 		slow := make(chan error)
 
 		go func() {
@@ -38,7 +38,7 @@ func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 		want(1, 1)
 
 		if err := <-slow; err == nil {
-			t.Error("the caller that asked got no error")
+			t.Error("the caller whose read failed got no error")
 		}
 		want(1, 1)
 		time.Sleep(time.Second)

@@ -60,7 +60,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	return c.Enqueue(ctx, id, task)
 }
 
-// LastLook returns when a queue was last looked at.
+// LastLook returns when a queue was last polled.
 func (s *Server) LastLook(q Queue) time.Time { return s.dequeuer.LastPolls()[q] }
 
 // ProgressAt is Progress at another time.
@@ -74,7 +74,7 @@ func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
 	return s.sweepLedger(ctx, ahead)
 }
 
-// Pack packs the records of ended jobs whose time has come by then, counted from now.
+// Pack packs the records of ended jobs that are due by now plus ahead.
 func (s *Server) Pack(ctx context.Context, ahead time.Duration) error { return s.pack(ctx, ahead) }
 
 // SweepGhosts is the sweeper's comparison of a queue's lists.
@@ -94,10 +94,10 @@ func (s *Server) StopsTaking() <-chan struct{} { return s.taking.Done() }
 // Active counts the runs of this process.
 func (s *Server) Active() int { return len(s.active.allRuns()) }
 
-// AddHook lets a test change what the server sends, after everything else has.
+// AddHook adds a hook behind all hooks of the server.
 func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }
 
-// AddHook lets a test see and change what the client sends, after everything else has.
+// AddHook adds a hook behind all hooks of the client.
 func (c *Client) AddHook(h redis.Hook) { c.rdb.AddHook(h) }
 
 // Asynq's keys, by their names of v0.26.

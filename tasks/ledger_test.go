@@ -80,7 +80,7 @@ func TestLedgerForgetsUnwrittenJobsAndEndsSetAsideOnes(t *testing.T) {
 	}
 
 	if next := b.rdb.ZScore(ctx, tasks.LedgerKey, waiting).Val(); next <= float64(at.UnixMilli()) {
-		t.Error("a job that was looked at is due at once again")
+		t.Error("a job that was just checked is due again at once")
 	}
 	wait.Until(t, "the ledger holds only the job that waits", func() bool {
 		got := b.rdb.ZRange(ctx, tasks.LedgerKey, 0, -1).Val()

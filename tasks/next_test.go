@@ -11,7 +11,7 @@ import (
 	"presswork/tasks"
 )
 
-// choosing is a submission whose theme is to be chosen first.
+// choosing returns a submission whose first task chooses the theme.
 func choosing(t testing.TB) tasks.Submission {
 	t.Helper()
 	s := submission(t)
@@ -27,7 +27,7 @@ func choosing(t testing.TB) tasks.Submission {
 	return s
 }
 
-// choose is a handler that goes on with the conversion.
+// choose is a handler that continues with the conversion.
 func choose(ctx context.Context, run *tasks.Run, c tasks.Choice) error {
 	c.Convert.Theme = "nord"
 

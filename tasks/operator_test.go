@@ -281,7 +281,7 @@ func TestWorkersReportTheirJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := b.submit(t, submission(t))
-	wait.Until(t, "the worker tells of its run", func() bool {
+	wait.Until(t, "the worker reports its run", func() bool {
 		fleet, err := b.client.Fleet(t.Context())
 		if err != nil || len(fleet.Workers) != 1 {
 			return false
@@ -358,7 +358,7 @@ func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the worker tells of itself", func() bool {
+	wait.Until(t, "the worker reports itself", func() bool {
 		fleet, err := b.client.Fleet(t.Context())
 		return err == nil && len(fleet.Workers) == 1
 	})

@@ -14,7 +14,7 @@ import (
 	"presswork/tasks"
 )
 
-// webhookBody is what a webhook receives.
+// webhookBody is the body of a webhook.
 type webhookBody struct {
 	Type      string        `json:"type"`
 	Timestamp time.Time     `json:"timestamp"`

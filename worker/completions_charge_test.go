@@ -17,7 +17,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// breaks is a hook that breaks the first settlement, before Redis has it or after.
+// breaks is a hook that fails the first settlement before or after Redis receives it.
 type breaks struct {
 	after  bool
 	broken atomic.Bool

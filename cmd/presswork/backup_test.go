@@ -45,7 +45,7 @@ func (s site) put(t *testing.T, keys ...string) {
 	t.Helper()
 
 	for _, key := range keys {
-		if _, err := s.store.Put(t.Context(), key, strings.NewReader("what was put"), -1, storage.Attrs{}); err != nil {
+		if _, err := s.store.Put(t.Context(), key, strings.NewReader("content"), -1, storage.Attrs{}); err != nil {
 			t.Fatal(err)
 		}
 	}

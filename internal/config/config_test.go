@@ -134,7 +134,7 @@ func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
 	}
 
 	if !bytes.Equal(got, b.Bytes()) {
-		t.Error("docs/configuration.md is not what the code prints; `make generate` rewrites it")
+		t.Error("docs/configuration.md differs from the settings; `make generate` rewrites it")
 	}
 }
 

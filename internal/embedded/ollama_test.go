@@ -52,7 +52,7 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 
 	second := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
 	if err := second.Start(t.Context()); err != nil || second.child != nil {
-		t.Errorf("beside a running one: %v", err)
+		t.Errorf("with a running Ollama: %v", err)
 	}
 
 	if err := o.Stop(t.Context()); err != nil {

@@ -2,5 +2,5 @@ package guard
 
 import "net/netip"
 
-// Check shows tests what is said of an address that nothing resolved to.
+// Check calls check for an address without a host name.
 func (p *Policy) Check(ap netip.AddrPort) error { return p.check("", ap) }

@@ -30,7 +30,7 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 
 	if l, err := net.Listen("tcp", s.Addr()); err == nil {
 		l.Close()
-		t.Error("somebody else can have the port")
+		t.Error("another listener can take the port")
 	}
 	s.Close()
 	s.Close()

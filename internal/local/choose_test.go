@@ -73,7 +73,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	}
 
 	if !slices.Contains(stages, presswork.StageAnalyzing) {
-		t.Errorf("nobody was told of the analysis: %v", stages)
+		t.Errorf("the analysis was not reported: %v", stages)
 	}
 
 	for i, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {

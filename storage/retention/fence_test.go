@@ -294,6 +294,6 @@ func TestAStoreWithoutSpaceIsSwept(t *testing.T) {
 	sweep(t, keeper)
 
 	if _, err := k.store.Stat(t.Context(), "artifacts/old.pdf"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("what is past its retention was left in a full store: %v", err)
+		t.Errorf("an expired object stayed in a full store: %v", err)
 	}
 }

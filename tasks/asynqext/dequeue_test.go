@@ -58,12 +58,12 @@ func TestAPausedQueueIsNotDequeued(t *testing.T) {
 	}
 	waits := w.serve(t, nothing)
 	id := w.enqueue(t)
-	wait.Until(t, "the task is seen", func() bool { return waits.Load() > 0 })
-	at, before := time.Now(), waits.Load() // in this order: looks in between are not counted
-	wait.Until(t, "the queue is looked at again", func() bool { return waits.Load() >= before+3 })
+	wait.Until(t, "the queue is polled", func() bool { return waits.Load() > 0 })
+	at, before := time.Now(), waits.Load() // in this order, so that a poll in between does not count
+	wait.Until(t, "the queue is polled three more times", func() bool { return waits.Load() >= before+3 })
 
 	if took := time.Since(at); took < 2*pausedWait {
-		t.Errorf("a paused queue was looked at thrice within %s", took)
+		t.Errorf("a paused queue was polled three times within %s", took)
 	}
 
 	if state := w.state(t, id); state != "pending" {

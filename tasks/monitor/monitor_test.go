@@ -185,7 +185,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "the end") {
-		t.Errorf("tells too much: %s", body)
+		t.Errorf("the answer reveals a secret: %s", body)
 	}
 
 	if code, body := ask(

@@ -114,7 +114,7 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 		}
 
 		if _, err := ReadBegun(reply); LostCause(err) == nil {
-			t.Errorf("a job that is not there, or has another task, has begun: %v", err)
+			t.Errorf("a dequeue began a job that does not exist or has another task: %v", err)
 		}
 	}
 

@@ -28,7 +28,7 @@ func TestRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := stream.Call{ID: tasks.NewID(), Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
-	// Left before it began.
+	// The caller leaves before the call begins.
 	first := b.call(t, c)
 	first.Close()
 	b.abandon(t, first.ID)
@@ -50,7 +50,7 @@ func TestRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	)
 	second := b.call(t, c)
 	begun(t, second)
-	// Left while it ran.
+	// The caller leaves while the call runs.
 	second.Close()
 	b.abandon(t, second.ID)
 	wait.Receive(t, "the run ends", ended)
@@ -61,11 +61,11 @@ func TestRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	)
 
 	if got := whole(t, b.call(t, c)); got != "1" {
-		t.Errorf("the retry heard %q", got)
+		t.Errorf("the retry received %q", got)
 	}
 
 	if len(runs) != 2 {
-		t.Errorf("%d runs, want one that was left and one that was heard", len(runs))
+		t.Errorf("%d runs, want one abandoned and one answered run", len(runs))
 	}
 }
 
@@ -80,7 +80,7 @@ func TestACallThatCannotBeEnqueuedIsForgotten(t *testing.T) {
 	b.queue.setBroken(nil)
 
 	if got := whole(t, b.call(t, c)); got != "1" {
-		t.Errorf("the retry heard %q", got)
+		t.Errorf("the retry received %q", got)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 	answer := b.call(t, c)
 	speak <- "begun"
 	begun(t, answer)
-	// The one leaves as the other comes, over and over: the subscription stays.
+	// Replace the waiter again and again; the subscription must stay.
 	for range 20 {
 		next := make(chan *stream.Answer, 1)
 		go func() { next <- b.call(t, c) }()
@@ -140,9 +140,9 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		concurrency int
-		// unheard: the run does not know yet that it was left.
-		unheard bool
-	}{"beside the run that ends": {2, false}, "after it": {1, false}, "before it knows": {1, true}} {
+		// unaware is set if the run does not know yet that its callers have left.
+		unaware bool
+	}{"while the run ends": {2, false}, "after its end": {1, false}, "before it notices": {1, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -158,14 +158,14 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 					return err
 				}
 
-				if !tc.unheard {
+				if !tc.unaware {
 					<-ctx.Done()
 				}
 				close(leaves)
 				<-goes
 
 				if err := run.Finish([]byte("late")); err == nil {
-					t.Error("the run that was left has written into the answer of the retry")
+					t.Error("the abandoned run has written into the answer of the retry")
 				}
 
 				return nil
@@ -176,7 +176,7 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 			begun(t, first)
 			first.Close()
 
-			if tc.unheard {
+			if tc.unaware {
 				b.rdb.HSet(t.Context(), stream.CallKey(first.ID), "state", "left")
 			} else {
 				b.abandon(t, first.ID)
@@ -193,10 +193,10 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 			}
 
 			if got := whole(t, retry); got != "1" {
-				t.Errorf("the retry heard %q", got)
+				t.Errorf("the retry received %q", got)
 			}
 			end()
-			// The end of the first run leaves the answer alone.
+			// The end of the first run must not change the answer.
 			if got := whole(t, b.call(t, c)); got != "1" || attempts.Load() != 2 {
 				t.Errorf("joined later: %q after %d runs", got, attempts.Load())
 			}

@@ -19,10 +19,10 @@ import (
 	"presswork/tasks/stream"
 )
 
-// leftChannel is where the clients of these tests publish which calls were left.
+// leftChannel is the channel on which clients publish runs without callers.
 const leftChannel = "test:left"
 
-// inputChannel is the same for calls that have an input.
+// inputChannel is the channel for calls that have an input.
 const inputChannel = "test:input"
 
 // bundle has what most tests need: a Redis, a client, a second connection to inspect keys, and a queue instead of
@@ -34,12 +34,12 @@ type bundle struct {
 	queue   *queue
 }
 
-// queue has each task once.
+// queue holds each task at most once.
 type queue struct {
 	tasks chan string
 	mu    sync.Mutex
 	out   map[string]bool
-	// broken is what enqueue returns, when it is set.
+	// broken is the error of enqueue; nil for none.
 	broken error
 }
 

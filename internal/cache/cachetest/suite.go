@@ -56,7 +56,7 @@ func Run(
 		return &harness{t, c}, clock
 	}
 
-	t.Run("what was put is got, by kind and key", func(t *testing.T) {
+	t.Run("a stored value is returned by kind and key", func(t *testing.T) {
 		h, _ := start(t, cache.Options{})
 		h.missing(cache.Analysis, "a")
 		h.put(cache.Analysis, "a", `{"x":1}`)
@@ -84,7 +84,7 @@ func Run(
 		h.missing(cache.Theme, "a")
 	})
 
-	t.Run("what comes from the future is not served", func(t *testing.T) {
+	t.Run("a value from the future is not served", func(t *testing.T) {
 		h, clock := start(t, cache.Options{})
 		h.put(cache.Analysis, "a", "1")
 		clock.Move(-time.Minute)
@@ -153,7 +153,7 @@ func Run(
 		}
 	})
 
-	t.Run("clean takes what is too old, clear everything", func(t *testing.T) {
+	t.Run("Clean removes expired entries and Clear all", func(t *testing.T) {
 		h, clock := start(t, cache.Options{TTL: map[cache.Kind]time.Duration{cache.Analysis: time.Hour}})
 		for i := range 5 {
 			h.put(cache.Analysis, fmt.Sprint(i), "1")
@@ -217,7 +217,7 @@ func Run(
 		}
 	})
 
-	t.Run("many at once", func(t *testing.T) {
+	t.Run("parallel calls", func(t *testing.T) {
 		h, clock := start(t, cache.Options{MaxEntries: 50})
 		caches := []cache.Cache{h.c}
 
@@ -256,7 +256,7 @@ func Run(
 	if again == nil {
 		return
 	}
-	t.Run("another process sees it, and the counts", func(t *testing.T) {
+	t.Run("another process sees entries and counts", func(t *testing.T) {
 		h, clock := start(t, cache.Options{})
 		h.put(cache.Theme, "a", `"nord"`)
 		h.has(cache.Theme, "a", `"nord"`)
@@ -273,7 +273,7 @@ func Run(
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("a shorter time to live counts for what is there", func(t *testing.T) {
+	t.Run("a shorter time to live applies to stored values", func(t *testing.T) {
 		h, clock := start(t, cache.Options{})
 		h.put(cache.Theme, "a", "1")
 

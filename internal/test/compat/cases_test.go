@@ -64,7 +64,7 @@ var cases = []struct{ id, what string }{
 // client is a program that prints rows.
 type client struct {
 	name string
-	// of says whose version stands in the table: a package of npm or PyPI, or a
+	// of names the package whose version is in the table: of npm or PyPI, or a
 	// module.
 	of  string
 	run func(tools string) (dir string, command []string)

@@ -36,7 +36,7 @@ func enginesDir(t *testing.T) string {
 	return dir
 }
 
-// engine starts a model server beside Presswork, and returns its base address.
+// engine starts a model server and returns its base address.
 func engine(t *testing.T, program, model string) string {
 	t.Helper()
 	const host = "127.0.0.1"
@@ -76,7 +76,7 @@ func catalogue(t *testing.T, entry string, args ...any) string {
 	return path
 }
 
-// completion is what the tests read of an answer.
+// completion has the fields of an answer that the tests read.
 type completion struct {
 	Choices []struct {
 		Message      struct{ Content string }

@@ -17,8 +17,8 @@ import (
 
 const apiKey = "key-of-the-description"
 
-// described is a running server, its own description in a file, and the tools
-// to judge it with.
+// described is a running server with its OpenAPI description in a file and the tools that
+// check it.
 type described struct {
 	tools, dir, file, base string
 }
@@ -78,7 +78,7 @@ func TestTheServedDescription(t *testing.T) {
 		d.run(t, "python3", "-m", "openapi_spec_validator", d.file)
 		d.node(t, "@redocly/cli/bin/cli.js", "lint", "--config", sources+"/redocly.yaml", d.file)
 	})
-	t.Run("makes a client in Python", func(t *testing.T) {
+	t.Run("generates a client in Python", func(t *testing.T) {
 		d.run(
 			t,
 			"python3",
@@ -97,7 +97,7 @@ func TestTheServedDescription(t *testing.T) {
 		)
 		d.run(t, "python3", sources+"/client.py")
 	})
-	t.Run("makes types in TypeScript", func(t *testing.T) {
+	t.Run("generates types in TypeScript", func(t *testing.T) {
 		program, err := os.ReadFile(sources + "/client.ts")
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestTheServedDescription(t *testing.T) {
 		)
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
-	t.Run("is kept", func(t *testing.T) {
+	t.Run("matches the responses", func(t *testing.T) {
 		// Left out are rules that a schema cannot express. A content of blanks is refused, an empty parameter
 		// counts as absent, and DELETE cancels a job, which stays.
 		d.run(

@@ -81,7 +81,7 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 	return b.Bytes()
 }
 
-// version reads what is installed.
+// version returns the installed version of a package.
 func version(t *testing.T, tools string, c client) string {
 	t.Helper()
 	dir, command := c.run(tools)

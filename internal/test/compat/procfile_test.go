@@ -115,6 +115,6 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	}
 	if strings.Contains(said(), "connection refused") &&
 		strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
-		t.Error("somebody missed Redis or the store at the end")
+		t.Error("a process lost Redis or the store before it had drained")
 	}
 }

@@ -73,7 +73,7 @@ func TestTheOperatorsPageIsAccessible(t *testing.T) {
 
 var sizes = [][2]int{{1440, 900}, {820, 1100}, {390, 844}}
 
-// inspect has axe look at what is shown.
+// inspect checks the shown page with axe.
 func inspect(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, dark bool) {
 	t.Helper()
 	// Evaluated, not injected: the page's policy allows no script of others.

@@ -109,7 +109,7 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // what the page left running
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // the processes that the tutorial left running
 		in.Close()
 		cmd.Wait()
 	})
@@ -120,7 +120,7 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 	return &shell{t, in, bufio.NewReader(out)}
 }
 
-// run returns what a command prints, and its exit status.
+// run returns the output and the exit status of a command.
 func (s *shell) run(command string) (output string, status string) {
 	s.t.Helper()
 	const end = "the-end-of-a-command"

@@ -17,7 +17,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// transcript is what the tests read of verbose_json.
+// transcript has the fields of verbose_json that the tests read.
 type transcript struct {
 	Text     string
 	Duration float64

@@ -37,9 +37,9 @@ func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
 		len(a.Keywords) != 1 {
 		t.Errorf("the job's analysis is %+v", a)
 	}
-	// The same text is not read twice.
+	// The model is asked only once about the same text.
 	if a := analyzed(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
-		t.Errorf("%+v after %d questions", a, len(upstream.Requests()))
+		t.Errorf("%+v after %d requests to the model", a, len(upstream.Requests()))
 	}
 
 	if _, _, usage := c.Do(
@@ -79,7 +79,7 @@ func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
 	}
 }
 
-// More documents than there are slots wait for a model that does not answer.
+// More documents than slots wait for a model that does not answer.
 func TestAHangingModelHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -121,7 +121,7 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 	}
 }
 
-// analyzed is what POST /api/analysis says of the supper.
+// analyzed returns the answer of POST /api/analysis for the text supper.
 func analyzed(t *testing.T, c *e2e.Client) (a finding.Analysis) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"content": supper})

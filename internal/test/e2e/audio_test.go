@@ -338,7 +338,7 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the fourth part is sent", func() bool { return len(server.Recordings()) == 4 })
-	wait.Until(t, "the job tells of its parts", func() bool {
+	wait.Until(t, "the job reports its parts", func() bool {
 		job := c.Job(accepted.JobID)
 		return job.Kind == presswork.KindTranscription && job.Stage == presswork.StageTranscribing && job.Progress > 10
 	})

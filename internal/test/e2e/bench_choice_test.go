@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BenchmarkThemeChoice tells what --ai-theme costs a run that has no cache yet,
+// BenchmarkThemeChoice measures the cost of --ai-theme for a run without a cache
 // and one whose cache has the answer, in pairs of runs.
 func BenchmarkThemeChoice(b *testing.B) {
 	const rounds = 15

@@ -134,7 +134,7 @@ func benchModels(b *testing.B, base string, names ...string) string {
 	return path
 }
 
-// BenchmarkCompletions tells what the way through API, Redis and worker adds to
+// BenchmarkCompletions measures how much time API, Redis and worker add to
 // the same model asked directly, in blocks that alternate.
 func BenchmarkCompletions(b *testing.B) {
 	const blocks, rounds, model = 3, 3, "stamps:100@50"

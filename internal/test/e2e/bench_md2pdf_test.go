@@ -156,7 +156,7 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 	}
 }
 
-// BenchmarkPrintOptions tells what tags, a table of contents and PDF/A cost, on
+// BenchmarkPrintOptions measures the cost of tags, a table of contents and PDF/A, on
 // a document of some forty pages printed by one process each.
 func BenchmarkPrintOptions(b *testing.B) {
 	const rounds = 5

@@ -82,13 +82,13 @@ func machine(address string) error {
 	return server.Stop(context.Background())
 }
 
-// hosts are network namespaces on one bridge, each with an address of its own.
+// hosts are network namespaces on one bridge. Each has its own address.
 type hosts struct {
 	address string // of the bridge, where Redis listens; loopback where namespaces are not allowed
 	names   []string
 }
 
-// kind says what the machines are.
+// kind names the machines.
 func (h *hosts) kind() string {
 	if len(h.names) == 0 {
 		return "processes"
@@ -178,7 +178,7 @@ func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func())
 	}
 }
 
-// redisCost is what a Redis has spent since its start.
+// redisCost is the work of a Redis since its start.
 type redisCost struct {
 	cpu      time.Duration
 	commands int64 // those of scripts included
@@ -217,7 +217,7 @@ func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	return c
 }
 
-// since tells the cost of each of n jobs.
+// since returns the cost of each of n jobs since an earlier measurement.
 func (c redisCost) since(before redisCost, n int) string {
 	each := func(x int64) float64 { return float64(x) / float64(n) }
 

@@ -34,8 +34,8 @@ func small(n int) string {
 	return b.String()
 }
 
-// convert runs a document end to end: submitted, watched over server-sent
-// events until it is done, downloaded.
+// convert submits a document, watches its server-sent events to the end, and downloads the
+// result.
 func convert(b *testing.B, c *e2e.Client, content string) []byte {
 	b.Helper()
 	_, _, log := c.Do("GET", c.Submit(e2e.Submission{Content: content}).EventsURL, "", nil)
@@ -50,8 +50,8 @@ func convert(b *testing.B, c *e2e.Client, content string) []byte {
 	return c.Download(presswork.Job{Artifact: e.Artifact})
 }
 
-// throughput converts so many documents, eight at a time, and returns how many a
-// second; next is the number of the last one so far.
+// throughput converts count documents, eight at a time, and returns the number per second.
+// next is the number of the last document so far.
 func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func(n int) string) float64 {
 	b.Helper()
 
@@ -118,8 +118,8 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 	}
 }
 
-// BenchmarkIdenticalDocument prints a document that was printed before: by the one
-// request that answers with the PDF, and submitted, watched and downloaded.
+// BenchmarkIdenticalDocument prints a document again: with one request that returns the PDF,
+// and with three requests that submit, watch and download it.
 func BenchmarkIdenticalDocument(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	convert(b, c, small(1))
@@ -173,7 +173,7 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 
 func BenchmarkCostAgainstSize(b *testing.B) {
 	_, c := e2e.Serve(b, map[string]string{"WORKERS": "1"})
-	// One section of long() is about a page; the exact count is read off.
+	// One section of long() is about a page. The benchmark reads the exact number of pages.
 	measure := func(seed string, sections int) (pages int, took time.Duration) {
 		doc := long(seed, sections)
 		began := time.Now()
@@ -198,7 +198,7 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 				}
 			}
 			line = append(line, fmt.Sprintf("%d pages %s", pages, best.Round(time.Millisecond)))
-			// Linear from ten pages on: below, the fixed cost is most of it.
+			// Compare from ten pages on: for fewer pages the fixed cost dominates.
 			if each := best.Seconds() / float64(pages); sections == 15 {
 				perPage = each
 			} else if sections > 15 {
@@ -252,10 +252,10 @@ func BenchmarkBigSources(b *testing.B) {
 	}
 }
 
-// benchFleet is an API node alone on a Redis and a MinIO.
+// benchFleet starts an API node without workers, with a Redis and a MinIO.
 func benchFleet(b *testing.B) (*e2e.Fleet, string) {
 	e2e.Binary(b)
-	// Durable as a fleet's Redis must be: every write synced.
+	// As in a fleet, Redis syncs every write.
 	url := redistest.StartDurable(b).Address
 	s3 := storagetest.StartMinIO(b)
 
@@ -322,8 +322,8 @@ func BenchmarkSubmission(b *testing.B) {
 	}
 }
 
-// openLoop calls do at a fixed rate, whether or not earlier calls have ended,
-// and measures each from the moment it was due.
+// openLoop calls do at a fixed rate, whether or not earlier calls have ended. It measures
+// each call from its scheduled time.
 func openLoop(b *testing.B, rate int, length time.Duration, do func() error) string {
 	b.Helper()
 	var mu sync.Mutex

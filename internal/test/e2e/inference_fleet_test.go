@@ -251,6 +251,6 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 ||
 		usage.Data[0].CompletionTokens < 20 ||
 		usage.Data[0].CompletionTokens > heard+5 {
-		t.Errorf("%d tokens were heard; the ledger says %s", heard, body)
+		t.Errorf("the client received %d tokens; the ledger has %s", heard, body)
 	}
 }

@@ -81,7 +81,7 @@ func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
 
 	for door, answer := range seen {
 		if strings.Contains(answer, said) || strings.Contains(answer, filepath.Base(broken)) {
-			t.Errorf("%s tells what only the log may: %s", door, answer)
+			t.Errorf("%s reveals text that belongs into the log only: %s", door, answer)
 		}
 	}
 

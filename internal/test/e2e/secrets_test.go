@@ -55,7 +55,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 
 	log := node.Log()
 	if !strings.Contains(log, `"msg":"job finished"`) || !strings.Contains(log, `"level":"DEBUG"`) {
-		t.Fatalf("the log is not what it is to be: %.2000s", log)
+		t.Fatalf("the log lacks the expected lines: %.2000s", log)
 	}
 
 	for what, secret := range secrets {

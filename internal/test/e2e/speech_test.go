@@ -210,7 +210,7 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the engine hears the recording", func() bool { return len(server.Recordings()) > heard })
+	wait.Until(t, "the engine receives the recording", func() bool { return len(server.Recordings()) > heard })
 
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func planned(stream bool, cells ...string) []byte {
 	return b
 }
 
-// executed is what a message or delta tells of built-in tools.
+// executed has the calls of built-in tools in a message or delta.
 type executed struct {
 	Name        string
 	Output      string
@@ -130,7 +130,7 @@ func TestAModelSearchesAndReads(t *testing.T) {
 	}
 }
 
-// offered waits until the workers have told of their tools.
+// offered waits until the workers have reported their tools.
 func offered(t *testing.T, c *e2e.Client) {
 	t.Helper()
 	wait.Until(t, "code_interpreter is offered", func() bool {
@@ -256,7 +256,7 @@ func TestAKilledCompletionWorkerEndsItsSessions(t *testing.T) {
 
 	req.Header.Set("Content-Type", "application/json")
 	go func() {
-		if res, err := c.HTTP.Do(req); err == nil { // nobody is left to answer it
+		if res, err := c.HTTP.Do(req); err == nil { // no worker is left to answer it
 			res.Body.Close()
 		}
 	}()

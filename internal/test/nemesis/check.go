@@ -62,14 +62,14 @@ func (c *checker) accepted() {
 		case job.Status == presswork.Failed && !c.unlucky(e, job):
 			c.complain("job %d (%s, %s) failed: %+v", e.Job, e.Kind, id, job.Error)
 		case job.Status == presswork.Cancelled && e.Kind != "cancelled":
-			c.complain("job %d (%s, %s) was cancelled by nobody", e.Job, e.Kind, id)
+			c.complain("job %d (%s, %s) was cancelled, but no caller requested that", e.Job, e.Kind, id)
 		}
 	}
 
 	for id, job := range c.w.Jobs {
 		if !job.Status.Terminal() {
 			if _, known := c.number[id]; !known {
-				c.complain("job %s, whose caller had no answer, is %s", id, job.Status)
+				c.complain("job %s, whose caller got no response, is %s", id, job.Status)
 			}
 		}
 	}
@@ -303,7 +303,7 @@ func (c *checker) completions() {
 
 		if has.Tokens < n.tokens-missing*scriptSaid || has.Tokens > min(n.tokens+n.open*scriptSaid, c.w.Sent[model]) {
 			c.complain(
-				"the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model "+
+				"the ledger has %d tokens of %s; callers of complete answers received %d, %d were incomplete, and the model "+
 					"has sent %d",
 				has.Tokens,
 				model,

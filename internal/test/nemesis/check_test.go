@@ -10,7 +10,7 @@ import (
 	"presswork/internal/test/nemesis"
 )
 
-// fine is a history without a fault in it, and the world that it leaves.
+// fine returns a history without a broken promise and the state that it leaves.
 func fine() ([]nemesis.Entry, nemesis.World) {
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	entries := []nemesis.Entry{
@@ -86,7 +86,7 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 		Index:  []string{"artifacts/A.pdf", "sources/A/A/content.md"},
 		Ledger: map[string]nemesis.Use{"m": {Requests: 1, Tokens: 30}, "ears": {Requests: 1, Seconds: 3}},
 		Asked:  map[string]int64{"m": 2},
-		Sent:   map[string]int64{"m": 40}, // of an answer before, that nobody heard
+		Sent:   map[string]int64{"m": 40}, // including an earlier answer that no caller received
 		Tabs:   map[string]int{"worker1 documents": 2, "worker1 pages": 1},
 	}
 }
@@ -95,7 +95,7 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 	t.Parallel()
 
 	if got := nemesis.Check(fine()); len(got) > 0 {
-		t.Fatalf("nothing is wrong, and it complains: %q", got)
+		t.Fatalf("the checker complains about a correct history: %q", got)
 	}
 	job := func(id string, change func(*presswork.Job)) func([]nemesis.Entry, *nemesis.World) {
 		return func(_ []nemesis.Entry, w *nemesis.World) {
@@ -117,45 +117,45 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 		"a failed job": {job("C", func(j *presswork.Job) {
 			j.Status, j.Error = presswork.Failed, &fault.Error{Code: fault.RenderFailed}
 		}), "failed"},
-		"a job taken for a murderer": {func(_ []nemesis.Entry, w *nemesis.World) {
+		"a job that seems to kill its workers": {func(_ []nemesis.Entry, w *nemesis.World) {
 			at := time.Now()
 			w.Jobs["C"] = presswork.Job{
 				ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
 				Error: &fault.Error{Code: fault.RenderFailed, Message: "the worker died 3 times on this document"},
 			}
 		}, "the worker died 3 times"},
-		"a cancelled job":           {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
-		"a doubled job":             {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
-		"two ids for one key":       {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
-		"no artifact":               {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
-		"two artifacts":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
-		"an orphaned artifact":      {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
-		"an artifact of none":       {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
-		"a wrong artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
-		"a forgotten source":        {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
-		"a gap in a log":            {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
-		"two ends":                  {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
-		"a watcher's gap":           {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
-		"a watcher's double":        {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
-		"a watcher left alone":      {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
-		"no webhook":                {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
-		"two webhooks":              {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
-		"a lying webhook":           {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
-		"a lost token":              {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
-		"an uncounted request":      {uses("m", nemesis.Use{}), "the ledger has 0 completions of m"},
-		"a request counted twice":   {uses("m", nemesis.Use{Requests: 2, Tokens: 30}), "the ledger has 2 completions of m"},
-		"an uncounted token":        {uses("m", nemesis.Use{Requests: 1, Tokens: 29}), "the ledger has 29 tokens of m"},
-		"tokens of nobody":          {uses("m", nemesis.Use{Requests: 1, Tokens: 31}), "the ledger has 31 tokens of m"},
-		"an uncounted recording":    {uses("ears", nemesis.Use{}), "the ledger has 0 transcriptions"},
-		"a recording counted twice": {uses("ears", nemesis.Use{Requests: 2, Seconds: 6}), "the ledger has 2 transcriptions"},
-		"seconds of nobody":         {uses("ears", nemesis.Use{Requests: 1, Seconds: 6}), "1 transcriptions and 6 seconds"},
-		"a leaked tab":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 documents"] = 3 }, "tabs outlive their documents in worker1 documents: 3 of 2"},
-		"a leaked page":             {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = 2 }, "worker1 pages: 2 of 1"},
-		"tabs that nobody knows":    {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = -1 }, "worker1 pages: -1 of 1"},
-		"a ghost":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
-		"a stray":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
-		"a status that falls":       {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
-		"an old answer":             {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
+		"a cancelled job":               {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "was cancelled, but no caller"},
+		"a doubled job":                 {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
+		"two ids for one key":           {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
+		"no artifact":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
+		"two artifacts":                 {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
+		"an orphaned artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
+		"an artifact without a job":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
+		"a wrong artifact":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
+		"a forgotten source":            {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
+		"a gap in a log":                {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
+		"two ends":                      {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
+		"a watcher's gap":               {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
+		"a watcher's double":            {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
+		"a watcher without the end":     {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
+		"no webhook":                    {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
+		"two webhooks":                  {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
+		"a webhook with a wrong status": {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
+		"a lost token":                  {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
+		"an uncounted request":          {uses("m", nemesis.Use{}), "the ledger has 0 completions of m"},
+		"a request counted twice":       {uses("m", nemesis.Use{Requests: 2, Tokens: 30}), "the ledger has 2 completions of m"},
+		"an uncounted token":            {uses("m", nemesis.Use{Requests: 1, Tokens: 29}), "the ledger has 29 tokens of m"},
+		"tokens without a caller":       {uses("m", nemesis.Use{Requests: 1, Tokens: 31}), "the ledger has 31 tokens of m"},
+		"an uncounted recording":        {uses("ears", nemesis.Use{}), "the ledger has 0 transcriptions"},
+		"a recording counted twice":     {uses("ears", nemesis.Use{Requests: 2, Seconds: 6}), "the ledger has 2 transcriptions"},
+		"seconds without a caller":      {uses("ears", nemesis.Use{Requests: 1, Seconds: 6}), "1 transcriptions and 6 seconds"},
+		"a leaked tab":                  {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 documents"] = 3 }, "tabs outlive their documents in worker1 documents: 3 of 2"},
+		"a leaked page":                 {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = 2 }, "worker1 pages: 2 of 1"},
+		"an unknown number of tabs":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = -1 }, "worker1 pages: -1 of 1"},
+		"a ghost":                       {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
+		"a stray":                       {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
+		"a status that falls":           {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
+		"an old answer":                 {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
 		"a job that comes back": {
 			func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
 			"job 2 (B): its answers fit no order",

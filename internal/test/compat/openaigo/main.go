@@ -33,7 +33,7 @@ type row struct {
 	Without string `json:"without,omitempty"`
 }
 
-// failed is what a case panics with.
+// failed is the panic value of a failed case.
 type failed string
 
 func check(ok bool, format string, args ...any) {

@@ -121,7 +121,7 @@ var wire = map[string]func(){
 				err,
 				counts,
 			)
-			check(!strings.Contains(refused(err).RawJSON(), "127.0.0.1"), "it tells an internal address")
+			check(!strings.Contains(refused(err).RawJSON(), "127.0.0.1"), "the error reveals an internal address")
 		}
 	},
 	"F45": func() {
@@ -134,7 +134,7 @@ var wire = map[string]func(){
 		time.Sleep(5 * time.Second) // the server checks every few seconds whether the client is connected
 		stream.Close()
 		must(complete(ask("narrow")))
-		check(len(asked("hang-once")) == 2, "what nobody waits for reached the model")
+		check(len(asked("hang-once")) == 2, "a request without a caller reached the model")
 	},
 	"F46": func() {
 		for len(asked("hang")) == 0 { // the request must arrive before it can be abandoned
