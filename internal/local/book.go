@@ -50,7 +50,7 @@ func (c *Converter) book(
 		Filename: nameOf(in.Path),
 		Path:     book.Settings[0],
 		Folder:   ".",
-		Asset:    files.open,
+		Asset:    files.openImage,
 		Include:  files.include,
 		Warnings: book.Warnings,
 	}
@@ -82,12 +82,12 @@ func (c *Converter) chapters(
 		}
 		part.Folder = path.Dir(e.File)
 		files := c.bookAssets(own, part.Folder, sources)
-		part.Asset, part.Include = files.open, files.include
+		part.Asset, part.Include = files.openImage, files.include
 		sources.add(filepath.Join(own.path, filepath.FromSlash(e.File)))
 
 		content, err := Waiting(ctx, func() ([]byte, error) { return readUpTo(own.root.FS(), e.File, maxSource) })
 		if err != nil {
-			return inFile(e.File, err)
+			return withFile(e.File, err)
 		}
 		part.Content = content
 
@@ -101,7 +101,7 @@ func (c *Converter) chapters(
 
 		found, err := readNotebook(e.File, &part)
 		if err != nil {
-			return inFile(e.File, err)
+			return withFile(e.File, err)
 		}
 		d.Warnings = append(d.Warnings, named(e.File, found)...)
 		d.Parts = append(d.Parts, part)
