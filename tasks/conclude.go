@@ -32,6 +32,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	v := verdictOn(err)
 
 	age := s.clock.Now().Sub(run.Record.CreatedAt)
+
 	exhausted := v == countedRetry && tried >= h.retries || v == uncountedRetry && age > maxPatience
 	if v == final || exhausted {
 		// The run's context may have ended, and its result must still be written.

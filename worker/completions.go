@@ -248,7 +248,7 @@ func (c *Completions) rerank(ctx context.Context, job inference.Job, emit emitFr
 	return result, emit(inference.Frame{Ranking: ranking}, true)
 }
 
-// Own completes a request of the program itself, without the queue and its limits. The usage is recorded
+// CompleteInternal completes a request of the program itself, without the queue and its limits. The usage is recorded
 // in the ledger under key. Errors: *inference.Error.
 func (c *Completions) CompleteInternal(
 	ctx context.Context,

@@ -169,6 +169,7 @@ func (k *Keeper) claimStore(ctx context.Context) error {
 				"error",
 				err,
 			)
+
 			return nil
 		}
 		// Check again: another node of this deployment may be about to create or renew the fence.
