@@ -164,6 +164,10 @@ func TestAuthorsOfAPaperHaveTheirAffiliations(t *testing.T) {
 			"author: [{name: A, orcid: \"https://orcid.org/0000-0002-1825-0097\"}]\n",
 			`<p class="affiliation">A: ORCID <a href="https://orcid.org/0000-0002-1825-0097">0000-0002-1825-0097</a></p>`,
 		},
+		"a note after the name": {
+			"authors:\n- name: A. Lee*^[Corresponding author.]\n- name: Bo\n",
+			`<p class="authors">A. Lee, Bo</p>` + "\n" + `<p class="affiliation">A. Lee: Corresponding author.</p>`,
+		},
 		"keywords": {
 			"abstract: Text.\nkeywords: [a, b & c]\n",
 			"<p>Text.</p>\n<p class=\"keywords\"><strong>Keywords:</strong> a, b &amp; c</p>\n</div>",

@@ -45,7 +45,7 @@ func authorsOf(matter metadata.FrontMatter, author string) []metadata.Author {
 
 	for _, a := range matter.Authors {
 		names = append(names, a.Name)
-		more = more || len(a.Affiliations) > 0 || a.ORCID != ""
+		more = more || len(a.Affiliations) > 0 || a.ORCID != "" || a.Note != ""
 	}
 
 	if !more || pdffile.OneLine(strings.Join(names, ", ")) != author {
@@ -188,8 +188,8 @@ func (t titleBlock) lines() string {
 	return w.Raw("</div>\n").String()
 }
 
-// writeAuthors writes the names of the authors, then their affiliations and ORCIDs on lines of their own. Numbers
-// lead from a name to its affiliations if there are several.
+// writeAuthors writes the names of the authors, then their affiliations, notes and ORCIDs on lines of their own.
+// Numbers lead from a name to its affiliations if there are several.
 func (t titleBlock) writeAuthors(w *markup.Writer) {
 	if len(t.authors) == 0 {
 		w.Line("p", t.author, "class", "authors")
@@ -233,6 +233,10 @@ func (t titleBlock) writeAuthors(w *markup.Writer) {
 	}
 
 	for _, a := range t.authors {
+		if a.Note != "" {
+			w.Line("p", a.Name+": "+a.Note, "class", "affiliation")
+		}
+
 		if a.ORCID != "" {
 			w.Open("p", "class", "affiliation").Text(a.Name + ": ORCID ")
 			w.Element("a", a.ORCID, "href", "https://orcid.org/"+a.ORCID).Close("p").Raw("\n")

@@ -273,7 +273,7 @@ func (m *FrontMatter) take(key, option string, v any) error {
 			return errors.New("it must be a name, or a list of names or of maps with a name")
 		}
 		m.takeAuthors(v)
-		v = strings.Join(people, ", ")
+		v, _ = withoutNote(strings.Join(people, ", "))
 	case option == "keywords" && !isText:
 		v = words(v)
 	case key == "css" && isText && !strings.Contains(text, "{"):

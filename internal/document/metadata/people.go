@@ -16,9 +16,24 @@ type Author struct {
 	Affiliations []string
 	// ORCID is the identifier of the author without an address, such as 0000-0002-1825-0097; "" for none.
 	ORCID string
+	// Note is a remark that JOSS writes as a note after the name, such as "Corresponding author."; "" for none.
+	Note string
 }
 
-var orcid = regexp.MustCompile(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
+var (
+	orcid = regexp.MustCompile(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
+	// nameNote matches a note of Markdown after a name, and an asterisk before it: "A. Lee*^[Corresponding author.]".
+	nameNote = regexp.MustCompile(`[ \t]*\\?\*?\^\[([^\]\n]{0,200})\]`)
+)
+
+// withoutNote returns a name without its note, and the note.
+func withoutNote(name string) (_, note string) {
+	if m := nameNote.FindStringSubmatch(name); m != nil {
+		note = strings.TrimSpace(m[1])
+	}
+
+	return strings.TrimSpace(nameNote.ReplaceAllString(name, "")), note
+}
 
 // takeAuthors takes the authors in the forms of Quarto, MyST and JOSS: maps with a name, affiliations and an
 // ORCID. They refer to entries of "affiliations" by an id or a number; resolveAffiliations replaces these.
@@ -30,8 +45,8 @@ func (m *FrontMatter) takeAuthors(v any) {
 	m.Authors = nil
 
 	for _, item := range list {
-		a := Author{Name: word(item)}
-		if a.Name == "" {
+		a := Author{}
+		if a.Name, a.Note = withoutNote(word(item)); a.Name == "" {
 			continue
 		}
 
