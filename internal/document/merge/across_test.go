@@ -196,7 +196,7 @@ func TestFirstDocumentDecidesForAll(t *testing.T) {
 func TestNumbersContinueInABook(t *testing.T) {
 	t.Parallel()
 
-	o := markdown.Options{NumberHeadings: true}
+	o := markdown.Options{NumberHeadings: true, Folder: "."}
 	deeper, part := o, o
 	deeper.Shift, part.BookPart = 1, true
 

@@ -111,6 +111,8 @@ type mergedPart struct {
 	name string
 	// place is Options.Place of its source.
 	place func(line int) string
+	// inBook reports whether the part is a chapter or a heading of a book.
+	inBook bool
 	// start is the anchor for links to the part as a whole.
 	start string
 	// ids maps the anchors in the part's source to their final names.
@@ -156,7 +158,14 @@ func (m *merger) parseEach(ctx context.Context, parse Parser, sources []Source) 
 
 // add appends a part and gives its anchors names that no other part has.
 func (m *merger) add(s Source, document markdown.Document) {
-	p := mergedPart{Document: document, path: s.Path, name: s.name(), place: s.Options.Place, ids: map[string]string{}}
+	p := mergedPart{
+		Document: document,
+		path:     s.Path,
+		name:     s.name(),
+		place:    s.Options.Place,
+		inBook:   s.Options.Folder != "",
+		ids:      map[string]string{},
+	}
 	block.EachTag(document.HTML, func(t *html.Token) bool {
 		for _, a := range t.Attr {
 			if a.Key == "id" && p.ids[a.Val] == "" {

@@ -54,9 +54,9 @@ func (m *merger) merged() markdown.Document {
 	return whole
 }
 
-// isHeading reports whether a part is only a heading, which stands above the next part.
+// isHeading reports whether a part of a book is only a heading, which stands above the next part.
 func (p mergedPart) isHeading() bool {
-	return len(p.Blocks) == 1 && p.Blocks[0].Kind == block.Heading
+	return p.inBook && len(p.Blocks) == 1 && p.Blocks[0].Kind == block.Heading
 }
 
 // renamed returns the HTML of a part with the final names of anchors. Broken are the links to
