@@ -122,30 +122,12 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	}
 
 	if r.Status == presswork.Failed {
-		if err := o.settleFailed(ctx, r); err != nil {
+		if err := o.addDeadLetter(ctx, r.ID); err != nil {
 			return err
 		}
 	}
 
 	return o.records.MarkSettled(ctx, r.ID)
-}
-
-// settleFailed makes a failed job a dead letter. If the caller caused the failure, a retry would fail in the same way,
-// so settleFailed deletes the job's task and sources instead.
-func (o *outbox) settleFailed(ctx context.Context, r *record.Stored) error {
-	if r.Error == nil || !causedByCaller(r.Error.Code) {
-		return o.addDeadLetter(ctx, r.ID)
-	}
-
-	if err := o.sources(ctx, r.ID); err != nil {
-		return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
-	}
-
-	if err := o.rdb.Del(ctx, record.PayloadKey(r.ID)).Err(); err != nil {
-		return record.Unavailable(err)
-	}
-
-	return nil
 }
 
 // deleteObjects deletes the objects that runs may have stored for a job that ended without an artifact.
