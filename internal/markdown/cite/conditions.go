@@ -4,8 +4,10 @@ import "strings"
 
 // choose renders the first branch whose conditions are met. See "Choose".
 func (r *renderer) choose(n *node, delimiter string) (rich, state) {
+	const branchUnits = 4 // its attributes are looked up and iterated
+
 	for _, branch := range n.children {
-		r.charge(1)
+		r.charge(branchUnits)
 
 		if branch.name == "else" || r.holds(branch) {
 			return r.elements(branch.children, delimiter)
