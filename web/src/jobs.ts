@@ -2,6 +2,7 @@
 // so that a reloaded page continues to watch them.
 import { signal } from "@preact/signals";
 import { ApiError, json, request } from "./api";
+import type { Kind } from "./kinds";
 import type { Sample } from "./snippets";
 
 export interface Warning {
@@ -36,7 +37,7 @@ interface State {
 
 export interface Job extends State {
   id: string;
-  kind: "conversion" | "export" | "transcription";
+  kind: Kind;
   title: string;
   ws: string;
   created: string;

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { text as errorText } from "./api";
 import { cancel, ended, fetchArtifact, find, forget, jobs, refresh, type Job } from "./jobs";
+import { kinds } from "./kinds";
 import { CodeDialog, Dialog, Icon, IconButton, ago, bytes, save } from "./parts";
 
 const stages: Record<string, string> = {
@@ -172,7 +173,7 @@ export function History({ onClose, onShow }: { onClose: () => void; onShow: (j: 
             <div class="grow">
               <b>{j.title}</b>
               <small>
-                {{ export: "Page export", transcription: "Transcription", conversion: j.theme ?? "" }[j.kind]} · {ago(j.created)} · {says(j)}
+                {j.kind === "conversion" ? j.theme : kinds[j.kind]} · {ago(j.created)} · {says(j)}
               </small>
               {!ended(j) && <Bar j={j} />}
             </div>

@@ -1,7 +1,10 @@
 package studio_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"strings"
 	"testing"
@@ -105,6 +108,38 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
 		t.Error("the key is kept beyond the session")
 	}
+}
+
+func TestOperatorsFilterJobsByKind(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, nil)
+	printed := c.Completed(c.Submit(e2e.Submission{Content: "# A report"}).JobID)
+
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+
+	part, err := w.CreateFormFile("file", "report.pdf")
+	if err == nil {
+		_, err = part.Write(c.Download(printed))
+	}
+
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	status, header, body := c.Do(http.MethodPost, "/api/pdf/info", w.FormDataContentType(), form.Bytes())
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+
+	p := browsertest.NewVisitor(t).Open(c.Base+"/admin#jobs", 1280, 800, false)
+	p.See("select[aria-label=Kind]").MustSelect("PDF operation")
+	p.Until(
+		"only the operation is listed",
+		`id => [...document.querySelectorAll("tr[data-id]")].map(r => r.dataset.id).join() === id`,
+		header.Get("X-Job-Id"),
+	)
+	p.Reads("tr[data-id]", "PDF operation")
 }
 
 func theMonitorAsksNobodyElse(t *testing.T, h *shared) {

@@ -2,12 +2,13 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { aborted, json, post, request, text as errorText } from "../api";
+import { kinds, type Kind } from "../kinds";
 import { CopyButton, Dialog, Icon, Notice, bytes, save } from "../parts";
 import { clock, moment, span, useSecond } from "./format";
 
 export interface AdminJob {
   job_id: string;
-  kind: string;
+  kind: Kind;
   status: "queued" | "processing" | "completed" | "failed" | "cancelled";
   stage: string;
   progress: number;
@@ -281,7 +282,7 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
           <Stretches d={d} />
           <dl class="facts wide">
             <Fact label="Key" value={d.key || "none"} />
-            <Fact label="Kind" value={d.kind} />
+            <Fact label="Kind" value={kinds[d.kind]} />
             <Fact label="Queue" value={d.queue + (d.queue_position !== null ? `, ${d.queue_position} ahead` : "")} />
             <Fact label="Theme" value={d.theme} />
             <Fact label="Submitted" value={moment(d.created_at)} />

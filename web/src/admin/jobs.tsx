@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { aborted, json, keyWanted, text as errorText } from "../api";
+import { kinds } from "../kinds";
 import { Icon, Notice } from "../parts";
 import { act, ended, show, Status, taken, type AdminJob, type Outcome } from "./detail";
 import { moment, since, span, useSecond } from "./format";
@@ -152,9 +153,9 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
         )}
         <select aria-label="Kind" value={f.kind} onChange={set("kind")}>
           <option value="">Any kind</option>
-          {["conversion", "export", "transcription"].map((k) => (
-            <option key={k} value={k}>
-              {k[0]!.toUpperCase() + k.slice(1)}
+          {Object.entries(kinds).map(([kind, name]) => (
+            <option key={kind} value={kind}>
+              {name}
             </option>
           ))}
         </select>
@@ -261,7 +262,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
                     {j.filename || j.artifact?.filename || <span class="id">{j.job_id}</span>}
                   </button>
                   <small>
-                    {j.error ? `${j.error.code}: ${j.error.message}` : [j.kind === "conversion" ? j.theme : j.kind, j.artifact?.pages ? `${j.artifact.pages} p.` : "", j.cached ? "cached" : ""].filter(Boolean).join(" · ")}
+                    {j.error ? `${j.error.code}: ${j.error.message}` : [j.kind === "conversion" ? j.theme : kinds[j.kind], j.artifact?.pages ? `${j.artifact.pages} p.` : "", j.cached ? "cached" : ""].filter(Boolean).join(" · ")}
                   </small>
                 </td>
                 <td>{j.key || "–"}</td>

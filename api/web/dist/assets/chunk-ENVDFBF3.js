@@ -1,0 +1,1 @@
+var n={conversion:"Conversion",export:"Page export",transcription:"Transcription",pdf:"PDF operation"};export{n as a};
