@@ -45,3 +45,27 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 		})
 	}
 }
+
+// The hyphens are in the theme's font, the letters in a font of the system.
+func TestWordsInFontsOfTheSystemAreWhole(t *testing.T) {
+	t.Parallel()
+
+	const word = "განვითარება"
+	c := converter(t, document.Options{Printer: printer(t)})
+	_, path := convert(t, c, document.Document{
+		Content: []byte(
+			strings.Repeat(word+" დოკუმენტაცია ", 60),
+		),
+		Options: presswork.Options{Lang: "ka", As: "paper", PageSize: "A6"},
+	})
+	text := poppler(t, "pdftotext", path, "-")
+
+	divided := strings.Count(text, "\u00ad\n")
+	if n := strings.Count(text, "\u00ad"); divided == 0 || n != divided {
+		t.Errorf("%d soft hyphens, %d at the end of a line:\n%s", n, divided, text)
+	}
+
+	if n := strings.Count(strings.ReplaceAll(text, "\u00ad\n", ""), word); n != 60 {
+		t.Errorf("%d words of 60 are whole:\n%s", n, text)
+	}
+}

@@ -23,6 +23,7 @@ func TestLongWordsGetSoftHyphens(t *testing.T) {
 		"other languages": {`<span lang="en">Donaudampfschifffahrt <span>x</span> Donaudampfschifffahrt</span> Donaudampfschifffahrt`, "Donaudampfschifffahrt</span> Donau|dampf|schiff|fahrt"},
 		"after an image":  {"![](a.png){lang=en} Donaudampfschifffahrt", "Donau|dampf|schiff|fahrt"},
 		"formulas":        {"$\\text{Donaudampfschifffahrt}$", "Donaudampfschifffahrt"},
+		"marks":           {"Donaudampfschifffa\u0308hrt", "Donau|dampf|schiff|fa\u0308hrt"},
 		"soft hyphen":     {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
 	} {
 		t.Run(name, func(t *testing.T) {

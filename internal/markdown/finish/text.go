@@ -123,9 +123,9 @@ func (t *textWriter) write(raw []byte) {
 }
 
 // divide writes a word with soft hyphens and reports whether it found a place for one. A word
-// with other signs than letters, hyphens and apostrophes is a name or an address.
+// with other signs than letters, their marks, hyphens and apostrophes is a name or an address.
 func (t *textWriter) divide(word string, rule breaking) bool {
-	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	notLetter := func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) }
 	core := strings.TrimFunc(word, notLetter)
 
 	joint := func(r rune) bool { return r == '-' || r == '’' || r == '\'' }

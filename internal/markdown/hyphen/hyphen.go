@@ -5,6 +5,7 @@ package hyphen
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -22,15 +23,21 @@ import (
 //go:embed patterns.zip
 var patternsZip []byte
 
-// files returns the pattern files by language. A language without a region stands for all regions without a file
-// of their own.
+// files returns the pattern files by language. A language stands for all its regions and scripts without a file of
+// their own.
 func files() map[string]string {
-	m := map[string]string{"de": "de-1996", "el": "el-monoton", "en": "en-us", "en-gb": "en-gb", "no": "nb", "nn": "nb"}
-	for _, same := range []string{"en-au", "en-nz", "en-ie", "en-za", "en-in"} {
-		m[same] = "en-gb"
+	m := map[string]string{
+		"de": "de-1996", "el": "el-monoton", "en": "en-us", "en-gb": "en-gb", "no": "nb", "nn": "nb",
+		"ku": "kmr", "mn": "mn-cyrl", "sr": "sh-cyrl", "sr-latn": "sh-latn", "bs": "sh-latn", "bs-cyrl": "sh-cyrl",
+		"cnr": "sh-latn",
+	}
+	for _, british := range []string{"en-au", "en-nz", "en-ie", "en-za", "en-in"} {
+		m[british] = "en-gb"
 	}
 
-	for name := range strings.FieldsSeq("af bg ca da es et fi fr gl hr is it lt nb nl pl pt ro ru sl sv tr uk") {
+	const same = "af be bg ca cy da eo es et fi fr fur ga gl hr hsb ia is it ka kmr kn la lt ml nb nl oc pl pms pt rm " +
+		"ro ru sl sv ta te tk tr uk"
+	for name := range strings.FieldsSeq(same) {
 		m[name] = name
 	}
 
@@ -60,12 +67,17 @@ func (l *Library) For(lang string) *Dictionary {
 	}
 	base, _ := tag.Base()
 	region, _ := tag.Region()
+	script, _ := tag.Script()
 
-	file, ok := l.files[base.String()+"-"+strings.ToLower(region.String())]
-	if !ok {
-		if file, ok = l.files[base.String()]; !ok {
-			return nil
-		}
+	name := base.String()
+
+	file := cmp.Or(
+		l.files[name+"-"+strings.ToLower(region.String())],
+		l.files[name+"-"+strings.ToLower(script.String())],
+		l.files[name],
+	)
+	if file == "" {
+		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,8 +167,8 @@ func (d *Dictionary) addException(divided string) {
 }
 
 // Breaks returns the offsets in bytes at which a word may be divided. Each leaves at least first characters before
-// it and last characters after it. Breaks divides words of letters only, of which none but the first is upper
-// case.
+// it and last characters after it. Breaks divides words of letters and their marks only. No letter but the first is
+// upper case.
 func (d *Dictionary) Breaks(word string, first, last int) []int {
 	lower, ok := lowered(word)
 	if !ok {
@@ -184,7 +196,7 @@ func lowered(word string) (lower string, ok bool) {
 
 	for i, r := range word {
 		switch {
-		case r == utf8.RuneError || !unicode.IsLetter(r):
+		case r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M):
 			return "", false
 		case unicode.IsUpper(r):
 			small := unicode.ToLower(r)
@@ -214,7 +226,12 @@ func (d *Dictionary) find(lower string) (breaks []int) {
 	}
 
 	for at := 1; at < len(lower); at++ {
-		if digits[at+1]%2 == 1 && utf8.RuneStart(lower[at]) {
+		if digits[at+1]%2 == 0 || !utf8.RuneStart(lower[at]) {
+			continue
+		}
+
+		// A mark stays with its letter.
+		if next, _ := utf8.DecodeRuneInString(lower[at:]); !unicode.Is(unicode.M, next) {
 			breaks = append(breaks, at)
 		}
 	}

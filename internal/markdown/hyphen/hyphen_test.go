@@ -32,6 +32,18 @@ func TestWordsAreDividedByTheRulesOfTheirLanguage(t *testing.T) {
 		"ru":      "раз-ви-тие",
 		"el":      "ανά-πτυ-ξη",
 		"nn":      "ut-vik-ling",
+		"ga":      "for-bairt",
+		"cy":      "dat-blyg-iad",
+		"eo":      "in-ter-na-cia",
+		"la":      "do-cu-men-tum",
+		"ka":      "გან-ვი-თა-რე-ბა",
+		"mn":      "ба-римт-жуу-лалт",
+		"sr":      "ра-звој",
+		"sr-Latn": "ra-zvoj",
+		"bs-BA":   "do-ku-men-ta-ci-ja",
+		"ku":      "pêş-ke-tin",
+		"ta":      "பகிர்ந்-த-ளிக்-கப்-பட்ட",
+		"ml":      "പ്ര-വർ-ത്ത-ന-ങ്ങൾ",
 		"ja":      "",
 		"und":     "",
 		"nonsens": "",
@@ -65,7 +77,8 @@ func TestEveryDictionaryCanBeRead(t *testing.T) {
 	t.Parallel()
 
 	l := hyphen.New()
-	for lang := range strings.FieldsSeq("af bg ca da de el en en-GB es et fi fr gl hr is it lt nb nl pl pt ro ru sl sv tr uk") {
+	for lang := range strings.FieldsSeq("af be bg bs ca cnr cy da de el en en-GB eo es et fi fr fur ga gl hr hsb ia is it ka " +
+		"kmr kn ku la lt ml mn nb nl nn oc pl pms pt rm ro ru sl sr sr-Latn sv ta te tk tr uk") {
 		if l.For(lang) == nil {
 			t.Errorf("%s has no dictionary", lang)
 		}
@@ -90,6 +103,10 @@ func TestOnlyPlainWordsAreDivided(t *testing.T) {
 
 	if got := divided("documentation", d.Breaks("documentation", 4, 5)); got != "docu-men-tation" {
 		t.Errorf("with four letters before and five after: %s", got)
+	}
+
+	if got := divided("documenta\u0301tion", d.Breaks("documenta\u0301tion", 2, 3)); got != "doc-u-men-ta\u0301-tion" {
+		t.Errorf("with a combining accent: %s", got)
 	}
 }
 

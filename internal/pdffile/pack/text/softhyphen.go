@@ -37,6 +37,10 @@ func JoinWords(f *pdffile.File) error {
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
 //
+// or, next to letters of another font,
+//
+//	BT /Span<</ActualText <FEFF00AD> >> BDC  /F4 14.3 Tf 1 0 0 -1 0 73 Tm 8.1 0 Td <0003> Tj  EMC  ET
+//
 // The first move is missing if the glyph directly follows the previous one. The second is then relative to an
 // earlier place, and stays. At the end of a line it writes the following, perhaps with an underline before the BT:
 //
@@ -83,7 +87,12 @@ func (j *joiner) visit(op pdffile.Operation) error {
 }
 
 func (j *joiner) moved(op pdffile.Operation) step {
-	if string(op.Operator) != "Td" || len(op.Operands) != 2 {
+	operator := string(op.Operator)
+	if operator == "Tf" || operator == "Tm" {
+		return j.moved
+	}
+
+	if operator != "Td" || len(op.Operands) != 2 {
 		return j.shown(op)
 	}
 	j.move = fmt.Sprintf("%s %s Td ", op.Operands[0], op.Operands[1])

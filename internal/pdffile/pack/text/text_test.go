@@ -78,6 +78,11 @@ func TestSoftHyphensWithinALineAreRemoved(t *testing.T) {
 		"another tag follows the line": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" +
 			"/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n", begin + "ET\n" +
 			"/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n"},
+		"next to letters of another font": {
+			begin + "<0001> Tj\nET\nBT\n" + soft + "/F2 9 Tf\n1 0 0 -1 0 73 Tm\n8 0 Td\n<001B> Tj\nEMC\nET\n" +
+				begin + "1 0 0 -1 0 73 Tm\n8 0 Td\n<0002> Tj\nET\n",
+			begin + "<0001> Tj\nET\nBT\nET\n" + begin + "1 0 0 -1 0 73 Tm\n8 0 Td\n<0002> Tj\nET\n",
+		},
 		"one that is written otherwise stays": {begin + soft + "8 0 Td\n<001B> Tj\n<001B> Tj\nEMC\n0 0 Td\n" +
 			"<0002> Tj\nET\n", ""},
 		"one before a move from elsewhere": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\n5 0 Td\n<0002> Tj\nET\n", ""},
