@@ -39,7 +39,17 @@ func pairs() map[string][]string {
 			"--alert-caution-bg",
 		},
 		// Captions, header and footer, page numbers in the contents, struck text.
-		"--muted": {"--base-100", "--table-stripe", "--tint", "--quote-bg"},
+		"--muted": {
+			"--base-100",
+			"--table-stripe",
+			"--tint",
+			"--quote-bg",
+			"--alert-note-bg",
+			"--alert-tip-bg",
+			"--alert-important-bg",
+			"--alert-warning-bg",
+			"--alert-caution-bg",
+		},
 		"--heading": {
 			"--base-100",
 		},

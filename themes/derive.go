@@ -147,11 +147,11 @@ func (t tokens) deriveText() {
 		quote = c
 	}
 	surfaces := []color{page, quote, t.get("--table-stripe"), t.get("--tint")}
-	t.setDefault("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
 
 	for _, name := range []string{"note", "tip", "important", "warning", "caution"} {
 		surfaces = append(surfaces, t.get("--alert-"+name+"-bg"))
 	}
+	t.setDefault("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
 	t.setDefault("--link", readable(t.get("--primary"), text, textRatio, surfaces...))
 	t.setDefault("--heading", text)
 

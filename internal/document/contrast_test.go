@@ -1,0 +1,72 @@
+package document_test
+
+import (
+	_ "embed"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"presswork"
+	"presswork/internal/document"
+	"presswork/internal/test/browsertest"
+)
+
+// faintTexts is a JavaScript function that lists the texts of a page whose colour is too close to that behind them.
+//
+//go:embed testdata/contrast.js
+var faintTexts string
+
+// TestEveryTextOfAPageMeetsWCAGAA walks pages with all kinds of text in a browser, in every theme. It finds pairs of
+// colours that TestEveryThemeMeetsWCAGAA does not list, because a rule gives a text another colour or place.
+func TestEveryTextOfAPageMeetsWCAGAA(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile("testdata/contrast.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := converter(t, document.Options{})
+	kinds := map[string]presswork.Options{
+		"document": {}, "covered": {Cover: new(true)}, "book": {As: "book"}, "slides": {As: "slides"},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		theme, kind := path.Split(strings.TrimPrefix(r.URL.Path, "/"))
+
+		composed, err := c.Compose(r.Context(), document.Document{
+			Content: text, Theme: strings.Trim(theme, "/"), Options: kinds[kind],
+		})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+		io.WriteString(w, composed.Page.HTML)
+	}))
+	t.Cleanup(server.Close)
+
+	visit := browsertest.NewVisitor(t).Open(server.URL+"/light/document", 800, 1000, false)
+	if err := (proto.EmulationSetEmulatedMedia{Media: "print"}).Call(visit.Page); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, theme := range catalogue(t).List() {
+		for kind := range kinds {
+			t.Run(theme.Name+"/"+kind, func(t *testing.T) {
+				page := visit.Page.MustNavigate(server.URL + "/" + theme.Name + "/" + kind).MustWaitLoad()
+				found := page.MustEval(faintTexts, theme.Colors["base_100"], theme.Token("--cover-bg"))
+
+				if n := found.Get("checked").Int(); n < 100 {
+					t.Errorf("only %d texts were found", n)
+				}
+
+				for _, line := range found.Get("faint").Arr() {
+					t.Error(line.Str())
+				}
+			})
+		}
+	}
+}
