@@ -43,11 +43,8 @@ func TestCitationsAreMappedToWhatWasShown(t *testing.T) {
 		})
 	}
 
-	if got := inference.Citations(
-		"【1†L3】 and 【0†L0】",
-		origins,
-	); len(got) != 2 || got[1].Start != 11 ||
-		got[1].URL != search[0].URL {
+	got := inference.Citations("【1†L3】 and 【0†L0】", origins)
+	if len(got) != 2 || got[1].Start != 11 || got[1].URL != search[0].URL {
 		t.Errorf("two marks: %+v", got)
 	}
 }

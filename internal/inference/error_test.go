@@ -25,8 +25,7 @@ func TestAnErrorRoundTripsAsJSON(t *testing.T) {
 	b, err := json.Marshal(e)
 	if err != nil || bytes.Contains(b, []byte("secret")) ||
 		!bytes.Contains(b, []byte(`"code":"upstream_unavailable"`)) ||
-		!bytes.Contains(b, []byte(`"status":503`)) ||
-		!bytes.Contains(b, []byte(`"param":"model"`)) {
+		!bytes.Contains(b, []byte(`"status":503`)) || !bytes.Contains(b, []byte(`"param":"model"`)) {
 		t.Errorf("%s (%v)", b, err)
 	}
 }

@@ -131,9 +131,9 @@ func TestWithoutFFmpegLongRecordingsAreRejected(t *testing.T) {
 
 	_, err := audio.NewReader(audio.Options{}).
 		Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
-	if e := fault.AsError(
-		err,
-	); e == nil || e.Code != fault.ContentTooLarge || e.Param != "file" ||
+
+	e := fault.AsError(err)
+	if e == nil || e.Code != fault.ContentTooLarge || e.Param != "file" ||
 		!strings.Contains(e.Message, "without ffmpeg") {
 		t.Errorf("a long MP3: %v", err)
 	}
@@ -189,13 +189,14 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 
 	for want, texts := range map[string][2]string{"a b": {"a", "b"}, "你好世界。": {"你好", "世界。"}, "世界 b": {"世界", "b"}, "b": {"", "b"}} {
 		t.Run(want, func(t *testing.T) {
-			if got := audio.Join(
+			got := audio.Join(
 				[]audio.Piece{
 					{0, 1, inference.Transcript{Text: texts[0]}},
 					{1, 2, inference.Transcript{Text: texts[1]}},
 				},
 				false,
-			); got.Text != want {
+			)
+			if got.Text != want {
 				t.Errorf("%q, want %q", got.Text, want)
 			}
 		})

@@ -86,27 +86,14 @@ func encode(t *testing.T, wav []byte, args ...string) []byte {
 
 // encodings are the formats that are taken, as ffmpeg makes them.
 var encodings = map[string][]string{
-	"flac": {
-		"-f",
-		"flac",
-	},
-	"mp3": {"-f", "mp3"},
-	"mp4": {"-c:a", "aac", "-f", "mp4"},
-	"m4a": {"-c:a", "aac", "-f", "ipod"},
-	"ogg": {
-		"-c:a",
-		"libvorbis",
-		"-f",
-		"ogg",
-	},
-	"opus": {"-c:a", "libopus", "-f", "ogg"},
-	"webm": {"-c:a", "libopus", "-f", "webm"},
-	"mpga": {
-		"-c:a",
-		"mp2",
-		"-f",
-		"mp2",
-	},
+	"flac":  {"-f", "flac"},
+	"mp3":   {"-f", "mp3"},
+	"mp4":   {"-c:a", "aac", "-f", "mp4"},
+	"m4a":   {"-c:a", "aac", "-f", "ipod"},
+	"ogg":   {"-c:a", "libvorbis", "-f", "ogg"},
+	"opus":  {"-c:a", "libopus", "-f", "ogg"},
+	"webm":  {"-c:a", "libopus", "-f", "webm"},
+	"mpga":  {"-c:a", "mp2", "-f", "mp2"},
 	"mpeg":  {"-c:a", "mp2", "-f", "mpeg"},
 	"wav":   {"-ar", "44100", "-ac", "2", "-f", "wav"},
 	"alaw":  {"-c:a", "pcm_alaw", "-f", "wav"},
@@ -140,19 +127,11 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 			}
 
 			for _, p := range r.Parts {
-				if got := readAll(
-					t,
-					p,
-				); int64(len(got)) != p.Size || p.Name != "audio.wav" || !plain(got) ||
+				got := readAll(t, p)
+				if int64(len(got)) != p.Size || p.Name != "audio.wav" || !plain(got) ||
 					math.Abs(seconds(got)-(p.End-p.Start)) > .001 {
-					t.Errorf(
-						"%s has %d bytes, said %d, %g s for %g",
-						p.Name,
-						len(got),
-						p.Size,
-						seconds(got),
-						p.End-p.Start,
-					)
+					t.Errorf("%s has %d bytes, said %d, %g s for %g", p.Name, len(got), p.Size, seconds(got),
+						p.End-p.Start)
 				}
 			}
 		})
@@ -245,16 +224,9 @@ func TestEverySandboxLayerAppliesToFFmpeg(t *testing.T) {
 	t.Parallel()
 
 	var box noted
-	if err := audio.FFmpeg(
-		&box,
-	)(
-		t.Context(),
-		strings.NewReader("moov"),
-		4,
-		"mov",
-		90*time.Second,
-		new(bytes.Buffer),
-	); err != nil {
+
+	err := audio.FFmpeg(&box)(t.Context(), strings.NewReader("moov"), 4, "mov", 90*time.Second, new(bytes.Buffer))
+	if err != nil {
 		t.Fatal(err)
 	}
 	c := box.command

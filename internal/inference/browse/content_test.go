@@ -62,12 +62,9 @@ func TestScriptsAreRunWhereThereIsNoTextWithout(t *testing.T) {
 			return "<title>App</title><noscript>off</noscript><h1>Made by scripts</h1>", address + "/final", nil
 		}
 	}).Session()
-	if r := open(
-		t,
-		session,
-		site.url("/app"),
-	); body(t, r) != "# Made by scripts" || r.Pages[0].URL != site.url("/app/final") ||
-		r.Pages[0].Title != "App" {
+
+	r := open(t, session, site.url("/app"))
+	if body(t, r) != "# Made by scripts" || r.Pages[0].URL != site.url("/app/final") || r.Pages[0].Title != "App" {
 		t.Errorf("%+v", r)
 	}
 
@@ -86,10 +83,7 @@ func TestScriptsAreRunWhereThereIsNoTextWithout(t *testing.T) {
 func TestPDFsAreReadInTheSandbox(t *testing.T) {
 	t.Parallel()
 	site := serve(t, map[string]http.HandlerFunc{
-		"/a.pdf": page(
-			"application/pdf",
-			"%PDF-1.7 a",
-		),
+		"/a.pdf":    page("application/pdf", "%PDF-1.7 a"),
 		"/bad.pdf":  page("application/pdf", "%PDF-1.7 bad"),
 		"/scan.pdf": page("application/pdf", "%PDF-1.7 scan"),
 	})
@@ -99,22 +93,15 @@ func TestPDFsAreReadInTheSandbox(t *testing.T) {
 			return map[string]string{"%PDF-1.7 a": "One\n\fTwo\n\f", "%PDF-1.7 scan": "\f\f"}[string(pdf)], map[bool]error{true: errors.New("broken")}[bytes.HasSuffix(pdf, []byte("bad"))]
 		}
 	}).Session()
-	if r := open(
-		t,
-		session,
-		site.url("/a.pdf"),
-	); body(t, r) != "## Page 1\n\nOne\n\n## Page 2\n\nTwo" ||
-		r.Pages[0].Title != "a.pdf" {
+
+	r := open(t, session, site.url("/a.pdf"))
+	if body(t, r) != "## Page 1\n\nOne\n\n## Page 2\n\nTwo" || r.Pages[0].Title != "a.pdf" {
 		t.Errorf("%+v", r)
 	}
 
 	for path, want := range map[string]string{"/bad.pdf": "cannot be read", "/scan.pdf": "without text"} {
-		if r := open(
-			t,
-			session,
-			site.url(path),
-		); !r.Failed || !strings.Contains(r.Output, want) ||
-			strings.Contains(r.Output, "broken") {
+		r := open(t, session, site.url(path))
+		if !r.Failed || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "broken") {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}

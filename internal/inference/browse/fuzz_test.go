@@ -26,10 +26,8 @@ func FuzzSearchAnswers(f *testing.F) {
 		}
 
 		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.readResults} {
-			if found, err := read(
-				[]byte(answer),
-			); err != nil &&
-				(len(found) > 0 || fault.CodeOf(err) != fault.PageError) {
+			found, err := read([]byte(answer))
+			if err != nil && (len(found) > 0 || fault.CodeOf(err) != fault.PageError) {
 				t.Errorf("%d results and %v", len(found), err)
 			}
 		}

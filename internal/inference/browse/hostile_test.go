@@ -221,8 +221,7 @@ func TestLongContentIsCut(t *testing.T) {
 
 			last := call(t, session, inference.OpenFunction, "loc", lastLine(t, r))
 			if r.Failed || !strings.Contains(last.Output, "(The page is longer; the rest was not read.)") ||
-				len(r.Output) > 16<<10 ||
-				!utf8.ValidString(r.Output) {
+				len(r.Output) > 16<<10 || !utf8.ValidString(r.Output) {
 				t.Errorf("%s: %d bytes, and at the end %s", path, len(r.Output), last.Output)
 			}
 		})
@@ -284,9 +283,7 @@ func TestPagesCannotImitateLinkMarks(t *testing.T) {
 			rest := strings.Split(frame, "\n")
 			if r.Failed || len(rest) != 5 || rest[0] != begins ||
 				!strings.HasPrefix(rest[1], fmt.Sprintf("[%d] ", i)) ||
-				!strings.HasPrefix(rest[2], "**viewing lines [0 - ") ||
-				rest[3] != "" ||
-				rest[4] != ends ||
+				!strings.HasPrefix(rest[2], "**viewing lines [0 - ") || rest[3] != "" || rest[4] != ends ||
 				strings.ContainsAny(r.Output, "\u2028\u2029\u0085\r\v\f") {
 				t.Errorf("view %d: the frame is %q", i, rest)
 			}

@@ -137,11 +137,8 @@ func TestFailingSearchEngines(t *testing.T) {
 		)
 	}
 
-	other := engine(
-		t,
-		"/",
-		func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") },
-	)
+	other := engine(t, "/",
+		func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") })
 	for name, c := range map[string]struct {
 		options browse.SearchOptions
 		want    string

@@ -81,10 +81,8 @@ L4:
 		t.Errorf("the page is %s", r.Output)
 	}
 
-	if text := body(
-		t,
-		r,
-	); !strings.Contains(text, "【0†eggs†site.test】") || !strings.Contains(text, "【1†nests†other.test】") ||
+	text := body(t, r)
+	if !strings.Contains(text, "【0†eggs†site.test】") || !strings.Contains(text, "【1†nests†other.test】") ||
 		strings.Contains(text, "Home") {
 		t.Errorf("the page is %s", text)
 	}
@@ -94,77 +92,38 @@ L4:
 		t.Errorf("pages %+v", r.Pages)
 	}
 
-	if cites := inference.Citations(
-		"【1†L0-L9】",
-		r.Origins,
-	); len(cites) != 1 || cites[0].URL != s.url("/birds") ||
-		cites[0].Title != "On birds" {
+	cites := inference.Citations("【1†L0-L9】", r.Origins)
+	if len(cites) != 1 || cites[0].URL != s.url("/birds") || cites[0].Title != "On birds" {
 		t.Errorf("the page is cited as %+v", cites)
 	}
 
 	// Also across the end of a line.
-	if r = call(
-		t,
-		session,
-		inference.FindFunction,
-		"pattern",
-		"And  A beak",
-	); !strings.Contains(r.Output, "[2] Find results for text: `And A beak` in `On birds` (") ||
+	r = call(t, session, inference.FindFunction, "pattern", "And  A beak")
+	if !strings.Contains(r.Output, "[2] Find results for text: `And A beak` in `On birds` (") ||
 		!strings.Contains(body(t, r), "# 【0†match at L0】\nBirds fly. They have feathers, and a beak.") {
 		t.Errorf("found %s", r.Output)
 	}
 
 	matches := strings.Count(r.Output, "†match at L")
-	if r = open(
-		t,
-		session,
-		matches-1,
-	); !strings.Contains(r.Output, "[3] On birds") ||
-		strings.Contains(r.Output, "L2: ") {
+
+	r = open(t, session, matches-1)
+	if !strings.Contains(r.Output, "[3] On birds") || strings.Contains(r.Output, "L2: ") {
 		t.Errorf("opened at the match: %s", r.Output)
 	}
 
-	if r = call(
-		t,
-		session,
-		inference.FindFunction,
-		"pattern",
-		"dinosaur",
-		"cursor",
-		1,
-	); body(
-		t,
-		r,
-	) != "No `find` results for pattern: `dinosaur`" {
+	r = call(t, session, inference.FindFunction, "pattern", "dinosaur", "cursor", 1)
+	if body(t, r) != "No `find` results for pattern: `dinosaur`" {
 		t.Errorf("found %s", r.Output)
 	}
 
 	// A link by the page it stands on, numbers as text, and scrolling.
-	if r = call(
-		t,
-		session,
-		inference.OpenFunction,
-		"id",
-		"0",
-		"cursor",
-		"1",
-	); body(t, r) != "Eggs are laid." ||
-		!strings.Contains(r.Output, "[5] Eggs") {
+	r = call(t, session, inference.OpenFunction, "id", "0", "cursor", "1")
+	if body(t, r) != "Eggs are laid." || !strings.Contains(r.Output, "[5] Eggs") {
 		t.Errorf("the link leads to %s", r.Output)
 	}
 
-	if r = call(
-		t,
-		session,
-		inference.OpenFunction,
-		"cursor",
-		1,
-		"loc",
-		3,
-		"num_lines",
-		2,
-	); len(strings.Split(body(t, r), "\n")) != 2 ||
-		!strings.Contains(r.Output, "viewing lines [3 - 4] of 12") {
+	r = call(t, session, inference.OpenFunction, "cursor", 1, "loc", 3, "num_lines", 2)
+	if len(strings.Split(body(t, r), "\n")) != 2 || !strings.Contains(r.Output, "viewing lines [3 - 4] of 12") {
 		t.Errorf("scrolled to %s", r.Output)
 	}
 	// One request asks for a page once.
@@ -232,13 +191,11 @@ func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 	left := errors.New("the caller left")
 	cancel(left)
 
-	if _, err := opened.Call(
+	_, err := opened.Call(
 		ctx,
 		inference.BuiltinCall{Name: inference.OpenFunction, Arguments: `{"id":"` + s.url("/json") + `"}`},
-	); !errors.Is(
-		err,
-		left,
-	) {
+	)
+	if !errors.Is(err, left) {
 		t.Errorf("a session with a cancelled context: %v", err)
 	}
 }
@@ -258,27 +215,13 @@ func TestTheViewsOfARequestAreBounded(t *testing.T) {
 		t.Errorf("a view has %d bytes", n)
 	}
 
-	if r := call(
-		t,
-		session,
-		inference.OpenFunction,
-		"num_lines",
-		100000,
-	); len(r.Output) > 16<<10 ||
-		!strings.Contains(r.Output, "viewing lines [0 - ") {
+	r := call(t, session, inference.OpenFunction, "num_lines", 100000)
+	if len(r.Output) > 16<<10 || !strings.Contains(r.Output, "viewing lines [0 - ") {
 		t.Errorf("the longest view has %d bytes", len(r.Output))
 	}
 
-	if r := call(
-		t,
-		session,
-		inference.OpenFunction,
-		"loc",
-		29998,
-	); !strings.Contains(
-		r.Output,
-		"L29999: line 29999\n=== End",
-	) {
+	r = call(t, session, inference.OpenFunction, "loc", 29998)
+	if !strings.Contains(r.Output, "L29999: line 29999\n=== End") {
 		t.Errorf("the end is %s", r.Output)
 	}
 	failed := false

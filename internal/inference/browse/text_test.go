@@ -73,8 +73,7 @@ func TestNestingAndLinksAreBounded(t *testing.T) {
 
 	text, links, cut := textOf(root, base)
 	if len(links) != maxLinks || !strings.Contains(text, " number 2999\n") ||
-		!strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") ||
-		cut {
+		!strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") || cut {
 		t.Errorf("%d links, cut %v: %.200s", len(links), cut, text)
 	}
 

@@ -52,17 +52,15 @@ func TestParseSetsDefaults(t *testing.T) {
 		t.Fatalf("%+v, %v", m, err)
 	}
 
-	if a, b := m.Upstreams[0], m.Upstreams[1]; a.APIKey != "s3cret" || a.BaseURL != "http://10.0.0.1:8000/v1" ||
-		b.APIKey != "none" ||
-		b.Model != m.ID ||
+	a, b := m.Upstreams[0], m.Upstreams[1]
+	if a.APIKey != "s3cret" || a.BaseURL != "http://10.0.0.1:8000/v1" || b.APIKey != "none" || b.Model != m.ID ||
 		b.Weight != 1 {
 		t.Errorf("upstreams %+v", m.Upstreams)
 	}
 
 	small, err := c.Find("small")
 	if err != nil || !small.Can(inference.CanTools) || small.Upstreams[0].Kind != inference.Plain ||
-		small.Upstreams[0].Name != "127.0.0.1:9000" ||
-		small.Reasoning.DefaultFormat != inference.Parsed ||
+		small.Upstreams[0].Name != "127.0.0.1:9000" || small.Reasoning.DefaultFormat != inference.Parsed ||
 		small.Routing.IdleTimeout != time.Minute {
 		t.Errorf("%+v, %v", small, err)
 	}
@@ -99,11 +97,7 @@ func TestParseErrorNamesLineAndField(t *testing.T) {
 		{"models:", "models: [", "line "},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			_, err := catalogue.Parse(
-				"models.yaml",
-				[]byte(strings.Replace(modelsYAML, test[0], test[1], 1)),
-				env,
-			)
+			_, err := catalogue.Parse("models.yaml", []byte(strings.Replace(modelsYAML, test[0], test[1], 1)), env)
 			if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") ||
 				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", test[1], err)
@@ -127,11 +121,8 @@ func TestSourceFollowsFile(t *testing.T) {
 		}
 	}
 
-	if _, err := catalogue.NewSource(
-		t.Context(),
-		catalogue.SourceOptions{Path: path},
-	); err == nil ||
-		!strings.Contains(err.Error(), "does not exist") {
+	_, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: path})
+	if err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("got %v", err)
 	}
 	write(modelsYAML)
@@ -181,11 +172,8 @@ func (l logLines) Write(line []byte) (int, error) {
 // until waits for the source to have that many models.
 func until(t *testing.T, s *catalogue.Source, want int) {
 	t.Helper()
-	wait.Until(
-		t,
-		fmt.Sprintf("the source has %d models", want),
-		func() bool { return len(s.Current().Models()) == want },
-	)
+	wait.Until(t, fmt.Sprintf("the source has %d models", want),
+		func() bool { return len(s.Current().Models()) == want })
 }
 
 func TestSourceReadsFileThatAppears(t *testing.T) {
@@ -221,11 +209,8 @@ func TestSourceReadsFileThatAppears(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := catalogue.NewSource(
-		t.Context(),
-		catalogue.SourceOptions{Path: path + ".pipe"},
-	); err == nil ||
-		!strings.Contains(err.Error(), "not a regular file") {
+	_, err = catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: path + ".pipe"})
+	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }
@@ -301,11 +286,8 @@ func FuzzCatalogue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		data := strings.ReplaceAll(text, "api_key: SECRET", "api_key: "+secret)
 
-		c, err := catalogue.Parse(
-			"models.yaml",
-			[]byte(data),
-			func(name string) string { return map[string]string{"KEY": secret}[name] },
-		)
+		c, err := catalogue.Parse("models.yaml", []byte(data),
+			func(name string) string { return map[string]string{"KEY": secret}[name] })
 		if err != nil {
 			if said := err.Error(); !strings.HasPrefix(said, "models.yaml") || strings.Contains(said, secret) {
 				t.Errorf("%q: %s", data, said)

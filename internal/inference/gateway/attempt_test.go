@@ -24,12 +24,12 @@ func TestFailingUpstreamIsAvoidedUntilItHasCooled(t *testing.T) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 
-		if s := g.Explain(
+		s := g.Explain(
 			&inference.Model{
 				Upstreams: []inference.Upstream{{Name: "bad", BaseURL: "http://bad", Model: "m", Weight: 1}},
 			},
-		); s[0].LastError != "failed" ||
-			s[0].CoolingUntil.IsZero() {
+		)
+		if s[0].LastError != "failed" || s[0].CoolingUntil.IsZero() {
 			t.Errorf("explained as %+v", s[0])
 		}
 
@@ -102,9 +102,10 @@ func TestFailuresOfTheRequestAreNotRetried(t *testing.T) {
 		t.Errorf("got %v after %d calls", err, e.calls.Load())
 	}
 
-	if s := g.Explain(
+	s := g.Explain(
 		&inference.Model{Upstreams: []inference.Upstream{{Name: "a", BaseURL: "http://a", Model: "m", Weight: 1}}},
-	); !s[0].CoolingUntil.IsZero() {
+	)
+	if !s[0].CoolingUntil.IsZero() {
 		t.Error("the upstream cools after an error of the caller")
 	}
 }

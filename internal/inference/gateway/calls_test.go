@@ -89,8 +89,8 @@ func TestWrongArguments(t *testing.T) {
 			}
 
 			if asked == 2 {
-				if m := last.Messages; len(m) != 4 || len(m[1].ToolCalls) != 2 || m[2].ToolCallID != "1" ||
-					m[3].ToolCallID != "2" ||
+				m := last.Messages
+				if len(m) != 4 || len(m[1].ToolCalls) != 2 || m[2].ToolCallID != "1" || m[3].ToolCallID != "2" ||
 					len(r.Messages) != 1 {
 					t.Errorf("the model got %+v", m)
 				}

@@ -63,9 +63,9 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 			)
 
 			_, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-			if got := inference.AsError(
-				err,
-			); test.status == 0 && err != nil || test.status != 0 && (got == nil || got.Status != test.status) ||
+
+			got := inference.AsError(err)
+			if test.status == 0 && err != nil || test.status != 0 && (got == nil || got.Status != test.status) ||
 				!strings.HasPrefix(seen, test.sees) {
 				t.Errorf("the engine saw %.40q: %v", seen, err)
 			}
@@ -123,11 +123,9 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 			}}
 
 			g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
-			if _, err := run(
-				t.Context(),
-				g,
-			); err == nil || err.Status != 502 ||
-				!strings.Contains(err.Message, "more than") {
+
+			_, err := run(t.Context(), g)
+			if err == nil || err.Status != 502 || !strings.Contains(err.Message, "more than") {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -203,11 +201,9 @@ func TestHiddenReasoningIsHiddenInEveryField(t *testing.T) {
 		shown = append(shown, c.Content+c.Reasoning+string(c.Extra))
 		return nil
 	})
-	if got := strings.Join(
-		shown,
-		"",
-	); err != nil ||
-		got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
+
+	got := strings.Join(shown, "")
+	if err != nil || got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
 		t.Errorf("shown %s, %v", got, err)
 	}
 }

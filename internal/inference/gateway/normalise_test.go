@@ -84,18 +84,8 @@ func FuzzPiecesDoNotChangeAnswer(f *testing.F) {
 
 				content2, reasoning2, calls2, err := gateway.Normalise(m, r, deltas)
 				if err != nil || content != content2 || reasoning != reasoning2 || len(calls) != len(calls2) {
-					t.Fatalf(
-						"%s, %s: whole %q %q %v, in pieces %q %q %v (%v)",
-						parser,
-						format,
-						content,
-						reasoning,
-						calls,
-						content2,
-						reasoning2,
-						calls2,
-						err,
-					)
+					t.Fatalf("%s, %s: whole %q %q %v, in pieces %q %q %v (%v)", parser, format, content,
+						reasoning, calls, content2, reasoning2, calls2, err)
 				}
 
 				for i := range calls {
@@ -125,19 +115,14 @@ func chunked(text string, size int) func(func(string) bool) {
 
 func BenchmarkNormalise(b *testing.B) {
 	b.ReportAllocs()
-	push := gateway.NormaliseLoop(
-		reasoner(inference.ParseThink),
-		&inference.Request{ReasoningFormat: inference.Parsed},
-		func(*inference.Chunk) error { return nil },
-	)
+	push := gateway.NormaliseLoop(reasoner(inference.ParseThink),
+		&inference.Request{ReasoningFormat: inference.Parsed}, func(*inference.Chunk) error { return nil })
 
 	for i := 0; b.Loop(); i++ {
 		if i%1_000_000 == 0 { // an answer has an end
-			push = gateway.NormaliseLoop(
-				reasoner(inference.ParseThink),
+			push = gateway.NormaliseLoop(reasoner(inference.ParseThink),
 				&inference.Request{ReasoningFormat: inference.Parsed},
-				func(*inference.Chunk) error { return nil },
-			)
+				func(*inference.Chunk) error { return nil })
 		}
 
 		if err := push(&inference.Delta{Content: " token"}); err != nil {

@@ -24,9 +24,7 @@ func TestUpstreamPausesForItsRetryAfter(t *testing.T) {
 
 		_, err := run(t.Context(), g)
 		if err == nil || err.Status != 429 || err.RetryAfter != 40*time.Second ||
-			err.Code != inference.RateLimitExceeded ||
-			err.Type != inference.RequestsType ||
-			!err.Retryable {
+			err.Code != inference.RateLimitExceeded || err.Type != inference.RequestsType || !err.Retryable {
 			t.Fatalf("got %+v", err)
 		}
 		time.Sleep(15 * time.Second)

@@ -89,11 +89,8 @@ func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()
 
-		if outputs, err := useTools(
-			ctx,
-			&slowTools{takes: 40 * time.Second},
-		); len(outputs) != 1 ||
-			inference.AsError(err).Status != 499 {
+		outputs, err := useTools(ctx, &slowTools{takes: 40 * time.Second})
+		if len(outputs) != 1 || inference.AsError(err).Status != 499 {
 			t.Errorf("cancelled during a call: %v, %v", outputs, err)
 		}
 	})
@@ -228,8 +225,7 @@ func TestPicturesOfAnswerAreBounded(t *testing.T) {
 
 	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
 	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
-		outputs[2] != "[1"+left ||
-		outputs[3] != "[3"+left {
+		outputs[2] != "[1"+left || outputs[3] != "[3"+left {
 		t.Errorf("%v shown, %q: %v", shown, outputs, err)
 	}
 }

@@ -60,9 +60,10 @@ func TestSilentUpstreamTimesOut(t *testing.T) {
 				begun := time.Now()
 
 				_, err := run(t.Context(), g)
-				if took := time.Since(
-					begun,
-				); err == nil || err.Status != test.status || err.Code != inference.UpstreamTimeout || !strings.Contains(err.Message, test.says) || took < test.after ||
+
+				took := time.Since(begun)
+				if err == nil || err.Status != test.status || err.Code != inference.UpstreamTimeout ||
+					!strings.Contains(err.Message, test.says) || took < test.after ||
 					took > test.after+time.Second {
 					t.Errorf("after %s: %v", took, err)
 				}
@@ -122,8 +123,8 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 					t.Errorf("only upstream: called %d times, %+v", only.calls.Load(), e)
 				}
 
-				if f := result.Failed; f.PromptTokens == 0 || f.EstimatedTokens != f.TotalTokens ||
-					result.Usage.TotalTokens != 0 {
+				f := result.Failed
+				if f.PromptTokens == 0 || f.EstimatedTokens != f.TotalTokens || result.Usage.TotalTokens != 0 {
 					t.Errorf("only upstream: it used %+v", result)
 				}
 
@@ -133,10 +134,9 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 				})
 
 				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-				if e := inference.AsError(
-					err,
-				); e == nil || e.Status != 503 || one.calls.Load() != 1 ||
-					two.calls.Load() != 3 {
+
+				e = inference.AsError(err)
+				if e == nil || e.Status != 503 || one.calls.Load() != 1 || two.calls.Load() != 3 {
 					t.Errorf("two upstreams: called %d and %d times, %v", one.calls.Load(), two.calls.Load(), e)
 				}
 				two.run = nil
@@ -184,8 +184,8 @@ func TestCancelledRequestStopsUpstreamAndKeepsUsage(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	if u := result.Usage; u.CompletionTokens != 10 || u.PromptTokens == 0 || u.EstimatedTokens != u.TotalTokens ||
-		!result.Emitted {
+	u := result.Usage
+	if u.CompletionTokens != 10 || u.PromptTokens == 0 || u.EstimatedTokens != u.TotalTokens || !result.Emitted {
 		t.Errorf("usage %+v", result)
 	}
 }
@@ -197,7 +197,9 @@ func TestPromptOfCancelledRequestIsCounted(t *testing.T) {
 		defer cancel()
 
 		result, err := run(ctx, setup(map[string]*engine{"a": {run: hangs}}, nil))
-		if u := result.Usage; err == nil || err.Status != 499 || u.PromptTokens == 0 || u.CompletionTokens != 0 ||
+
+		u := result.Usage
+		if err == nil || err.Status != 499 || u.PromptTokens == 0 || u.CompletionTokens != 0 ||
 			u.EstimatedTokens != u.PromptTokens {
 			t.Errorf("%+v, %v", result, err)
 		}
@@ -279,10 +281,9 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 						Open:     func() io.Reader { return strings.NewReader("") },
 					},
 				)
-				if e := inference.AsError(
-					err,
-				); (e != nil) != test.cut ||
-					e != nil && e.Code != inference.UpstreamTimeout {
+
+				e := inference.AsError(err)
+				if (e != nil) != test.cut || e != nil && e.Code != inference.UpstreamTimeout {
 					t.Errorf("got %v", e)
 				}
 			})

@@ -77,11 +77,7 @@ func (c *call) sendRewritten(newline, prefix, without string) {
 
 	for _, t := range []string{"Grüße", ", ", "世界!"} {
 		c.sendRaw(
-			strings.ReplaceAll(
-				prefix,
-				"\n",
-				newline,
-			) + c.chunk(
+			strings.ReplaceAll(prefix, "\n", newline) + c.chunk(
 				`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`,
 			) + newline + newline,
 		)

@@ -86,16 +86,13 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 				t.Fatal("a request over the limit was allowed")
 			}
 
-			if diff := cmp.Diff(
-				tc.exceeded,
-				*refused,
-				cmpopts.IgnoreFields(meter.Exceeded{}, "Used", "After", "States"),
-			); diff != "" {
+			diff := cmp.Diff(tc.exceeded, *refused, cmpopts.IgnoreFields(meter.Exceeded{}, "Used", "After", "States"))
+			if diff != "" {
 				t.Errorf("(-want +got) %s", diff)
 			}
 
-			if back := tc.exceeded.Used - refused.Used; back < 0 ||
-				float64(back) > math.Ceil(took.Minutes()*float64(tc.limits.TPM)) {
+			back := tc.exceeded.Used - refused.Used
+			if back < 0 || float64(back) > math.Ceil(took.Minutes()*float64(tc.limits.TPM)) {
 				t.Errorf("%d used, want %d, %s after the first", refused.Used, tc.exceeded.Used, took)
 			}
 
@@ -311,11 +308,11 @@ func TestLedgerSumsByGroup(t *testing.T) {
 		})
 	}
 
-	if got, err := m.Query(
+	got, err := m.Query(
 		t.Context(),
 		meter.Query{From: now.AddDate(0, 0, -9), To: now.AddDate(0, 0, -8), By: []string{"day"}},
-	); err != nil ||
-		len(got) != 0 {
+	)
+	if err != nil || len(got) != 0 {
 		t.Errorf("another week: %v, %v", got, err)
 	}
 }
@@ -326,12 +323,8 @@ func TestRepeatAfterMidnightCountsOnce(t *testing.T) {
 
 	accepted := time.Date(2026, 2, 28, 23, 59, 59, 999e6, time.UTC)
 	for range 2 {
-		if err := m.Record(
-			t.Context(),
-			"request",
-			accepted,
-			meter.Usage{Key: "ann", Requests: 1, PromptTokens: 7},
-		); err != nil {
+		err := m.Record(t.Context(), "request", accepted, meter.Usage{Key: "ann", Requests: 1, PromptTokens: 7})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -90,26 +90,24 @@ func TestModelsListCapabilities(t *testing.T) {
 		t.Fatalf("got %+v", models)
 	}
 
-	if nomic := models[2]; nomic.ID != "nomic-embed:latest" ||
-		!slices.Equal(nomic.Capabilities, []string{inference.CanEmbed}) {
+	nomic := models[2]
+	if nomic.ID != "nomic-embed:latest" || !slices.Equal(nomic.Capabilities, []string{inference.CanEmbed}) {
 		t.Errorf("the embedding model is not the last one: %+v", nomic)
 	}
 
 	qwen, gemma := models[0], models[1]
 	if qwen.ID != "qwen3:8b" || qwen.ContextWindow != 40960 || !qwen.Can(inference.CanTools) ||
-		!qwen.Can(inference.CanReason) ||
-		qwen.Can(inference.CanVision) {
+		!qwen.Can(inference.CanReason) || qwen.Can(inference.CanVision) {
 		t.Errorf("got %+v", qwen)
 	}
 
 	if !slices.Equal(gemma.Aliases, []string{"gemma"}) || !gemma.Can(inference.CanVision) ||
-		gemma.Can(inference.CanTools) ||
-		len(*gemma.Reasoning.Efforts) != 0 {
+		gemma.Can(inference.CanTools) || len(*gemma.Reasoning.Efforts) != 0 {
 		t.Errorf("got %+v", gemma)
 	}
 
-	if u := qwen.Upstreams[0]; u.Kind != inference.Ollama || !strings.HasSuffix(u.BaseURL, "/v1") ||
-		u.Model != "qwen3:8b" {
+	u := qwen.Upstreams[0]
+	if u.Kind != inference.Ollama || !strings.HasSuffix(u.BaseURL, "/v1") || u.Model != "qwen3:8b" {
 		t.Errorf("upstream %+v", u)
 	}
 
@@ -133,19 +131,14 @@ func TestPullReportsProgressAndFailures(t *testing.T) {
 	}
 
 	for name, says := range map[string]string{"nothing": "file does not exist", "cut": "stopped before"} {
-		if err := c.Pull(
-			t.Context(),
-			name,
-			func(ollama.Progress) {},
-		); err == nil ||
-			!strings.Contains(err.Error(), says) {
+		err := c.Pull(t.Context(), name, func(ollama.Progress) {})
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 
-	if _, err := ollama.New("http://127.0.0.1:1").
-		Models(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "does not answer") {
+	_, err := ollama.New("http://127.0.0.1:1").Models(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("got %v", err)
 	}
 }

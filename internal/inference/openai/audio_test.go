@@ -119,8 +119,7 @@ func TestTranscriptsOfAllEnginesAreNormalised(t *testing.T) {
 
 			sent := server.Recordings()[len(server.Recordings())-1]
 			if sent.Name != "audio.wav" || !bytes.Equal(sent.Data, recording(2)) ||
-				sent.Fields["language"][0] != "de" ||
-				sent.Fields["prompt"][0] != "Ada" ||
+				sent.Fields["language"][0] != "de" || sent.Fields["prompt"][0] != "Ada" ||
 				sent.Fields["temperature"][0] != "0.5" {
 				t.Errorf("sent %s %v", sent.Name, sent.Fields)
 			}
@@ -143,9 +142,9 @@ func TestWhisperServerHasItsOwnPathAndFields(t *testing.T) {
 		r := asked("ears-whisper", recording(1))
 
 		r.Task = inference.Translate
-		if _, err := newGateway(
-			transcriber("ears-whisper", inference.WhisperServer, at),
-		).Transcribe(t.Context(), r); err != nil {
+
+		_, err := newGateway(transcriber("ears-whisper", inference.WhisperServer, at)).Transcribe(t.Context(), r)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,10 +159,9 @@ func TestWhisperServerHasItsOwnPathAndFields(t *testing.T) {
 	r := asked("ears", recording(1))
 
 	r.Task = inference.Translate
-	if _, err := newGateway(
-		transcriber("ears", inference.Plain, base),
-	).Transcribe(t.Context(), r); err != nil ||
-		server.Recordings()[2].Path != "/v1/audio/translations" {
+
+	_, err := newGateway(transcriber("ears", inference.Plain, base)).Transcribe(t.Context(), r)
+	if err != nil || server.Recordings()[2].Path != "/v1/audio/translations" {
 		t.Errorf("%v, sent to %s", err, server.Recordings()[2].Path)
 	}
 }
@@ -264,11 +262,8 @@ func TestSpeechIsStreamed(t *testing.T) {
 
 	for scenario, status := range map[string]int{"voice-cut": 502, "voice-html": 502, "voice-status:400": 400, "voice-status:503": 503} {
 		t.Run(scenario, func(t *testing.T) {
-			if _, _, err := speak(
-				scenario,
-				nil,
-			); inference.AsError(err) == nil ||
-				inference.AsError(err).Status != status {
+			_, _, err := speak(scenario, nil)
+			if inference.AsError(err) == nil || inference.AsError(err).Status != status {
 				t.Errorf("%s: %v, want %d", scenario, err, status)
 			}
 		})
@@ -310,9 +305,8 @@ func TestSilentAudioUpstreamsTimeOut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e := inference.AsError(
-				ask(),
-			); e == nil || e.Code != inference.UpstreamTimeout ||
+			e := inference.AsError(ask())
+			if e == nil || e.Code != inference.UpstreamTimeout ||
 				e.Retryable != strings.HasPrefix(name, "a transcript") {
 				t.Errorf("got %+v", e)
 			}
@@ -339,12 +333,9 @@ func TestTimesAreRequestedAgainTenMinutesAfterARejection(t *testing.T) {
 			r := asked("ears-untimed", recording(1))
 
 			r.Timed = true
-			if got, err := engine.(inference.AudioEngine).Transcribe(
-				t.Context(),
-				r,
-				func(bool) {},
-			); err != nil ||
-				!got.Untimed {
+
+			got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
+			if err != nil || !got.Untimed {
 				t.Fatalf("%+v, %v", got, err)
 			}
 

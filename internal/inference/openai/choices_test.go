@@ -121,16 +121,11 @@ func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
 		t.Errorf("sent %s", b)
 	}
 
-	_, _, _, _, err = bothWays(
-		t,
-		base,
-		"few",
-		parse(t, `{"model":"few","n":2,"messages":[{"role":"user","content":"Hi"}]}`),
-	)
-	if e := inference.AsError(
-		err,
-	); e == nil || e.Code != inference.UpstreamError ||
-		!strings.Contains(e.Message, "fewer answers") {
+	_, _, _, _, err = bothWays(t, base, "few",
+		parse(t, `{"model":"few","n":2,"messages":[{"role":"user","content":"Hi"}]}`))
+
+	e := inference.AsError(err)
+	if e == nil || e.Code != inference.UpstreamError || !strings.Contains(e.Message, "fewer answers") {
 		t.Errorf("one answer for two: %+v", e)
 	}
 }
@@ -157,8 +152,7 @@ func TestTextsAreContinued(t *testing.T) {
 	for i := range whole {
 		for _, c := range []choice{whole[i], streamed[i]} {
 			if c.Index != i || c.Text != fmt.Sprintf("Answer number %d", i) || c.Finish != "stop" ||
-				c.Logprobs == nil ||
-				strings.Join(c.Logprobs.Tokens, "") != c.Text {
+				c.Logprobs == nil || strings.Join(c.Logprobs.Tokens, "") != c.Text {
 				t.Errorf("answer %d: %+v", i, c)
 			}
 		}
@@ -174,10 +168,9 @@ func TestTextsAreContinued(t *testing.T) {
 	}
 
 	_, err = newGateway(model("many", inference.Plain, base)).Complete(t.Context(), r, nil)
-	if e := inference.AsError(
-		err,
-	); e == nil || e.Status != 400 || e.Param != "model" ||
-		!strings.Contains(e.Message, "/v1/chat/completions") {
+
+	e := inference.AsError(err)
+	if e == nil || e.Status != 400 || e.Param != "model" || !strings.Contains(e.Message, "/v1/chat/completions") {
 		t.Errorf("from an engine that is not known to continue texts: %+v", e)
 	}
 }

@@ -73,11 +73,8 @@ func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 				inference.Upstream{Name: "second", BaseURL: base, Model: "hello", Priority: 1},
 			)
 
-			a, result, err := complete(
-				t,
-				newGateway(m),
-				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
-			)
+			a, result, err := complete(t, newGateway(m),
+				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
 				t.Errorf("%+v from %+v: %v", a, result, err)
 			}
@@ -110,11 +107,9 @@ func TestARedirectDoesNotReceiveTheKey(t *testing.T) {
 	m = model("hello", inference.Plain, base)
 
 	m.Upstreams[0].APIKey, m.Upstreams[0].Headers = "s3cret", map[string]string{"X-Team": "press"}
-	if _, _, err := complete(
-		t,
-		newGateway(m),
-		parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`),
-	); err != nil {
+
+	_, _, err = complete(t, newGateway(m), parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`))
+	if err != nil {
 		t.Fatal(err)
 	}
 
@@ -143,11 +138,8 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 
 	const requests = 20
 	for range requests {
-		if _, _, err := complete(
-			t,
-			g,
-			parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`),
-		); err != nil {
+		_, _, err := complete(t, g, parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,15 +172,7 @@ func TestCommentsAndEmptyChunksEmitEmptyDeltas(t *testing.T) {
 func TestUpstreamsAreChecked(t *testing.T) {
 	t.Parallel()
 	base := start(t)
-	ok, wrong, dead := model(
-		"hello",
-		inference.Plain,
-		base,
-	), model(
-		"nothing",
-		inference.Plain,
-		base,
-	), model(
+	ok, wrong, dead := model("hello", inference.Plain, base), model("nothing", inference.Plain, base), model(
 		"dead",
 		inference.Plain,
 		"http://127.0.0.1:1/v1",
@@ -198,8 +182,7 @@ func TestUpstreamsAreChecked(t *testing.T) {
 
 	got := g.Check(t.Context(), c.Models())
 	if len(got) != 3 || !got[0].OK || !got[0].Served || !got[1].OK || got[1].Served ||
-		!slices.Contains(got[1].Serves, "hello") ||
-		got[2].OK ||
+		!slices.Contains(got[1].Serves, "hello") || got[2].OK ||
 		!strings.Contains(got[2].Error, "does not answer") {
 		t.Errorf("got %+v", got)
 	}
@@ -210,11 +193,9 @@ func TestLlamaServerIsFound(t *testing.T) {
 	owner := "llamacpp"
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(
-			w,
+		fmt.Fprintf(w,
 			`{"object":"list","data":[{"id":"/models/qwen3-8b.gguf","owned_by":%q,"meta":{"n_ctx_train":40960}}]}`,
-			owner,
-		)
+			owner)
 	})
 	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"default_generation_settings":{"n_ctx":8192},"modalities":{"vision":true}}`)
@@ -225,8 +206,7 @@ func TestLlamaServerIsFound(t *testing.T) {
 
 	models, err := openai.FindLlamaServer(t.Context(), web.URL)
 	if err != nil || len(models) != 1 || models[0].ID != "qwen3-8b" || models[0].ContextWindow != 8192 ||
-		!models[0].Can(inference.CanVision) ||
-		models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
+		!models[0].Can(inference.CanVision) || models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
 		t.Errorf("got %+v, %v", models, err)
 	}
 	owner = "acme"
@@ -243,9 +223,7 @@ func ExampleWriter() {
 	models := inference.NewCatalogue(
 		[]inference.Model{{ID: "hello", Upstreams: []inference.Upstream{{BaseURL: server.URL + "/v1"}}}},
 	)
-	g := gateway.New(
-		gateway.Options{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New},
-	)
+	g := gateway.New(gateway.Options{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New})
 
 	request, err := openai.ParseRequest(
 		[]byte(`{"model":"hello","stream":true,"messages":[{"role":"user","content":"Hi"}]}`),
@@ -295,11 +273,9 @@ func BenchmarkChunk(b *testing.B) {
 		}
 		w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", Vendor: "presswork"})
 
-		if _, err := g.Complete(
-			b.Context(),
-			r,
-			func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil },
-		); err != nil {
+		_, err = g.Complete(b.Context(), r,
+			func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil })
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -63,11 +63,8 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 				fmt.Fprint(w, chunk(reason))
 			}))
 			defer web.Close()
-			a, _, err := complete(
-				t,
-				newGateway(model("m", inference.Plain, web.URL)),
-				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
-			)
+			a, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
+				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 
 			if reason == "null" {
 				want = "stop" // a whole answer is complete without one
@@ -99,15 +96,11 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		}))
 		defer web.Close()
 
-		_, _, err := complete(
-			t,
-			newGateway(model("m", inference.Plain, web.URL)),
-			parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
-		)
-		if e := inference.AsError(
-			err,
-		); e == nil || string(e.Code) != want.code || e.Message != want.message ||
-			e.Param != want.param {
+		_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
+			parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+
+		e := inference.AsError(err)
+		if e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
 			t.Errorf("%s: got %+v", body, e)
 		}
 	}

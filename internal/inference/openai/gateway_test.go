@@ -26,11 +26,8 @@ func TestEveryFormOfStreamIsRead(t *testing.T) {
 			m := model(scenario, inference.Plain, base)
 			m.Routing.IdleTimeout = 5 * time.Minute // a finished answer does not wait for its connection
 
-			a, result, err := complete(
-				t,
-				newGateway(m),
-				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
-			)
+			a, result, err := complete(t, newGateway(m),
+				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,8 +36,8 @@ func TestEveryFormOfStreamIsRead(t *testing.T) {
 				t.Errorf("got %.80q, finish %q", a.content(), a.Choices[0].FinishReason)
 			}
 
-			if estimated := a.Usage["estimated"] == true; estimated != (result.Usage.EstimatedTokens > 0) ||
-				scenario == "no-usage" && !estimated ||
+			estimated := a.Usage["estimated"] == true
+			if estimated != (result.Usage.EstimatedTokens > 0) || scenario == "no-usage" && !estimated ||
 				scenario == "hello" && estimated {
 				t.Errorf("usage %v", a.Usage)
 			}
@@ -131,11 +128,8 @@ func TestToolCallsGetOneForm(t *testing.T) {
 				newGateway(m),
 				parse(
 					t,
-					fmt.Sprintf(
-						`{"model":%q,"stream":true,%s,"messages":[{"role":"user","content":"Hi"}]}`,
-						scenario,
-						weather,
-					),
+					fmt.Sprintf(`{"model":%q,"stream":true,%s,"messages":[{"role":"user","content":"Hi"}]}`,
+						scenario, weather),
 				),
 			)
 			if err != nil {
@@ -180,19 +174,14 @@ func TestWrongToolCallsFail(t *testing.T) {
 				newGateway(model(test.scenario, inference.Plain, base)),
 				parse(
 					t,
-					fmt.Sprintf(
-						`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s%s}`,
-						test.scenario,
-						","+weather,
-						test.more,
-					),
+					fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s%s}`, test.scenario,
+						","+weather, test.more),
 				),
 			)
 
 			e := inference.AsError(err)
 			if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 ||
-				!strings.Contains(e.Message, test.says) ||
-				e.FailedGeneration == "" {
+				!strings.Contains(e.Message, test.says) || e.FailedGeneration == "" {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -299,11 +288,8 @@ func TestFailuresOfAnUpstreamAreTranslated(t *testing.T) {
 			t.Parallel()
 			m := model(scenario, inference.Plain, base)
 			m.Routing.Retries = new(0)
-			_, result, err := complete(
-				t,
-				newGateway(m),
-				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
-			)
+			_, result, err := complete(t, newGateway(m),
+				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
 
 			e := inference.AsError(err)
 			if e == nil || e.Status != want.status || e.Code != want.code || e.Retryable != want.retry {

@@ -29,16 +29,12 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"messages[0].content",
 			"more than once",
 		},
-		`null`:                   {fault.InvalidType, "", "an object"},
-		message(`null`):          {fault.InvalidType, "messages[0]", "an object"},
-		`{` + hi + `}`:           {fault.InvalidOption, "model", "missing"},
-		`{"model":7,` + hi + `}`: {fault.InvalidType, "model", "a string"},
-		`{"model":"m"}`:          {fault.InvalidOption, "messages", "missing"},
-		`{"model":"m","messages":[]}`: {
-			fault.InvalidOption,
-			"messages",
-			"minimum number of items is 1",
-		},
+		`null`:                         {fault.InvalidType, "", "an object"},
+		message(`null`):                {fault.InvalidType, "messages[0]", "an object"},
+		`{` + hi + `}`:                 {fault.InvalidOption, "model", "missing"},
+		`{"model":7,` + hi + `}`:       {fault.InvalidType, "model", "a string"},
+		`{"model":"m"}`:                {fault.InvalidOption, "messages", "missing"},
+		`{"model":"m","messages":[]}`:  {fault.InvalidOption, "messages", "minimum number of items is 1"},
 		`{"model":"m","messages":"x"}`: {fault.InvalidType, "messages", "a list"},
 		message(`"x"`):                 {fault.InvalidType, "messages[0]", "an object"},
 		message(`{"content":"x"}`):     {fault.InvalidOption, "messages[0].role", "missing"},
@@ -47,11 +43,7 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"messages[0].role",
 			`did you mean "user"`,
 		},
-		message(`{"role":"user"}`): {
-			fault.InvalidOption,
-			"messages[0].content",
-			"missing",
-		},
+		message(`{"role":"user"}`): {fault.InvalidOption, "messages[0].content", "missing"},
 		message(`{"role":"user","content":5}`): {
 			fault.InvalidType,
 			"messages[0].content",
@@ -62,11 +54,7 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"messages[0].content",
 			"tool_calls",
 		},
-		message(`{"role":"tool","content":"x"}`): {
-			fault.InvalidOption,
-			"messages[0].tool_call_id",
-			"missing",
-		},
+		message(`{"role":"tool","content":"x"}`): {fault.InvalidOption, "messages[0].tool_call_id", "missing"},
 		message(`{"role":"user","content":[{"type":"video"}]}`): {
 			fault.InvalidOption,
 			"messages[0].content[0].type",
@@ -107,69 +95,33 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"messages[0].tool_calls[0].function.arguments",
 			"a string",
 		},
-		with(`"temperature":2.5`): {
-			fault.InvalidOption,
-			"temperature",
-			"between 0 and 2",
-		},
-		with(`"temperature":"hot"`): {fault.InvalidType, "temperature", "a number"},
-		with(`"n":0`):               {fault.InvalidOption, "n", "between 1 and 128"},
-		with(`"n":129`):             {fault.InvalidOption, "n", "between 1 and 128"},
-		with(`"logprobs":2`):        {fault.InvalidType, "logprobs", "true or false"},
-		with(`"top_logprobs":3`): {
-			fault.InvalidOption,
-			"top_logprobs",
-			"'logprobs' is true",
-		},
-		with(`"top_logprobs":21`): {
-			fault.InvalidOption,
-			"top_logprobs",
-			"between 0 and 20",
-		},
-		with(`"top_logprobs":"3"`): {
-			fault.InvalidType,
-			"top_logprobs",
-			"a whole number",
-		},
+		with(`"temperature":2.5`):    {fault.InvalidOption, "temperature", "between 0 and 2"},
+		with(`"temperature":"hot"`):  {fault.InvalidType, "temperature", "a number"},
+		with(`"n":0`):                {fault.InvalidOption, "n", "between 1 and 128"},
+		with(`"n":129`):              {fault.InvalidOption, "n", "between 1 and 128"},
+		with(`"logprobs":2`):         {fault.InvalidType, "logprobs", "true or false"},
+		with(`"top_logprobs":3`):     {fault.InvalidOption, "top_logprobs", "'logprobs' is true"},
+		with(`"top_logprobs":21`):    {fault.InvalidOption, "top_logprobs", "between 0 and 20"},
+		with(`"top_logprobs":"3"`):   {fault.InvalidType, "top_logprobs", "a whole number"},
 		with(`"background":true`):    {fault.InvalidOption, "background", "not supported"},
 		with(`"background":"yes"`):   {fault.InvalidType, "background", "true or false"},
 		with(`"store":"yes"`):        {fault.InvalidType, "store", "true or false"},
 		with(`"service_tier":1`):     {fault.InvalidType, "service_tier", "a string"},
 		with(`"logit_bias":{"5":1}`): {fault.InvalidOption, "logit_bias", "not supported"},
 		with(`"max_tokens":0`):       {fault.InvalidOption, "max_tokens", "at least 1"},
-		with(`"max_tokens":1e12`): {
-			fault.InvalidOption,
-			"max_tokens",
-			"between 1 and 2147483647",
-		},
+		with(`"max_tokens":1e12`):    {fault.InvalidOption, "max_tokens", "between 1 and 2147483647"},
 		with(`"seed":18446744073709551615`): {
 			fault.InvalidOption,
 			"seed",
 			"between -9223372036854775808 and 9223372036854775807",
 		},
-		with(`"max_completion_tokens":1.5`): {
-			fault.InvalidType,
-			"max_completion_tokens",
-			"a whole number",
-		},
+		with(`"max_completion_tokens":1.5`):  {fault.InvalidType, "max_completion_tokens", "a whole number"},
 		with(`"stop":["1","2","3","4","5"]`): {fault.InvalidOption, "stop", "at most 4"},
 		with(`"stop":[1]`):                   {fault.InvalidType, "stop[0]", "a string"},
 		with(`"stream":"yes"`):               {fault.InvalidType, "stream", "true or false"},
-		with(`"stream_options":{}`): {
-			fault.InvalidOption,
-			"stream_options",
-			"'stream' is true",
-		},
-		with(`"service_tier":"flexx"`): {
-			fault.InvalidOption,
-			"service_tier",
-			`did you mean "flex"`,
-		},
-		with(`"reasoning_effort":"lo"`): {
-			fault.InvalidOption,
-			"reasoning_effort",
-			`did you mean "low"`,
-		},
+		with(`"stream_options":{}`):          {fault.InvalidOption, "stream_options", "'stream' is true"},
+		with(`"service_tier":"flexx"`):       {fault.InvalidOption, "service_tier", `did you mean "flex"`},
+		with(`"reasoning_effort":"lo"`):      {fault.InvalidOption, "reasoning_effort", `did you mean "low"`},
 		with(`"reasoning_format":"raw","include_reasoning":true`): {
 			fault.InvalidOption,
 			"include_reasoning",
@@ -180,16 +132,8 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"reasoning_format",
 			"response_format",
 		},
-		with(`"reasoning_format":"raw",` + weather): {
-			fault.InvalidOption,
-			"reasoning_format",
-			"tools",
-		},
-		with(`"response_format":{"type":"xml"}`): {
-			fault.InvalidOption,
-			"response_format.type",
-			"json_schema",
-		},
+		with(`"reasoning_format":"raw",` + weather): {fault.InvalidOption, "reasoning_format", "tools"},
+		with(`"response_format":{"type":"xml"}`):    {fault.InvalidOption, "response_format.type", "json_schema"},
 		with(`"response_format":{"type":"json_schema"}`): {
 			fault.InvalidType,
 			"response_format.json_schema",
@@ -230,21 +174,13 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"tools[1].function.name",
 			"two functions",
 		},
-		with(`"tool_choice":"required"`): {
-			fault.InvalidOption,
-			"tool_choice",
-			"'tools' are given",
-		},
+		with(`"tool_choice":"required"`): {fault.InvalidOption, "tool_choice", "'tools' are given"},
 		with(weather + `,"tool_choice":{"type":"function"}`): {
 			fault.InvalidOption,
 			"tool_choice.name",
 			"'name' is missing",
 		},
-		with(weather + `,"tool_choice":"always"`): {
-			fault.InvalidOption,
-			"tool_choice",
-			"required",
-		},
+		with(weather + `,"tool_choice":"always"`): {fault.InvalidOption, "tool_choice", "required"},
 		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`): {
 			fault.InvalidOption,
 			"tool_choice.function.name",
@@ -256,20 +192,16 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
 
 			e := inference.AsError(err)
-			if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) ||
-				e.Status != 400 ||
-				e.Type != inference.InvalidRequestType ||
-				e.Retryable {
+			if e == nil || e.Code != want.code || e.Param != want.param ||
+				!strings.Contains(e.Message, want.says) || e.Status != 400 ||
+				e.Type != inference.InvalidRequestType || e.Retryable {
 				t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
 			}
 		})
 	}
 	function := func(n, size int) string {
-		return fmt.Sprintf(
-			`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`,
-			n,
-			strings.Repeat("x", size),
-		)
+		return fmt.Sprintf(`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`, n,
+			strings.Repeat("x", size))
 	}
 
 	var tools []string
@@ -292,15 +224,13 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
 
 	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
-	if _, err := openai.ParseRequest(
-		[]byte(many),
-		openai.ParseOptions{},
-	); err == nil ||
-		!strings.Contains(err.Error(), "at most 5 images") {
+
+	_, err := openai.ParseRequest([]byte(many), openai.ParseOptions{})
+	if err == nil || !strings.Contains(err.Error(), "at most 5 images") {
 		t.Errorf("six images: %v", err)
 	}
 
-	_, err := openai.ParseRequest(
+	_, err = openai.ParseRequest(
 		[]byte(message(`{"role":"user","content":[`+image+`]}`)),
 		openai.ParseOptions{MaxImageBytes: 20},
 	)

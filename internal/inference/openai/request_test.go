@@ -85,10 +85,8 @@ func TestOptionsWithoutEffectAreAccepted(t *testing.T) {
 		`"store":true`: "on_demand", `"store":null`: "on_demand", `"service_tier":"scale"`: "performance", `"service_tier":null`: "on_demand", `"service_tier":"auto"`: "auto",
 	} {
 		t.Run(field, func(t *testing.T) {
-			if r := parse(
-				t,
-				`{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`,
-			); r.ServiceTier != tier {
+			r := parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`)
+			if r.ServiceTier != tier {
 				t.Errorf("%s: tier %s", field, r.ServiceTier)
 			}
 		})
@@ -209,10 +207,9 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
-			if e := inference.AsError(
-				err,
-			); e == nil || e.Status != 400 || e.Param != want[0] ||
-				!strings.Contains(e.Message, want[1]) {
+
+			e := inference.AsError(err)
+			if e == nil || e.Status != 400 || e.Param != want[0] || !strings.Contains(e.Message, want[1]) {
 				t.Errorf("%.80s: %+v", body, e)
 			}
 		})

@@ -23,9 +23,8 @@ func TestMalformedArgumentsAreShownOnce(t *testing.T) {
 		t.Errorf("%d calls: %v", len(s.calls), err)
 	}
 
-	if b := string(
-		asked[1].Raw,
-	); !strings.Contains(b, "not a JSON object") ||
+	b := string(asked[1].Raw)
+	if !strings.Contains(b, "not a JSON object") ||
 		!strings.Contains(b, `"arguments":"{\"malformed\":\"{\\\"code\\\":\"}"`) {
 		t.Errorf("the model was shown %s", b)
 	}
@@ -36,22 +35,19 @@ func TestMalformedArgumentsAreShownOnce(t *testing.T) {
 
 	for emitted, plan := range map[bool]string{false: broken, true: "say Hm. | " + broken} {
 		_, result, _, err := planned(t, &tools{}, both, plan, plan, "say Done.")
-		if e := inference.AsError(
-			err,
-		); e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 || !strings.Contains(e.FailedGeneration, `{\"code\":`) ||
-			result.Emitted != emitted {
+
+		e := inference.AsError(err)
+		if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 ||
+			!strings.Contains(e.FailedGeneration, `{\"code\":`) || result.Emitted != emitted {
 			t.Errorf("malformed twice: %+v, emitted %v", e, result.Emitted)
 		}
 	}
 	// gpt-oss writes such marks itself.
 	s = &tools{}
-	if _, _, _, err := planned(
-		t,
-		s,
-		both,
-		`python x = "a<b"; x | functions.python "1" | browser.search {"query":"x"}`,
-		"say Done.",
-	); err != nil ||
+
+	_, _, _, err = planned(t, s, both,
+		`python x = "a<b"; x | functions.python "1" | browser.search {"query":"x"}`, "say Done.")
+	if err != nil ||
 		fmt.Sprint(
 			s.calls,
 		) != `[{python {"code":"x = \"a<b\"; x"}} {python {"code":"1"}} {browser_search {"query":"x"}}]` {
@@ -65,11 +61,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	ask := func(scenario string) (answer, error) {
 		m := model(scenario, inference.Plain, base)
 		m.Routing.ToolRounds = 3
-		a, _, err := complete(
-			t,
-			newGatewayWith(&tools{}, m),
-			parse(t, fmt.Sprintf(`{"model":%q,%s,"messages":[{"role":"user","content":"Hi"}]}`, scenario, both)),
-		)
+		a, _, err := complete(t, newGatewayWith(&tools{}, m),
+			parse(t, fmt.Sprintf(`{"model":%q,%s,"messages":[{"role":"user","content":"Hi"}]}`, scenario, both)))
 
 		return a, err
 	}
@@ -96,8 +89,9 @@ func TestRoundsAreBounded(t *testing.T) {
 	}}
 
 	a, _, _, err = planned(t, s, both, py, "say Done.")
-	if out := a.Choices[0].Message.ExecutedTools[0].Output; err != nil || len(out) > 16<<10 ||
-		!strings.HasSuffix(out, "ü\n[cut: the output has 40960 bytes]") {
+
+	out := a.Choices[0].Message.ExecutedTools[0].Output
+	if err != nil || len(out) > 16<<10 || !strings.HasSuffix(out, "ü\n[cut: the output has 40960 bytes]") {
 		t.Errorf("%d bytes of output: %v", len(out), err)
 	}
 
@@ -107,14 +101,8 @@ func TestRoundsAreBounded(t *testing.T) {
 		t.Errorf("%d rounds for 5 tokens: %+v, %v", len(asked), a, err)
 	}
 
-	if a, _, asked, err = planned(
-		t,
-		&tools{},
-		both,
-		`length | `+py,
-		"say Done.",
-	); err != nil || a.Choices[0].FinishReason != "length" ||
-		len(asked) != 1 {
+	a, _, asked, err = planned(t, &tools{}, both, `length | `+py, "say Done.")
+	if err != nil || a.Choices[0].FinishReason != "length" || len(asked) != 1 {
 		t.Errorf("a cut answer: %+v, %v", a, err)
 	}
 }
@@ -141,10 +129,8 @@ func TestALostSessionIsReplacedOnce(t *testing.T) {
 		outputs = append(outputs, e.Output[:min(len(e.Output), 34)])
 	}
 
-	if got := strings.Join(
-		outputs,
-		", ",
-	); got != "The tool stopped unexpectedly. Its, fine, The tool stopped unexpectedly and " {
+	got := strings.Join(outputs, ", ")
+	if got != "The tool stopped unexpectedly. Its, fine, The tool stopped unexpectedly and " {
 		t.Errorf("the model received %q", got)
 	}
 }
@@ -161,11 +147,8 @@ func TestAnotherUpstreamMayTakeTheNextRound(t *testing.T) {
 	}}, m)
 	text, _ := json.Marshal(inferencetest.Plan("say One. | "+py, "say Two."))
 
-	a, result, err := complete(
-		t,
-		g,
-		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)),
-	)
+	a, result, err := complete(t, g,
+		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)))
 	if err != nil || a.content() != "One.\n\nTwo." || result.Upstream != "second" || result.Attempts != 3 ||
 		result.Usage.PromptTokens != 22 {
 		t.Errorf("%q by %+v: %v", a.content(), result, err)
@@ -180,21 +163,16 @@ func TestNoSlotIsHeldWhileToolsRun(t *testing.T) {
 	other.Upstreams[0] = m.Upstreams[0] // the same places
 	var g *gateway.Gateway
 	g = newGatewayWith(&tools{answer: func(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
-		_, err := g.Complete(
-			ctx,
+		_, err := g.Complete(ctx,
 			parse(t, `{"model":"hello","messages":[{"role":"user","content":"say Hi."}]}`),
-			func(*inference.Chunk) error { return nil },
-		)
+			func(*inference.Chunk) error { return nil })
 
 		return inference.ToolResult{Output: "2"}, err
 	}}, m, other)
 	text, _ := json.Marshal(inferencetest.Plan(py, "say Two."))
 
-	a, _, err := complete(
-		t,
-		g,
-		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)),
-	)
+	a, _, err := complete(t, g,
+		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)))
 	if err != nil || a.content() != "Two." || a.Choices[0].Message.ExecutedTools[0].Output != "2" {
 		t.Errorf("%+v: %v", a, err)
 	}

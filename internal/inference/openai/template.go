@@ -30,9 +30,7 @@ func (t *textTemplate) remember(chunk, text []byte, delta inference.Delta) {
 	}
 
 	if len(delta.Content)+len(delta.Reasoning) > len(text) || len(delta.ToolCalls) > 0 || delta.Extra != nil ||
-		delta.Logprobs != nil ||
-		delta.Finish != "" ||
-		delta.Usage != nil {
+		delta.Logprobs != nil || delta.Finish != "" || delta.Usage != nil {
 		return
 	}
 	t.before, t.after = append(t.before, chunk[:at]...), append(t.after, chunk[end:]...)

@@ -145,9 +145,8 @@ func (p *parser) readChoiceObject(r *inference.Request, o object, kind string) {
 // allowTool adds the tool that o names to the choice. The name of a function is in the object "function" or in o
 // itself; a built-in tool adds its functions.
 func (p *parser) allowTool(r *inference.Request, o object) {
-	if kind := o.str(
-		"type",
-	); slices.ContainsFunc(
+	kind := o.str("type")
+	if slices.ContainsFunc(
 		r.Tools,
 		func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool },
 	) {

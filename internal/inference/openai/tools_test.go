@@ -112,31 +112,32 @@ func TestBuiltInToolsRunBetweenRounds(t *testing.T) {
 		}
 
 		m := a.Choices[0].Message
-		if want := "Looking.\n\nÜnder 【1†L2-L4】 it is 【7†L1】 two."; a.content() != want ||
-			m.Reasoning != "Let me count.\n\nNow." ||
+
+		wantContent := "Looking.\n\nÜnder 【1†L2-L4】 it is 【7†L1】 two."
+		if a.content() != wantContent || m.Reasoning != "Let me count.\n\nNow." ||
 			a.Choices[0].FinishReason != "stop" ||
 			len(m.ToolCalls) > 0 {
-			t.Errorf("%s: %+v, want content %q", stream, a.Choices[0], want)
+			t.Errorf("%s: %+v, want content %q", stream, a.Choices[0], wantContent)
 		}
 
-		want := []executed{
+		wantExecuted := []executed{
 			{0, "function", "python", `{"code":"1+1"}`, "of python"},
 			{1, "function", "browser.search", `{"query":"x"}`, "of browser_search"},
 			{2, "function", "browser.open", `{"id":0}`, "[1] A page"},
 		}
-		if fmt.Sprint(m.ExecutedTools) != fmt.Sprint(want) {
-			t.Errorf("%s: executed %+v", stream, m.ExecutedTools)
+		if fmt.Sprint(m.ExecutedTools) != fmt.Sprint(wantExecuted) {
+			t.Errorf("%s: executed %+v, want %+v", stream, m.ExecutedTools, wantExecuted)
 		}
 
-		if n := m.Annotations; len(n) != 1 || n[0].Type != "url_citation" ||
-			n[0].Citation.URL != "https://example.org/a" ||
+		n := m.Annotations
+		if len(n) != 1 || n[0].Type != "url_citation" || n[0].Citation.URL != "https://example.org/a" ||
 			string([]rune(a.content())[n[0].Citation.Start:n[0].Citation.End]) != "【1†L2-L4】" {
 			t.Errorf("%s: annotations %+v", stream, n)
 		}
 		// Every round has 11 prompt tokens; its words and three a call are the rest.
-		if u := result.Usage; u.PromptTokens != 33 || u.CompletionTokens != 3+3+1+6+1+6 || u.TotalTokens != 33+20 ||
-			result.Attempts != 3 ||
-			u.EstimatedTokens != 0 {
+		u := result.Usage
+		if u.PromptTokens != 33 || u.CompletionTokens != 3+3+1+6+1+6 || u.TotalTokens != 33+20 ||
+			result.Attempts != 3 || u.EstimatedTokens != 0 {
 			t.Errorf("%s: %+v", stream, result)
 		}
 
@@ -162,22 +163,16 @@ func TestACallersFunctionEndsTheRounds(t *testing.T) {
 	t.Parallel()
 	s := &tools{}
 
-	a, _, asked, err := planned(
-		t,
-		s,
-		both,
-		py,
+	a, _, asked, err := planned(t, s, both, py,
 		`say Both. | `+py+` | weather {"city":"Oslo"} | browser_search {"query":"x"} | weather {"city":"Rome"}`,
-		"say Never.",
-	)
+		"say Never.")
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	m := a.Choices[0].Message
 	if len(m.ToolCalls) != 2 || m.ToolCalls[0].Function.Arguments != `{"city":"Oslo"}` ||
-		m.ToolCalls[1].Function.Arguments != `{"city":"Rome"}` ||
-		a.Choices[0].FinishReason != "tool_calls" {
+		m.ToolCalls[1].Function.Arguments != `{"city":"Rome"}` || a.Choices[0].FinishReason != "tool_calls" {
 		t.Errorf("%+v", a.Choices[0])
 	}
 
@@ -212,9 +207,8 @@ func TestAToolChoiceAppliesToTheFirstRound(t *testing.T) {
 				}
 			}
 
-			if n := len(
-				asked[1].Body.Tools,
-			); strings.Contains(fields, "allowed_tools") && n != 4 ||
+			n := len(asked[1].Body.Tools)
+			if strings.Contains(fields, "allowed_tools") && n != 4 ||
 				!strings.Contains(fields, "allowed_tools") && n != 5 {
 				t.Errorf("%s: %d functions in the second round", fields, n)
 			}
@@ -222,23 +216,14 @@ func TestAToolChoiceAppliesToTheFirstRound(t *testing.T) {
 	}
 
 	s := &tools{}
-	if _, _, asked, err := planned(
-		t,
-		s,
-		both+`,"tool_choice":"none"`,
-		"say Done.",
-	); err != nil || s.opened > 0 ||
-		len(asked[0].Body.Tools) > 0 {
+
+	_, _, asked, err := planned(t, s, both+`,"tool_choice":"none"`, "say Done.")
+	if err != nil || s.opened > 0 || len(asked[0].Body.Tools) > 0 {
 		t.Errorf("none: %d sessions, %v", s.opened, err)
 	}
 
-	if _, _, _, err := planned(
-		t,
-		&tools{},
-		both+`,"tool_choice":"required"`,
-		"say No.",
-	); err == nil ||
-		!strings.Contains(err.Error(), "did not call a tool") {
+	_, _, _, err = planned(t, &tools{}, both+`,"tool_choice":"required"`, "say No.")
+	if err == nil || !strings.Contains(err.Error(), "did not call a tool") {
 		t.Errorf("required, and not called: %v", err)
 	}
 }
@@ -253,15 +238,11 @@ func TestUnavailableToolsAreRejected(t *testing.T) {
 	}
 	_, base := inferencetest.Start(t)
 
-	_, _, err = complete(
-		t,
-		newGateway(model("hello", inference.Plain, base)),
-		parse(t, `{"model":"hello",`+both+`,"messages":[{"role":"user","content":"Hi"}]}`),
-	)
-	if e := inference.AsError(
-		err,
-	); e == nil || e.Code != inference.ToolUnavailable || e.Status != 400 ||
-		e.Param != "tools[0].type" {
+	_, _, err = complete(t, newGateway(model("hello", inference.Plain, base)),
+		parse(t, `{"model":"hello",`+both+`,"messages":[{"role":"user","content":"Hi"}]}`))
+
+	e := inference.AsError(err)
+	if e == nil || e.Code != inference.ToolUnavailable || e.Status != 400 || e.Param != "tools[0].type" {
 		t.Errorf("without a toolbox: %+v", e)
 	}
 }
@@ -283,17 +264,8 @@ func TestAnAnswerInJSONMayUseTools(t *testing.T) {
 		t.Errorf("repaired: %q: %v", a.content(), err)
 	}
 
-	if _, _, _, err = plannedOn(
-		t,
-		inference.VLLM,
-		&tools{},
-		both+format,
-		py,
-		`say {"name":1}`,
-		`say {}`,
-	); inference.AsError(
-		err,
-	).Code != inference.JSONValidateFailed {
+	_, _, _, err = plannedOn(t, inference.VLLM, &tools{}, both+format, py, `say {"name":1}`, `say {}`)
+	if inference.AsError(err).Code != inference.JSONValidateFailed {
 		t.Errorf("after two wrong answers: %v", err)
 	}
 }

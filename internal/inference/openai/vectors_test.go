@@ -70,8 +70,8 @@ func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
 				}
 			}
 
-			if u := result.Usage; u.PromptTokens == 0 || u.TotalTokens != u.PromptTokens ||
-				(u.EstimatedTokens > 0) != row.estimated {
+			u := result.Usage
+			if u.PromptTokens == 0 || u.TotalTokens != u.PromptTokens || (u.EstimatedTokens > 0) != row.estimated {
 				t.Errorf("the usage is %+v", u)
 			}
 
@@ -227,10 +227,8 @@ func TestRequestsForVectorsAreRead(t *testing.T) {
 			r, inBase64, err := openai.ParseEmbedding([]byte(body))
 			got, _ := json.Marshal(r)
 
-			if text := fmt.Sprint(
-				err,
-			); err != nil && !strings.Contains(text, want) ||
-				err == nil && string(got) != want {
+			text := fmt.Sprint(err)
+			if err != nil && !strings.Contains(text, want) || err == nil && string(got) != want {
 				t.Errorf("got %.100s, %v; want %s", got, err, want)
 			}
 
@@ -260,10 +258,8 @@ func TestRequestsForRankingsAreRead(t *testing.T) {
 			r, _, err := openai.ParseReranking([]byte(body))
 			got, _ := json.Marshal(r)
 
-			if text := fmt.Sprint(
-				err,
-			); err != nil && !strings.Contains(text, want) ||
-				err == nil && string(got) != want {
+			text := fmt.Sprint(err)
+			if err != nil && !strings.Contains(text, want) || err == nil && string(got) != want {
 				t.Errorf("got %.100s, %v; want %s", got, err, want)
 			}
 		})

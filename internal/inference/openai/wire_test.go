@@ -206,12 +206,8 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 			return
 		}
 
-		if crlf, _ := openai.Events(
-			strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n")),
-		); !slices.Equal(
-			whole,
-			crlf,
-		) {
+		crlf, _ := openai.Events(strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n")))
+		if !slices.Equal(whole, crlf) {
 			t.Errorf("%q, with CRLF %q", whole, crlf)
 		}
 	})
@@ -233,19 +229,16 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%s: %s is passed on", chunk, d.Extra)
 		}
 
-		if u := d.Usage; u != nil &&
-			(u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
+		u := d.Usage
+		if u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
 			t.Errorf("%s: usage %+v", chunk, u)
 		}
 
 		for _, text := range []string{" token", "\u4e16", "a\"b", "a\\u0062", "a\nb", "\xff", ""} {
 			next := openai.WithText(chunk, text)
-			if diff := cmp.Diff(
-				openai.Decode(next),
-				openai.Decode(chunk, next),
-				cmpopts.EquateEmpty(),
-			); next != nil &&
-				diff != "" {
+
+			diff := cmp.Diff(openai.Decode(next), openai.Decode(chunk, next), cmpopts.EquateEmpty())
+			if next != nil && diff != "" {
 				t.Errorf("%s after %s: %s", next, chunk, diff)
 			}
 		}
@@ -290,11 +283,9 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 			for i, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
 				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 					odd := openai.WithText(chunk, text)
-					if diff := cmp.Diff(
-						openai.Decode(odd),
-						openai.Decode(chunk, odd),
-						cmpopts.EquateEmpty(),
-					); diff != "" {
+
+					diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty())
+					if diff != "" {
 						t.Errorf("%s after %s: %s", odd, chunk, diff)
 					}
 				})

@@ -35,10 +35,7 @@ func TestSandboxLayersContainAttacks(t *testing.T) {
 			`--unshare-all) args+=(--unshare-all --share-net);;`,
 			map[string]string{"abstract socket of the host": ""},
 		},
-		"the filter": {
-			`--seccomp) shift;;`,
-			map[string]string{"netlink": "<socket.socket"},
-		},
+		"the filter": {`--seccomp) shift;;`, map[string]string{"netlink": "<socket.socket"}},
 	} {
 		t.Run(part, func(t *testing.T) {
 			t.Parallel()

@@ -110,11 +110,8 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 		}
 
 		for fd := range strings.FieldsSeq(string(out.Stdout)) {
-			if n := strings.TrimPrefix(
-				fd,
-				"/proc/self/fd/",
-			); n != "0" && n != "1" && n != "2" && n != "3" &&
-				n != "10" { // opened by the shell itself
+			n := strings.TrimPrefix(fd, "/proc/self/fd/")
+			if n != "0" && n != "1" && n != "2" && n != "3" && n != "10" { // opened by the shell itself
 				t.Errorf("descriptor %s is open", n)
 			}
 		}
@@ -235,13 +232,8 @@ func TestLimitsEndAProgram(t *testing.T) {
 
 			out, err := b.Run(t.Context(), c)
 			if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != test.want {
-				t.Errorf(
-					"error is %v, want that of the limit %q; output %.200q, stderr %.200q",
-					err,
-					test.want,
-					out.Stdout,
-					out.Stderr,
-				)
+				t.Errorf("error is %v, want that of the limit %q; output %.200q, stderr %.200q", err, test.want,
+					out.Stdout, out.Stderr)
 			}
 
 			if test.limits.Output > 0 && int64(len(out.Stdout)) != test.limits.Output {
@@ -341,11 +333,8 @@ func TestOpenSaysWhySandboxIsUnavailable(t *testing.T) {
 		t.Skip("starts programs; `make test` runs this test")
 	}
 	broken := public.Dir(t) + "/bwrap"
-	public.Program(
-		t,
-		broken,
-		"#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n",
-	)
+	public.Program(t, broken,
+		"#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n")
 
 	for program, want := range map[string]string{
 		"/no/such/bwrap": "apt install bubblewrap",

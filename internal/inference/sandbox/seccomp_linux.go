@@ -195,11 +195,12 @@ func seccompProgram() ([]byte, error) {
 
 	var out bytes.Buffer
 	for _, i := range raw {
-		if err := binary.Write(&out, binary.NativeEndian, struct {
+		err := binary.Write(&out, binary.NativeEndian, struct {
 			Op     uint16
 			Jt, Jf uint8
 			K      uint32
-		}{i.Op, i.Jt, i.Jf, i.K}); err != nil {
+		}{i.Op, i.Jt, i.Jf, i.K})
+		if err != nil {
 			return nil, err
 		}
 	}
