@@ -17,11 +17,8 @@ func basic(key string) string {
 
 func TestKeysOpenTheirRoutes(t *testing.T) {
 	t.Parallel()
-	h := serve(
-		t,
-		keysFile(t, "keys:\n  - name: alice\n    key: alices\n"),
-		func(o *api.Options) { o.Monitor = page("monitor") },
-	)
+	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"),
+		func(o *api.Options) { o.Monitor = page("monitor") })
 
 	h.key = ""
 
@@ -154,14 +151,8 @@ func TestCrossOriginRequests(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	h.key = ""
 	preflight := func(origin, headers string) reply {
-		return h.do(
-			http.MethodOptions,
-			"/api/conversion",
-			nil,
-			"Origin: "+origin,
-			"Access-Control-Request-Method: POST",
-			"Access-Control-Request-Headers: "+headers,
-		)
+		return h.do(http.MethodOptions, "/api/conversion", nil, "Origin: "+origin,
+			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: "+headers)
 	}
 	res := preflight(
 		"https://app.example",
@@ -200,15 +191,15 @@ func TestCrossOriginRequests(t *testing.T) {
 		t.Error("the 401 has no CORS header")
 	}
 
-	if res := h.get("/api/themes", "Origin: https://evil.example", "X-API-Key: "+testKey); res.StatusCode != 200 ||
-		res.Header.Get("Access-Control-Allow-Origin") != "" {
+	res = h.get("/api/themes", "Origin: https://evil.example", "X-API-Key: "+testKey)
+	if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a key counts from any origin, without CORS headers")
 	}
 
 	everybody := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"*"} })
-	if res := everybody.get("/api/themes", "Origin: https://any.example"); res.Header.Get(
-		"Access-Control-Allow-Origin",
-	) != "*" {
+
+	res = everybody.get("/api/themes", "Origin: https://any.example")
+	if res.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Error("* allows no origin")
 	}
 }

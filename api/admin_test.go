@@ -46,10 +46,9 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	res := h.get("/admin/api/keys", olga)
 	res.want(t, 200, "")
 
-	if text := string(
-		res.body,
-	); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) || strings.Contains(text, "olgas") ||
-		strings.Contains(text, testKey) {
+	text := string(res.body)
+	if !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) ||
+		strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
 		t.Errorf("the keys are %s", text)
 	}
 	wait.ForDay()
@@ -73,8 +72,8 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	page := h.get("/admin")
 	page.want(t, 200, "")
 
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") ||
-		strings.Contains(policy, "unsafe") {
+	policy := page.Header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %s", policy)
 	}
 }
@@ -93,13 +92,8 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 
 			for _, what := range []string{"cancel", "retry", "dismiss"} {
 				for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-					res := h.do(
-						"POST",
-						"/admin/api/actions/"+what,
-						strings.NewReader(`{"ids":["`+id+`"]}`),
-						"Content-Type: application/json",
-						header,
-					)
+					res := h.do("POST", "/admin/api/actions/"+what, strings.NewReader(`{"ids":["`+id+`"]}`),
+						"Content-Type: application/json", header)
 					if name == "without keys" && res.StatusCode == http.StatusForbidden {
 						continue // either of the two rules may reject it
 					}
@@ -169,8 +163,7 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 		decode(t, &done)
 
 	if len(done.Data) != 3 || done.Data[0].Status != presswork.Cancelled || done.Data[1].Error == nil ||
-		done.Data[1].Error.Code != fault.NotFound ||
-		done.Data[2].Status != presswork.Cancelled {
+		done.Data[1].Error.Code != fault.NotFound || done.Data[2].Status != presswork.Cancelled {
 		t.Errorf("%+v", done.Data)
 	}
 

@@ -44,9 +44,8 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 		}
 	}
 
-	if got := h.get(job.Artifact.URL + "&inline=1").Header.Get(
-		"Content-Disposition",
-	); !strings.HasPrefix(got, "inline;") {
+	got := h.get(job.Artifact.URL + "&inline=1").Header.Get("Content-Disposition")
+	if !strings.HasPrefix(got, "inline;") {
 		t.Errorf("inline: %q", got)
 	}
 	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, fault.InvalidOption)
@@ -91,12 +90,8 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 	a := h.submit()
 	h.finish(a.JobID, []byte("0123456789"))
 
-	req, err := http.NewRequestWithContext(
-		t.Context(),
-		http.MethodGet,
-		"http://"+h.server.Address()+"/api/artifacts/"+a.JobID+"/download",
-		nil,
-	)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+h.server.Address()+"/api/artifacts/"+a.JobID+"/download", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +110,7 @@ func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 		select {
 		case line := <-logged:
 			if strings.Contains(line, "could not send an object from the store") &&
-				strings.Contains(line, storage.ErrCorrupt.Error()) &&
-				strings.Contains(line, a.JobID) {
+				strings.Contains(line, storage.ErrCorrupt.Error()) && strings.Contains(line, a.JobID) {
 				return
 			}
 		default:
@@ -162,14 +156,8 @@ func TestRanges(t *testing.T) {
 			res := h.get(path, headers...)
 			if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span ||
 				tc.status < 300 && string(res.body) != tc.body {
-				t.Errorf(
-					"%s %s: %d %q %q",
-					tc.header,
-					tc.ifRange,
-					res.StatusCode,
-					res.Header.Get("Content-Range"),
-					res.body,
-				)
+				t.Errorf("%s %s: %d %q %q", tc.header, tc.ifRange, res.StatusCode,
+					res.Header.Get("Content-Range"), res.body)
 			}
 		})
 	}
@@ -196,8 +184,8 @@ func TestUnknownAndExpiredArtifactsAreErrors(t *testing.T) {
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, fault.ArtifactExpired)
 	h.get(a.StatusURL).want(t, http.StatusOK, "")
 
-	if events := string(h.get(a.StatusURL + "/events").body); !strings.Contains(events, `"status":"completed"`) ||
-		strings.Contains(events, "/download") {
+	events := string(h.get(a.StatusURL + "/events").body)
+	if !strings.Contains(events, `"status":"completed"`) || strings.Contains(events, "/download") {
 		t.Errorf("the events of a job without its artifact are %s", events)
 	}
 }
@@ -231,13 +219,8 @@ func TestFileNamesAreSafeInHeaders(t *testing.T) {
 		Filename: "a\"\r\nX-Evil: 1 größe%.pdf", ExpiresAt: time.Now().Add(time.Hour),
 	})
 
-	if _, err := h.store.Put(
-		t.Context(),
-		storage.ArtifactKey(a.JobID),
-		strings.NewReader("x"),
-		1,
-		storage.Attrs{},
-	); err != nil {
+	_, err := h.store.Put(t.Context(), storage.ArtifactKey(a.JobID), strings.NewReader("x"), 1, storage.Attrs{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	res := h.get("/api/artifacts/" + a.JobID + "/download")
@@ -268,9 +251,8 @@ func TestDownloadsGoToAStoreThatCallersCanReach(t *testing.T) {
 	res := h.get(path + "/download")
 	res.want(t, http.StatusTemporaryRedirect, "")
 
-	if got := res.Header.Get(
-		"Location",
-	); got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
+	got := res.Header.Get("Location")
+	if got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
 		t.Errorf("Location %q", got)
 	}
 	h.get(path+"/download?inline=1").want(t, http.StatusOK, "")

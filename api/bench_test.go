@@ -53,10 +53,8 @@ func TestTheRealQueueBehavesLikeTheFake(t *testing.T) {
 		t.Error(diff)
 	}
 
-	if diff := cmp.Diff(
-		[]string{"- snapshot/2", "2 cancelled/2", "end"},
-		h.events(a.EventsURL+"&since=1").rest(),
-	); diff != "" {
+	diff := cmp.Diff([]string{"- snapshot/2", "2 cancelled/2", "end"}, h.events(a.EventsURL+"&since=1").rest())
+	if diff != "" {
 		t.Error(diff)
 	}
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)

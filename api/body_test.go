@@ -21,10 +21,9 @@ func TestLittleOfARejectedBodyIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := h.connect()
-			if _, err := io.WriteString(
-				conn,
-				head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n",
-			); err != nil {
+
+			_, err := io.WriteString(conn, head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n")
+			if err != nil {
 				t.Fatal(err)
 			}
 

@@ -45,8 +45,7 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 			tc.res.decode(t, &e)
 
 			if tc.res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Message == "" ||
-				e.Error.Type == "" ||
-				tc.res.Header.Get("X-Should-Retry") != "false" ||
+				e.Error.Type == "" || tc.res.Header.Get("X-Should-Retry") != "false" ||
 				tc.res.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%d %v %s", tc.res.StatusCode, tc.res.Header, tc.res.body)
 			}
@@ -71,17 +70,12 @@ func TestPagesOfListedOriginsMayCall(t *testing.T) {
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 
-	res := h.do(
-		"OPTIONS",
-		"/v1/chat/completions",
-		nil,
-		"-X-API-Key",
-		"Origin: https://app.example",
+	res := h.do("OPTIONS", "/v1/chat/completions", nil, "-X-API-Key", "Origin: https://app.example",
 		"Access-Control-Request-Method: POST",
-		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key",
-	)
-	if allowed := res.Header.Get("Access-Control-Allow-Headers"); res.StatusCode != http.StatusNoContent ||
-		strings.Count(allowed, ",") != 3 {
+		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key")
+
+	allowed := res.Header.Get("Access-Control-Allow-Headers")
+	if res.StatusCode != http.StatusNoContent || strings.Count(allowed, ",") != 3 {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}
 	res = h.chat(streamed, "Origin: https://app.example")

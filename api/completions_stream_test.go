@@ -27,12 +27,8 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 		return say(t, run)
 	}, func(o *api.Options) { o.Inference.Patience = 300 * time.Millisecond })
 
-	req, err := http.NewRequestWithContext(
-		t.Context(),
-		"POST",
-		h.url("/v1/chat/completions"),
-		strings.NewReader(streamed),
-	)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url("/v1/chat/completions"),
+		strings.NewReader(streamed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +51,9 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 	close(speak)
 
 	rest, err := io.ReadAll(lines)
-	if said := strings.ReplaceAll(string(rest), ": ping\n", ""); err != nil || !strings.Contains(said, "Hello") ||
-		!strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
+
+	said := strings.ReplaceAll(string(rest), ": ping\n", "")
+	if err != nil || !strings.Contains(said, "Hello") || !strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)
 	}
 }
@@ -64,11 +61,8 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
 	t.Parallel()
 	fail := inference.Frame{
-		Error: inference.Errorf(
-			http.StatusServiceUnavailable,
-			inference.UpstreamUnavailable,
-			"the model is at capacity",
-		),
+		Error: inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable,
+			"the model is at capacity"),
 	}
 	fail.Error.RetryAfter = 1500 * time.Millisecond
 
@@ -84,15 +78,17 @@ func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
 		res := h.chat(body)
 		res.want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 
-		if header := res.Header; header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" ||
+		header := res.Header
+		if header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" ||
 			header.Get("X-Should-Retry") != "true" {
 			t.Errorf("%v", header)
 		}
 	}
 
 	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
-	if body := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") ||
-		strings.Contains(body, "[DONE]") ||
+
+	body := string(res.body)
+	if res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") || strings.Contains(body, "[DONE]") ||
 		!strings.HasSuffix(
 			body,
 			`data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n",
@@ -161,19 +157,16 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
-	wait.Until(
-		t,
-		"new calls are rejected",
-		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable },
-	)
+	wait.Until(t, "new calls are rejected",
+		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
 	close(speak)
 
 	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)
 	}
 
-	if rest, err := io.ReadAll(endless); err != nil ||
-		!strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
+	rest, err := io.ReadAll(endless)
+	if err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
 		strings.Contains(string(rest), "[DONE]") {
 		t.Errorf("%v %s", err, rest)
 	}
@@ -255,7 +248,9 @@ func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 	})
 
 	rest, err := io.ReadAll(answer)
-	if end := rest[max(0, len(rest)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
+
+	end := rest[max(0, len(rest)-1000):]
+	if err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
 		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
 		t.Errorf("%v, after %d bytes %.300s", err, len(rest), end)
 	}
@@ -290,7 +285,9 @@ func TestAFailureListsTheToolsThatHaveRun(t *testing.T) {
 	}
 	// In a stream, the tools come before the error.
 	res = h.chat(streamed)
-	if text := string(res.body); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
+
+	text := string(res.body)
+	if res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
 		!strings.Contains(text, `"code":"tool_use_failed"}}`) {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}

@@ -97,13 +97,15 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *harness {
 	}
 
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(
+
+	err = os.WriteFile(
 		models,
 		[]byte(
 			"models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: text, capabilities: [completions], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]",
 		),
 		0o600,
-	); err != nil {
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 
@@ -161,11 +163,10 @@ func TestACompletionThatNoWorkerBeginsIsRejected(t *testing.T) {
 					return res.StatusCode != http.StatusServiceUnavailable
 				})
 
-				if body := string(res.body); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
-					!strings.Contains(
-						body,
-						`data: {"error":{"message":"no worker has begun`,
-					) || !strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
+				body := string(res.body)
+				if res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
+					!strings.Contains(body, `data: {"error":{"message":"no worker has begun`) ||
+					!strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
 					t.Errorf("%d %s", res.StatusCode, body)
 				}
 
@@ -331,11 +332,8 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		h.chat(streamed, "Authorization: Bearer fews").want(t, http.StatusOK, "")
 	}
 
-	if res := h.chat(
-		strings.Replace(asked, "{", `{"max_tokens":2000,`, 1),
-		"X-API-Key: fews",
-	); res.StatusCode != http.StatusRequestEntityTooLarge ||
-		res.Header.Get("X-Should-Retry") != "false" {
+	res = h.chat(strings.Replace(asked, "{", `{"max_tokens":2000,`, 1), "X-API-Key: fews")
+	if res.StatusCode != http.StatusRequestEntityTooLarge || res.Header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}
 	h.chat(asked, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
@@ -345,8 +343,8 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		t.Errorf("%s", res.body)
 	}
 
-	if res := h.chat(misspelt, "Authorization: Bearer others"); res.StatusCode != http.StatusNotFound ||
-		strings.Contains(string(res.body), "`m`") {
+	res = h.chat(misspelt, "Authorization: Bearer others")
+	if res.StatusCode != http.StatusNotFound || strings.Contains(string(res.body), "`m`") {
 		t.Errorf("an error names a model that the key may not use: %s", res.body)
 	}
 	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
@@ -356,8 +354,9 @@ func TestATextCompletionContinuesThePrompt(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		var job inference.Job
-		if err := json.Unmarshal(run.Call.Body, &job); err != nil || job.Request.Text == nil ||
-			string(job.Request.Text.Prompt) != `"Once"` {
+
+		err := json.Unmarshal(run.Call.Body, &job)
+		if err != nil || job.Request.Text == nil || string(job.Request.Text.Prompt) != `"Once"` {
 			t.Errorf("the worker got %s (%v)", run.Call.Body, err)
 		}
 
@@ -369,18 +368,20 @@ func TestATextCompletionContinuesThePrompt(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/completions", "/openai/v1/completions"} {
 		res := text(path, `{"model":"text","prompt":"Once"}`)
-		if b := string(res.body); res.StatusCode != http.StatusOK ||
-			!strings.Contains(b, `"object":"text_completion"`) ||
+
+		b := string(res.body)
+		if res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) ||
 			!strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, b)
 		}
 	}
 	// A comment may come before the first chunk.
-	if b := strings.TrimPrefix(
+	b := strings.TrimPrefix(
 		string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body),
 		": ping\n",
-	); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") ||
-		strings.Contains(b, "role") {
+	)
+	if !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) ||
+		!strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
 		t.Errorf("streamed: %s", b)
 	}
 	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, fault.InvalidOption)

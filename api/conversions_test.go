@@ -124,12 +124,8 @@ func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 		"options":  {`{"landscape":true}`},
 		"priority": {"interactive"},
 	}
-	res := h.do(
-		http.MethodPost,
-		"/api/conversion?"+q.Encode(),
-		strings.NewReader("# Größe\n"),
-		"Content-Type: text/markdown; charset=UTF-8",
-	)
+	res := h.do(http.MethodPost, "/api/conversion?"+q.Encode(), strings.NewReader("# Größe\n"),
+		"Content-Type: text/markdown; charset=UTF-8")
 	res.want(t, http.StatusAccepted, "")
 
 	got := payload(t, h.queue.last())
@@ -200,10 +196,9 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 		for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis"} {
 			t.Run(path, func(t *testing.T) {
 				res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
-				if res.want(t, http.StatusBadRequest, fault.InvalidRequest); !strings.Contains(
-					string(res.body),
-					`"param":"theme"`,
-				) {
+				res.want(t, http.StatusBadRequest, fault.InvalidRequest)
+
+				if !strings.Contains(string(res.body), `"param":"theme"`) {
 					t.Errorf("%s as %s: %s", path, contentType, res.body)
 				}
 			})
@@ -384,8 +379,8 @@ func TestRequestAndTraceIDsTravel(t *testing.T) {
 		t.Errorf("x-request-id %q", id)
 	}
 
-	if s := h.queue.last(); len(s.TraceParent) != len(trace) ||
-		slices.Contains(strings.Split(s.TraceParent, "-"), "zz") {
+	s := h.queue.last()
+	if len(s.TraceParent) != len(trace) || slices.Contains(strings.Split(s.TraceParent, "-"), "zz") {
 		t.Errorf("traceparent %q", s.TraceParent)
 	}
 }

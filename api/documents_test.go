@@ -113,8 +113,9 @@ func TestAFolderIsOneDocument(t *testing.T) {
 					answer.want(t, http.StatusAccepted, "")
 
 					p := payload(t, h.queue.last())
-					if got := strings.Join(append([]string{p.Path}, p.Parts...), " "); got != tc.order ||
-						p.Content == "" {
+
+					got := strings.Join(append([]string{p.Path}, p.Parts...), " ")
+					if got != tc.order || p.Content == "" {
 						t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
 					}
 				})
@@ -136,12 +137,9 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 	}
 	h.archive(data, "?thme=nord").want(t, http.StatusBadRequest, fault.UnknownField)
 
-	got := h.do(
-		http.MethodPost,
-		"/api/preview?theme=nord",
+	got := h.do(http.MethodPost, "/api/preview?theme=nord",
 		bytes.NewReader(zipped(t, nil, "a.md\n# First\n[on](b/b.md)", "b/b.md\n# Second")),
-		"Content-Type: application/zip",
-	)
+		"Content-Type: application/zip")
 	if got.want(t, http.StatusOK, ""); !strings.Contains(string(got.body), `href="#second"`) ||
 		!strings.Contains(string(got.body), "Second</h1>") {
 		t.Errorf("the preview is %.300s", got.body)
@@ -164,12 +162,8 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 		locked[at+map[string]int{"PK\x03\x04": 6, "PK\x01\x02": 8}[head]] |= 1
 	}
 
-	spoilt := bytes.Replace(
-		zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"),
-		[]byte("# Once"),
-		[]byte("# Evil"),
-		1,
-	)
+	spoilt := bytes.Replace(zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"),
+		[]byte("# Once"), []byte("# Evil"), 1)
 	for name, tc := range map[string]struct {
 		data   []byte
 		status int
@@ -204,10 +198,9 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 			t.Parallel()
 
 			got := h.archive(tc.data, "")
-			if got.want(t, tc.status, tc.code); !strings.Contains(
-				strings.ReplaceAll(string(got.body), `\"`, `"`),
-				tc.says,
-			) {
+			got.want(t, tc.status, tc.code)
+
+			if !strings.Contains(strings.ReplaceAll(string(got.body), `\"`, `"`), tc.says) {
 				t.Errorf("%s does not say %q", got.body, tc.says)
 			}
 		})

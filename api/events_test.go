@@ -127,10 +127,9 @@ func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
 	h.finish(a.JobID, []byte("%PDF-"))
 
 	got = append(got, s.rest()...)
-	if diff := cmp.Diff(
-		[]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"},
-		got,
-	); diff != "" {
+
+	diff := cmp.Diff([]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"}, got)
+	if diff != "" {
 		t.Error(diff)
 	}
 }

@@ -76,14 +76,15 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 				t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
 			}
 
-			if location := r.Header.Get("Content-Location"); !strings.HasPrefix(location, c.location) ||
-				(location != "") != (c.location != "") {
+			location := r.Header.Get("Content-Location")
+			if !strings.HasPrefix(location, c.location) || (location != "") != (c.location != "") {
 				t.Errorf("%s: Content-Location %q", c.body, location)
 			}
 
 			var task tasks.PageExport
-			if err := json.Unmarshal(sub.Task.Payload, &task); err != nil || sub.Kind != presswork.KindExport ||
-				sub.Task.Queue != tasks.Export ||
+
+			err := json.Unmarshal(sub.Task.Payload, &task)
+			if err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
 				task.Keep != c.keep {
 				t.Errorf("%s: submitted %+v, %v", c.body, task, err)
 			}
@@ -152,23 +153,22 @@ func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
 	h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: respond-async").want(t, 202, "")
 	// A retry may reach a node of release 0.1, which compares the digest of the whole request.
 	sub := h.queue.last()
-	if sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`)); sub.Fingerprint != hex.EncodeToString(
-		sum[:],
-	) {
+
+	sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`))
+	if sub.Fingerprint != hex.EncodeToString(sum[:]) {
 		t.Errorf("the fingerprint is not that of the request: %s", sub.Task.Payload)
 	}
 
 	for _, prefer := range []string{"wait=0", "wait=1"} {
-		if r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer); r.StatusCode != 202 ||
-			r.Header.Get("Idempotent-Replayed") != "true" {
+		r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer)
+		if r.StatusCode != 202 || r.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
 		}
 	}
 	h.finishNext("application/pdf", []byte("the bytes"))
 
-	if r := h.export("/export-pdf", body, "Idempotency-Key: k"); r.StatusCode != 200 ||
-		string(r.body) != "the bytes" ||
-		r.Header.Get("Idempotent-Replayed") != "true" {
+	r := h.export("/export-pdf", body, "Idempotency-Key: k")
+	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
 	h.export("/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "Idempotency-Key: k").
@@ -201,8 +201,8 @@ func TestAnExportSurvivesABrokenEventStream(t *testing.T) {
 		h.queue.progress(id, 20)
 	})
 
-	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`); r.StatusCode != 200 ||
-		string(r.body) != "the bytes" {
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
+	if r.StatusCode != 200 || string(r.body) != "the bytes" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
 }
@@ -297,24 +297,20 @@ func TestExportsCanWorkWithoutAKey(t *testing.T) {
 		t.Errorf("ExportAuthOff, another route: %d", r.StatusCode)
 	}
 	// A key that is sent anyway must be valid, and its owner is the caller.
-	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async"); r.StatusCode != 202 ||
-		h.queue.last().Owner != "" {
+	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async")
+	if r.StatusCode != 202 || h.queue.last().Owner != "" {
 		t.Errorf("ExportAuthOff, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
 
-	if r := h.export(
-		"/export-pdf",
-		`{"url":"https://example.com/"}`,
-		"Prefer: respond-async",
-		"X-API-Key: wrong",
-	); r.StatusCode != 401 ||
-		r.Header.Get("WWW-Authenticate") == "" {
+	r = h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: wrong")
+	if r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("ExportAuthOff, with a wrong key: %d", r.StatusCode)
 	}
 
-	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
-	if id := h.queue.last().ID; r.StatusCode != 202 ||
-		h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
+	r = h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
+
+	id := h.queue.last().ID
+	if r.StatusCode != 202 || h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
 		t.Errorf("ExportAuthOff, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
 }
@@ -326,8 +322,8 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			t.Run(method+" "+path, func(t *testing.T) {
-				if r := h.do(method, path, nil); r.StatusCode != 405 ||
-					!strings.Contains(r.Header.Get("Allow"), "POST") {
+				r := h.do(method, path, nil)
+				if r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
 					t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
 				}
 			})

@@ -30,11 +30,8 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 		t.Errorf("jobs %v %v, replayed %q", a, b, again.Header.Get("Idempotent-Replayed"))
 	}
 
-	if same := h.post(
-		`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`,
-		key,
-	); same.StatusCode != http.StatusAccepted ||
-		same.Header.Get("Idempotent-Replayed") != "true" {
+	same := h.post(`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`, key)
+	if same.StatusCode != http.StatusAccepted || same.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("with the default output: %d %s", same.StatusCode, same.body)
 	}
 	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).
@@ -59,13 +56,8 @@ func TestIdempotencyComparesAssetsAndStoresThemOnce(t *testing.T) {
 		io.WriteString(out, data)
 		w.Close()
 
-		return h.do(
-			http.MethodPost,
-			"/api/conversion",
-			&b,
-			"Content-Type: "+w.FormDataContentType(),
-			"Idempotency-Key: k",
-		)
+		return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType(),
+			"Idempotency-Key: k")
 	}
 	send("one").want(t, http.StatusAccepted, "")
 	send("one").want(t, http.StatusAccepted, "")

@@ -115,13 +115,8 @@ func TestFilesOfUploadsAreBoundedPerKey(t *testing.T) {
 	}
 	const media = "multipart/form-data; boundary=x"
 	post := func(key string) reply {
-		return h.do(
-			http.MethodPost,
-			"/api/conversion",
-			strings.NewReader(file(1<<20)+"\r\n--x--\r\n"),
-			"Content-Type: "+media,
-			"X-API-Key: "+key,
-		)
+		return h.do(http.MethodPost, "/api/conversion", strings.NewReader(file(1<<20)+"\r\n--x--\r\n"),
+			"Content-Type: "+media, "X-API-Key: "+key)
 	}
 	ann := h.begin("/api/conversion", "anns", media, file(7<<19))
 	h.holds("disk", 13<<18) // a buffer of the parser may hold the rest
@@ -264,25 +259,16 @@ func TestLimitsOfAKeyCountBeforeTheBodyIsRead(t *testing.T) {
 
 func TestACompletionRunsFromTheHeadOfItsRequest(t *testing.T) {
 	t.Parallel()
-	h := chats(
-		t,
-		func(_ context.Context, run *stream.Run) error { return say(t, run) },
+	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		keysFile(t, "keys: [{name: ann, key: anns, concurrency: 1}]"),
-		func(o *api.Options) { o.ReadTimeout = wait.Patience },
-	)
+		func(o *api.Options) { o.ReadTimeout = wait.Patience })
 	first := h.begin("/v1/chat/completions", "anns", "application/json", strings.Repeat(" ", 64<<10))
-	wait.Until(
-		t,
-		"the first request counts",
-		func() bool { return len(h.redis.Keys(t.Context(), "*:running").Val()) == 1 },
-	)
+	wait.Until(t, "the first request counts",
+		func() bool { return len(h.redis.Keys(t.Context(), "*:running").Val()) == 1 })
 	h.chat(asked, "X-API-Key: anns").want(t, http.StatusTooManyRequests, inference.RateLimitExceeded)
 	first.Close()
-	wait.Until(
-		t,
-		"the first request is no longer counted",
-		func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK },
-	)
+	wait.Until(t, "the first request is no longer counted",
+		func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK })
 }
 
 func TestATierIsGrantedByTheKeysFile(t *testing.T) {
@@ -301,12 +287,8 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		),
 	)
 
-	lax := chats(
-		t,
-		talk,
-		keysFile(t, "keys: [{name: ann, key: anns}]"),
-		func(o *api.Options) { o.Inference.Lax = true },
-	)
+	lax := chats(t, talk, keysFile(t, "keys: [{name: ann, key: anns}]"),
+		func(o *api.Options) { o.Inference.Lax = true })
 	for _, tc := range []struct {
 		h         *harness
 		key, tier string
@@ -330,8 +312,8 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		t.Run(fmt.Sprintf("%s as %s", tc.tier, tc.key), func(t *testing.T) {
 			res := tc.h.chat(strings.Replace(asked, "{", `{"service_tier":"`+tc.tier+`",`, 1), "X-API-Key: "+tc.key)
 			if tc.got == "" {
-				if e := res.want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "service_tier" ||
-					!strings.Contains(e["message"], "not available for this key") {
+				e := res.want(t, http.StatusBadRequest, fault.InvalidOption)
+				if e["param"] != "service_tier" || !strings.Contains(e["message"], "not available for this key") {
 					t.Errorf("%v", e)
 				}
 

@@ -36,8 +36,8 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 
 	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 		t.Run(known, func(t *testing.T) {
-			if res := h.get(a.StatusURL, "If-None-Match: "+known); res.StatusCode != http.StatusNotModified ||
-				len(res.body) > 0 {
+			res := h.get(a.StatusURL, "If-None-Match: "+known)
+			if res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
 				t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
 			}
 		})
@@ -209,8 +209,7 @@ func TestAWebhookCarriesTheJob(t *testing.T) {
 	}
 
 	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
-		strings.Contains(string(b), "hidden") ||
-		rec.Artifact.URL != "" {
+		strings.Contains(string(b), "hidden") || rec.Artifact.URL != "" {
 		t.Errorf("%s", b)
 	}
 }

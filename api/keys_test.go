@@ -59,22 +59,16 @@ func TestNamedKeys(t *testing.T) {
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: new}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(
-		t,
-		"the new key is accepted",
-		func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK },
-	)
+	wait.Until(t, "the new key is accepted",
+		func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK })
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 }
 
 func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
 	t.Parallel()
 	var path string
-	h := serve(
-		t,
-		keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"),
-		func(o *api.Options) { path = o.KeysFile },
-	)
+	h := serve(t, keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"),
+		func(o *api.Options) { path = o.KeysFile })
 	status := func(key string) int { return h.get("/api/themes", "X-API-Key: "+key).StatusCode }
 
 	sum := sha256.Sum256([]byte("anns"))
@@ -103,17 +97,11 @@ func TestANewKeyFileIsUsed(t *testing.T) {
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: bobs}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(
-		t,
-		"a key is required",
-		func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized },
-	)
+	wait.Until(t, "a key is required",
+		func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized })
 	// The server may have read the file before its keys were written.
-	wait.Until(
-		t,
-		"the key is accepted",
-		func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK },
-	)
+	wait.Until(t, "the key is accepted",
+		func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK })
 
 	o := options(t)
 

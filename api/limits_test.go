@@ -95,7 +95,8 @@ func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 			res := h.post(body, "X-API-Key: "+key)
 			res.want(t, status, "")
 
-			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
+			got := res.Header
+			if got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
 				got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
 				t.Errorf("request %d: %v", n+1, got)
 			}
@@ -110,8 +111,8 @@ func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 			t.Errorf("%d ms, %d s", ms, seconds)
 		}
 
-		if res := h.get("/api/themes", "X-API-Key: "+key); res.StatusCode != http.StatusOK ||
-			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+		res = h.get("/api/themes", "X-API-Key: "+key)
+		if res.StatusCode != http.StatusOK || res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
 			t.Errorf("a read after the limit: %d %v", res.StatusCode, res.Header)
 		}
 	}

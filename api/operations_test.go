@@ -167,9 +167,8 @@ func TestOperations(t *testing.T) {
 	res := h.get("/readyz", "-X-API-Key")
 	res.want(t, http.StatusOK, "")
 
-	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(
-		res.body,
-	) != want {
+	want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`
+	if string(res.body) != want {
 		t.Errorf("got  %s\nwant %s", res.body, want)
 	}
 	down.Store(true)

@@ -51,13 +51,15 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	}
 
 	h := serve(t)
-	if e := h.post(`{"content":"# Hi","output":"docx"}`).
-		want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "output" {
+
+	e := h.post(`{"content":"# Hi","output":"docx"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
+	if e["param"] != "output" {
 		t.Errorf("%v", e)
 	}
 
-	if e := h.post(`{"content":"# Hi","output":"html","options":{"password":"secret"}}`).
-		want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "options.password" {
+	e = h.post(`{"content":"# Hi","output":"html","options":{"password":"secret"}}`).
+		want(t, http.StatusBadRequest, fault.InvalidOption)
+	if e["param"] != "options.password" {
 		t.Errorf("%v", e)
 	}
 }

@@ -54,16 +54,13 @@ func TestAPDFOperationBecomesAJob(t *testing.T) {
 	}
 
 	if sub.Kind != presswork.KindPDF || sub.Task.Queue != tasks.Render || task.Operation != "stamp" ||
-		task.Keep != 600 ||
-		task.Options.Pages != "1-2" ||
-		*task.Options.Opacity != 0.5 ||
-		len(task.Files) != 1 ||
-		task.Mark == nil {
+		task.Keep != 600 || task.Options.Pages != "1-2" || *task.Options.Opacity != 0.5 ||
+		len(task.Files) != 1 || task.Mark == nil {
 		t.Fatalf("got %+v of %+v", task, sub)
 	}
 
-	if one, mark := h.stored(task.Files[0].Key), h.stored(task.Mark.Key); string(one) != "%PDF-one" ||
-		string(mark) != "PNG" || task.Files[0].Name != "report.pdf" {
+	one, mark := h.stored(task.Files[0].Key), h.stored(task.Mark.Key)
+	if string(one) != "%PDF-one" || string(mark) != "PNG" || task.Files[0].Name != "report.pdf" {
 		t.Errorf("stored %q as %s, and %q", one, task.Files[0].Name, mark)
 	}
 }
@@ -79,12 +76,8 @@ func TestAPDFOperationCanBeFollowedInstead(t *testing.T) {
 	}
 	var task tasks.PDFEdit
 
-	if err := json.Unmarshal(
-		h.queue.last().Task.Payload,
-		&task,
-	); err != nil || task.Keep != 0 ||
-		len(task.Files) != 2 ||
-		task.Files[0].Name != "a.pdf" {
+	err := json.Unmarshal(h.queue.last().Task.Payload, &task)
+	if err != nil || task.Keep != 0 || len(task.Files) != 2 || task.Files[0].Name != "a.pdf" {
 		t.Errorf("got %+v, %v", task, err)
 	}
 }
@@ -115,12 +108,9 @@ func TestInvalidPDFRequestsAreRejected(t *testing.T) {
 			r := h.edit(c.operation, c.parts)
 
 			var got struct{ Error fault.Error }
-			if err := json.Unmarshal(
-				r.body,
-				&got,
-			); err != nil || r.StatusCode != c.status ||
-				got.Error.Code != c.code ||
-				got.Error.Param != c.param {
+
+			err := json.Unmarshal(r.body, &got)
+			if err != nil || r.StatusCode != c.status || got.Error.Code != c.code || got.Error.Param != c.param {
 				t.Errorf("got %d %s, %v", r.StatusCode, r.body, err)
 			}
 		})

@@ -114,16 +114,12 @@ func TestAPreviewWorksWithoutAWorker(t *testing.T) {
 				t.Errorf("%d tasks, %s", h.queue.asks.Load(), res.body)
 			}
 
-			strict := h.do(
-				http.MethodPost,
-				"/api/preview",
+			strict := h.do(http.MethodPost, "/api/preview",
 				strings.NewReader(`{"content":"`+"```mermaid\\none\\n```"+`","options":{"strict":true}}`),
-				"Content-Type: application/json",
-			)
-			if strict.want(t, http.StatusUnprocessableEntity, fault.StrictFindings); !bytes.Contains(
-				strict.body,
-				[]byte("no worker"),
-			) {
+				"Content-Type: application/json")
+			strict.want(t, http.StatusUnprocessableEntity, fault.StrictFindings)
+
+			if !bytes.Contains(strict.body, []byte("no worker")) {
 				t.Errorf("strict: %s", strict.body)
 			}
 		})
@@ -176,7 +172,8 @@ func TestPreviewOfADocument(t *testing.T) {
 		t.Error("a script is in the page")
 	}
 
-	if policy := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "sandbox; default-src 'none'") ||
+	policy := res.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "sandbox; default-src 'none'") ||
 		!strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("headers %v", res.Header)
 	}
@@ -228,14 +225,12 @@ func TestADocumentIsAnalysed(t *testing.T) {
 	}
 
 	if a.DocumentType != "recipe" || a.Language != "en" || a.ReadingMinutes != 1 ||
-		len(a.Recommendation.Alternatives) != 2 ||
-		len(a.Keywords) == 0 {
+		len(a.Recommendation.Alternatives) != 2 || len(a.Keywords) == 0 {
 		t.Errorf("got %s", res.body)
 	}
 
-	if plain := h.do("POST", "/api/analysis", strings.NewReader(recipe), "Content-Type: text/markdown"); string(
-		plain.body,
-	) != string(res.body) {
+	plain := h.do("POST", "/api/analysis", strings.NewReader(recipe), "Content-Type: text/markdown")
+	if string(plain.body) != string(res.body) {
 		t.Errorf("as text/markdown: %s", plain.body)
 	}
 
@@ -247,13 +242,8 @@ func TestADocumentIsAnalysed(t *testing.T) {
 		`{"content":"---\ntoc: [\n---\nText"}`: `"front_matter_invalid"`,
 	} {
 		t.Run(body, func(t *testing.T) {
-			if res := h.do(
-				"POST",
-				"/api/analysis",
-				strings.NewReader(body),
-				"Content-Type: application/json",
-			); res.StatusCode != 400 ||
-				!strings.Contains(string(res.body), want) {
+			res := h.do("POST", "/api/analysis", strings.NewReader(body), "Content-Type: application/json")
+			if res.StatusCode != 400 || !strings.Contains(string(res.body), want) {
 				t.Errorf("%s: %d %s", body, res.StatusCode, res.body)
 			}
 		})

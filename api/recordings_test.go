@@ -67,9 +67,10 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 			var e struct {
 				Error struct{ Message, Code, Param string }
 			}
-			if err := json.Unmarshal(res.body, &e); err != nil || res.StatusCode != tc.status ||
-				e.Error.Code != tc.code || e.Error.Param != tc.param ||
-				e.Error.Message == "" {
+
+			err := json.Unmarshal(res.body, &e)
+			if err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code ||
+				e.Error.Param != tc.param || e.Error.Message == "" {
 				t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
 			}
 		})
@@ -79,24 +80,16 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 		"JSON": {"Content-Type: application/json"}, "no boundary": {"Content-Type: multipart/form-data"}, "packed": {"Content-Type: multipart/form-data; boundary=x", "Content-Encoding: gzip"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if res := a.do(
-				"POST",
-				"/v1/audio/transcriptions",
-				strings.NewReader("--x"),
-				headers...); res.StatusCode != 400 &&
-				res.StatusCode != 415 {
+			res := a.do("POST", "/v1/audio/transcriptions", strings.NewReader("--x"), headers...)
+			if res.StatusCode != 400 && res.StatusCode != 415 {
 				t.Errorf("%s: %d %s", name, res.StatusCode, res.body)
 			}
 		})
 	}
 	// The form ends within the recording.
 	_, body := recorded(model, wav)
-	res := a.do(
-		"POST",
-		"/v1/audio/transcriptions",
-		bytes.NewReader(body[:30_000]),
-		"Content-Type: multipart/form-data; boundary=x",
-	)
+	res := a.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body[:30_000]),
+		"Content-Type: multipart/form-data; boundary=x")
 	res.want(t, http.StatusBadRequest, fault.InvalidRequest)
 	// The client disconnects within the recording.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url(""), "http://"))
@@ -119,12 +112,8 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 	}
 	// A second recording with the same idempotency key is a conflict. One job and one recording stay.
 	again := func(size int) reply {
-		return a.transcribe(
-			"/v1/audio/transcriptions",
-			[]part{model, file("file", "a.wav", sound(size))},
-			"Prefer: respond-async",
-			"Idempotency-Key: k",
-		)
+		return a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(size))},
+			"Prefer: respond-async", "Idempotency-Key: k")
 	}
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_000).want(t, http.StatusAccepted, "")
@@ -147,11 +136,8 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 // awaitCounted waits until n objects are counted.
 func (a *accepting) awaitCounted(t *testing.T, n int64) {
 	t.Helper()
-	wait.Until(
-		t,
-		fmt.Sprint(n, " objects are counted"),
-		func() bool { return a.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == n },
-	)
+	wait.Until(t, fmt.Sprint(n, " objects are counted"),
+		func() bool { return a.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == n })
 }
 
 func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {

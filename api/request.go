@@ -48,8 +48,8 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 			req, err = s.parseMultipart(c, params["boundary"])
 		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain, fiber.MIMETextHTML:
-		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") &&
-			!strings.EqualFold(charset, "us-ascii") {
+		charset := params["charset"]
+		if charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
 			return req, fault.Errorf(fault.UnsupportedMediaType, "the charset is %s; allowed: utf-8",
 				input.Quote(charset))
 		}

@@ -38,8 +38,7 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 
 			id := h.queue.last().ID
 			if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes ||
-				r.Header.Get("Content-Type") != "application/pdf" ||
-				r.Header.Get("x-job-id") != id ||
+				r.Header.Get("Content-Type") != "application/pdf" || r.Header.Get("x-job-id") != id ||
 				!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") ||
 				r.Header.Get("ETag") == "" ||
 				r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {

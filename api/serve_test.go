@@ -221,13 +221,8 @@ func (h *harness) finish(id string, pdf []byte) presswork.Artifact {
 
 // finishAs stores data and completes a job with it.
 func (h *harness) finishAs(id, contentType string, data []byte) presswork.Artifact {
-	info, err := h.store.Put(
-		h.t.Context(),
-		storage.ArtifactKeyOf(id, contentType),
-		bytes.NewReader(data),
-		int64(len(data)),
-		storage.Attrs{ContentType: contentType},
-	)
+	info, err := h.store.Put(h.t.Context(), storage.ArtifactKeyOf(id, contentType), bytes.NewReader(data),
+		int64(len(data)), storage.Attrs{ContentType: contentType})
 	if err != nil {
 		h.t.Error(err)
 	}
@@ -254,14 +249,8 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 	t.Helper()
 
 	if r.StatusCode != status {
-		t.Fatalf(
-			"%s %s: status %d, want %d; body %s",
-			r.Request.Method,
-			r.Request.URL.Path,
-			r.StatusCode,
-			status,
-			r.body,
-		)
+		t.Fatalf("%s %s: status %d, want %d; body %s", r.Request.Method, r.Request.URL.Path, r.StatusCode,
+			status, r.body)
 	}
 
 	if r.Header.Get("X-Request-Id") == "" {

@@ -219,12 +219,8 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			conn := h.connect()
 			body := strings.Repeat(" ", size) + smuggled
-			fmt.Fprintf(
-				conn,
-				"POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
-				len(body),
-				body,
-			)
+			fmt.Fprintf(conn, "POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+				len(body), body)
 			fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 			r := bufio.NewReader(conn)
 			var got []int
@@ -298,12 +294,8 @@ func TestTLS(t *testing.T) {
 	}
 	ctx, leave := context.WithCancel(t.Context())
 
-	req, err := http.NewRequestWithContext(
-		ctx,
-		http.MethodGet,
-		"https://"+h.server.Address()+"/api/conversion/"+job.ID+"?wait=60s",
-		nil,
-	)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"https://"+h.server.Address()+"/api/conversion/"+job.ID+"?wait=60s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,12 +202,9 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 // endSocket sends the close frame, waits up to closeTimeout for the answer, and ends the reading goroutine. It
 // sends nothing for CloseAbnormalClosure: the client has disconnected.
 func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
+	message, deadline := websocket.FormatCloseMessage(code, text), time.Now().Add(frameTimeout)
 	if code != websocket.CloseAbnormalClosure &&
-		conn.WriteControl(
-			websocket.CloseMessage,
-			websocket.FormatCloseMessage(code, text),
-			time.Now().Add(frameTimeout),
-		) == nil {
+		conn.WriteControl(websocket.CloseMessage, message, deadline) == nil {
 		select {
 		case <-reading:
 			return

@@ -232,11 +232,8 @@ func TestASilentSocketIsDropped(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
 	// The client never reads, so it never answers a ping.
 	h.mustDial(h.submit().WSURL)
-	wait.Until(
-		t,
-		"the watch is opened and closed",
-		func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 },
-	)
+	wait.Until(t, "the watch is opened and closed",
+		func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
 }
 
 func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {

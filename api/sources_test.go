@@ -358,7 +358,8 @@ func TestAFullStoreRejectsSubmissions(t *testing.T) {
 		t.Errorf("retry-after %q, %d jobs", res.Header.Get("Retry-After"), h.queue.count())
 	}
 
-	if metrics := string(h.get("/metrics").body); !strings.Contains(metrics, "presswork_store_bytes 11\n") ||
+	metrics := string(h.get("/metrics").body)
+	if !strings.Contains(metrics, "presswork_store_bytes 11\n") ||
 		!strings.Contains(metrics, "presswork_store_max_bytes 10\n") {
 		t.Errorf("the level of the store is not in\n%s", metrics)
 	}

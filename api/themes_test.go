@@ -68,11 +68,9 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 	}
 
 	tag := replies[0].Header.Get("ETag")
-	if res := h.get(
-		"/api/themes/nord/preview.png",
-		"If-None-Match: "+tag,
-	); res.StatusCode != http.StatusNotModified ||
-		len(res.body) > 0 {
+
+	res := h.get("/api/themes/nord/preview.png", "If-None-Match: "+tag)
+	if res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
 		t.Errorf("If-None-Match %s: %d", tag, res.StatusCode)
 	}
 
@@ -81,8 +79,8 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
 	}
 
-	if res := h.get("/api/themes/nord/preview.pdf"); res.StatusCode != http.StatusOK ||
-		res.Header.Get("Content-Type") != "application/pdf" {
+	res = h.get("/api/themes/nord/preview.pdf")
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
 	}
 

@@ -35,13 +35,15 @@ func transcribing(t *testing.T) func(*api.Options) {
 	t.Helper()
 
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(
+
+	err := os.WriteFile(
 		models,
 		[]byte(
 			"models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: ears, capabilities: [transcription], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]",
 		),
 		0o600,
-	); err != nil {
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 
@@ -135,14 +137,15 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 					t.Fatal(err)
 				}
 
-				if stored := h.stored(got.Key); string(stored) != sound(50_000) ||
-					!strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
+				stored := h.stored(got.Key)
+				if string(stored) != sound(50_000) || !strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
 					t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
 				}
 
 				tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
-				if diff := cmp.Diff(tc.want, got); diff != "" || sub.Filename != tc.named ||
-					sub.Kind != presswork.KindTranscription {
+
+				diff := cmp.Diff(tc.want, got)
+				if diff != "" || sub.Filename != tc.named || sub.Kind != presswork.KindTranscription {
 					t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
 				}
 			}
@@ -152,8 +155,8 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").
 		want(t, http.StatusAccepted, "")
 
-	if p := string(h.queue.last().Task.Payload); !strings.Contains(p, `"url":"https://example.com/a.wav"`) ||
-		strings.Contains(p, `"key"`) {
+	p := string(h.queue.last().Task.Payload)
+	if !strings.Contains(p, `"url":"https://example.com/a.wav"`) || strings.Contains(p, `"key"`) {
 		t.Errorf("%s", p)
 	}
 	data := "data:audio/wav;base64," + base64.StdEncoding.EncodeToString([]byte(sound(60_000)))
@@ -161,8 +164,9 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 		want(t, http.StatusAccepted, "")
 
 	var got tasks.Transcription
-	if err := json.Unmarshal(h.queue.last().Task.Payload, &got); err != nil ||
-		string(h.stored(got.Key)) != sound(60_000) {
+
+	err := json.Unmarshal(h.queue.last().Task.Payload, &got)
+	if err != nil || string(h.stored(got.Key)) != sound(60_000) {
 		t.Errorf("%v %+v", err, got)
 	}
 }
@@ -176,8 +180,9 @@ func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 		res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: "+prefer)
 
 		var payload tasks.Transcription
-		if err := json.Unmarshal(h.queue.last().Task.Payload, &payload); err != nil || payload.Keep != 0 ||
-			strings.HasPrefix(payload.Key, storage.Passing) {
+
+		err := json.Unmarshal(h.queue.last().Task.Payload, &payload)
+		if err != nil || payload.Keep != 0 || strings.HasPrefix(payload.Key, storage.Passing) {
 			t.Errorf("%s: %v %+v", prefer, err, payload)
 		}
 
@@ -219,17 +224,14 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 		return conn
 	}
 	conn := ask()
-	wait.Until(
-		t,
-		"the job exists and is watched",
-		func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 },
-	)
+	wait.Until(t, "the job exists and is watched",
+		func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 })
 	left := h.queue.last()
 
 	var payload tasks.Transcription
-	if err := json.Unmarshal(left.Task.Payload, &payload); err != nil ||
-		!strings.HasPrefix(payload.Key, storage.Passing+left.ID) ||
-		payload.Keep != 600 {
+
+	err := json.Unmarshal(left.Task.Payload, &payload)
+	if err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) || payload.Keep != 600 {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
@@ -239,15 +241,13 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 	})
 	// With an idempotency key, the job goes on and its result can be fetched.
 	conn = ask("Idempotency-Key: k\r\n")
-	wait.Until(
-		t,
-		"the second job exists and is watched",
-		func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 },
-	)
+	wait.Until(t, "the second job exists and is watched",
+		func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 })
 
 	kept := h.queue.last()
-	if err := json.Unmarshal(kept.Task.Payload, &payload); err != nil ||
-		strings.HasPrefix(payload.Key, storage.Passing) {
+
+	err = json.Unmarshal(kept.Task.Payload, &payload)
+	if err != nil || strings.HasPrefix(payload.Key, storage.Passing) {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
@@ -259,13 +259,10 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 	text := []byte("one two\n")
 
 	key := storage.ArtifactKeyOf(kept.ID, "text/plain")
-	if _, err := h.store.Put(
-		t.Context(),
-		key,
-		bytes.NewReader(text),
-		int64(len(text)),
-		storage.Attrs{ContentType: "text/plain"},
-	); err != nil {
+
+	_, err = h.store.Put(t.Context(), key, bytes.NewReader(text), int64(len(text)),
+		storage.Attrs{ContentType: "text/plain"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	h.queue.complete(
@@ -278,16 +275,10 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 		},
 	)
 
-	res := h.do(
-		"POST",
-		"/v1/audio/transcriptions",
-		bytes.NewReader(body),
-		"Content-Type: "+contentType,
-		"Idempotency-Key: k",
-	)
+	res := h.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body), "Content-Type: "+contentType,
+		"Idempotency-Key: k")
 	if res.StatusCode != http.StatusOK || string(res.body) != string(text) ||
-		res.Header.Get("Idempotent-Replayed") != "true" ||
-		res.Header.Get("x-job-id") != kept.ID {
+		res.Header.Get("Idempotent-Replayed") != "true" || res.Header.Get("x-job-id") != kept.ID {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 	}
 }

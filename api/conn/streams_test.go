@@ -50,8 +50,8 @@ func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
 					t.Error(err)
 				}
 
-				if took := time.Since(began); took != tc.took || ended != tc.ended || open["wait"] != 0 ||
-					!s.Stopping() {
+				took := time.Since(began)
+				if took != tc.took || ended != tc.ended || open["wait"] != 0 || !s.Stopping() {
 					t.Errorf("took %s, ended by Drain: %v, open: %v", took, ended, open)
 				}
 

@@ -81,7 +81,8 @@ func TestACallHasTheTierAndTheLimitsOfItsKey(t *testing.T) {
 			}
 
 			if call.Tier != tc.tier || call.Owner != "ann" || call.Limits != (meter.Limits{TPM: 1000}) ||
-				call.Fingerprint == "" || !call.deadline.Equal(began.Add(time.Minute)) || call.Tokens() < reserveAnswer {
+				call.Fingerprint == "" || !call.deadline.Equal(began.Add(time.Minute)) ||
+				call.Tokens() < reserveAnswer {
 				t.Errorf("got %+v", call)
 			}
 		})
@@ -188,8 +189,8 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 
 			task, err := service(t, false).Transcription(form, access.Everyone(), inference.Transcribe)
 			if tc.says != "" {
-				if e, ok := errors.AsType[*inference.Error](err); !ok || e.Param != tc.param ||
-					!strings.Contains(e.Message, tc.says) {
+				e, ok := errors.AsType[*inference.Error](err)
+				if !ok || e.Param != tc.param || !strings.Contains(e.Message, tc.says) {
 					t.Errorf("got %v", err)
 				}
 

@@ -200,11 +200,9 @@ func compareDocuments(a, b string) int {
 
 			return 1
 		}
-		if c := cmp.Or(
-			cmp.Compare(first(as), first(bs)),
-			compareNumbers(as[i], bs[i]),
-			cmp.Compare(as[i], bs[i]),
-		); c != 0 {
+
+		c := cmp.Or(cmp.Compare(first(as), first(bs)), compareNumbers(as[i], bs[i]), cmp.Compare(as[i], bs[i]))
+		if c != 0 {
 			return c
 		}
 	}
