@@ -162,13 +162,9 @@ func TestANameThatIsExemptMayBePrivateButNeverMetadata(t *testing.T) {
 	conn.Close()
 
 	p := policy(t, guard.Options{Allow: allow, Lookup: answers("169.254.169.254")})
-	if _, err := p.DialContext(
-		t.Context(),
-		"tcp",
-		"hook.internal:"+listener.port,
-	); fault.CodeOf(
-		err,
-	) != fault.AddressNotAllowed {
+
+	_, err = p.DialContext(t.Context(), "tcp", "hook.internal:"+listener.port)
+	if fault.CodeOf(err) != fault.AddressNotAllowed {
 		t.Errorf("metadata by an exempt name: %v", err)
 	}
 }

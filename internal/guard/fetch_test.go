@@ -168,11 +168,9 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 	f := guard.NewFetcher(p, guard.FetchOptions{MaxBytes: 1 << 20})
 
 	hasty := guard.NewFetcher(p, guard.FetchOptions{Timeout: 100 * time.Millisecond})
-	if _, _, err := hasty.Fetch(
-		t.Context(),
-		base+"/stall",
-	); fault.CodeOf(err) != fault.NotFound ||
-		!strings.Contains(err.Error(), "within 100ms") {
+
+	_, _, err := hasty.Fetch(t.Context(), base+"/stall")
+	if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "within 100ms") {
 		t.Errorf("a server that stalls: %v", err)
 	}
 

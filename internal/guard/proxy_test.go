@@ -94,11 +94,8 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 	defer plain.Close()
 	defer secure.Close()
 
-	s, client := session(
-		t,
-		policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}),
-		guard.ProxyOptions{},
-	)
+	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}),
+		guard.ProxyOptions{})
 	for _, server := range []*httptest.Server{plain, secure} {
 		req, _ := http.NewRequest("POST", server.URL+"/a%2Fb/c?q=1;2&%zz", strings.NewReader("hello"))
 		req.Header.Set("Proxy-Connection", "keep-alive")
@@ -236,11 +233,8 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 
 		for _, host := range []string{"127.0.0.1", "127.9.9.9", "localhost"} {
 			t.Run(host, func(t *testing.T) {
-				if status, _ := get(
-					t,
-					through(t, sessions[0]),
-					"http://"+host+":"+port+"/",
-				); status != http.StatusForbidden {
+				status, _ := get(t, through(t, sessions[0]), "http://"+host+":"+port+"/")
+				if status != http.StatusForbidden {
 					t.Errorf("%s:%s: %d", host, port, status)
 				}
 			})

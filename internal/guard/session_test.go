@@ -150,9 +150,8 @@ func TestProxyAddsNothing(t *testing.T) {
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 
-		if want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`; string(
-			b,
-		) != want {
+		want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`
+		if string(b) != want {
 			t.Fatalf("the server saw %s, want %s", b, want)
 		}
 
