@@ -333,12 +333,8 @@ func (v *Visit) Until(what, js string, args ...any) {
 // selector, and returns it.
 func (v *Visit) Reads(selector string, words ...string) string {
 	v.t.Helper()
-	v.Until(
-		selector+" reads "+strings.Join(words, ", "),
-		`(s, words) => words.every(w => document.querySelector(s)?.innerText.includes(w))`,
-		selector,
-		words,
-	)
+	v.Until(selector+" reads "+strings.Join(words, ", "),
+		`(s, words) => words.every(w => document.querySelector(s)?.innerText.includes(w))`, selector, words)
 
 	return v.Text(selector)
 }

@@ -123,15 +123,9 @@ func writeModels(t *testing.T, base string) string {
 		if strings.HasSuffix(id, "/many") {
 			capabilities += ", choices, logprobs, completions"
 		}
-		fmt.Fprintf(
-			&b,
+		fmt.Fprintf(&b,
 			"  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}",
-			id,
-			capabilities,
-			base,
-			model,
-			extra,
-		)
+			id, capabilities, base, model, extra)
 		_, scenario, _ := strings.Cut(id, "/")
 		if m := more[scenario]; m != "" {
 			b.WriteString(", " + m)
@@ -146,19 +140,12 @@ func writeModels(t *testing.T, base string) string {
 			entry(c.name+"/"+s, c.name+"/"+s, "")
 		}
 		for _, s := range []string{"ears", "voice"} {
-			fmt.Fprintf(
-				&b,
+			fmt.Fprintf(&b,
 				"  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n",
-				c.name+"/"+s,
-				base,
-			)
+				c.name+"/"+s, base)
 		}
-		fmt.Fprintf(
-			&b,
-			"  - {id: %[1]q, capabilities: [embeddings], upstreams: [{base_url: %[2]q}]}\n",
-			c.name+"/vector",
-			base,
-		)
+		fmt.Fprintf(&b, "  - {id: %[1]q, capabilities: [embeddings], upstreams: [{base_url: %[2]q}]}\n",
+			c.name+"/vector", base)
 		entry(c.name+"/narrow", c.name+"/hang-once", ", max_concurrency: 1")
 	}
 	return writeFile(t, "models.yaml", b.String())
@@ -233,11 +220,8 @@ func TestClients(t *testing.T) {
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
 	_, withTools := e2e.Serve(
 		t,
-		with(
-			with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL),
-			"OUTBOUND_ALLOW_PRIVATE",
-			strings.TrimPrefix(site.URL, "http://"),
-		),
+		with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE",
+			strings.TrimPrefix(site.URL, "http://")),
 	)
 	wait.Until(t, "the built-in tools are offered", func() bool {
 		status, _, _ := withTools.Do(
@@ -257,17 +241,9 @@ func TestClients(t *testing.T) {
 		for _, c := range clients {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				rows := runClient(
-					t,
-					c,
-					tools,
-					"COMPAT_CLIENT="+c.name,
-					"COMPAT_BASE="+strict.Base,
-					"COMPAT_LAX_BASE="+lax.Base,
-					"COMPAT_TOOLS_BASE="+withTools.Base,
-					"COMPAT_CONTROL="+web.URL,
-					"COMPAT_MODULES="+tools+"/node",
-				)
+				rows := runClient(t, c, tools, "COMPAT_CLIENT="+c.name, "COMPAT_BASE="+strict.Base,
+					"COMPAT_LAX_BASE="+lax.Base, "COMPAT_TOOLS_BASE="+withTools.Base, "COMPAT_CONTROL="+web.URL,
+					"COMPAT_MODULES="+tools+"/node")
 				mu.Lock()
 				results[c.name] = rows
 				mu.Unlock()
@@ -332,12 +308,8 @@ func runGenerated(t *testing.T, tools, base string) {
 	cmd := exec.CommandContext(t.Context(), "python3", "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider",
 		"tests/api_resources/chat", "tests/api_resources/test_models.py", "-k", "not delete")
 	cmd.Dir = tools + "/groq-python"
-	cmd.Env = append(
-		os.Environ(),
-		"PYTHONPATH="+tools+"/python",
-		"PYTHONDONTWRITEBYTECODE=1",
-		"TEST_API_BASE_URL="+base,
-	)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+tools+"/python", "PYTHONDONTWRITEBYTECODE=1",
+		"TEST_API_BASE_URL="+base)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	} else if !bytes.Contains(out, []byte(" passed")) {

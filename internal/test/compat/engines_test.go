@@ -163,18 +163,14 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		delete(alone, "model")
 		_, theirs, _ := ask(t, direct, alone)
 		if ours.Choices[0].Message.Content != theirs.Choices[0].Message.Content ||
-			ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
-			ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens ||
-			ours.Usage.PromptTokens == 0 ||
-			ours.Usage.CompletionTokens == 0 {
+				ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
+				ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens || ours.Usage.PromptTokens == 0 ||
+				ours.Usage.CompletionTokens == 0 {
 			t.Errorf("got %+v, the engine alone says %+v", ours, theirs)
 		}
 		if ours.Choices[0].FinishReason != theirs.Choices[0].FinishReason {
-			t.Errorf(
-				"finish reason %q, the engine alone says %q",
-				ours.Choices[0].FinishReason,
-				theirs.Choices[0].FinishReason,
-			)
+			t.Errorf("finish reason %q, the engine alone says %q", ours.Choices[0].FinishReason,
+				theirs.Choices[0].FinishReason)
 		}
 	})
 	t.Run("a stream has the same text", func(t *testing.T) {
@@ -214,8 +210,7 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 			Big  *bool
 		}
 		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil ||
-			city.City != "Paris" && city.City != "Rome" ||
-			city.Big == nil {
+				city.City != "Paris" && city.City != "Rome" || city.Big == nil {
 			t.Errorf("got %s", raw)
 		}
 	})
@@ -240,21 +235,15 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 		read := func(base string) (c continued) {
 			status, raw := post(t, base+"/v1/completions", request)
-			if err := json.Unmarshal(
-				[]byte(raw),
-				&c,
-			); err != nil || status != 200 || len(c.Choices) != 1 ||
-				c.Object != "text_completion" {
+			err := json.Unmarshal([]byte(raw), &c)
+			if err != nil || status != 200 || len(c.Choices) != 1 || c.Object != "text_completion" {
 				t.Fatalf("%d %s", status, raw)
 			}
 			return c
 		}
 		ours, theirs := read(client.Base), read(direct)
-		if diff := cmp.Diff(
-			theirs,
-			ours,
-		); diff != "" || ours.Choices[0].Text == "" ||
-			ours.Usage.CompletionTokens != 8 {
+		diff := cmp.Diff(theirs, ours)
+		if diff != "" || ours.Choices[0].Text == "" || ours.Usage.CompletionTokens != 8 {
 			t.Errorf("%+v (-the engine alone +got) %s", ours, diff)
 		}
 		request["stream"] = true
@@ -270,11 +259,8 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 	})
 	t.Run("it stops where it is told to", func(t *testing.T) {
-		_, c, raw := ask(
-			t,
-			client.Base,
-			request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}),
-		)
+		_, c, raw := ask(t, client.Base,
+			request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}))
 		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" ||
 			strings.Contains(c.Choices[0].Message.Content, "7") {
 			t.Errorf("got %s", raw)
@@ -313,12 +299,8 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 		text, tokens := read(client.Base, nil)
 		theirs, told := read(direct, map[string]any{"model": "x"})
-		if status, c, raw := ask(
-			t,
-			client.Base,
-			request(map[string]any{"n": 2}),
-		); status != 400 ||
-			c.Error.Code != "invalid_option" {
+		status, c, raw := ask(t, client.Base, request(map[string]any{"n": 2}))
+		if status != 400 || c.Error.Code != "invalid_option" {
 			t.Errorf("%d %s", status, raw)
 		}
 		if !slices.Equal(text, theirs) || !slices.Equal(tokens, told) || len(tokens) == 0 {

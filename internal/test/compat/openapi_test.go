@@ -79,22 +79,9 @@ func TestTheServedDescription(t *testing.T) {
 		d.node(t, "@redocly/cli/bin/cli.js", "lint", "--config", sources+"/redocly.yaml", d.file)
 	})
 	t.Run("generates a client in Python", func(t *testing.T) {
-		d.run(
-			t,
-			"python3",
-			"-m",
-			"openapi_python_client",
-			"generate",
-			"--path",
-			d.file,
-			"--config",
-			sources+"/python-client.yaml",
-			"--meta",
-			"none",
-			"--fail-on-warning",
-			"--output-path",
-			"client/presswork_client",
-		)
+		d.run(t, "python3", "-m", "openapi_python_client", "generate", "--path", d.file, "--config",
+			sources+"/python-client.yaml", "--meta", "none", "--fail-on-warning", "--output-path",
+			"client/presswork_client")
 		d.run(t, "python3", sources+"/client.py")
 	})
 	t.Run("generates types in TypeScript", func(t *testing.T) {
@@ -110,48 +97,16 @@ func TestTheServedDescription(t *testing.T) {
 		}
 		// A field with a default may be missing in a request.
 		d.node(t, "openapi-typescript/bin/cli.js", d.file, "--default-non-nullable", "false", "--output", "schema.d.ts")
-		d.node(
-			t,
-			"typescript/bin/tsc",
-			"--strict",
-			"--skipLibCheck",
-			"false",
-			"--target",
-			"es2022",
-			"--module",
-			"nodenext",
-			"--lib",
-			"es2022,dom",
-			"client.mts",
-		)
+		d.node(t, "typescript/bin/tsc", "--strict", "--skipLibCheck", "false", "--target", "es2022", "--module",
+			"nodenext", "--lib", "es2022,dom", "client.mts")
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("matches the responses", func(t *testing.T) {
 		// Left out are rules that a schema cannot express. A content of blanks is refused, an empty parameter
 		// counts as absent, and DELETE cancels a job, which stays.
-		d.run(
-			t,
-			"python3",
-			d.tools+"/openapi/bin/st",
-			"run",
-			d.file,
-			"--url",
-			d.base,
-			"--header",
-			"X-API-Key: "+apiKey,
-			"--no-color",
-			"--seed",
-			"1",
-			"--max-examples",
-			"3",
-			"--max-time",
-			"45",
-			"--request-timeout",
-			"70",
-			"--exclude-path",
-			"/monitor",
-			"--exclude-checks",
-			"positive_data_acceptance,negative_data_rejection,ensure_resource_availability,use_after_free",
-		)
+		d.run(t, "python3", d.tools+"/openapi/bin/st", "run", d.file, "--url", d.base, "--header",
+			"X-API-Key: "+apiKey, "--no-color", "--seed", "1", "--max-examples", "3", "--max-time", "45",
+			"--request-timeout", "70", "--exclude-path", "/monitor", "--exclude-checks",
+			"positive_data_acceptance,negative_data_rejection,ensure_resource_availability,use_after_free")
 	})
 }

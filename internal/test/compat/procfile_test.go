@@ -22,16 +22,8 @@ import (
 func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	t.Parallel()
 	tools, binary, dir := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), t.TempDir()
-	env := append(
-		os.Environ(),
-		"PYTHONPATH="+tools+"/honcho-2.0.0",
-		"PYTHONUNBUFFERED=1",
-		"PRESSWORK="+binary,
-		"UP_DIR="+dir+"/up",
-		"CACHE_DIR="+dir+"/cache",
-		"LOG_FORMAT=json",
-		"TZ=UTC",
-	)
+	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary,
+		"UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json", "TZ=UTC")
 	address := map[string]string{}
 	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
 		port := freeport.Take(t)
@@ -51,14 +43,9 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 		return string(b)
 	}
 	// It kills five seconds after the first has ended, which a drain may take longer than.
-	honcho := exec.Command(
-		"python3",
-		"-c",
-		"import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()",
-		"-f",
-		"Procfile",
-		"start",
-	)
+	honcho := exec.Command("python3", "-c",
+		"import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()", "-f",
+		"Procfile", "start")
 	honcho.Dir, honcho.Env, honcho.Stdout, honcho.Stderr = "../../..", env, log, log
 	if err := honcho.Start(); err != nil {
 		t.Fatal(err)
@@ -74,11 +61,8 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"api", "worker1", "worker2"} {
-		wait.Until(
-			t,
-			name+" listens",
-			func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) },
-		)
+		wait.Until(t, name+" listens",
+			func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) })
 	}
 	c := e2e.NewClient(t, address["API_PORT"], "")
 	for i := range 6 {

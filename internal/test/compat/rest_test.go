@@ -142,10 +142,8 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 			if pdf == "" {
 				return
 			}
-			if data, err := os.ReadFile(
-				filepath.Join(dir, pdf),
-			); err != nil ||
-				!bytes.HasPrefix(data, []byte("%PDF-")) {
+			data, err := os.ReadFile(filepath.Join(dir, pdf))
+			if err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
 				t.Errorf("%s is no PDF: %.40q, %v", pdf, data, err)
 			}
 		})

@@ -166,21 +166,12 @@ func TestTheTutorialsRunAsWritten(t *testing.T) {
 			port := freeport.Take(t)
 			here := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
 			there := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
-			s := newShell(
-				t,
-				dir,
-				"PATH="+programs+":"+os.Getenv("PATH"),
-				"HOME="+dir,
-				"API_PORT="+port,
-				"PYTHONPATH="+tools+"/python",
-			)
+			s := newShell(t, dir, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
+				"PYTHONPATH="+tools+"/python")
 			for _, step := range steps(t, "../../../docs/tutorials/"+page+".md") {
 				if step.file != "" {
-					if err := os.WriteFile(
-						filepath.Join(dir, step.file),
-						[]byte(here.Replace(step.text)),
-						0o600,
-					); err != nil {
+					err := os.WriteFile(filepath.Join(dir, step.file), []byte(here.Replace(step.text)), 0o600)
+					if err != nil {
 						t.Fatal(err)
 					}
 					continue

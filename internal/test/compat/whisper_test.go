@@ -75,11 +75,8 @@ func TestWhisperTranscribesThroughPresswork(t *testing.T) {
 	dir := enginesDir(t)
 	direct := engine(t, filepath.Join(dir, "whisper-server"), filepath.Join(dir, "models", "whisper-tiny.en"))
 	_, client := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": catalogue(
-			t,
-			"{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}",
-			direct+"/v1",
-		),
+		"INFERENCE_CONFIG": catalogue(t,
+			"{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}", direct+"/v1"),
 		"WORKER_QUEUES": "infer,text,audio",
 	})
 	clip := filepath.Join(dir, "clips", "beckett.wav")
@@ -88,8 +85,8 @@ func TestWhisperTranscribesThroughPresswork(t *testing.T) {
 		t.Fatalf("got %+v, the engine alone says %+v", ours, theirs)
 	}
 	for i, w := range theirs.Words {
-		if o := ours.Words[i]; bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 ||
-			math.Abs(o.End-w.End) > 0.2 {
+		o := ours.Words[i]
+		if bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 || math.Abs(o.End-w.End) > 0.2 {
 			t.Errorf("word %d is %+v, the engine alone says %+v", i, o, w)
 		}
 	}

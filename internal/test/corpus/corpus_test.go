@@ -56,13 +56,9 @@ func TestSyntaxIsNotCountedAsWords(t *testing.T) {
 			),
 		),
 	)
-	if want := "> Title\n\n## Use\n\ncosts $5\n\nText"; strings.Join(
-		strings.Fields(got),
-		" ",
-	) != strings.Join(
-		strings.Fields(want),
-		" ",
-	) {
+
+	want := "> Title\n\n## Use\n\ncosts $5\n\nText"
+	if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

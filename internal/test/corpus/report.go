@@ -36,13 +36,8 @@ func (r Report) table(w io.Writer) {
 	for words := range maps.Values(r.Lost) {
 		lost += len(words)
 	}
-	fmt.Fprintf(
-		w,
-		"\nWords that cmark-gfm shows and the page does not: %d (%s of all), in %d documents\n\n",
-		lost,
-		share(lost, r.Words),
-		len(r.Lost),
-	)
+	fmt.Fprintf(w, "\nWords that cmark-gfm shows and the page does not: %d (%s of all), in %d documents\n\n",
+		lost, share(lost, r.Words), len(r.Lost))
 
 	for _, path := range slices.Sorted(maps.Keys(r.Lost)) {
 		fmt.Fprintf(w, "- %s: %d: %s\n", path, len(r.Lost[path]), sample(r.Lost[path]))
@@ -111,10 +106,7 @@ func row(w io.Writer, name string, prints []Print) {
 		failures,
 		pages.All,
 		pages.Slivers,
-		share(
-			pages.Gap15,
-			followed,
-		),
+		share(pages.Gap15, followed),
 		share(pages.Gap33, followed),
 		lost,
 		out,
@@ -142,14 +134,8 @@ func (p Print) remarks(w io.Writer) {
 	}
 
 	if p.Pages.Slivers > 0 || p.Pages.Gap33 > 0 {
-		about(
-			"%d pages, %d slivers, %d more than a third empty; page %d to %.0f %%",
-			p.Pages.All,
-			p.Pages.Slivers,
-			p.Pages.Gap33,
-			p.Worst,
-			100*p.Empty,
-		)
+		about("%d pages, %d slivers, %d more than a third empty; page %d to %.0f %%", p.Pages.All,
+			p.Pages.Slivers, p.Pages.Gap33, p.Worst, 100*p.Empty)
 	}
 }
 

@@ -126,21 +126,8 @@ func referenceWords(ctx context.Context, document []byte) (words, error) {
 	if err != nil {
 		return words{}, err
 	}
-	cmd := exec.CommandContext(
-		ctx,
-		"cmark-gfm",
-		"--unsafe",
-		"-e",
-		"table",
-		"-e",
-		"strikethrough",
-		"-e",
-		"autolink",
-		"-e",
-		"tasklist",
-		"-e",
-		"footnotes",
-	)
+	cmd := exec.CommandContext(ctx, "cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e",
+		"autolink", "-e", "tasklist", "-e", "footnotes")
 	cmd.Stdin = bytes.NewReader(withoutSyntax(matter.Body))
 
 	out, err := cmd.Output()

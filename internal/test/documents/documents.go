@@ -68,12 +68,8 @@ func headings(n int) string {
 }
 
 func paragraphs(n int) string {
-	return repeat(
-		"Prose",
-		n,
-		16,
-		func(b *strings.Builder, i int) { fmt.Fprintf(b, "%d. paragraph: %s\n\n", i, strings.Repeat(prose, 4)) },
-	)
+	return repeat("Prose", n, 16,
+		func(b *strings.Builder, i int) { fmt.Fprintf(b, "%d. paragraph: %s\n\n", i, strings.Repeat(prose, 4)) })
 }
 
 func lists(n int) string {

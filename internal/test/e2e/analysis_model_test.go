@@ -33,8 +33,9 @@ func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
 	}
 
 	job := c.Completed(got.JobID)
-	if a := job.Analysis; a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" ||
-		len(a.Keywords) != 1 {
+
+	a := job.Analysis
+	if a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
 		t.Errorf("the job's analysis is %+v", a)
 	}
 	// The model is asked only once about the same text.
@@ -42,15 +43,8 @@ func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
 		t.Errorf("%+v after %d requests to the model", a, len(upstream.Requests()))
 	}
 
-	if _, _, usage := c.Do(
-		"GET",
-		"/v1/usage?group_by=key",
-		"",
-		nil,
-	); !strings.Contains(
-		string(usage),
-		`"presswork:analysis"`,
-	) {
+	_, _, usage := c.Do("GET", "/v1/usage?group_by=key", "", nil)
+	if !strings.Contains(string(usage), `"presswork:analysis"`) {
 		t.Errorf("the ledger says %s", usage)
 	}
 }
@@ -70,11 +64,9 @@ func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang"})
 
 	a := analyzed(t, c)
-	if reasons := strings.Join(
-		a.Recommendation.Reasons,
-		"; ",
-	); a.Recommendation.Primary == "" ||
-		!strings.Contains(reasons, "the model could not be asked") {
+
+	reasons := strings.Join(a.Recommendation.Reasons, "; ")
+	if a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
 		t.Errorf("%+v", a)
 	}
 }

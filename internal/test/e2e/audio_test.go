@@ -158,16 +158,8 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		})
 	}
 	// A long one, cut at its pauses.
-	status, _, body := hear(
-		t,
-		c,
-		recording(17),
-		"model=ears",
-		"response_format=verbose_json",
-		"timestamp_granularities[]=word",
-		"timestamp_granularities[]=segment",
-		"prompt=Ada.",
-	)
+	status, _, body := hear(t, c, recording(17), "model=ears", "response_format=verbose_json",
+		"timestamp_granularities[]=word", "timestamp_granularities[]=segment", "prompt=Ada.")
 
 	var got verbose
 	if err := json.Unmarshal(body, &got); err != nil || status != 200 {
@@ -194,15 +186,8 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 	// Recordings from URLs and data URIs.
 	for i, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if status, _, body := hear(
-				t,
-				c,
-				nil,
-				"model=ears",
-				"response_format=text",
-				"url="+url,
-			); status != 200 ||
-				string(body) != "one two\n" {
+			status, _, body := hear(t, c, nil, "model=ears", "response_format=text", "url="+url)
+			if status != 200 || string(body) != "one two\n" {
 				t.Errorf("%.40s: %d %s", url, status, body)
 			}
 		})
@@ -219,10 +204,9 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		before := len(server.Recordings())
 
 		status, _, body := hear(t, c, recording(12), "model="+model, "response_format=text")
-		if sent := len(
-			server.Recordings(),
-		) - before; status != 200 || strings.Count(string(body), "one") != 3 ||
-			sent != 4 {
+
+		sent := len(server.Recordings()) - before
+		if status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
 			t.Errorf("%s: %d %s after %d recordings", model, status, body, sent)
 		}
 	}
@@ -284,11 +268,9 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 		var e struct {
 			Error struct{ Message, Type, Code, Param string }
 		}
-		if err := json.Unmarshal(
-			body,
-			&e,
-		); err != nil || e.Error.Message == "" || e.Error.Type == "" ||
-			header.Get("x-should-retry") == "" {
+
+		err := json.Unmarshal(body, &e)
+		if err != nil || e.Error.Message == "" || e.Error.Type == "" || header.Get("x-should-retry") == "" {
 			t.Errorf("%s: %d %s", name, status, body)
 			continue
 		}
@@ -298,12 +280,8 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 		}
 	}
 
-	if status, _, body := c.Do(
-		"POST",
-		"/v1/audio/transcriptions",
-		"application/json",
-		[]byte(`{"model":"ears"}`),
-	); status != 415 {
+	status, _, body := c.Do("POST", "/v1/audio/transcriptions", "application/json", []byte(`{"model":"ears"}`))
+	if status != 415 {
 		t.Errorf("JSON: %d %s", status, body)
 	}
 }
@@ -317,16 +295,8 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	first := f.Worker(env)
 	contentType, body := form(t, "Meeting: one.wav", recording(24), "model=ears-hang-at:3", "response_format=srt")
 
-	status, header, answer := c.Do(
-		"POST",
-		"/v1/audio/transcriptions",
-		contentType,
-		body,
-		"Prefer",
-		"respond-async",
-		"Idempotency-Key",
-		"a",
-	)
+	status, header, answer := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer",
+		"respond-async", "Idempotency-Key", "a")
 	if status != 202 || header.Get("Preference-Applied") != "respond-async" {
 		t.Fatalf("%d %s", status, answer)
 	}
@@ -362,27 +332,15 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 		t.Errorf("%d recordings of %d parts were sent", n, parts)
 	}
 
-	if status, header, again := c.Do(
-		"POST",
-		"/v1/audio/transcriptions",
-		contentType,
-		body,
-		"Prefer",
-		"respond-async",
-		"Idempotency-Key",
-		"a",
-	); status != 202 || header.Get("Idempotent-Replayed") != "true" ||
+	status, header, again := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer",
+		"respond-async", "Idempotency-Key", "a")
+	if status != 202 || header.Get("Idempotent-Replayed") != "true" ||
 		!strings.Contains(string(again), accepted.JobID) {
 		t.Errorf("the same again: %d %s", status, again)
 	}
 
-	if status, _, list := c.Do(
-		"GET",
-		"/api/conversion?kind=transcription",
-		"",
-		nil,
-	); status != 200 ||
-		strings.Count(string(list), `"job_id"`) != 1 {
+	status, _, list := c.Do("GET", "/api/conversion?kind=transcription", "", nil)
+	if status != 200 || strings.Count(string(list), `"job_id"`) != 1 {
 		t.Errorf("%d %s", status, list)
 	}
 }

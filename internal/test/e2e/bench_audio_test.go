@@ -62,11 +62,7 @@ func BenchmarkTranscriptions(b *testing.B) {
 			quantile(ours, 0),
 			quantile(ours, .5),
 		)
-		report(
-			b,
-			"transcription of a recording of 5 MB, more than the engine's own time",
-			fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)),
-			"p50 < 30 ms",
-		)
+		report(b, "transcription of a recording of 5 MB, more than the engine's own time",
+			fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)), "p50 < 30 ms")
 	}
 }

@@ -52,11 +52,8 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	call := func(s *browse.Session, name, arguments string) {
-		if r, err := s.Call(
-			b.Context(),
-			inference.BuiltinCall{Name: name, Arguments: arguments},
-		); err != nil ||
-			r.Failed {
+		r, err := s.Call(b.Context(), inference.BuiltinCall{Name: name, Arguments: arguments})
+		if err != nil || r.Failed {
 			b.Errorf("%s: %v %s", name, err, r.Output)
 		}
 	}
@@ -81,14 +78,8 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 				"`browser_search`: a search, and a local page of %d KB opened, without scripts",
 				len(article)>>10,
 			),
-			fmt.Sprintf(
-				"p50 %s, p99 %s",
-				quantile(
-					took,
-					0.5,
-				).Round(100*time.Microsecond),
-				quantile(took, 0.99).Round(100*time.Microsecond),
-			),
+			fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(100*time.Microsecond),
+				quantile(took, 0.99).Round(100*time.Microsecond)),
 			"< 100 ms",
 		)
 	}

@@ -34,18 +34,10 @@ func BenchmarkThemeChoice(b *testing.B) {
 			cold = append(cold, run(fmt.Sprint("cold", i), "--ai-theme")-plain)
 			warm = append(warm, run("warm", "--ai-theme")-plain)
 		}
-		report(
-			b,
-			"`md2pdf --ai-theme`, three pages, whole process, more than with a theme named",
-			fmt.Sprint(quantile(cold, 0.5).Round(time.Millisecond)),
-			"≤ 30 ms",
-		)
-		report(
-			b,
-			"the same with the answer in the cache",
-			fmt.Sprint(quantile(warm, 0.5).Round(time.Millisecond)),
-			"stated",
-		)
+		report(b, "`md2pdf --ai-theme`, three pages, whole process, more than with a theme named",
+			fmt.Sprint(quantile(cold, 0.5).Round(time.Millisecond)), "≤ 30 ms")
+		report(b, "the same with the answer in the cache",
+			fmt.Sprint(quantile(warm, 0.5).Round(time.Millisecond)), "stated")
 	}
 }
 

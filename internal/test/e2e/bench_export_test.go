@@ -25,13 +25,8 @@ func resources(b *testing.B, n int) string {
 	)
 
 	for i := range n - 2 {
-		fmt.Fprintf(
-			&body,
-			"<h2>Part %d</h2><img src=/%d.svg><p>%s</p>",
-			i,
-			i,
-			strings.Repeat("Some words of a paragraph. ", 20),
-		)
+		fmt.Fprintf(&body, "<h2>Part %d</h2><img src=/%d.svg><p>%s</p>", i, i,
+			strings.Repeat("Some words of a paragraph. ", 20))
 	}
 	served := func(w http.ResponseWriter, kind, text string) {
 		w.Header().Set("Content-Type", kind)
@@ -46,11 +41,8 @@ func resources(b *testing.B, n int) string {
 		served(w, "text/javascript", "document.body.append('scripted')")
 	})
 	mux.HandleFunc("/{picture}", func(w http.ResponseWriter, _ *http.Request) {
-		served(
-			w,
-			"image/svg+xml",
-			"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle cx='4' cy='4' r='4'/></svg>",
-		)
+		served(w, "image/svg+xml",
+			"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle cx='4' cy='4' r='4'/></svg>")
 	})
 	s := httptest.NewServer(mux)
 	b.Cleanup(s.Close)
@@ -70,12 +62,8 @@ func (r *raw) export(b *testing.B, address, proxy string) time.Duration {
 
 	made := r.call(b, "", "Target.createBrowserContext", context)
 	defer r.call(b, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": made["browserContextId"]})
-	target := r.call(
-		b,
-		"",
-		"Target.createTarget",
-		map[string]any{"url": "about:blank", "browserContextId": made["browserContextId"]},
-	)
+	target := r.call(b, "", "Target.createTarget",
+		map[string]any{"url": "about:blank", "browserContextId": made["browserContextId"]})
 	session := fmt.Sprint(
 		r.call(b, "", "Target.attachToTarget", map[string]any{"targetId": target["targetId"], "flatten": true})["sessionId"],
 	)
@@ -155,12 +143,8 @@ func BenchmarkPageExport(b *testing.B) {
 		report(
 			b,
 			"export of a local page of 20 resources, POST to PDF, against bare DevTools commands in a fresh context",
-			fmt.Sprintf(
-				"%.2f × (%s against %s)",
-				mine.Seconds()/floor.Seconds(),
-				mine.Round(time.Millisecond),
-				floor.Round(time.Millisecond),
-			),
+			fmt.Sprintf("%.2f × (%s against %s)", mine.Seconds()/floor.Seconds(), mine.Round(time.Millisecond),
+				floor.Round(time.Millisecond)),
 			"≤ 1.3 ×",
 		)
 		var ratios, speeds []float64
@@ -216,12 +200,8 @@ func BenchmarkGuardOverhead(b *testing.B) {
 		report(
 			b,
 			"the guard, on a page of 100 sub-resources, for each request",
-			fmt.Sprintf(
-				"%.2f ms (the page: %s with it, %s without)",
-				(g-d).Seconds()*1000/(parts+1),
-				g.Round(time.Millisecond),
-				d.Round(time.Millisecond),
-			),
+			fmt.Sprintf("%.2f ms (the page: %s with it, %s without)", (g-d).Seconds()*1000/(parts+1),
+				g.Round(time.Millisecond), d.Round(time.Millisecond)),
 			"< 2 ms",
 		)
 	}

@@ -54,11 +54,8 @@ func BenchmarkPageEnds(b *testing.B) {
 		report(
 			b,
 			fmt.Sprintf("white below the last ink of a page that goes on, %d documents, %d pages", len(sources), pages),
-			fmt.Sprintf(
-				"%.1f %% of the text area; %.1f %% of the pages have more than 15 %%",
-				100*white/float64(pages),
-				100*float64(over)/float64(pages),
-			),
+			fmt.Sprintf("%.1f %% of the text area; %.1f %% of the pages have more than 15 %%",
+				100*white/float64(pages), 100*float64(over)/float64(pages)),
 			"stated",
 		)
 	}

@@ -95,18 +95,11 @@ func startGotenberg(b *testing.B, browser string) gotenberg {
 	}
 	port := freeport.Take(b)
 	home := b.TempDir()
-	cmd := exec.Command(
-		binary,
-		"--api-bind-ip=127.0.0.1",
-		"--api-port="+port,
-		"--chromium-auto-start",
-		"--chromium-restart-after=0",
-	)
+	cmd := exec.Command(binary, "--api-bind-ip=127.0.0.1", "--api-port="+port, "--chromium-auto-start",
+		"--chromium-restart-after=0")
 
 	cmd.Env = []string{
-		"PATH=" + os.Getenv(
-			"PATH",
-		),
+		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + home,
 		"TMPDIR=" + home,
 		"OTEL_LOGS_EXPORTER=none",

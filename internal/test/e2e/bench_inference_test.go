@@ -175,12 +175,10 @@ func BenchmarkCompletions(b *testing.B) {
 				if g.name == "" && streams == 50 {
 					first, each = "p50 ≤ 3 ms, p99 ≤ 15 ms", "p99 ≤ 15 ms"
 				}
-				report(
-					b,
+				report(b,
 					fmt.Sprintf("%stime to the first token, %d streams, more than the model's own", g.name, streams),
 					fmt.Sprintf("p50 %s, p99 %s", added(firsts, g.name, 0.5), added(firsts, g.name, 0.99)),
-					first,
-				)
+					first)
 				report(b, fmt.Sprintf("%sdelay of each token, %d streams, more than the model's own", g.name, streams),
 					fmt.Sprintf("p50 %s, p99 %s", added(delays, g.name, 0.5), added(delays, g.name, 0.99)), each)
 			}
@@ -201,11 +199,7 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	model := fmt.Sprintf("stamps:%d@%d", tokens, rate)
 	_, base := inferencetest.Start(b)
 	node, client := e2e.Serve(b, map[string]string{
-		"INFERENCE_CONFIG": benchModels(
-			b,
-			base,
-			model,
-		),
+		"INFERENCE_CONFIG":      benchModels(b, base, model),
 		"WORKER_QUEUES":         "infer",
 		"INFERENCE_CONCURRENCY": fmt.Sprint(streams),
 	})
@@ -234,29 +228,18 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	}
 	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
 	delayed := func(all []time.Duration) string {
-		return fmt.Sprintf(
-			"p50 %s, p99 %s",
-			quantile(all, 0.5).Round(100*time.Microsecond),
-			quantile(all, 0.99).Round(100*time.Microsecond),
-		)
+		return fmt.Sprintf("p50 %s, p99 %s", quantile(all, 0.5).Round(100*time.Microsecond),
+			quantile(all, 0.99).Round(100*time.Microsecond))
 	}
 	report(
 		b,
 		what,
-		fmt.Sprintf(
-			"none lost, %.0f tokens/s, each delayed %s; after the first two seconds %s",
-			float64(len(delays))/took.Seconds(),
-			delayed(delays),
-			delayed(running),
-		),
+		fmt.Sprintf("none lost, %.0f tokens/s, each delayed %s; after the first two seconds %s",
+			float64(len(delays))/took.Seconds(), delayed(delays), delayed(running)),
 		"none lost",
 	)
-	report(
-		b,
-		what+": CPU time of a token",
-		fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)),
-		"stated",
-	)
+	report(b, what+": CPU time of a token",
+		fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)), "stated")
 	report(b, what+": memory of the whole process tree (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
 }
 
@@ -289,24 +272,10 @@ func startPeers(b *testing.B, base, model string) []gateway {
 	const host = "127.0.0.1"
 	port := freeport.Take(b)
 	address := host + ":" + port
-	cmd := exec.Command(
-		"python3",
-		filepath.Join(peers, "bin/litellm"),
-		"--config",
-		config,
-		"--host",
-		host,
-		"--port",
-		port,
-		"--telemetry",
-		"False",
-	)
-	cmd.Env = append(
-		os.Environ(),
-		"PYTHONPATH="+peers,
-		"LITELLM_LOCAL_MODEL_COST_MAP=True",
-		"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true",
-	)
+	cmd := exec.Command("python3", filepath.Join(peers, "bin/litellm"), "--config", config, "--host", host,
+		"--port", port, "--telemetry", "False")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+peers, "LITELLM_LOCAL_MODEL_COST_MAP=True",
+		"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true")
 	var log bytes.Buffer
 
 	cmd.Stdout, cmd.Stderr = &log, &log

@@ -103,12 +103,8 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 		ratio := func(other []time.Duration) string {
 			o := quantile(other, 0.5)
 
-			return fmt.Sprintf(
-				"%.2f × (%s against %s)",
-				mine.Seconds()/o.Seconds(),
-				mine.Round(time.Millisecond),
-				o.Round(time.Millisecond),
-			)
+			return fmt.Sprintf("%.2f × (%s against %s)", mine.Seconds()/o.Seconds(),
+				mine.Round(time.Millisecond), o.Round(time.Millisecond))
 		}
 		report(b, "`md2pdf`, three pages, whole process, against md-to-pdf (npm)", ratio(m), "≤ 0.4 ×")
 		report(b, "`md2pdf`, three pages, whole process, against pandoc + WeasyPrint", ratio(p), "≤ 1 ×")
@@ -147,12 +143,10 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 			floor, speed := raw.block(b, pages), ours()
 			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
 		}
-		report(
-			b,
+		report(b,
 			"`md2pdf` of 50 files, whole process with the browser's start, against the raw browser already running",
 			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)),
-			"≥ 0.7 ×",
-		)
+			"≥ 0.7 ×")
 	}
 }
 
@@ -208,15 +202,9 @@ func BenchmarkPrintOptions(b *testing.B) {
 		for i, v := range variants {
 			base, other := quantile(plain, 0.5), quantile(others[i], 0.5)
 			report(b, "45 sections, whole process, "+v.name+", against tagged with outline",
-				fmt.Sprintf(
-					"%.2f × the time (%s against %s), %.2f × the size",
-					other.Seconds()/base.Seconds(),
-					other.Round(
-						time.Millisecond,
-					),
-					base.Round(time.Millisecond),
-					float64(sizes[i])/float64(size),
-				), v.target)
+				fmt.Sprintf("%.2f × the time (%s against %s), %.2f × the size", other.Seconds()/base.Seconds(),
+					other.Round(time.Millisecond), base.Round(time.Millisecond),
+					float64(sizes[i])/float64(size)), v.target)
 		}
 	}
 }

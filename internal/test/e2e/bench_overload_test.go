@@ -110,22 +110,15 @@ func BenchmarkOverload(b *testing.B) {
 			asked = append(asked, <-statuses)
 		}
 		under, peak := over/overFor, room
-		report(
-			b,
-			fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak),
-			fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak),
-			"≥ 90 %",
-		)
+		report(b, fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak),
+			fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak), "≥ 90 %")
 		report(b, "status of a job meanwhile", strings.Join(asked, "; "), "p99 < 50 ms")
 		report(
 			b,
 			"submissions beyond the bound",
-			fmt.Sprintf(
-				"%d of the last %.0f refused with 429, retry-after %s on average",
-				refused.Load(),
+			fmt.Sprintf("%d of the last %.0f refused with 429, retry-after %s on average", refused.Load(),
 				rate*length.Seconds(),
-				(time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond),
-			),
+				(time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond)),
 			"429 with retry-after",
 		)
 	}

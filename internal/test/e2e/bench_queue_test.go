@@ -29,27 +29,9 @@ func listeningRedis(b *testing.B, address string) (url string, client *redis.Cli
 	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
 	l.Close()
 
-	cmd := exec.Command(
-		"redis-server",
-		"--bind",
-		address,
-		"--port",
-		port,
-		"--protected-mode",
-		"no",
-		"--dir",
-		b.TempDir(),
-		"--save",
-		"",
-		"--appendonly",
-		"yes",
-		"--appendfsync",
-		"always",
-		"--maxmemory-policy",
-		"noeviction",
-		"--loglevel",
-		"warning",
-	)
+	cmd := exec.Command("redis-server", "--bind", address, "--port", port, "--protected-mode", "no", "--dir",
+		b.TempDir(), "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy",
+		"noeviction", "--loglevel", "warning")
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -111,11 +93,8 @@ func BenchmarkLongQueue(b *testing.B) {
 			d = append(d, time.Since(began))
 		}
 
-		return fmt.Sprintf(
-			"p50 %s, p99 %s",
-			quantile(d, 0.5).Round(10*time.Microsecond),
-			quantile(d, 0.99).Round(10*time.Microsecond),
-		)
+		return fmt.Sprintf("p50 %s, p99 %s", quantile(d, 0.5).Round(10*time.Microsecond),
+			quantile(d, 0.99).Round(10*time.Microsecond))
 	}
 
 	for b.Loop() {
@@ -130,35 +109,20 @@ func BenchmarkLongQueue(b *testing.B) {
 			for range 100 {
 				submit()
 			}
-			report(
-				b,
-				"status of a job while "+n+" wait",
+			report(b, "status of a job while "+n+" wait",
 				took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }),
-				"as short as without",
-			)
-			report(
-				b,
-				"a list of 20 jobs while "+n+" wait",
-				took(func() string { return "/api/conversion?limit=20" }),
-				"as short as without",
-			)
+				"as short as without")
+			report(b, "a list of 20 jobs while "+n+" wait",
+				took(func() string { return "/api/conversion?limit=20" }), "as short as without")
 		}
 		measure("none")
 		before := memory()
 		began := time.Now()
 		submitAll(b, queue, waiting)
-		report(
-			b,
-			"submissions to a queue that grows to 99 000",
-			fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()),
-			"stated",
-		)
-		report(
-			b,
-			"Redis' memory for each of 99 000 waiting jobs",
-			fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000),
-			"≤ 2.5 KB",
-		)
+		report(b, "submissions to a queue that grows to 99 000",
+			fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()), "stated")
+		report(b, "Redis' memory for each of 99 000 waiting jobs",
+			fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000), "≤ 2.5 KB")
 		measure("99 000")
 	}
 }

@@ -93,27 +93,16 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 			}
 		}
 		ms := func(d time.Duration) string { return fmt.Sprint(d.Round(100 * time.Microsecond)) }
-		report(
-			b,
-			"first call of a session of code_interpreter, more than the code's own time",
-			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))),
-			"p50 < 30 ms",
-		)
-		report(
-			b,
-			"further calls of the session",
-			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))),
-			"p50 < 30 ms",
-		)
+		report(b, "first call of a session of code_interpreter, more than the code's own time",
+			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))), "p50 < 30 ms")
+		report(b, "further calls of the session",
+			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))), "p50 < 30 ms")
 		report(
 			b,
 			"first call where no interpreter waits, against a plain `python3 -c`",
-			fmt.Sprintf(
-				"%.2f × (p50 %s against %s)",
-				float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)),
-				ms(quantile(begun, 0.5)),
-				ms(quantile(plain, 0.5)),
-			),
+			fmt.Sprintf("%.2f × (p50 %s against %s)",
+				float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(begun, 0.5)),
+				ms(quantile(plain, 0.5))),
 			"stated",
 		)
 	}

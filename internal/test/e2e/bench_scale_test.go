@@ -224,9 +224,7 @@ func (c redisCost) since(before redisCost, n int) string {
 	return fmt.Sprintf(
 		"%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file",
 		each(c.commands-before.commands),
-		(c.cpu-before.cpu).Seconds()*1000/float64(
-			n,
-		),
+		(c.cpu-before.cpu).Seconds()*1000/float64(n),
 		each(c.in-before.in)/1000,
 		each(c.out-before.out)/1000,
 		each(c.log-before.log)/1000,
@@ -277,19 +275,10 @@ func BenchmarkMachines(b *testing.B) {
 			wg.Wait()
 			report(
 				b,
-				fmt.Sprintf(
-					"%d machines (%s) of %d slots, each job %s",
-					machines,
-					hosts.kind(),
-					machineSlots,
-					machineDelay,
-				),
-				fmt.Sprintf(
-					"%.0f jobs/s of %.0f, Redis busy %.0f %%",
-					rate,
-					ideal,
-					100*(after.cpu-submitted.cpu).Seconds()/(float64(jobs)/rate),
-				),
+				fmt.Sprintf("%d machines (%s) of %d slots, each job %s", machines, hosts.kind(), machineSlots,
+					machineDelay),
+				fmt.Sprintf("%.0f jobs/s of %.0f, Redis busy %.0f %%", rate, ideal,
+					100*(after.cpu-submitted.cpu).Seconds()/(float64(jobs)/rate)),
 				"stated",
 			)
 

@@ -54,13 +54,8 @@ func BenchmarkStudioInteractive(b *testing.B) {
 		report(
 			b,
 			"Studio, from the navigation until it can be used, nothing cached",
-			fmt.Sprintf(
-				"p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms",
-				as[5],
-				as[9],
-				slow[5],
-				slow[9],
-			),
+			fmt.Sprintf("p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms", as[5], as[9],
+				slow[5], slow[9]),
 			"< 1 s",
 		)
 	}

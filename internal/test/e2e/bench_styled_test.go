@@ -128,14 +128,8 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 				b.Fatal(err)
 			}
 
-			if status, _, pdf := c.Do(
-				"POST",
-				"/api/conversion",
-				"application/json",
-				body,
-				"Accept",
-				"application/pdf",
-			); status != http.StatusOK {
+			status, _, pdf := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf")
+			if status != http.StatusOK {
 				b.Fatalf("answered %d: %.200s", status, pdf)
 			}
 		}
@@ -161,16 +155,8 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 		}
 		report(b, "the reference document, REST to downloaded PDF, against its text with five rules in the raw browser",
 			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)), "≥ 0.9 ×")
-		report(
-			b,
-			"one client alone, POST to PDF, against the styled page in one tab of the raw browser",
-			fmt.Sprintf(
-				"%.2f × the time (%.1f ms against %.1f ms)",
-				median(delays),
-				median(took),
-				median(tab),
-			),
-			"≤ 1.3 ×",
-		)
+		report(b, "one client alone, POST to PDF, against the styled page in one tab of the raw browser",
+			fmt.Sprintf("%.2f × the time (%.1f ms against %.1f ms)", median(delays), median(took), median(tab)),
+			"≤ 1.3 ×")
 	}
 }

@@ -109,12 +109,8 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 		for next < 2000 {
 			ours()
 		}
-		report(
-			b,
-			fmt.Sprintf("memory of the whole process tree after %d distinct small documents (PSS)", next),
-			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())),
-			"≤ 330 MiB",
-		)
+		report(b, fmt.Sprintf("memory of the whole process tree after %d distinct small documents (PSS)", next),
+			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "≤ 330 MiB")
 	}
 }
 
@@ -135,17 +131,8 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 		for range 200 {
 			began := time.Now()
 
-			if _, _, got := c.Do(
-				"POST",
-				"/api/conversion",
-				"application/json",
-				body,
-				"Accept",
-				"application/pdf",
-			); !bytes.HasPrefix(
-				got,
-				[]byte("%PDF"),
-			) {
+			_, _, got := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf")
+			if !bytes.HasPrefix(got, []byte("%PDF")) {
 				b.Fatalf("got %.200s", got)
 			}
 			one = append(one, time.Since(began))
@@ -156,18 +143,10 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 		p := func(took []time.Duration, q float64) time.Duration {
 			return quantile(took, q).Round(10 * time.Microsecond)
 		}
-		report(
-			b,
-			"an identical document again, one request for the PDF",
-			fmt.Sprintf("p50 %s, p99 %s", p(one, 0.5), p(one, 0.99)),
-			"p50 ≤ 3 ms",
-		)
-		report(
-			b,
-			"an identical document again, submitted, watched, downloaded",
-			fmt.Sprintf("p50 %s, p99 %s", p(three, 0.5), p(three, 0.99)),
-			"stated",
-		)
+		report(b, "an identical document again, one request for the PDF",
+			fmt.Sprintf("p50 %s, p99 %s", p(one, 0.5), p(one, 0.99)), "p50 ≤ 3 ms")
+		report(b, "an identical document again, submitted, watched, downloaded",
+			fmt.Sprintf("p50 %s, p99 %s", p(three, 0.5), p(three, 0.99)), "stated")
 	}
 }
 
@@ -243,12 +222,8 @@ func BenchmarkBigSources(b *testing.B) {
 			report(b, fmt.Sprintf("%d KB of Markdown%s", len(big.doc)>>10, big.what), outcome, big.target)
 			convert(b, c, small(len(big.doc)))
 		}
-		report(
-			b,
-			"memory of the whole process tree after those (PSS)",
-			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())),
-			"stated",
-		)
+		report(b, "memory of the whole process tree after those (PSS)",
+			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "stated")
 	}
 }
 
@@ -346,11 +321,8 @@ func openLoop(b *testing.B, rate int, length time.Duration, do func() error) str
 	}
 	wg.Wait()
 
-	return fmt.Sprintf(
-		"p50 %s, p99 %s",
-		quantile(took, 0.5).Round(10*time.Microsecond),
-		quantile(took, 0.99).Round(10*time.Microsecond),
-	)
+	return fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(10*time.Microsecond),
+		quantile(took, 0.99).Round(10*time.Microsecond))
 }
 
 func BenchmarkIdleWorker(b *testing.B) {
@@ -383,11 +355,7 @@ func BenchmarkIdleWorker(b *testing.B) {
 		const window = 20 * time.Second
 		before := processed()
 		time.Sleep(window) // the window of the measurement
-		report(
-			b,
-			"Redis commands of an idle worker",
-			fmt.Sprintf("%.0f/s", float64(processed()-before-1)/window.Seconds()),
-			"≤ 80/s",
-		)
+		report(b, "Redis commands of an idle worker",
+			fmt.Sprintf("%.0f/s", float64(processed()-before-1)/window.Seconds()), "≤ 80/s")
 	}
 }

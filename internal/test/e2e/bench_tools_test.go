@@ -121,17 +121,10 @@ func BenchmarkToolLoops(b *testing.B) {
 		report(
 			b,
 			fmt.Sprintf("first token of another caller beside %d loops of code_interpreter", loops),
-			fmt.Sprintf(
-				"p50 %s (%.1f × %s of an idle server), %.0f calls done",
+			fmt.Sprintf("p50 %s (%.1f × %s of an idle server), %.0f calls done",
 				quantile(busy, 0.5).Round(100*time.Microsecond),
-				float64(
-					quantile(busy, 0.5),
-				)/float64(
-					quantile(idle, 0.5),
-				),
-				quantile(idle, 0.5).Round(100*time.Microsecond),
-				calls()-before,
-			),
+				float64(quantile(busy, 0.5))/float64(quantile(idle, 0.5)),
+				quantile(idle, 0.5).Round(100*time.Microsecond), calls()-before),
 			"≤ 2 ×",
 		)
 	}

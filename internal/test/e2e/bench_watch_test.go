@@ -50,12 +50,8 @@ func watchers(b *testing.B, idle int) {
 	}
 
 	if idle > 0 {
-		report(
-			b,
-			fmt.Sprintf("memory of an API node for each of %d sockets", idle),
-			fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)),
-			"stated",
-		)
+		report(b, fmt.Sprintf("memory of an API node for each of %d sockets", idle),
+			fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)), "stated")
 	}
 	var mu sync.Mutex
 	sent := map[string]time.Time{}

@@ -85,12 +85,8 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 
 	again := c.Completed(c.Submit(e2e.Submission{Content: quarterly, Theme: "nord"}).JobID)
 	if !again.Cached || again.Artifact.SHA256 != job.Artifact.SHA256 {
-		t.Errorf(
-			"the same document again: cached=%v, sha %s and %s",
-			again.Cached,
-			again.Artifact.SHA256,
-			job.Artifact.SHA256,
-		)
+		t.Errorf("the same document again: cached=%v, sha %s and %s", again.Cached, again.Artifact.SHA256,
+			job.Artifact.SHA256)
 	}
 
 	if status, _, _ := c.Do("DELETE", "/api/artifacts/"+job.Artifact.ID, "", nil); status != http.StatusNoContent {

@@ -21,12 +21,8 @@ func long(seed string, sections int) string {
 	fmt.Fprintf(&b, "# Long document %s\n\n", seed)
 
 	for i := range sections {
-		fmt.Fprintf(
-			&b,
-			"## Section %d\n\n%s\n\n| a | b |\n|---|---|\n",
-			i,
-			strings.Repeat("Lorem ipsum dolor sit amet. ", 40),
-		)
+		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n| a | b |\n|---|---|\n", i,
+			strings.Repeat("Lorem ipsum dolor sit amet. ", 40))
 
 		for j := range 12 {
 			fmt.Fprintf(&b, "| %d | %d |\n", j, i*j)
@@ -160,9 +156,9 @@ func cancel(t *testing.T, c *e2e.Client, id string) {
 	t.Helper()
 
 	status, _, body := c.Do("DELETE", "/api/conversion/"+id, "", nil)
-	if cancelled := status == http.StatusOK &&
-		strings.Contains(string(body), `"cancelled"`); !cancelled &&
-		status != http.StatusConflict {
+
+	cancelled := status == http.StatusOK && strings.Contains(string(body), `"cancelled"`)
+	if !cancelled && status != http.StatusConflict {
 		t.Fatalf("cancelling answered %d: %s", status, body)
 	}
 }

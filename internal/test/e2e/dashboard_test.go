@@ -26,11 +26,10 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 	_, base := inferencetest.Start(t)
 
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(
-		models,
-		fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base),
-		0o600,
-	); err != nil {
+
+	err := os.WriteFile(models,
+		fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, c := e2e.Serve(
@@ -44,12 +43,9 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 	wait.Receive(t, "the webhook", called)
 
 	chat := []byte(`{"model":"whole","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
-	if status, _, body := c.Do(
-		http.MethodPost,
-		"/v1/chat/completions",
-		"application/json",
-		chat,
-	); status != http.StatusOK {
+
+	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", chat)
+	if status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b(?: *[({])?`)

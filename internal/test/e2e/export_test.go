@@ -59,11 +59,8 @@ func TestAPageIsExportedOnlyWhereTheOperatorAllows(t *testing.T) {
 		t.Fatalf("allowed: %d %s", status, pdf)
 	}
 
-	if text := e2e.PDFText(
-		t,
-		pdf,
-	); !strings.Contains(text, "Static words") ||
-		!strings.Contains(text, "scripted words") {
+	text := e2e.PDFText(t, pdf)
+	if !strings.Contains(text, "Static words") || !strings.Contains(text, "scripted words") {
 		t.Errorf("the PDF says %q", text)
 	}
 
@@ -84,12 +81,8 @@ func TestAPageIsExportedOnlyWhereTheOperatorAllows(t *testing.T) {
 		t.Errorf("404: %d %s", status, answer)
 	}
 
-	status, _, answer = c.Do(
-		"POST",
-		"/export-pdf",
-		"application/json",
-		[]byte(`{"url":"`+address+`/slow","options":{"timeout":700}}`),
-	)
+	status, _, answer = c.Do("POST", "/export-pdf", "application/json",
+		[]byte(`{"url":"`+address+`/slow","options":{"timeout":700}}`))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(string(answer), `"page_timeout"`) {
 		t.Errorf("slow: %d %s", status, answer)
 	}
@@ -103,15 +96,8 @@ func TestAPageIsExportedOnlyWhereTheOperatorAllows(t *testing.T) {
 		t.Errorf("%v browsers were started", n)
 	}
 
-	if _, _, answer := c.Do(
-		"GET",
-		"/readyz",
-		"",
-		nil,
-	); !strings.Contains(
-		string(answer),
-		`"export_browser":{"ok":true,"running":true,"sandbox":`,
-	) &&
+	_, _, answer = c.Do("GET", "/readyz", "", nil)
+	if !strings.Contains(string(answer), `"export_browser":{"ok":true,"running":true,"sandbox":`) &&
 		!strings.Contains(string(answer), `"export_browser":{"ok":true,"reason":`) {
 		t.Errorf("readyz: %s", answer)
 	}
@@ -121,14 +107,8 @@ func TestAnExportCanBeFollowedAndKept(t *testing.T) {
 	t.Parallel()
 	address, host, _ := site(t)
 	_, c := e2e.Serve(t, map[string]string{"EXPORT_ALLOW_PRIVATE": host})
-	status, _, answer := c.Do(
-		"POST",
-		"/export-pdf",
-		"application/json",
-		[]byte(`{"url":"`+address+`","options":{"format":"a5","filename":"kept"}}`),
-		"Prefer",
-		"respond-async",
-	)
+	status, _, answer := c.Do("POST", "/export-pdf", "application/json",
+		[]byte(`{"url":"`+address+`","options":{"format":"a5","filename":"kept"}}`), "Prefer", "respond-async")
 
 	var accepted e2e.Accepted
 	if err := json.Unmarshal(answer, &accepted); err != nil || status != http.StatusAccepted {
@@ -150,14 +130,8 @@ func TestACancelledExportClosesThePage(t *testing.T) {
 	t.Parallel()
 	address, host, hits := site(t)
 	_, c := e2e.Serve(t, map[string]string{"EXPORT_ALLOW_PRIVATE": host})
-	_, _, answer := c.Do(
-		"POST",
-		"/export-pdf",
-		"application/json",
-		[]byte(`{"url":"`+address+`/slow"}`),
-		"Prefer",
-		"respond-async",
-	)
+	_, _, answer := c.Do("POST", "/export-pdf", "application/json", []byte(`{"url":"`+address+`/slow"}`),
+		"Prefer", "respond-async")
 
 	var accepted e2e.Accepted
 	if err := json.Unmarshal(answer, &accepted); err != nil {
@@ -173,12 +147,8 @@ func TestACancelledExportClosesThePage(t *testing.T) {
 		t.Errorf("the job is %+v", job)
 	}
 	// The next one finds a free worker.
-	if status, _, answer := c.Do(
-		"POST",
-		"/export-pdf",
-		"application/json",
-		[]byte(`{"url":"`+address+`"}`),
-	); status != http.StatusOK {
+	status, _, answer := c.Do("POST", "/export-pdf", "application/json", []byte(`{"url":"`+address+`"}`))
+	if status != http.StatusOK {
 		t.Errorf("the next: %d %s", status, answer)
 	}
 }

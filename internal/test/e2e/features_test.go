@@ -145,14 +145,8 @@ func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 		t.Errorf("info %v, %d images", info, e2e.PDFImages(t, pdf))
 	}
 
-	if first, second := strings.Index(
-		text,
-		"First chapter",
-	), strings.Index(
-		text,
-		"Second chapter",
-	); first < 0 || second < first || strings.Contains(text, "Unlisted") ||
-		!strings.Contains(text, "After Table") {
+	first, second := strings.Index(text, "First chapter"), strings.Index(text, "Second chapter")
+	if first < 0 || second < first || strings.Contains(text, "Unlisted") || !strings.Contains(text, "After Table") {
 		t.Errorf("it reads %q", text)
 	}
 }
@@ -182,11 +176,8 @@ func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(
-		t,
-		dir+"/house.css",
-		":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }",
-	)
+	write(t, dir+"/house.css",
+		":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
 	wait.Until(t, "the theme is known", known)
 
 	job := c.Completed(c.Submit(e2e.Submission{Content: "# Printed", Theme: "house"}).JobID)
@@ -200,14 +191,8 @@ func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
 			t.Errorf("preview.%s: %d, %.100s", format, status, body)
 		}
 
-		if status, _, _ := c.Do(
-			"GET",
-			"/api/themes/house/preview."+format,
-			"",
-			nil,
-			"If-None-Match",
-			header.Get("ETag"),
-		); status != http.StatusNotModified {
+		status, _, _ = c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag"))
+		if status != http.StatusNotModified {
 			t.Errorf("preview.%s again: %d", format, status)
 		}
 	}

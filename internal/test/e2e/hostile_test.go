@@ -78,9 +78,7 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 		`![bad](http://x/%zz) <img src="http://x/%zz">`,
 		`![meta](http://169.254.169.254/latest/meta-data/)`,
 		`![file](file:///etc/passwd) [file](file:///etc/passwd)`,
-		`![decimal](http://2130706433:` + fmt.Sprint(
-			port,
-		) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(
+		`![decimal](http://2130706433:` + fmt.Sprint(port) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(
 			port,
 		) + `/x.png)`,
 		`![mapped](http://[::ffff:127.0.0.1]:` + fmt.Sprint(port) + `/x.png)`,

@@ -124,12 +124,9 @@ func TestKeysShareAModelEvenly(t *testing.T) {
 			const total = 1500
 
 			served := askByKeys(t, total, tc.workers, map[string]string{"INFERENCE_CONCURRENCY": tc.concurrency})
-			if least, most := slices.Min(
-				served,
-			), slices.Max(
-				served,
-			); least == 0 ||
-				float64(most)/float64(least) >= 1.5 {
+
+			least, most := slices.Min(served), slices.Max(served)
+			if least == 0 || float64(most)/float64(least) >= 1.5 {
 				t.Errorf("the shares go from %d to %d: %v", least, most, served)
 			}
 		})
@@ -183,12 +180,8 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 			c := []*e2e.Client{one, two}[n%2]
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					req, err := http.NewRequestWithContext(
-						ctx,
-						"POST",
-						c.Base+"/v1/chat/completions",
-						bytes.NewReader(chat("narrow", false, "")),
-					)
+					req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions",
+						bytes.NewReader(chat("narrow", false, "")))
 					if err != nil {
 						t.Error(err)
 						return
@@ -249,8 +242,7 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 	}
 
 	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 ||
-		usage.Data[0].CompletionTokens < 20 ||
-		usage.Data[0].CompletionTokens > heard+5 {
+		usage.Data[0].CompletionTokens < 20 || usage.Data[0].CompletionTokens > heard+5 {
 		t.Errorf("the client received %d tokens; the ledger has %s", heard, body)
 	}
 }

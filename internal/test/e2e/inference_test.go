@@ -33,12 +33,9 @@ func models(t *testing.T, base string, names ...string) string {
 	b.WriteString("models:\n")
 
 	for _, name := range names {
-		fmt.Fprintf(
-			&b,
-			"  - id: %q\n    capabilities: [chat, tools, vision]\n    upstreams: [{base_url: %q}]\n",
-			name,
-			base,
-		)
+		fmt.Fprintf(&b,
+			"  - id: %q\n    capabilities: [chat, tools, vision]\n    upstreams: [{base_url: %q}]\n", name,
+			base)
 	}
 
 	path := filepath.Join(t.TempDir(), "models.yaml")
@@ -154,13 +151,11 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		t.Fatalf("%d %s (%v)", status, answer, err)
 	}
 
-	if m := whole.Choices[0]; m.Message.Content != "Hello, world!" || m.FinishReason != "stop" ||
-		whole.Object != "chat.completion" ||
-		whole.Usage.PromptTokens == 0 ||
-		whole.Usage.QueueTime <= 0 ||
+	m := whole.Choices[0]
+	if m.Message.Content != "Hello, world!" || m.FinishReason != "stop" || whole.Object != "chat.completion" ||
+		whole.Usage.PromptTokens == 0 || whole.Usage.QueueTime <= 0 ||
 		whole.Usage.QueueTime > wait.Patience.Seconds() ||
-		whole.XPresswork.ID != header.Get("x-request-id") ||
-		header.Get("x-queue-time-ms") == "" {
+		whole.XPresswork.ID != header.Get("x-request-id") || header.Get("x-queue-time-ms") == "" {
 		t.Errorf("got %s with %v", answer, header)
 	}
 

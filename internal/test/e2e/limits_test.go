@@ -16,10 +16,12 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	_, base := inferencetest.Start(t)
 
 	keys := filepath.Join(t.TempDir(), "keys.yaml")
-	if err := os.WriteFile(keys, []byte(`keys:
+
+	err := os.WriteFile(keys, []byte(`keys:
   - {name: boss, key: boss-key, admin: true}
   - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of them are refused
-`), 0o600); err != nil {
+`), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, boss := e2e.Serve(
@@ -35,11 +37,9 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	}
 
 	hello := string(chat("hello", false, "hi"))
-	if status, _, answer := post(
-		&ann,
-		string(chat("echo", false, "hi")),
-	); status != http.StatusNotFound ||
-		!strings.Contains(answer, "model_not_found") {
+
+	status, _, answer := post(&ann, string(chat("echo", false, "hi")))
+	if status != http.StatusNotFound || !strings.Contains(answer, "model_not_found") {
 		t.Errorf("another's model: %d %s", status, answer)
 	}
 
@@ -53,20 +53,19 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 		t.Errorf("%d %s %v", status, answer, header)
 	}
 
-	if status, _, answer := post(
+	status, _, answer = post(
 		&ann,
 		`{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`,
-	); status != http.StatusRequestEntityTooLarge ||
+	)
+	if status != http.StatusRequestEntityTooLarge ||
 		!strings.Contains(answer, `"type":"tokens","code":"rate_limit_exceeded"`) {
 		t.Errorf("too large: %d %s", status, answer)
 	}
 	post(&ann, hello)
 	post(&ann, hello)
 
-	if status, header, answer := post(
-		&ann,
-		hello,
-	); status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
+	status, header, answer = post(&ann, hello)
+	if status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
 		!strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
 		t.Errorf("over the limit: %d %s", status, answer)
 	}

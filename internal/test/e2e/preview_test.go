@@ -16,12 +16,8 @@ func TestAFleetDrawsTheDiagramsOfPreviews(t *testing.T) {
 	preview := func() string {
 		t.Helper()
 
-		status, _, body := c.Do(
-			"POST",
-			"/api/preview",
-			"text/markdown",
-			[]byte("# Plan\n\n```mermaid\ngraph TD\n  Anna --> Berta\n```\n"),
-		)
+		status, _, body := c.Do("POST", "/api/preview", "text/markdown",
+			[]byte("# Plan\n\n```mermaid\ngraph TD\n  Anna --> Berta\n```\n"))
 		if status != http.StatusOK {
 			t.Fatalf("answered %d: %s", status, body)
 		}

@@ -46,24 +46,10 @@ func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
 	job := c.Submit(e2e.Submission{Content: "# x", WebhookURL: receiver.URL})
 	logged(t, node, "a run failed; the job is retried")
 	ask("status", "GET", job.StatusURL, "")
-	ask(
-		"a PDF at once",
-		"POST",
-		"/api/conversion",
-		`{"content":"# y"}`,
-		"Prefer",
-		"wait=1",
-		"Accept",
-		"application/pdf",
-	)
-	ask(
-		"export",
-		"POST",
-		"/export-pdf",
-		`{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`,
-		"Prefer",
-		"respond-async",
-	)
+	ask("a PDF at once", "POST", "/api/conversion", `{"content":"# y"}`, "Prefer", "wait=1", "Accept",
+		"application/pdf")
+	ask("export", "POST", "/export-pdf", `{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`,
+		"Prefer", "respond-async")
 	ask("screenshot", "POST", "/export-screenshot", `{"url":"http://example.invalid"}`, "Prefer", "respond-async")
 	ask("completion", "POST", "/v1/chat/completions", `{"model":"none","messages":[{"role":"user","content":"x"}]}`)
 	ask("list", "GET", "/api/conversion", "")

@@ -60,7 +60,8 @@ func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	p := e2e.Run(t, "serve", map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
 	wait.Receive(t, "its end", p.Ended())
 
-	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") ||
+	log := p.Log()
+	if p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") ||
 		!strings.Contains(log, store+" on "+host) {
 		t.Errorf("exit status %d, says %q", p.ExitCode(), log)
 	}
@@ -80,13 +81,8 @@ func TestOperationsAnswer(t *testing.T) {
 	// A run is counted when all that follows its job's end is done.
 	wait.Until(t, "one run is counted", func() bool { return c.Metric("presswork_runs_total") == 1 })
 
-	if status, _, body := c.Do(
-		"GET",
-		"/monitor/api/queues",
-		"",
-		nil,
-	); status != http.StatusOK ||
-		!strings.Contains(string(body), `"render"`) {
+	status, _, body = c.Do("GET", "/monitor/api/queues", "", nil)
+	if status != http.StatusOK || !strings.Contains(string(body), `"render"`) {
 		t.Errorf("the monitor answered %d %.200s", status, body)
 	}
 

@@ -22,17 +22,8 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": ears(
-			t,
-			base,
-			"voice",
-			"voice-cut",
-			"voice-hang",
-			"voice-fail-once",
-			"voice-status:400",
-			"voice-status:503",
-			"ears",
-		),
+		"INFERENCE_CONFIG": ears(t, base, "voice", "voice-cut", "voice-hang", "voice-fail-once",
+			"voice-status:400", "voice-status:503", "ears"),
 		"WORKER_QUEUES": "infer",
 	})
 
@@ -40,20 +31,15 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		return fmt.Appendf(nil, `{"model":%q,"input":"one two three","voice":"alloy"%s}`, model, more)
 	}
 	for _, model := range []string{"voice", "voice-fail-once"} {
-		status, header, body := c.Do(
-			"POST",
-			"/v1/audio/speech",
-			"application/json",
-			say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`),
-		)
+		status, header, body := c.Do("POST", "/v1/audio/speech", "application/json",
+			say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`))
 		if status != 200 || header.Get("Content-Type") != "audio/mpeg" || string(body) != "one two three" {
 			t.Errorf("%s: %d %v %s", model, status, header, body)
 		}
 	}
 
-	if sent := string(
-		server.Requests()[0].Raw,
-	); sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
+	sent := string(server.Requests()[0].Raw)
+	if sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
 		t.Errorf("sent %s", sent)
 	}
 
@@ -74,13 +60,8 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
 	} {
 		t.Run(body, func(t *testing.T) {
-			if status, header, answer := c.Do(
-				"POST",
-				"/v1/audio/speech",
-				"application/json",
-				[]byte(body),
-			); status < 400 || !strings.Contains(string(answer), want) ||
-				header.Get("x-should-retry") == "" {
+			status, header, answer := c.Do("POST", "/v1/audio/speech", "application/json", []byte(body))
+			if status < 400 || !strings.Contains(string(answer), want) || header.Get("x-should-retry") == "" {
 				t.Errorf("%s: %d %s, want %s", body, status, answer, want)
 			}
 		})
@@ -88,12 +69,8 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	// A caller that leaves frees the engine.
 	ctx, leave := context.WithCancel(t.Context())
 
-	req, err := http.NewRequestWithContext(
-		ctx,
-		"POST",
-		c.Base+"/v1/audio/speech",
-		bytes.NewReader(say("voice-hang", "")),
-	)
+	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/audio/speech",
+		bytes.NewReader(say("voice-hang", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +125,9 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 
 		return out.String(), words.String(), err
 	}
-	if out, words, err := run(
-		"--language",
-		"en",
-	); err != nil || !strings.HasPrefix(out, "one two three") ||
-		words != "" {
+
+	out, words, err := run("--language", "en")
+	if err != nil || !strings.HasPrefix(out, "one two three") || words != "" {
 		t.Errorf("%q %q %v", out, words, err)
 	}
 
@@ -161,16 +136,9 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	}
 
 	srt := file + ".srt"
-	if out, words, err := run(
-		"--format",
-		"srt",
-		"--model",
-		"ears-untimed",
-		"--translate",
-		"-o",
-		srt,
-	); err != nil || out != "" ||
-		!strings.Contains(words, "returns no times") {
+
+	out, words, err = run("--format", "srt", "--model", "ears-untimed", "--translate", "-o", srt)
+	if err != nil || out != "" || !strings.Contains(words, "returns no times") {
 		t.Errorf("%q %q %v", out, words, err)
 	}
 
@@ -195,18 +163,8 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	// An interruption cancels the job.
 	heard := len(server.Recordings())
 
-	cmd := exec.CommandContext(
-		t.Context(),
-		e2e.Binary(t),
-		"transcribe",
-		"--server",
-		c.Base,
-		"--key",
-		"hush",
-		"--model",
-		"ears-hang",
-		file,
-	)
+	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush",
+		"--model", "ears-hang", file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

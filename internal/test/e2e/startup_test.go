@@ -29,12 +29,8 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 
 	long := `{"model":"hello","messages":[{"role":"user","content":"` + strings.Repeat("long ", 10_000) + `"}]}`
 	for _, body := range []string{`{"model":"hello","messages":[{"role":"user","content":"hi"}]}`, long} {
-		if status, _, answer := c.Do(
-			"POST",
-			"/v1/chat/completions",
-			"application/json",
-			[]byte(body),
-		); status != http.StatusOK {
+		status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body))
+		if status != http.StatusOK {
 			t.Errorf("a completion answered %d %s", status, answer)
 		}
 	}
@@ -49,13 +45,8 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 	}
 
 	for name, client := range map[string]*e2e.Client{"api": c, "worker": ops} {
-		if status, _, answer := client.Do(
-			"GET",
-			"/readyz",
-			"",
-			nil,
-		); status != http.StatusOK ||
-			strings.Contains(string(answer), `"store"`) {
+		status, _, answer := client.Do("GET", "/readyz", "", nil)
+		if status != http.StatusOK || strings.Contains(string(answer), `"store"`) {
 			t.Errorf("readyz of the %s answered %d %s", name, status, answer)
 		}
 	}

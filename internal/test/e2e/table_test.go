@@ -135,22 +135,10 @@ func treeCPU(b *testing.B, pid int) (total time.Duration) {
 		var state string
 
 		var skipped, user, system int64
-		if _, err := fmt.Sscan(
-			fields,
-			&state,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&skipped,
-			&user,
-			&system,
-		); err == nil {
+
+		_, err := fmt.Sscan(fields, &state, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped,
+			&skipped, &skipped, &skipped, &skipped, &user, &system)
+		if err == nil {
 			total += time.Duration(user+system) * time.Second / 100
 		}
 	}

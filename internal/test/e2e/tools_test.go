@@ -58,12 +58,8 @@ func TestAModelRunsPython(t *testing.T) {
 		map[string]string{"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"},
 	)
 	offered(t, c)
-	status, _, answer := c.Do(
-		"POST",
-		"/v1/chat/completions",
-		"application/json",
-		planned(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"),
-	)
+	status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json",
+		planned(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"))
 
 	var whole struct {
 		Choices []struct {
@@ -244,12 +240,8 @@ func TestAKilledCompletionWorkerEndsItsSessions(t *testing.T) {
 	c, completions, tools, _ := toolFleet(t)
 	ops := e2e.NewClient(t, tools.Address, "")
 
-	req, err := http.NewRequestWithContext(
-		t.Context(),
-		"POST",
-		c.Base+"/v1/chat/completions",
-		bytes.NewReader(planned(false, "import time; time.sleep(1000)")),
-	)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", c.Base+"/v1/chat/completions",
+		bytes.NewReader(planned(false, "import time; time.sleep(1000)")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,14 +56,8 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 	for _, name := range []string{"presswork_http_request_seconds", "presswork_run_seconds", "presswork_job_wait_seconds", "presswork_stage_seconds"} {
 		exemplar := regexp.MustCompile(`(?m)^` + name + `_bucket\{.* # \{trace_id="` + traceID + `"\}`)
 		wait.Until(t, name+" has an exemplar of the trace", func() bool {
-			_, header, metrics := c.Do(
-				"GET",
-				"/metrics",
-				"",
-				nil,
-				"Accept",
-				"application/openmetrics-text; version=1.0.0",
-			)
+			_, header, metrics := c.Do("GET", "/metrics", "", nil, "Accept",
+				"application/openmetrics-text; version=1.0.0")
 
 			return strings.Contains(header.Get("Content-Type"), "openmetrics") && exemplar.Match(metrics)
 		})

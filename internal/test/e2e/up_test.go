@@ -67,20 +67,10 @@ func fleetEnv(t *testing.T) (env []string, api string) {
 	binary, dir := e2e.Binary(t), t.TempDir()
 	api = "127.0.0.1:" + freeport.Take(t)
 
-	return append(
-		os.Environ(),
-		"PRESSWORK="+binary,
-		"UP_DIR="+dir+"/a folder",
-		"CACHE_DIR="+dir+"/cache",
-		"LOG_FORMAT=json",
-		"REDIS_PORT="+freeport.Take(
-			t,
-		),
-		"S3_ENDPOINT=127.0.0.1:"+freeport.Take(t),
-		"API_PORT="+strings.TrimPrefix(api, "127.0.0.1:"),
-		"WORKER1_PORT="+freeport.Take(t),
-		"WORKER2_PORT="+freeport.Take(t),
-	), api
+	return append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/a folder", "CACHE_DIR="+dir+"/cache",
+		"LOG_FORMAT=json", "REDIS_PORT="+freeport.Take(t), "S3_ENDPOINT=127.0.0.1:"+freeport.Take(t),
+		"API_PORT="+strings.TrimPrefix(api, "127.0.0.1:"), "WORKER1_PORT="+freeport.Take(t),
+		"WORKER2_PORT="+freeport.Take(t)), api
 }
 
 func (f *fleetScript) follow(r io.Reader) {
@@ -132,11 +122,8 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	// Every worker, so that the job needs one that was started again; and Redis.
 	for _, name := range []string{"worker1", "worker2", "redis"} {
 		t.Run(name, func(t *testing.T) {
-			wait.Until(
-				t,
-				"the script has said that it has started "+name,
-				func() bool { return len(f.starts(name)) > 0 },
-			)
+			wait.Until(t, "the script has said that it has started "+name,
+				func() bool { return len(f.starts(name)) > 0 })
 
 			if err := syscall.Kill(f.starts(name)[0], syscall.SIGKILL); err != nil {
 				t.Fatal(err)

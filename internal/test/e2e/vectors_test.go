@@ -142,15 +142,17 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 		}
 	}
 
-	if status, _, answer := post("/v1/chat/completions",
-		`{"model":"vector","messages":[{"role":"user","content":"Hi"}]}`); status != 400 {
+	status, _, answer := post("/v1/chat/completions",
+		`{"model":"vector","messages":[{"role":"user","content":"Hi"}]}`)
+	if status != 400 {
 		t.Errorf("a chat with an embedding model: %d %s", status, answer)
 	}
 
 	c.Key = "small-key"
 
-	if status, _, answer := post("/v1/embeddings", fmt.Sprintf(`{"model":"vector","input":%q}`,
-		strings.Repeat("word ", 50))); status != 413 || !strings.Contains(string(answer), "Limit 20, Requested 63") {
+	status, _, answer = post("/v1/embeddings", fmt.Sprintf(`{"model":"vector","input":%q}`,
+		strings.Repeat("word ", 50)))
+	if status != 413 || !strings.Contains(string(answer), "Limit 20, Requested 63") {
 		t.Errorf("a request beyond the limits of its key: %d %s", status, answer)
 	}
 	c.Key = "app-key"

@@ -74,8 +74,9 @@ func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
 	}
 
 	id = hasty.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
-	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil ||
-		d.Data.Error.Code != fault.RenderTimeout {
+
+	d = next()
+	if d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != fault.RenderTimeout {
 		t.Errorf("got %+v (%+v)", d, d.Data.Error)
 	}
 

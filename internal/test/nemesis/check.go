@@ -79,8 +79,7 @@ func (c *checker) accepted() {
 // because it seems to kill its workers.
 func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	if job.Error == nil || job.Error.Code != fault.RenderFailed ||
-		!strings.Contains(job.Error.Message, "the worker died") ||
-		job.FinishedAt == nil {
+		!strings.Contains(job.Error.Message, "the worker died") || job.FinishedAt == nil {
 		return false
 	}
 	end, lost := e.Call+job.FinishedAt.Sub(job.CreatedAt), 0
@@ -89,8 +88,7 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 		took := strings.HasPrefix(f.Kind, "kill") ||
 			slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
 		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") &&
-			f.Call < end &&
-			f.Return > e.Call {
+			f.Call < end && f.Return > e.Call {
 			lost++
 		}
 	}
@@ -131,12 +129,8 @@ func (c *checker) keys() {
 
 	for job, of := range ids {
 		if keyed[job] && len(of) > 1 {
-			c.complain(
-				"the requests of job %d, with one key, made %d jobs: %v",
-				job,
-				len(of),
-				slices.Sorted(maps.Keys(of)),
-			)
+			c.complain("the requests of job %d, with one key, made %d jobs: %v", job, len(of),
+				slices.Sorted(maps.Keys(of)))
 		}
 	}
 }
@@ -213,14 +207,8 @@ func (c *checker) watchers() {
 		}
 
 		if job := c.w.Jobs[e.ID]; job.Status.Terminal() && e.End != string(job.Status) {
-			c.complain(
-				"a watcher of job %d (%s), which is %s, was told of the end %q after %v",
-				e.Job,
-				e.ID,
-				job.Status,
-				e.End,
-				e.Seqs,
-			)
+			c.complain("a watcher of job %d (%s), which is %s, was told of the end %q after %v", e.Job, e.ID,
+				job.Status, e.End, e.Seqs)
 		}
 	}
 }
@@ -325,15 +313,10 @@ func (c *checker) recordings() {
 		}
 	}
 
-	if has := c.w.Ledger[listener]; has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] ||
-		has.Seconds != has.Requests*spoken {
-		c.complain(
-			"the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds",
-			has.Requests,
-			has.Seconds,
-			done,
-			spoken,
-		)
+	has := c.w.Ledger[listener]
+	if has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] || has.Seconds != has.Requests*spoken {
+		c.complain("the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds",
+			has.Requests, has.Seconds, done, spoken)
 	}
 }
 

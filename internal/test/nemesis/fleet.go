@@ -88,8 +88,9 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	}
 
 	if o.SmallDisk {
-		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "none", f.disk).
-			CombinedOutput(); err != nil {
+		out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "none", f.disk).
+			CombinedOutput()
+		if err != nil {
 			t.Fatalf("a disk that can be filled needs root: %v %s", err, out)
 		}
 		t.Cleanup(func() { exec.Command("umount", "-l", f.disk).Run() })
@@ -179,12 +180,9 @@ func (f *fleet) outside(hooks http.Handler) {
 		}
 	})
 
-	catalogue := fmt.Appendf(
-		nil,
-		"models:\n  - {id: %s, capabilities: [transcription], upstreams: [{base_url: %q}]}\n",
-		listener,
-		counting.URL+"/v1",
-	)
+	catalogue := fmt.Appendf(nil,
+		"models:\n  - {id: %s, capabilities: [transcription], upstreams: [{base_url: %q}]}\n", listener,
+		counting.URL+"/v1")
 	for n := range models {
 		catalogue = fmt.Appendf(catalogue, "  - {id: %s, upstreams: [{base_url: %q, model: %q, headers: {%s: %s}}]}\n",
 			modelOf(n), counting.URL+"/v1", script, modelHeader, modelOf(n))
@@ -233,9 +231,7 @@ func (f *fleet) startNodes() {
 		"S3_SECRET_KEY=" + f.store.SecretKey,
 		"THEMES_DIR=" + filepath.Join(f.dir, "themes"),
 		"INFERENCE_CONFIG=" + filepath.Join(f.dir, "models.yaml"),
-		"EXPORT_ALLOW_PRIVATE=" + host(
-			f.site,
-		),
+		"EXPORT_ALLOW_PRIVATE=" + host(f.site),
 		"OUTBOUND_ALLOW_PRIVATE=" + host(f.receiver),
 		"WEBHOOK_SECRET=" + secret,
 		fmt.Sprintf("WORKERS=%d", tabs),

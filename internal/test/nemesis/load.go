@@ -183,12 +183,8 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	case "transcription":
 		r.path = "/v1/audio/transcriptions"
 		r.headers = append(r.headers, "Prefer", "respond-async")
-		r.contentType, r.body = form(
-			map[string]string{"model": listener, "response_format": "json"},
-			"file",
-			fmt.Sprintf("job-%d.wav", job),
-			tone(spoken),
-		)
+		r.contentType, r.body = form(map[string]string{"model": listener, "response_format": "json"}, "file",
+			fmt.Sprintf("job-%d.wav", job), tone(spoken))
 
 		return r
 	case "files": // two documents as one, and a picture's place

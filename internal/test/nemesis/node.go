@@ -174,13 +174,8 @@ func strays(dir string) (lines []string) {
 		if err == nil && len(line) > 0 && (bytes.Contains(line, []byte(dir)) || bytes.Contains(env, []byte(dir))) {
 			lines = append(
 				lines,
-				filepath.Base(
-					filepath.Dir(path),
-				)+" "+strings.ReplaceAll(
-					string(line[:min(len(line), 200)]),
-					"\x00",
-					" ",
-				),
+				filepath.Base(filepath.Dir(path))+" "+strings.ReplaceAll(string(line[:min(len(line), 200)]),
+					"\x00", " "),
 			)
 		}
 	}

@@ -65,14 +65,8 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 		return nil
 	}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf(
-			"%s %s, status %d, is not as %s has it: %s",
-			method,
-			path,
-			answer.StatusCode,
-			at,
-			fmt.Sprintf(format, args...),
-		)
+		return fmt.Errorf("%s %s, status %d, is not as %s has it: %s", method, path, answer.StatusCode, at,
+			fmt.Sprintf(format, args...))
 	}
 
 	response, at, known := d.response(operation, at, answer.StatusCode)

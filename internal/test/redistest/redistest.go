@@ -125,11 +125,8 @@ func (s *Server) Restart() {
 	answers := func() bool { return client.Ping(s.t.Context()).Err() == nil }
 	if !wait.For(wait.Patience, answers) { // the server loads its file first
 		s.Kill()
-		s.t.Fatalf(
-			"redis-server did not answer within %s:\n%s",
-			wait.Patience,
-			said.Bytes()[max(0, said.Len()-4000):],
-		)
+		s.t.Fatalf("redis-server did not answer within %s:\n%s", wait.Patience,
+			said.Bytes()[max(0, said.Len()-4000):])
 	}
 }
 

@@ -33,11 +33,9 @@ func New(extensions ...goldmark.Extender) goldmark.Markdown {
 	}
 
 	return goldmark.New(
-		goldmark.WithParser(parser.NewParser(
-			parser.WithBlockParsers(blocks...),
+		goldmark.WithParser(parser.NewParser(parser.WithBlockParsers(blocks...),
 			parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-		)),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))),
 		goldmark.WithExtensions(append(extensions, extension.Table)...),
 		goldmark.WithRendererOptions(
 			html.WithUnsafe(),

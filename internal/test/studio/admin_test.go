@@ -29,12 +29,9 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	bad := c.Submit(failing).JobID
 	c.Wait(bad)
 
-	if status, _, body := c.Do(
-		http.MethodPost,
-		"/v1/chat/completions",
-		"application/json",
-		[]byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`),
-	); status != http.StatusOK {
+	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json",
+		[]byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`))
+	if status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 
@@ -55,11 +52,9 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 		good,
 	)
 	p.Click("good.pdf")
-	p.Until(
-		"its timeline is shown",
+	p.Until("its timeline is shown",
 		`worker => document.querySelector(".timeline")?.innerText.includes("attempt 1 began on " + worker)`,
-		worker,
-	)
+		worker)
 	p.Eval(
 		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
 	)
@@ -148,9 +143,10 @@ func theMonitorAsksNobodyElse(t *testing.T, h *shared) {
 	p := h.visitor.For(t).Open(c.Base+"/monitor", 1280, 800, false)
 	p.Until("the queues are listed", `() => document.body.innerText.includes("render")`)
 
-	if shown := p.Eval(
+	shown := p.Eval(
 		`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`,
-	); shown != "" {
+	)
+	if shown != "" {
 		t.Errorf("it leads to %s", shown)
 	}
 }

@@ -198,11 +198,8 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	}
 	drop("notes.md", "text/markdown", "IyBEcm9wcGVkCg==")
 	shows(p, "Dropped")
-	drop(
-		"red dot.png",
-		"image/png",
-		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
-	)
+	drop("red dot.png", "image/png",
+		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
@@ -253,11 +250,9 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 			t.Fatal(err)
 		}
 	}
-	p.Until(
-		"the folder is printed",
+	p.Until("the folder is printed",
 		`name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`,
-		filepath.Base(folder),
-	)
+		filepath.Base(folder))
 	// Another output, with an option of the text.
 	write(p, "text/plain", "# A talk\n\n---\n\n## On\n")
 	p.See("#opt-as").MustSelect("Slides")
@@ -305,11 +300,9 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	long.WriteString("# Long\n\n")
 
 	for i := range 3000 {
-		fmt.Fprintf(
-			&long,
+		fmt.Fprintf(&long,
 			"## Section %d\n\nSome words that fill a line and then another one, so that there are pages.\n\n",
-			i,
-		)
+			i)
 	}
 	write(p, "text/plain", long.String())
 	p.Until("the text is there", `() => sessionStorage.getItem("presswork.draft")?.includes("Section 2999")`)

@@ -121,9 +121,7 @@ func offline(t *testing.T, p *browsertest.Visit, off bool) {
 		Offline:            off,
 		DownloadThroughput: -1,
 		UploadThroughput:   -1,
-	}.Call(
-		p.Page,
-	)
+	}.Call(p.Page)
 	if err != nil {
 		t.Fatal(err)
 	}

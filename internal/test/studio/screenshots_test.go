@@ -144,11 +144,8 @@ func save(t *testing.T, name string, data []byte) {
 		t.Fatal(err)
 	}
 
-	if err := os.WriteFile(
-		picture(name),
-		b.Bytes(),
-		0o644,
-	); err != nil { //nolint:gosec // it is part of the documentation
+	err = os.WriteFile(picture(name), b.Bytes(), 0o644)
+	if err != nil { //nolint:gosec // it is part of the documentation
 		t.Fatal(err)
 	}
 }
