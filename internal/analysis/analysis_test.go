@@ -105,10 +105,8 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("judged though its language is not known: %+v", a)
 			}
 
-			if empty := strings.TrimSpace(
-				c.text,
-			) == ""; empty != (a.ReadingMinutes == 0) && name != "binary" &&
-				name != "not UTF-8" {
+			empty := strings.TrimSpace(c.text) == ""
+			if empty != (a.ReadingMinutes == 0) && name != "binary" && name != "not UTF-8" {
 				t.Errorf("reading takes %d minutes", a.ReadingMinutes)
 			}
 		})
@@ -200,11 +198,9 @@ func FuzzAnalyze(f *testing.F) {
 			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
 		}
 
-		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 || got.Sentiment.Score > 1 ||
-			got.Formality.Score < 0 ||
-			got.Formality.Score > 1 ||
-			got.ReadingMinutes < 0 ||
-			len(got.Keywords) > 10 {
+		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 ||
+			got.Sentiment.Score > 1 || got.Formality.Score < 0 || got.Formality.Score > 1 ||
+			got.ReadingMinutes < 0 || len(got.Keywords) > 10 {
 			t.Errorf("out of range: %+v", got)
 		}
 	})

@@ -76,14 +76,12 @@ func parseWeights(data string) (Weights, error) {
 			continue
 		}
 
-		if number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]; number != nil &&
-			len(fields) == 2 {
+		number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]
+		if number != nil && len(fields) == 2 {
 			var err error
-			if *number, err = strconv.ParseFloat(
-				fields[1],
-				64,
-			); err != nil || w.Temperature <= 0 || w.Slack < 0 ||
-				w.Slack >= 1 {
+
+			*number, err = strconv.ParseFloat(fields[1], 64)
+			if err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 {
 				return w, fmt.Errorf("%.40q is no temperature above 0 or slack below 1", line)
 			}
 			continue

@@ -238,8 +238,7 @@ func personName(s string) bool {
 
 		w = strings.ToLower(strings.TrimRight(w, ".,"))
 		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" ||
-			slices.Contains(titleWords, w) ||
-			strings.IndexFunc(w[size:], notName) >= 0 {
+			slices.Contains(titleWords, w) || strings.IndexFunc(w[size:], notName) >= 0 {
 			return false
 		}
 	}

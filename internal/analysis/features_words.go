@@ -194,11 +194,8 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
 		for _, line := range p.lines {
-			if line = strings.TrimRightFunc(
-				strings.Trim(line, " \t*_\\"),
-				notLetter,
-			); len(line) < 90 &&
-				signedOff().MatchString(line) {
+			line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter)
+			if len(line) < 90 && signedOff().MatchString(line) {
 				f["closing"], r.closing = 1, true
 			}
 		}

@@ -40,10 +40,8 @@ func TestTextWithoutAModelHasNoSentiment(t *testing.T) {
 		})
 	}
 
-	if a := Analyze(
-		[]byte("We thank you for your letter and confirm that your documents have arrived here."),
-	); a.Sentiment.Label == "" ||
-		a.Formality.Label == "" {
+	a := Analyze([]byte("We thank you for your letter and confirm that your documents have arrived here."))
+	if a.Sentiment.Label == "" || a.Formality.Label == "" {
 		t.Errorf("English is not judged: %+v", a)
 	}
 }

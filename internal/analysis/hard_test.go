@@ -56,8 +56,8 @@ func TestHardCases(t *testing.T) {
 			t.Errorf("%s: language %s, want %s", name, a.Language, language)
 		}
 
-		if judged := a.Sentiment != (finding.Leaning{}) ||
-			a.Formality != (finding.Leaning{}); judged != (language == "en") {
+		judged := a.Sentiment != (finding.Leaning{}) || a.Formality != (finding.Leaning{})
+		if judged != (language == "en") {
 			t.Errorf("%s: %+v, %+v in %s", name, a.Sentiment, a.Formality, language)
 		}
 

@@ -32,8 +32,9 @@ func TestCitationsAreCountedAndNoWords(t *testing.T) {
 	t.Parallel()
 
 	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]{{ page.x }}{% y %}"))
-	if got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"; got != want ||
-		r.ev.citations != 4 {
+
+	got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"
+	if got != want || r.ev.citations != 4 {
 		t.Errorf("%q, %d citations", got, r.ev.citations)
 	}
 }

@@ -37,10 +37,11 @@ func TestSplitSentences(t *testing.T) {
 		})
 	}
 
-	if diff := cmp.Diff(
+	diff := cmp.Diff(
 		[]string{"A title", "a line\nthat goes on."},
 		splitSentences("A title\n \n\na line\nthat goes on.\n\n"),
-	); diff != "" {
+	)
+	if diff != "" {
 		t.Error(diff)
 	}
 

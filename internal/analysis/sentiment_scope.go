@@ -212,8 +212,7 @@ func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, b
 	// A second negation of the same thing takes the first back: "not without",
 	// "never not". A list goes on: "neither … nor", "never, never".
 	if s.on && s.soft == 0 && s.polar == 0 && !t.is(listNegator) && tokens[i-1].lower != "and" &&
-		tokens[i-1].lower != "or" &&
-		!tokens[i-1].ends {
+		tokens[i-1].lower != "or" && !tokens[i-1].ends {
 		return scope{}, true
 	}
 

@@ -135,8 +135,8 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 			})
 		}
 
-		if q := "“" + h.text + "”"; tells && utf8.RuneCountInString(h.text) <= longestQuote &&
-			!slices.Contains(quoted, q) &&
+		q := "“" + h.text + "”"
+		if tells && utf8.RuneCountInString(h.text) <= longestQuote && !slices.Contains(quoted, q) &&
 			len(quoted) < namedTerms {
 			quoted = append(quoted, q)
 		}

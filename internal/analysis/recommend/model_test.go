@@ -45,8 +45,9 @@ func TestAModelReplacesTheAnalyser(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if advice.DocumentType != "newsletter" || advice.EmotionalTone != "festive" || advice.Sentiment.Score != 0.8 ||
-			advice.Keywords[0].Term != "garden party" || advice.Keywords[1].Term != "birth day" || advice.Language != "en" || advice.ReadingMinutes != 1 {
+		if advice.DocumentType != "newsletter" || advice.EmotionalTone != "festive" ||
+			advice.Sentiment.Score != 0.8 || advice.Keywords[0].Term != "garden party" ||
+			advice.Keywords[1].Term != "birth day" || advice.Language != "en" || advice.ReadingMinutes != 1 {
 			t.Errorf("got %+v", advice.Analysis)
 		}
 	}
@@ -78,9 +79,7 @@ func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 			var log bytes.Buffer
 
 			a := recommend.New(recommend.Options{
-				Log: slog.New(
-					slog.NewTextHandler(&log, nil),
-				),
+				Log:   slog.New(slog.NewTextHandler(&log, nil)),
 				Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) },
 				Model: &recommend.Model{
 					Name:    "m",
@@ -120,8 +119,10 @@ func TestAModelIsShownABoundedText(t *testing.T) {
 	}}
 
 	text := strings.Repeat("A sentence of a very long document. ", 100_000)
-	if _, err := recommend.New(recommend.Options{Model: model}).
-		Recommend(t.Context(), "", []byte(text), catalogue(t), recommend.Preference{}); err != nil {
+
+	_, err := recommend.New(recommend.Options{Model: model}).
+		Recommend(t.Context(), "", []byte(text), catalogue(t), recommend.Preference{})
+	if err != nil {
 		t.Fatal(err)
 	}
 

@@ -60,12 +60,12 @@ func (c *choice) primary() candidate {
 	}
 
 	pool := c.allowed()
-	if light := slices.DeleteFunc(
+
+	light := slices.DeleteFunc(
 		slices.Clone(pool),
 		func(k candidate) bool { return k.Scheme == "dark" && !c.asksFor(k) },
-	); len(
-		light,
-	) > 0 {
+	)
+	if len(light) > 0 {
 		pool = light
 	}
 	// The first of equal candidates wins, in the catalogue's order.
@@ -106,12 +106,8 @@ func (c *choice) alternatives(primary candidate) []candidate {
 
 		worth := func(k candidate) float64 { return k.score + 0.3*apart(k, chosen) + c.newlyAccepted(k, chosen) }
 		if scheme := c.missing(chosen); scheme != "" && len(chosen) == 2 {
-			if of := slices.DeleteFunc(
-				slices.Clone(pool),
-				func(k candidate) bool { return k.Scheme != scheme },
-			); len(
-				of,
-			) > 0 {
+			of := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme != scheme })
+			if len(of) > 0 {
 				pool = of
 				// Prefer the dark counterpart of the same theme.
 				worth = func(k candidate) float64 {

@@ -60,12 +60,8 @@ func TestPreferencesReplaceTheAnalysis(t *testing.T) {
 		t.Errorf("a dark résumé is %s", rec.Primary)
 	}
 
-	if rec := r.Recommend(
-		resume,
-		list,
-		Preference{Mood: "romantic"},
-	); rec.Primary == "valentine" ||
-		rec.Primary == "sunset" {
+	rec := r.Recommend(resume, list, Preference{Mood: "romantic"})
+	if rec.Primary == "valentine" || rec.Primary == "sunset" {
 		t.Errorf("a romantic résumé is %s", rec.Primary)
 	}
 

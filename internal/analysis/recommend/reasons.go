@@ -16,10 +16,7 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	case c.cautious && c.p.Words == 0:
 		say("there is no text to analyse; this theme suits most documents")
 	case c.cautious && c.p.Words < enoughWords:
-		say(
-			"the text is too short (%s); this theme suits most documents",
-			words(c.p.Words),
-		)
+		say("the text is too short (%s); this theme suits most documents", words(c.p.Words))
 	case c.cautious && terse(c.p):
 		say("the language is unknown; this theme suits most documents")
 	case c.cautious:

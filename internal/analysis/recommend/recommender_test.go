@@ -144,11 +144,8 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 	why := errors.New("enough")
 	cancel(why)
 
-	if _, err := recommend.New(recommend.Options{}).
-		Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(
-		err,
-		why,
-	) {
+	_, err := recommend.New(recommend.Options{}).Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{})
+	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }

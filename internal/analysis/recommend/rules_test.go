@@ -141,8 +141,7 @@ func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
 	for _, rule := range r.types {
 		rec := r.Recommend(sure(rule.name), list, Preference{})
 		if rec.Primary != rule.accept[0] || rec.Confidence < 0.75 ||
-			rec.Confidence < 0.9 && rule.name != analysis.OtherType ||
-			len(rec.Alternatives) != 2 ||
+			rec.Confidence < 0.9 && rule.name != analysis.OtherType || len(rec.Alternatives) != 2 ||
 			len(rec.Reasons) == 0 {
 			t.Errorf("%s: %+v, want %s", rule.name, rec, rule.accept[0])
 		}
@@ -189,34 +188,23 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 			"accent":    "#ff5500",
 		},
 	}
-	if rec := r.Recommend(
-		sure("report"),
-		catalogue(t, house, wild),
-		Preference{},
-	); !slices.Contains(
-		append(rec.Alternatives, rec.Primary),
-		"house",
-	) {
+
+	rec := r.Recommend(sure("report"), catalogue(t, house, wild), Preference{})
+	if !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
 		t.Errorf("a sober blue theme is not among %+v", rec)
 	}
 
 	for _, docType := range []string{"report", "legal", "resume"} {
 		t.Run(docType, func(t *testing.T) {
-			if rec := r.Recommend(
-				sure(docType),
-				catalogue(t, wild),
-				Preference{},
-			); slices.Contains(
-				append(rec.Alternatives, rec.Primary),
-				"wild",
-			) {
+			rec := r.Recommend(sure(docType), catalogue(t, wild), Preference{})
+			if slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
 				t.Errorf("%s: a shouting theme is among %+v", docType, rec)
 			}
 		})
 	}
 	house.Tags = []string{"report"}
 
-	rec := r.Recommend(sure("report"), catalogue(t, house), Preference{})
+	rec = r.Recommend(sure("report"), catalogue(t, house), Preference{})
 	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "custom theme") {
 		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
 	}
@@ -225,11 +213,8 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 	t.Parallel()
 
-	if s, err := ParsePreference(
-		" Creative",
-		"API-Reference",
-	); err != nil ||
-		s != (Preference{"creative", "api_reference"}) {
+	s, err := ParsePreference(" Creative", "API-Reference")
+	if err != nil || s != (Preference{"creative", "api_reference"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 
@@ -244,8 +229,7 @@ func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 
 			e := fault.AsError(err)
 			if e == nil || e.Code != fault.InvalidOption || e.Param != c.param ||
-				!strings.Contains(e.Message, c.says) ||
-				len(e.Message) > 500 {
+				!strings.Contains(e.Message, c.says) || len(e.Message) > 500 {
 				t.Errorf("%+v: %v", c, err)
 			}
 		})
@@ -272,8 +256,7 @@ func TestColoursTellALook(t *testing.T) {
 
 	night := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#0f172a", "primary": "#3abdf7"}})
 	if calm[lookEnergy] >= loud[lookEnergy] || calm[lookFormality] <= loud[lookFormality] ||
-		night[lookDarkness] < 0.8 ||
-		calm[lookWarmth] >= loud[lookWarmth] {
+		night[lookDarkness] < 0.8 || calm[lookWarmth] >= loud[lookWarmth] {
 		t.Errorf("calm %v, loud %v, night %v", calm, loud, night)
 	}
 }
@@ -333,20 +316,14 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 		})
 	}
 
-	if sure, unsure := r.Recommend(
-		between(0.96, 0.04),
-		catalogue(t),
-		Preference{},
-	), r.Recommend(
+	sure, unsure := r.Recommend(between(0.96, 0.04), catalogue(t), Preference{}), r.Recommend(
 		between(0.55, 0.45),
 		catalogue(t),
 		Preference{},
-	); unsure.Confidence >= sure.Confidence {
-		t.Errorf(
-			"confidence %.2f with two equally probable types, %.2f with one",
-			unsure.Confidence,
-			sure.Confidence,
-		)
+	)
+	if unsure.Confidence >= sure.Confidence {
+		t.Errorf("confidence %.2f with two equally probable types, %.2f with one", unsure.Confidence,
+			sure.Confidence)
 	}
 	p := between(0.25, 0.20)
 	p.DocumentType = analysis.OtherType
