@@ -40,25 +40,26 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 		return json.Unmarshal(answer, &made)
 	}
 	// <-loopback>: connections to loopback go to the proxy as well.
-	if err := ask(
+	err := ask(
 		"Target.createBrowserContext",
 		map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"},
-	); err != nil {
+	)
+	if err != nil {
 		return err
 	}
 
 	c.id = made.ContextID
-	if err := ask(
-		"Browser.setDownloadBehavior",
-		map[string]any{"behavior": "deny", "browserContextId": c.id},
-	); err != nil {
+
+	err = ask("Browser.setDownloadBehavior", map[string]any{"behavior": "deny", "browserContextId": c.id})
+	if err != nil {
 		return err
 	}
 
-	if err := ask(
+	err = ask(
 		"Target.createTarget",
 		map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height},
-	); err != nil {
+	)
+	if err != nil {
 		return err
 	}
 	c.tab = &tab{inst: i, conn: i.conn, target: made.TargetID, detached: make(chan struct{}), foreign: o.foreign}

@@ -206,11 +206,8 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + secret.port })
 	ports := []string{serve(t, site), serve(t, rebinding)}
 	base, other := "http://site.test:"+ports[0], "http://site.test:"+ports[1]
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
-		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName})
 	var jobs []job
 	fails := func(address string, o export.PDFOptions, code fault.Code) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
@@ -235,12 +232,8 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 				}
 			}
 
-			if out, err := e.PDF(
-				t.Context(),
-				chromium.Visit{URL: base + "/ok"},
-				within(90_000),
-			); err != nil ||
-				text(t, out.Data) != "next" {
+			out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(90_000))
+			if err != nil || text(t, out.Data) != "next" {
 				t.Errorf("the page after %s: %v", address, err)
 			}
 		}})

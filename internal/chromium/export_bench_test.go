@@ -31,13 +31,8 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 			w.Header().Set("Content-Type", "image/svg+xml")
 			fmt.Fprint(w, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle cx=4 cy=4 r=4 /></svg>")
 		}
-		fmt.Fprintf(
-			&body,
-			"<h2>Part %d</h2><img src=%s><p>%s</p>",
-			n,
-			path,
-			strings.Repeat("Some words of a paragraph. ", 20),
-		)
+		fmt.Fprintf(&body, "<h2>Part %d</h2><img src=%s><p>%s</p>", n, path,
+			strings.Repeat("Some words of a paragraph. ", 20))
 	}
 	site["/"] = body.String()
 	url := "http://127.0.0.1:" + serve(b, site)

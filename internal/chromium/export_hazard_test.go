@@ -166,11 +166,8 @@ func endure(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
 		limit = time.Second
 	}
 
-	out, err := e.PDF(
-		t.Context(),
-		chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")},
-		within(int(limit.Milliseconds())),
-	)
+	out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")},
+		within(int(limit.Milliseconds())))
 	switch {
 	case h.code == "*":
 	case fault.CodeOf(err) != h.code, err != nil && !strings.Contains(err.Error(), h.says):

@@ -57,11 +57,8 @@ func TestEachExporterKeepsItsPolicy(t *testing.T) {
 		"/": "<p>page</p><script>fetch('http://inside.test:" + insidePort + "/data').then(r=>r.text()).then(t=>document.body.append(t)).catch(()=>document.body.append('refused'))</script>",
 	}
 	port := serve(t, site)
-	wide := exporter(
-		t,
-		chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: byName},
-	)
+	wide := exporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: byName})
 
 	rule, err := guard.New(guard.Options{Allow: "site.test:" + port, Lookup: byName})
 	if err != nil {
@@ -78,13 +75,8 @@ func TestEachExporterKeepsItsPolicy(t *testing.T) {
 			}
 		}
 
-		if _, err := narrow.HTML(
-			t.Context(),
-			chromium.Visit{URL: "http://inside.test:" + insidePort + "/"},
-			o,
-		); fault.CodeOf(
-			err,
-		) != fault.AddressNotAllowed {
+		_, err := narrow.HTML(t.Context(), chromium.Visit{URL: "http://inside.test:" + insidePort + "/"}, o)
+		if fault.CodeOf(err) != fault.AddressNotAllowed {
 			t.Errorf("inside: %v", err)
 		}
 	}

@@ -38,11 +38,8 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 			port := serve(t, pages{"/": hold, "/part.png": hold})
 			dir := public.Dir(t)
 
-			e := exporter(
-				t,
-				chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-				guard.Options{Allow: "127.0.0.1:" + port},
-			)
+			e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+				guard.Options{Allow: "127.0.0.1:" + port})
 			if len(processes(t, dir)) != 0 {
 				t.Error("the browser runs before it is needed")
 			}
@@ -61,11 +58,8 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Errorf("export: %v", err)
 			}
-			wait.Until(
-				t,
-				"the crash is seen",
-				func() bool { return e.Stats().Crashes == 1 },
-			) // perhaps after its print had another browser
+			wait.Until(t, "the crash is seen",
+				func() bool { return e.Stats().Crashes == 1 }) // perhaps after its print had another browser
 
 			if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
 				t.Errorf("stats %+v", s)
@@ -85,11 +79,9 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	}})
 	dir := public.Dir(t)
 
-	e = exporter(
-		t,
+	e = exporter(t,
 		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}, IdleAfter: 100 * time.Millisecond},
-		guard.Options{Allow: "127.0.0.1:" + port},
-	)
+		guard.Options{Allow: "127.0.0.1:" + port})
 	for range 2 {
 		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{})
 		wait.Until(t, "the browser is gone", func() bool { return len(processes(t, dir)) == 0 })
@@ -108,11 +100,8 @@ func TestAKilledExporterLeavesNothing(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{"/": "<p>page"})
 	dir := public.Dir(t)
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-		guard.Options{Allow: "127.0.0.1:" + port},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{})
 
 	if err := e.Kill(); err != nil {
@@ -150,11 +139,8 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 		},
 	)
 	dir := public.Dir(t)
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-		guard.Options{Allow: "127.0.0.1:" + port},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", export.PDFOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the client left")
@@ -190,11 +176,8 @@ func TestTheNextContextIsCreatedAhead(t *testing.T) {
 		}
 		fmt.Fprint(w, "seen")
 	}})
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-		guard.Options{Allow: "127.0.0.1:" + port},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "127.0.0.1:" + port})
 	// visit exports a page and returns the renderer that remains.
 	visit := func(size *export.Viewport) int {
 		t.Helper()

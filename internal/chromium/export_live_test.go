@@ -33,18 +33,11 @@ func TestTheWaysWorkIfTheGuardAllowsThem(t *testing.T) {
 		fmt.Fprint(w, "all")
 	}
 	port := serve(t, site)
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}},
-		guard.Options{Allow: "true", Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}},
+		guard.Options{Allow: "true", Lookup: byName})
 	base := "http://127.0.0.1:" + port
-	mustExport(
-		t,
-		e,
-		base+"/all",
-		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}},
-	)
+	mustExport(t, e, base+"/all",
+		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}})
 
 	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice", "/to?http://127.0.0.1:" + secret.port + "/to": "/to"} {
 		t.Run(path, func(t *testing.T) {
@@ -89,9 +82,7 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	}
 	names := newSecret(t)
 	site := attackSite("127.0.0.1:" + names.port)
-	site["/"] = gather + shutFor(
-		func(name string) string { return "127.0.0.1:" + secrets[name].port },
-	) + spelled(
+	site["/"] = gather + shutFor(func(name string) string { return "127.0.0.1:" + secrets[name].port }) + spelled(
 		spellings,
 		names.port,
 	) +
@@ -99,17 +90,9 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	address := "http://127.0.0.1:" + serve(t, site) + "/"
 	dir := public.Dir(t)
 
-	cmd := exec.CommandContext(
-		t.Context(),
-		exe,
-		"--headless",
-		"--no-sandbox",
-		"--disable-gpu",
-		"--user-data-dir="+filepath.Join(dir, "profile"),
-		"--host-resolver-rules=MAP rebound.test 127.0.0.1",
-		"--remote-debugging-port=0",
-		address,
-	)
+	cmd := exec.CommandContext(t.Context(), exe, "--headless", "--no-sandbox", "--disable-gpu",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--host-resolver-rules=MAP rebound.test 127.0.0.1",
+		"--remote-debugging-port=0", address)
 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

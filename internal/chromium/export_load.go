@@ -42,11 +42,8 @@ func (v *visit) load() error {
 func (v *visit) finishLoading(themeCSS string) error {
 	o := v.opts
 	if o.WaitForSelector != "" {
-		if err := v.waitFor(
-			"waitForSelector",
-			"!!document.querySelector("+quoteJS(o.WaitForSelector)+")",
-			true,
-		); err != nil {
+		err := v.waitFor("waitForSelector", "!!document.querySelector("+quoteJS(o.WaitForSelector)+")", true)
+		if err != nil {
 			return err
 		}
 	}

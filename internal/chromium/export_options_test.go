@@ -41,11 +41,8 @@ func TestWaits(t *testing.T) {
 		},
 	})
 	base := "http://site.test:" + port
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
-		guard.Options{Allow: "site.test:" + port, Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + port, Lookup: byName})
 
 	var jobs []job
 
@@ -73,12 +70,8 @@ func TestWaits(t *testing.T) {
 	jobs = append(jobs, job{"time", func(t *testing.T) {
 		began := time.Now()
 
-		out := mustExport(
-			t,
-			e,
-			base+"/later",
-			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}},
-		)
+		out := mustExport(t, e, base+"/later",
+			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}})
 		if took := time.Since(began); took < 1500*time.Millisecond || !strings.HasPrefix(text(t, out.Data), "page") {
 			t.Errorf("%q after %s", text(t, out.Data), took)
 		}
@@ -154,11 +147,8 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"/clear": "<p>clear",
 	})
 	base := "http://site.test:" + port
-	e := exporter(
-		t,
-		chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName})
 
 	off := new(false)
 	for name, tc := range map[string]struct {
@@ -216,10 +206,9 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			out := mustExport(t, e, base+"/blue", tc.o)
-			if got := corner(
-				t,
-				[]byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")),
-			); got != tc.want {
+
+			got := corner(t, []byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")))
+			if got != tc.want {
 				t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
 			}
 		})
@@ -229,13 +218,8 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		t.Error("the PDF is tagged although Tagged is false")
 	}
 
-	if out := mustExport(
-		t,
-		e,
-		base+"/",
-		export.PDFOptions{Outline: new(true)},
-	); info(t, out.Data, "Tagged") != "yes" ||
-		!bytes.Contains(out.Data, []byte("/Outlines")) {
+	out := mustExport(t, e, base+"/", export.PDFOptions{Outline: new(true)})
+	if info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
 		t.Error("no outline")
 	}
 	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, export.PDFOptions{PageRanges: "90-95"})
@@ -244,11 +228,9 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	themed := export.VisitOptions{Theme: "nord"}
 
 	shot := func(o export.ScreenshotOptions) chromium.Exported {
-		out, err := e.Screenshot(
-			t.Context(),
+		out, err := e.Screenshot(t.Context(),
 			chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"},
-			o,
-		)
+			o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}
@@ -298,25 +280,17 @@ func TestPaperAndPictureOptions(t *testing.T) {
 
 		return out
 	}
-	if c := decode(
-		t,
-		shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data,
-	); c.Width != 800 ||
-		c.Height != 3000 {
+
+	c := decode(t, shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data)
+	if c.Width != 800 || c.Height != 3000 {
 		t.Errorf("the whole page is %d × %d", c.Width, c.Height)
 	}
 
-	if a, b := shoot(
-		"/",
-		export.ScreenshotOptions{Type: "jpeg", Quality: new(5)},
-	), shoot(
+	a, b := shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot(
 		"/",
 		export.ScreenshotOptions{Type: "jpeg", Quality: new(95)},
-	); len(
-		a.Data,
-	) >= len(
-		b.Data,
-	) {
+	)
+	if len(a.Data) >= len(b.Data) {
 		t.Errorf("the quality of 5 takes %d bytes, that of 95 %d", len(a.Data), len(b.Data))
 	}
 

@@ -107,27 +107,15 @@ func TestARealSite(t *testing.T) {
 		t.Errorf("the picture is %d × %d", c.Width, c.Height)
 	}
 	// The fixed bar at the lower edge of the window must occur once, at the end.
-	if across, end := pixel(
-		t,
-		shot.Data,
-		5,
-		790,
-	), pixel(
-		t,
-		shot.Data,
-		5,
-		-5,
-	); across != (color.NRGBA{255, 255, 255, 255}) ||
-		end.R > 80 {
+	across, end := pixel(t, shot.Data, 5, 790), pixel(t, shot.Data, 5, -5)
+	if across != (color.NRGBA{255, 255, 255, 255}) || end.R > 80 {
 		t.Errorf("the fixed bar: %v across the page, %v at its end", across, end)
 	}
 
 	o.Cookies, o.MediaType = []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
-	if got := text(
-		t,
-		mustExport(t, e, site.URL, o).Data,
-	); strings.Count(got, "We use cookies") != 1 ||
-		strings.Count(got, "Signed in as") != 1 {
+
+	got = text(t, mustExport(t, e, site.URL, o).Data)
+	if strings.Count(got, "We use cookies") != 1 || strings.Count(got, "Signed in as") != 1 {
 		t.Errorf("as on the screen: %q", got)
 	}
 
@@ -152,14 +140,8 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "*")
 	w.Header().Set("Content-Type", "text/html")
-	fmt.Fprintf(
-		w,
-		"[%s token=%s cookie=%s agent=%s]",
-		r.URL.Path,
-		r.Header.Get("X-Token"),
-		r.Header.Get("Cookie"),
-		r.UserAgent(),
-	)
+	fmt.Fprintf(w, "[%s token=%s cookie=%s agent=%s]", r.URL.Path, r.Header.Get("X-Token"),
+		r.Header.Get("Cookie"), r.UserAgent())
 }
 
 func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
@@ -173,11 +155,8 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 	site["/"] = "<p>page</p><iframe src='" + other + "/frame'></iframe><iframe src='" + deep + "/sub'></iframe><script>" + show +
 		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
 		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
-	e := exporter(
-		t,
-		chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName})
 	o := export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
 		Cookies:           []export.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
@@ -209,21 +188,13 @@ func TestNothingPassesFromVisitToVisit(t *testing.T) {
 	})
 	base := "http://127.0.0.1:" + port
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	mustExport(
-		t,
-		e,
-		base+"/set",
-		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}},
-	)
+	mustExport(t, e, base+"/set",
+		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}})
 
 	got := text(
 		t,
-		mustExport(
-			t,
-			e,
-			base+"/get",
-			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}},
-		).Data,
+		mustExport(t, e, base+"/get",
+			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}}).Data,
 	)
 	if got != "page ,0,0,0,0," {
 		t.Errorf("found %q", got)
@@ -241,13 +212,9 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 	})
 
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	if got := text(
-		t,
-		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data,
-	); !strings.Contains(
-		got,
-		"undefinedundefinedundefined",
-	) {
+
+	got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data)
+	if !strings.Contains(got, "undefinedundefinedundefined") {
 		t.Errorf("found %q", got)
 	}
 }
@@ -334,11 +301,8 @@ func TestUnreachablePages(t *testing.T) {
 		"200":        {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := e.PDF(
-				t.Context(),
-				chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},
-				export.PDFOptions{VisitOptions: tc.o},
-			)
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},
+				export.PDFOptions{VisitOptions: tc.o})
 			switch {
 			case tc.says == "" && err != nil,
 				tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):

@@ -42,12 +42,9 @@ func (e *Exporter) RawExport(ctx context.Context, url string) ([]byte, error) {
 		}
 	}
 
-	if _, err := inst.conn.Call(
-		ctx,
-		"",
-		"Target.disposeBrowserContext",
-		map[string]any{"browserContextId": made.ContextID},
-	); err != nil {
+	_, err = inst.conn.Call(ctx, "", "Target.disposeBrowserContext",
+		map[string]any{"browserContextId": made.ContextID})
+	if err != nil {
 		return nil, err
 	}
 

@@ -31,11 +31,8 @@ func TestErrorsNameAHarmfulTemplate(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	port := serve(t, pages{"/": "<p>page"})
-	e := exporter(
-		t,
-		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-		guard.Options{Allow: "site.test:" + port, Lookup: byName},
-	)
+	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "site.test:" + port, Lookup: byName})
 	kill := func() {
 		for _, pid := range pids(t, dir, "renderer") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -69,11 +66,8 @@ func TestErrorsNameAHarmfulTemplate(t *testing.T) {
 		t.Errorf("a crash with a template: %+v", crashed)
 	}
 
-	if bare := print(
-		kill,
-		export.PDFOptions{},
-	); bare.Code != fault.PageError || bare.Param != "" ||
-		strings.Contains(bare.Message, "emplate") {
+	bare := print(kill, export.PDFOptions{})
+	if bare.Code != fault.PageError || bare.Param != "" || strings.Contains(bare.Message, "emplate") {
 		t.Errorf("a crash without a template: %+v", bare)
 	}
 }

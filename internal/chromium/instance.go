@@ -302,8 +302,8 @@ func (i *instance) memory() int64 {
 	i.memoryMu.Lock()
 	defer i.memoryMu.Unlock()
 
-	if now := time.Now(); i.memoryMayHaveChanged(i.memoryReadAt.Add(-memorySettles)) ||
-		now.Sub(i.memoryReadAt) >= memoryValidFor {
+	now := time.Now()
+	if i.memoryMayHaveChanged(i.memoryReadAt.Add(-memorySettles)) || now.Sub(i.memoryReadAt) >= memoryValidFor {
 		i.memoryBytes, i.memoryReadAt = i.proc.Memory(), now
 	}
 

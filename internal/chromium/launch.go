@@ -131,9 +131,7 @@ func (i *instance) connect(ctx context.Context) error {
 
 	err = proto.BrowserSetDownloadBehavior{
 		Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny,
-	}.Call(
-		i.rod.Context(ctx),
-	)
+	}.Call(i.rod.Context(ctx))
 	if err != nil {
 		return err
 	}

@@ -60,11 +60,8 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
 	mustPrint(t, b, page("y"))
-	wait.Until(
-		t,
-		"the tab that was left is closed",
-		func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 },
-	)
+	wait.Until(t, "the tab that was left is closed",
+		func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 })
 }
 
 func TestQueueIsLimited(t *testing.T) {
@@ -227,11 +224,8 @@ func TestKillDuringALaunch(t *testing.T) {
 		t.Errorf("Kill: %v", err)
 	}
 	wantNoFiles(t, dir)
-	wait.Until(
-		t,
-		"no process is left",
-		func() bool { return len(processes(t, dir)) == 0 },
-	) // for which it does not wait
+	wait.Until(t, "no process is left",
+		func() bool { return len(processes(t, dir)) == 0 }) // for which it does not wait
 }
 
 // slowText and endlessText keep a renderer busy while it prints: for about 300 ms, and for minutes.
@@ -304,9 +298,8 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("Version %q", v)
 	}
 
-	if err := chromium.New(chromium.Options{Tabs: -1}).
-		Start(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "Tabs") {
+	err = chromium.New(chromium.Options{Tabs: -1}).Start(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "Tabs") {
 		t.Errorf("wrong options: %v", err)
 	}
 }

@@ -67,11 +67,8 @@ func TestShortDeadlineDuringBackOffIsBrowserUnavailable(t *testing.T) {
 	b.recordFailure(errors.New("the last browser died at once"))
 	b.mu.Unlock()
 
-	ctx, cancel := context.WithTimeoutCause(
-		t.Context(),
-		100*time.Millisecond,
-		fault.Errorf(fault.RenderTimeout, "the document took too long"),
-	)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond,
+		fault.Errorf(fault.RenderTimeout, "the document took too long"))
 	defer cancel()
 
 	if _, err := b.currentAfterLoss(ctx); fault.CodeOf(err) != fault.BrowserUnavailable {

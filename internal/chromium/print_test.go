@@ -22,10 +22,9 @@ func TestPrintsText(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	if got, want := text(
-		t,
-		mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε")),
-	), "Hello Grüße, 世界 & κόσμε"; got != want {
+
+	got, want := text(t, mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε"))), "Hello Grüße, 世界 & κόσμε"
+	if got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
 
@@ -180,13 +179,9 @@ func TestFontsComeFromFontConfig(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, FontConfig: conf})
 
 	out := mustPrint(t, b, page("<p style='font-family:Liberation Serif,Noto Serif,serif'>text"))
-	if fonts := tool(
-		t,
-		out,
-		"pdffonts",
-		"-",
-	); !strings.Contains(fonts, "DejaVu") ||
-		strings.Contains(fonts, "Liberation") {
+
+	fonts := tool(t, out, "pdffonts", "-")
+	if !strings.Contains(fonts, "DejaVu") || strings.Contains(fonts, "Liberation") {
 		t.Errorf("fonts:\n%s", fonts)
 	}
 }

@@ -182,15 +182,8 @@ func table(b *testing.B, whole time.Duration, stages []stage) {
 		if s.cpu < whole/200 {
 			continue
 		}
-		fmt.Fprintf(
-			w,
-			"%.2f\t%.0f %%\t%.1f\t%.2f\t   %s\n",
-			ms(s.cpu),
-			100*float64(s.cpu)/float64(whole),
-			s.calls,
-			ms(s.wall),
-			s.name,
-		)
+		fmt.Fprintf(w, "%.2f\t%.0f %%\t%.1f\t%.2f\t   %s\n", ms(s.cpu), 100*float64(s.cpu)/float64(whole),
+			s.calls, ms(s.wall), s.name)
 	}
 
 	if err := w.Flush(); err != nil {

@@ -33,11 +33,8 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 			}
 		})
 	}
-	wait.Until(
-		t,
-		"two prints at work, or all done",
-		func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 },
-	)
+	wait.Until(t, "two prints at work, or all done",
+		func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 })
 
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)

@@ -56,19 +56,10 @@ func TestPrintRevised(t *testing.T) {
 					t.Fatal(err)
 				}
 
-				if want := fmt.Sprintf(
-					"one %d and",
-					min(settledAfter, prints-1),
-				); len(seen) != prints ||
-					!strings.HasPrefix(text(t, out), want) {
-					t.Errorf(
-						"settled after %d: %d prints %q, then %q, want %q",
-						settledAfter,
-						len(seen),
-						seen,
-						text(t, out),
-						want,
-					)
+				want := fmt.Sprintf("one %d and", min(settledAfter, prints-1))
+				if len(seen) != prints || !strings.HasPrefix(text(t, out), want) {
+					t.Errorf("settled after %d: %d prints %q, then %q, want %q", settledAfter, len(seen), seen,
+						text(t, out), want)
 				}
 			})
 		}
@@ -81,14 +72,9 @@ func TestPrintRevised(t *testing.T) {
 	})
 	t.Run("gives up with the error of revise", func(t *testing.T) {
 		wrong := fault.Errorf(fault.RenderFailed, "no")
-		if _, err := b.PrintRevised(
-			t.Context(),
-			p,
-			func([]byte) ([]string, error) { return nil, wrong },
-		); !errors.Is(
-			err,
-			wrong,
-		) {
+
+		_, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, wrong })
+		if !errors.Is(err, wrong) {
 			t.Errorf("got %v", err)
 		}
 

@@ -40,9 +40,9 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 		}
 
 		edge := img.Bounds().Max
-		if got, want := color.RGBAModel.Convert(
-			img.At(edge.X-1, edge.Y-1),
-		), (color.RGBA{0x10, 0x20, 0x30, 0xff}); got != want {
+
+		got, want := color.RGBAModel.Convert(img.At(edge.X-1, edge.Y-1)), (color.RGBA{0x10, 0x20, 0x30, 0xff})
+		if got != want {
 			t.Errorf("the last pixel is %v, want %v", got, want)
 		}
 
@@ -53,8 +53,9 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 
 	for _, format := range []string{"jpeg", "webp"} {
 		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Format: format})
-		if head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]; err != nil ||
-			!bytes.HasPrefix(picture, []byte(head)) {
+
+		head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]
+		if err != nil || !bytes.HasPrefix(picture, []byte(head)) {
 			t.Errorf("%s: %v, %.8q", format, err, picture)
 		}
 	}

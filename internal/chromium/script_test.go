@@ -21,14 +21,13 @@ func TestScriptReturnsItsValue(t *testing.T) {
 
 	b := browsertest.Start(t, chromium.Options{})
 	for range 2 {
-		values, err := b.Script(
-			t.Context(),
+		values, err := b.Script(t.Context(),
 			`if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
 			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`,
-			`++globalThis.left`,
-		)
-		if want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`; err != nil ||
-			fmt.Sprintf("%s", values) != want {
+			`++globalThis.left`)
+
+		want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`
+		if err != nil || fmt.Sprintf("%s", values) != want {
 			t.Fatalf("%s, %v; want %s", values, err, want)
 		}
 	}

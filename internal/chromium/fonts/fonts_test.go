@@ -150,11 +150,8 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 			t.Errorf("%s has the weight %d; its family lists %v", file.Name, weight, family.Weights)
 		}
 
-		if license := f.name(
-			13,
-		) + f.name(
-			14,
-		); family.License == ofl && !strings.Contains(license, "Open Font License") &&
+		license := f.name(13) + f.name(14)
+		if family.License == ofl && !strings.Contains(license, "Open Font License") &&
 			!strings.Contains(license, "OFL") {
 			t.Errorf("%s says of its license %q", file.Name, license)
 		}

@@ -59,10 +59,8 @@ func prepared(t *testing.T) (dir, root string) {
 		}
 
 		for _, f := range files {
-			if err := os.Link(
-				filepath.Join(filepath.Dir(config), sub, f.Name()),
-				filepath.Join(root, sub, f.Name()),
-			); err != nil {
+			err := os.Link(filepath.Join(filepath.Dir(config), sub, f.Name()), filepath.Join(root, sub, f.Name()))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,13 +110,8 @@ func TestASecondInstallWritesNothing(t *testing.T) {
 func TestInstallUnderAStrictUmask(t *testing.T) {
 	t.Parallel()
 
-	child := exec.CommandContext(
-		t.Context(),
-		"sh",
-		"-c",
-		`umask 077; exec "$0" -test.run='^TestASecondInstallWritesNothing$'`,
-		os.Args[0],
-	)
+	child := exec.CommandContext(t.Context(), "sh", "-c",
+		`umask 077; exec "$0" -test.run='^TestASecondInstallWritesNothing$'`, os.Args[0])
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -235,12 +228,9 @@ func TestSystemFontsWithEmbeddedNamesAreIgnored(t *testing.T) {
 
 		return string(said)
 	}
-	if listed := ask(
-		"fc-list",
-		":",
-		"file",
-	); strings.Contains(listed, system) ||
-		strings.Count(listed, ours) != len(faces()) {
+
+	listed := ask("fc-list", ":", "file")
+	if strings.Contains(listed, system) || strings.Count(listed, ours) != len(faces()) {
 		t.Errorf("fontconfig knows\n%s", listed)
 	}
 

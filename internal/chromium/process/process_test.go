@@ -108,11 +108,9 @@ func TestSweepDeletesOnlyStaleProfiles(t *testing.T) {
 	stale := filepath.Join(dir, "presswork-chromium-stale")
 	unknown := filepath.Join(dir, "presswork-chromium-unknown")
 
-	if err := errors.Join(
-		os.Mkdir(stale, 0o700),
-		os.WriteFile(filepath.Join(stale, "presswork.lock"), nil, 0o600),
-		os.Mkdir(unknown, 0o700),
-	); err != nil {
+	err = errors.Join(os.Mkdir(stale, 0o700), os.WriteFile(filepath.Join(stale, "presswork.lock"), nil, 0o600),
+		os.Mkdir(unknown, 0o700))
+	if err != nil {
 		t.Fatal(err)
 	}
 	process.Sweep(dir, slog.New(slog.DiscardHandler))
@@ -131,8 +129,8 @@ func TestSweepDeletesOnlyStaleProfiles(t *testing.T) {
 func TestFindNamesTheWayToABrowser(t *testing.T) {
 	t.Parallel()
 
-	if _, err := process.Find("/nonexistent/chromium"); !errors.Is(err, process.ErrNotFound) ||
-		!strings.Contains(err.Error(), "make setup") {
+	_, err := process.Find("/nonexistent/chromium")
+	if !errors.Is(err, process.ErrNotFound) || !strings.Contains(err.Error(), "make setup") {
 		t.Errorf("error %v", err)
 	}
 	exe := program(t, "")
