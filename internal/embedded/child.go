@@ -146,8 +146,9 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 		}
 
 		var major, minor int
-		if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil &&
-			(major > 6 || major == 6 && minor >= 2) {
+
+		_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
+		if err == nil && (major > 6 || major == 6 && minor >= 2) {
 			return nil
 		}
 

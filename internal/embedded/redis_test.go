@@ -133,8 +133,8 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 
-	if err := busy.ConfigSet(t.Context(), "lua-time-limit", "1").
-		Err(); err != nil { // the server reports that it is busy afterwards
+	err = busy.ConfigSet(t.Context(), "lua-time-limit", "1").Err()
+	if err != nil { // the server reports that it is busy afterwards
 		t.Fatal(err)
 	}
 	// SIGSTOP does not work here: the kernel wakes a stopped process when its parent ends.
@@ -315,8 +315,8 @@ func TestAStubbornServerIsKilled(t *testing.T) {
 func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
-	if _, err := embedded.New(embedded.Options{Dir: t.TempDir()}); err == nil ||
-		!strings.Contains(err.Error(), "make setup") {
+	_, err := embedded.New(embedded.Options{Dir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "make setup") {
 		t.Errorf("got %v", err)
 	}
 }
