@@ -289,12 +289,9 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 	case "svg":
 		if root {
 			width, height := attrs["width"], attrs["height"]
-			if f := strings.FieldsFunc(
-				attrs["viewBox"],
-				func(r rune) bool { return r == ',' || r <= ' ' },
-			); len(
-				f,
-			) == 4 {
+
+			f := strings.FieldsFunc(attrs["viewBox"], func(r rune) bool { return r == ',' || r <= ' ' })
+			if len(f) == 4 {
 				width, height = f[2], f[3]
 			}
 			d.box = number(width) * number(height)

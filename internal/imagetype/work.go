@@ -287,11 +287,8 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 }
 
 func (d *drawing) viewBox(value string) {
-	if f := strings.FieldsFunc(
-		value,
-		func(r rune) bool { return r == ',' || r <= ' ' },
-	); len(f) == 4 && d.box == 0 &&
-		len(d.elements) == 0 {
+	f := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r <= ' ' })
+	if len(f) == 4 && d.box == 0 && len(d.elements) == 0 {
 		d.box = number(f[2]) * number(f[3])
 	}
 }

@@ -114,11 +114,13 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	}
 
 	frames := many(10, `data:image/png;base64,AAAA;`)
-	if _, err := imagetype.Work(
+
+	_, err := imagetype.Work(
 		[]byte(svgHead+`<image><animate attributeName="href" values="`+frames+`"/></image></svg>`),
 		"image/svg+xml",
 		false,
-	); err != nil {
+	)
+	if err != nil {
 		t.Errorf("frames: %v", err)
 	}
 }
@@ -149,21 +151,13 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 			`<path class="land" d="M` + strings.Repeat(
 				" 120.5 80.25L121 82.5",
 				30,
-			) + `z"/><path class="b" d="m10 10` + strings.Repeat(
-				"l1.5-2",
-				30,
-			) + `"/>`,
+			) + `z"/><path class="b" d="m10 10` + strings.Repeat("l1.5-2", 30) + `"/>`,
 		)
 	}
 
 	for i := range 40 {
-		fmt.Fprintf(
-			&chart,
-			`<line x1="0" x2="800" y1="%d" y2="%d" stroke-dasharray="3"/><text>%d</text>`,
-			i*10,
-			i*10,
-			i,
-		)
+		fmt.Fprintf(&chart, `<line x1="0" x2="800" y1="%d" y2="%d" stroke-dasharray="3"/><text>%d</text>`, i*10,
+			i*10, i)
 	}
 
 	for name, svg := range map[string]string{
