@@ -35,7 +35,8 @@ var slideWebSheet = sync.OnceValue(func() *themes.Stylesheet {
 	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS + slidesCSS + slidesWebCSS)
 })
 
-// fitSlides makes the text of each slide as small as it takes, within reason.
+// fitSlides makes the text of a crowded slide a little smaller. It moves content that still does not fit to further
+// slides with the same heading.
 //
 //go:embed slides.js
 var fitSlides string

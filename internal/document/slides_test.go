@@ -104,8 +104,9 @@ func TestSlidesArePrinted(t *testing.T) {
 	) + "\n\n---\n\n## End\n\n- x\n"
 
 	r, path := convert(t, c, document.Document{Content: []byte(content)})
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != fault.SlideOverflow ||
-		!strings.Contains(r.Warnings[0].Message, "slide 8 ") {
+	if len(r.Warnings) != 2 || r.Warnings[1].Code != fault.SlideOverflow ||
+		!strings.Contains(r.Warnings[0].Message, "slide 7 holds more than a page; it is printed on 2 pages") ||
+		!strings.Contains(r.Warnings[1].Message, "slide 8 ") {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
 
@@ -117,7 +118,7 @@ func TestSlidesArePrinted(t *testing.T) {
 		t.Errorf("pages of %s", size)
 	}
 
-	for page, want := range map[int]string{2: "Part", 3: "two", 5: "A quote", 7: "Much", 8: "Too much"} {
+	for page, want := range map[int]string{2: "Part", 3: "two", 5: "A quote", 7: "Much", 8: "Much 2/2", 9: "Too much"} {
 		t.Run(fmt.Sprint(page), func(t *testing.T) {
 			if text := poppler(
 				t,
@@ -177,6 +178,74 @@ func TestSlidesArePrinted(t *testing.T) {
 			len(r.Warnings) > 0 {
 			t.Errorf("%s: %d pages, %+v", kind, r.Pages, r.Warnings)
 		}
+	}
+}
+
+// TestCrowdedSlidesContinueOnFurtherSlides looks for what divided slides show on each page.
+func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t)})
+	lines := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+"\n", i+1)
+		}
+
+		return b.String()
+	}
+
+	for name, row := range map[string]struct {
+		content string
+		pages   []string // words on each page, in their order
+	}{
+		"a little": {lines(12, "- item %d."), []string{"Crowded item 1. item 12."}},
+		"bullets":  {"Lead.\n\n" + lines(17, "- item %d."), []string{"Crowded Lead. item 1.", "Crowded 2/2 item 11. item 17."}},
+		"numbers within": {
+			lines(8, "1. item %d.\n   - nested one\n   - nested two"),
+			[]string{"Crowded 1. item 1.", "Crowded 2/3 4. item 4.", "Crowded 3/3 7. item 7. 8. item 8. nested two"},
+		},
+		"rows": {
+			"| Name | Text |\n|---|---|\n" + lines(22, "| row | cell %d. |"),
+			[]string{"Name Text row cell 1.", "Crowded 2/3 Name Text row cell 8.", "Crowded 3/3 Name Text row cell 15. row cell 22."},
+		},
+		"lines of code": {
+			"```go {2}\n" + lines(40, "x%d := 0") + "```\n",
+			[]string{"1 x1 := 0", "Crowded 2/3 14 x14 := 0", "Crowded 3/3 27 x27 := 0 40 x40 := 0"},
+		},
+		"a heading with its text": {
+			lines(9, "- item %d.") + "\n### Below\n\n" + lines(6, "- other %d."),
+			[]string{"item 9.", "Crowded 2/2 Below other 1. other 6."},
+		},
+		"one large block": {strings.Repeat("many words in one paragraph ", 70) + "\n\nNext.\n", []string{"many", "2/2 Next."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, path := convert(t, c, document.Document{
+				Content: []byte("---\nas: slides\nline_numbers: true\n---\n## Crowded\n\n" + row.content),
+			})
+			if r.Pages != len(row.pages) {
+				t.Errorf("%d pages, want %d", r.Pages, len(row.pages))
+			}
+
+			for i, want := range row.pages {
+				number := strconv.Itoa(i + 1)
+
+				text := strings.Join(
+					strings.Fields(poppler(t, "pdftotext", "-f", number, "-l", number, "-layout", path, "-")),
+					" ",
+				)
+				for word := range strings.FieldsSeq(want) {
+					before, after, found := strings.Cut(text, word)
+					if !found {
+						t.Errorf("page %d: no %q after %q in %q", i+1, word, before, text)
+					}
+					text = after
+				}
+			}
+
+			if n := strings.Count(poppler(t, "pdfinfo", "-struct-text", path), "H2 (block)"); n != 1 {
+				t.Errorf("%d headings for the outline, want 1", n)
+			}
+		})
 	}
 }
 

@@ -124,7 +124,10 @@ func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning
 			warnings = append(warnings, fault.Warning{
 				Code: fault.SlideOverflow,
 				Message: fmt.Sprintf(
-					"slide %d holds more than fits in the smallest type, and goes on on another page", n),
+					"slide %d holds more than a page; it is printed on %d pages (--- divides it elsewhere)",
+					n,
+					ends-begins,
+				),
 			})
 		}
 	}

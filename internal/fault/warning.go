@@ -25,7 +25,7 @@ const (
 	CitationMissing    WarningCode = "citation_missing"
 	BibliographyFailed WarningCode = "bibliography_failed"
 	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
-	// SlideOverflow is a slide with more than one can hold.
+	// SlideOverflow is a slide with more than fits on a page.
 	SlideOverflow WarningCode = "slide_overflow"
 	// FrontMatterIgnored is a value that another program's front matter may have.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
