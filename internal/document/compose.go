@@ -169,6 +169,7 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 
 	s.head.abstract, err = c.abstract(ctx, s.matter, lang)
 	s.page.meta, s.page.subtitle, s.page.date = meta, s.head.subtitle, date
+	s.page.theme = withScripts(s.page.theme, lang, s.body.HTML, meta.Title, meta.Author, meta.Subject, s.head.subtitle)
 	s.page.rightToLeft = s.body.Letters.RightToLeft || s.head.rightToLeft() || refersRightToLeft(s.body.Index)
 
 	return err
