@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ApiError, aborted, key, json, offline, request, text as errorText } from "./api";
 import { assets, body, extras, keep, matter, onChange, output, replace, set, text, title } from "./document";
 import { isArchive, folderOf, submission } from "./folder";
-import { insert, jump, newEditor, wrap } from "./editor";
+import { insert, insertPictures, jump, newEditor, wrap } from "./editor";
 import { add, find } from "./jobs";
 import { JobView, Result } from "./jobview";
 import { Icon, IconButton, Notice, bytes } from "./parts";
@@ -64,7 +64,7 @@ export function Convert() {
     }
   };
 
-  const take = (data: DataTransfer): boolean => {
+  const take = (data: DataTransfer, at?: number): boolean => {
     const folder = folderOf(data);
     if (folder) {
       void folder.then(
@@ -74,7 +74,7 @@ export function Convert() {
       return true;
     }
     if (data.files.length) {
-      void takeFiles([...data.files]);
+      void takeFiles([...data.files], at);
       return true;
     }
     const html = data.getData("text/html");
@@ -82,22 +82,18 @@ export function Convert() {
     if (!html || !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) || data.types.includes("vscode-editor-data")) return false;
     const plain = data.getData("text/plain");
     import("./clipboard").then(
-      ({ toMarkdown }) => editor.current && insert(editor.current, toMarkdown(html)),
-      () => editor.current && insert(editor.current, plain),
+      ({ toMarkdown }) => editor.current && insert(editor.current, toMarkdown(html), at),
+      () => editor.current && insert(editor.current, plain, at),
     );
     return true;
   };
 
-  const takeFiles = async (files: File[]) => {
+  const takeFiles = async (files: File[], at?: number) => {
     notice.value = "";
-    for (const f of files) {
+    takePictures(files.filter((f) => f.type.startsWith("image/")), at);
+    for (const f of files.filter((f) => !f.type.startsWith("image/"))) {
       if (isArchive(f)) {
         await convertFolder(f.name, submission(f));
-        continue;
-      }
-      if (f.type.startsWith("image/")) {
-        if (f.size > maxPicture) notice.value = `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxPicture)}.`;
-        else takePicture(f);
         continue;
       }
       if (/\.(bib|csl)$/i.test(f.name)) {
@@ -120,14 +116,22 @@ export function Convert() {
     }
   };
 
-  const takePicture = (f: File) => {
+  const takePictures = (files: File[], at?: number) => {
+    const large = files.filter((f) => f.size > maxPicture);
+    if (large.length) notice.value = large.map((f) => `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxPicture)}.`).join(" ");
+    const references = files.filter((f) => f.size <= maxPicture).map(keepPicture);
+    if (references.length && editor.current) insertPictures(editor.current, references, at);
+  };
+
+  /** keepPicture adds a picture to the files and returns a reference to it. */
+  const keepPicture = (f: File): string => {
     const dot = f.name.lastIndexOf(".");
     const ext = dot > 0 ? f.name.slice(dot) : "." + (f.type.split("/")[1] ?? "png").replace(/\+.*/, "");
     const stem = (dot > 0 ? f.name.slice(0, dot) : f.name || "picture").replace(/[^\w-]+/g, "-") || "picture";
     let name = stem + ext;
     for (let n = 2; assets.value.some((a) => a.name === name); n++) name = `${stem}-${n}${ext}`;
     assets.value = [...assets.value, { name, file: f }];
-    if (editor.current) insert(editor.current, `![${stem}](${name})`);
+    return `![${stem}](${name})`;
   };
 
   // The editor.

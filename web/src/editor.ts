@@ -3,10 +3,12 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, Language, defineLanguageFacet, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorSelection, EditorState, type StateCommand } from "@codemirror/state";
+import { EditorSelection, EditorState, type ChangeSet, type StateCommand } from "@codemirror/state";
 import { EditorView, drawSelection, dropCursor, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { GFM, parser, type MarkdownConfig } from "@lezer/markdown";
+import type { Change } from "./frontmatter";
+import { blockAt, isBlock } from "./placement";
 
 /** frontMatter parses the block at the beginning, which would otherwise be a heading. */
 const frontMatter: MarkdownConfig = {
@@ -19,7 +21,8 @@ const frontMatter: MarkdownConfig = {
         const fence = line.text.trimEnd();
         if (cx.lineStart !== 0 || (fence !== "---" && fence !== "+++")) return false;
         while (cx.nextLine()) {
-          if (line.text.trimEnd() !== fence) continue;
+          const text = line.text.trimEnd();
+          if (text !== fence && !(fence === "---" && text === "...")) continue;
           const end = cx.lineStart + line.text.length;
           cx.nextLine();
           cx.addElement(cx.elt("FrontMatter", 0, end));
@@ -122,8 +125,9 @@ export interface Hooks {
   changed(doc: string): void;
   scrolled(view: EditorView): void;
   convert(): void;
-  /** took handles dropped or pasted data; it returns false to leave it to the editor. */
-  took(data: DataTransfer): boolean;
+  /** took handles data that was pasted, or dropped at an offset of the text; it returns
+   * false to leave the data to the editor. */
+  took(data: DataTransfer, at?: number): boolean;
 }
 
 /** newEditor mounts an editor in parent. */
@@ -160,7 +164,7 @@ export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): Edito
         ]),
         EditorView.domEventHandlers({
           paste: (e) => !!e.clipboardData && hooks.took(e.clipboardData) && (e.preventDefault(), true),
-          drop: (e) => !!e.dataTransfer && hooks.took(e.dataTransfer) && (e.preventDefault(), true),
+          drop: (e, view) => !!e.dataTransfer && hooks.took(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
           scroll: (_, view) => hooks.scrolled(view),
         }),
         EditorView.updateListener.of((u) => {
@@ -171,9 +175,24 @@ export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): Edito
   });
 }
 
-/** insert replaces the selection. */
-export function insert(view: EditorView, text: string): void {
-  view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: "input.paste" });
+/** insert puts Markdown at an offset, or in place of the selection. Blocks stand between
+ * the blocks of the text. */
+export function insert(view: EditorView, markdown: string, at?: number): void {
+  const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
+  const cut = view.state.update({ changes: { from, to } });
+  const text = markdown.trim();
+  const change = isBlock(text) ? blockAt(cut.state, from, text, true) : { from, to: from, insert: text };
+  put(view, cut.changes.compose(cut.state.changes(change)), change);
+}
+
+/** insertPictures puts pictures at an offset, or at the cursor, as a block. */
+export function insertPictures(view: EditorView, pictures: string[], at = view.state.selection.main.to): void {
+  const change = blockAt(view.state, at, pictures.join("\n\n"), false);
+  put(view, view.state.changes(change), change);
+}
+
+function put(view: EditorView, changes: ChangeSet, { from, insert }: Change): void {
+  view.dispatch({ changes, selection: { anchor: from + insert.trimEnd().length }, scrollIntoView: true, userEvent: "input.paste" });
   view.focus();
 }
 

@@ -52,6 +52,8 @@ func TestStudio(t *testing.T) {
 		"AThemeIsChosenAndStandsInTheText":  aThemeIsChosenAndStandsInTheText,
 		"HTMLOfTheClipboardBecomesMarkdown": htmlOfTheClipboardBecomesMarkdown,
 		"FilesAreTakenOrRefused":            filesAreTakenOrRefused,
+		"PicturesStandBetweenBlocks":        picturesStandBetweenBlocks,
+		"APastedPageStandsBetweenBlocks":    aPastedPageStandsBetweenBlocks,
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,
@@ -198,8 +200,7 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	}
 	drop("notes.md", "text/markdown", "IyBEcm9wcGVkCg==")
 	shows(p, "Dropped")
-	drop("red dot.png", "image/png",
-		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+	drop("red dot.png", "image/png", dot)
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
