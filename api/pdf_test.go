@@ -82,6 +82,60 @@ func TestAPDFOperationCanBeFollowedInstead(t *testing.T) {
 	}
 }
 
+func TestPreferSetsTheWaitForAPDFOperation(t *testing.T) {
+	t.Parallel()
+
+	for prefer, want := range map[string]int{
+		"wait=20": 200, "respond-async, wait=20": 200, "wait=1": 202, "wait=0": 202,
+	} {
+		t.Run(prefer, func(t *testing.T) {
+			t.Parallel()
+
+			h := serve(t)
+			if want == 200 {
+				h.finishNext("text/plain", []byte("the text"))
+			}
+			r := h.edit("text", []part{file("file", "a.pdf", "%PDF-a")}, "Prefer: "+prefer)
+
+			id := h.queue.last().ID
+			if r.StatusCode != want || (r.Header.Get("Location") == "/api/conversion/"+id) != (want == 202) ||
+				(r.Header.Get("Content-Location") != "") != (want == 200) {
+				t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
+			}
+
+			// The caller fetches the result later, so it stays as long as others do.
+			var task tasks.PDFEdit
+			if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
+				t.Errorf("the result is kept for %d s, %v", task.Keep, err)
+			}
+		})
+	}
+}
+
+func TestAPDFRequestWithAKeyIsRepeatedOnce(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	parts := []part{file("file", "a.pdf", "%PDF-a"), field("webhook_url", "https://example.com/hook")}
+	headers := []string{"Idempotency-Key: k", "Prefer: respond-async"}
+
+	h.edit("text", parts, headers...).want(t, 202, "")
+	sub := h.queue.last()
+
+	if sub.WebhookURL != "https://example.com/hook" {
+		t.Errorf("the webhook is %q", sub.WebhookURL)
+	}
+
+	if r := h.edit("text", parts, headers...); r.StatusCode != 202 ||
+		r.Header.Get("Idempotent-Replayed") != "true" || h.queue.last().ID != sub.ID {
+		t.Errorf("again: got %d %s", r.StatusCode, r.body)
+	}
+	h.edit("info", parts, headers...).want(t, 409, fault.IdempotencyConflict)
+
+	if keys := h.storedKeys(); len(keys) != 1 {
+		t.Errorf("stored %v", keys)
+	}
+}
+
 func TestInvalidPDFRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000 })

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/pdffile/parse"
 	"presswork/internal/pdfops"
 	"presswork/storage"
+	"presswork/storage/retention"
 	"presswork/tasks"
 )
 
@@ -131,6 +132,77 @@ func TestOperationsOnPDFFilesAreStoredAndNamed(t *testing.T) {
 
 			if err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestResultsOfPDFOperationsAreKeptAsLongAsTheirCallerNeedsThem(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	source, err := os.ReadFile("../internal/pdfops/testdata/crazyones.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for name, c := range map[string]struct {
+		keep int64
+		kept time.Duration
+	}{
+		"sent at once": {600, 10 * time.Minute}, "fetched later": {0, 30 * 24 * time.Hour}, "longer than allowed": {1 << 30, 30 * 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			id := s.submitPDF(tasks.PDFEdit{Operation: pdfops.Text, Keep: c.keep}, source)
+
+			rec := s.ended(id)
+			if rec.Artifact == nil {
+				t.Fatalf("%s %v", rec.Status, rec.Error)
+			}
+
+			if at := rec.Artifact.ExpiresAt; at.Before(begun.Add(c.kept-time.Second)) ||
+				at.After(time.Now().Add(c.kept)) {
+				t.Errorf("the result expires at %s, want %s after %s", at, c.kept, begun)
+			}
+
+			info, err := s.store.Stat(t.Context(), storage.ArtifactKeyOf(id, rec.Artifact.ContentType))
+			if err != nil || (info.Meta[retention.MetaUntil] != "") != (c.keep > 0) {
+				t.Errorf("the store has %+v, %v", info.Meta, err)
+			}
+
+			if s.stored(storage.AssetKey(id, id, "0")) {
+				t.Error("the source was not deleted")
+			}
+		})
+	}
+}
+
+// A password is the caller's to mend, so the job fails at once and keeps its files for a retry.
+func TestAPDFWithoutItsPasswordFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	source, err := os.ReadFile("../internal/pdfops/testdata/r6-both-passwords.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for name, password := range map[string]string{"none": "", "wrong": "baz"} {
+		t.Run(name, func(t *testing.T) {
+			id := s.submitPDF(
+				tasks.PDFEdit{Operation: pdfops.Text, Options: pdfops.Options{Password: password}},
+				source,
+			)
+
+			rec := s.ended(id)
+			if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFPassword || rec.Attempts != 1 ||
+				!strings.Contains(rec.Error.Message, "essay.pdf is encrypted and the password is missing or wrong") {
+				t.Errorf("got %s %v after %d attempts", rec.Status, rec.Error, rec.Attempts)
+			}
+
+			if !s.stored(storage.AssetKey(id, id, "0")) {
+				t.Error("the file of a failed job was deleted")
 			}
 		})
 	}
