@@ -19,6 +19,7 @@ var layers = [][]string{
 		"internal/fault",
 		"api/conn",
 		"api/web",
+		"docs",
 		"internal/imagetype",
 		"internal/lazyregexp",
 		"internal/recent",
@@ -93,6 +94,7 @@ var layers = [][]string{
 	},
 	{
 		"api/access",
+		"api/guide",
 		"api/upload",
 		"tasks/watch",
 		"internal/analysis",
@@ -160,6 +162,7 @@ var technologies = map[string][]string{
 	"modernc.org/sqlite":     {"internal/cache"},
 	"github.com/goccy/go-yaml": {
 		"api",
+		"api/guide",
 		"internal/keyfile",
 		"internal/inference/catalogue",
 		"internal/markdown/frontmatter",

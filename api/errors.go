@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork/api/conn"
+	"presswork/api/guide"
 	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
@@ -121,6 +122,8 @@ type errorBody struct {
 		Type    string     `json:"type"`
 		Code    fault.Code `json:"code"`
 		Param   string     `json:"param,omitempty"`
+		// DocURL is the path of the explanation of Code on this server.
+		DocURL string `json:"doc_url"`
 	} `json:"error"`
 }
 
@@ -131,6 +134,8 @@ func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
 	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
 
 	body.Error.Type = typeOf(status)
+	body.Error.DocURL = guide.ErrorsPath + "#" + string(e.Code)
+
 	if status >= http.StatusInternalServerError {
 		s.Log.Error("request failed", "request_id", metadataOf(ctx).id, "status", status, "error", err)
 	}

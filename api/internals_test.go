@@ -16,7 +16,8 @@ func Routes(t *testing.T) (all []string) {
 	t.Helper()
 
 	for _, r := range new(Server).routes() {
-		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", ":operation", "{operation}", "/v1/models/*", "/v1/models/{id}").
+		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", ":operation", "{operation}", "/v1/models/*", "/v1/models/{id}",
+			"/docs/*", "/docs/{page}").
 			Replace(r.path)
 		switch {
 		case strings.HasSuffix(path, "/*"):

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
@@ -12,7 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"presswork/api/guide"
 	"presswork/api/web"
+	"presswork/docs"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -113,7 +116,40 @@ func (s *Server) fiberHandler(h http.Handler) fiber.Handler {
 
 func (s *Server) studioPage(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
 
-func (s *Server) docsPage(c *fiber.Ctx) error { return sendPage(c, web.Docs()) }
+// newGuide reads the description and the manual at its first call.
+var newGuide = sync.OnceValues(func() (*guide.Guide, error) { return guide.New(openapiYAML, docs.Pages) })
+
+func (s *Server) docsPage(c *fiber.Ctx) error {
+	g, err := newGuide()
+	if err != nil {
+		return err
+	}
+
+	p, ok, err := g.Page(strings.TrimSuffix(c.Path(), "/"))
+	if err != nil {
+		return err
+	}
+
+	if !ok {
+		return fiber.ErrNotFound
+	}
+
+	return sendPage(c, web.Docs(p.Title, p.Body))
+}
+
+func (s *Server) searchDocs(c *fiber.Ctx) error {
+	g, err := newGuide()
+	if err != nil {
+		return err
+	}
+
+	p, err := g.Search(c.Query("q"))
+	if err != nil {
+		return err
+	}
+
+	return sendPage(c, web.Docs(p.Title, p.Body))
+}
 
 func (s *Server) previewFrame(c *fiber.Ctx) error { return sendPage(c, web.Preview()) }
 

@@ -56,6 +56,8 @@ func (s *Server) routes() []route {
 
 		{"GET", "/", public, s.studioPage},
 		{"GET", "/docs", public, s.docsPage},
+		{"GET", "/docs/search", public, s.searchDocs},
+		{"GET", "/docs/*", public, s.docsPage},
 		{"GET", "/admin", public, s.adminPage},
 		{"GET", "/preview", public, s.previewFrame},
 		{"GET", "/assets/:name", public, s.getAsset},

@@ -271,7 +271,7 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 
 	for name := range maps.Keys(e.Error) {
 		switch name {
-		case "message", "type", "code", "param":
+		case "message", "type", "code", "param", "doc_url":
 		default:
 			t.Errorf("the error has a field %q", name)
 		}

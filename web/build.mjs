@@ -11,7 +11,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, "assets"), { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: { studio: "src/main.tsx", admin: "src/admin/main.tsx", docs: "src/docs.ts", live: "src/live.ts", style: "src/style.css", "admin-style": "src/admin/admin.css" },
+  entryPoints: { studio: "src/main.tsx", admin: "src/admin/main.tsx", docs: "src/docs/main.ts", live: "src/live.ts", style: "src/style.css", "admin-style": "src/admin/admin.css", "docs-style": "src/docs/docs.css" },
   outdir: join(out, "assets"),
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -57,15 +57,13 @@ function built(entry) {
   return { href: address(path), imports: [...imports].map(address) };
 }
 
-const swagger = "node_modules/swagger-ui-dist/";
 const values = {
   style: built("src/style.css").href,
   adminStyle: built("src/admin/admin.css").href,
   icon: asset("src/icon.svg", "icon.svg"),
-  swaggerScript: asset(swagger + "swagger-ui-bundle.js", "swagger-ui.js"),
-  swaggerStyle: asset(swagger + "swagger-ui.css", "swagger-ui.css"),
+  docsStyle: built("src/docs/docs.css").href,
 };
-for (const [page, entry] of [["index", "src/main.tsx"], ["admin", "src/admin/main.tsx"], ["docs", "src/docs.ts"], ["live", "src/live.ts"], ["preview", null]]) {
+for (const [page, entry] of [["index", "src/main.tsx"], ["admin", "src/admin/main.tsx"], ["docs", "src/docs/main.ts"], ["live", "src/live.ts"], ["preview", null]]) {
   let html = readFileSync(`src/${page}.html`, "utf8");
   if (entry) {
     const { href, imports } = built(entry);
@@ -77,7 +75,7 @@ for (const [page, entry] of [["index", "src/main.tsx"], ["admin", "src/admin/mai
 }
 
 // Whose work is in the build, and under which licence.
-const packages = new Set(["swagger-ui-dist"]);
+const packages = new Set();
 for (const file of Object.keys(metafile.inputs)) {
   const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (name) packages.add(name);

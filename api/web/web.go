@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"io/fs"
 	"path"
 	"strings"
@@ -34,14 +35,11 @@ const (
 		"connect-src 'self'; frame-src 'self'; " +
 		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'; trusted-types 'none'"
+	// The operators' page and the guide.
 	adminPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'; trusted-types 'none'"
-	// Swagger UI inserts HTML strings itself, which trusted types would block.
-	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; " +
-		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
 	// A preview cannot run scripts and can fetch only the fonts of this server. The studio has the same origin and
 	// writes into it.
 	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; " +
@@ -68,8 +66,11 @@ func Studio() Page {
 // Admin returns the operators' page at /admin.
 func Admin() Page { return Page{page("admin"), adminPolicy} }
 
-// Docs returns the page at /docs.
-func Docs() Page { return Page{page("docs"), docsPolicy} }
+// Docs returns a page of the guide at /docs. body is HTML without scripts and style attributes.
+func Docs(title string, body []byte) Page {
+	shell := bytes.Replace(page("docs"), []byte("{{title}}"), []byte(html.EscapeString(title)), 1)
+	return Page{bytes.Replace(shell, []byte("{{body}}"), body, 1), adminPolicy}
+}
 
 // Live returns the page of `md2pdf --live`. The page shows the document at the relative path page, and reloads it
 // after each event from events.

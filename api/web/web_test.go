@@ -58,7 +58,7 @@ func TestPagesReferToExistingAssets(t *testing.T) {
 	t.Parallel()
 
 	for name, page := range map[string]web.Page{
-		"studio": web.Studio(), "admin": web.Admin(), "docs": web.Docs(), "live": web.Live(), "preview": web.Preview(),
+		"studio": web.Studio(), "admin": web.Admin(), "docs": web.Docs("A & B", []byte("<p>text</p>")), "live": web.Live(), "preview": web.Preview(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Contains(string(page.HTML), "{{") {

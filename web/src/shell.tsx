@@ -3,26 +3,12 @@ import { effect, signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { key, keyWanted, signIn, signOut, text as errorText } from "./api";
 import { Dialog, Icon, IconButton } from "./parts";
+import { applyScheme, schemes, storedScheme, type Scheme } from "./scheme";
 
-const schemes = ["auto", "light", "dark"] as const;
-type Scheme = (typeof schemes)[number];
 const scheme = signal<Scheme>(storedScheme());
 
-function storedScheme(): Scheme {
-  try {
-    return schemes.find((s) => s === localStorage.getItem("presswork.scheme")) ?? "auto";
-  } catch {
-    return "auto";
-  }
-}
-
 effect(() => {
-  document.documentElement.dataset["scheme"] = scheme.value;
-  try {
-    localStorage.setItem("presswork.scheme", scheme.value);
-  } catch {
-    // Without storage the choice is lost when the page closes.
-  }
+  applyScheme(scheme.value);
   dispatchEvent(new Event("resize"));
 });
 

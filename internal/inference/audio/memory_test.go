@@ -72,7 +72,7 @@ func TestARecordingIsInMemoryOnce(t *testing.T) {
 	// Other programs of the machine change its memory as well, but not in the same way each time.
 	var measured []int64
 
-	for range 3 {
+	for range 6 {
 		source := newLongWave(size << 20)
 		out := &measuring{t: t}
 

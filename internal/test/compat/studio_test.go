@@ -71,6 +71,32 @@ func TestTheOperatorsPageIsAccessible(t *testing.T) {
 	}
 }
 
+// TestTheGuideIsAccessible is the same for pages at /docs.
+func TestTheGuideIsAccessible(t *testing.T) {
+	axe, err := os.ReadFile(
+		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := e2e.Serve(t, nil)
+	v := browsertest.NewVisitor(t)
+	for _, size := range sizes {
+		for _, dark := range []bool{false, true} {
+			for _, path := range []string{
+				"/docs", "/docs/api/conversion", "/docs/tasks/a-chat-word-by-word", "/docs/troubleshooting", "/docs/markdown", "/docs/search?q=webhook",
+			} {
+				p := v.Open(c.Base+path, size[0], size[1], dark)
+				if path == "/docs/api/conversion" {
+					p.Press("#listJobs .try button")
+					p.See("#listJobs .trial")
+				}
+				inspect(t, p, string(axe), path, size, dark)
+			}
+		}
+	}
+}
+
 var sizes = [][2]int{{1440, 900}, {820, 1100}, {390, 844}}
 
 // inspect checks the shown page with axe.

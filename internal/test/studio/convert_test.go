@@ -61,6 +61,7 @@ func TestStudio(t *testing.T) {
 		"ASlowNetworkIsWaitedFor":           aSlowNetworkIsWaitedFor,
 		"TheServerGoesAndComesBack":         theServerGoesAndComesBack,
 		"TheDocumentationTriesRequests":     theDocumentationTriesRequests,
+		"TheDocumentationKeepsTheLanguage":  theDocumentationKeepsTheLanguage,
 		"TheAPIDoesWhatTheProgramSays":      theAPIDoesWhatTheProgramSays,
 		"AChatStreamsStopsAndTriesAgain":    aChatStreamsStopsAndTriesAgain,
 		"APageIsExported":                   aPageIsExported,

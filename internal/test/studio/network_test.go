@@ -77,13 +77,26 @@ func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
 
 func theDocumentationTriesRequests(t *testing.T, h *shared) {
 	c := h.client.For(t)
-	p := h.visitor.For(t).Open(c.Base+"/docs", 1280, 900, false)
-	p.Press("#operations-themes-listThemes button.opblock-summary-control")
-	p.Press("#operations-themes-listThemes button.execute")
+	p := h.visitor.For(t).Open(c.Base+"/docs/api/themes", 1280, 900, false)
+	p.Press("#listThemes .try button")
+	p.Press("#listThemes .trial .primary")
 	p.Until(
 		"the answer is shown",
-		`() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`,
+		`() => document.querySelector("#listThemes .answer")?.innerText.includes('"nord"')`,
 	)
+}
+
+func theDocumentationKeepsTheLanguage(t *testing.T, h *shared) {
+	c := h.client.For(t)
+	visitor := h.visitor.For(t)
+	const shown = `() => [...document.querySelectorAll(".sample:not([hidden])")].map(s => s.dataset.language)
+		.every((l, i, all) => all.length > 0 && l === "Python")`
+
+	p := visitor.Open(c.Base+"/docs", 1280, 900, false)
+	p.Press(`.segments button[data-language="Python"]`)
+	p.Until("every sample is in Python", shown)
+	p.Page.MustNavigate(c.Base + "/docs/api/themes")
+	p.Until("the next page is in Python", shown)
 }
 
 // theAPIDoesWhatTheProgramSays sends what the page gives to copy.

@@ -63,7 +63,7 @@ func takeScreenshots(t *testing.T) {
 		save(t, name, p.Picture())
 	}
 	p := v.Open(c.Base+"/docs", 1200, 800, false)
-	p.See("#operations-conversion-submitConversion")
+	p.See(".samples.tabbed")
 	save(t, "docs", p.Picture())
 
 	for n, title := range []string{"Annual report", "Invoice 7", "Minutes"} {

@@ -1,0 +1,1 @@
+var o=["auto","light","dark"],t="presswork.scheme";function c(){try{return o.find(e=>e===localStorage.getItem(t))??"auto"}catch{return"auto"}}function r(e){document.documentElement.dataset.scheme=e;try{localStorage.setItem(t,e)}catch{}}export{o as a,c as b,r as c};

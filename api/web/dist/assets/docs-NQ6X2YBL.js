@@ -1,1 +1,0 @@
-import{a as r}from"./chunk-LWAWU4DG.js";var t=SwaggerUIBundle({url:"/openapi.json",dom_id:"#api",deepLinking:!0,validatorUrl:null,docExpansion:"list",defaultModelsExpandDepth:0,displayRequestDuration:!0,tryItOutEnabled:!0,onComplete:()=>{let e=r();e&&t.preauthorizeApiKey("header",e)}});

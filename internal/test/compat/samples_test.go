@@ -1,0 +1,170 @@
+//go:build compat
+
+package compat
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/api/guide"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+// exampleID is the job in the examples of api/openapi.yaml.
+const exampleID = "01KAZ3W6V8Q9T2Y4N5R7M1C0XD"
+
+// modelsOfExamples are the models in the examples of api/openapi.yaml with the scripts that play them.
+var modelsOfExamples = []struct{ id, capability, script string }{
+	{"openai/gpt-oss-20b", "chat", "hello"},
+	{"llama-3.1-8b", "chat", "hello"},
+	{"qwen3", "completions", "hello"},
+	{"nomic-embed-text", "embeddings", "vector"},
+	{"bge-reranker", "rerank", "ranker"},
+	{"whisper-large-v3-turbo", "transcription", "ears"},
+	{"kokoro", "speech", "voice"},
+}
+
+// sampleWorld is a server with everything that the samples ask for.
+type sampleWorld struct {
+	client *e2e.Client
+	// site is a page to export. A page below slow is not answered before the test ends.
+	site, slow string
+}
+
+// TestEverySampleOfTheGuideRuns runs the samples at /docs as they are printed.
+func TestEverySampleOfTheGuideRuns(t *testing.T) {
+	t.Parallel()
+
+	description, err := os.ReadFile("../../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	samples, err := guide.Samples(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if len(samples) < 130 {
+		t.Fatalf("the guide has %d samples", len(samples))
+	}
+	w := newSampleWorld(t)
+
+	for _, s := range samples {
+		t.Run(s.Operation+" "+s.Language, func(t *testing.T) {
+			t.Parallel()
+			w.run(t, s)
+		})
+	}
+}
+
+func newSampleWorld(t *testing.T) sampleWorld {
+	t.Helper()
+	ended := make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-ended
+		}
+		io.WriteString(w, "<h1>A page</h1>")
+	}))
+	t.Cleanup(site.Close)
+	t.Cleanup(func() { close(ended) }) // first: the server waits for its handlers
+	_, model := inferencetest.Start(t)
+
+	var models strings.Builder
+	models.WriteString("models:\n")
+
+	for _, m := range modelsOfExamples {
+		fmt.Fprintf(&models, "  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %s}]}\n",
+			m.id, m.capability, model, m.script)
+	}
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG":     writeFile(t, "models.yaml", models.String()),
+		"API_KEY":              apiKey,
+		"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
+	})
+
+	return sampleWorld{c, site.URL + "/", site.URL + "/slow"}
+}
+
+// job submits a job and waits until it has the state that the operation needs.
+func (w sampleWorld) job(t *testing.T, c *e2e.Client, operation string) e2e.Accepted {
+	t.Helper()
+
+	if operation != "cancelJob" {
+		accepted := c.Submit(e2e.Submission{Content: "# Report"})
+		c.Completed(accepted.JobID)
+
+		return accepted
+	}
+	status, _, body := c.Do("POST", "/export-pdf", "application/json", []byte(fmt.Sprintf(`{"url":%q}`, w.slow)),
+		"Prefer", "respond-async")
+
+	var accepted e2e.Accepted
+	if err := json.Unmarshal(body, &accepted); err != nil || status != http.StatusAccepted {
+		t.Fatalf("the export answered %d %s (%v), want 202", status, body, err)
+	}
+
+	return accepted
+}
+
+// run runs a sample in a folder with the files that samples send.
+func (w sampleWorld) run(t *testing.T, s guide.Sample) {
+	t.Helper()
+	c := w.client.For(t)
+	tools, dir := os.Getenv("PRESSWORK_COMPAT"), t.TempDir()
+	text, env := s.Text, append(os.Environ(), "PRESSWORK_API_KEY="+apiKey, "PYTHONPATH="+tools+"/python")
+
+	if strings.Contains(text, exampleID) {
+		accepted := w.job(t, c, s.Operation)
+		_, token, _ := strings.Cut(accepted.EventsURL, "token=")
+		text = strings.ReplaceAll(text, exampleID, accepted.JobID)
+		env = append(env, "TOKEN="+token)
+	}
+	pdf := c.Download(c.Completed(c.Submit(e2e.Submission{Content: "# Part"}).JobID))
+
+	for name, data := range map[string][]byte{"first.pdf": pdf, "second.pdf": pdf, "meeting.wav": recording(3)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, command := runners[s.Language](tools, dir)
+	text = strings.NewReplacer(
+		"http://127.0.0.1:8000", c.Base,
+		"ws://127.0.0.1:8000", "ws"+strings.TrimPrefix(c.Base, "http"),
+		"https://example.com/", w.site,
+	).Replace(text)
+
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, env
+
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, text)
+	}
+
+	if strings.Contains(text, "result.") {
+		saved, err := filepath.Glob(filepath.Join(dir, "result.*"))
+		if err != nil || len(saved) != 1 {
+			t.Errorf("saved %v (%v), want one result", saved, err)
+		}
+
+		return
+	}
+
+	if len(out) == 0 && !strings.HasPrefix(s.Operation, "delete") {
+		t.Error("the sample prints nothing")
+	}
+}
