@@ -26,6 +26,7 @@ import (
 	"presswork/internal/markdown/ext/list"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/ext/reference"
+	"presswork/internal/markdown/ext/texcommand"
 	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/tree"
 )
@@ -56,6 +57,7 @@ func cellExtensions() []goldmark.Extender {
 		inlinemark.Extension{},
 		math.Extension{},
 		reference.Extension{Keys: referenceKeys, Count: countReference},
+		texcommand.Extension{Enabled: notGFM},
 		wikilink.Extension{Enabled: notGFM},
 	}
 }

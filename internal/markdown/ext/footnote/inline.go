@@ -14,15 +14,21 @@ import (
 // maxInlineNote is the longest inline note, in bytes.
 const maxInlineNote = 8 << 10
 
-// inlineNoteParser parses the inline notes of Pandoc: ^[A note with *emphasis*.]. The note becomes a
-// paragraph at the end of the document, so its content is parsed later.
+// inlineNoteParser parses the inline notes of Pandoc and LaTeX: ^[A note with *emphasis*.], \footnote{A note.}. The
+// note becomes a paragraph at the end of the document, so its content is parsed later.
 type inlineNoteParser struct{}
 
-func (inlineNoteParser) Trigger() []byte { return []byte{'^'} }
+func (inlineNoteParser) Trigger() []byte { return []byte{'^', '\\'} }
 
 func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
-	if len(line) < 2 || line[1] != '[' {
+	begin, brackets := "^[", "[]"
+
+	if line[0] == '\\' {
+		begin, brackets = `\footnote{`, "{}"
+	}
+
+	if !bytes.HasPrefix(line, []byte(begin)) {
 		return nil
 	}
 
@@ -33,16 +39,16 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	}
 	// (^[a-z]+) is a regular expression: it has one word and does not follow a word.
 	before := block.PrecendingCharacter()
-	alone := util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before)
+	alone := line[0] == '^' && (util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before))
 
 	root := parent
 	for root.Parent() != nil {
 		root = root.Parent()
 	}
 	at, position := block.Position()
-	block.Advance(len("^["))
+	block.Advance(len(begin))
 
-	content, end, ok := bracketed(block)
+	content, end, ok := bracketed(block, brackets)
 	if !ok {
 		n.unclosed = text.NewSegment(segment.Start, end)
 	}
@@ -74,10 +80,10 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	return link
 }
 
-// bracketed reads up to the bracket that closes the current one and advances the reader past it. It
+// bracketed reads up to the bracket that closes the current one, of a pair, and advances the reader past it. It
 // returns the lines before that bracket and the offset where it stopped. Escaped brackets and brackets
 // in code do not count. ok is false for an empty, unclosed or too long note.
-func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
+func bracketed(block text.Reader, brackets string) (lines []text.Segment, end int, ok bool) {
 	depth, size := 1, 0
 
 	for {
@@ -97,9 +103,9 @@ func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
 				} else {
 					i += run - 1
 				}
-			case '[':
+			case brackets[0]:
 				depth++
-			case ']':
+			case brackets[1]:
 				if depth--; depth > 0 {
 					break
 				}

@@ -1,0 +1,145 @@
+// Package texcommand reads the commands of LaTeX that shape text: \textbf{…}, \emph{…}, \newline and a few others.
+package texcommand
+
+import (
+	"regexp"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
+)
+
+// Extension adds the commands.
+type Extension struct {
+	// Enabled reports whether the document may have commands.
+	Enabled func(parser.Context) bool
+}
+
+// Extend implements goldmark.Extender. Braces that have a meaning of their own, such as attributes, come first.
+func (e Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(parser.WithInlineParsers(
+		util.Prioritized(commandParser{e.Enabled}, 490),
+		util.Prioritized(braceParser{}, 1000),
+	))
+}
+
+var (
+	shape = regexp.MustCompile(`^\\(textbf|textit|texttt|emph)\{`)
+	// single matches a command without text. Its group is the name.
+	single = regexp.MustCompile(`^\\(?:(newline|noindent)\b(?:\{\})?[ \t]*|(LaTeX|TeX)\b(?:\{\})?)`)
+)
+
+// bracesKey is the key of the *braces of the current block in a parser.Context.
+var bracesKey = parser.NewContextKey()
+
+// braces are the open braces of a block. An element is true if a command has opened the brace.
+type braces struct {
+	block ast.Node
+	open  []bool
+}
+
+func bracesOf(block ast.Node, pc parser.Context) *braces {
+	known, _ := pc.Get(bracesKey).(*braces)
+	if known == nil || known.block != block {
+		known = &braces{block: block}
+		pc.Set(bracesKey, known)
+	}
+
+	return known
+}
+
+// commandParser parses the commands. Those with braces become delimiters, which goldmark matches later: the text
+// between them can be Markdown.
+type commandParser struct {
+	enabled func(parser.Context) bool
+}
+
+func (commandParser) Trigger() []byte { return []byte{'\\'} }
+
+func (p commandParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+
+	if m := shape.FindSubmatch(line); m != nil && p.enabled(pc) {
+		b := bracesOf(parent, pc)
+		b.open = append(b.open, true)
+
+		return push('{', string(m[1]), segment.WithStop(segment.Start+len(m[0])), block, pc)
+	}
+
+	m := single.FindSubmatch(line)
+	if m == nil || !p.enabled(pc) {
+		return nil
+	}
+	block.Advance(len(m[0]))
+
+	if name := m[2]; name != nil {
+		return ast.NewTextSegment(text.NewSegment(segment.Start+1, segment.Start+1+len(name)))
+	}
+	n := ast.NewTextSegment(text.NewSegment(segment.Start, segment.Start))
+	n.SetHardLineBreak(string(m[1]) == "newline")
+
+	return n
+}
+
+// braceParser parses the other braces.
+type braceParser struct{}
+
+func (braceParser) Trigger() []byte { return []byte{'{', '}'} }
+
+func (braceParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+
+	b := bracesOf(parent, pc)
+	if len(b.open) == 0 {
+		return nil // no command has been opened
+	}
+
+	if line[0] == '{' {
+		b.open = append(b.open, false)
+		return nil
+	}
+	last := len(b.open) - 1
+	isCommand := b.open[last]
+	b.open = b.open[:last]
+
+	if !isCommand {
+		return nil
+	}
+
+	return push('}', "", segment.WithStop(segment.Start+1), block, pc)
+}
+
+// push adds a delimiter of one character, although the text of a command is longer: goldmark compares the lengths
+// of two delimiters.
+func push(char byte, name string, segment text.Segment, block text.Reader, pc parser.Context) ast.Node {
+	d := parser.NewDelimiter(char == '{', char == '}', 1, char, processor{name})
+	d.Segment = segment
+	block.Advance(segment.Len())
+	pc.PushDelimiter(d)
+
+	return d
+}
+
+// processor matches a command with its closing brace.
+type processor struct{ name string }
+
+func (processor) IsDelimiter(c byte) bool { return c == '{' || c == '}' }
+
+func (processor) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	return opener.Char == '{' && closer.Char == '}'
+}
+
+func (p processor) OnMatch(int) ast.Node {
+	switch p.name {
+	case "textbf":
+		return ast.NewEmphasis(2)
+	case "texttt":
+		return &tree.Element{Tag: "code"}
+	}
+
+	return ast.NewEmphasis(1)
+}
