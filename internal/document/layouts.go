@@ -32,9 +32,14 @@ func onPages(output presswork.Output) bool {
 // a field of its own.
 func (c *Converter) layoutOptions(d Document, matter *metadata.FrontMatter) presswork.Options {
 	as := cmp.Or(d.Options.As, matter.Options.As)
-	if as == asAuto {
+
+	switch {
+	case as == asAuto:
 		as = layoutFor(d, matter.Fields)
 		d.Options.As, matter.Options.As = as, as
+	case as == "" && layout.ByFields(matter.Fields) == layout.Recipe: // the recipe is in the front matter
+		as = layout.Recipe
+		matter.Options.As = as
 	}
 
 	if title := layout.Of(as).Title(matter.Fields); title != "" {

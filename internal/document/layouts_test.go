@@ -171,6 +171,28 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 		})
 	}
 
+	t.Run("recipe without the option", func(t *testing.T) {
+		t.Parallel()
+		content := "---\ntitle: Bread\ningredients: [\"3 bananas\"]\ndirections: [Mash., Bake.]\n---\nFrom Angie's mom\n"
+
+		body := bodyOf(compose(t, document.Document{Content: []byte(content)}).Page.HTML)
+		for _, want := range []string{`<body class="recipe">`, "<li>3 bananas</li>", "<li>Bake.</li>", "From Angie"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("no %s in %s", want, body)
+			}
+		}
+
+		plain := strings.Replace(content, "---", "---\nas: document", 1)
+		if body := bodyOf(
+			compose(t, document.Document{Content: []byte(plain)}).Page.HTML,
+		); strings.Contains(
+			body,
+			"bananas",
+		) {
+			t.Errorf("as: document prints %s", body)
+		}
+	})
+
 	html := compose(t, document.Document{
 		Content: []byte(
 			"# Release notes\n\n- Fixed a bug.\n- Added `--flag`.\n",
