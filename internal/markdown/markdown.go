@@ -175,6 +175,10 @@ func (p *parserState) chooseLanguage(root ast.Node) {
 // takeStructure replaces the nodes that stand for slides, page breaks, lists, figures, formulas and
 // citations. It makes raw HTML safe to render.
 func (p *parserState) takeStructure(root ast.Node) {
+	if p.dialect != GFM {
+		dropSlideSettings(root, p.src, p.options.Slides)
+	}
+
 	if p.options.Slides {
 		p.out.Slides = cutSlides(root, p.src, &p.embeds)
 	}

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ var (
 	// noteMark begins the speaker notes in the syntax of reveal.js.
 	noteMark  = regexp.MustCompile(`(?i)^notes?:\s*`)
 	className = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
+	// setting matches a line of the front matter of a slide, slot the name of a part of its layout.
+	setting = regexp.MustCompile(`^[A-Za-z][\w-]*:(?:\s|$)`)
+	slot    = regexp.MustCompile(`^::[a-z][a-z-]*::$`)
 )
 
 // directives lists the directives of Marp (https://github.com/marp-team/marp-core).
@@ -74,7 +78,7 @@ func cutSlides(root ast.Node, src []byte, embeds *tree.Embeds) []Slide {
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
 			root.InsertBefore(root, n, c.newMark())
 			c.next()
-		case c.takeComments(n):
+		case c.takeComments(n) || n.Kind() == ast.KindParagraph && slot.Match(bytes.TrimSpace(tree.BlockText(n, src, 0))):
 			root.RemoveChild(root, n)
 		case c.inNotes || n.Kind() == ast.KindParagraph && noteMark.MatchString(tree.VisibleText(n, src)):
 			c.inNotes = true
@@ -86,6 +90,44 @@ func cutSlides(root ast.Node, src []byte, embeds *tree.Embeds) []Slide {
 	c.next()
 
 	return c.slides
+}
+
+// dropSlideSettings removes the front matter of single slides, as of Slidev (https://sli.dev/guide/syntax). Between
+// two rules it is parsed as a heading. In a document that is not slides, such a heading is only removed if it has a
+// layout.
+func dropSlideSettings(root ast.Node, src []byte, slides bool) {
+	for n := root.FirstChild(); n != nil; {
+		following := n.NextSibling()
+		heading, ok := n.(*ast.Heading)
+		rule := n.PreviousSibling()
+
+		if ok && heading.Level == 2 && rule != nil && rule.Kind() == ast.KindThematicBreak &&
+			isSlideSettings(heading, src, slides) {
+			root.RemoveChild(root, n)
+		}
+		n = following
+	}
+}
+
+// isSlideSettings reports whether a heading is front matter: it begins on the line below a rule, and all its lines
+// are settings.
+func isSlideSettings(heading *ast.Heading, src []byte, slides bool) bool {
+	lines := heading.Lines()
+	if lines.Len() == 0 || !bytes.HasSuffix(src[:lines.At(0).Start], []byte("---\n")) {
+		return false
+	}
+
+	for i := range lines.Len() {
+		segment := lines.At(i)
+		line := segment.Value(src)
+
+		if !setting.Match(line) {
+			return false
+		}
+		slides = slides || bytes.HasPrefix(line, []byte("layout:"))
+	}
+
+	return slides
 }
 
 // newMark returns the node for slideMark.
