@@ -19,6 +19,7 @@ import (
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/codeblock"
+	"presswork/internal/markdown/ext/component"
 	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/reference"
@@ -194,6 +195,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 			placeComponents(root, p.src, &p.warnings)
 		}
 	}
+	component.JoinParagraphs(root, p.src)
 	dropComments(root, &p.warnings)
 
 	if p.dialect != GFM && bytes.Contains(p.src, []byte("# (")) {
@@ -209,6 +211,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 	}
 	p.placeBlocks(root)
 	formula.Place(root, p.src)
+	formula.PlaceInHTML(root, p.src)
 
 	if p.hasReferences {
 		formula.PlaceReferences(root)

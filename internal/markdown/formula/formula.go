@@ -135,7 +135,9 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 
 		switch n := n.(type) {
 		case *math.Formula:
-			r.embed(&n.Embed, r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n]))
+			markup := r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n])
+			r.embed(&n.Embed, markup)
+			n.Plain = textOf(markup)
 		case *math.Block:
 			r.embed(&n.Embed, r.render(limited, n.Source, n.Offset, "div", true, o.Equations[n]))
 		}
@@ -150,6 +152,22 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 	}
 
 	return r.Result, nil
+}
+
+var (
+	space = regexp.MustCompile(`<mspace\b[^>]*></mspace>`)
+	// flat matches the tags of MathML whose content is on a line.
+	flat = regexp.MustCompile(`</?(?:span|math|mrow|mi|mn|mo|mtext)\b[^>]*>|` + Mark)
+)
+
+// textOf returns the text of a formula if it has nothing above or below its line, else "".
+func textOf(markup string) string {
+	text := flat.ReplaceAllString(space.ReplaceAllString(markup, " "), "")
+	if strings.Contains(text, "<") {
+		return ""
+	}
+
+	return strings.TrimSpace(html.UnescapeString(text))
 }
 
 // embed keeps the markup of a formula, unless it is empty, and sets its number. Markup with places for numbers waits

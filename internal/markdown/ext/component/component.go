@@ -41,8 +41,32 @@ type htmlParser struct {
 
 // markdownWithin matches the tag of an element with the attribute markdown.
 var markdownWithin = regexp.MustCompile(
-	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
+	`^ {0,3}<[a-zA-Z][a-zA-Z0-9]*\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
+
+// lineWithin matches such a tag of an element whose content is one line of text.
+var lineWithin = lazyregexp.New(`(?i)^\s*<(?:p|h[1-6]|summary)\s`)
+
+// JoinParagraphs makes the Markdown within elements of text, such as <p markdown="1">, their text: paragraphs must
+// not be in paragraphs.
+func JoinParagraphs(root ast.Node, src []byte) {
+	if !bytes.Contains(src, []byte("markdown")) {
+		return
+	}
+
+	tree.EachBlock(root, func(n ast.Node) {
+		before := n.PreviousSibling()
+		if n.Kind() != ast.KindParagraph || before == nil {
+			return
+		}
+
+		if tag := tagOf(before, src); markdownWithin.Match(tag) && lineWithin().Match(tag) {
+			text := ast.NewTextBlock()
+			tree.MoveChildren(n, text)
+			tree.Replace(n, text)
+		}
+	})
+}
 
 // lonePicture matches a line that is only a picture.
 var lonePicture = regexp.MustCompile(`^\s*<img\s[^<>]*>\s*$`)

@@ -4,6 +4,7 @@ package math
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 	"unicode"
@@ -27,6 +28,8 @@ type Formula struct {
 	Offset int
 	// Embed is the number of its HTML in tree.Embeds, 0 if it could not be typeset.
 	Embed int
+	// Plain is the typeset formula as plain text, "" if its parts do not follow one another on a line.
+	Plain string
 }
 
 // Kind implements ast.Node.
@@ -38,8 +41,8 @@ func (n *Formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, n
 // IsDisplay returns Display, for packages that know formulas by an interface.
 func (n *Formula) IsDisplay() bool { return n.Display }
 
-// PlainText returns the LaTeX.
-func (n *Formula) PlainText() string { return string(n.Source) }
+// PlainText returns the text of the formula, before it is typeset the LaTeX.
+func (n *Formula) PlainText() string { return cmp.Or(n.Plain, string(n.Source)) }
 
 // dollarKey is the key of the *dollars of the current block in a parser.Context.
 var dollarKey = parser.NewContextKey()

@@ -1,0 +1,103 @@
+package formula
+
+import (
+	"bytes"
+	"html"
+	"slices"
+
+	"github.com/yuin/goldmark/ast"
+	xhtml "golang.org/x/net/html"
+
+	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/tree"
+)
+
+// dollars matches formulas in the text of HTML, by the rules for dollars in Markdown. Its groups are the LaTeX of a
+// display formula and of another.
+var dollars = lazyregexp.New(`\$\$([^$]+)\$\$|\$([^\s$](?:[^$\n]*[^\s$\\])?)\$(?:[^0-9$]|$)`)
+
+// PlaceInHTML reads the formulas in blocks of raw HTML, where Markdown is not parsed. Code and the like have none.
+func PlaceInHTML(root ast.Node, src []byte) {
+	if !bytes.Contains(src, []byte("$")) {
+		return
+	}
+
+	tree.EachBlock(root, func(n ast.Node) {
+		var raw []byte
+		var offset int
+
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			raw, offset = tree.BlockText(n, src, 0), n.Pos()
+			if n.HasClosure() {
+				raw = append(raw, n.ClosureLine.Value(src)...)
+			}
+		case *tree.RawBlock:
+			raw, offset = n.HTML, n.Pos()
+		}
+
+		if !dollars().Match(raw) {
+			return
+		}
+
+		if with := splitAtFormulas(raw, offset); with != nil {
+			tree.Replace(n, with)
+		}
+	})
+}
+
+// splitAtFormulas returns raw HTML as a block of formulas and what is between them, nil without formulas.
+func splitAtFormulas(raw []byte, offset int) ast.Node {
+	block := ast.NewTextBlock()
+	from, at, verbatim := 0, 0, 0
+	add := func(to int) {
+		s := ast.NewString(raw[from:to])
+		s.SetCode(true)
+		block.AppendChild(block, s)
+	}
+
+	for z := xhtml.NewTokenizer(bytes.NewReader(raw)); ; {
+		kind := z.Next()
+		token := z.Raw()
+
+		switch kind {
+		case xhtml.ErrorToken:
+			if from == 0 {
+				return nil
+			}
+			add(len(raw))
+
+			return block
+		case xhtml.StartTagToken, xhtml.EndTagToken:
+			if name, _ := z.TagName(); isVerbatim(string(name)) {
+				verbatim += map[xhtml.TokenType]int{xhtml.StartTagToken: 1, xhtml.EndTagToken: -1}[kind]
+			}
+		case xhtml.TextToken:
+			if verbatim > 0 {
+				break
+			}
+
+			for _, m := range dollars().FindAllSubmatchIndex(token, -1) {
+				group := 2
+				if m[group] < 0 {
+					group = 4
+				}
+				add(at + m[0])
+				block.AppendChild(block, &math.Formula{
+					Source:  []byte(html.UnescapeString(string(token[m[group]:m[group+1]]))),
+					Display: group == 2,
+					Offset:  offset,
+				})
+				from = at + m[group+1] + map[int]int{2: 2, 4: 1}[group]
+			}
+		}
+		at += len(token)
+	}
+}
+
+// isVerbatim reports whether a dollar in an element is only a dollar.
+func isVerbatim(element string) bool {
+	names := []string{"code", "kbd", "math", "pre", "samp", "script", "style", "svg", "textarea", "tt"}
+	return slices.Contains(names, element)
+}
