@@ -103,6 +103,13 @@ func conformants(t *testing.T) (all []conformant) {
 			claim{level: "2u", ua: true},
 		},
 	)
+
+	for name, d := range laidOut(t) {
+		c := claim{level: "2u", ua: true}
+		o := options(c)
+		d.Options.PDFA, d.Options.PDFUA = o.PDFA, o.PDFUA
+		all = append(all, conformant{name, "the layouts, and a notebook", d, c})
+	}
 	untagged := options(claim{level: "2b"})
 	untagged.Tagged = new(false)
 
