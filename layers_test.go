@@ -90,6 +90,7 @@ var layers = [][]string{
 		"internal/keyfile",
 		"internal/local/runlog",
 		"internal/local/livepage",
+		"internal/client/webhooks",
 		"internal/local/bookfolder",
 	},
 	{

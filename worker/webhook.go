@@ -34,7 +34,8 @@ const (
 type WebhookOptions struct {
 	// Policy decides which addresses a webhook may have. Mandatory.
 	Policy *guard.Policy
-	// Secret is whsec_ and the signing key, 24 to 64 bytes, in base64. Mandatory.
+	// Secret is whsec_ and the signing key, 24 to 64 bytes, in base64. A comma list signs with each key, so that
+	// receivers can change to a new one. Mandatory.
 	Secret string
 	// Version is the program's, for the User-Agent. Default "dev".
 	Version string
@@ -47,7 +48,7 @@ type WebhookOptions struct {
 // Webhooks delivers webhooks by the Standard Webhooks specification (standardwebhooks.com, version 1).
 type Webhooks struct {
 	policy    *guard.Policy
-	key       []byte
+	keys      [][]byte
 	userAgent string
 	client    *http.Client
 	attempts  *prometheus.CounterVec
@@ -56,9 +57,14 @@ type Webhooks struct {
 
 // NewWebhooks returns Webhooks. Errors: the secret is invalid.
 func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
-	key, err := decodeSecret(o.Secret)
-	if err != nil {
-		return nil, err
+	var keys [][]byte
+
+	for secret := range strings.SplitSeq(o.Secret, ",") {
+		key, err := decodeSecret(strings.TrimSpace(secret))
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
 	}
 
 	if o.Version == "" {
@@ -71,7 +77,7 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 
 	h := &Webhooks{
 		policy:    o.Policy,
-		key:       key,
+		keys:      keys,
 		userAgent: "Presswork/" + o.Version,
 		client:    o.Policy.Client(guard.ClientOptions{Timeout: webhookTimeout}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -183,10 +189,15 @@ func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) (stri
 	return "refused", err
 }
 
-// sign returns the signature header: HMAC-SHA256 over id.timestamp.body.
+// sign returns the signature header: for each key HMAC-SHA256 over id.timestamp.body.
 func (h *Webhooks) sign(id, timestamp, body string) string {
-	mac := hmac.New(sha256.New, h.key)
-	mac.Write([]byte(id + "." + timestamp + "." + body))
+	signatures := make([]string, 0, len(h.keys))
 
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	for _, key := range h.keys {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(id + "." + timestamp + "." + body))
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+
+	return strings.Join(signatures, " ")
 }

@@ -100,6 +100,44 @@ func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {
 	}
 }
 
+func TestAWebhookIsSignedWithTheNewAndTheOldSecret(t *testing.T) {
+	t.Parallel()
+	const older = "whsec_plJ3nmyCDGBKInavdOK15jslx0Ry4k1u"
+	signed := make(chan error, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+
+		for _, secret := range []string{webhookSecret, older} {
+			verifier, err := standardwebhooks.NewWebhook(secret)
+			if err == nil {
+				err = verifier.Verify(body, r.Header)
+			}
+			signed <- err
+		}
+	}))
+	t.Cleanup(server.Close)
+
+	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	h, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: webhookSecret + ", " + older})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := h.Deliver(t.Context(), message(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, secret := range []string{"new", "old"} {
+		if err := <-signed; err != nil {
+			t.Errorf("the signature with the %s secret: %v", secret, err)
+		}
+	}
+}
+
 func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int64

@@ -38,13 +38,39 @@ func newRootCommand(p *program) *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetVersionTemplate("presswork {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServeCommand(p), newAPICommand(p), newWorkerCommand(p), newMD2PDFCommand(p), newNewCommand(p),
-		newThemeCommand(p), newThemePreviewCommand(p), newAnalyzeCommand(p), newExportCommand(p), newPDFCommand(p),
+	root.AddCommand(
+		newServeCommand(p),
+		newAPICommand(p),
+		newWorkerCommand(p),
+		newMD2PDFCommand(p),
+		newNewCommand(p),
+		newThemeCommand(p),
+		newThemePreviewCommand(p),
+		newAnalyzeCommand(p),
+		newExportCommand(p),
+		newPDFCommand(p),
 		newModelsCommand(p),
-		newChatCommand(p), newTranscribeCommand(p), newSearchCommand(p), newFetchCommand(p), newRunPythonCommand(p),
-		newCacheCommand(p), newWarmupCommand(p), newTelemetryCommand(p), newInfoCommand(p), newTopCommand(p),
-		newKeysCommand(p), newConfigCommand(p), newHealthCommand(p), newBackupCommand(p), newRestoreCommand(p),
-		newVersionCommand(p), newManCommand(p))
+		newChatCommand(p),
+		newTranscribeCommand(p),
+		newSearchCommand(p),
+		newFetchCommand(p),
+		newRunPythonCommand(p),
+		newCacheCommand(p),
+		newWarmupCommand(p),
+		newTelemetryCommand(p),
+		newInfoCommand(p),
+		newTopCommand(p),
+		newKeysCommand(
+			p,
+		),
+		newWebhookCommand(p),
+		newConfigCommand(p),
+		newHealthCommand(p),
+		newBackupCommand(p),
+		newRestoreCommand(p),
+		newVersionCommand(p),
+		newManCommand(p),
+	)
 	root.InitDefaultCompletionCmd()
 
 	for _, cmd := range root.Commands() {

@@ -236,8 +236,8 @@ func (c *Config) requestSettings() []setting {
 			name:   "WEBHOOK_SECRET",
 			field:  &c.WebhookSecret,
 			secret: true,
-			help: "Signs webhooks (whsec_…). Unset: created at first start and kept in Redis; set it so that receivers " +
-				"can verify.",
+			help: "Signs webhooks (whsec_…); a comma list of a new and an old secret signs with both. Unset: created at " +
+				"first start and kept in Redis; set it so that receivers can verify.",
 		},
 	}
 }

@@ -46,8 +46,8 @@ func programs(t *testing.T) (list []program) {
 			list = append(list, p)
 		}
 	}
-	if len(list) != 24 {
-		t.Fatalf("docs/rest.md has %d programs, and 24 are promised", len(list))
+	if len(list) != 28 {
+		t.Fatalf("docs/rest.md has %d programs, want 28", len(list))
 	}
 	return list
 }
@@ -90,6 +90,9 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 	)
 
 	for _, p := range programs(t) {
+		if p.task == webhookTask {
+			continue // see TestReceiversOfTheDocumentationCheckSignatures
+		}
 		t.Run(p.task+" "+p.language, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
