@@ -13,34 +13,28 @@ import (
 func TestFailingUpstreamIsAvoidedUntilItHasCooled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bad, good := &engine{run: fails(503)}, &engine{}
-		g := setup(
-			map[string]*engine{"bad": bad, "good": good},
-			func(m *inference.Model) { m.Upstreams[1].Priority = 1 },
-		)
+		bad, good := &engine{run: failWith(503)}, &engine{}
+		g := newGateway(map[string]*engine{"bad": bad, "good": good}, preferFirst)
 
-		result, err := run(t.Context(), g)
+		result, err := complete(t.Context(), g)
 		if err != nil || result.Upstream != "good" || result.Attempts != 2 {
-			t.Fatalf("%+v, %v", result, err)
+			t.Fatalf("got %+v, %v; want an answer of good after 2 attempts", result, err)
 		}
 
-		s := g.Explain(
-			&inference.Model{
-				Upstreams: []inference.Upstream{{Name: "bad", BaseURL: "http://bad", Model: "m", Weight: 1}},
-			},
-		)
-		if s[0].LastError != "failed" || s[0].CoolingUntil.IsZero() {
-			t.Errorf("explained as %+v", s[0])
+		s := upstreamStatus(g, "bad")
+		if s.LastError != "failed" || s.CoolingUntil.IsZero() {
+			t.Errorf("the status of the failed upstream is %+v; want the last error \"failed\" and a cooldown", s)
 		}
 
-		if result, err = run(t.Context(), g); err != nil || bad.calls.Load() != 1 {
-			t.Errorf("called again while it cooled: %v", err)
+		if result, err = complete(t.Context(), g); err != nil || bad.calls.Load() != 1 {
+			t.Errorf("the cooling upstream was called %d times, want 1: %v", bad.calls.Load(), err)
 		}
-		time.Sleep(31 * time.Second)
+		time.Sleep(31 * time.Second) // longer than the default cooldown of 30 s
 
 		bad.run = nil
-		if result, err = run(t.Context(), g); err != nil || result.Upstream != "bad" {
-			t.Errorf("not called after it had cooled: %+v, %v", result, err)
+
+		if result, err = complete(t.Context(), g); err != nil || result.Upstream != "bad" {
+			t.Errorf("after the cooldown: got %+v, %v; want an answer of bad", result, err)
 		}
 	})
 }
@@ -48,12 +42,16 @@ func TestFailingUpstreamIsAvoidedUntilItHasCooled(t *testing.T) {
 func TestRetryUsesAnotherUpstreamWithoutCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := setup(map[string]*engine{"bad": {run: fails(503)}, "good": {}}, func(m *inference.Model) {
+		g := newGateway(map[string]*engine{"bad": {run: failWith(503)}, "good": {}}, func(m *inference.Model) {
 			m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 1
 		})
 		for range 3 {
-			if result, err := run(t.Context(), g); err != nil || result.Upstream != "good" || result.Attempts != 2 {
-				t.Errorf("%+v, %v", result, err)
+			if result, err := complete(
+				t.Context(),
+				g,
+			); err != nil || result.Upstream != "good" ||
+				result.Attempts != 2 {
+				t.Errorf("got %+v, %v; want an answer of good after 2 attempts", result, err)
 			}
 			time.Sleep(time.Second)
 		}
@@ -63,15 +61,16 @@ func TestRetryUsesAnotherUpstreamWithoutCooldown(t *testing.T) {
 func TestOnlyUpstreamIsCalledAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		only := &engine{run: fails(502)}
+		only := &engine{run: failWith(502)}
 
-		g := setup(map[string]*engine{"only": only}, nil)
-		if result, err := run(t.Context(), g); err == nil || result.Attempts != 2 || err.Status != 502 {
-			t.Errorf("%+v, %v", result, err)
+		g := newGateway(map[string]*engine{"only": only}, nil)
+		if result, err := complete(t.Context(), g); err == nil || result.Attempts != 2 || err.Status != 502 {
+			t.Errorf("got %+v, %v; want status 502 after 2 attempts", result, err)
 		}
 
 		only.run = nil
-		if _, err := run(t.Context(), g); err != nil {
+
+		if _, err := complete(t.Context(), g); err != nil {
 			t.Errorf("the only upstream was not called while it cooled: %v", err)
 		}
 	})
@@ -79,75 +78,72 @@ func TestOnlyUpstreamIsCalledAgain(t *testing.T) {
 
 func TestFailuresOfTheRequestAreNotRetried(t *testing.T) {
 	t.Parallel()
+	cutAfterToken := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		return errors.Join(
+			emit(&inference.Delta{Content: "Hel"}),
+			inference.Errorf(502, inference.UpstreamError, "cut"),
+		)
+	}
 
 	for name, bad := range map[string]*engine{
-		"the request": {run: fails(400)},
-		"after the first token": {run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-			return errors.Join(emit(&inference.Delta{Content: "Hel"}), inference.Errorf(502, inference.UpstreamError, "cut"))
-		}},
+		"an invalid request":    {run: failWith(400)},
+		"after the first token": {run: cutAfterToken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := setup(map[string]*engine{"a": bad, "b": bad}, nil)
-			if result, err := run(t.Context(), g); err == nil || result.Attempts != 1 {
-				t.Errorf("%+v, %v", result, err)
+			g := newGateway(map[string]*engine{"a": bad, "b": bad}, nil)
+			if result, err := complete(t.Context(), g); err == nil || result.Attempts != 1 {
+				t.Errorf("got %+v, %v; want an error after 1 attempt", result, err)
 			}
 		})
 	}
+
+	// An error of emit is the caller's. It must not count against the upstream.
 	refused := inference.Errorf(503, inference.UpstreamError, "the client has disconnected")
 	e := &engine{}
-	g := setup(map[string]*engine{"a": e}, nil)
+	g := newGateway(map[string]*engine{"a": e}, nil)
 
-	_, err := g.Complete(t.Context(), request(), func(*inference.Chunk) error { return refused })
+	_, err := g.Complete(t.Context(), chatRequest(), func(*inference.Chunk) error { return refused })
 	if !errors.Is(err, refused) || e.calls.Load() != 1 {
-		t.Errorf("got %v after %d calls", err, e.calls.Load())
+		t.Errorf("got %v after %d calls; want %v after 1 call", err, e.calls.Load(), refused)
 	}
 
-	s := g.Explain(
-		&inference.Model{Upstreams: []inference.Upstream{{Name: "a", BaseURL: "http://a", Model: "m", Weight: 1}}},
-	)
-	if !s[0].CoolingUntil.IsZero() {
+	if !upstreamStatus(g, "a").CoolingUntil.IsZero() {
 		t.Error("the upstream cools after an error of the caller")
 	}
 }
 
-func TestFailedCallsAreCountedSeparately(t *testing.T) {
+func TestUsageOfFailedCallsIsCountedSeparately(t *testing.T) {
 	t.Parallel()
 	// The reasoning is hidden, so nothing was emitted when the call fails.
 	cut := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		usage := &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)}
+
 		return errors.Join(
-			emit(
-				&inference.Delta{
-					Reasoning: "Hm.",
-					Usage:     &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)},
-				},
-			),
+			emit(&inference.Delta{Reasoning: "Hm.", Usage: usage}),
 			inference.Errorf(502, inference.UpstreamError, "cut"),
 		)
 	}
 	for name, test := range map[string]struct {
 		second        *engine
-		total, failed int
+		total, failed int // tokens of the answer, and of the failed calls
 	}{
 		"the second answers": {&engine{}, 4, 503},
 		"the second fails":   {&engine{run: cut}, 0, 1006},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := setup(
-				map[string]*engine{"a": {run: cut}, "b": test.second},
-				func(m *inference.Model) { m.Upstreams[1].Priority = 1 },
-			)
-			r := request()
+			g := newGateway(map[string]*engine{"a": {run: cut}, "b": test.second}, preferFirst)
+			r := chatRequest()
 			r.Admitted, r.ReasoningFormat = true, inference.Hidden
 
-			result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+			result, err := g.Complete(t.Context(), r, discard)
 			if (err != nil) != (test.total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != test.total ||
 				result.Usage.ReasoningTokens != nil {
-				t.Errorf("%+v, %v", result, err)
+				t.Errorf("got %+v, %v; want %d tokens after 2 attempts", result, err, test.total)
 			}
 
 			if f := result.Failed; f.TotalTokens != test.failed || f.EstimatedTokens != 0 || f.ReasoningTokens == nil {
-				t.Errorf("failed calls used %+v", f)
+				t.Errorf("failed calls used %+v, want %d tokens", f, test.failed)
 			}
 		})
 	}

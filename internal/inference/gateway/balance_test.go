@@ -17,13 +17,13 @@ func TestRequestsFollowWeights(t *testing.T) {
 	t.Parallel()
 	a, b := &engine{}, &engine{}
 
-	g := setup(map[string]*engine{"a": a, "b": b}, func(m *inference.Model) { m.Upstreams[0].Weight = 3 })
+	g := newGateway(map[string]*engine{"a": a, "b": b}, func(m *inference.Model) { m.Upstreams[0].Weight = 3 })
 	for range 2000 {
-		run(t.Context(), g)
+		complete(t.Context(), g)
 	}
 
 	if n := a.calls.Load(); n < 1350 || n > 1650 {
-		t.Errorf("a got %d of 2000, want about 1500", n)
+		t.Errorf("a got %d of 2000 requests, want about 1500", n)
 	}
 }
 
@@ -38,18 +38,18 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 			defer active.Add(-1)
 			time.Sleep(time.Second)
 
-			return hello(ctx, r, emit)
+			return answerHello(ctx, r, emit)
 		}}
-		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 2 })
+		g := newGateway(map[string]*engine{"a": e}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 2 })
 		var mu sync.Mutex
 		var order []int
 
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
-				r := request()
+				r := chatRequest()
 				r.Accepted = time.Now()
-				result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+				result, err := g.Complete(t.Context(), r, discard)
 				mu.Lock()
 				defer mu.Unlock()
 
@@ -63,7 +63,7 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 		// A cancelled request takes no slot.
 		ctx, cancel := context.WithCancel(t.Context())
 		wg.Go(func() {
-			if _, err := run(ctx, g); err == nil || err.Status != 499 {
+			if _, err := complete(ctx, g); err == nil || err.Status != 499 {
 				t.Errorf("cancelled, but got %v", err)
 			}
 		})
@@ -80,33 +80,33 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 func TestOwnersTakeTurnsAtFullUpstream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			time.Sleep(time.Second)
-			return hello(ctx, r, emit)
-		}}
-		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 1 })
+		g := newGateway(
+			map[string]*engine{"a": {run: answerAfter(time.Second)}},
+			func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 1 },
+		)
 		var mu sync.Mutex
 		var order []string
 
 		var wg sync.WaitGroup
-		for _, who := range []string{"a", "a", "a", "a", "b", "b", "c", "flex", "urgent"} {
+		for _, owner := range []string{"a", "a", "a", "a", "b", "b", "c", "flex", "urgent"} {
 			wg.Go(func() {
-				r := request()
+				r := chatRequest()
 
-				r.Owner, r.ServiceTier = who, map[string]string{"flex": "flex", "urgent": "performance"}[who]
-				if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil {
+				r.Owner, r.ServiceTier = owner, map[string]string{"flex": "flex", "urgent": "performance"}[owner]
+				if _, err := g.Complete(t.Context(), r, discard); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				order = append(order, who)
+				order = append(order, owner)
 			})
 			synctest.Wait()
 		}
 		wg.Wait()
 		// The first request gets its slot before any other waits.
-		if got := strings.Join(order, " "); got != "a urgent a b c a b a flex" {
-			t.Errorf("served in the order %s", got)
+		want := "a urgent a b c a b a flex"
+		if got := strings.Join(order, " "); got != want {
+			t.Errorf("served in the order %s, want %s", got, want)
 		}
 	})
 }
@@ -114,24 +114,21 @@ func TestOwnersTakeTurnsAtFullUpstream(t *testing.T) {
 func TestCooledUpstreamServesWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			time.Sleep(5 * time.Minute)
-			return hello(ctx, r, emit)
-		}}
-		begun := time.Now()
+		busy := &engine{run: answerAfter(5 * time.Minute)}
+		began := time.Now()
 		failing := &engine{}
 		failing.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 			if failing.calls.Load() == 1 {
-				return fails(503)(ctx, r, emit)
+				return failWith(503)(ctx, r, emit)
 			}
 
-			if waited := time.Since(begun); waited != 30*time.Second {
-				t.Errorf("called again after %s", waited)
+			if waited := time.Since(began); waited != 30*time.Second {
+				t.Errorf("called again after %s, want 30s", waited)
 			}
 
-			return hello(ctx, r, emit)
+			return answerHello(ctx, r, emit)
 		}
-		g := setup(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
+		g := newGateway(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
 			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
 			m.Routing.FirstTokenTimeout = time.Hour
 		})
@@ -139,7 +136,7 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 2 { // the first request moves to the busy upstream, the second waits
 			wg.Go(func() {
-				if _, err := run(t.Context(), g); err != nil {
+				if _, err := complete(t.Context(), g); err != nil {
 					t.Error(err)
 				}
 			})
@@ -148,7 +145,11 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 		wg.Wait()
 
 		if busy.calls.Load() != 1 || failing.calls.Load() != 2 {
-			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), failing.calls.Load())
+			t.Errorf(
+				"busy was called %d times and failing %d times, want 1 and 2",
+				busy.calls.Load(),
+				failing.calls.Load(),
+			)
 		}
 	})
 }
@@ -157,49 +158,51 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
+		began := time.Now()
 		failing := &engine{}
 		failing.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 			switch failing.calls.Load() {
 			case 1:
 				time.Sleep(time.Second)
-				return limited(5*time.Second)(ctx, r, emit)
+				return rateLimited(5*time.Second)(ctx, r, emit)
 			case 2:
 				time.Sleep(2 * time.Second)
-				return fails(503)(ctx, r, emit)
+				return failWith(503)(ctx, r, emit)
 			}
 
-			if waited := time.Since(begun); waited != 32*time.Second {
-				t.Errorf("called again after %s", waited)
+			// The second failure comes 2 s after the start and begins a cooldown of 30 s.
+			if waited := time.Since(began); waited != 32*time.Second {
+				t.Errorf("called again after %s, want 32s", waited)
 			}
 
-			return hello(ctx, r, emit)
+			return answerHello(ctx, r, emit)
 		}
-		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			time.Sleep(5 * time.Minute)
-			return hello(ctx, r, emit)
-		}}
-		g := setup(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
+		busy := &engine{run: answerAfter(5 * time.Minute)}
+		g := newGateway(map[string]*engine{"busy": busy, "failing": failing}, func(m *inference.Model) {
 			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
 			m.Routing.FirstTokenTimeout, m.Routing.Retries = time.Hour, new(0)
 		})
-		both := func(fail bool) {
+		runTwo := func(wantErr bool) {
 			var wg sync.WaitGroup
 			for range 2 {
 				wg.Go(func() {
-					if _, err := run(t.Context(), g); (err != nil) != fail {
-						t.Error(err)
+					if _, err := complete(t.Context(), g); (err != nil) != wantErr {
+						t.Errorf("got error %v, want an error: %v", err, wantErr)
 					}
 				})
 				synctest.Wait()
 			}
 			wg.Wait()
 		}
-		both(true)
-		both(false) // the first request has the busy upstream, the second waits
+		runTwo(true)
+		runTwo(false) // the first request has the busy upstream, the second waits
 
 		if busy.calls.Load() != 1 || failing.calls.Load() != 3 {
-			t.Errorf("%d calls of the busy upstream, %d of the failing one", busy.calls.Load(), failing.calls.Load())
+			t.Errorf(
+				"busy was called %d times and failing %d times, want 1 and 3",
+				busy.calls.Load(),
+				failing.calls.Load(),
+			)
 		}
 	})
 }

@@ -9,62 +9,58 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestWrongArguments(t *testing.T) {
+// dayTool returns the function f, whose argument day is an integer.
+func dayTool() []inference.Tool {
+	schema := `{"type":"object","properties":{"day":{"type":"integer"}}}`
+	return []inference.Tool{{Type: inference.FunctionTool, Name: "f", Parameters: []byte(schema)}}
+}
+
+func TestInvalidArgumentsFollowTheValidationMode(t *testing.T) {
 	t.Parallel()
-	calls := func(arguments string) *inference.Delta {
+	// twoCalls calls f twice. The arguments of the first call are valid.
+	twoCalls := func(secondArguments string) *inference.Delta {
 		return &inference.Delta{Finish: "tool_calls", ToolCalls: []inference.RawToolDelta{
-			{
-				Index:     0,
-				ID:        "1",
-				Name:      "f",
-				Arguments: `{"day":1}`,
-			},
-			{Index: 1, ID: "2", Name: "f", Arguments: arguments},
+			{Index: 0, ID: "1", Name: "f", Arguments: `{"day":1}`},
+			{Index: 1, ID: "2", Name: "f", Arguments: secondArguments},
 		}}
 	}
 
 	const wrong, right = `{"day":"x"}`, `{"day":2}`
 	for name, test := range map[string]struct {
-		validation, disabled string
-		answers              []string
-		want                 string // the arguments of the second call, or "" for a failure
-		asked                int
+		validation string
+		disabled   bool     // by the request
+		answers    []string // the arguments of the second call, for each attempt
+		want       string   // the arguments of the second call, or "" for a failure
+		attempts   int
 	}{
-		"off by default":       {answers: []string{wrong}, want: wrong, asked: 1},
-		"off":                  {validation: "off", answers: []string{wrong}, want: wrong, asked: 1},
-		"off, and no JSON":     {validation: "off", answers: []string{`{"day":`}, asked: 1},
-		"strict":               {validation: "strict", answers: []string{wrong}, asked: 1},
-		"strict, and right":    {validation: "strict", answers: []string{right}, want: right, asked: 1},
-		"fed back, and right":  {validation: "feed_back", answers: []string{wrong, right}, want: right, asked: 2},
-		"fed back, and wrong":  {validation: "feed_back", answers: []string{wrong, wrong}, asked: 2},
-		"right at once":        {validation: "feed_back", answers: []string{right}, want: right, asked: 1},
-		"unchecked by request": {validation: "strict", disabled: "yes", answers: []string{wrong}, want: wrong, asked: 1},
+		"off by default":       {answers: []string{wrong}, want: wrong, attempts: 1},
+		"off":                  {validation: "off", answers: []string{wrong}, want: wrong, attempts: 1},
+		"off, and no JSON":     {validation: "off", answers: []string{`{"day":`}, attempts: 1},
+		"strict":               {validation: "strict", answers: []string{wrong}, attempts: 1},
+		"strict, and right":    {validation: "strict", answers: []string{right}, want: right, attempts: 1},
+		"fed back, and right":  {validation: "feed_back", answers: []string{wrong, right}, want: right, attempts: 2},
+		"fed back, and wrong":  {validation: "feed_back", answers: []string{wrong, wrong}, attempts: 2},
+		"right at once":        {validation: "feed_back", answers: []string{right}, want: right, attempts: 1},
+		"unchecked by request": {validation: "strict", disabled: true, answers: []string{wrong}, want: wrong, attempts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := 0
+			attempts := 0
 			var last *inference.Request
 			e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-				asked++
+				attempts++
 				last = r
 
-				return errors.Join(emit(&inference.Delta{Content: "Hm."}), emit(calls(test.answers[asked-1])))
+				return errors.Join(emit(&inference.Delta{Content: "Hm."}), emit(twoCalls(test.answers[attempts-1])))
 			}}
-			g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.ToolValidation = test.validation })
-			r := request()
-			r.DisableToolValidation = test.disabled != ""
-			r.Tools = []inference.Tool{
-				{
-					Type:       inference.FunctionTool,
-					Name:       "f",
-					Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`),
-				},
-			}
-			shown, said := map[int]string{}, ""
+			g := newGateway(map[string]*engine{"a": e}, func(m *inference.Model) { m.ToolValidation = test.validation })
+			r := chatRequest()
+			r.DisableToolValidation, r.Tools = test.disabled, dayTool()
+			arguments, content := map[int]string{}, "" // what was emitted
 			_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
-				said += c.Content
+				content += c.Content
 				for _, d := range c.ToolCalls {
-					shown[d.Index] += d.Arguments
+					arguments[d.Index] += d.Arguments
 				}
 
 				return nil
@@ -73,26 +69,31 @@ func TestWrongArguments(t *testing.T) {
 			failed := inference.AsError(err)
 			if (failed == nil) != (test.want != "") ||
 				failed != nil && (failed.Code != inference.ToolUseFailed || failed.FailedGeneration == "") {
-				t.Errorf("got %+v", failed)
+				t.Errorf("got error %+v, want a failure: %v", failed, test.want == "")
 			}
 
-			if asked != test.asked || test.want != "" && (shown[1] != test.want || shown[0] != `{"day":1}`) {
-				t.Errorf("called %d times, emitted %v", asked, shown)
+			if attempts != test.attempts {
+				t.Errorf("the upstream was called %d times, want %d", attempts, test.attempts)
 			}
 
-			if test.want != "" && said != "Hm." {
-				t.Errorf("content %q", said)
+			if test.want != "" && (arguments[1] != test.want || arguments[0] != `{"day":1}` || content != "Hm.") {
+				t.Errorf(
+					"emitted %q with the arguments %v; want \"Hm.\" with {\"day\":1} and %s",
+					content,
+					arguments,
+					test.want,
+				)
 			}
 
-			if test.validation == "feed_back" && failed != nil && len(shown) > 0 {
-				t.Errorf("wrong calls were emitted: %v", shown)
+			if test.validation == "feed_back" && failed != nil && len(arguments) > 0 {
+				t.Errorf("invalid calls were emitted: %v", arguments)
 			}
 
-			if asked == 2 {
+			if attempts == 2 {
 				m := last.Messages
 				if len(m) != 4 || len(m[1].ToolCalls) != 2 || m[2].ToolCallID != "1" || m[3].ToolCallID != "2" ||
 					len(r.Messages) != 1 {
-					t.Errorf("the model got %+v", m)
+					t.Errorf("the second attempt has the messages %+v; want the calls and a result for each", m)
 				}
 			}
 		})
@@ -130,16 +131,10 @@ func TestCorrectedAnswerRepeatsNoContent(t *testing.T) {
 						emit(&last),
 					)
 				}
-				r := request()
-				r.Stream, r.Tools = stream, []inference.Tool{
-					{
-						Type:       inference.FunctionTool,
-						Name:       "f",
-						Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`),
-					},
-				}
+				r := chatRequest()
+				r.Stream, r.Tools = stream, dayTool()
 				var content, reasoning, calls string
-				g := setup(
+				g := newGateway(
 					map[string]*engine{"a": e},
 					func(m *inference.Model) { m.ToolValidation = inference.ValidateFeedBack },
 				)
@@ -153,7 +148,15 @@ func TestCorrectedAnswerRepeatsNoContent(t *testing.T) {
 					return nil
 				})
 				if err != nil || content != test.content || reasoning != "thought 1" || calls != test.calls {
-					t.Errorf("content %q, reasoning %q, calls %s: %v", content, reasoning, calls, err)
+					t.Errorf(
+						"content %q, reasoning %q, calls %s: %v; want %q, \"thought 1\", %s",
+						content,
+						reasoning,
+						calls,
+						err,
+						test.content,
+						test.calls,
+					)
 				}
 			})
 		}

@@ -22,7 +22,7 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 		data    string
 		failure error
 		status  int
-		sees    string
+		sees    string // the start of the image URL that the engine gets
 	}{
 		"inlined":   {inference.Traits{}, png, nil, 0, "data:image/png;base64,"},
 		"passed on": {inference.Traits{FetchesImages: true}, "", nil, 0, "https://example.org/a.png"},
@@ -37,7 +37,7 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 				traits: test.traits,
 				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 					seen = r.Messages[0].Parts[1].Image.URL
-					return hello(ctx, r, emit)
+					return answerHello(ctx, r, emit)
 				},
 			}
 			c := inference.NewCatalogue(
@@ -56,18 +56,18 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 					return []byte(test.data), "image/png", test.failure
 				},
 			})
-			r := request()
+			r := chatRequest()
 			r.Messages[0].Parts = append(
 				r.Messages[0].Parts,
 				inference.Part{Image: &inference.Image{URL: "https://example.org/a.png"}},
 			)
 
-			_, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+			_, err := g.Complete(t.Context(), r, discard)
 
 			got := inference.AsError(err)
 			if test.status == 0 && err != nil || test.status != 0 && (got == nil || got.Status != test.status) ||
 				!strings.HasPrefix(seen, test.sees) {
-				t.Errorf("the engine saw %.40q: %v", seen, err)
+				t.Errorf("the engine got %.40q, %v; want %q, status %d", seen, err, test.sees, test.status)
 			}
 
 			if r.Messages[0].Parts[1].Image.URL != "https://example.org/a.png" {
@@ -90,15 +90,15 @@ func TestJSONCorrectionOffersNoTools(t *testing.T) {
 
 		return emit(&inference.Delta{Content: text, Finish: "stop"})
 	}}
-	r := request()
+	r := chatRequest()
 	r.Format.Type, r.Tools = inference.JSONObject, []inference.Tool{{Type: inference.FunctionTool, Name: "f"}}
 
-	_, err := setup(
+	_, err := newGateway(
 		map[string]*engine{"a": e},
 		nil,
-	).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+	).Complete(t.Context(), r, discard)
 	if err != nil || !slices.Equal(offered, []int{1, 0}) {
-		t.Errorf("%v tools offered: %v", offered, err)
+		t.Errorf("the calls offered %v tools, want [1 0]: %v", offered, err)
 	}
 }
 
@@ -122,11 +122,11 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 				return emit(&inference.Delta{Finish: "stop"})
 			}}
 
-			g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
+			g := newGateway(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
 
-			_, err := run(t.Context(), g)
+			_, err := complete(t.Context(), g)
 			if err == nil || err.Status != 502 || !strings.Contains(err.Message, "more than") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got %v, want status 502 and \"more than\"", err)
 			}
 		})
 	}
@@ -155,9 +155,9 @@ func TestLogprobsStayWithTheirText(t *testing.T) {
 	for format, want := range map[inference.ReasoningFormat]string{inference.Hidden: "AA BB", inference.Parsed: "secretsecret AA BB"} {
 		t.Run(string(format), func(t *testing.T) {
 			var got []string
-			r := request()
+			r := chatRequest()
 			r.Admitted, r.ReasoningFormat, r.Logprobs = true, format, true
-			g := setup(
+			g := newGateway(
 				map[string]*engine{"a": e},
 				func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) },
 			)
@@ -177,7 +177,7 @@ func TestLogprobsStayWithTheirText(t *testing.T) {
 				return nil
 			})
 			if err != nil || strings.Join(got, " ") != want {
-				t.Errorf("%v, want %s (%v)", got, want, err)
+				t.Errorf("got text and token pairs %v, want %s (%v)", got, want, err)
 			}
 		})
 	}
@@ -193,17 +193,17 @@ func TestHiddenReasoningIsHiddenInEveryField(t *testing.T) {
 			emit(&inference.Delta{Content: "Hi", Finish: "stop"}),
 		)
 	}}
-	r := request()
+	r := chatRequest()
 	r.Admitted, r.ReasoningFormat = true, inference.Hidden
 	var shown []string
 
-	_, err := setup(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(c *inference.Chunk) error {
+	_, err := newGateway(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(c *inference.Chunk) error {
 		shown = append(shown, c.Content+c.Reasoning+string(c.Extra))
 		return nil
 	})
 
-	got := strings.Join(shown, "")
-	if err != nil || got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
-		t.Errorf("shown %s, %v", got, err)
+	want := `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi`
+	if got := strings.Join(shown, ""); err != nil || got != want {
+		t.Errorf("emitted %s, %v; want %s", got, err, want)
 	}
 }

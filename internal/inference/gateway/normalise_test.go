@@ -10,6 +10,7 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
+// reasoner returns a model with a reasoning parser.
 func reasoner(parser string) *inference.Model {
 	return inference.NewCatalogue([]inference.Model{{ID: "m", Reasoning: inference.Reasoning{Parser: parser}}}).Models()[0]
 }
@@ -45,11 +46,12 @@ func TestReasoningIsSeparatedFromText(t *testing.T) {
 				[]inference.Delta{{Content: test.text}},
 			)
 			if err != nil || content != test.content || reasoning != test.reasoning {
-				t.Errorf("%s %q: content %q, reasoning %q (%v)", test.parser, test.text, content, reasoning, err)
+				t.Errorf("%s %q: content %q, reasoning %q (%v); want %q, %q", test.parser, test.text,
+					content, reasoning, err, test.content, test.reasoning)
 			}
 
 			if want := strings.Count(test.text, "to=functions"); len(calls) != want {
-				t.Errorf("%q: calls %+v", test.text, calls)
+				t.Errorf("%q: calls %+v, want %d", test.text, calls, want)
 			}
 		})
 	}
@@ -116,13 +118,13 @@ func chunked(text string, size int) func(func(string) bool) {
 func BenchmarkNormalise(b *testing.B) {
 	b.ReportAllocs()
 	push := gateway.NormaliseLoop(reasoner(inference.ParseThink),
-		&inference.Request{ReasoningFormat: inference.Parsed}, func(*inference.Chunk) error { return nil })
+		&inference.Request{ReasoningFormat: inference.Parsed}, discard)
 
 	for i := 0; b.Loop(); i++ {
 		if i%1_000_000 == 0 { // an answer has an end
 			push = gateway.NormaliseLoop(reasoner(inference.ParseThink),
 				&inference.Request{ReasoningFormat: inference.Parsed},
-				func(*inference.Chunk) error { return nil })
+				discard)
 		}
 
 		if err := push(&inference.Delta{Content: " token"}); err != nil {

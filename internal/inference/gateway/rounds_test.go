@@ -14,10 +14,10 @@ import (
 )
 
 // slowTools is a Toolbox with slow calls. The first call also waits for a worker. If that wait is
-// longer than ToolWait, no worker begins the session.
+// longer than ToolWait, no worker starts the session.
 type slowTools struct {
 	waits, takes time.Duration
-	begun        bool
+	started      bool
 }
 
 func (s *slowTools) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
@@ -25,13 +25,13 @@ func (s *slowTools) Open(context.Context, *inference.Request, []string) (inferen
 }
 
 func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
-	if !s.begun {
+	if !s.started {
 		time.Sleep(min(s.waits, inference.ToolWait))
 
 		if s.waits > inference.ToolWait {
 			return inference.ToolResult{}, fmt.Errorf("%w: all have a session", inference.ErrToolsBusy)
 		}
-		s.begun = true
+		s.started = true
 	}
 
 	select {
@@ -44,8 +44,8 @@ func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inferenc
 
 func (*slowTools) Close() error { return nil }
 
-// calling answers with a call of python as long as the request offers it.
-func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+// callPython answers with a call of python as long as the request offers tools.
+func callPython(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 	if len(r.Offered()) == 0 {
 		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
 	}
@@ -65,7 +65,7 @@ func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 	for name, test := range map[string]struct {
 		tools   slowTools
 		outputs []string
-		after   time.Duration
+		took    time.Duration
 	}{
 		"without a wait": {slowTools{takes: 40 * time.Second}, []string{"done", "done", ended}, 90 * time.Second},
 		"after a wait":   {slowTools{waits: 55 * time.Second, takes: 40 * time.Second}, []string{"done", "done", ended}, 145 * time.Second},
@@ -79,8 +79,15 @@ func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 				began := time.Now()
 
 				outputs, err := useTools(t.Context(), &test.tools)
-				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.after {
-					t.Errorf("%q after %s: %v", outputs, time.Since(began), err)
+				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.took {
+					t.Errorf(
+						"got %q after %s: %v; want %q after %s",
+						outputs,
+						time.Since(began),
+						err,
+						test.outputs,
+						test.took,
+					)
 				}
 			})
 		})
@@ -91,25 +98,15 @@ func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 
 		outputs, err := useTools(ctx, &slowTools{takes: 40 * time.Second})
 		if len(outputs) != 1 || inference.AsError(err).Status != 499 {
-			t.Errorf("cancelled during a call: %v, %v", outputs, err)
+			t.Errorf("cancelled during the second call: outputs %v, %v; want 1 output and status 499", outputs, err)
 		}
 	})
 }
 
-// useTools asks a model that calls python as long as it may. It returns the outputs of the calls.
+// useTools runs a completion of a model that calls python as long as it may. It returns the outputs of the calls.
 func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err error) {
-	m := inference.Model{
-		ID:           "m",
-		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
-		Capabilities: []string{inference.CanChat, inference.CanTools},
-	}
-	c := inference.NewCatalogue([]inference.Model{m})
-	g := gateway.New(gateway.Options{
-		Catalogue: func() *inference.Catalogue { return c },
-		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
-		Tools:     box,
-	})
-	r := request()
+	g := newToolGateway(0, callPython, gateway.Options{Tools: box})
+	r := chatRequest()
 	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
 	_, err = g.Complete(ctx, r, func(c *inference.Chunk) error {
 		for _, e := range c.Executed {
@@ -145,27 +142,15 @@ func (w *watched) Close() error { return nil }
 func TestCompletionIsIdleWhileToolsRun(t *testing.T) {
 	t.Parallel()
 	w := &watched{t: t}
-	m := inference.Model{
-		ID:           "m",
-		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
-		Capabilities: []string{inference.CanChat, inference.CanTools},
-		Routing:      inference.Routing{ToolRounds: 2},
-	}
-	c := inference.NewCatalogue([]inference.Model{m})
-	times := 0
-	g := gateway.New(gateway.Options{
-		Catalogue: func() *inference.Catalogue { return c },
-		Open: func(inference.Upstream) (inference.Engine, error) {
-			return &engine{
-				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-					if w.idle {
-						t.Error("the model is asked while the completion is idle")
-					}
+	callWhenNotIdle := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		if w.idle {
+			t.Error("the model is called while the completion is idle")
+		}
 
-					return calling(ctx, r, emit)
-				},
-			}, nil
-		},
+		return callPython(ctx, r, emit)
+	}
+	times := 0
+	g := newToolGateway(2, callWhenNotIdle, gateway.Options{
 		Tools: w,
 		Idle: func(_ context.Context, f func()) {
 			times++
@@ -174,11 +159,11 @@ func TestCompletionIsIdleWhileToolsRun(t *testing.T) {
 			w.idle = false
 		},
 	})
-	r := request()
+	r := chatRequest()
 
 	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
-	if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil || times != 2 {
-		t.Errorf("idle %d times: %v", times, err)
+	if _, err := g.Complete(t.Context(), r, discard); err != nil || times != 2 {
+		t.Errorf("the completion was idle %d times, want 2: %v", times, err)
 	}
 }
 
@@ -200,32 +185,23 @@ func (drawing) Close() error { return nil }
 
 func TestPicturesOfAnswerAreBounded(t *testing.T) {
 	t.Parallel()
-	m := inference.Model{
-		ID:           "m",
-		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
-		Capabilities: []string{inference.CanChat, inference.CanTools},
-	}
-	c := inference.NewCatalogue([]inference.Model{m})
-	g := gateway.New(gateway.Options{
-		Catalogue: func() *inference.Catalogue { return c },
-		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
-		Tools:     drawing{},
-	})
-	r := request()
+	g := newToolGateway(0, callPython, gateway.Options{Tools: drawing{}})
+	r := chatRequest()
 	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
-	var shown []int
+	var pictures []int // shown to the user, for each call
 	var outputs []string
 	_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
 		for _, e := range c.Executed {
-			shown, outputs = append(shown, len(e.Code)), append(outputs, e.Output)
+			pictures, outputs = append(pictures, len(e.Code)), append(outputs, e.Output)
 		}
 
 		return nil
 	})
 
+	// Eight calls draw 24 MiB together; the limit is 8 MB.
 	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
-	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
+	if err != nil || !slices.Equal(pictures, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
 		outputs[2] != "[1"+left || outputs[3] != "[3"+left {
-		t.Errorf("%v shown, %q: %v", shown, outputs, err)
+		t.Errorf("shown are %v pictures, outputs %q: %v; want 3, 3, 2 pictures, then none", pictures, outputs, err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 func TestSilentUpstreamTimesOut(t *testing.T) {
 	t.Parallel()
-	silent := func(before ...*inference.Delta) *engine {
+	// silentAfter returns an engine that emits the deltas and then nothing more.
+	silentAfter := func(before ...*inference.Delta) *engine {
 		return &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
 			for _, d := range before {
 				if err := emit(d); err != nil {
@@ -27,7 +28,8 @@ func TestSilentUpstreamTimesOut(t *testing.T) {
 		}}
 	}
 
-	slow := &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+	// endless emits a token each second, without an end.
+	endless := &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
 		for ctx.Err() == nil {
 			emit(&inference.Delta{Content: "x"})
 			time.Sleep(time.Second)
@@ -38,18 +40,18 @@ func TestSilentUpstreamTimesOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		engine *engine
 		status int
-		after  time.Duration
+		took   time.Duration
 		says   string
 	}{
-		"never begins":   {silent(), 504, 5 * time.Second, "did not begin"},
-		"only its role":  {silent(&inference.Delta{}), 504, 5 * time.Second, "did not begin"},
-		"stops":          {silent(&inference.Delta{Content: "Hel"}), 502, 3 * time.Second, "stopped in its answer"},
-		"never finishes": {slow, 504, 20 * time.Second, "did not finish"},
+		"never begins":   {silentAfter(), 504, 5 * time.Second, "did not begin"},
+		"only its role":  {silentAfter(&inference.Delta{}), 504, 5 * time.Second, "did not begin"},
+		"stops":          {silentAfter(&inference.Delta{Content: "Hel"}), 502, 3 * time.Second, "stopped in its answer"},
+		"never finishes": {endless, 504, 20 * time.Second, "did not finish"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				g := setup(map[string]*engine{"a": test.engine}, func(m *inference.Model) {
+				g := newGateway(map[string]*engine{"a": test.engine}, func(m *inference.Model) {
 					m.Routing = inference.Routing{
 						FirstTokenTimeout: 5 * time.Second,
 						IdleTimeout:       3 * time.Second,
@@ -57,15 +59,19 @@ func TestSilentUpstreamTimesOut(t *testing.T) {
 						Retries:           new(0),
 					}
 				})
-				begun := time.Now()
+				began := time.Now()
 
-				_, err := run(t.Context(), g)
+				_, err := complete(t.Context(), g)
 
-				took := time.Since(begun)
+				took := time.Since(began)
+
 				if err == nil || err.Status != test.status || err.Code != inference.UpstreamTimeout ||
-					!strings.Contains(err.Message, test.says) || took < test.after ||
-					took > test.after+time.Second {
-					t.Errorf("after %s: %v", took, err)
+					!strings.Contains(err.Message, test.says) {
+					t.Errorf("got %v; want status %d and %q", err, test.status, test.says)
+				}
+
+				if took < test.took || took > test.took+time.Second {
+					t.Errorf("the time-out came after %s, want %s", took, test.took)
 				}
 			})
 		})
@@ -84,12 +90,12 @@ func TestEmptyDeltasKeepCallAlive(t *testing.T) {
 				}
 			}
 
-			return hello(ctx, r, emit)
+			return answerHello(ctx, r, emit)
 		}}
 
-		result, err := run(t.Context(), setup(map[string]*engine{"a": e}, nil))
+		result, err := complete(t.Context(), newGateway(map[string]*engine{"a": e}, nil))
 		if err != nil || result.Attempts != 1 || result.Usage.PromptTime != 540 {
-			t.Errorf("%+v, %v", result, err)
+			t.Errorf("got %+v, %v; want an answer after 1 attempt and 540 s of prompt time", result, err)
 		}
 	})
 }
@@ -97,56 +103,63 @@ func TestEmptyDeltasKeepCallAlive(t *testing.T) {
 func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 	t.Parallel()
 
-	stops := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+	hangAfterReasoning := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 		if err := emit(&inference.Delta{Reasoning: "Hm."}); err != nil {
 			return err
 		}
 
-		return hangs(ctx, r, emit)
+		return hang(ctx, r, emit)
 	}
-	for name, silent := range map[string]func(context.Context, *inference.Request, func(*inference.Delta) error) error{
-		"before the first token": hangs, "in hidden reasoning": stops,
+	for name, silent := range map[string]runFunc{
+		"before the first token": hang, "in hidden reasoning": hangAfterReasoning,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				only := &engine{run: silent}
-				r := request()
+				r := chatRequest()
 				r.Admitted, r.ReasoningFormat = true, inference.Hidden
-				result, err := setup(
-					map[string]*engine{"a": only},
-					nil,
-				).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+				result, err := newGateway(map[string]*engine{"a": only}, nil).Complete(t.Context(), r, discard)
 
 				e := inference.AsError(err)
 				if e == nil || e.Code != inference.UpstreamTimeout || e.Retryable || only.calls.Load() != 1 {
-					t.Errorf("only upstream: called %d times, %+v", only.calls.Load(), e)
+					t.Errorf("only upstream: %d calls, %+v; want 1 call and a time-out", only.calls.Load(), e)
 				}
 
 				f := result.Failed
 				if f.PromptTokens == 0 || f.EstimatedTokens != f.TotalTokens || result.Usage.TotalTokens != 0 {
-					t.Errorf("only upstream: it used %+v", result)
+					t.Errorf("only upstream: usage %+v; want estimated tokens of a failed call only", result)
 				}
 
-				one, two := &engine{run: silent}, &engine{run: fails(503)}
-				g := setup(map[string]*engine{"a": one, "b": two}, func(m *inference.Model) {
+				first, second := &engine{run: silent}, &engine{run: failWith(503)}
+				g := newGateway(map[string]*engine{"a": first, "b": second}, func(m *inference.Model) {
 					m.Upstreams[1].Priority, m.Routing.Retries = 1, new(3)
 				})
 
-				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+				result, err = g.Complete(t.Context(), r, discard)
 
 				e = inference.AsError(err)
-				if e == nil || e.Status != 503 || one.calls.Load() != 1 || two.calls.Load() != 3 {
-					t.Errorf("two upstreams: called %d and %d times, %v", one.calls.Load(), two.calls.Load(), e)
+				if e == nil || e.Status != 503 || first.calls.Load() != 1 || second.calls.Load() != 3 {
+					t.Errorf(
+						"two upstreams: called %d and %d times, %v; want 1 and 3 times, status 503",
+						first.calls.Load(),
+						second.calls.Load(),
+						e,
+					)
 				}
-				two.run = nil
-				one.calls.Store(0)
+				second.run = nil
+				first.calls.Store(0)
 				time.Sleep(time.Minute) // both have cooled
 
-				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-				if err != nil || result.Upstream != "b" || one.calls.Load() != 1 || result.Usage.EstimatedTokens != 0 ||
+				result, err = g.Complete(t.Context(), r, discard)
+				if err != nil || result.Upstream != "b" || first.calls.Load() != 1 ||
+					result.Usage.EstimatedTokens != 0 ||
 					result.Failed.PromptTokens == 0 {
-					t.Errorf("two upstreams, one answers: %+v, %v", result, err)
+					t.Errorf(
+						"second upstream recovered: got %+v, %v; want its answer, and the failed call of the first",
+						result,
+						err,
+					)
 				}
 			})
 		})
@@ -170,9 +183,12 @@ func TestCancelledRequestStopsUpstreamAndKeepsUsage(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	n := 0
-	result, err := setup(map[string]*engine{"a": e}, nil).Complete(ctx, request(), func(*inference.Chunk) error {
-		if n++; n == 11 {
+	chunks := 0
+	result, err := newGateway(
+		map[string]*engine{"a": e},
+		nil,
+	).Complete(ctx, chatRequest(), func(*inference.Chunk) error {
+		if chunks++; chunks == 11 { // the first chunk has no text
 			cancel()
 		}
 
@@ -181,12 +197,12 @@ func TestCancelledRequestStopsUpstreamAndKeepsUsage(t *testing.T) {
 	<-stopped
 
 	if e := inference.AsError(err); e == nil || e.Status != 499 || e.Code != inference.RequestCancelled {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v; want status 499, %s", err, inference.RequestCancelled)
 	}
 
 	u := result.Usage
 	if u.CompletionTokens != 10 || u.PromptTokens == 0 || u.EstimatedTokens != u.TotalTokens || !result.Emitted {
-		t.Errorf("usage %+v", result)
+		t.Errorf("got %+v; want 10 completion tokens, all usage estimated", result)
 	}
 }
 
@@ -196,17 +212,17 @@ func TestPromptOfCancelledRequestIsCounted(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 
-		result, err := run(ctx, setup(map[string]*engine{"a": {run: hangs}}, nil))
+		result, err := complete(ctx, newGateway(map[string]*engine{"a": {run: hang}}, nil))
 
 		u := result.Usage
 		if err == nil || err.Status != 499 || u.PromptTokens == 0 || u.CompletionTokens != 0 ||
 			u.EstimatedTokens != u.PromptTokens {
-			t.Errorf("%+v, %v", result, err)
+			t.Errorf("got %+v, %v; want status 499 and the estimated prompt tokens", result, err)
 		}
 
-		refused, err := run(t.Context(), setup(map[string]*engine{"a": {run: fails(503)}}, nil))
+		refused, err := complete(t.Context(), newGateway(map[string]*engine{"a": {run: failWith(503)}}, nil))
 		if err == nil || refused.Usage.TotalTokens+refused.Failed.TotalTokens != 0 {
-			t.Errorf("rejected at once: %+v, %v", refused, err)
+			t.Errorf("rejected at once: got %+v, %v; want an error without usage", refused, err)
 		}
 	})
 }
@@ -246,7 +262,7 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		duration, uploads, transcribes time.Duration
-		cut                            bool
+		timesOut                       bool
 	}{
 		"short":             {time.Minute, 0, 179 * time.Second, false},
 		"short, and stuck":  {time.Minute, 0, 181 * time.Second, true},
@@ -283,8 +299,8 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 				)
 
 				e := inference.AsError(err)
-				if (e != nil) != test.cut || e != nil && e.Code != inference.UpstreamTimeout {
-					t.Errorf("got %v", e)
+				if (e != nil) != test.timesOut || e != nil && e.Code != inference.UpstreamTimeout {
+					t.Errorf("got %v, want a time-out: %v", e, test.timesOut)
 				}
 			})
 		})
