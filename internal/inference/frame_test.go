@@ -37,40 +37,48 @@ func TestFramesRoundTrip(t *testing.T) {
 		{Sound: &inference.Sound{}},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			b, err := f.Append([]byte("before"))
+			const before = "before"
+
+			appended, err := f.Append([]byte(before))
 			if err != nil {
 				t.Fatal(err)
 			}
+			b := appended[len(before):]
 
-			var plain inference.Frame
-			if err := json.Unmarshal(b[len("before"):], &plain); err != nil {
+			var byJSON inference.Frame
+			if err := json.Unmarshal(b, &byJSON); err != nil {
 				t.Errorf("%s is not JSON: %v", b, err)
 			}
 
-			if diff := cmp.Diff(f, plain); diff != "" {
-				t.Errorf("%s: %s", b, diff)
+			if diff := cmp.Diff(f, byJSON); diff != "" {
+				t.Errorf("json.Unmarshal(%s) (-want +got):\n%s", b, diff)
 			}
 
-			got, ended, err := inference.ReadFrames([][]byte{b[len("before"):]})
+			got, ended, err := inference.ReadFrames([][]byte{b})
 			if err != nil || ended != (f.Result != nil) {
-				t.Errorf("%s: ended %v, %v", b, ended, err)
+				t.Errorf("ReadFrames(%s): ended %v, %v; want ended %v", b, ended, err, f.Result != nil)
 			}
 
 			if diff := cmp.Diff([]inference.Frame{f}, got); diff != "" {
-				t.Errorf("%s: %s", b, diff)
+				t.Errorf("ReadFrames(%s) (-want +got):\n%s", b, diff)
 			}
 		})
 	}
 }
 
-// An invalid frame is an error even if it looks like the usual form.
+// ReadFrames has a fast path for the usual form, so it must check that form itself.
 func TestInvalidFrameIsAnError(t *testing.T) {
 	t.Parallel()
 
-	for _, b := range []string{`{"chunk":{"content":"a\"}}`, "{\"chunk\":{\"content\":\"a\x01\"}}", `{"chunk":{"content":"a"b"}}`, `{"chunk":{"content":"}}`} {
+	for _, b := range []string{
+		`{"chunk":{"content":"a\"}}`,
+		"{\"chunk\":{\"content\":\"a\x01\"}}",
+		`{"chunk":{"content":"a"b"}}`,
+		`{"chunk":{"content":"}}`,
+	} {
 		t.Run(b, func(t *testing.T) {
 			if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {
-				t.Errorf("%s is read as %+v", b, frames)
+				t.Errorf("ReadFrames(%s) = %+v, ended %v, %v; want an error", b, frames, ended, err)
 			}
 		})
 	}

@@ -14,8 +14,9 @@ import (
 	"presswork/internal/inference/ollama"
 )
 
-// fake returns a client of a server that answers like Ollama 0.17, and the number of its /api/show requests.
-func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
+// fakeOllama starts a server that answers like Ollama 0.17. It returns a client of the server, and a counter of the
+// requests to /api/show.
+func fakeOllama(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	var shows atomic.Int32
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
@@ -79,15 +80,16 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 
 func TestModelsListCapabilities(t *testing.T) {
 	t.Parallel()
-	c, shows := fake(t)
+	c, shows := fakeOllama(t)
 
 	models, err := c.Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 
+	// Ollama lists gone:1b, but has no details of it.
 	if len(models) != 3 {
-		t.Fatalf("got %+v", models)
+		t.Fatalf("got %+v, want qwen3:8b, gemma:latest and nomic-embed:latest", models)
 	}
 
 	nomic := models[2]
@@ -98,17 +100,17 @@ func TestModelsListCapabilities(t *testing.T) {
 	qwen, gemma := models[0], models[1]
 	if qwen.ID != "qwen3:8b" || qwen.ContextWindow != 40960 || !qwen.Can(inference.CanTools) ||
 		!qwen.Can(inference.CanReason) || qwen.Can(inference.CanVision) {
-		t.Errorf("got %+v", qwen)
+		t.Errorf("got %+v, want qwen3:8b with 40960 tokens, tools and reasoning, without vision", qwen)
 	}
 
 	if !slices.Equal(gemma.Aliases, []string{"gemma"}) || !gemma.Can(inference.CanVision) ||
 		gemma.Can(inference.CanTools) || len(*gemma.Reasoning.Efforts) != 0 {
-		t.Errorf("got %+v", gemma)
+		t.Errorf("got %+v, want the alias gemma and vision, without tools and reasoning", gemma)
 	}
 
 	u := qwen.Upstreams[0]
 	if u.Kind != inference.Ollama || !strings.HasSuffix(u.BaseURL, "/v1") || u.Model != "qwen3:8b" {
-		t.Errorf("upstream %+v", u)
+		t.Errorf("got the upstream %+v, want qwen3:8b of Ollama below /v1", u)
 	}
 
 	before := shows.Load()
@@ -119,7 +121,7 @@ func TestModelsListCapabilities(t *testing.T) {
 
 func TestPullReportsProgressAndFailures(t *testing.T) {
 	t.Parallel()
-	c, _ := fake(t)
+	c, _ := fakeOllama(t)
 	var seen []ollama.Progress
 
 	if err := c.Pull(t.Context(), "qwen3:8b", func(p ollama.Progress) { seen = append(seen, p) }); err != nil {
@@ -127,18 +129,18 @@ func TestPullReportsProgressAndFailures(t *testing.T) {
 	}
 
 	if len(seen) != 4 || seen[1].Completed != 40 || seen[1].Total != 100 {
-		t.Errorf("saw %+v", seen)
+		t.Errorf("got the progress %+v, want 4 steps, the second with 40 of 100 bytes", seen)
 	}
 
 	for name, says := range map[string]string{"nothing": "file does not exist", "cut": "stopped before"} {
 		err := c.Pull(t.Context(), name, func(ollama.Progress) {})
 		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("Pull(%q) = %v, want an error with %q", name, err, says)
 		}
 	}
 
 	_, err := ollama.New("http://127.0.0.1:1").Models(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "does not answer") {
-		t.Errorf("got %v", err)
+		t.Errorf("a server that does not run: got %v, want \"does not answer\"", err)
 	}
 }

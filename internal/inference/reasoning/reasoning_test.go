@@ -11,7 +11,8 @@ import (
 	"presswork/internal/inference/reasoning"
 )
 
-// split feeds the parts of a text and returns the pieces joined by kind, one line for each run.
+// split feeds the parts of a text to s. It returns one line for each sequence of pieces of the same kind, such as
+// "reasoning: why". A line feed in a piece is shown as ↵.
 func split(s reasoning.Splitter, parts ...string) string {
 	var pieces reasoning.Pieces
 	for _, part := range parts {
@@ -95,12 +96,12 @@ func TestSplitters(t *testing.T) {
 
 			for at := range len(c.text) {
 				if got := split(reasoning.New(c.parser, !c.notThinking), c.text[:at], c.text[at:]); got != whole {
-					t.Errorf("cut at byte %d: %q, whole: %q", at, got, whole)
+					t.Errorf("cut at byte %d: got %q, want %q as for the whole text", at, got, whole)
 				}
 			}
 
 			if got := split(reasoning.New(c.parser, !c.notThinking), strings.Split(c.text, "")...); got != whole {
-				t.Errorf("cut everywhere: %q, whole: %q", got, whole)
+				t.Errorf("cut after each character: got %q, want %q as for the whole text", got, whole)
 			}
 		})
 	}
