@@ -30,6 +30,12 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
+// readRecording reads a recording and cuts it into parts of at most this length.
+func readRecording(t *testing.T, o audio.Options, b []byte, part time.Duration) (*audio.Recording, error) {
+	t.Helper()
+	return audio.NewReader(o).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: part})
+}
+
 func readAll(t *testing.T, p audio.Part) []byte {
 	t.Helper()
 
@@ -41,20 +47,21 @@ func readAll(t *testing.T, p audio.Part) []byte {
 	return b
 }
 
-// plain reports whether a WAV file with a header of 44 bytes has 16 kHz, one channel and 16 bits.
-func plain(b []byte) bool {
+// is16kHzMono reports whether a WAV file with a header of 44 bytes has 16 kHz, one channel and 16 bits.
+func is16kHzMono(b []byte) bool {
 	return len(b) > 44 && string(b[36:40]) == "data" && binary.LittleEndian.Uint32(b[24:]) == 16000 && b[22] == 1 &&
 		b[34] == 16
 }
 
+// seconds returns the length of a WAV file with a header of 44 bytes.
 func seconds(b []byte) float64 {
 	return float64(binary.LittleEndian.Uint32(b[40:])) / float64(binary.LittleEndian.Uint32(b[28:]))
 }
 
-// frames returns n frames of MP3: version 1, layer III, 128 kbit/s, 44.1 kHz.
-func frames(n int) []byte {
-	one := append([]byte{0xff, 0xfb, 0x90, 0x00}, make([]byte, 413)...)
-	return bytes.Repeat(one, n)
+// mp3Frames returns n frames of MP3: version 1, layer III, 128 kbit/s, 44.1 kHz. A frame has 1152 samples.
+func mp3Frames(n int) []byte {
+	frame := append([]byte{0xff, 0xfb, 0x90, 0x00}, make([]byte, 413)...)
+	return bytes.Repeat(frame, n)
 }
 
 func TestShortRecordingsAreSentUnchanged(t *testing.T) {
@@ -66,41 +73,39 @@ func TestShortRecordingsAreSentUnchanged(t *testing.T) {
 		file    string
 		seconds float64
 	}{
-		"wav":              {wave(8000, 2, 3, nil), "audio.wav", 3},
-		"mp3":              {frames(100), "audio.mp3", 100 * 1152 / 44100.},
-		"mp3 with its tag": {append(tag, frames(50)...), "audio.mp3", 50 * 1152 / 44100.},
-		"mp3 and an end":   {append(frames(50), append([]byte("TAG"), make([]byte, 125)...)...), "audio.mp3", 50 * 1152 / 44100.},
-		"a wav unfinished": {unfinished(wave(8000, 1, 3, nil)), "audio.wav", 3},
+		"wav":                   {wavTone(8000, 2, 3, nil), "audio.wav", 3},
+		"mp3":                   {mp3Frames(100), "audio.mp3", 100 * 1152 / 44100.},
+		"mp3 with ID3v2":        {append(tag, mp3Frames(50)...), "audio.mp3", 50 * 1152 / 44100.},
+		"mp3 with ID3v1":        {append(mp3Frames(50), append([]byte("TAG"), make([]byte, 125)...)...), "audio.mp3", 50 * 1152 / 44100.},
+		"wav of unknown length": {unknownLength(wavTone(8000, 1, 3, nil)), "audio.wav", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Without Convert, a recording that needs a conversion would fail.
-			r, err := audio.NewReader(audio.Options{}).
-				Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
+			r, err := readRecording(t, audio.Options{}, tc.b, time.Minute)
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				return
+				t.Fatal(err)
 			}
 
 			if len(r.Parts) != 1 || r.Parts[0].Name != tc.file || math.Abs(r.Duration-tc.seconds) > .001 ||
 				!bytes.Equal(readAll(t, r.Parts[0]), tc.b) {
-				t.Errorf("%s: %g s in %d parts, %s", name, r.Duration, len(r.Parts), r.Parts[0].Name)
+				t.Errorf("got %d parts of %g s, the first is %s; want one unchanged %s of %g s", len(r.Parts),
+					r.Duration, r.Parts[0].Name, tc.file, tc.seconds)
 			}
 		})
 	}
 }
 
-// unfinished is a WAV file whose writer did not know the length.
-func unfinished(b []byte) []byte {
+// unknownLength sets the length in the header of a WAV file to that of a writer that did not know it.
+func unknownLength(b []byte) []byte {
 	binary.LittleEndian.PutUint32(b[40:], math.MaxUint32)
 	return b
 }
 
 func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	t.Parallel()
-	b := wave(8000, 2, 60, func(s float64) bool { return math.Mod(s, 4) > 3.2 })
+	b := wavTone(8000, 2, 60, func(s float64) bool { return math.Mod(s, 4) > 3.2 })
 
-	r, err := audio.NewReader(audio.Options{}).
-		Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 20 * time.Second})
+	r, err := readRecording(t, audio.Options{}, b, 20*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,48 +117,52 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 
 		whole = append(whole, got[44:]...)
 		if p.Start != at || p.End-p.Start > 20 || int64(len(got)) != p.Size {
-			t.Errorf("from %g to %g, after %g", p.Start, p.End, at)
+			t.Errorf("a part from %g to %g s has %d bytes; want up to 20 s from %g, %d bytes", p.Start, p.End,
+				len(got), at, p.Size)
 		}
 
 		if at = p.End; at < 60 && math.Mod(at, 4) <= 3.2 {
-			t.Errorf("cut at %g, during speech", at)
+			t.Errorf("cut at %g s, during the tone", at)
 		}
 	}
 
 	if at != 60 || !bytes.Equal(whole, b[44:]) || len(r.Parts) < 3 || len(r.Parts) > 5 {
-		t.Errorf("%d parts up to %g s, %d bytes of %d", len(r.Parts), at, len(whole), len(b)-44)
+		t.Errorf(
+			"got %d parts up to %g s, %d bytes; want 3 to 5 parts up to 60 s, %d bytes",
+			len(r.Parts),
+			at,
+			len(whole),
+			len(b)-44,
+		)
 	}
 }
 
-func TestWithoutFFmpegLongRecordingsAreRejected(t *testing.T) {
+func TestLongRecordingsNeedFFmpeg(t *testing.T) {
 	t.Parallel()
-	long := frames(3000)
+	long := mp3Frames(3000)
 
-	_, err := audio.NewReader(audio.Options{}).
-		Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
+	_, err := readRecording(t, audio.Options{}, long, 20*time.Second)
 
 	e := fault.AsError(err)
 	if e == nil || e.Code != fault.ContentTooLarge || e.Param != "file" ||
 		!strings.Contains(e.Message, "without ffmpeg") {
-		t.Errorf("a long MP3: %v", err)
+		t.Errorf("a long MP3: got %v, want %s without ffmpeg", err, fault.ContentTooLarge)
 	}
 	flac := append([]byte("fLaC"), make([]byte, 1000)...)
 
-	r, err := audio.NewReader(audio.Options{}).
-		Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
+	r, err := readRecording(t, audio.Options{}, flac, 20*time.Second)
 	if err != nil || r.Duration != 0 || r.Parts[0].Name != "audio.flac" {
-		t.Errorf("a FLAC of unknown length: %v %+v", err, r)
+		t.Errorf("a FLAC of unknown length: got %+v, %v; want audio.flac with duration 0", r, err)
 	}
-	hour := wave(1000*4, 1, 3700, nil)
+	hour := wavTone(1000*4, 1, 3700, nil)
 
-	_, err = audio.NewReader(audio.Options{MaxDuration: time.Hour}).
-		Read(t.Context(), bytes.NewReader(hour), int64(len(hour)), audio.Wanted{Part: 10 * time.Minute})
+	_, err = readRecording(t, audio.Options{MaxDuration: time.Hour}, hour, 10*time.Minute)
 	if fault.CodeOf(err) != fault.ContentTooLarge {
-		t.Errorf("more than an hour: %v", err)
+		t.Errorf("more than an hour: got %v, want %s", err, fault.ContentTooLarge)
 	}
 }
 
-func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
+func TestJoinShiftsTimesToTheRecording(t *testing.T) {
 	t.Parallel()
 	part := func(text string, end float64) inference.Transcript {
 		return inference.Transcript{
@@ -187,7 +196,9 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 		t.Errorf("(-want +got) %s", diff)
 	}
 
-	for want, texts := range map[string][2]string{"a b": {"a", "b"}, "你好世界。": {"你好", "世界。"}, "世界 b": {"世界", "b"}, "b": {"", "b"}} {
+	for want, texts := range map[string][2]string{
+		"a b": {"a", "b"}, "你好世界。": {"你好", "世界。"}, "世界 b": {"世界", "b"}, "b": {"", "b"},
+	} {
 		t.Run(want, func(t *testing.T) {
 			got := audio.Join(
 				[]audio.Piece{
@@ -197,26 +208,26 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 				false,
 			)
 			if got.Text != want {
-				t.Errorf("%q, want %q", got.Text, want)
+				t.Errorf("the joined text is %q, want %q", got.Text, want)
 			}
 		})
 	}
 }
 
-func TestThePromptOfAPartEndsWithThePreviousText(t *testing.T) {
+func TestPromptEndsWithThePreviousText(t *testing.T) {
 	t.Parallel()
 
 	if got := audio.Prompt("Names: Ada.", " and so\n"); got != "Names: Ada. and so" {
-		t.Errorf("%q", got)
+		t.Errorf("the prompt is %q, want \"Names: Ada. and so\"", got)
 	}
 
 	got := audio.Prompt("", strings.Repeat("väterlich ", 200))
 	if len(got) > 600 || !strings.HasPrefix(got, "väterlich väterlich") {
-		t.Errorf("%d bytes: %q", len(got), got)
+		t.Errorf("the prompt has %d bytes: %q; want up to 600, cut between words", len(got), got)
 	}
 }
 
-func TestATranscriptIsWrittenInEveryFormat(t *testing.T) {
+func TestTranscriptFormatsGolden(t *testing.T) {
 	t.Parallel()
 	transcript := inference.Transcript{
 		Language: "english", Duration: 3725.25, Text: " Hello <b>you</b> & all.\n\nBye.",
@@ -267,8 +278,8 @@ func TestATranscriptIsWrittenInEveryFormat(t *testing.T) {
 }
 
 func FuzzReadingARecording(f *testing.F) {
-	f.Add(wave(8000, 1, .1, nil))
-	f.Add(frames(3))
+	f.Add(wavTone(8000, 1, .1, nil))
+	f.Add(mp3Frames(3))
 	f.Add([]byte("ID3\x03\x00\x10\x7f\x7f\x7f\x7ffLaC"))
 	f.Add(
 		[]byte(
@@ -276,8 +287,7 @@ func FuzzReadingARecording(f *testing.F) {
 		),
 	)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := audio.NewReader(audio.Options{}).
-			Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 5 * time.Second})
+		r, err := readRecording(t, audio.Options{}, b, 5*time.Second)
 		if err != nil {
 			if fault.CodeOf(err) == fault.Internal {
 				t.Fatal(err)
@@ -289,7 +299,7 @@ func FuzzReadingARecording(f *testing.F) {
 		at := 0.0
 		for _, p := range r.Parts {
 			if p.Start != at || p.End < p.Start || int64(len(readAll(t, p))) != p.Size {
-				t.Errorf("part %+v after %g", p, at)
+				t.Errorf("part %+v, want a start at %g s and its size", p, at)
 			}
 			at = p.End
 		}

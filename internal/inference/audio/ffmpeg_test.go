@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +17,8 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
-// box opens the sandbox with ffmpeg in it.
-func box(t *testing.T) audio.Convert {
+// newConverter returns a converter with ffmpeg in a sandbox. It skips the test under -short.
+func newConverter(t *testing.T) audio.Convert {
 	t.Helper()
 
 	if testing.Short() {
@@ -36,8 +37,9 @@ func box(t *testing.T) audio.Convert {
 	return audio.FFmpeg(b)
 }
 
-// wave is a WAV file of a tone, silent where quiet reports so.
-func wave(rate, channels int, seconds float64, quiet func(second float64) bool) []byte {
+// wavTone returns a WAV file with a tone of 440 Hz. The tone is silent at the seconds for which quiet returns true; nil
+// means never. The header has 44 bytes.
+func wavTone(rate, channels int, seconds float64, quiet func(second float64) bool) []byte {
 	frames := int(seconds * float64(rate))
 	size := uint32(frames * channels * 2)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
@@ -66,15 +68,12 @@ func wave(rate, channels int, seconds float64, quiet func(second float64) bool) 
 	return b
 }
 
-// encode makes another format of a WAV file, outside the sandbox: the test's own
-// tool.
+// encode converts a WAV file with the ffmpeg of the host, not with that of the sandbox.
 func encode(t *testing.T, wav []byte, args ...string) []byte {
 	t.Helper()
 	path := t.TempDir() + "/out"
-	cmd := exec.CommandContext(
-		t.Context(),
-		"ffmpeg",
-		append(append([]string{"-v", "error", "-f", "wav", "-i", "pipe:0"}, args...), path)...)
+	input := []string{"-v", "error", "-f", "wav", "-i", "pipe:0"}
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", slices.Concat(input, args, []string{path})...)
 
 	cmd.Stdin = bytes.NewReader(wav)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -84,7 +83,7 @@ func encode(t *testing.T, wav []byte, args ...string) []byte {
 	return readFile(t, path)
 }
 
-// encodings are the formats that are taken, as ffmpeg makes them.
+// encodings are the accepted formats, with the arguments of ffmpeg that produce them.
 var encodings = map[string][]string{
 	"flac":  {"-f", "flac"},
 	"mp3":   {"-f", "mp3"},
@@ -100,38 +99,37 @@ var encodings = map[string][]string{
 	"float": {"-c:a", "pcm_f32le", "-f", "wav"},
 }
 
-func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
+func TestEveryFormatIsConvertedAndCut(t *testing.T) {
 	t.Parallel()
-	convert := box(t)
-	// Of three parts of 4.7 s none may have more than 6.
-	source := wave(22050, 1, 14, func(s float64) bool { return s > 5 && s < 5.8 || s > 10.6 && s < 11 })
+	convert := newConverter(t)
+	// 14 s need three parts of at most 6 s, and the tone pauses twice.
+	source := wavTone(22050, 1, 14, func(s float64) bool { return s > 5 && s < 5.8 || s > 10.6 && s < 11 })
 
 	for name, args := range encodings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := encode(t, source, args...)
 
-			r, err := audio.NewReader(audio.Options{Convert: convert}).
-				Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 6 * time.Second})
+			r, err := readRecording(t, audio.Options{Convert: convert}, b, 6*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer r.Close()
 
 			if math.Abs(r.Duration-14) > .15 || len(r.Parts) != 3 {
-				t.Fatalf("%g s in %d parts", r.Duration, len(r.Parts))
+				t.Fatalf("got %d parts of %g s, want 3 of 14 s", len(r.Parts), r.Duration)
 			}
 
 			if a, b := r.Parts[0].End, r.Parts[1].End; a < 5 || a > 5.8 || b < 10.5 || b > 11.1 {
-				t.Errorf("cut at %g and %g", a, b)
+				t.Errorf("cut at %g and %g s, want the pauses from 5 to 5.8 and 10.6 to 11 s", a, b)
 			}
 
 			for _, p := range r.Parts {
 				got := readAll(t, p)
-				if int64(len(got)) != p.Size || p.Name != "audio.wav" || !plain(got) ||
+				if int64(len(got)) != p.Size || p.Name != "audio.wav" || !is16kHzMono(got) ||
 					math.Abs(seconds(got)-(p.End-p.Start)) > .001 {
-					t.Errorf("%s has %d bytes, said %d, %g s for %g", p.Name, len(got), p.Size, seconds(got),
-						p.End-p.Start)
+					t.Errorf("%s has %d bytes and %g s; want audio.wav with %d bytes and %g s", p.Name,
+						len(got), seconds(got), p.Size, p.End-p.Start)
 				}
 			}
 		})
@@ -140,8 +138,8 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 
 func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 	t.Parallel()
-	o := audio.NewReader(audio.Options{Convert: box(t), MaxDuration: 5 * time.Minute})
-	song := wave(16000, 1, 2, nil)
+	o := audio.NewReader(audio.Options{Convert: newConverter(t), MaxDuration: 5 * time.Minute})
+	song := wavTone(16000, 1, 2, nil)
 	mp4 := encode(t, song, "-c:a", "aac", "-f", "mp4")
 	flac := encode(t, song, "-f", "flac")
 
@@ -165,9 +163,9 @@ func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 		"only a head":         {flac[:60], fault.InvalidOption, ""},
 		"no sound":            {film, fault.InvalidOption, "cannot be decoded"},
 		"random":              {append([]byte("OggS"), bytes.Repeat([]byte("\x00\xff\x13"), 5000)...), fault.InvalidOption, "cannot be decoded"},
-		"too short":           {wave(16000, 1, .005, nil), fault.InvalidOption, "too short"},
-		"10 hours in flac":    {silence(t, "10:00:00", "1000", "-f", "flac"), fault.ContentTooLarge, "longer than 5m"},
-		"10 minutes in ogg":   {silence(t, "00:10:00", "8000", "-c:a", "libvorbis", "-f", "ogg"), fault.ContentTooLarge, "longer than 5m"},
+		"too short":           {wavTone(16000, 1, .005, nil), fault.InvalidOption, "too short"},
+		"10 hours in flac":    {encodedSilence(t, "10:00:00", "1000", "-f", "flac"), fault.ContentTooLarge, "longer than 5m"},
+		"10 minutes in ogg":   {encodedSilence(t, "00:10:00", "8000", "-c:a", "libvorbis", "-f", "ogg"), fault.ContentTooLarge, "longer than 5m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,25 +182,19 @@ func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 
 		r, err := o.Read(t.Context(), bytes.NewReader(half), int64(len(half)), audio.Wanted{Part: time.Minute})
 		if err != nil || r.Duration <= .3 || r.Duration >= 2 {
-			t.Errorf("the partial result: %+v %v", r, err)
+			t.Errorf("half a FLAC: got %+v, %v; want the part that can be decoded", r, err)
 		}
 	})
 }
 
-// silence is so much of nothing, in few bytes.
-func silence(t *testing.T, length, rate string, args ...string) []byte {
+// encodedSilence returns silence of a length, such as 00:10:00, at a sample rate. It has few bytes.
+func encodedSilence(t *testing.T, length, rate string, args ...string) []byte {
 	t.Helper()
 	path := t.TempDir() + "/out"
 
-	cmd := exec.CommandContext(
-		t.Context(),
-		"ffmpeg",
-		append(
-			append(
-				[]string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=" + rate + ":cl=mono"},
-				args...),
-			path,
-		)...)
+	input := []string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=" + rate + ":cl=mono"}
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", slices.Concat(input, args, []string{path})...)
+
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("ffmpeg: %v %s", err, out)
 	}
@@ -210,20 +202,20 @@ func silence(t *testing.T, length, rate string, args ...string) []byte {
 	return readFile(t, path)
 }
 
-// noted is a Box that records the commands that it would run.
-type noted struct{ command sandbox.Command }
+// recordingBox is a Box that records its command and runs nothing.
+type recordingBox struct{ command sandbox.Command }
 
-func (n *noted) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
+func (n *recordingBox) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
 	n.command = c
 	return sandbox.Output{}, nil
 }
 
-// TestEverySandboxLayerAppliesToFFmpeg: recordings cannot show it, because each of these holds
-// what gets past another.
+// TestEverySandboxLayerAppliesToFFmpeg checks the command. Hostile recordings cannot show that a layer is missing,
+// because another layer stops them.
 func TestEverySandboxLayerAppliesToFFmpeg(t *testing.T) {
 	t.Parallel()
 
-	var box noted
+	var box recordingBox
 
 	err := audio.FFmpeg(&box)(t.Context(), strings.NewReader("moov"), 4, "mov", 90*time.Second, new(bytes.Buffer))
 	if err != nil {
@@ -231,36 +223,36 @@ func TestEverySandboxLayerAppliesToFFmpeg(t *testing.T) {
 	}
 	c := box.command
 
-	before, after, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.StdinPath+" ")
+	inputArgs, outputArgs, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.StdinPath+" ")
 	for _, want := range []string{"-nostdin", "-protocol_whitelist file", "-f mov"} {
-		if !strings.Contains(before+" ", want+" ") {
-			t.Errorf("%q is not said of what is read: %s", want, before)
+		if !strings.Contains(inputArgs+" ", want+" ") {
+			t.Errorf("the input arguments lack %q: %s", want, inputArgs)
 		}
 	}
 
 	for _, want := range []string{"-map 0:a:0", "-vn", "-sn", "-dn", "-ac 1", "-ar 16000", "-t 90.000", "-f s16le pipe:1"} {
-		if !strings.Contains(after+" ", want+" ") {
-			t.Errorf("%q is not said of what is written: %s", want, after)
+		if !strings.Contains(outputArgs+" ", want+" ") {
+			t.Errorf("the output arguments lack %q: %s", want, outputArgs)
 		}
 	}
 
 	if seen, err := io.ReadAll(c.StdinFile); err != nil || string(seen) != "moov" || len(c.Files) > 0 {
-		t.Errorf("it sees %q and %+v, %v", seen, c.Files, err)
+		t.Errorf("ffmpeg reads %q, %v and the files %+v; want moov on stdin and no files", seen, err, c.Files)
 	}
 
 	if l := c.Limits; l.Memory <= 0 || l.CPU <= 0 || l.Wall <= 0 || l.Output < 90*2*16000 || l.Output > 100*2*16000 {
-		t.Errorf("its limits are %+v", l)
+		t.Errorf("the limits are %+v, want all set, and an output of little more than 90 s", l)
 	}
 }
 
-func TestACancelledContextEndsAConversion(t *testing.T) {
+func TestCancelledContextEndsConversion(t *testing.T) {
 	t.Parallel()
-	convert := box(t)
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
+	convert := newConverter(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 
-	b := wave(8000, 2, 2, nil)
+	b := wavTone(8000, 2, 2, nil)
 	if err := convert(ctx, bytes.NewReader(b), int64(len(b)), "wav", time.Minute, new(bytes.Buffer)); err == nil {
-		t.Error("the conversion did not end")
+		t.Error("a conversion with a cancelled context returned no error")
 	}
 }

@@ -14,19 +14,19 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// longWave is a WAV file with size bytes of silence. It generates them, so it takes no memory.
-type longWave struct {
+// generatedWAV is a WAV file with size bytes of silence. It generates them, so it takes no memory.
+type generatedWAV struct {
 	head []byte
 	size int64
 }
 
-func newLongWave(size int64) longWave {
-	head := wave(16000, 1, 0, nil) // a length of 0 lasts until the end
-	return longWave{head: head, size: int64(len(head)) + size}
+func newGeneratedWAV(size int64) generatedWAV {
+	head := wavTone(16000, 1, 0, nil) // a length of 0 lasts until the end
+	return generatedWAV{head: head, size: int64(len(head)) + size}
 }
 
 // ReadAt reads the head, and zeros after it.
-func (w longWave) ReadAt(b []byte, at int64) (int, error) {
+func (w generatedWAV) ReadAt(b []byte, at int64) (int, error) {
 	n := int(max(min(int64(len(b)), w.size-at), 0))
 	clear(b[:n])
 
@@ -41,15 +41,15 @@ func (w longWave) ReadAt(b []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// measuring measures the memory of the machine and of this process at the first byte.
-type measuring struct {
+// memoryAtFirstWrite is a writer that records allMemory at its first byte.
+type memoryAtFirstWrite struct {
 	t    *testing.T
-	took int64
+	used int64 // in MiB
 }
 
-func (m *measuring) Write(b []byte) (int, error) {
-	if m.took == 0 {
-		m.took = allMemory(m.t)
+func (m *memoryAtFirstWrite) Write(b []byte) (int, error) {
+	if m.used == 0 {
+		m.used = allMemory(m.t)
 	}
 
 	return len(b), nil
@@ -64,30 +64,30 @@ func allMemory(t *testing.T) int64 {
 	return hostmemory.MiB(t) + int64(own.HeapInuse>>20)
 }
 
-// A conversion may hold one copy of the recording in memory. The test is not parallel: it measures the machine.
-func TestARecordingIsInMemoryOnce(t *testing.T) {
-	const size = 400
-	convert := box(t)
+// TestRecordingIsInMemoryOnce checks that a conversion holds one copy of the recording in memory. It is not parallel: it measures the machine.
+func TestRecordingIsInMemoryOnce(t *testing.T) {
+	const size = 400 // MiB
+	convert := newConverter(t)
 
 	// Other programs of the machine change its memory as well, but not in the same way each time.
 	var measured []int64
 
 	for range 6 {
-		source := newLongWave(size << 20)
-		out := &measuring{t: t}
+		source := newGeneratedWAV(size << 20)
+		out := &memoryAtFirstWrite{t: t}
 
 		before := allMemory(t)
 		if err := convert(t.Context(), source, source.size, "wav", 4*time.Hour, out); err != nil {
 			t.Fatal(err)
 		}
 
-		took := out.took - before
-		if took >= size/2 && took <= size*3/2 {
+		growth := out.used - before
+		if growth >= size/2 && growth <= size*3/2 {
 			return
 		}
-		measured = append(measured, took)
+		measured = append(measured, growth)
 	}
-	t.Errorf("a recording of %d MiB takes %v MiB while it is converted", size, measured)
+	t.Errorf("a recording of %d MiB takes %v MiB while it is converted, want one copy", size, measured)
 }
 
 func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
@@ -99,8 +99,8 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct {
-		length int // of what is decoded, in seconds
-		second bool
+		length int  // of the decoded recording, in seconds
+		second bool // a second recording fits into the budget
 	}{
 		"a long one uses the budget": {seconds, false},
 		"a short one leaves some":    {1, true},
@@ -131,7 +131,7 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 
 			second, err := read(ctx, r)
 			if test.second != (err == nil) || !test.second && !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("the second recording: %v", err)
+				t.Fatalf("the second recording: got error %v, want it accepted: %v", err, test.second)
 			}
 
 			if second != nil {

@@ -46,10 +46,7 @@ func TestRetryUsesAnotherUpstreamWithoutCooldown(t *testing.T) {
 			m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 1
 		})
 		for range 3 {
-			if result, err := complete(
-				t.Context(),
-				g,
-			); err != nil || result.Upstream != "good" ||
+			if result, err := complete(t.Context(), g); err != nil || result.Upstream != "good" ||
 				result.Attempts != 2 {
 				t.Errorf("got %+v, %v; want an answer of good after 2 attempts", result, err)
 			}

@@ -145,11 +145,8 @@ func TestCooledUpstreamServesWaiters(t *testing.T) {
 		wg.Wait()
 
 		if busy.calls.Load() != 1 || failing.calls.Load() != 2 {
-			t.Errorf(
-				"busy was called %d times and failing %d times, want 1 and 2",
-				busy.calls.Load(),
-				failing.calls.Load(),
-			)
+			t.Errorf("busy was called %d times and failing %d times, want 1 and 2", busy.calls.Load(),
+				failing.calls.Load())
 		}
 	})
 }
@@ -198,11 +195,8 @@ func TestUpstreamServesWaitersAfterPauseAndCooldown(t *testing.T) {
 		runTwo(false) // the first request has the busy upstream, the second waits
 
 		if busy.calls.Load() != 1 || failing.calls.Load() != 3 {
-			t.Errorf(
-				"busy was called %d times and failing %d times, want 1 and 3",
-				busy.calls.Load(),
-				failing.calls.Load(),
-			)
+			t.Errorf("busy was called %d times and failing %d times, want 1 and 3", busy.calls.Load(),
+				failing.calls.Load())
 		}
 	})
 }

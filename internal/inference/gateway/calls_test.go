@@ -77,12 +77,8 @@ func TestInvalidArgumentsFollowTheValidationMode(t *testing.T) {
 			}
 
 			if test.want != "" && (arguments[1] != test.want || arguments[0] != `{"day":1}` || content != "Hm.") {
-				t.Errorf(
-					"emitted %q with the arguments %v; want \"Hm.\" with {\"day\":1} and %s",
-					content,
-					arguments,
-					test.want,
-				)
+				t.Errorf("emitted %q with the arguments %v; want \"Hm.\" with {\"day\":1} and %s", content,
+					arguments, test.want)
 			}
 
 			if test.validation == "feed_back" && failed != nil && len(arguments) > 0 {
@@ -148,15 +144,8 @@ func TestCorrectedAnswerRepeatsNoContent(t *testing.T) {
 					return nil
 				})
 				if err != nil || content != test.content || reasoning != "thought 1" || calls != test.calls {
-					t.Errorf(
-						"content %q, reasoning %q, calls %s: %v; want %q, \"thought 1\", %s",
-						content,
-						reasoning,
-						calls,
-						err,
-						test.content,
-						test.calls,
-					)
+					t.Errorf("content %q, reasoning %q, calls %s: %v; want %q, \"thought 1\", %s", content,
+						reasoning, calls, err, test.content, test.calls)
 				}
 			})
 		}

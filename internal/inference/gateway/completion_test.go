@@ -93,10 +93,7 @@ func TestJSONCorrectionOffersNoTools(t *testing.T) {
 	r := chatRequest()
 	r.Format.Type, r.Tools = inference.JSONObject, []inference.Tool{{Type: inference.FunctionTool, Name: "f"}}
 
-	_, err := newGateway(
-		map[string]*engine{"a": e},
-		nil,
-	).Complete(t.Context(), r, discard)
+	_, err := newGateway(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, discard)
 	if err != nil || !slices.Equal(offered, []int{1, 0}) {
 		t.Errorf("the calls offered %v tools, want [1 0]: %v", offered, err)
 	}

@@ -60,10 +60,7 @@ func TestShortestPauseIsReturned(t *testing.T) {
 			map[string]*engine{"a": {run: rateLimited(5 * time.Second)}, "b": {run: rateLimited(30 * time.Second)}},
 			preferFirst,
 		)
-		if result, err := complete(
-			t.Context(),
-			g,
-		); err == nil || err.RetryAfter != 5*time.Second ||
+		if result, err := complete(t.Context(), g); err == nil || err.RetryAfter != 5*time.Second ||
 			result.Attempts != 2 {
 			t.Errorf("got %+v, %+v; want Retry-After 5s after 2 attempts", result, err)
 		}
@@ -105,10 +102,7 @@ func TestOnlyUpstreamDoesNotPauseWithoutRetryAfter(t *testing.T) {
 		only := &engine{run: rateLimited(0)}
 
 		g := newGateway(map[string]*engine{"a": only}, nil)
-		if _, err := complete(
-			t.Context(),
-			g,
-		); err == nil || err.Status != 429 || !err.Retryable ||
+		if _, err := complete(t.Context(), g); err == nil || err.Status != 429 || !err.Retryable ||
 			err.RetryAfter != 0 {
 			t.Errorf("got %+v; want a retryable 429 without Retry-After", err)
 		}

@@ -80,14 +80,8 @@ func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 
 				outputs, err := useTools(t.Context(), &test.tools)
 				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.took {
-					t.Errorf(
-						"got %q after %s: %v; want %q after %s",
-						outputs,
-						time.Since(began),
-						err,
-						test.outputs,
-						test.took,
-					)
+					t.Errorf("got %q after %s: %v; want %q after %s", outputs, time.Since(began), err,
+						test.outputs, test.took)
 				}
 			})
 		})

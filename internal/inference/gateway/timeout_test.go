@@ -140,12 +140,8 @@ func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 
 				e = inference.AsError(err)
 				if e == nil || e.Status != 503 || first.calls.Load() != 1 || second.calls.Load() != 3 {
-					t.Errorf(
-						"two upstreams: called %d and %d times, %v; want 1 and 3 times, status 503",
-						first.calls.Load(),
-						second.calls.Load(),
-						e,
-					)
+					t.Errorf("two upstreams: called %d and %d times, %v; want 1 and 3 times, status 503",
+						first.calls.Load(), second.calls.Load(), e)
 				}
 				second.run = nil
 				first.calls.Store(0)

@@ -25,8 +25,8 @@ type attack struct {
 	endless, stubborn bool
 }
 
-// attacks use SOCKET, ABSTRACT and PORT, the addresses of servers on the host. They also use MARK, which no
-// command line may contain afterwards.
+// attacks are the attacks of TestAttacksAreContained. SOCKET, ABSTRACT and PORT stand for the addresses of servers on
+// the host. MARK stands for an argument that no command line may contain afterwards.
 var attacks = []attack{
 	{name: "password file", code: "open('/etc/shadow').read()", want: "FileNotFoundError"},
 	{name: "users", code: "open('/etc/passwd').read()", want: "FileNotFoundError"},
@@ -245,7 +245,8 @@ var attacks = []attack{
 	},
 }
 
-// frames is a prelude that writes to all descriptors but the usual ones.
+// frames is a prelude: frame encodes a message of the interpreter, and forge writes it to all descriptors except
+// stdin, stdout and stderr.
 const frames = `import os, json, struct
 def frame(v):
     b = json.dumps(v).encode()
@@ -297,14 +298,14 @@ func TestAttacksAreContained(t *testing.T) {
 	box := openBox(t)
 	h := newHost(t)
 
-	pool := newPool(t, box, patient)
+	pool := newPool(t, box, longTimeout)
 	for i, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 
 			p := pool
 			if a.endless || a.stubborn {
-				p = newPool(t, box, patient)
+				p = newPool(t, box, longTimeout)
 			}
 			mark := fmt.Sprintf("%d.%d", 1000+i, os.Getpid())
 			// A session with a file has its own interpreter, so the file name identifies it.
@@ -315,9 +316,9 @@ func TestAttacksAreContained(t *testing.T) {
 			case a.stubborn:
 				got = runStubborn(t, p, s, a.codeFor(h, mark))
 			case a.endless:
-				p.SetTimes(short, patient)
+				p.SetTimes(shortTimeout, longTimeout)
 				got = run(t, s, a.codeFor(h, mark))
-				p.SetTimes(patient, patient)
+				p.SetTimes(longTimeout, longTimeout)
 			default:
 				got = run(t, s, a.codeFor(h, mark))
 			}
@@ -326,7 +327,8 @@ func TestAttacksAreContained(t *testing.T) {
 				t.Errorf("output is\n%.2000s\nwant %q", got.Output, a.want)
 			}
 			// A killed process ends when the kernel next schedules it.
-			wait.Until(t, "nothing runs after the call", func() bool { return running(t, "sleep\x00"+mark) == "" })
+			wait.Until(t, "nothing runs after the call",
+				func() bool { return commandLineWith(t, "sleep\x00"+mark) == "" })
 			// An attack may damage the interpreter so that the first call after it fails.
 			got = run(t, s, "40 + 2")
 			if !strings.HasSuffix(got.Output, "42") {
@@ -334,22 +336,22 @@ func TestAttacksAreContained(t *testing.T) {
 			}
 
 			if !strings.HasSuffix(got.Output, "42") {
-				t.Errorf("the next call's output is\n%s", got.Output)
+				t.Errorf("the next call's output is\n%s\nwant 42", got.Output)
 			}
 
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
 
-			if left := running(t, mark); left != "" {
+			if left := commandLineWith(t, mark); left != "" {
 				t.Errorf("left running: %s", left)
 			}
 		})
 	}
 }
 
-// running returns the command line of a process that contains mark, or "".
-func running(t *testing.T, mark string) string {
+// commandLineWith returns the command line of a process that contains mark, or "".
+func commandLineWith(t *testing.T, mark string) string {
 	t.Helper()
 
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -23,7 +23,7 @@ func newSmallPool(t *testing.T, budget int64) *sandbox.Pool {
 	t.Helper()
 
 	p, err := sandbox.NewPool(
-		sandbox.PoolOptions{Box: openBox(t), Timeout: patient, Cells: 8, Memory: 64 << 20, Budget: budget},
+		sandbox.PoolOptions{Box: openBox(t), Timeout: longTimeout, Cells: 8, Memory: 64 << 20, Budget: budget},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -44,26 +44,26 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 		_, _ = busy.Run(ctx, "import time\ntime.sleep(1000)")
 	}()
 	wait.Until(t, "a cell waits while another has reserved all memory", func() bool {
-		waiting, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer leave()
-		_, err := next.Run(waiting, "1")
+		waitCtx, stopWaiting := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer stopWaiting()
+		_, err := next.Run(waitCtx, "1")
 
 		return errors.Is(err, context.DeadlineExceeded)
 	})
-	answered := make(chan string, 1)
+	outputs := make(chan string, 1)
 
 	go func() {
 		r, err := next.Run(t.Context(), "40 + 2")
 		if err != nil {
 			r.Output = err.Error()
 		}
-		answered <- r.Output
+		outputs <- r.Output
 	}()
 	cancel()
 	<-ended
 
-	if got := wait.Receive(t, "the answer after the other cell", answered); !strings.HasSuffix(got, "42") {
-		t.Errorf("the waiting cell returned %s", got)
+	if got := wait.Receive(t, "the answer after the other cell", outputs); !strings.HasSuffix(got, "42") {
+		t.Errorf("the waiting cell returned %s, want 42", got)
 	}
 }
 
@@ -75,8 +75,8 @@ func TestIdleInterpreterReturnsItsMemory(t *testing.T) {
 		budget int64
 		kept   bool
 	}{
-		{"to a cell that needs it", smallShare + 30<<20, false},
-		{"only then", smallShare + 120<<20, true},
+		{"another cell needs it", smallShare + 30<<20, false},
+		{"no other cell needs it", smallShare + 120<<20, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +85,7 @@ func TestIdleInterpreterReturnsItsMemory(t *testing.T) {
 			run(t, idle, "x = bytes(range(256)) * (30 << 12)")
 
 			if got := run(t, other, "40 + 2"); got.Output != "42" {
-				t.Errorf("the other session returned %s", got.Output)
+				t.Errorf("the other session returned %s, want 42", got.Output)
 			}
 
 			got := run(t, idle, "len(x) >> 20")
@@ -118,7 +118,7 @@ func TestAnIdleInterpreterDoesNotGrow(t *testing.T) {
 			wait.Until(t, "the end of the interpreter", func() bool { return s.Ended() })
 
 			if got := run(t, s, "1"); !strings.Contains(got.Output, "while no code was to run") {
-				t.Errorf("output is %s", got.Output)
+				t.Errorf("output is %s, want the end of the idle interpreter", got.Output)
 			}
 		})
 	}
@@ -138,36 +138,41 @@ func TestBudgetRespectsControlGroupLimits(t *testing.T) {
 
 	root := t.TempDir()
 	for file, content := range map[string]string{
-		"system.slice/presswork.service/memory.max": "max\n", "system.slice/memory.max": "3000\n",
-		"memory/docker/1/memory.limit_in_bytes": "2000\n", "memory/memory.limit_in_bytes": "9223372036854771712\n",
+		"system.slice/presswork.service/memory.max": "max\n",
+		"system.slice/memory.max":                   "3000\n",
+		"memory/docker/1/memory.limit_in_bytes":     "2000\n",
+		"memory/memory.limit_in_bytes":              "9223372036854771712\n", // version 1 has no word for "no limit"
 	} {
-		t.Run(file, func(t *testing.T) {
-			name := filepath.Join(root, file)
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
+		name := filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 
-			if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 
+	// The keys are the content of /proc/self/cgroup.
 	for own, want := range map[string]int64{
-		"": 10000, "0::/\n": 10000, "0::/system.slice/presswork.service\n": 3000, "0::/system.slice/other.service/x\n": 3000,
-		"4:memory:/docker/1\n0::/\n": 2000, "4:memory:/\n3:cpu:/docker/1\n": 10000,
+		"":                                     10000,
+		"0::/\n":                               10000,
+		"0::/system.slice/presswork.service\n": 3000,
+		"0::/system.slice/other.service/x\n":   3000,
+		"4:memory:/docker/1\n0::/\n":           2000,
+		"4:memory:/\n3:cpu:/docker/1\n":        10000,
 	} {
 		t.Run(own, func(t *testing.T) {
 			if got := sandbox.MemoryWithin(10000, root, own); got != want {
-				t.Errorf("%q: %d bytes, want %d", own, got, want)
+				t.Errorf("MemoryWithin(10000, root, %q) = %d bytes, want %d", own, got, want)
 			}
 		})
 	}
 }
 
-// TestTheKernelEndsASandboxFirst checks that the kernel ends a sandbox first when memory is short, and that its
+// TestKernelEndsSandboxFirst checks that the kernel ends a sandbox first when memory is short, and that its
 // code cannot change that.
-func TestTheKernelEndsASandboxFirst(t *testing.T) {
+func TestKernelEndsSandboxFirst(t *testing.T) {
 	t.Parallel()
 
 	// The shell writes its own value; cat reads its value as a child of the shell.
@@ -175,6 +180,6 @@ func TestTheKernelEndsASandboxFirst(t *testing.T) {
 
 	out, err := openBox(t).Run(t.Context(), shell(code))
 	if err != nil || string(out.Stdout) != "1000\n1000\n" {
-		t.Errorf("oom_score_adj is %q, %v", out.Stdout, err)
+		t.Errorf("oom_score_adj is %q before and after the write, %v; want 1000 twice", out.Stdout, err)
 	}
 }

@@ -18,9 +18,11 @@ func TestControlGroupsAreUsedOnlyWhereDelegated(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		own, group, controllers string
-		limited                 bool
-		want                    string
+		own         string // the content of /proc/self/cgroup
+		group       string // the group's folder
+		controllers string // the controllers that the group may use
+		limited     bool   // the group has a file memory.max, so it is not the root of the machine
+		want        string // the delegated group below the root, or "" for none
 	}{
 		"root of a container":        {"0::/\n", "", "cpu memory pids\n", true, "."},
 		"container, after a restart": {"0::/server\n", "", "cpu memory pids\n", true, "."},
@@ -62,7 +64,7 @@ func TestControlGroupsAreUsedOnlyWhereDelegated(t *testing.T) {
 
 			control, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 			if divided := string(moved) == "7" && string(control) == "+memory"; divided != (want != "") {
-				t.Errorf("process %q was moved, and %q is set", moved, control)
+				t.Errorf("process %q was moved, and %q is set; want both: %v", moved, control, want != "")
 			}
 		})
 	}
@@ -92,7 +94,7 @@ func TestControlGroupHasLimitsOfSandbox(t *testing.T) {
 func TestEachSandboxHasAControlGroup(t *testing.T) {
 	t.Parallel()
 	box := openBox(t)
-	s := newSession(t, newPool(t, box, patient), sandbox.File{Name: fmt.Sprintf("grouped-%d", os.Getpid())})
+	s := newSession(t, newPool(t, box, longTimeout), sandbox.File{Name: fmt.Sprintf("grouped-%d", os.Getpid())})
 	run(t, s, "1")
 	var group string
 
@@ -104,7 +106,7 @@ func TestEachSandboxHasAControlGroup(t *testing.T) {
 	}
 
 	if grouped := group != ""; grouped != box.Grouped() {
-		t.Fatalf("the sandbox is in the group %q; delegated: %v", group, box.Grouped())
+		t.Fatalf("the sandbox is in the group %q, want a group: %v", group, box.Grouped())
 	}
 
 	if !box.Grouped() {
@@ -112,7 +114,8 @@ func TestEachSandboxHasAControlGroup(t *testing.T) {
 	}
 	// The kernel counts memory that no process has mapped and the watch does not see: 55 MiB in pipes.
 	_, err := box.Run(t.Context(), sandbox.Command{
-		Program: "python3", Limits: sandbox.Limits{Memory: 16 << 20, Disk: 4 << 10, Wall: patient, CPU: patient},
+		Program: "python3",
+		Limits:  sandbox.Limits{Memory: 16 << 20, Disk: 4 << 10, Wall: longTimeout, CPU: longTimeout},
 		Args: []string{"-I", "-c", `import fcntl, os
 kept = []
 for i in range(55):

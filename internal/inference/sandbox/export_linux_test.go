@@ -38,11 +38,11 @@ func (s *Session) Ended() bool {
 	}
 }
 
-// MemoryWithin is memoryWithin.
+// MemoryWithin calls memoryWithin.
 func MemoryWithin(total int64, root, own string) int64 { return memoryWithin(total, root, own) }
 
-// DelegatedGroup is delegatedGroup.
+// DelegatedGroup calls delegatedGroup.
 func DelegatedGroup(root, own string) string { return delegatedGroup(root, own) }
 
-// LimitGroup is limitGroup.
+// LimitGroup calls limitGroup.
 func LimitGroup(dir string, l Limits) error { return limitGroup(dir, l) }

@@ -20,8 +20,8 @@ func TestSandboxLayersContainAttacks(t *testing.T) {
 
 	h := newHost(t)
 	for part, test := range map[string]struct {
-		edit    string // cases of a shell's case statement that edit the arguments of bwrap
-		attacks map[string]string
+		edit    string            // cases of a shell's case statement that edit the arguments of bwrap
+		attacks map[string]string // the output of each attack that succeeds
 	}{
 		"the file system": {
 			`--chdir) args+=(--ro-bind /etc /etc --bind ` + filepath.Dir(h.socket) + ` ` + filepath.Dir(h.socket) + ` --chdir);; --remount-ro) shift;;`,
@@ -44,7 +44,7 @@ func TestSandboxLayersContainAttacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newSession(t, newPool(t, box, patient))
+			s := newSession(t, newPool(t, box, longTimeout))
 
 			for name, want := range test.attacks {
 				for _, a := range attacks {
@@ -83,8 +83,8 @@ exec bwrap "${args[@]}" "$@"
 	return name
 }
 
-// TestTheFilterForbidsSystemCalls makes the system calls directly, with the filter and without it.
-func TestTheFilterForbidsSystemCalls(t *testing.T) {
+// TestFilterForbidsSystemCalls makes the system calls directly, with the filter and without it.
+func TestFilterForbidsSystemCalls(t *testing.T) {
 	t.Parallel()
 	code := `import ctypes, errno, platform
 libc = ctypes.CDLL(None, use_errno=True)
@@ -128,6 +128,7 @@ call('socket_datagram', 41, 198, 1, 2, 0)
 call('socketpair_unix', 53, 199, 1, 1, 0, ctypes.create_string_buffer(8))
 call('socketpair_packets', 53, 199, 1, 5, 0, ctypes.create_string_buffer(8))
 `
+	// The filter returns EPERM for the other calls.
 	special := map[string]string{
 		"clone3":             "ENOSYS",
 		"socket_inet":        "EAFNOSUPPORT",
@@ -135,11 +136,11 @@ call('socketpair_packets', 53, 199, 1, 5, 0, ctypes.create_string_buffer(8))
 		"socket_datagram":    "ESOCKTNOSUPPORT",
 		"socketpair_packets": "ESOCKTNOSUPPORT",
 	}
-	with := run(t, newSession(t, newPool(t, openBox(t), patient)), code)
+	filtered := run(t, newSession(t, newPool(t, openBox(t), longTimeout)), code)
 
-	lines := strings.Split(with.Output, "\n")
+	lines := strings.Split(filtered.Output, "\n")
 	if len(lines) != 33 {
-		t.Errorf("%d calls were made", len(lines))
+		t.Errorf("%d calls were made, want 33", len(lines))
 	}
 
 	for _, line := range lines {
@@ -159,17 +160,17 @@ call('socketpair_packets', 53, 199, 1, 5, 0, ctypes.create_string_buffer(8))
 	if err != nil {
 		t.Fatal(err)
 	}
-	without := run(t, newSession(t, newPool(t, box, patient)), code)
+	unfiltered := run(t, newSession(t, newPool(t, box, longTimeout)), code)
 	differ := 0
 
-	for i, line := range strings.Split(without.Output, "\n") {
+	for i, line := range strings.Split(unfiltered.Output, "\n") {
 		if i < len(lines) && line != lines[i] {
 			differ++
 		}
 	}
 
 	if differ < 20 { // the kernel's settings forbid the others
-		t.Errorf("without the filter only %d calls do something else:\n%s", differ, without.Output)
+		t.Errorf("without the filter %d calls have another result, want 20 or more:\n%s", differ, unfiltered.Output)
 	}
 }
 
@@ -179,8 +180,16 @@ func TestFilterRejectsUnknownSystemCalls(t *testing.T) {
 	t.Parallel()
 
 	for number, want := range map[uint32]unix.Errno{
-		unix.SYS_READ: 0, unix.SYS_SETSOCKOPT: 0, unix.SYS_IOCTL: 0, unix.SYS_RSEQ_SLICE_YIELD: 0, unix.SYS_PTRACE: unix.EPERM,
-		472: unix.ENOSYS, 500: unix.ENOSYS, 1 << 20: unix.ENOSYS, 0x40000000: unix.ENOSYS, 0xffffffff: unix.ENOSYS,
+		unix.SYS_READ:             0,
+		unix.SYS_SETSOCKOPT:       0,
+		unix.SYS_IOCTL:            0,
+		unix.SYS_RSEQ_SLICE_YIELD: 0, // the last system call that the filter knows
+		unix.SYS_PTRACE:           unix.EPERM,
+		472:                       unix.ENOSYS,
+		500:                       unix.ENOSYS,
+		1 << 20:                   unix.ENOSYS,
+		0x40000000:                unix.ENOSYS, // the first system call of x32
+		0xffffffff:                unix.ENOSYS,
 	} {
 		t.Run(fmt.Sprint(number), func(t *testing.T) {
 			if got, err := sandbox.FilterResult(number); got != want || err != nil {

@@ -11,7 +11,7 @@ import (
 
 const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 
-func help() int { return 1 }
+func runHelper() int { return 1 }
 
 func TestMachineWithoutASandbox(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("PRESSWORK_SANDBOX_TEST_SECRET", secret)
 
 	if os.Getenv(helperVariable) != "" {
-		os.Exit(help())
+		os.Exit(runHelper())
 	}
 	os.Exit(m.Run())
 }

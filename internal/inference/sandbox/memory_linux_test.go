@@ -63,7 +63,7 @@ for i in range(50): os.read(r, 1)
 		{"shared memory of /dev/zero", strings.NewReplacer("FLAGS", "0x01", "FD", "os.open('/dev/zero', os.O_RDWR)").Replace(unmapped), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newSession(t, newPool(t, box, patient))
+			s := newSession(t, newPool(t, box, longTimeout))
 			run(t, s, "1")
 			before := hostmemory.MiB(t)
 

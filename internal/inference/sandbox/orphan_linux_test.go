@@ -18,11 +18,13 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// helperVariable makes the test program a helper in a process that tests may kill. "calls" runs a thousand cells,
-// "busy" stops within one. Both write to stdout and wait.
+// helperVariable turns the test program into a helper process that tests may kill. With "calls" the helper runs a
+// thousand cells. With "busy" it keeps cells and programs running. Both then write "ready" to stdout and wait for the
+// end of stdin.
 const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 
-func help() int {
+// runHelper is the main function of the helper. It returns the exit status.
+func runHelper() int {
 	ctx := context.Background()
 	fail := func(err error) int { fmt.Println(err); return 1 }
 
@@ -89,6 +91,7 @@ func help() int {
 	return 0
 }
 
+// startHelper starts the helper with a task, "calls" or "busy", and waits until it is ready.
 func startHelper(t *testing.T, task string) *exec.Cmd {
 	t.Helper()
 	openBox(t) // skips the test if this machine has no sandbox
@@ -114,13 +117,13 @@ func startHelper(t *testing.T, task string) *exec.Cmd {
 	})
 
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the helper says %q, %v", line, err)
+		t.Fatalf("the helper wrote %q, %v; want ready", line, err)
 	}
 
 	return cmd
 }
 
-// children returns the processes that pid started, as "pid start-time".
+// children returns the processes that pid started. Each is a string "pid start-time", because ids are reused.
 func children(pid string) (all []string) {
 	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children") // none if the process has ended
 	for _, list := range lists {
@@ -133,7 +136,7 @@ func children(pid string) (all []string) {
 	return all
 }
 
-// descendants returns the given processes that are alive, and their descendants.
+// descendants returns the descendants of a process that are alive, in the form of children.
 func descendants(pid string) (all []string) {
 	for _, member := range children(pid) {
 		child, at, _ := strings.Cut(member, " ")
@@ -176,7 +179,7 @@ func TestThousandCallsLeaveNoProcesses(t *testing.T) {
 	}
 
 	if len(fds) > 20 {
-		t.Errorf("%d descriptors are open", len(fds))
+		t.Errorf("%d descriptors are open, want up to 20", len(fds))
 	}
 }
 
@@ -206,7 +209,7 @@ func TestProgramEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// commandLine returns the command line of a process, or "" if it has ended.
+// commandLine returns the command line of a process from children, or "" if it has ended.
 func commandLine(member string) string {
 	pid, _, _ := strings.Cut(member, " ")
 	line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
@@ -214,6 +217,7 @@ func commandLine(member string) string {
 	return string(line)
 }
 
+// awaitEnd waits until a process from children has ended.
 func awaitEnd(t *testing.T, member string) {
 	t.Helper()
 	pid, at, _ := strings.Cut(member, " ")

@@ -22,6 +22,7 @@ import (
 	"presswork/internal/test/public"
 )
 
+// openBox opens the sandbox. It skips the test under -short.
 func openBox(t testing.TB) *sandbox.Box {
 	t.Helper()
 
@@ -37,11 +38,12 @@ func openBox(t testing.TB) *sandbox.Box {
 	return b
 }
 
+// shell returns a command that runs a shell script.
 func shell(script string) sandbox.Command {
 	return sandbox.Command{Program: "sh", Args: []string{"-c", script}}
 }
 
-func TestAProgramReadsItsInputsAndLeavesFiles(t *testing.T) {
+func TestProgramReadsInputsAndReturnsFiles(t *testing.T) {
 	t.Parallel()
 	c := shell(
 		"cat /data/a - >both; echo out; echo err >&2; ln -s /etc/ld.so.cache link; mkfifo pipe; mkdir folder; cat link >copy; exit 3",
@@ -69,7 +71,7 @@ func TestAProgramReadsItsInputsAndLeavesFiles(t *testing.T) {
 	}
 }
 
-func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
+func TestProgramSeesNothingOfTheMachine(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	t.Run("files", func(t *testing.T) {
@@ -111,7 +113,8 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 
 		for fd := range strings.FieldsSeq(string(out.Stdout)) {
 			n := strings.TrimPrefix(fd, "/proc/self/fd/")
-			if n != "0" && n != "1" && n != "2" && n != "3" && n != "10" { // opened by the shell itself
+			// The shell itself opens 3 and 10.
+			if n != "0" && n != "1" && n != "2" && n != "3" && n != "10" {
 				t.Errorf("descriptor %s is open", n)
 			}
 		}
@@ -268,7 +271,7 @@ func TestLimitsEndAProgram(t *testing.T) {
 	}
 }
 
-func TestARunEndsWithItsContext(t *testing.T) {
+func TestRunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -280,20 +283,20 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	defer r.Close()
 	c := shell("read line; sleep 1000")
 	c.Stdin = r
-	why := errors.New("the caller left")
+	errLeft := errors.New("the caller left")
 
 	go func() {
 		_, _ = w.WriteString("it runs\n")
-		cancel(why)
+		cancel(errLeft)
 		w.Close()
 	}()
 
-	if _, err := b.Run(ctx, c); !errors.Is(err, why) {
-		t.Errorf("error is %v, want %v", err, why)
+	if _, err := b.Run(ctx, c); !errors.Is(err, errLeft) {
+		t.Errorf("error is %v, want %v", err, errLeft)
 	}
 
-	if _, err := b.Run(ctx, shell("true")); !errors.Is(err, why) {
-		t.Errorf("begun after the end of its context: %v", err)
+	if _, err := b.Run(ctx, shell("true")); !errors.Is(err, errLeft) {
+		t.Errorf("a run with an ended context: error is %v, want %v", err, errLeft)
 	}
 }
 
