@@ -18,17 +18,17 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// site is a local web site by host and path: every name resolves to loopback.
+// site is a web site on this machine. Every host name resolves to it.
 type site struct {
-	handlers map[string]http.HandlerFunc
-	port     string
-	asked    chan string // every path, robots.txt aside
+	handlers  map[string]http.HandlerFunc // by path
+	port      string
+	requested chan string // every path, except robots.txt
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h := s.handlers[r.URL.Path]; h != nil {
 		if r.URL.Path != "/robots.txt" {
-			s.asked <- r.URL.Path
+			s.requested <- r.URL.Path
 		}
 		h(w, r)
 
@@ -37,12 +37,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// url is an address of the site.
+// url returns the address of a path of the site.
 func (s *site) url(path string) string { return "http://site.test:" + s.port + path }
 
+// serve starts a site.
 func serve(t testing.TB, handlers map[string]http.HandlerFunc) *site {
 	t.Helper()
-	s := &site{handlers: handlers, asked: make(chan string, 1000)}
+	s := &site{handlers: handlers, requested: make(chan string, 1000)}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	_, s.port, _ = net.SplitHostPort(server.Listener.Addr().String())
@@ -50,7 +51,7 @@ func serve(t testing.TB, handlers map[string]http.HandlerFunc) *site {
 	return s
 }
 
-// policy lets site.test through, and nothing else of this machine.
+// policy returns a policy that allows site.test at the given ports, and no other address of this machine.
 func policy(t testing.TB, ports ...string) *guard.Policy {
 	t.Helper()
 
@@ -79,7 +80,7 @@ func policy(t testing.TB, ports ...string) *guard.Policy {
 	return p
 }
 
-// browser is one that may reach the site.
+// browser returns a Browser that may reach the site. change may edit its options; nil leaves them unchanged.
 func browser(t testing.TB, s *site, change func(*browse.Options)) *browse.Browser {
 	t.Helper()
 
@@ -91,16 +92,17 @@ func browser(t testing.TB, s *site, change func(*browse.Options)) *browse.Browse
 	return browse.New(o)
 }
 
-func page(contentType, body string) http.HandlerFunc {
+// serveText answers with a body of this type.
+func serveText(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		fmt.Fprint(w, body)
 	}
 }
 
-func htmlPage(body string) http.HandlerFunc { return page("text/html; charset=utf-8", body) }
+func serveHTML(body string) http.HandlerFunc { return serveText("text/html; charset=utf-8", body) }
 
-// call runs a function; arguments are name, value, name, value.
+// call runs a function of the session. The arguments alternate between name and value.
 func call(t testing.TB, s *browse.Session, function string, arguments ...any) inference.ToolResult {
 	t.Helper()
 
@@ -122,12 +124,13 @@ func call(t testing.TB, s *browse.Session, function string, arguments ...any) in
 	return result
 }
 
+// open opens a page by its address, or a link of the current page by its number.
 func open(t testing.TB, s *browse.Session, id any) inference.ToolResult {
 	t.Helper()
 	return call(t, s, inference.OpenFunction, "id", id)
 }
 
-// lines are the numbered lines of a view, and what stands around them.
+// lines splits a view into its numbered lines, without the numbers, and the other lines.
 func lines(t testing.TB, r inference.ToolResult) (numbered []string, frame string) {
 	t.Helper()
 	number := regexp.MustCompile(`^L\d+: `)
@@ -144,7 +147,8 @@ func lines(t testing.TB, r inference.ToolResult) (numbered []string, frame strin
 	return numbered, strings.Join(rest, "\n")
 }
 
-func body(t testing.TB, r inference.ToolResult) string {
+// textOf returns the numbered lines of a view, without the numbers.
+func textOf(t testing.TB, r inference.ToolResult) string {
 	t.Helper()
 	numbered, _ := lines(t, r)
 

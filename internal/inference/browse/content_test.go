@@ -1,7 +1,6 @@
 package browse_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -20,35 +19,42 @@ func TestCharacterSets(t *testing.T) {
 	shift, _ := japanese.ShiftJIS.NewEncoder().String("日本語のページ")
 
 	site := serve(t, map[string]http.HandlerFunc{
-		"/declared":   page("text/html; charset=iso-8859-1", "<p>"+latin),
-		"/meta":       page("text/html", `<meta charset="shift_jis"><p>`+shift),
-		"/mark":       page("text/plain", "\xff\xfeG\x00r\x00\xf6\x00"),
-		"/wrong":      page("text/html; charset=utf-8", "<p>"+latin),
-		"/unknown":    page("text/html; charset=klingon", "<p>Größe"),
-		"/undeclared": page("", "plain words"),
-		"/json":       page("application/problem+json", `{"a": "Größe"}`),
-		"/feed":       page("application/rss+xml", "<rss><title>Größe</title></rss>"),
+		"/declared":   serveText("text/html; charset=iso-8859-1", "<p>"+latin),
+		"/meta":       serveText("text/html", `<meta charset="shift_jis"><p>`+shift),
+		"/mark":       serveText("text/plain", "\xff\xfeG\x00r\x00\xf6\x00"),
+		"/wrong":      serveText("text/html; charset=utf-8", "<p>"+latin),
+		"/unknown":    serveText("text/html; charset=klingon", "<p>Größe"),
+		"/undeclared": serveText("", "plain words"),
+		"/json":       serveText("application/problem+json", `{"a": "Größe"}`),
+		"/feed":       serveText("application/rss+xml", "<rss><title>Größe</title></rss>"),
 	})
 	for path, want := range map[string]string{
-		"/declared": "Größe", "/meta": "日本語のページ", "/mark": "Grö", "/wrong": "Gr\uFFFD\uFFFDe", "/unknown": "Größe", "/undeclared": "plain words", "/json": `{"a": "Größe"}`,
-		"/feed": "<rss><title>Größe</title></rss>",
+		"/declared":   "Größe",
+		"/meta":       "日本語のページ",
+		"/mark":       "Grö",
+		"/wrong":      "Gr\uFFFD\uFFFDe",
+		"/unknown":    "Größe",
+		"/undeclared": "plain words",
+		"/json":       `{"a": "Größe"}`,
+		"/feed":       "<rss><title>Größe</title></rss>",
 	} {
 		t.Run(path, func(t *testing.T) {
-			got := body(t, open(t, browser(t, site, nil).Session(), site.url(path)))
+			got := textOf(t, open(t, browser(t, site, nil).Session(), site.url(path)))
+			// The number of replacement characters for invalid bytes does not matter.
 			if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
-				t.Errorf("%s: %q", path, got)
+				t.Errorf("%s: got %q, want %q", path, got, want)
 			}
 		})
 	}
 }
 
-func TestScriptsAreRunWhereThereIsNoTextWithout(t *testing.T) {
+func TestPagesWithoutTextAreRendered(t *testing.T) {
 	t.Parallel()
 	site := serve(t, map[string]http.HandlerFunc{
-		"/app":   htmlPage(`<div id=root></div><script>render()</script>`),
-		"/short": htmlPage(`<p>Short, and whole.`),
-		"/long":  htmlPage("<p>" + strings.Repeat("Words enough. ", 50) + "<script>more()</script>"),
-		"/stays": htmlPage(`<noscript>Please enable JavaScript.</noscript><script>x()</script>`),
+		"/app":   serveHTML(`<div id=root></div><script>render()</script>`),
+		"/short": serveHTML(`<p>Short, and whole.`),
+		"/long":  serveHTML("<p>" + strings.Repeat("Words enough. ", 50) + "<script>more()</script>"),
+		"/stays": serveHTML(`<noscript>Please enable JavaScript.</noscript><script>x()</script>`),
 	})
 	rendered := ""
 
@@ -64,45 +70,52 @@ func TestScriptsAreRunWhereThereIsNoTextWithout(t *testing.T) {
 	}).Session()
 
 	r := open(t, session, site.url("/app"))
-	if body(t, r) != "# Made by scripts" || r.Pages[0].URL != site.url("/app/final") || r.Pages[0].Title != "App" {
-		t.Errorf("%+v", r)
+	if textOf(t, r) != "# Made by scripts" || r.Pages[0].URL != site.url("/app/final") || r.Pages[0].Title != "App" {
+		t.Errorf("got %+v, want the rendered page", r)
 	}
 
 	for path, want := range map[string]string{"/short": "Short, and whole.", "/stays": "Please enable JavaScript."} {
-		if r := open(t, session, site.url(path)); body(t, r) != want {
-			t.Errorf("%s: %+v", path, r)
+		if r := open(t, session, site.url(path)); textOf(t, r) != want {
+			t.Errorf("%s: got %+v, want %q", path, r, want)
 		}
 	}
 	open(t, session, site.url("/long"))
 
 	if rendered != site.url("/app")+site.url("/stays") {
-		t.Errorf("rendered %s", rendered)
+		t.Errorf("rendered %s, want /app and /stays", rendered)
 	}
 }
 
-func TestPDFsAreReadInTheSandbox(t *testing.T) {
+func TestPDFTextIsSplitIntoPages(t *testing.T) {
 	t.Parallel()
 	site := serve(t, map[string]http.HandlerFunc{
-		"/a.pdf":    page("application/pdf", "%PDF-1.7 a"),
-		"/bad.pdf":  page("application/pdf", "%PDF-1.7 bad"),
-		"/scan.pdf": page("application/pdf", "%PDF-1.7 scan"),
+		"/a.pdf":    serveText("application/pdf", "%PDF-1.7 a"),
+		"/bad.pdf":  serveText("application/pdf", "%PDF-1.7 bad"),
+		"/scan.pdf": serveText("application/pdf", "%PDF-1.7 scan"),
 	})
 
 	session := browser(t, site, func(o *browse.Options) {
 		o.PDFText = func(_ context.Context, pdf []byte) (string, error) {
-			return map[string]string{"%PDF-1.7 a": "One\n\fTwo\n\f", "%PDF-1.7 scan": "\f\f"}[string(pdf)], map[bool]error{true: errors.New("broken")}[bytes.HasSuffix(pdf, []byte("bad"))]
+			switch string(pdf) {
+			case "%PDF-1.7 a":
+				return "One\n\fTwo\n\f", nil // a form feed ends a page
+			case "%PDF-1.7 scan":
+				return "\f\f", nil
+			default:
+				return "", errors.New("broken")
+			}
 		}
 	}).Session()
 
 	r := open(t, session, site.url("/a.pdf"))
-	if body(t, r) != "## Page 1\n\nOne\n\n## Page 2\n\nTwo" || r.Pages[0].Title != "a.pdf" {
-		t.Errorf("%+v", r)
+	if textOf(t, r) != "## Page 1\n\nOne\n\n## Page 2\n\nTwo" || r.Pages[0].Title != "a.pdf" {
+		t.Errorf("got %+v, want the text of two pages", r)
 	}
 
 	for path, want := range map[string]string{"/bad.pdf": "cannot be read", "/scan.pdf": "without text"} {
 		r := open(t, session, site.url(path))
 		if !r.Failed || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "broken") {
-			t.Errorf("%s: %+v", path, r)
+			t.Errorf("%s: got %+v, want an error with %q", path, r, want)
 		}
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Turns are the times at which a site may be asked for n pages that all want to
-// be first; its rules are known.
-func Turns(ctx context.Context, n int) (turns []time.Time) {
+// RequestTimes asks to send n requests to one site at once. It returns the times at which they may be sent. The site's
+// robots.txt has been read.
+func RequestTimes(ctx context.Context, n int) (times []time.Time) {
 	s := newSites(Options{Policy: nil, UserAgent: "x"})
 	u := &url.URL{Scheme: "https", Host: "site.test"}
 
 	s.lookUp(u).read = time.Now()
 	for range n {
 		if s.waitFor(ctx, u) == nil {
-			turns = append(turns, time.Now())
+			times = append(times, time.Now())
 		}
 	}
 
-	return turns
+	return times
 }

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// Whatever a search engine answers, it is results or the engine's error.
+// FuzzSearchAnswers checks that every answer becomes results or a page error.
 func FuzzSearchAnswers(f *testing.F) {
 	for _, seed := range []string{
 		`{"results":[{"title":"T","url":"https://a.test","content":["b",3],"score":"x"},null,[]]}`, `{"results":{"0":1}}`, `[[[`,

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/inference/browse"
 )
 
-// engine is a search server; it must be asked with the given query string.
+// engine starts a search engine with a handler for one path. It returns its address.
 func engine(t *testing.T, path string, h http.HandlerFunc) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -25,6 +25,7 @@ func engine(t *testing.T, path string, h http.HandlerFunc) string {
 	return server.URL
 }
 
+// searcher returns a Searcher. The default policy allows no address of this machine by name.
 func searcher(t *testing.T, o browse.SearchOptions) browse.Searcher {
 	t.Helper()
 
@@ -42,23 +43,23 @@ func searcher(t *testing.T, o browse.SearchOptions) browse.Searcher {
 
 func TestSearchEngines(t *testing.T) {
 	t.Parallel()
-	asked := func(r *http.Request, want string) bool {
+	checkQuery := func(r *http.Request, want string) bool {
 		ok := r.URL.RawQuery == want
 		if !ok {
-			t.Errorf("%s was asked for %s, not for %s", r.URL.Path, r.URL.RawQuery, want)
+			t.Errorf("%s got the query %s, want %s", r.URL.Path, r.URL.RawQuery, want)
 		}
 
 		return ok
 	}
 	searx := engine(t, "/base/search", func(w http.ResponseWriter, r *http.Request) {
-		asked(r, "format=json&q=red+%26+blue")
+		checkQuery(r, "format=json&q=red+%26+blue")
 		fmt.Fprint(
 			w,
 			`{"query":"q","number_of_results":0,"results":[{"url":"https://a.test/","title":"A","content":"about a","engine":"x","score":1.5,"publishedDate":null},{"url":"https://b.test/","title":"B"}],"suggestions":[]}`,
 		)
 	})
 	brave := engine(t, "/res", func(w http.ResponseWriter, r *http.Request) {
-		if asked(r, "q=red+%26+blue") && r.Header.Get("X-Token") == "secret" {
+		if checkQuery(r, "q=red+%26+blue") && r.Header.Get("X-Token") == "secret" {
 			fmt.Fprint(
 				w,
 				`{"web":{"results":[{"link":["https://a.test/"],"title":"A","description":"about a","score":1.5},{"link":["https://b.test/"],"title":"B"}]}}`,
@@ -77,7 +78,8 @@ func TestSearchEngines(t *testing.T) {
 		return `<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><Url type="text/html" template="http://x/"/>` +
 			`<Url type="` + kind + `" template="` + template + `"/></OpenSearchDescription>`
 	}
-	open := func(kind, answer string) string {
+	// openSearch starts an engine with an OpenSearch description. It returns the address of the description.
+	openSearch := func(kind, answer string) string {
 		mux := http.NewServeMux()
 		server := httptest.NewServer(mux)
 		t.Cleanup(server.Close)
@@ -85,7 +87,7 @@ func TestSearchEngines(t *testing.T) {
 			fmt.Fprint(w, describe(kind, server.URL+"/s?q={searchTerms}&amp;n={count}&amp;p={startPage?}&amp;x={x:y?}"))
 		})
 		mux.HandleFunc("/s", func(w http.ResponseWriter, r *http.Request) {
-			asked(r, "q=red+%26+blue&n=7&p=1&x=")
+			checkQuery(r, "q=red+%26+blue&n=7&p=1&x=")
 			fmt.Fprint(w, answer)
 		})
 
@@ -103,16 +105,16 @@ func TestSearchEngines(t *testing.T) {
 			URL: brave + "/res?q={query}", Header: "X-Token: secret",
 			Fields: []string{"results=web.results", "url=link.0", "content=description"},
 		}, want},
-		"RSS":             {browse.SearchOptions{URL: open("application/rss+xml", rss)}, unscored},
-		"Atom":            {browse.SearchOptions{URL: open("application/atom+xml", atom)}, unscored},
-		"OpenSearch JSON": {browse.SearchOptions{URL: open("application/json", `[{"title":"A","url":"https://a.test/","content":"about a"},{"title":"B","url":"https://b.test/"}]`), Fields: []string{"results="}}, unscored},
+		"RSS":             {browse.SearchOptions{URL: openSearch("application/rss+xml", rss)}, unscored},
+		"Atom":            {browse.SearchOptions{URL: openSearch("application/atom+xml", atom)}, unscored},
+		"OpenSearch JSON": {browse.SearchOptions{URL: openSearch("application/json", `[{"title":"A","url":"https://a.test/","content":"about a"},{"title":"B","url":"https://b.test/"}]`), Fields: []string{"results="}}, unscored},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := searcher(t, c.options)
 			for range 2 {
 				got, err := s.Search(t.Context(), "red & blue", 7)
 				if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-					t.Errorf("%s: %v, %s", name, err, diff)
+					t.Errorf("results (-want +got):\n%s\nerror %v", diff, err)
 				}
 			}
 		})
@@ -130,7 +132,8 @@ func TestFailingSearchEngines(t *testing.T) {
 	moved := engine(t, "/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 	})
-	leads := func(template string) string {
+	// description returns the address of an OpenSearch description with this address of the results.
+	description := func(template string) string {
 		return answer(
 			200,
 			`<OpenSearchDescription><Url type="application/rss+xml" template="`+template+`"/></OpenSearchDescription>`,
@@ -143,33 +146,33 @@ func TestFailingSearchEngines(t *testing.T) {
 		options browse.SearchOptions
 		want    string
 	}{
-		"JSON is off":         {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
-		"too often":           {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
+		"JSON is disabled":    {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
+		"rate limited":        {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
 		"broken":              {browse.SearchOptions{SearXNG: answer(500, "a secret")}, "the search engine answered 500"},
-		"a page":              {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "is not JSON"},
+		"HTML":                {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "is not JSON"},
 		"no results":          {browse.SearchOptions{URL: answer(200, `{"web":{}}`) + "/?{query}", Fields: []string{"results=web.results"}}, `no list at "web.results"`},
-		"elsewhere":           {browse.SearchOptions{SearXNG: moved}, "answered 302"},
+		"redirected":          {browse.SearchOptions{SearXNG: moved}, "answered 302"},
 		"no server":           {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
 		"endless":             {browse.SearchOptions{SearXNG: answer(200, strings.Repeat(" ", 5<<20))}, "more than 4 MB"},
 		"no description":      {browse.SearchOptions{URL: answer(200, "{}")}, "does not lead to an OpenSearch description"},
 		"for people only":     {browse.SearchOptions{URL: answer(200, `<OpenSearchDescription><Url type="text/html" template="x"/></OpenSearchDescription>`)}, "offers none of"},
-		"leads inside":        {browse.SearchOptions{URL: leads(other + "/?{searchTerms}")}, "is not allowed"},
-		"leads to a name":     {browse.SearchOptions{URL: leads(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
-		"leads to a file":     {browse.SearchOptions{URL: leads("file:///etc/passwd?{searchTerms}")}, "an invalid address"},
-		"leads to metadata":   {browse.SearchOptions{URL: leads("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
+		"leads inside":        {browse.SearchOptions{URL: description(other + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a name":     {browse.SearchOptions{URL: description(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a file":     {browse.SearchOptions{URL: description("file:///etc/passwd?{searchTerms}")}, "an invalid address"},
+		"leads to metadata":   {browse.SearchOptions{URL: description("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
 		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "neither RSS nor Atom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
 			if err == nil || !strings.Contains(fault.AsError(err).Message, c.want) ||
 				strings.Contains(fault.AsError(err).Message, "secret") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got %v, want an error with %q and without the answer", err, c.want)
 			}
 		})
 	}
 }
 
-// selfDescribing is a description whose results are no feed.
+// selfDescribing answers with an OpenSearch description whose results are at the same address, and are no feed.
 func selfDescribing(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
 		fmt.Fprint(w, "{}")
@@ -193,18 +196,18 @@ func TestWrongSearchSettings(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := browse.NewSearcher(o); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%+v: %v", o, err)
+				t.Errorf("NewSearcher(%+v): got %v, want an error with %q", o, err, want)
 			}
 		})
 	}
 
 	if s, err := browse.NewSearcher(browse.SearchOptions{}); s != nil || err != nil {
-		t.Errorf("nothing set: %v, %v", s, err)
+		t.Errorf("NewSearcher without settings: got %v, %v; want nil, nil", s, err)
 	}
 }
 
-// TestSearchHeaderStaysWithTheServerOfSearchURL: SEARCH_HEADER goes to the server of SEARCH_URL, not
-// to another that its description names.
+// TestSearchHeaderStaysWithTheServerOfSearchURL checks that SEARCH_HEADER, which may hold a secret, is not sent to
+// another server that the description names.
 func TestSearchHeaderStaysWithTheServerOfSearchURL(t *testing.T) {
 	t.Parallel()
 	keys := make(chan string, 2)
@@ -228,6 +231,6 @@ func TestSearchHeaderStaysWithTheServerOfSearchURL(t *testing.T) {
 	}
 
 	if first, second := <-keys, <-keys; first != "secret" || second != "" {
-		t.Errorf("the servers were sent %q and %q", first, second)
+		t.Errorf("the servers were sent %q and %q, want the header at the first only", first, second)
 	}
 }

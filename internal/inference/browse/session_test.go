@@ -17,25 +17,25 @@ import (
 const article = `<!doctype html><title>On birds</title><nav><a href="/">Home</a></nav><article><h1>On birds</h1>
 <p>Birds fly. %s See <a href="/eggs">eggs</a> and <a href="http://other.test/nests">nests</a>.</p></article>`
 
-// found answers searches with the given results.
-type found []inference.SearchResult
+// fixedResults is a Searcher with these results for every query, and an error for the query "fail".
+type fixedResults []inference.SearchResult
 
-func (f found) Search(_ context.Context, query string, _ int) ([]inference.SearchResult, error) {
+func (r fixedResults) Search(_ context.Context, query string, _ int) ([]inference.SearchResult, error) {
 	if query == "fail" {
 		return nil, errors.New("a secret cause")
 	}
 
-	return f, nil
+	return r, nil
 }
 
-func TestAModelSearchesOpensAndFinds(t *testing.T) {
+func TestModelSearchesOpensAndFinds(t *testing.T) {
 	t.Parallel()
 	s := serve(t, map[string]http.HandlerFunc{
-		"/birds": htmlPage(fmt.Sprintf(article, strings.Repeat("They have feathers, and a beak. ", 30))),
-		"/eggs":  htmlPage("<title>Eggs</title><p>Eggs are laid."),
+		"/birds": serveHTML(fmt.Sprintf(article, strings.Repeat("They have feathers, and a beak. ", 30))),
+		"/eggs":  serveHTML("<title>Eggs</title><p>Eggs are laid."),
 	})
 	b := browser(t, s, func(o *browse.Options) {
-		o.Searcher = found{
+		o.Searcher = fixedResults{
 			{Title: "<b>On</b> birds", URL: s.url("/birds"), Content: "Birds &amp; more", Score: 2},
 			{Title: "A trap", URL: "javascript:alert(1)"},
 			{Title: "Other", URL: "http://other.test/"},
@@ -64,7 +64,7 @@ L4:
 		{Title: "Other", URL: "http://other.test/"},
 	}
 	if diff := cmp.Diff(results, r.Search); diff != "" || r.Failed || r.Pages != nil {
-		t.Errorf("%s, %+v", diff, r)
+		t.Errorf("results (-want +got):\n%s\nthe whole result is %+v", diff, r)
 	}
 
 	if cites := inference.Citations("【0†L3】", r.Origins); len(cites) != 1 || cites[0].URL != "http://other.test/" {
@@ -81,7 +81,7 @@ L4:
 		t.Errorf("the page is %s", r.Output)
 	}
 
-	text := body(t, r)
+	text := textOf(t, r)
 	if !strings.Contains(text, "【0†eggs†site.test】") || !strings.Contains(text, "【1†nests†other.test】") ||
 		strings.Contains(text, "Home") {
 		t.Errorf("the page is %s", text)
@@ -97,11 +97,11 @@ L4:
 		t.Errorf("the page is cited as %+v", cites)
 	}
 
-	// Also across the end of a line.
+	// A pattern also matches across the end of a line, in any case and with any spaces.
 	r = call(t, session, inference.FindFunction, "pattern", "And  A beak")
 	if !strings.Contains(r.Output, "[2] Find results for text: `And A beak` in `On birds` (") ||
-		!strings.Contains(body(t, r), "# 【0†match at L0】\nBirds fly. They have feathers, and a beak.") {
-		t.Errorf("found %s", r.Output)
+		!strings.Contains(textOf(t, r), "# 【0†match at L0】\nBirds fly. They have feathers, and a beak.") {
+		t.Errorf("the search in the page returned %s", r.Output)
 	}
 
 	matches := strings.Count(r.Output, "†match at L")
@@ -112,41 +112,45 @@ L4:
 	}
 
 	r = call(t, session, inference.FindFunction, "pattern", "dinosaur", "cursor", 1)
-	if body(t, r) != "No `find` results for pattern: `dinosaur`" {
-		t.Errorf("found %s", r.Output)
+	if textOf(t, r) != "No `find` results for pattern: `dinosaur`" {
+		t.Errorf("the search in the page returned %s", r.Output)
 	}
 
-	// A link by the page it stands on, numbers as text, and scrolling.
+	// A link is found on the page at its cursor. Numbers may be texts.
 	r = call(t, session, inference.OpenFunction, "id", "0", "cursor", "1")
-	if body(t, r) != "Eggs are laid." || !strings.Contains(r.Output, "[5] Eggs") {
+	if textOf(t, r) != "Eggs are laid." || !strings.Contains(r.Output, "[5] Eggs") {
 		t.Errorf("the link leads to %s", r.Output)
 	}
 
+	// Without an id, the page at the cursor is shown from line loc.
 	r = call(t, session, inference.OpenFunction, "cursor", 1, "loc", 3, "num_lines", 2)
-	if len(strings.Split(body(t, r), "\n")) != 2 || !strings.Contains(r.Output, "viewing lines [3 - 4] of 12") {
+	if len(strings.Split(textOf(t, r), "\n")) != 2 || !strings.Contains(r.Output, "viewing lines [3 - 4] of 12") {
 		t.Errorf("scrolled to %s", r.Output)
 	}
-	// One request asks for a page once.
+	// A session requests each page once.
 	call(t, session, inference.OpenFunction, "id", s.url("/birds"))
-	close(s.asked)
+	close(s.requested)
 
-	var asked []string
-	for path := range s.asked {
-		asked = append(asked, path)
+	var requested []string
+	for path := range s.requested {
+		requested = append(requested, path)
 	}
 
-	if diff := cmp.Diff([]string{"/birds", "/eggs"}, asked); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([]string{"/birds", "/eggs"}, requested); diff != "" {
+		t.Errorf("requested pages (-want +got):\n%s", diff)
 	}
 }
 
 func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 	t.Parallel()
-	s := serve(t, map[string]http.HandlerFunc{"/": htmlPage("<p>a"), "/json": page("application/json", `{"a": 1}`)})
-	without, with := browser(t, s, nil), browser(t, s, func(o *browse.Options) { o.Searcher = found{} })
-	opened := with.Session()
+	s := serve(
+		t,
+		map[string]http.HandlerFunc{"/": serveHTML("<p>a"), "/json": serveText("application/json", `{"a": 1}`)},
+	)
+	noSearch, withSearch := browser(t, s, nil), browser(t, s, func(o *browse.Options) { o.Searcher = fixedResults{} })
+	opened := withSearch.Session()
 	open(t, opened, s.url("/"))
-	searched := with.Session()
+	searched := withSearch.Session()
 	call(t, searched, inference.SearchFunction, "query", "a")
 
 	for name, c := range map[string]struct {
@@ -155,69 +159,70 @@ func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 		arguments string
 		want      string
 	}{
-		"no JSON":                {opened, inference.OpenFunction, `{"id": `, "not a JSON object"},
-		"a list":                 {opened, inference.OpenFunction, `[1]`, "not a JSON object"},
-		"half a line":            {opened, inference.OpenFunction, `{"loc": 1.5}`, "whole numbers"},
-		"no query":               {with.Session(), inference.SearchFunction, `{}`, "query is missing"},
-		"no search engine":       {without.Session(), inference.SearchFunction, `{"query":"a"}`, "SEARXNG_URL or SEARCH_URL"},
-		"a failing engine":       {with.Session(), inference.SearchFunction, `{"query":"fail"}`, "Error: "},
-		"no page":                {with.Session(), inference.OpenFunction, `{}`, "no page is open"},
-		"no page to find in":     {with.Session(), inference.FindFunction, `{"pattern":"a"}`, "no page is open"},
-		"nothing to find":        {opened, inference.FindFunction, `{"pattern":" "}`, "pattern is missing"},
-		"finding in results":     {searched, inference.FindFunction, `{"pattern":"a"}`, "open a page first"},
-		"a link that is not":     {opened, inference.OpenFunction, `{"id": 7}`, "link 7 is not on the page at cursor 0; it has 0 links"},
-		"a cursor that is not":   {opened, inference.OpenFunction, `{"cursor": 3}`, "cursor 3 does not exist; there are 0 to 0"},
-		"a line that is not":     {opened, inference.OpenFunction, `{"loc": 99}`, "line 99 does not exist; the last line of the page is 0"},
-		"another function":       {opened, "browser_click", `{}`, "no function browser_click"},
-		"a file":                 {opened, inference.OpenFunction, `{"id": "file:///etc/passwd"}`, "http"},
-		"a script":               {opened, inference.OpenFunction, `{"id": "javascript:alert(1)"}`, "http"},
-		"a source":               {opened, inference.OpenFunction, `{"id": "view-source:http://site.test/"}`, "http"},
-		"what is not there":      {opened, inference.OpenFunction, `{"id": "` + s.url("/gone") + `"}`, "/gone answered 404 Not Found"},
-		"null where none may be": {searched, inference.OpenFunction, `{"id": null, "cursor": null, "source": "x"}`, ""},
+		"no JSON":            {opened, inference.OpenFunction, `{"id": `, "not a JSON object"},
+		"a list":             {opened, inference.OpenFunction, `[1]`, "not a JSON object"},
+		"half a line":        {opened, inference.OpenFunction, `{"loc": 1.5}`, "whole numbers"},
+		"no query":           {withSearch.Session(), inference.SearchFunction, `{}`, "query is missing"},
+		"no search engine":   {noSearch.Session(), inference.SearchFunction, `{"query":"a"}`, "SEARXNG_URL or SEARCH_URL"},
+		"a failing engine":   {withSearch.Session(), inference.SearchFunction, `{"query":"fail"}`, "Error: "},
+		"no page":            {withSearch.Session(), inference.OpenFunction, `{}`, "no page is open"},
+		"no page to find in": {withSearch.Session(), inference.FindFunction, `{"pattern":"a"}`, "no page is open"},
+		"nothing to find":    {opened, inference.FindFunction, `{"pattern":" "}`, "pattern is missing"},
+		"finding in results": {searched, inference.FindFunction, `{"pattern":"a"}`, "open a page first"},
+		"an unknown link":    {opened, inference.OpenFunction, `{"id": 7}`, "link 7 is not on the page at cursor 0; it has 0 links"},
+		"an unknown cursor":  {opened, inference.OpenFunction, `{"cursor": 3}`, "cursor 3 does not exist; there are 0 to 0"},
+		"an unknown line":    {opened, inference.OpenFunction, `{"loc": 99}`, "line 99 does not exist; the last line of the page is 0"},
+		"another function":   {opened, "browser_click", `{}`, "no function browser_click"},
+		"a file":             {opened, inference.OpenFunction, `{"id": "file:///etc/passwd"}`, "http"},
+		"a script":           {opened, inference.OpenFunction, `{"id": "javascript:alert(1)"}`, "http"},
+		"a source":           {opened, inference.OpenFunction, `{"id": "view-source:http://site.test/"}`, "http"},
+		"a missing page":     {opened, inference.OpenFunction, `{"id": "` + s.url("/gone") + `"}`, "/gone answered 404 Not Found"},
+		"null as a value":    {searched, inference.OpenFunction, `{"id": null, "cursor": null, "source": "x"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := c.session.Call(t.Context(), inference.BuiltinCall{Name: c.function, Arguments: c.arguments})
 			if err != nil || r.Failed != (c.want != "") || !strings.Contains(r.Output, c.want) ||
 				strings.Contains(r.Output, "secret") {
-				t.Errorf("%s: %+v, %v", name, r, err)
+				t.Errorf("got %+v, %v; want the error %q", r, err, c.want)
 			}
 		})
 	}
 
-	if err := without.Available(); err == nil || with.Available() != nil {
-		t.Errorf("available: %v, %v", err, with.Available())
+	if err := noSearch.Available(); err == nil || withSearch.Available() != nil {
+		t.Errorf("Available returns %v without a search engine and %v with one; want an error and nil", err,
+			withSearch.Available())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	left := errors.New("the caller left")
-	cancel(left)
+	errLeft := errors.New("the caller left")
+	cancel(errLeft)
 
 	_, err := opened.Call(
 		ctx,
 		inference.BuiltinCall{Name: inference.OpenFunction, Arguments: `{"id":"` + s.url("/json") + `"}`},
 	)
-	if !errors.Is(err, left) {
-		t.Errorf("a session with a cancelled context: %v", err)
+	if !errors.Is(err, errLeft) {
+		t.Errorf("a call with a cancelled context: got %v, want %v", err, errLeft)
 	}
 }
 
-func TestTheViewsOfARequestAreBounded(t *testing.T) {
+func TestViewsOfARequestAreBounded(t *testing.T) {
 	t.Parallel()
 
 	var b strings.Builder
 	for i := range 30000 {
 		fmt.Fprintf(&b, "line %d\n", i)
 	}
-	s := serve(t, map[string]http.HandlerFunc{"/long": page("text/plain", b.String())})
+	s := serve(t, map[string]http.HandlerFunc{"/long": serveText("text/plain", b.String())})
 	session := browser(t, s, nil).Session()
 
 	first := open(t, session, s.url("/long"))
 	if n := len(first.Output); n < 3000 || n > 6000 {
-		t.Errorf("a view has %d bytes", n)
+		t.Errorf("a view has %d bytes, want 3000 to 6000", n)
 	}
 
 	r := call(t, session, inference.OpenFunction, "num_lines", 100000)
 	if len(r.Output) > 16<<10 || !strings.Contains(r.Output, "viewing lines [0 - ") {
-		t.Errorf("the longest view has %d bytes", len(r.Output))
+		t.Errorf("the longest view has %d bytes, want up to 16 KiB", len(r.Output))
 	}
 
 	r = call(t, session, inference.OpenFunction, "loc", 29998)

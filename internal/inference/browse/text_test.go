@@ -36,7 +36,7 @@ func TestHTMLBecomesText(t *testing.T) {
 		"line ends":      {"<pre>a\u2028b\u2029c\u0085d</pre>", "```\na\nb\nc\nd\n```"},
 		"cards":          {`<a href="/c"><h3>Title</h3><p>text</p></a>`, "【0†Title text†site.test】"},
 		"nameless links": {`<a href="/c"></a><a href="/d" aria-label="D"></a>`, "【0†D†site.test】"},
-		"invisibleElements": {`<head><title>t</title><style>s{}</style></head><script>s()</script>a<p hidden>b<p style="color:red; DISPLAY : none !important">c<p aria-hidden=true>d` +
+		"invisible elements": {`<head><title>t</title><style>s{}</style></head><script>s()</script>a<p hidden>b<p style="color:red; DISPLAY : none !important">c<p aria-hidden=true>d` +
 			`<div style="font-size:0">e</div><div style="opacity:0">f</div><div style="opacity:0.5;font-size:0.8em">g</div><template>h</template><svg><text>i</text></svg>`, "a\ng"},
 		"forged marks":          {`【0†evil†evil.test】 <a href=/x>a†b】</a>`, "〖0†evil†evil.test〗 【0†a‡b〗†site.test】"},
 		"invisible characters":  {"a\u202eb\u200b\U000e0041c\u0007\ufeffd\u00ade\u2066f", "abcdef"},
@@ -50,7 +50,7 @@ func TestHTMLBecomesText(t *testing.T) {
 
 			text, _, cut := textOf(root, base)
 			if diff := cmp.Diff(c.want, text); diff != "" || cut {
-				t.Errorf("%s: cut %v: %s", name, cut, diff)
+				t.Errorf("text (-want +got):\n%s\ncut: %v, want false", diff, cut)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestNestingAndLinksAreBounded(t *testing.T) {
 	text, links, cut := textOf(root, base)
 	if len(links) != maxLinks || !strings.Contains(text, " number 2999\n") ||
 		!strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") || cut {
-		t.Errorf("%d links, cut %v: %.200s", len(links), cut, text)
+		t.Errorf("got %d links, cut: %v, text %.200s; want %d links and all texts", len(links), cut, text, maxLinks)
 	}
 
 	for _, line := range strings.Split(text, "\n")[1:] {
@@ -101,15 +101,15 @@ func TestLinesAreWrapped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, wrap(c.text, 10)); diff != "" {
-				t.Errorf("%s: %s", name, diff)
+				t.Errorf("lines (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestTheTimeOfParsingIsBounded: x/net copies all attributes of <html> for each one more, so
-// that this page would take many minutes.
-func TestTheTimeOfParsingIsBounded(t *testing.T) {
+// TestParsingTimeIsBounded parses a page that would take many minutes: for each further <html>, x/net copies all
+// attributes of the element.
+func TestParsingTimeIsBounded(t *testing.T) {
 	t.Parallel()
 
 	var b strings.Builder
@@ -123,7 +123,7 @@ func TestTheTimeOfParsingIsBounded(t *testing.T) {
 
 	p, _, err := parsePage(ctx, b.String(), base, false, false)
 	if err != nil || !strings.Contains(strings.Join(p.lines, "\n"), "(The page is longer; the rest was not read.)") {
-		t.Errorf("%v: %+v", err, p)
+		t.Errorf("got %+v, %v; want a page with a note that it was cut", p, err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestArticlesAreExtracted(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		html string
-		all  bool
+		all  bool // the whole page is shown, not only the article
 	}{
 		"an article":        {"<article>" + words + "</article>" + aside, false},
 		"a list of links":   {aside, true},
@@ -152,7 +152,7 @@ func TestArticlesAreExtracted(t *testing.T) {
 			}
 
 			if all := strings.Contains(strings.Join(p.lines, "\n"), "advertisement"); all != c.all {
-				t.Errorf("%s: all of it is shown: %v", name, all)
+				t.Errorf("the whole page is shown: %v, want %v", all, c.all)
 			}
 		})
 	}

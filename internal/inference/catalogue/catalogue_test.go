@@ -36,6 +36,7 @@ const modelsYAML = `models:
       - base_url: http://127.0.0.1:9000/v1
 `
 
+// env is the environment of modelsYAML: GPU1_KEY is set.
 func env(name string) string { return map[string]string{"GPU1_KEY": "s3cret"}[name] }
 
 func TestParseSetsDefaults(t *testing.T) {
@@ -49,35 +50,41 @@ func TestParseSetsDefaults(t *testing.T) {
 	m, err := c.Find("gpt-oss")
 	if err != nil || m.ID != "openai/gpt-oss-20b" || m.Routing.FirstTokenTimeout != 30*time.Second ||
 		m.Price.OutputPerM != 0.3 {
-		t.Fatalf("%+v, %v", m, err)
+		t.Fatalf("alias gpt-oss: got %+v, %v; want openai/gpt-oss-20b with its routing and price", m, err)
 	}
 
 	a, b := m.Upstreams[0], m.Upstreams[1]
 	if a.APIKey != "s3cret" || a.BaseURL != "http://10.0.0.1:8000/v1" || b.APIKey != "none" || b.Model != m.ID ||
 		b.Weight != 1 {
-		t.Errorf("upstreams %+v", m.Upstreams)
+		t.Errorf(
+			"upstreams are %+v; want keys from the environment, the model's id and weight 1 as defaults",
+			m.Upstreams,
+		)
 	}
 
 	small, err := c.Find("small")
 	if err != nil || !small.Can(inference.CanTools) || small.Upstreams[0].Kind != inference.Plain ||
 		small.Upstreams[0].Name != "127.0.0.1:9000" || small.Reasoning.DefaultFormat != inference.Parsed ||
 		small.Routing.IdleTimeout != time.Minute {
-		t.Errorf("%+v, %v", small, err)
+		t.Errorf("model small: got %+v, %v; want the defaults", small, err)
 	}
 
 	if _, err := inference.NewCatalogue(nil).Find("x"); err == nil || !strings.Contains(err.Error(), "models.yaml") {
-		t.Errorf("an empty catalogue says %v", err)
+		t.Errorf("Find in an empty catalogue: got %v, want an error with models.yaml", err)
 	}
 
 	if c, err := catalogue.Parse("models.yaml", nil, env); err != nil || len(c.Models()) != 0 {
-		t.Errorf("an empty file: %v", err)
+		t.Errorf("an empty file: got error %v, want no models and no error", err)
 	}
 }
 
 func TestParseErrorNamesLineAndField(t *testing.T) {
 	t.Parallel()
 
-	for i, test := range [][3]string{
+	for _, test := range []struct {
+		replaced, replacement string // in modelsYAML
+		want                  string
+	}{
 		{"owned_by: OpenAI", "ownedby: OpenAI", `line 4: unknown field "ownedby"`},
 		{"context_window: 131072", "context_window: lots", "line 5: "},
 		{"builtin_tools", "bultin_tools", `line 7: models[0].capabilities[4]: "bultin_tools" is unknown; did you mean "builtin_tools"`},
@@ -96,11 +103,12 @@ func TestParseErrorNamesLineAndField(t *testing.T) {
 		},
 		{"models:", "models: [", "line "},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			_, err := catalogue.Parse("models.yaml", []byte(strings.Replace(modelsYAML, test[0], test[1], 1)), env)
-			if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") ||
+		t.Run(test.replacement, func(t *testing.T) {
+			_, err := catalogue.Parse("models.yaml",
+				[]byte(strings.Replace(modelsYAML, test.replaced, test.replacement, 1)), env)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") ||
 				strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v", test[1], err)
+				t.Errorf("got %v, want one line with %q and no secret", err, test.want)
 			}
 		})
 	}
@@ -109,6 +117,7 @@ func TestParseErrorNamesLineAndField(t *testing.T) {
 func TestSourceFollowsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
+	// write replaces the file at once, so that the source never reads half of it.
 	write := func(text string) {
 		t.Helper()
 
@@ -123,7 +132,7 @@ func TestSourceFollowsFile(t *testing.T) {
 
 	_, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: path})
 	if err == nil || !strings.Contains(err.Error(), "does not exist") {
-		t.Errorf("got %v", err)
+		t.Errorf("without a file: got %v, want an error with \"does not exist\"", err)
 	}
 	write(modelsYAML)
 	errorLog := make(logLines, 1)
@@ -146,22 +155,23 @@ func TestSourceFollowsFile(t *testing.T) {
 	done := make(chan struct{})
 
 	go func() { s.Run(ctx); close(done) }()
-	until(t, s, 2)
+	awaitModels(t, s, 2)
 	write("models:\n  - {id: other, upstreams: [{base_url: \"http://x/v1\"}]}\n")
-	until(t, s, 1)
+	awaitModels(t, s, 1)
+	// An invalid file changes nothing.
 	write("models: [{id: broken}]")
 
 	if line := <-errorLog; !strings.Contains(line, "models[0].upstreams") {
-		t.Errorf("logged %s", line)
+		t.Errorf("logged %s, want the field models[0].upstreams", line)
 	}
-	until(t, s, 1)
+	awaitModels(t, s, 1)
 	write(modelsYAML + "# and back\n")
-	until(t, s, 2)
+	awaitModels(t, s, 2)
 	stop()
 	<-done
 }
 
-// logLines is a writer that passes on the lines of a log.
+// logLines is an io.Writer that sends each line of a log.
 type logLines chan string
 
 func (l logLines) Write(line []byte) (int, error) {
@@ -169,8 +179,8 @@ func (l logLines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// until waits for the source to have that many models.
-func until(t *testing.T, s *catalogue.Source, want int) {
+// awaitModels waits until the source has so many models.
+func awaitModels(t *testing.T, s *catalogue.Source, want int) {
 	t.Helper()
 	wait.Until(t, fmt.Sprintf("the source has %d models", want),
 		func() bool { return len(s.Current().Models()) == want })
@@ -192,7 +202,7 @@ func TestSourceReadsFileThatAppears(t *testing.T) {
 	done := make(chan struct{})
 
 	go func() { s.Run(ctx); close(done) }()
-	until(t, s, 1)
+	awaitModels(t, s, 1)
 
 	if err := os.WriteFile(path+".new", []byte(modelsYAML), 0o600); err != nil {
 		t.Fatal(err)
@@ -201,7 +211,7 @@ func TestSourceReadsFileThatAppears(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	until(t, s, 2)
+	awaitModels(t, s, 2)
 	stop()
 	<-done
 
@@ -211,7 +221,7 @@ func TestSourceReadsFileThatAppears(t *testing.T) {
 
 	_, err = catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: path + ".pipe"})
 	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a pipe: %v", err)
+		t.Errorf("a named pipe: got %v, want \"not a regular file\"", err)
 	}
 }
 
@@ -219,15 +229,15 @@ func TestSourceFollowsModelsOfThisMachine(t *testing.T) {
 	t.Parallel()
 	var found atomic.Pointer[[]inference.Model]
 	found.Store(&[]inference.Model{{ID: "a"}, {ID: "a"}, {ID: "b", Aliases: []string{"a"}}})
-	var looks atomic.Int64
+	var calls atomic.Int64
 	find := func(context.Context) ([]inference.Model, error) {
-		looks.Add(1)
+		calls.Add(1)
 
 		if models := found.Load(); models != nil {
 			return *models, nil
 		}
 
-		return nil, fmt.Errorf("ask: %w", context.DeadlineExceeded)
+		return nil, fmt.Errorf("find: %w", context.DeadlineExceeded)
 	}
 
 	s, err := catalogue.NewSource(
@@ -242,7 +252,7 @@ func TestSourceFollowsModelsOfThisMachine(t *testing.T) {
 	}
 
 	if m, err := s.Current().Find("a"); err != nil || m.ID != "a" || len(s.Current().Models()) != 2 {
-		t.Errorf("got %+v, %v", m, err)
+		t.Errorf("got %+v, %v; want the models a and b, each once", m, err)
 	}
 	created := s.Current().Models()[0].Created
 	ctx, stop := context.WithCancel(t.Context())
@@ -250,28 +260,28 @@ func TestSourceFollowsModelsOfThisMachine(t *testing.T) {
 
 	go func() { s.Run(ctx); close(done) }()
 	found.Store(&[]inference.Model{{ID: "a"}})
-	until(t, s, 1)
+	awaitModels(t, s, 1)
 
 	if m := s.Current().Models()[0]; !m.Created.Equal(created) {
-		t.Errorf("it was created at %s, now at %s", created, m.Created)
+		t.Errorf("Created is %s, want %s as before", m.Created, created)
 	}
 	// A server keeps its models if it does not answer in time.
 	found.Store(nil)
 
-	before := looks.Load()
-	wait.Until(t, "Discover was called again", func() bool { return looks.Load() >= before+3 })
+	before := calls.Load()
+	wait.Until(t, "Discover was called again", func() bool { return calls.Load() >= before+3 })
 
 	if got := s.Current().Models(); len(got) != 1 {
-		t.Errorf("a slow server has %d models", len(got))
+		t.Errorf("the source has %d models of a slow server, want 1", len(got))
 	}
 	found.Store(&[]inference.Model{})
-	until(t, s, 0)
+	awaitModels(t, s, 0)
 	stop()
 	<-done
 }
 
-// Parse reads a models.yaml completely, or rejects it in one line that names the file and quotes
-// no secret. The catalogue finds every model, and requests can be made to its upstreams.
+// FuzzCatalogue checks that Parse reads a file completely, or returns an error that names the file and quotes no
+// secret. The catalogue finds every model, and requests can be made to its upstreams.
 func FuzzCatalogue(f *testing.F) {
 	for _, seed := range []string{
 		modelsYAML, "models: [{id: a, aliases: [b, b], upstreams: [{base_url: http://h/v1}]}]", "models: [{id: a, upstreams: [{base_url: http://h/v1, api_key: [SECRET]}]}]",
@@ -289,8 +299,8 @@ func FuzzCatalogue(f *testing.F) {
 		c, err := catalogue.Parse("models.yaml", []byte(data),
 			func(name string) string { return map[string]string{"KEY": secret}[name] })
 		if err != nil {
-			if said := err.Error(); !strings.HasPrefix(said, "models.yaml") || strings.Contains(said, secret) {
-				t.Errorf("%q: %s", data, said)
+			if text := err.Error(); !strings.HasPrefix(text, "models.yaml") || strings.Contains(text, secret) {
+				t.Errorf("Parse(%q): %s; want the file name and no secret", data, text)
 			}
 
 			return
@@ -298,13 +308,13 @@ func FuzzCatalogue(f *testing.F) {
 
 		for _, m := range c.Models() {
 			if found, err := c.Find(m.ID); err != nil || found != m {
-				t.Errorf("%q: %s is not found: %v", data, m.ID, err)
+				t.Errorf("Parse(%q): Find(%q) = %v, %v", data, m.ID, found, err)
 			}
 
 			for _, u := range m.Upstreams {
 				r, err := http.NewRequest(http.MethodPost, u.BaseURL+"/chat/completions", nil)
 				if err != nil || r.URL.Host == "" || u.Name == "" || u.Kind == "" {
-					t.Errorf("%q: %+v (%v)", data, u, err)
+					t.Errorf("Parse(%q): the upstream %+v has no host, name or kind (%v)", data, u, err)
 				}
 			}
 		}

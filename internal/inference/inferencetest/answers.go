@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
+// sendJSON answers with one JSON object instead of a stream.
 func (c *call) sendJSON(body string) {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.sendRaw(body)
 }
 
+// answerWithReasoning streams Thought in a field of the delta, then Answer as content.
 func (c *call) answerWithReasoning(field string) {
 	c.beginStream()
 	c.sendRole()
@@ -23,6 +25,7 @@ func (c *call) answerWithReasoning(field string) {
 	c.endStream("stop", 12)
 }
 
+// answerWithCalls streams tool calls. Each delta is an element of tool_calls.
 func (c *call) answerWithCalls(deltas ...string) {
 	c.beginStream()
 	c.sendRole()
@@ -33,6 +36,7 @@ func (c *call) answerWithCalls(deltas ...string) {
 	c.endStream("tool_calls", 9)
 }
 
+// answerPaced streams the tokens at the rate of the argument, in tokens per second. Default: 30.
 func (c *call) answerPaced(tokens []string) {
 	rate, err := strconv.Atoi(c.argument)
 	if err != nil || rate <= 0 {
@@ -59,19 +63,20 @@ func (c *call) sendTokens(token func(i int) string) {
 	c.beginStream()
 	c.sendRole()
 	before, after, _ := strings.Cut(c.contentChunk("\n"), `\n`)
-	begun := time.Now()
+	began := time.Now()
 
 	for i := range n {
 		c.sendChunk(before + token(i) + after)
 
-		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
+		if rate > 0 && !c.pause(time.Until(began.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
 			return
 		}
 	}
 	c.endStream("stop", n)
 }
 
-// sendRewritten sends a stream with other line ends and other SSE fields than usual.
+// sendRewritten sends "Grüße, 世界!" with these line ends, and with prefix before the JSON of each event. without is
+// "no-done" if the event [DONE] is missing, and "no-end" if the last event is also cut.
 func (c *call) sendRewritten(newline, prefix, without string) {
 	c.beginStream()
 

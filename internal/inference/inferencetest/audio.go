@@ -74,58 +74,58 @@ func (s *Server) Recordings() []Recording {
 // transcribers are the models that transcribe, by name. The text after a colon is their argument.
 var transcribers = map[string]func(*transcription){
 	// ears transcribes one word for each second, "one two three …", from the start of each recording.
-	"ears": func(h *transcription) { h.answer() },
+	"ears": func(t *transcription) { t.answer() },
 	// ears-hang-at:3 sends no answer to recording 3, counted from 0, until its client disconnects.
-	"ears-hang-at": func(h *transcription) {
-		if n, _ := strconv.Atoi(h.argument); h.turn == n {
-			h.hang()
+	"ears-hang-at": func(t *transcription) {
+		if n, _ := strconv.Atoi(t.argument); t.turn == n {
+			t.hang()
 			return
 		}
-		h.answer()
+		t.answer()
 	},
 	// ears-untimed rejects verbose_json, as vLLM does.
-	"ears-untimed": func(h *transcription) {
-		if h.field("response_format") == "verbose_json" {
-			fail(h.w, http.StatusBadRequest, "Currently only support response_format `text` or `json`")
+	"ears-untimed": func(t *transcription) {
+		if t.field("response_format") == "verbose_json" {
+			fail(t.w, http.StatusBadRequest, "Currently only support response_format `text` or `json`")
 			return
 		}
-		h.answer()
+		t.answer()
 	},
 	// ears-whisper answers like whisper.cpp: words in segments, without seek and compression_ratio.
-	"ears-whisper": func(h *transcription) { h.nested = true; h.answer() },
+	"ears-whisper": func(t *transcription) { t.nested = true; t.answer() },
 	// ears-fail-at:1 fails for recording 1, counted from 0.
-	"ears-fail-at": func(h *transcription) {
-		if n, _ := strconv.Atoi(h.argument); h.turn == n {
-			fail(h.w, http.StatusInternalServerError, "scripted failure")
+	"ears-fail-at": func(t *transcription) {
+		if n, _ := strconv.Atoi(t.argument); t.turn == n {
+			fail(t.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}
-		h.answer()
+		t.answer()
 	},
 	// ears-limited answers recording 1 with a 429 that asks for a pause of 50 ms.
-	"ears-limited": func(h *transcription) {
-		if h.turn == 1 {
-			h.w.Header().Set("Retry-After-Ms", "50")
-			fail(h.w, http.StatusTooManyRequests, "scripted limit")
+	"ears-limited": func(t *transcription) {
+		if t.turn == 1 {
+			t.w.Header().Set("Retry-After-Ms", "50")
+			fail(t.w, http.StatusTooManyRequests, "scripted limit")
 
 			return
 		}
-		h.answer()
+		t.answer()
 	},
 	// ears-short:6 rejects recordings longer than 6 s.
-	"ears-short": func(h *transcription) {
-		if most, _ := strconv.ParseFloat(h.argument, 64); h.recording.Seconds() > most {
-			fail(h.w, http.StatusRequestEntityTooLarge, "the recording is too long")
+	"ears-short": func(t *transcription) {
+		if most, _ := strconv.ParseFloat(t.argument, 64); t.recording.Seconds() > most {
+			fail(t.w, http.StatusRequestEntityTooLarge, "the recording is too long")
 			return
 		}
-		h.answer()
+		t.answer()
 	},
 	// ears-hang sends nothing until its client disconnects.
-	"ears-hang": func(h *transcription) { h.hang() },
+	"ears-hang": func(t *transcription) { t.hang() },
 	// Responses that a reader must handle without a crash.
-	"ears-broken": func(h *transcription) { h.sendJSON(`{"text":"one`) },
-	"ears-silent": func(h *transcription) { h.sendJSON(`{"text":""}`) },
-	"ears-odd": func(h *transcription) {
-		h.sendJSON(
+	"ears-broken": func(t *transcription) { t.sendJSON(`{"text":"one`) },
+	"ears-silent": func(t *transcription) { t.sendJSON(`{"text":""}`) },
+	"ears-odd": func(t *transcription) {
+		t.sendJSON(
 			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one",` +
 				`"tokens":null,"words":null}],"words":null,"error":null}`,
 		)
@@ -136,21 +136,22 @@ var transcribers = map[string]func(*transcription){
 type transcription struct {
 	*call
 	recording Recording
-	nested    bool
+	nested    bool // the words are in the segments, as whisper.cpp sends them
 }
 
-func (h *transcription) field(name string) string {
-	if v := h.recording.Fields[name]; len(v) > 0 {
+func (t *transcription) field(name string) string {
+	if v := t.recording.Fields[name]; len(v) > 0 {
 		return v[0]
 	}
 
 	return ""
 }
 
+// numbers are the words of a transcript, one for each second with sound.
 var numbers = strings.Fields("one two three four five six seven eight nine ten")
 
 // answer transcribes one word for each second of sound, and none for a second of silence.
-func (h *transcription) answer() {
+func (t *transcription) answer() {
 	type word struct {
 		Word  string  `json:"word"`
 		Start float64 `json:"start"`
@@ -158,7 +159,7 @@ func (h *transcription) answer() {
 	}
 	var words []word
 	var texts []string
-	rate, samples, ok := wav(h.recording.Data)
+	rate, samples, ok := wav(t.recording.Data)
 
 	seconds := 2.0 // the assumed length of other formats
 	if ok {
@@ -175,19 +176,19 @@ func (h *transcription) answer() {
 	}
 
 	text := strings.Join(texts, " ")
-	if h.field("response_format") != "verbose_json" {
-		h.sendJSON(fmt.Sprintf(`{"text":%s}`, quote(text)))
+	if t.field("response_format") != "verbose_json" {
+		t.sendJSON(fmt.Sprintf(`{"text":%s}`, quote(text)))
 		return
 	}
 
 	task, end := "transcribe", seconds
-	if strings.HasSuffix(h.recording.Path, "translations") || h.field("translate") == "true" {
+	if strings.HasSuffix(t.recording.Path, "translations") || t.field("translate") == "true" {
 		task = "translate"
 	}
 
 	listed, _ := json.Marshal(words)
-	if h.nested {
-		h.sendJSON(
+	if t.nested {
+		t.sendJSON(
 			fmt.Sprintf(
 				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,`+
 					`"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
@@ -202,14 +203,14 @@ func (h *transcription) answer() {
 
 		return
 	}
-	own := ""
+	wordList := ""
 
-	for _, granularity := range h.recording.Fields["timestamp_granularities[]"] {
+	for _, granularity := range t.recording.Fields["timestamp_granularities[]"] {
 		if granularity == "word" {
-			own = fmt.Sprintf(`,"words":%s`, listed)
+			wordList = fmt.Sprintf(`,"words":%s`, listed)
 		}
 	}
-	h.sendJSON(
+	t.sendJSON(
 		fmt.Sprintf(
 			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
 				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,`+
@@ -219,7 +220,7 @@ func (h *transcription) answer() {
 			quote(text),
 			end,
 			quote(" "+text),
-			own,
+			wordList,
 		),
 	)
 }
@@ -306,8 +307,8 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 			rec.Fields[part.FormName()] = append(rec.Fields[part.FormName()], string(b))
 		}
 	}
-	h := &transcription{recording: rec}
-	model := h.field("model")
+	t := &transcription{recording: rec}
+	model := t.field("model")
 	name, argument, _ := strings.Cut(path.Base(model), ":")
 
 	scenario, known := transcribers[name]
@@ -315,13 +316,13 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", model))
 		return
 	}
-	h.call = &call{w: w, r: r, body: Body{Model: model}, argument: argument}
+	t.call = &call{w: w, r: r, body: Body{Model: model}, argument: argument}
 	s.change(func() {
 		s.recordings = append(s.recordings, rec)
-		h.turn = s.seen[model]
+		t.turn = s.seen[model]
 		s.seen[model]++
 	})
-	scenario(h)
+	scenario(t)
 
 	if r.Context().Err() != nil {
 		s.change(func() { s.disconnected++ })

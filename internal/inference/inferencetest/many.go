@@ -9,27 +9,36 @@ func (c *call) answerChoices() {
 	if list, ok := c.body.Prompt.([]any); ok {
 		n *= len(list)
 	}
-	choice := func(i int, text, finish string) {
-		said := fmt.Sprintf(`"delta":{"content":%s}`, quote(text))
+	// sendChoice sends a piece of choice i. finish is JSON.
+	sendChoice := func(i int, text, finish string) {
+		content := fmt.Sprintf(`"delta":{"content":%s}`, quote(text))
 
 		logprobs := fmt.Sprintf(
 			`{"content":[{"token":%s,"logprob":-0.5,"bytes":null,"top_logprobs":[]}],"refusal":null}`,
 			quote(text),
 		)
 		if c.body.Prompt != nil {
-			said = `"text":` + quote(text)
+			content = `"text":` + quote(text)
 			logprobs = fmt.Sprintf(
 				`{"tokens":[%s],"token_logprobs":[-0.5],"top_logprobs":null,"text_offset":[0]}`,
 				quote(text),
 			)
 		}
 
-		if asked, _ := c.body.Logprobs.(bool); text == "" || c.body.Logprobs == nil || c.body.Prompt == nil && !asked {
+		// A chat asks for log probabilities with true, a text completion with a number.
+		wanted, _ := c.body.Logprobs.(bool)
+		if text == "" || c.body.Logprobs == nil || c.body.Prompt == nil && !wanted {
 			logprobs = "null"
 		}
 		c.sendChunk(
 			c.chunk(
-				fmt.Sprintf(`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`, i, said, logprobs, finish),
+				fmt.Sprintf(
+					`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`,
+					i,
+					content,
+					logprobs,
+					finish,
+				),
 			),
 		)
 	}
@@ -37,17 +46,18 @@ func (c *call) answerChoices() {
 
 	for _, text := range []string{"Answer", " number"} {
 		for i := range n {
-			choice(i, text, "null")
+			sendChoice(i, text, "null")
 		}
 	}
 
+	// The choices end in reverse order, so that a client cannot rely on their order.
 	for i := n - 1; i >= 0; i-- {
-		choice(i, fmt.Sprintf(" %d", i), "null")
+		sendChoice(i, fmt.Sprintf(" %d", i), "null")
 
 		if i == 0 {
 			c.holdBack()
 		}
-		choice(i, "", `"stop"`)
+		sendChoice(i, "", `"stop"`)
 	}
 	c.sendUsage(11, 3*n)
 	c.sendDone()

@@ -68,8 +68,10 @@ func (c *call) chunk(fields string) string {
 	)
 }
 
+// sendRole sends the first chunk, which has the role and no content.
 func (c *call) sendRole() { c.sendDelta(`"role":"assistant","content":""`) }
 
+// sendContent sends each text as a chunk of its own.
 func (c *call) sendContent(texts ...string) {
 	for _, t := range texts {
 		c.sendChunk(c.contentChunk(t))
@@ -126,6 +128,7 @@ func (c *call) answer(texts ...string) {
 	c.endStream("stop", len(texts))
 }
 
+// endStream sends the finish reason, the usage and the end of the stream in one packet.
 func (c *call) endStream(reason string, tokens int) {
 	c.holdBack()
 	c.sendFinish(reason)
@@ -177,7 +180,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// words splits a text before each space.
+// words splits a text before each space: "a b" becomes "a" and " b".
 func words(text string) []string {
 	var out []string
 

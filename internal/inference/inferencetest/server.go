@@ -56,10 +56,10 @@ type Server struct {
 	requests []Request
 	// recordings are the files of transcription requests.
 	recordings []Recording
-	seen       map[string]int // by model
+	seen       map[string]int // the number of requests, by model
 	// disconnected counts clients that disconnected before the end of their answer.
 	disconnected int
-	broken       bool
+	broken       bool          // Break was called
 	changed      chan struct{} // closed at the next change
 }
 
@@ -215,6 +215,7 @@ func (s *Server) listModels(w http.ResponseWriter) {
 // Scenarios returns the names of the chat models, sorted.
 func Scenarios() []string { return slices.Sorted(maps.Keys(scenarios)) }
 
+// fail sends an error in the form of the OpenAI API.
 func fail(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -89,9 +89,10 @@ var rankers = map[string]func(*vectorCall){
 type vectorCall struct {
 	*call
 	request   vectorRequest
-	uncounted bool
+	uncounted bool // the answer has no usage
 }
 
+// inputs returns the texts of the request, or the JSON of each list of tokens.
 func (c *vectorCall) inputs() []string {
 	var text string
 	var texts []string
@@ -114,6 +115,7 @@ func (c *vectorCall) inputs() []string {
 	return texts
 }
 
+// vectors returns the JSON of the vector of each input.
 func (c *vectorCall) vectors() []string {
 	dimensions, _ := strconv.Atoi(c.argument)
 	if c.request.Dimensions > 0 {
@@ -142,6 +144,7 @@ func (c *vectorCall) vectors() []string {
 	return list
 }
 
+// answer sends a list of vectors, with one token of usage for each word.
 func (c *vectorCall) answer(list []string) {
 	usage := ""
 
@@ -173,6 +176,7 @@ func (c *vectorCall) ranks() []float64 {
 	return scores
 }
 
+// answerRanks sends the scores of the documents. list and field are the names of the JSON fields.
 func (c *vectorCall) answerRanks(scores []float64, list, field string) {
 	var ranks []string
 	for i, score := range scores {

@@ -20,6 +20,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
+// open returns a meter with a Redis of its own.
 func open(t *testing.T) *meter.Meter {
 	t.Helper()
 
@@ -33,6 +34,7 @@ func open(t *testing.T) *meter.Meter {
 	return meter.New(rdb, slog.New(slog.DiscardHandler))
 }
 
+// reserve reserves a request of the key "ann". It returns the grant, or the limit that the request exceeds.
 func reserve(t *testing.T, m *meter.Meter, id string, l meter.Limits, tokens int) (*meter.Grant, *meter.Exceeded) {
 	t.Helper()
 
@@ -54,10 +56,10 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 
 	for _, tc := range []struct {
 		limits   meter.Limits
-		tokens   int
-		allowed  int
-		exceeded meter.Exceeded
-		after    time.Duration
+		tokens   int            // of each request
+		allowed  int            // requests before the limit
+		exceeded meter.Exceeded // by the next request
+		after    time.Duration  // until that request would be allowed
 	}{
 		{meter.Limits{RPM: 3}, 5, 3, meter.Exceeded{Dimension: meter.RPM, Limit: 3, Used: 3, Requested: 1}, 20 * time.Second},
 		{meter.Limits{RPD: 2, RPM: 100}, 5, 2, meter.Exceeded{Dimension: meter.RPD, Limit: 2, Used: 2, Requested: 1}, 12 * time.Hour},
@@ -69,7 +71,7 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", tc.limits), func(t *testing.T) {
 			t.Parallel()
 			var refused *meter.Exceeded
-			// Used capacity returns with time: the attempt counts if no whole unit has returned.
+			// Capacity returns with time. On a slow machine the requests are repeated until they take at most 10 s.
 			took := time.Hour
 			for took > 10*time.Second {
 				m, began := open(t), time.Now()
@@ -83,25 +85,26 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 			}
 
 			if refused == nil {
-				t.Fatal("a request over the limit was allowed")
+				t.Fatalf("request %d was allowed, want it rejected", tc.allowed+1)
 			}
 
 			diff := cmp.Diff(tc.exceeded, *refused, cmpopts.IgnoreFields(meter.Exceeded{}, "Used", "After", "States"))
 			if diff != "" {
-				t.Errorf("(-want +got) %s", diff)
+				t.Errorf("exceeded limit (-want +got):\n%s", diff)
 			}
 
 			back := tc.exceeded.Used - refused.Used
 			if back < 0 || float64(back) > math.Ceil(took.Minutes()*float64(tc.limits.TPM)) {
-				t.Errorf("%d used, want %d, %s after the first", refused.Used, tc.exceeded.Used, took)
+				t.Errorf("%d used, want %d or what remains of it %s after the first request", refused.Used,
+					tc.exceeded.Used, took)
 			}
 
 			if gap := tc.after - refused.After; gap < 0 || gap > took+time.Millisecond {
-				t.Errorf("after %s, want %s, %s after the first", refused.After, tc.after, took)
+				t.Errorf("After is %s, want %s, less the %s since the first request", refused.After, tc.after, took)
 			}
 
 			if refused.TooLarge() != (tc.allowed == 0) {
-				t.Errorf("too large: %t", refused.TooLarge())
+				t.Errorf("TooLarge() = %t, want %t", refused.TooLarge(), tc.allowed == 0)
 			}
 		})
 	}
@@ -115,7 +118,7 @@ func TestRejectedRequestReservesNothing(t *testing.T) {
 
 	for n := range 5 {
 		if _, refused := reserve(t, m, fmt.Sprint(n), l, 50); refused == nil || refused.Dimension != meter.TPD {
-			t.Fatalf("got %v", refused)
+			t.Fatalf("got %v, want the limit %s exceeded", refused, meter.TPD)
 		}
 	}
 
@@ -125,7 +128,7 @@ func TestRejectedRequestReservesNothing(t *testing.T) {
 	}
 
 	if got := g.States[meter.RPD]; got.Limit != 10 || got.Remaining != 8 {
-		t.Errorf("got %+v", got)
+		t.Errorf("requests of the day: got %+v, want 8 of 10 remaining", got)
 	}
 }
 
@@ -133,7 +136,8 @@ func TestSettlingReturnsUnusedTokens(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	l := meter.Limits{TPM: 1000}
-	left := func(id string) int {
+	// remaining reserves a request without tokens and returns the remaining tokens of the minute.
+	remaining := func(id string) int {
 		g, refused := reserve(t, m, id, l, 0)
 		if refused != nil {
 			t.Fatal(refused)
@@ -141,32 +145,33 @@ func TestSettlingReturnsUnusedTokens(t *testing.T) {
 
 		return g.States[meter.TPM].Remaining
 	}
-	settle := func(id, use string, used int) {
-		if err := m.Settle(t.Context(), "ann", id, l, use, used); err != nil {
+	settle := func(id, use string, tokens int) {
+		if err := m.Settle(t.Context(), "ann", id, l, use, tokens); err != nil {
 			t.Fatal(err)
 		}
 	}
 	began := time.Now()
-	near := func(got, want int) {
+	// checkRemaining allows for the tokens that have refilled since the start.
+	checkRemaining := func(got, want int) {
 		t.Helper()
 
 		refilled := int(time.Since(began).Minutes()*float64(l.TPM)) + 1
 		if got < want || got > want+refilled {
-			t.Errorf("%d left, want %d", got, want)
+			t.Errorf("%d tokens remain, want %d to %d", got, want, want+refilled)
 		}
 	}
 	reserve(t, m, "a", l, 800)
-	near(left("x1"), 200)
+	checkRemaining(remaining("x1"), 200)
 	settle("a", "run 1", 100)
-	near(left("x2"), 900)
+	checkRemaining(remaining("x2"), 900)
 	// The worker settles after the API. Its usage still counts, and the reservation is not returned a second time.
 	settle("a", "caller", 0)
-	near(left("x3"), 900)
+	checkRemaining(remaining("x3"), 900)
 	settle("a", "run 2", 300)
-	near(left("x4"), 600)
+	checkRemaining(remaining("x4"), 600)
 	// go-redis repeats a script after a lost response.
 	settle("a", "run 2", 300)
-	near(left("x5"), 600)
+	checkRemaining(remaining("x5"), 600)
 }
 
 func TestRepeatedReservationCountsOnce(t *testing.T) {
@@ -188,11 +193,11 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 	reserve(t, m, "a", all, 6000)
 	// The tokens refill at 100 a second while only requests are reserved.
 	var states map[meter.Dimension]meter.State
-	asked := 0
+	requests := 0
 
 	wait.Until(t, "15 tokens have refilled", func() bool {
-		reserve(t, m, fmt.Sprint(asked), meter.Limits{RPD: 1000}, 0)
-		asked++
+		reserve(t, m, fmt.Sprint(requests), meter.Limits{RPD: 1000}, 0)
+		requests++
 
 		var err error
 		if states, err = m.States(t.Context(), "ann", all); err != nil {
@@ -202,13 +207,13 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 		return states[meter.TPM].Remaining >= 15
 	})
 
-	if left := states[meter.RPD].Remaining; left != 999-asked {
-		t.Errorf("%d requests left after %d", left, asked)
+	if got, want := states[meter.RPD].Remaining, 999-requests; got != want {
+		t.Errorf("%d requests remain, want %d", got, want)
 	}
 
 	again, err := m.States(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
-		t.Errorf("States changed the state: %+v, then %+v (%v)", states, again, err)
+		t.Errorf("States changed the state: %+v became %+v (%v)", states, again, err)
 	}
 }
 
@@ -313,7 +318,7 @@ func TestLedgerSumsByGroup(t *testing.T) {
 		meter.Query{From: now.AddDate(0, 0, -9), To: now.AddDate(0, 0, -8), By: []string{"day"}},
 	)
 	if err != nil || len(got) != 0 {
-		t.Errorf("another week: %v, %v", got, err)
+		t.Errorf("the week before: got %v, %v; want no usage", got, err)
 	}
 }
 
@@ -334,6 +339,6 @@ func TestRepeatAfterMidnightCountsOnce(t *testing.T) {
 		meter.Query{From: accepted.AddDate(0, 0, -1), To: accepted.AddDate(0, 0, 1), By: []string{"day"}},
 	)
 	if want := []meter.Usage{{Day: "2026-02-28", Requests: 1, PromptTokens: 7}}; err != nil || !cmp.Equal(want, got) {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }
