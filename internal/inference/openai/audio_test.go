@@ -22,8 +22,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// recording returns a WAV file with the given number of loud seconds, at 1 kHz.
-func recording(seconds int) []byte {
+// loudWAV returns a WAV file with so many seconds of sound, at a sample rate of 1 kHz.
+func loudWAV(seconds int) []byte {
 	n := uint32(seconds * 2000)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+n)
 	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
@@ -35,7 +35,8 @@ func recording(seconds int) []byte {
 	return append(b, bytes.Repeat([]byte{0, 0x40}, int(n/2))...)
 }
 
-func asked(model string, b []byte) *inference.Transcription {
+// transcription returns a request to transcribe a recording.
+func transcription(model string, b []byte) *inference.Transcription {
 	return &inference.Transcription{
 		Model: model,
 		Task:  inference.Transcribe,
@@ -104,7 +105,7 @@ func TestTranscriptsOfAllEnginesAreNormalised(t *testing.T) {
 			if tc.kind == inference.WhisperServer {
 				base = strings.TrimSuffix(base, "/v1")
 			}
-			r := asked(tc.model, recording(2))
+			r := transcription(tc.model, loudWAV(2))
 			r.Timed, r.Words, r.Language, r.Prompt, r.Temperature = tc.timed, tc.timed, "de", "Ada", new(.5)
 			g := newGateway(transcriber(tc.model, tc.kind, base))
 
@@ -114,20 +115,21 @@ func TestTranscriptsOfAllEnginesAreNormalised(t *testing.T) {
 			}
 
 			if diff := cmp.Diff(tc.want, *got); diff != "" {
-				t.Errorf("(-want +got) %s", diff)
+				t.Errorf("transcript (-want +got):\n%s", diff)
 			}
 
 			sent := server.Recordings()[len(server.Recordings())-1]
-			if sent.Name != "audio.wav" || !bytes.Equal(sent.Data, recording(2)) ||
+			if sent.Name != "audio.wav" || !bytes.Equal(sent.Data, loudWAV(2)) ||
 				sent.Fields["language"][0] != "de" || sent.Fields["prompt"][0] != "Ada" ||
 				sent.Fields["temperature"][0] != "0.5" {
-				t.Errorf("sent %s %v", sent.Name, sent.Fields)
+				t.Errorf("the upstream got %s with the fields %v, want audio.wav unchanged and all fields",
+					sent.Name, sent.Fields)
 			}
 
 			if tc.model == "ears-untimed" {
 				// A field that the upstream has rejected is not sent again.
 				if _, err := g.Transcribe(t.Context(), r); err != nil || len(server.Recordings()) != 3 {
-					t.Errorf("%v after %d recordings", err, len(server.Recordings()))
+					t.Errorf("got %v after %d recordings, want 3 recordings", err, len(server.Recordings()))
 				}
 			}
 		})
@@ -138,12 +140,12 @@ func TestWhisperServerHasItsOwnPathAndFields(t *testing.T) {
 	t.Parallel()
 
 	server, base := inferencetest.Start(t)
-	for _, at := range []string{base, strings.TrimSuffix(base, "/v1")} {
-		r := asked("ears-whisper", recording(1))
+	for _, address := range []string{base, strings.TrimSuffix(base, "/v1")} {
+		r := transcription("ears-whisper", loudWAV(1))
 
 		r.Task = inference.Translate
 
-		_, err := newGateway(transcriber("ears-whisper", inference.WhisperServer, at)).Transcribe(t.Context(), r)
+		_, err := newGateway(transcriber("ears-whisper", inference.WhisperServer, address)).Transcribe(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,16 +155,16 @@ func TestWhisperServerHasItsOwnPathAndFields(t *testing.T) {
 		got := server.Recordings()[n]
 		// Without a language it would assume English.
 		if got.Path != path || got.Fields["language"][0] != "auto" || got.Fields["translate"][0] != "true" {
-			t.Errorf("%s: %s %v", path, got.Path, got.Fields)
+			t.Errorf("got path %s and fields %v; want %s, language auto and translate", got.Path, got.Fields, path)
 		}
 	}
-	r := asked("ears", recording(1))
+	r := transcription("ears", loudWAV(1))
 
 	r.Task = inference.Translate
 
 	_, err := newGateway(transcriber("ears", inference.Plain, base)).Transcribe(t.Context(), r)
 	if err != nil || server.Recordings()[2].Path != "/v1/audio/translations" {
-		t.Errorf("%v, sent to %s", err, server.Recordings()[2].Path)
+		t.Errorf("a translation was sent to %s (%v), want /v1/audio/translations", server.Recordings()[2].Path, err)
 	}
 }
 
@@ -175,45 +177,45 @@ func TestRecordingsFailOver(t *testing.T) {
 
 	g := newGateway(m)
 	for n := range 2 {
-		got, err := g.Transcribe(t.Context(), asked("ears", recording(1)))
+		got, err := g.Transcribe(t.Context(), transcription("ears", loudWAV(1)))
 		if err != nil || got.Text != "one" {
-			t.Fatalf("%d: %v %+v", n, err, got)
+			t.Fatalf("request %d: got %+v, %v; want the transcript of the second upstream", n, got, err)
 		}
 	}
-	// The upstream that failed cools.
+	// The upstream that failed gets no further request during its cooldown.
 	if a, b := len(bad.Recordings()), len(good.Recordings()); a != 1 || b != 2 {
-		t.Errorf("%d and %d recordings", a, b)
+		t.Errorf("the upstreams got %d and %d recordings, want 1 and 2", a, b)
 	}
 
 	for scenario, want := range map[string]int{"ears-broken": 502, "ears-short:1": 413, "nobody": 502} {
 		t.Run(scenario, func(t *testing.T) {
 			_, err := newGateway(
 				transcriber(scenario, inference.Plain, first),
-			).Transcribe(t.Context(), asked(scenario, recording(3)))
+			).Transcribe(t.Context(), transcription(scenario, loudWAV(3)))
 			if e := inference.AsError(err); e == nil || e.Status != want {
-				t.Errorf("%s: %v, want %d", scenario, err, want)
+				t.Errorf("%s: got %v, want status %d", scenario, err, want)
 			}
 		})
 	}
 	chatOnly := transcriber("chatOnly", inference.Plain, first)
 	chatOnly.Capabilities = []string{inference.CanChat}
 
-	_, err := newGateway(chatOnly).Transcribe(t.Context(), asked("chatOnly", recording(1)))
+	_, err := newGateway(chatOnly).Transcribe(t.Context(), transcription("chatOnly", loudWAV(1)))
 	if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != "model" {
-		t.Errorf("a model that only chats: %v", err)
+		t.Errorf("a chat model: got %v, want status 400 for model", err)
 	}
 }
 
 func TestDisconnectStopsTheTranscription(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, disconnect := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 
 	go func() {
 		_, err := newGateway(
 			transcriber("ears-hang", inference.Plain, base),
-		).Transcribe(ctx, asked("ears-hang", recording(1)))
+		).Transcribe(ctx, transcription("ears-hang", loudWAV(1)))
 		ended <- err
 	}()
 
@@ -223,10 +225,10 @@ func TestDisconnectStopsTheTranscription(t *testing.T) {
 	if err := server.WaitRecordings(wait, 1); err != nil {
 		t.Fatal(err)
 	}
-	leave()
+	disconnect()
 
 	if e := inference.AsError(<-ended); e.Status != 499 {
-		t.Errorf("got %v", e)
+		t.Errorf("got %v, want status 499", e)
 	}
 
 	if err := server.WaitDisconnected(wait, 1); err != nil {
@@ -238,25 +240,26 @@ func TestSpeechIsStreamed(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 
-	speak := func(scenario string, emitErr error) (kind, said string, err error) {
+	speak := func(scenario string, emitErr error) (contentType, data string, err error) {
 		err = newGateway(
 			transcriber(scenario, inference.Plain, base),
 		).Speak(t.Context(), &inference.Speech{Model: scenario, Input: "one two three", Voice: "alloy"}, func(s *inference.Sound) error {
-			kind += s.ContentType
+			contentType += s.ContentType
 
-			said += string(s.Data)
-			if said != "" {
+			data += string(s.Data)
+			if data != "" {
 				return emitErr
 			}
 
 			return nil
 		})
 
-		return kind, said, err
+		return contentType, data, err
 	}
 	for _, scenario := range []string{"voice", "voice-fail-once"} {
-		if kind, said, err := speak(scenario, nil); kind != "audio/mpeg" || said != "one two three" || err != nil {
-			t.Errorf("%s: %q %q %v", scenario, kind, said, err)
+		contentType, data, err := speak(scenario, nil)
+		if contentType != "audio/mpeg" || data != "one two three" || err != nil {
+			t.Errorf("%s: got %q as %q, %v; want \"one two three\" as audio/mpeg", scenario, data, contentType, err)
 		}
 	}
 
@@ -264,7 +267,7 @@ func TestSpeechIsStreamed(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			_, _, err := speak(scenario, nil)
 			if inference.AsError(err) == nil || inference.AsError(err).Status != status {
-				t.Errorf("%s: %v, want %d", scenario, err, status)
+				t.Errorf("%s: got %v, want status %d", scenario, err, status)
 			}
 		})
 	}
@@ -277,7 +280,7 @@ func TestSpeechIsStreamed(t *testing.T) {
 func TestSilentAudioUpstreamsTimeOut(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	limited := func(scenario string, first, idle time.Duration) *gateway.Gateway {
+	withTimeouts := func(scenario string, first, idle time.Duration) *gateway.Gateway {
 		m := transcriber(scenario, inference.Plain, base)
 		m.Routing = inference.Routing{FirstTokenTimeout: first, IdleTimeout: idle, Timeout: time.Hour, Retries: new(0)}
 
@@ -287,28 +290,28 @@ func TestSilentAudioUpstreamsTimeOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	for name, ask := range map[string]func() error{
+	for name, call := range map[string]func() error{
 		"a transcript that does not begin": func() error {
-			r := asked("ears-hang", recording(1))
+			r := transcription("ears-hang", loudWAV(1))
 			r.Duration = time.Second
-			_, err := limited("ears-hang", 100*time.Millisecond, time.Hour).Transcribe(ctx, r)
+			_, err := withTimeouts("ears-hang", 100*time.Millisecond, time.Hour).Transcribe(ctx, r)
 
 			return err
 		},
 		"speech that does not begin": func() error {
-			return limited("voice-silent", 100*time.Millisecond, time.Hour).Speak(ctx, &inference.Speech{Model: "voice-silent", Input: "one", Voice: "alloy"},
+			return withTimeouts("voice-silent", 100*time.Millisecond, time.Hour).Speak(ctx, &inference.Speech{Model: "voice-silent", Input: "one", Voice: "alloy"},
 				func(*inference.Sound) error { return nil })
 		},
 		"speech that stops": func() error {
-			return limited("voice-hang", time.Hour, 100*time.Millisecond).Speak(ctx, &inference.Speech{Model: "voice-hang", Input: "one", Voice: "alloy"},
+			return withTimeouts("voice-hang", time.Hour, 100*time.Millisecond).Speak(ctx, &inference.Speech{Model: "voice-hang", Input: "one", Voice: "alloy"},
 				func(*inference.Sound) error { return nil })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := inference.AsError(ask())
+			e := inference.AsError(call())
 			if e == nil || e.Code != inference.UpstreamTimeout ||
 				e.Retryable != strings.HasPrefix(name, "a transcript") {
-				t.Errorf("got %+v", e)
+				t.Errorf("got %+v, want a time-out, retryable for transcripts only", e)
 			}
 		})
 	}
@@ -324,30 +327,31 @@ func TestTimesAreRequestedAgainTenMinutesAfterARejection(t *testing.T) {
 	}
 	sent := 0
 
-	for i, step := range []struct {
-		refused time.Duration // how long ago
-		sends   int
+	// A request with times that is rejected is sent again without them.
+	for _, step := range []struct {
+		rejectedAgo time.Duration
+		sends       int
 	}{{time.Hour, 2}, {0, 1}, {9 * time.Minute, 1}, {10 * time.Minute, 2}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			openai.RefusedTimes(engine, step.refused)
-			r := asked("ears-untimed", recording(1))
+		t.Run(fmt.Sprintf("rejected %s ago", step.rejectedAgo), func(t *testing.T) {
+			openai.SetTimesRejected(engine, step.rejectedAgo)
+			r := transcription("ears-untimed", loudWAV(1))
 
 			r.Timed = true
 
 			got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
 			if err != nil || !got.Untimed {
-				t.Fatalf("%+v, %v", got, err)
+				t.Fatalf("got %+v, %v; want a transcript without times", got, err)
 			}
 
 			if n := len(server.Recordings()) - sent; n != step.sends {
-				t.Errorf("rejected %s ago: sent %d times, want %d", step.refused, n, step.sends)
+				t.Errorf("sent %d times, want %d", n, step.sends)
 			}
 			sent = len(server.Recordings())
 		})
 	}
 }
 
-func FuzzATranscript(f *testing.F) {
+func FuzzTranscript(f *testing.F) {
 	f.Add(
 		[]byte(
 			`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`,
@@ -363,7 +367,7 @@ func FuzzATranscript(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := asked("m", recording(1))
+		r := transcription("m", loudWAV(1))
 		r.Timed, r.Words = true, true
 
 		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
@@ -377,7 +381,7 @@ func FuzzATranscript(f *testing.F) {
 
 		for _, s := range got.Segments {
 			if !(s.Start >= 0 && s.End >= s.Start && s.End <= 86400) {
-				t.Errorf("segment %+v", s)
+				t.Errorf("segment %+v has invalid times", s)
 			}
 		}
 	})

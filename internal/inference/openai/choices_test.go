@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference/openai"
 )
 
-// choice is one answer of a chat or of a text, whole or in pieces.
+// choice is one choice of a chat or text completion, or a piece of it in a stream.
 type choice struct {
 	Index   int    `json:"index"`
 	Text    string `json:"text"`
@@ -29,8 +29,9 @@ type choice struct {
 	Finish string `json:"finish_reason"`
 }
 
-// bothWays returns the answers to a request twice: from a Collector, and joined from the events of a Writer.
-func bothWays(
+// completeBothWays runs a request once. It returns the choices as a Collector writes them, and the choices joined from
+// the events of a Writer.
+func completeBothWays(
 	t *testing.T,
 	base, scenario string,
 	r *inference.Request,
@@ -76,11 +77,8 @@ func bothWays(
 				if s.Logprobs == nil {
 					s.Logprobs = c.Logprobs
 				} else {
-					s.Logprobs.Content, s.Logprobs.Tokens = append(
-						s.Logprobs.Content,
-						c.Logprobs.Content...), append(
-						s.Logprobs.Tokens,
-						c.Logprobs.Tokens...)
+					s.Logprobs.Content = append(s.Logprobs.Content, c.Logprobs.Content...)
+					s.Logprobs.Tokens = append(s.Logprobs.Tokens, c.Logprobs.Tokens...)
 				}
 			}
 		}
@@ -92,11 +90,11 @@ func bothWays(
 func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	r := parse(t, `{"model":"many","n":3,"logprobs":true,"top_logprobs":2,"messages":[{"role":"user","content":"Hi"}]}`)
+	r := chat(t, "many", `"n":3,"logprobs":true,"top_logprobs":2`)
 
-	whole, streamed, object, result, err := bothWays(t, base, "many", r)
+	whole, streamed, object, result, err := completeBothWays(t, base, "many", r)
 	if err != nil || object != "chat.completion" || len(whole) != 3 {
-		t.Fatalf("%d answers as %s: %v", len(whole), object, err)
+		t.Fatalf("got %d choices as %s, %v; want 3 as chat.completion", len(whole), object, err)
 	}
 
 	for i := range whole {
@@ -104,29 +102,29 @@ func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
 			if c.Index != i || c.Message.Content != fmt.Sprintf("Answer number %d", i) || c.Finish != "stop" ||
 				c.Logprobs == nil ||
 				fmt.Sprint(c.Logprobs.Content) != fmt.Sprintf("[{Answer} { number} { %d}]", i) {
-				t.Errorf("answer %d: %+v", i, c)
+				t.Errorf("choice %d: got %+v, want \"Answer number %d\" with its log probabilities", i, c, i)
 			}
 		}
 
 		if streamed[i].Delta.Role != "assistant" {
-			t.Errorf("answer %d has the role %q", i, streamed[i].Delta.Role)
+			t.Errorf("choice %d has the role %q, want assistant once", i, streamed[i].Delta.Role)
 		}
 	}
 
 	if u := result.Usage; u.PromptTokens != 11 || u.CompletionTokens != 9 {
-		t.Errorf("usage %+v", u)
+		t.Errorf("usage is %+v, want 11 prompt and 9 completion tokens", u)
 	}
 
 	if b := string(server.Requests()[0].Raw); !strings.Contains(b, `"n":3,"logprobs":true,"top_logprobs":2`) {
 		t.Errorf("sent %s", b)
 	}
 
-	_, _, _, _, err = bothWays(t, base, "few",
-		parse(t, `{"model":"few","n":2,"messages":[{"role":"user","content":"Hi"}]}`))
+	_, _, _, _, err = completeBothWays(t, base, "few",
+		chat(t, "few", `"n":2`))
 
 	e := inference.AsError(err)
 	if e == nil || e.Code != inference.UpstreamError || !strings.Contains(e.Message, "fewer answers") {
-		t.Errorf("one answer for two: %+v", e)
+		t.Errorf("one choice instead of two: got %+v, want %s", e, inference.UpstreamError)
 	}
 }
 
@@ -144,33 +142,33 @@ func TestTextsAreContinued(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	whole, streamed, object, result, err := bothWays(t, base, "many", r)
+	whole, streamed, object, result, err := completeBothWays(t, base, "many", r)
 	if err != nil || object != "text_completion" || len(whole) != 4 {
-		t.Fatalf("%d answers as %s: %v", len(whole), object, err)
+		t.Fatalf("got %d choices as %s, %v; want 4 as text_completion", len(whole), object, err)
 	}
 
 	for i := range whole {
 		for _, c := range []choice{whole[i], streamed[i]} {
 			if c.Index != i || c.Text != fmt.Sprintf("Answer number %d", i) || c.Finish != "stop" ||
 				c.Logprobs == nil || strings.Join(c.Logprobs.Tokens, "") != c.Text {
-				t.Errorf("answer %d: %+v", i, c)
+				t.Errorf("choice %d: got %+v, want \"Answer number %d\" with its log probabilities", i, c, i)
 			}
 		}
 	}
 
 	if u := result.Usage; u.PromptTokens != 11 || u.CompletionTokens != 12 {
-		t.Errorf("usage %+v", u)
+		t.Errorf("usage is %+v, want 11 prompt and 12 completion tokens", u)
 	}
 
 	want := `{"model":"many","prompt":["Once","\u003cthink\u003eTwice"],"suffix":".","echo":true,"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"stop":["x"],"n":2,"logprobs":1}`
 	if b := string(server.Requests()[0].Raw); b != want {
-		t.Errorf("sent %s", b)
+		t.Errorf("the upstream got %s, want %s", b, want)
 	}
 
 	_, err = newGateway(model("many", inference.Plain, base)).Complete(t.Context(), r, nil)
 
 	e := inference.AsError(err)
 	if e == nil || e.Status != 400 || e.Param != "model" || !strings.Contains(e.Message, "/v1/chat/completions") {
-		t.Errorf("from an engine that is not known to continue texts: %+v", e)
+		t.Errorf("an engine that may not continue texts: got %+v, want status 400 for model", e)
 	}
 }

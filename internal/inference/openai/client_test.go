@@ -32,7 +32,7 @@ func TestDisconnectStopsTheUpstream(t *testing.T) {
 			go func() {
 				_, err := newGateway(
 					model(scenario, inference.Plain, base),
-				).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
+				).Complete(ctx, chat(t, scenario), func(*inference.Chunk) error { return nil })
 				done <- err
 			}()
 
@@ -42,7 +42,7 @@ func TestDisconnectStopsTheUpstream(t *testing.T) {
 			cancel()
 
 			if e := inference.AsError(wait.Receive(t, "the end", done)); e == nil || e.Status != 499 {
-				t.Errorf("got %v", e)
+				t.Errorf("got %v, want status 499", e)
 			}
 			// The slowest scenario would send for another 50 s.
 			soon, stop := context.WithTimeout(t.Context(), 40*time.Second)
@@ -58,7 +58,7 @@ func TestDisconnectStopsTheUpstream(t *testing.T) {
 func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 	t.Parallel()
 
-	base := start(t)
+	base := startServer(t)
 	for _, scenario := range []string{"status:500", "status:401", "status:404", "status:429", "html", "garbage", "cut-first", "error-first"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +66,7 @@ func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 
 			m.Upstreams[0].Model = scenario
 			if scenario == "error-first" {
-				m.Upstreams[0].BaseURL = "http://127.0.0.1:1/v1"
+				m.Upstreams[0].BaseURL = "http://127.0.0.1:1/v1" // no server runs there
 			}
 			m.Upstreams = append(
 				m.Upstreams,
@@ -74,15 +74,15 @@ func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 			)
 
 			a, result, err := complete(t, newGateway(m),
-				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+				chat(t, "m"))
 			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
-				t.Errorf("%+v from %+v: %v", a, result, err)
+				t.Errorf("got %+v of %+v, %v; want the answer of second after 2 attempts", a, result, err)
 			}
 		})
 	}
 }
 
-func TestARedirectDoesNotReceiveTheKey(t *testing.T) {
+func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	var elsewhere []http.Header
 
@@ -98,9 +98,9 @@ func TestARedirectDoesNotReceiveTheKey(t *testing.T) {
 	m := model("m", inference.Plain, redirect.URL)
 	m.Upstreams[0].APIKey = "s3cret"
 
-	_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	_, _, err := complete(t, newGateway(m), chat(t, "m"))
 	if e := inference.AsError(err); e == nil || e.Status != 502 || len(elsewhere) != 0 {
-		t.Errorf("got %v, and %d requests went elsewhere", e, len(elsewhere))
+		t.Errorf("got %v, and %d requests followed the redirect; want status 502 and none", e, len(elsewhere))
 	}
 
 	server, base := inferencetest.Start(t)
@@ -108,17 +108,17 @@ func TestARedirectDoesNotReceiveTheKey(t *testing.T) {
 
 	m.Upstreams[0].APIKey, m.Upstreams[0].Headers = "s3cret", map[string]string{"X-Team": "press"}
 
-	_, _, err = complete(t, newGateway(m), parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`))
+	_, _, err = complete(t, newGateway(m), chat(t, "hello"))
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	if h := server.Requests()[0].Header; h.Get("Authorization") != "Bearer s3cret" || h.Get("X-Team") != "press" {
-		t.Errorf("headers %v", h)
+		t.Errorf("headers are %v, want the key and X-Team", h)
 	}
 }
 
-func TestAConnectionServesTheNextRequest(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	var opened atomic.Int32
 	scripted := inferencetest.NewServer()
@@ -138,32 +138,32 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 
 	const requests = 20
 	for range requests {
-		_, _, err := complete(t, g, parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`))
+		_, _, err := complete(t, g, chat(t, "hello"))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	if n := opened.Load(); n != 1 {
-		t.Errorf("%d connections for %d requests", n, requests)
+		t.Errorf("%d connections for %d requests, want 1", n, requests)
 	}
 }
 
 func TestCommentsAndEmptyChunksEmitEmptyDeltas(t *testing.T) {
 	t.Parallel()
-	const said = `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}`
+	const chunk = `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}`
 
-	for name, life := range map[string]string{
+	for name, keepAlive := range map[string]string{
 		"comments": ": keep-alive\n\n: keep-alive\n\n", "roles": strings.Repeat(`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`+"\n\n", 2),
 		"chunks without choices": strings.Repeat(`data: {"choices":[]}`+"\n\n", 2), "empty data": "data:\n\ndata:\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			deltas, err := openai.Stream(t.Context(), life+"data: "+said+"\n\n")
+			deltas, err := openai.Stream(t.Context(), keepAlive+"data: "+chunk+"\n\n")
 			if err != nil || len(deltas) != 3 || deltas[0].Content != "" || deltas[0].Finish != "" ||
 				deltas[2].Content != "Hi" {
-				t.Errorf("%+v, %v", deltas, err)
+				t.Errorf("got %+v, %v; want two empty deltas and \"Hi\"", deltas, err)
 			}
 		})
 	}
@@ -171,20 +171,17 @@ func TestCommentsAndEmptyChunksEmitEmptyDeltas(t *testing.T) {
 
 func TestUpstreamsAreChecked(t *testing.T) {
 	t.Parallel()
-	base := start(t)
-	ok, wrong, dead := model("hello", inference.Plain, base), model("nothing", inference.Plain, base), model(
-		"dead",
-		inference.Plain,
-		"http://127.0.0.1:1/v1",
-	)
+	base := startServer(t)
+	ok, unknownModel := model("hello", inference.Plain, base), model("nothing", inference.Plain, base)
+	noServer := model("dead", inference.Plain, "http://127.0.0.1:1/v1")
 	g := newGateway()
-	c := inference.NewCatalogue([]inference.Model{ok, wrong, dead})
+	c := inference.NewCatalogue([]inference.Model{ok, unknownModel, noServer})
 
 	got := g.Check(t.Context(), c.Models())
 	if len(got) != 3 || !got[0].OK || !got[0].Served || !got[1].OK || got[1].Served ||
 		!slices.Contains(got[1].Serves, "hello") || got[2].OK ||
 		!strings.Contains(got[2].Error, "does not answer") {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v; want one served model, one that its upstream does not serve, and one without a server", got)
 	}
 }
 
@@ -207,7 +204,7 @@ func TestLlamaServerIsFound(t *testing.T) {
 	models, err := openai.FindLlamaServer(t.Context(), web.URL)
 	if err != nil || len(models) != 1 || models[0].ID != "qwen3-8b" || models[0].ContextWindow != 8192 ||
 		!models[0].Can(inference.CanVision) || models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
-		t.Errorf("got %+v, %v", models, err)
+		t.Errorf("got %+v, %v; want qwen3-8b with 8192 tokens and vision", models, err)
 	}
 	owner = "acme"
 
@@ -216,7 +213,7 @@ func TestLlamaServerIsFound(t *testing.T) {
 	}
 }
 
-// A gateway with one upstream whose chunks become the events of a stream.
+// ExampleWriter runs a gateway with one upstream. The Writer turns its chunks into the events of a stream.
 func ExampleWriter() {
 	server := httptest.NewServer(inferencetest.NewServer())
 	defer server.Close()
@@ -257,7 +254,7 @@ func ExampleWriter() {
 	// <nil>
 }
 
-// A whole answer of 500 chunks through client, normaliser and writer.
+// BenchmarkChunk measures an answer of 500 chunks through client, normaliser and writer.
 func BenchmarkChunk(b *testing.B) {
 	_, base := inferencetest.Start(b)
 	g := newGateway(model("tokens:500@0", inference.Plain, base))

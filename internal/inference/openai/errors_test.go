@@ -23,10 +23,10 @@ func TestADeeplyNestedErrorIsParsedOnce(t *testing.T) {
 	defer web.Close()
 	m := model("m", inference.Plain, web.URL)
 	m.Routing.Retries = new(0)
-	// Reading it once for each level takes longer than complete allows.
-	_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	// Parsing the error once for each level would take longer than complete allows.
+	_, _, err := complete(t, newGateway(m), chat(t, "m"))
 	if e := inference.AsError(err); e == nil || e.Status != 502 {
-		t.Error(e)
+		t.Errorf("got %v, want status 502", e)
 	}
 }
 
@@ -51,9 +51,9 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 			e := inference.AsError(err)
 			switch {
 			case want != "" && (err != nil || deltas[0].Finish != want):
-				t.Errorf("%+v, %v", deltas, err)
+				t.Errorf("got %+v, %v; want the finish reason %s", deltas, err, want)
 			case want == "" && (e == nil || e.Status != 502 || e.Code != inference.UpstreamError):
-				t.Errorf("%+v, %v", deltas, err)
+				t.Errorf("got %+v, %v; want status 502", deltas, err)
 			case want == "" && reason != "null" && !strings.Contains(e.Message, reason):
 				t.Errorf("the message does not name the reason: %s", e.Message)
 			}
@@ -64,21 +64,21 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 			}))
 			defer web.Close()
 			a, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
-				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+				chat(t, "m"))
 
 			if reason == "null" {
-				want = "stop" // a whole answer is complete without one
+				want = "stop" // an answer that is not streamed is complete without a reason
 			}
 
 			if (err == nil) != (want != "") || err == nil && a.Choices[0].FinishReason != want {
-				t.Errorf("a whole answer: %+v, %v", a, err)
+				t.Errorf("not streamed: got %+v, %v; want the finish reason %q", a, err, want)
 			}
 		})
 	}
 }
 
-// Engines write their errors in forms of their own.
-func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
+// TestErrorsOfAllEnginesAreRead has a row for each form in which an engine writes its errors.
+func TestErrorsOfAllEnginesAreRead(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]struct{ code, message, param string }{
@@ -97,14 +97,14 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		defer web.Close()
 
 		_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
-			parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+			chat(t, "m"))
 
 		e := inference.AsError(err)
 		if e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
-			t.Errorf("%s: got %+v", body, e)
+			t.Errorf("%s: got %+v, want %+v", body, e, want)
 		}
 	}
-	// One that comes in a chunk may name its status; what it says of others is for the log.
+	// An error in a chunk may name its status. Its text is for the log if the error is not the caller's.
 	for body, status := range map[string]int{
 		`{"error":{"message":"m m","code":400}}`:                 http.StatusBadRequest,
 		`{"error":"m m"}`:                                        http.StatusBadGateway,
@@ -119,9 +119,9 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		m := model("m", inference.Plain, web.URL)
 		m.Routing.Retries = new(0)
 
-		_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+		_, _, err := complete(t, newGateway(m), chat(t, "m"))
 		if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
-			t.Errorf("%s in a chunk: %v", body, e)
+			t.Errorf("%s in a chunk: got %v, want status %d and the text", body, e, status)
 		}
 	}
 }

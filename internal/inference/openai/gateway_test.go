@@ -13,7 +13,7 @@ import (
 
 func TestEveryFormOfStreamIsRead(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	base := startServer(t)
 
 	const greeting = "Grüße, 世界!"
 	for scenario, want := range map[string]string{
@@ -27,36 +27,36 @@ func TestEveryFormOfStreamIsRead(t *testing.T) {
 			m.Routing.IdleTimeout = 5 * time.Minute // a finished answer does not wait for its connection
 
 			a, result, err := complete(t, newGateway(m),
-				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
+				chat(t, scenario))
 			if err != nil {
 				t.Fatal(err)
 			}
 
 			if a.content() != want || a.Choices[0].FinishReason != "stop" {
-				t.Errorf("got %.80q, finish %q", a.content(), a.Choices[0].FinishReason)
+				t.Errorf("content %.80q, finish %q; want %.80q, stop", a.content(), a.Choices[0].FinishReason, want)
 			}
 
 			estimated := a.Usage["estimated"] == true
 			if estimated != (result.Usage.EstimatedTokens > 0) || scenario == "no-usage" && !estimated ||
 				scenario == "hello" && estimated {
-				t.Errorf("usage %v", a.Usage)
+				t.Errorf("the response has the usage %v, want an estimate only without usage of the upstream", a.Usage)
 			}
 
 			if result.Usage.CompletionTokens == 0 || result.Usage.PromptTokens == 0 {
-				t.Errorf("usage %+v", result.Usage)
+				t.Errorf("the result has the usage %+v, want prompt and completion tokens", result.Usage)
 			}
 		})
 	}
 }
 
-func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
+func TestReasoningFormats(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	base := startServer(t)
 	parsers := map[string]string{
 		"reason-field": "", "reason-content": "", "reason-think": "", "reason-letters": inference.ParseThink,
 		"reason-prefilled": inference.ParsePrefilled, "reason-harmony": inference.ParseHarmony,
 	}
-	const thought, said = inferencetest.Thought, inferencetest.Answer
+	const thought, text = inferencetest.Thought, inferencetest.Answer
 
 	for scenario, parser := range parsers {
 		for _, format := range []inference.ReasoningFormat{inference.Raw, inference.Parsed, inference.Hidden} {
@@ -66,37 +66,28 @@ func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
 					m := model(scenario, inference.Plain, base)
 					m.Reasoning.Parser = parser
 
-					a, result, err := complete(
-						t,
-						newGateway(m),
-						parse(
-							t,
-							fmt.Sprintf(
-								`{"model":%q,"stream":%v,"reasoning_format":%q,"messages":[{"role":"user","content":"Hi"}]}`,
-								scenario,
-								stream,
-								format,
-							),
-						),
-					)
+					a, result, err := complete(t, newGateway(m),
+						chat(t, scenario, fmt.Sprintf(`"stream":%v,"reasoning_format":%q`, stream, format)))
 					if err != nil {
 						t.Fatal(err)
 					}
-					content, reasoning := said, ""
+					content, reasoning := text, ""
 
 					switch format {
 					case inference.Raw:
-						content = "<think>" + thought + "</think>" + said
+						content = "<think>" + thought + "</think>" + text
 					case inference.Parsed:
 						reasoning = thought
 					}
 
 					if a.content() != content || a.Choices[0].Message.Reasoning != reasoning {
-						t.Errorf("content %q, reasoning %q", a.content(), a.Choices[0].Message.Reasoning)
+						t.Errorf("content %q, reasoning %q; want %q, %q", a.content(), a.Choices[0].Message.Reasoning,
+							content, reasoning)
 					}
 
 					if n := result.Usage.ReasoningTokens; n == nil || *n <= 0 || *n >= result.Usage.CompletionTokens {
-						t.Errorf("reasoning tokens %v of %d", n, result.Usage.CompletionTokens)
+						t.Errorf("got %v reasoning tokens of %d completion tokens, want some, but not all", n,
+							result.Usage.CompletionTokens)
 					}
 				})
 			}
@@ -104,12 +95,12 @@ func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
 	}
 }
 
-const weather = `"tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}]`
+const weatherTool = `"tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}]`
 
-func TestToolCallsGetOneForm(t *testing.T) {
+func TestToolCallsAreNormalised(t *testing.T) {
 	t.Parallel()
 
-	base := start(t)
+	base := startServer(t)
 	for scenario, want := range map[string]string{
 		"tool-whole": `weather{"city":"Oslo"}`, "tool-split": `weather{"city":"Oslo"}`, "tool-repeated": `weather{"city":"Oslo"}`, "tool-object": `weather{"city":"Oslo"}`,
 		"tool-parallel": `weather{"city":"Oslo"} weather{"city":"Rome"}`, "tool-zero-index": `weather{"city":"Oslo"} weather{"city":"Rome"}`,
@@ -123,15 +114,7 @@ func TestToolCallsGetOneForm(t *testing.T) {
 				m.Reasoning.Parser = inference.ParseHarmony
 			}
 
-			a, _, err := complete(
-				t,
-				newGateway(m),
-				parse(
-					t,
-					fmt.Sprintf(`{"model":%q,"stream":true,%s,"messages":[{"role":"user","content":"Hi"}]}`,
-						scenario, weather),
-				),
-			)
+			a, _, err := complete(t, newGateway(m), chat(t, scenario, `"stream":true`, weatherTool))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,56 +128,48 @@ func TestToolCallsGetOneForm(t *testing.T) {
 
 			if strings.Join(got, " ") != want || a.Choices[0].FinishReason != "tool_calls" || len(ids) != len(got) ||
 				ids[""] {
-				t.Errorf("got %v with ids %v, finish %q", got, ids, a.Choices[0].FinishReason)
+				t.Errorf("got %v with ids %v, finish %q; want %s, tool_calls", got, ids,
+					a.Choices[0].FinishReason, want)
 			}
 
 			if a.content() != "<null>" {
-				t.Errorf("content %q next to the calls", a.content())
+				t.Errorf("content next to the calls is %q, want null", a.content())
 			}
 		})
 	}
 }
 
-func TestWrongToolCallsFail(t *testing.T) {
+func TestInvalidToolCallsFail(t *testing.T) {
 	t.Parallel()
 
-	base := start(t)
-	for name, test := range map[string]struct{ scenario, more, says string }{
-		"unlisted":        {"tool-unlisted", "", "launch_rocket"},
-		"malformed":       {"tool-malformed", "", "not valid JSON"},
-		"required":        {"hello", `,"tool_choice":"required"`, "did not call a tool"},
-		"named":           {"hello", `,"tool_choice":{"type":"function","function":{"name":"weather"}}`, "did not call a tool"},
-		"none but calls":  {"tool-whole", `,"tool_choice":"none"`, "tool_choice does not allow"},
-		"none, unchecked": {"tool-whole", `,"tool_choice":"none","disable_tool_validation":true`, "tool_choice does not allow"},
+	base := startServer(t)
+	for name, test := range map[string]struct {
+		scenario string
+		fields   []string // of the request
+		says     string
+	}{
+		"unlisted":        {"tool-unlisted", nil, "launch_rocket"},
+		"malformed":       {"tool-malformed", nil, "not valid JSON"},
+		"required":        {"hello", []string{`"tool_choice":"required"`}, "did not call a tool"},
+		"named":           {"hello", []string{`"tool_choice":{"type":"function","function":{"name":"weather"}}`}, "did not call a tool"},
+		"none but calls":  {"tool-whole", []string{`"tool_choice":"none"`}, "tool_choice does not allow"},
+		"none, unchecked": {"tool-whole", []string{`"tool_choice":"none","disable_tool_validation":true`}, "tool_choice does not allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := complete(
-				t,
-				newGateway(model(test.scenario, inference.Plain, base)),
-				parse(
-					t,
-					fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s%s}`, test.scenario,
-						","+weather, test.more),
-				),
-			)
+			_, _, err := complete(t, newGateway(model(test.scenario, inference.Plain, base)),
+				chat(t, test.scenario, append([]string{weatherTool}, test.fields...)...))
 
 			e := inference.AsError(err)
 			if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 ||
 				!strings.Contains(e.Message, test.says) || e.FailedGeneration == "" {
-				t.Errorf("got %+v", e)
+				t.Errorf("got %+v, want %s with %q", e, inference.ToolUseFailed, test.says)
 			}
 		})
 	}
 
-	_, _, err := complete(
-		t,
-		newGateway(model("tool-unlisted", inference.Plain, base)),
-		parse(
-			t,
-			`{"model":"tool-unlisted","disable_tool_validation":true,`+weather+`,"messages":[{"role":"user","content":"Hi"}]}`,
-		),
-	)
+	_, _, err := complete(t, newGateway(model("tool-unlisted", inference.Plain, base)),
+		chat(t, "tool-unlisted", `"disable_tool_validation":true`, weatherTool))
 	if err != nil {
 		t.Errorf("with disable_tool_validation: %v", err)
 	}
@@ -210,39 +185,28 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 		attempts               int
 		fails                  bool
 	}{
-		"object":               {"json", inference.Plain, `{"type":"json_object"}`, false, 1, false},
-		"schema":               {"json", inference.VLLM, schema, true, 1, false},
-		"fenced":               {"json-fenced", inference.Plain, schema, true, 1, false},
-		"repaired":             {"json-second", inference.Plain, schema, true, 2, false},
-		"repaired whole":       {"json-second", inference.VLLM, schema, false, 2, false},
-		"wrong twice":          {"json-wrong", inference.Plain, schema, true, 2, true},
-		"wrong while it flows": {"json-wrong", inference.VLLM, schema, true, 1, true},
-		"broken":               {"json-broken", inference.Plain, `{"type":"json_object"}`, false, 2, true},
+		"object":            {"json", inference.Plain, `{"type":"json_object"}`, false, 1, false},
+		"schema":            {"json", inference.VLLM, schema, true, 1, false},
+		"fenced":            {"json-fenced", inference.Plain, schema, true, 1, false},
+		"repaired":          {"json-second", inference.Plain, schema, true, 2, false},
+		"repaired whole":    {"json-second", inference.VLLM, schema, false, 2, false},
+		"wrong twice":       {"json-wrong", inference.Plain, schema, true, 2, true},
+		"wrong in a stream": {"json-wrong", inference.VLLM, schema, true, 1, true},
+		"broken":            {"json-broken", inference.Plain, `{"type":"json_object"}`, false, 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			a, result, err := complete(
-				t,
-				newGateway(model(test.scenario, test.kind, start(t))),
-				parse(
-					t,
-					fmt.Sprintf(
-						`{"model":%q,"stream":%v,"response_format":%s,"messages":[{"role":"user","content":"Hi"}]}`,
-						test.scenario,
-						test.stream,
-						test.format,
-					),
-				),
-			)
+			a, result, err := complete(t, newGateway(model(test.scenario, test.kind, startServer(t))),
+				chat(t, test.scenario, fmt.Sprintf(`"stream":%v,"response_format":%s`, test.stream, test.format)))
 			if result.Attempts != test.attempts {
-				t.Errorf("%d attempts", result.Attempts)
+				t.Errorf("%d attempts, want %d", result.Attempts, test.attempts)
 			}
 
 			if test.fails {
 				e := inference.AsError(err)
 				if e == nil || e.Code != inference.JSONValidateFailed || e.FailedGeneration == "" {
-					t.Errorf("got %+v", e)
+					t.Errorf("got %+v, want %s with the generated text", e, inference.JSONValidateFailed)
 				}
 
 				return
@@ -253,16 +217,16 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 			}
 
 			if a.content() != `{"name":"Ada","age":36}` {
-				t.Errorf("got %q", a.content())
+				t.Errorf(`content is %q, want {"name":"Ada","age":36}`, a.content())
 			}
 		})
 	}
 }
 
-func TestFailuresOfAnUpstreamAreTranslated(t *testing.T) {
+func TestUpstreamFailuresAreTranslated(t *testing.T) {
 	t.Parallel()
 
-	base := start(t)
+	base := startServer(t)
 	for scenario, want := range map[string]struct {
 		status int
 		code   fault.Code
@@ -289,19 +253,19 @@ func TestFailuresOfAnUpstreamAreTranslated(t *testing.T) {
 			m := model(scenario, inference.Plain, base)
 			m.Routing.Retries = new(0)
 			_, result, err := complete(t, newGateway(m),
-				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
+				chat(t, scenario))
 
 			e := inference.AsError(err)
 			if e == nil || e.Status != want.status || e.Code != want.code || e.Retryable != want.retry {
-				t.Fatalf("got %+v", e)
+				t.Fatalf("got %+v, want status %d, %s, retryable: %v", e, want.status, want.code, want.retry)
 			}
 
 			if strings.Contains(e.Message, "127.0.0.1") {
-				t.Errorf("the message has the address: %s", e.Message)
+				t.Errorf("the message names the address of the upstream: %s", e.Message)
 			}
 
 			if scenario == "cut" && (!result.Emitted || result.Usage.CompletionTokens != 2) {
-				t.Errorf("emitted tokens are not counted: %+v", result)
+				t.Errorf("got %+v, want the 2 emitted tokens counted", result)
 			}
 		})
 	}

@@ -11,12 +11,12 @@ import (
 	"presswork/internal/inference"
 )
 
-// Encode shows tests what an upstream is sent.
+// Encode returns the body that an upstream receives for a request.
 func Encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
 	return encode(u, m, r)
 }
 
-// Decode shows tests what the last of a stream's chunks becomes.
+// Decode decodes the chunks of a stream. It returns the delta of the last one, or an empty delta after an error.
 func Decode(chunks ...[]byte) (last inference.Delta) {
 	d := decoder{choices: 1}
 	for _, chunk := range chunks {
@@ -30,8 +30,8 @@ func Decode(chunks ...[]byte) (last inference.Delta) {
 	return last
 }
 
-// WithText returns a chunk with another text, for the decoder's memory of chunks alone:
-// nil when it would not remember the chunk.
+// WithText returns the chunk with another text. It returns nil if the decoder does not remember the chunk as a
+// template for similar ones.
 func WithText(chunk []byte, text string) []byte {
 	d := decoder{choices: 1}
 	if _, err := d.decode(chunk); err != nil || len(d.template.before) == 0 {
@@ -41,8 +41,8 @@ func WithText(chunk []byte, text string) []byte {
 	return slices.Concat(d.template.before, []byte(text), d.template.after)
 }
 
-// DecodeCost reads a chunk as one of many of a stream, to be measured.
-func DecodeCost(chunk []byte) func() string {
+// NewDecodeLoop returns a function that decodes the same chunk again and returns its content, for benchmarks.
+func NewDecodeLoop(chunk []byte) func() string {
 	d := decoder{choices: 1}
 
 	return func() string {
@@ -54,7 +54,7 @@ func DecodeCost(chunk []byte) func() string {
 // Kinds lists the kinds of upstream with a row in the table of engines.
 func Kinds() []string { return slices.Sorted(maps.Keys(engines)) }
 
-// Stream reads a stream of one answer, and lists its deltas.
+// Stream reads a stream of one answer and returns its deltas.
 func Stream(ctx context.Context, body string) (deltas []inference.Delta, err error) {
 	err = readStream(ctx, io.NopCloser(strings.NewReader(body)), 1, func(d *inference.Delta) error {
 		deltas = append(deltas, *d)
@@ -64,12 +64,12 @@ func Stream(ctx context.Context, body string) (deltas []inference.Delta, err err
 	return deltas, err
 }
 
-// RefusedTimes makes a client believe that its upstream refused to give times that long ago.
-func RefusedTimes(e inference.Engine, ago time.Duration) {
+// SetTimesRejected sets how long ago the upstream of a client has rejected a request for times.
+func SetTimesRejected(e inference.Engine, ago time.Duration) {
 	e.(*Client).untimed.Store(time.Now().Add(untimedFor - ago).UnixNano())
 }
 
-// Events lists the data of every event that has some.
+// Events returns the data of the events of a stream, and the error that ended it. Events without data are left out.
 func Events(r io.Reader) (events []string, err error) {
 	e := newEventReader(r)
 	for {
@@ -84,5 +84,5 @@ func Events(r io.Reader) (events []string, err error) {
 	}
 }
 
-// AppendString shows tests how a string is written.
+// AppendString calls appendString.
 func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }

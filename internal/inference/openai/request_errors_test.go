@@ -132,8 +132,8 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"reasoning_format",
 			"response_format",
 		},
-		with(`"reasoning_format":"raw",` + weather): {fault.InvalidOption, "reasoning_format", "tools"},
-		with(`"response_format":{"type":"xml"}`):    {fault.InvalidOption, "response_format.type", "json_schema"},
+		with(`"reasoning_format":"raw",` + weatherTool): {fault.InvalidOption, "reasoning_format", "tools"},
+		with(`"response_format":{"type":"xml"}`):        {fault.InvalidOption, "response_format.type", "json_schema"},
 		with(`"response_format":{"type":"json_schema"}`): {
 			fault.InvalidType,
 			"response_format.json_schema",
@@ -175,13 +175,13 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			"two functions",
 		},
 		with(`"tool_choice":"required"`): {fault.InvalidOption, "tool_choice", "'tools' are given"},
-		with(weather + `,"tool_choice":{"type":"function"}`): {
+		with(weatherTool + `,"tool_choice":{"type":"function"}`): {
 			fault.InvalidOption,
 			"tool_choice.name",
 			"'name' is missing",
 		},
-		with(weather + `,"tool_choice":"always"`): {fault.InvalidOption, "tool_choice", "required"},
-		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`): {
+		with(weatherTool + `,"tool_choice":"always"`): {fault.InvalidOption, "tool_choice", "required"},
+		with(weatherTool + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`): {
 			fault.InvalidOption,
 			"tool_choice.function.name",
 			`did you mean "weather"`,
@@ -210,14 +210,14 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 	}
 
 	for says, tools := range map[string][]string{
-		"at most 128 tools":                append(tools, "7"), // and is not read
+		"at most 128 tools":                append(tools, "7"), // the count is checked before the tools
 		"at most 524288 bytes together":    {function(1, 200<<10), function(2, 200<<10), function(3, 200<<10)},
 		"the schema has more than 262144 ": {function(1, 300<<10)},
 	} {
 		t.Run(says, func(t *testing.T) {
 			_, err := openai.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), openai.ParseOptions{})
 			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: got %.200v", says, err)
+				t.Errorf("got %.200v, want an error with %q", err, says)
 			}
 		})
 	}
@@ -227,7 +227,7 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 
 	_, err := openai.ParseRequest([]byte(many), openai.ParseOptions{})
 	if err == nil || !strings.Contains(err.Error(), "at most 5 images") {
-		t.Errorf("six images: %v", err)
+		t.Errorf("six images: got %v, want an error with \"at most 5 images\"", err)
 	}
 
 	_, err = openai.ParseRequest(
@@ -235,6 +235,6 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 		openai.ParseOptions{MaxImageBytes: 20},
 	)
 	if e := inference.AsError(err); e == nil || e.Status != 413 {
-		t.Errorf("a large image: %+v", e)
+		t.Errorf("a large image: got %+v, want status 413", e)
 	}
 }

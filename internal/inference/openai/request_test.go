@@ -18,7 +18,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// picture is the head of a PNG of that size, which is all that is looked at.
+// picture returns a data: URI with the header of a PNG of this size. The parser reads no further.
 func picture(width, height uint32) string {
 	head := []byte("IHDR")
 	head = binary.BigEndian.AppendUint32(head, width)
@@ -30,8 +30,8 @@ func picture(width, height uint32) string {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)
 }
 
-// everything is a request with every field there is.
-const everything = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options":{"include_usage":true},"max_tokens":5,"max_completion_tokens":100,
+// allFields is a request with every field of the API.
+const allFields = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options":{"include_usage":true},"max_tokens":5,"max_completion_tokens":100,
 "temperature":0.5,"top_p":0.9,"n":1,"stop":["a","b"],"seed":7,"user":"u","frequency_penalty":-1,"presence_penalty":1.5,"logit_bias":{},"logprobs":false,"top_logprobs":null,
 "response_format":{"type":"json_schema","json_schema":{"name":"p","description":"d","strict":true,"schema":{"type":"object"}}},
 "tools":[{"type":"function","function":{"name":"f","description":"d","strict":true,"parameters":{"type":"object"}}}],
@@ -42,10 +42,11 @@ const everything = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options"
 {"role":"assistant","content":null,"reasoning_content":"hm","refusal":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
 {"role":"tool","tool_call_id":"c1","content":"42"},{"role":"assistant","content":"done"},{"role":"user","content":"more"}]}`
 
-// The form a request has in the queue must be readable by the next version.
+// TestRequestKeepsAllFields compares the form of a request in the queue with a golden file, because the next version
+// must be able to read it.
 func TestRequestKeepsAllFields(t *testing.T) {
 	t.Parallel()
-	r := parse(t, everything)
+	r := parse(t, allFields)
 
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -73,7 +74,7 @@ func TestLegacyFunctionsBecomeTools(t *testing.T) {
 	)
 	if !r.LegacyFunctions || len(r.Tools) != 1 || r.ToolChoice.Mode != inference.ChooseNamed ||
 		r.Messages[0].ToolCalls[0].ID != r.Messages[1].ToolCallID {
-		t.Errorf("got %+v", r)
+		t.Errorf("got %+v, want a tool, a named choice and a call with its result", r)
 	}
 }
 
@@ -81,26 +82,33 @@ func TestOptionsWithoutEffectAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for field, tier := range map[string]string{
-		`"top_logprobs":0`: "on_demand", `"logprobs":false,"top_logprobs":0`: "on_demand", `"background":false`: "on_demand", `"background":null`: "on_demand",
-		`"store":true`: "on_demand", `"store":null`: "on_demand", `"service_tier":"scale"`: "performance", `"service_tier":null`: "on_demand", `"service_tier":"auto"`: "auto",
+		`"top_logprobs":0`:                  "on_demand",
+		`"logprobs":false,"top_logprobs":0`: "on_demand",
+		`"background":false`:                "on_demand",
+		`"background":null`:                 "on_demand",
+		`"store":true`:                      "on_demand",
+		`"store":null`:                      "on_demand",
+		`"service_tier":"scale"`:            "performance",
+		`"service_tier":null`:               "on_demand",
+		`"service_tier":"auto"`:             "auto",
 	} {
 		t.Run(field, func(t *testing.T) {
-			r := parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`)
+			r := chat(t, "m", field)
 			if r.ServiceTier != tier {
-				t.Errorf("%s: tier %s", field, r.ServiceTier)
+				t.Errorf("%s: the tier is %s, want %s", field, r.ServiceTier, tier)
 			}
 		})
 	}
 }
 
-func TestADataURIIsNormalised(t *testing.T) {
+func TestDataURIsAreNormalised(t *testing.T) {
 	t.Parallel()
 	want := picture(4, 4)
-	loud := strings.Replace(want, "data:image/png;base64", "DATA:Image/PNG;Base64", 1)
+	upperCase := strings.Replace(want, "data:image/png;base64", "DATA:Image/PNG;Base64", 1)
 
 	r := parse(
 		t,
-		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+loud+`"}}]}]}`,
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+upperCase+`"}}]}]}`,
 	)
 	if got := r.Messages[0].Parts[0].Image.URL; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -112,12 +120,12 @@ func TestLaxAcceptsOptionsThatCannotBeCombined(t *testing.T) {
 
 	body := `{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":1,"max_tokens":0,"logprobs":true,"top_logprobs":0,"logit_bias":{"a":1},"include_reasoning":true,"reasoning_format":"raw","response_format":{"type":"json_object"},"stream_options":{"include_usage":true}}`
 	if _, err := openai.ParseRequest([]byte(body), openai.ParseOptions{}); err == nil {
-		t.Error("taken without Lax")
+		t.Error("the request is accepted without Lax")
 	}
 
 	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{Lax: true})
 	if err != nil || r.ReasoningFormat != inference.Parsed || r.IncludeUsage {
-		t.Errorf("got %+v, %v", r, err)
+		t.Errorf("with Lax: got %+v, %v; want the format parsed, without include_usage", r, err)
 	}
 }
 
@@ -156,7 +164,7 @@ func TestAdmitAppliesTheRulesOfTheModel(t *testing.T) {
 		t.Run(fields, func(t *testing.T) {
 			_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
 			if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {
-				t.Errorf("%s: got %+v", fields, e)
+				t.Errorf("%s: got %+v, want %s with %q", fields, e, want.code, want.says)
 			}
 		})
 	}
@@ -166,23 +174,23 @@ func TestAdmitAppliesTheRulesOfTheModel(t *testing.T) {
 		`{"model":"qwen","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.org/a.png"}]}]}`,
 	)
 	if _, err := c.Admit(r); err == nil || !strings.Contains(err.Error(), "does not support images") {
-		t.Errorf("got %v", err)
+		t.Errorf("an image: got %v, want \"does not support images\"", err)
 	}
 
 	for fields, want := range map[string]inference.ReasoningFormat{
-		`"model":"q"`: inference.Raw, `"model":"q",` + weather: inference.Parsed, `"model":"gpt-oss"`: inference.Parsed,
+		`"model":"q"`: inference.Raw, `"model":"q",` + weatherTool: inference.Parsed, `"model":"gpt-oss"`: inference.Parsed,
 		`"model":"q","reasoning_effort":"max"`:        inference.Raw,
 		`"model":"gpt-oss","include_reasoning":false`: inference.Hidden, `"model":"q","reasoning_format":"hidden"`: inference.Hidden,
 	} {
 		t.Run(fields, func(t *testing.T) {
 			r := parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields))
 			if _, err := c.Admit(r); err != nil || r.ReasoningFormat != want {
-				t.Errorf("%s: format %q (%v)", fields, r.ReasoningFormat, err)
+				t.Errorf("%s: got the format %q, %v; want %q", fields, r.ReasoningFormat, err, want)
 			}
 
 			before := *r
 			if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
-				t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
+				t.Errorf("%s: the second Admit changed the request to %+v (%v)", fields, r, err)
 			}
 		})
 	}
@@ -210,7 +218,7 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 
 			e := inference.AsError(err)
 			if e == nil || e.Status != 400 || e.Param != want[0] || !strings.Contains(e.Message, want[1]) {
-				t.Errorf("%.80s: %+v", body, e)
+				t.Errorf("%.80s: got %+v, want the field %s and %q", body, e, want[0], want[1])
 			}
 		})
 	}
@@ -219,14 +227,14 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 		t.Run(prompt, func(t *testing.T) {
 			r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
 			if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
-				t.Errorf("%s: %+v, %v", prompt, r, err)
+				t.Errorf("%s: got %+v, %v; want %d choices", prompt, r, err, 2*n)
 			}
 		})
 	}
 }
 
 func FuzzParseRequest(f *testing.F) {
-	f.Add([]byte(everything))
+	f.Add([]byte(allFields))
 	f.Add(
 		[]byte(
 			`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,"}}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#/$defs/a","$defs":{"a":{"pattern":"(?=x)"}}}}}]}`,
@@ -236,7 +244,7 @@ func FuzzParseRequest(f *testing.F) {
 		r, err := openai.ParseRequest(body, openai.ParseOptions{})
 		if err != nil {
 			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {
-				t.Errorf("%+v", e)
+				t.Errorf("got %+v, want status 400 or 413", e)
 			}
 
 			return

@@ -13,39 +13,40 @@ import (
 	"presswork/internal/inference/inferencetest"
 )
 
-func TestMalformedArgumentsAreShownOnce(t *testing.T) {
+func TestMalformedArgumentsMayBeRepairedOnce(t *testing.T) {
 	t.Parallel()
 	const broken = `python {"code":`
-	s := &tools{}
+	s := &fakeToolbox{}
 
-	a, _, asked, err := planned(t, s, both, broken+" | "+py, "say Done.")
+	a, _, requests, err := runPlan(t, s, threeTools, broken+" | "+callPython, "say Done.")
 	if err != nil || a.content() != "Done." || len(s.calls) != 1 {
-		t.Errorf("%d calls: %v", len(s.calls), err)
+		t.Errorf("content %q, %d calls, %v; want Done. and 1 call", a.content(), len(s.calls), err)
 	}
 
-	b := string(asked[1].Raw)
+	b := string(requests[1].Raw)
 	if !strings.Contains(b, "not a JSON object") ||
 		!strings.Contains(b, `"arguments":"{\"malformed\":\"{\\\"code\\\":\"}"`) {
-		t.Errorf("the model was shown %s", b)
+		t.Errorf("the second request is %s, want the malformed call and its error", b)
 	}
 
-	if _, _, _, err := planned(t, &tools{}, both, broken, py, broken, "say Done."); err != nil {
-		t.Errorf("malformed again after a good call: %v", err)
+	if _, _, _, err := runPlan(t, &fakeToolbox{}, threeTools, broken, callPython, broken, "say Done."); err != nil {
+		t.Errorf("malformed again after a valid call: got %v, want no error", err)
 	}
 
 	for emitted, plan := range map[bool]string{false: broken, true: "say Hm. | " + broken} {
-		_, result, _, err := planned(t, &tools{}, both, plan, plan, "say Done.")
+		_, result, _, err := runPlan(t, &fakeToolbox{}, threeTools, plan, plan, "say Done.")
 
 		e := inference.AsError(err)
 		if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 ||
 			!strings.Contains(e.FailedGeneration, `{\"code\":`) || result.Emitted != emitted {
-			t.Errorf("malformed twice: %+v, emitted %v", e, result.Emitted)
+			t.Errorf("malformed twice: got %+v, emitted %v; want %s, emitted %v", e, result.Emitted,
+				inference.ToolUseFailed, emitted)
 		}
 	}
-	// gpt-oss writes such marks itself.
-	s = &tools{}
+	// gpt-oss writes arguments without JSON, and functions with a prefix or a dot.
+	s = &fakeToolbox{}
 
-	_, _, _, err = planned(t, s, both,
+	_, _, _, err = runPlan(t, s, threeTools,
 		`python x = "a<b"; x | functions.python "1" | browser.search {"query":"x"}`, "say Done.")
 	if err != nil ||
 		fmt.Sprint(
@@ -58,70 +59,74 @@ func TestMalformedArgumentsAreShownOnce(t *testing.T) {
 func TestRoundsAreBounded(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	ask := func(scenario string) (answer, error) {
+	run := func(scenario string) (answer, error) {
 		m := model(scenario, inference.Plain, base)
 		m.Routing.ToolRounds = 3
-		a, _, err := complete(t, newGatewayWith(&tools{}, m),
-			parse(t, fmt.Sprintf(`{"model":%q,%s,"messages":[{"role":"user","content":"Hi"}]}`, scenario, both)))
+		a, _, err := complete(t, newGatewayWith(&fakeToolbox{}, m),
+			chat(t, scenario, threeTools))
 
 		return a, err
 	}
-	a, err := ask("tools-endless")
+	a, err := run("tools-endless")
 
-	asked := server.Requests()
-	if err != nil || a.content() != "I give up." || len(a.Choices[0].Message.ExecutedTools) != 3 || len(asked) != 4 ||
-		!strings.Contains(string(asked[3].Raw), "Answer now") {
-		t.Errorf("%d requests, %+v, %v", len(asked), a, err)
+	requests := server.Requests()
+	if err != nil || a.content() != "I give up." || len(a.Choices[0].Message.ExecutedTools) != 3 ||
+		len(requests) != 4 ||
+		!strings.Contains(string(requests[3].Raw), "Answer now") {
+		t.Errorf("%d requests, %+v, %v; want 4 requests and 3 calls", len(requests), a, err)
 	}
 
-	if _, err := ask("tools-stubborn"); inference.AsError(err).Code != inference.ToolUseFailed {
-		t.Errorf("a model that does not stop: %v", err)
+	if _, err := run("tools-stubborn"); inference.AsError(err).Code != inference.ToolUseFailed {
+		t.Errorf("a model that calls without tools: got %v, want %s", err, inference.ToolUseFailed)
 	}
 
-	s := &tools{}
+	s := &fakeToolbox{}
 
-	a, _, _, err = planned(t, s, both, strings.Repeat(py+" | ", 39)+py, "say Done.")
+	a, _, _, err = runPlan(t, s, threeTools, strings.Repeat(callPython+" | ", 39)+callPython, "say Done.")
 	if err != nil || len(s.calls) != 32 || len(a.Choices[0].Message.ExecutedTools) != 32 {
-		t.Errorf("%d calls: %v", len(s.calls), err)
+		t.Errorf("%d of 40 calls in one round ran, %v; want 32", len(s.calls), err)
 	}
-	s = &tools{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	s = &fakeToolbox{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
 		return inference.ToolResult{Output: strings.Repeat("ü", 20<<10)}, nil
 	}}
 
-	a, _, _, err = planned(t, s, both, py, "say Done.")
+	a, _, _, err = runPlan(t, s, threeTools, callPython, "say Done.")
 
 	out := a.Choices[0].Message.ExecutedTools[0].Output
 	if err != nil || len(out) > 16<<10 || !strings.HasSuffix(out, "ü\n[cut: the output has 40960 bytes]") {
-		t.Errorf("%d bytes of output: %v", len(out), err)
+		t.Errorf("the output has %d bytes, %v; want up to 16 KiB with a note", len(out), err)
 	}
 
-	a, _, asked, err = planned(t, &tools{}, both+`,"max_completion_tokens":5`, py, py, py)
-	if err != nil || a.Choices[0].FinishReason != "length" || len(asked) != 2 ||
-		!strings.Contains(string(asked[1].Raw), `"max_tokens":2`) {
-		t.Errorf("%d rounds for 5 tokens: %+v, %v", len(asked), a, err)
+	a, _, requests, err = runPlan(t, &fakeToolbox{}, threeTools+`,"max_completion_tokens":5`, callPython,
+		callPython, callPython)
+	if err != nil || a.Choices[0].FinishReason != "length" || len(requests) != 2 ||
+		!strings.Contains(string(requests[1].Raw), `"max_tokens":2`) {
+		t.Errorf("%d rounds for 5 tokens: %+v, %v; want 2, the last with 2 tokens", len(requests), a, err)
 	}
 
-	a, _, asked, err = planned(t, &tools{}, both, `length | `+py, "say Done.")
-	if err != nil || a.Choices[0].FinishReason != "length" || len(asked) != 1 {
-		t.Errorf("a cut answer: %+v, %v", a, err)
+	a, _, requests, err = runPlan(t, &fakeToolbox{}, threeTools, `length | `+callPython, "say Done.")
+	if err != nil || a.Choices[0].FinishReason != "length" || len(requests) != 1 {
+		t.Errorf("a round cut by its length: %+v, %v; want the end after it", a, err)
 	}
 }
 
-func TestALostSessionIsReplacedOnce(t *testing.T) {
+func TestLostSessionIsReplacedOnce(t *testing.T) {
 	t.Parallel()
-	died := errors.New("the worker died")
-	s := &tools{}
+	errDied := errors.New("the worker died")
+	s := &fakeToolbox{}
 	s.answer = func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
 		if len(s.calls) != 2 {
-			return inference.ToolResult{}, died
+			return inference.ToolResult{}, errDied
 		}
 
 		return inference.ToolResult{Output: "fine"}, nil
 	}
 
-	a, _, asked, err := planned(t, s, both, py, py, py, "say Done.")
-	if err != nil || s.opened != 2 || len(asked) != 4 || len(asked[3].Body.Tools) > 0 || len(asked[2].Body.Tools) == 0 {
-		t.Fatalf("%d sessions: %v", s.opened, err)
+	a, _, requests, err := runPlan(t, s, threeTools, callPython, callPython, callPython, "say Done.")
+	if err != nil || s.opened != 2 || len(requests) != 4 || len(requests[3].Body.Tools) > 0 ||
+		len(requests[2].Body.Tools) == 0 {
+		t.Fatalf("%d sessions, %d requests, %v; want 2 sessions, and no tools in the last of 4 requests", s.opened,
+			len(requests), err)
 	}
 
 	var outputs []string
@@ -129,29 +134,32 @@ func TestALostSessionIsReplacedOnce(t *testing.T) {
 		outputs = append(outputs, e.Output[:min(len(e.Output), 34)])
 	}
 
-	got := strings.Join(outputs, ", ")
-	if got != "The tool stopped unexpectedly. Its, fine, The tool stopped unexpectedly and " {
-		t.Errorf("the model received %q", got)
+	want := "The tool stopped unexpectedly. Its, fine, The tool stopped unexpectedly and "
+	if got := strings.Join(outputs, ", "); got != want {
+		t.Errorf("the outputs begin with %q, want %q", got, want)
 	}
 }
 
-func TestAnotherUpstreamMayTakeTheNextRound(t *testing.T) {
+func TestNextRoundMayUseAnotherUpstream(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, other := inferencetest.Start(t)
 	m := model("tools-plan", inference.Plain, base)
 	m.Upstreams = append(m.Upstreams, inference.Upstream{Name: "second", BaseURL: other, Priority: 1})
-	g := newGatewayWith(&tools{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
-		server.Break()
-		return inference.ToolResult{Output: "2"}, nil
-	}}, m)
-	text, _ := json.Marshal(inferencetest.Plan("say One. | "+py, "say Two."))
+	g := newGatewayWith(
+		&fakeToolbox{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+			server.Break()
+			return inference.ToolResult{Output: "2"}, nil
+		}},
+		m,
+	)
+	text, _ := json.Marshal(inferencetest.Plan("say One. | "+callPython, "say Two."))
 
 	a, result, err := complete(t, g,
-		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)))
+		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, threeTools, text)))
 	if err != nil || a.content() != "One.\n\nTwo." || result.Upstream != "second" || result.Attempts != 3 ||
 		result.Usage.PromptTokens != 22 {
-		t.Errorf("%q by %+v: %v", a.content(), result, err)
+		t.Errorf("content %q of %+v, %v; want the second round by second", a.content(), result, err)
 	}
 }
 
@@ -160,20 +168,24 @@ func TestNoSlotIsHeldWhileToolsRun(t *testing.T) {
 	_, base := inferencetest.Start(t)
 	m, other := model("tools-plan", inference.Plain, base), model("hello", inference.Plain, base)
 	m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Model = 1, "tools-plan"
-	other.Upstreams[0] = m.Upstreams[0] // the same places
+	other.Upstreams[0] = m.Upstreams[0] // both models share the only slot
 	var g *gateway.Gateway
-	g = newGatewayWith(&tools{answer: func(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
-		_, err := g.Complete(ctx,
-			parse(t, `{"model":"hello","messages":[{"role":"user","content":"say Hi."}]}`),
-			func(*inference.Chunk) error { return nil })
+	g = newGatewayWith(
+		&fakeToolbox{answer: func(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+			_, err := g.Complete(ctx,
+				parse(t, `{"model":"hello","messages":[{"role":"user","content":"say Hi."}]}`),
+				func(*inference.Chunk) error { return nil })
 
-		return inference.ToolResult{Output: "2"}, err
-	}}, m, other)
-	text, _ := json.Marshal(inferencetest.Plan(py, "say Two."))
+			return inference.ToolResult{Output: "2"}, err
+		}},
+		m,
+		other,
+	)
+	text, _ := json.Marshal(inferencetest.Plan(callPython, "say Two."))
 
 	a, _, err := complete(t, g,
-		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, both, text)))
+		parse(t, fmt.Sprintf(`{"model":"tools-plan",%s,"messages":[{"role":"user","content":%s}]}`, threeTools, text)))
 	if err != nil || a.content() != "Two." || a.Choices[0].Message.ExecutedTools[0].Output != "2" {
-		t.Errorf("%+v: %v", a, err)
+		t.Errorf("got %+v, %v; want Two. after a call that used the slot", a, err)
 	}
 }

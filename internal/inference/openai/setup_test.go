@@ -3,6 +3,8 @@ package openai_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +24,10 @@ func model(scenario, kind, base string) inference.Model {
 	}
 }
 
+// newGateway returns a gateway with these models and no built-in tools.
 func newGateway(models ...inference.Model) *gateway.Gateway { return newGatewayWith(nil, models...) }
 
+// newGatewayWith returns a gateway with these models and built-in tools.
 func newGatewayWith(tools inference.Toolbox, models ...inference.Model) *gateway.Gateway {
 	c := inference.NewCatalogue(models)
 
@@ -32,6 +36,15 @@ func newGatewayWith(tools inference.Toolbox, models ...inference.Model) *gateway
 	)
 }
 
+// chat returns a request of the model with the message "Hi". fields are further JSON fields, such as `"n":2`.
+func chat(t *testing.T, model string, fields ...string) *inference.Request {
+	t.Helper()
+	fields = append([]string{fmt.Sprintf(`"model":%q`, model)}, fields...)
+
+	return parse(t, `{`+strings.Join(fields, ",")+`,"messages":[{"role":"user","content":"Hi"}]}`)
+}
+
+// parse returns the request of a body, which must be valid.
 func parse(t *testing.T, body string) *inference.Request {
 	t.Helper()
 
@@ -80,6 +93,7 @@ type executed struct {
 	Output    string `json:"output"`
 }
 
+// content returns the text of the answer, or "<null>" if there is none.
 func (a answer) content() string {
 	if c := a.Choices[0].Message.Content; c != nil {
 		return *c
@@ -107,7 +121,7 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 	chunks, finished := 0, false
 	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
 		if chunk.First != (chunks == 0) {
-			t.Errorf("chunk %d has First %v", chunks, chunk.First)
+			t.Errorf("chunk %d has First %v, want %v", chunks, chunk.First, chunks == 0)
 		}
 
 		if finished {
@@ -135,7 +149,8 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 	return a, result, err
 }
 
-func start(t *testing.T) string {
+// startServer starts a scripted model server and returns its base URL.
+func startServer(t *testing.T) string {
 	_, base := inferencetest.Start(t)
 	return base
 }

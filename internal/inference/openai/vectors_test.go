@@ -27,7 +27,7 @@ func vectorModel(scenario, kind, base string) inference.Model {
 	}
 }
 
-// numbers decodes a vector.
+// numbers decodes a vector of little-endian float32.
 func numbers(vector []byte) []float32 {
 	list := make([]float32, len(vector)/4)
 	for i := range list {
@@ -72,18 +72,19 @@ func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
 
 			u := result.Usage
 			if u.PromptTokens == 0 || u.TotalTokens != u.PromptTokens || (u.EstimatedTokens > 0) != row.estimated {
-				t.Errorf("the usage is %+v", u)
+				t.Errorf("the usage is %+v, want prompt tokens, estimated: %v", u, row.estimated)
 			}
 
 			for _, r := range server.Requests() {
 				in := strings.Contains(string(r.Raw), `"encoding_format":"base64"`)
 				if in != (row.kind != inference.Plain) || !strings.Contains(string(r.Raw), `"dimensions":5`) {
-					t.Errorf("a %s got %s", row.kind, r.Raw)
+					t.Errorf("an upstream of kind %s got %s, want dimensions 5, base64: %v", row.kind, r.Raw,
+						row.kind != inference.Plain)
 				}
 			}
 
 			if n := len(server.Requests()); n < 4 {
-				t.Errorf("seven texts in batches of two were sent in %d requests", n)
+				t.Errorf("seven texts in batches of two were sent in %d requests, want 4 or more", n)
 			}
 		})
 	}
@@ -96,7 +97,7 @@ func TestTokensAreSentUnchanged(t *testing.T) {
 
 	v, _, err := g.Embed(t.Context(), &inference.Embedding{Model: "vector", Tokens: [][]int32{{7, 8}, {9}, {10}}})
 	if err != nil || len(v.Data) != 3 {
-		t.Fatalf("%v %v", v, err)
+		t.Fatalf("got %v, %v; want 3 vectors", v, err)
 	}
 
 	var sent []string
@@ -111,9 +112,9 @@ func TestTokensAreSentUnchanged(t *testing.T) {
 	}
 }
 
-func TestWrongAnswersForVectorsAreErrors(t *testing.T) {
+func TestInvalidVectorsAreErrors(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	base := startServer(t)
 	embed := func(g *gateway.Gateway, model string) error {
 		_, _, err := g.Embed(t.Context(), &inference.Embedding{Model: model, Texts: []string{"a", "b"}, Dimensions: 3})
 		return err
@@ -141,7 +142,7 @@ func TestWrongAnswersForVectorsAreErrors(t *testing.T) {
 	}
 }
 
-func TestASilentUpstreamOfVectorsTimesOut(t *testing.T) {
+func TestSilentVectorUpstreamTimesOut(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	m := vectorModel("vector-hang", inference.Plain, base)
@@ -149,7 +150,7 @@ func TestASilentUpstreamOfVectorsTimesOut(t *testing.T) {
 
 	_, _, err := newGateway(m).Embed(t.Context(), &inference.Embedding{Model: m.ID, Texts: []string{"a"}})
 	if e := inference.AsError(err); e == nil || e.Code != inference.UpstreamTimeout || e.Retryable {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want a time-out that is not retryable", err)
 	}
 
 	if err := server.WaitDisconnected(t.Context(), 1); err != nil {
@@ -163,7 +164,7 @@ func TestDocumentsAreRankedAcrossBatches(t *testing.T) {
 	for _, scenario := range []string{"ranker", "ranker-scores"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			g := newGateway(vectorModel(scenario, inference.Plain, start(t)))
+			g := newGateway(vectorModel(scenario, inference.Plain, startServer(t)))
 
 			ranking, result, err := g.Rerank(t.Context(), &inference.Reranking{
 				Model: scenario, Query: "red fox", TopN: 3,
@@ -175,15 +176,15 @@ func TestDocumentsAreRankedAcrossBatches(t *testing.T) {
 
 			want := []inference.Rank{{Index: 1, Score: 1}, {Index: 4, Score: .6}, {Index: 3, Score: .5}}
 			if !slices.Equal(ranking.Ranks, want) || result.Usage.PromptTokens != 50 {
-				t.Errorf("got %+v with %+v", ranking.Ranks, result.Usage)
+				t.Errorf("got %+v with the usage %+v, want %+v with 50 tokens", ranking.Ranks, result.Usage, want)
 			}
 		})
 	}
 }
 
-func TestWrongRankingsAreErrors(t *testing.T) {
+func TestInvalidRankingsAreErrors(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	base := startServer(t)
 
 	for scenario, want := range map[string]string{
 		"ranker-short": "fewer ranks than documents", "ranker-twice": "wrong indices",
@@ -200,9 +201,10 @@ func TestWrongRankingsAreErrors(t *testing.T) {
 	}
 }
 
-func TestRequestsForVectorsAreRead(t *testing.T) {
+func TestParseEmbedding(t *testing.T) {
 	t.Parallel()
 
+	// The value is the parsed request, or part of the error.
 	for body, want := range map[string]string{
 		`{"model":"m","input":"a"}`:                                    `{"model":"m","texts":["a"]}`,
 		`{"model":"m","input":["a","b"],"dimensions":4,"unknown":1}`:   `{"model":"m","texts":["a","b"],"dimensions":4}`,
@@ -233,15 +235,16 @@ func TestRequestsForVectorsAreRead(t *testing.T) {
 			}
 
 			if inBase64 != strings.Contains(body, "base64") {
-				t.Errorf("base64 is %v", inBase64)
+				t.Errorf("base64 is %v, want %v", inBase64, !inBase64)
 			}
 		})
 	}
 }
 
-func TestRequestsForRankingsAreRead(t *testing.T) {
+func TestParseReranking(t *testing.T) {
 	t.Parallel()
 
+	// The value is the parsed request, or part of the error.
 	for body, want := range map[string]string{
 		`{"model":"m","query":"q","documents":["a",{"text":"b"}],"top_n":1}`: `{"model":"m","query":"q","documents":["a","b"],"top_n":1}`,
 		`{"model":"m","query":"q","documents":[]}`:                           "'documents' : must have at least one text",

@@ -21,7 +21,8 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// The request that each kind of engine receives for the same input, one line for each field.
+// TestRequestsMatchTheKindOfUpstream compares the requests that each kind of engine receives for the same input. The
+// golden file has one line for each field.
 func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 	t.Parallel()
 	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"reasoning_effort":%q,"tool_choice":%s,
@@ -58,6 +59,7 @@ func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 	golden.Check(t, "engines.golden", []byte(strings.Join(lines, "")))
 }
 
+// head returns a head with all fields.
 func head() openai.Head {
 	return openai.Head{
 		ID:          "chatcmpl-b610",
@@ -70,6 +72,7 @@ func head() openai.Head {
 	}
 }
 
+// chunks returns the chunks of a response with every kind of content.
 func chunks() []inference.Chunk {
 	return []inference.Chunk{
 		{First: true, Fingerprint: "fp_78ac7f3229"},
@@ -187,7 +190,7 @@ func TestLinesOfAnEventAreJoined(t *testing.T) {
 	}
 }
 
-// The events do not depend on how a stream is cut into reads, nor on LF or CRLF.
+// FuzzEventsDoNotDependOnTheCut checks that the events depend neither on the size of the reads, nor on LF or CRLF.
 func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 	f.Add("data: {\"a\":1}\n\n: ping\n\nid: 3\nevent: x\ndata:b\ndata: c\n\ndata: [DONE]")
 	f.Add("\xef\xbb\xbfdata: x\r\n\r\ndata:\n\ndata: y")
@@ -199,7 +202,7 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 
 		slow, _ := openai.Events(iotest.OneByteReader(strings.NewReader(stream)))
 		if !slices.Equal(whole, slow) {
-			t.Errorf("%q and %q", whole, slow)
+			t.Errorf("whole: %q, byte by byte: %q", whole, slow)
 		}
 
 		if strings.Contains(stream, "\r") {
@@ -208,12 +211,13 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 
 		crlf, _ := openai.Events(strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n")))
 		if !slices.Equal(whole, crlf) {
-			t.Errorf("%q, with CRLF %q", whole, crlf)
+			t.Errorf("with LF: %q, with CRLF: %q", whole, crlf)
 		}
 	})
 }
 
-// No chunk may upset the decoder, and what it passes on must be JSON.
+// FuzzDecode checks that every chunk can be decoded, and that the fields passed on are JSON. A chunk that is decoded with
+// a template has the same delta as without one.
 func FuzzDecode(f *testing.F) {
 	f.Add(
 		[]byte(
@@ -231,7 +235,7 @@ func FuzzDecode(f *testing.F) {
 
 		u := d.Usage
 		if u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
-			t.Errorf("%s: usage %+v", chunk, u)
+			t.Errorf("%s: the usage %+v has a negative number", chunk, u)
 		}
 
 		for _, text := range []string{" token", "\u4e16", "a\"b", "a\\u0062", "a\nb", "\xff", ""} {
@@ -239,13 +243,14 @@ func FuzzDecode(f *testing.F) {
 
 			diff := cmp.Diff(openai.Decode(next), openai.Decode(chunk, next), cmpopts.EquateEmpty())
 			if next != nil && diff != "" {
-				t.Errorf("%s after %s: %s", next, chunk, diff)
+				t.Errorf("%s alone and after %s (-alone +after):\n%s", next, chunk, diff)
 			}
 		}
 	})
 }
 
-// A chunk that differs from the one before in its text alone is not parsed.
+// TestSimilarChunksAreNotParsedAgain checks which chunks become a template: the next chunk may then differ in its text
+// only. An empty delta means that the chunk becomes none.
 func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 	t.Parallel()
 
@@ -269,7 +274,7 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 
 			other := openai.WithText(chunk, "b")
 			if (other != nil) != (next.Fingerprint != "") {
-				t.Errorf("%s: the next chunk would be %q", chunk, other)
+				t.Errorf("%s is remembered as %q, want it remembered: %v", chunk, other, next.Fingerprint != "")
 			}
 
 			if other == nil {
@@ -277,7 +282,7 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 			}
 
 			if diff := cmp.Diff(next, openai.Decode(chunk, other), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s after %s: %s", other, chunk, diff)
+				t.Errorf("%s after %s (-want +got):\n%s", other, chunk, diff)
 			}
 
 			for i, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
@@ -286,7 +291,7 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 
 					diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty())
 					if diff != "" {
-						t.Errorf("%s after %s: %s", odd, chunk, diff)
+						t.Errorf("%s alone and after %s (-alone +after):\n%s", odd, chunk, diff)
 					}
 				})
 			}
@@ -303,14 +308,14 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			if next := openai.WithText([]byte(chunk), "b"); next != nil {
-				t.Errorf("%s is remembered", chunk)
+				t.Errorf("%s is remembered as a template", chunk)
 			}
 		})
 	}
 }
 
-// An upstream's chunk is read as far as it can be.
-func TestAFieldOfAnotherTypeIsIgnored(t *testing.T) {
+// TestFieldsOfUnexpectedTypesAreIgnored checks that the other fields of such a chunk are read.
+func TestFieldsOfUnexpectedTypesAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	for chunk, want := range map[string]inference.Delta{
@@ -326,7 +331,7 @@ func TestAFieldOfAnotherTypeIsIgnored(t *testing.T) {
 	} {
 		t.Run(chunk, func(t *testing.T) {
 			if diff := cmp.Diff(want, openai.Decode([]byte(chunk)), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: %s", chunk, diff)
+				t.Errorf("Decode(%s) (-want +got):\n%s", chunk, diff)
 			}
 		})
 	}
@@ -345,11 +350,11 @@ func TestUsageOfEveryEngineIsRead(t *testing.T) {
 	} {
 		t.Run(chunk, func(t *testing.T) {
 			got := openai.Decode([]byte(chunk)).Usage
-			a, _ := json.Marshal(got)
+			gotJSON, _ := json.Marshal(got) // shows the values of pointers
+			wantJSON, _ := json.Marshal(want)
 
-			b, _ := json.Marshal(want)
-			if got == nil || !bytes.Equal(a, b) {
-				t.Errorf("%s: %s, want %s", chunk, a, b)
+			if got == nil || !bytes.Equal(gotJSON, wantJSON) {
+				t.Errorf("the usage of %s is %s, want %s", chunk, gotJSON, wantJSON)
 			}
 		})
 	}
@@ -368,10 +373,10 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 			}
 		}
 	})
-	b.Run("usual", func(b *testing.B) {
+	b.Run("decode with template", func(b *testing.B) {
 		b.ReportAllocs()
 
-		read := openai.DecodeCost(chunk)
+		read := openai.NewDecodeLoop(chunk)
 		for b.Loop() {
 			if read() == "" {
 				b.Fatal("nothing read")
