@@ -95,30 +95,34 @@ func keywordsIn(lang string) string {
 	}[base], "Keywords:")
 }
 
-// place inserts the block after the title, if the body begins with one. If no heading of level 1 has the words of
-// the title, the title is no heading, so that the outline keeps its levels.
+// place inserts the block after the title, which is the first heading of level 1. If no such heading has the words
+// of the title, the title is no heading, so that the outline keeps its levels.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
 	if t.above+t.below != "" {
 		return t.placeLayout(blocks, headings)
 	}
-	lines := ""
 
-	switch {
-	case t.title == "":
-	case len(headings) > 0 && headings[0].Line == 0:
-		lines = t.lines()
-	case onlyChapters(headings, t.title):
+	if t.title == "" {
+		return t.placeBelow(blocks, 0, t.abstract)
+	}
+
+	if onlyChapters(headings, t.title) {
 		var w markup.Writer
 		w.Line("p", t.title, "class", "title").Raw(t.lines() + t.abstract)
 
 		return append(block.Read(w.String()), blocks...)
 	}
 
-	if len(blocks) > 0 && isTitle(blocks[0]) {
-		return underTitle(blocks, block.Read(lines+t.abstract)...)
+	return t.placeBelow(blocks, max(0, slices.IndexFunc(blocks, isTitle)), t.lines()+t.abstract)
+}
+
+// placeBelow inserts HTML below the block at an index if that is a title, else above the text.
+func (titleBlock) placeBelow(blocks []block.Block, at int, html string) []block.Block {
+	if at < len(blocks) && isTitle(blocks[at]) {
+		return append(blocks[:at:at], underTitle(blocks[at:], block.Read(html)...)...)
 	}
 
-	return append(block.Read(t.abstract), blocks...)
+	return append(block.Read(html), blocks...)
 }
 
 // placeLayout inserts the parts of a layout: one below the title, which may be the first heading of the text, the
