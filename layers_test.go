@@ -58,6 +58,7 @@ var layers = [][]string{
 	{
 		"internal/markdown/finish",
 		"internal/markdown/formula",
+		"internal/markdown/numbering",
 		"internal/markdown/include",
 		"internal/markdown/sanitize",
 		"internal/pdffile/edit",
@@ -156,6 +157,7 @@ var technologies = map[string][]string{
 		"internal/markdown/dialect/quarto",
 		"internal/markdown/ext/...",
 		"internal/markdown/formula",
+		"internal/markdown/numbering",
 		"internal/markdown/sanitize",
 	},
 	"github.com/spf13/cobra": {"cmd/presswork"},

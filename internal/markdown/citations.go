@@ -19,6 +19,7 @@ import (
 	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/numbering"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
@@ -77,7 +78,7 @@ func (b *bibliography) placeAtEnd(root ast.Node) {
 
 	h := ast.NewHeading(1)
 	if headings := headingsOf(root); len(headings) > 0 {
-		h.Level = newNumbering(headings, b.options.Sections).top
+		h.Level = numbering.Top(headings, b.options.Sections)
 	}
 	title := ast.NewString([]byte(label.WordsOf(b.options.Lang).References))
 	title.SetRaw(true)

@@ -8,6 +8,7 @@ import (
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/direction"
+	"presswork/internal/markdown/numbering"
 )
 
 // Document is rendered Markdown.
@@ -74,20 +75,7 @@ type Heading struct {
 }
 
 // Sections are the numbers of the last headings of a document, for a document that continues them.
-type Sections struct {
-	counts [7]int // by level
-	// Appendix reports that headings of level 1 have letters.
-	Appendix bool
-}
-
-// InAppendix returns the numbers at the start of the appendix.
-func (s Sections) InAppendix() Sections {
-	if s.Appendix {
-		return s
-	}
-
-	return Sections{Appendix: true}
-}
+type Sections = numbering.Sections
 
 // titleOf returns the text of the first level-1 heading, "" without one.
 func titleOf(headings []Heading) string {

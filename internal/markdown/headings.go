@@ -15,6 +15,7 @@ import (
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/numbering"
 	"presswork/internal/markdown/tree"
 )
 
@@ -84,7 +85,7 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 		}
 	}
 	aliasLabelled(nodes, p.src, p.aliases)
-	numbers := newNumbering(nodes, p.options.Sections)
+	numbers := numbering.New(nodes, p.src, p.options.Sections)
 	previous := 0
 
 	for _, h := range nodes {
@@ -103,7 +104,7 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 			h.SetAttributeString("id", []byte(id))
 		}
 
-		number := numbers.next(h)
+		number := numbers.Next(h)
 		if !p.options.NumberHeadings {
 			number = ""
 		}
@@ -194,76 +195,6 @@ func (a anchors) unique(base string) string {
 		a[base] = n
 		id = base + "-" + strconv.Itoa(n)
 	}
-}
-
-// numbering counts headings from the level below a single leading title.
-type numbering struct {
-	top int // the highest level with numbers
-	Sections
-}
-
-// newNumbering returns the numbering for the headings of a document. before are the numbers that it continues,
-// nil for a document of its own.
-func newNumbering(nodes []*ast.Heading, before *Sections) *numbering {
-	if before != nil {
-		return &numbering{top: 1, Sections: *before}
-	}
-	titles, top := 0, 6
-
-	for _, h := range nodes {
-		if h.Level == 1 {
-			titles++
-		}
-		top = min(top, h.Level)
-	}
-
-	if titles == 1 && nodes[0].Level == 1 {
-		top = 2
-	}
-
-	return &numbering{top: top}
-}
-
-// next returns the number of the next heading, "" for the title and for a heading without a number.
-func (n *numbering) next(h *ast.Heading) string {
-	level := h.Level
-	if tree.HasClass(h, quarto.AppendixClass) {
-		n.Sections = n.InAppendix()
-	}
-
-	if level < n.top || tree.HasClass(h, tree.Unnumbered) {
-		return ""
-	}
-	n.counts[level]++
-	clear(n.counts[level+1:])
-
-	parts := make([]string, 0, 6)
-
-	for l := n.top; l <= level; l++ {
-		if l == 1 && n.Appendix {
-			parts = append(parts, letters(n.counts[l]))
-		} else {
-			parts = append(parts, strconv.Itoa(n.counts[l]))
-		}
-	}
-
-	return strings.Join(parts, ".")
-}
-
-// letters returns the letter of a number: A to Z, then AA and so on; "0" for 0.
-func letters(n int) string {
-	const alphabet = 26
-
-	if n == 0 {
-		return "0"
-	}
-	text := ""
-
-	for ; n > 0; n = (n - 1) / alphabet {
-		text = string(rune('A'+(n-1)%alphabet)) + text
-	}
-
-	return text
 }
 
 // placeInBook gives the headings their levels and classes in a book.

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/formula"
 	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/numbering"
 	"presswork/internal/markdown/tree"
 )
 
@@ -31,7 +32,7 @@ func (p *parserState) numberElements(root ast.Node, headings []*ast.Heading) {
 		words:     label.WordsOf(o.Lang),
 		numbered:  o.Numbered,
 		outline:   p.out.Headings,
-		chapters:  newNumbering(headings, o.Sections),
+		chapters:  numbering.New(headings, p.src, o.Sections),
 		counters:  p.counters,
 		targets:   make(label.Set, len(o.Labels)),
 		equations: map[ast.Node]formula.Equation{},
@@ -54,7 +55,7 @@ type numberer struct {
 	// outline has an entry for each heading, of which passed are before the current element.
 	outline  []Heading
 	passed   int
-	chapters *numbering
+	chapters *numbering.Numbering
 	counters *label.Counters
 
 	targets   label.Set
@@ -105,7 +106,7 @@ func (n *numberer) number(root ast.Node) {
 
 // numberSection begins a chapter at its heading, and makes a labelled heading a target of references.
 func (n *numberer) numberSection(h *ast.Heading) {
-	if number := n.chapters.next(h); number != "" && h.Level == n.chapters.top {
+	if number := n.chapters.Next(h); number != "" && n.chapters.IsChapter(h) {
 		n.counters.BeginChapter(number)
 	}
 
