@@ -154,7 +154,12 @@ func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error)
 			return "", webhookError(err)
 		}
 	}
-	matter, wrong := document.Check([]byte(r.Content), r.Options)
+
+	content, err := document.Source(r.Path, []byte(r.Content))
+	if err != nil {
+		return "", contentError(err)
+	}
+	matter, wrong := document.Check(content, r.Options)
 	// An unknown theme in the front matter becomes a warning of the job, not an error here.
 	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
 		return "", err
@@ -183,7 +188,11 @@ func checkParts(r *upload.Conversion) error {
 			return err
 		}
 
-		if _, err := document.Check(data, presswork.Options{}); err != nil {
+		if data, err = document.Source(name, data); err == nil {
+			_, err = document.Check(data, presswork.Options{})
+		}
+
+		if err != nil {
 			e := fault.AsError(err)
 			return fault.Errorf(e.Code, "%s: %s", name, e.Message).WithCause(err)
 		}

@@ -187,6 +187,55 @@ func TestHTMLDocumentsAreConverted(t *testing.T) {
 	}
 }
 
+func TestNotebooksAreConverted(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	const (
+		kind     = "Content-Type: application/x-ipynb+json"
+		notebook = `{"nbformat":4,"cells":[{"cell_type":"raw","source":"---\ntheme: nord\n---"},` +
+			`{"cell_type":"markdown","source":"# Wells"}]}`
+	)
+
+	for name, c := range map[string]struct {
+		submit      func() reply
+		path, title string
+	}{
+		"body": {func() reply {
+			return h.do("POST", "/api/conversion?output=html", strings.NewReader(notebook), kind)
+		}, "notebook.ipynb", ""},
+		"form": {func() reply { return h.form(file("content", "wells.ipynb", notebook)) }, "notebook.ipynb", "wells.pdf"},
+		"zip":  {func() reply { return h.archive(zipped(t, nil, "a/wells.ipynb\n"+notebook), "") }, "wells.ipynb", ""},
+	} {
+		c.submit().want(t, http.StatusAccepted, "")
+
+		sub := h.queue.last()
+		if task := payload(
+			t,
+			sub,
+		); task.Content != notebook || task.Path != c.path || sub.Filename != c.title ||
+			sub.Theme != "nord" {
+			t.Errorf("%s: got %+v of %+v", name, task, sub)
+		}
+	}
+
+	r := h.do("POST", "/api/preview", strings.NewReader(notebook), kind)
+	if r.want(t, http.StatusOK, ""); !strings.Contains(string(r.body), "Wells</h1>") {
+		t.Errorf("the preview is %s", r.body)
+	}
+	h.do("POST", "/api/analysis", strings.NewReader(notebook), kind).want(t, http.StatusOK, "")
+
+	for name, r := range map[string]reply{
+		"Markdown": h.do("POST", "/api/conversion", strings.NewReader("# Hi"), kind),
+		"a part":   h.form(file("content", "a.md", "# Hi"), file("content", "b.ipynb", `{"nbformat":3}`)),
+	} {
+		r.want(t, http.StatusBadRequest, fault.InvalidRequest)
+
+		if !strings.Contains(string(r.body), "notebook") {
+			t.Errorf("%s: got %s", name, r.body)
+		}
+	}
+}
+
 func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 	t.Parallel()
 	h := serve(t)

@@ -267,7 +267,12 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 		).WithParam("content")
 	}
 
-	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {
+	content, err := document.Source(req.Path, []byte(req.Content))
+	if err == nil {
+		_, err = document.Check(content, presswork.Options{})
+	}
+
+	if err != nil {
 		return contentError(err)
 	}
 
@@ -277,7 +282,7 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	}
 	defer done()
 
-	verdict, err := s.recommendTheme(ctx, metadataOf(c.Context()).caller.Name, []byte(req.Content))
+	verdict, err := s.recommendTheme(ctx, metadataOf(c.Context()).caller.Name, content)
 	if err != nil {
 		return err
 	}

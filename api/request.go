@@ -29,9 +29,9 @@ func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
 }
 
-// parseConversion reads a request to convert a document: JSON, a form, Markdown text or a zip archive. The query may
-// also have the parameters in other, which the caller reads. Without an error, the caller must pass the request to
-// discard.
+// parseConversion reads a request to convert a document: JSON, a form, Markdown text, HTML, a notebook or a zip
+// archive. The query may also have the parameters in other, which the caller reads. Without an error, the caller must
+// pass the request to discard.
 func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conversion, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -57,13 +57,16 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 		if req, err = s.parseText(c, other); err == nil && media == fiber.MIMETextHTML {
 			err = req.FromHTML()
 		}
+	case "application/x-ipynb+json":
+		req, err = s.parseText(c, other)
+		req.Path = upload.NotebookName
 	case "application/zip", "application/x-zip-compressed":
 		req, err = s.parseArchive(c, other)
 	default:
 		return req, fault.Errorf(
 			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/html, "+
-				"text/markdown (with curl: -H 'Content-Type: text/markdown')",
+			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, "+
+				"application/x-ipynb+json, text/html, text/markdown (with curl: -H 'Content-Type: text/markdown')",
 			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}

@@ -55,3 +55,31 @@ func TestEachOutputIsStoredAndCachedWithItsType(t *testing.T) {
 		})
 	}
 }
+
+func TestANotebookIsConvertedWithItsOutputs(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+	const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+	id := tasks.NewID()
+	s.submit(id, tasks.Convert{Path: "notebook.ipynb", Output: presswork.HTML, Theme: "nord", Content: `{"nbformat":4,
+		"cells":[{"cell_type":"code","source":"draw()","outputs":[{"output_type":"display_data",
+		"data":{"image/png":"` + dot + `"}},{"output_type":"display_data","data":{"video/mp4":"AA"}}]}]}`})
+
+	rec := s.ended(id)
+	if rec.Status != presswork.Completed || len(rec.Warnings) != 1 ||
+		!strings.HasPrefix(rec.Warnings[0].Message, "cell 1: an output is left out") {
+		t.Fatalf("%s %v %v", rec.Status, rec.Error, rec.Warnings)
+	}
+
+	r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, presswork.HTML.ContentType()), storage.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+
+	data, err := io.ReadAll(r)
+	if err != nil || !strings.Contains(string(data), dot) {
+		t.Errorf("the picture is not in %.200s, %v", data, err)
+	}
+}

@@ -22,6 +22,9 @@ import (
 // maxFilename is the longest file name of a result, in bytes.
 const maxFilename = 200
 
+// NotebookName is the Path of a Jupyter notebook that has no name.
+const NotebookName = "notebook.ipynb"
+
 // Conversion is a request to convert a document, in whatever form it was sent.
 type Conversion struct {
 	Content    string            `json:"content"`
@@ -35,7 +38,7 @@ type Conversion struct {
 	// Assets are the files that came with the content.
 	Assets []*Asset `json:"-"`
 	// Path is the path of the content in the folder that holds the assets; "" when asset names are relative to the
-	// content.
+	// content. Its extension tells a notebook.
 	Path string `json:"-"`
 	// Parts are the names of the assets that are printed after the content, in order.
 	Parts []string `json:"-"`
@@ -157,7 +160,7 @@ func CleanFilename(name string) string {
 	}, name)
 
 	name = strings.Trim(name, " .")
-	for _, suffix := range []string{".pdf", ".html", ".htm", ".epub", ".zip", ".md", ".markdown"} {
+	for _, suffix := range []string{".pdf", ".html", ".htm", ".epub", ".zip", ".md", ".markdown", ".ipynb"} {
 		if cut := len(name) - len(suffix); cut > 0 && strings.EqualFold(name[cut:], suffix) {
 			name = name[:cut]
 			break

@@ -36,6 +36,10 @@ func (f *form) useDocuments() error {
 	}
 
 	if len(f.documents) == 1 {
+		if isNotebook(first.name) {
+			f.req.Path = NotebookName
+		}
+
 		return nil
 	}
 
@@ -114,8 +118,8 @@ func (f *form) documentsTooLarge() error {
 }
 
 // documentOrder returns the names of the documents in the order in which they are printed. The SUMMARY.md nearest to
-// the top lists them. Without one, the documents are all Markdown files, except those whose name or folder begins
-// with an underscore.
+// the top lists them. Without one, the documents are all Markdown files and notebooks, except those whose name or
+// folder begins with an underscore.
 func (f *form) documentOrder(names []string) ([]string, error) {
 	list := ""
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -136,7 +140,7 @@ func (f *form) documentOrder(names []string) ([]string, error) {
 		}
 	} else {
 		for _, name := range names {
-			if isMarkdown(name) && !strings.HasPrefix(name, "_") && !strings.Contains(name, "/_") {
+			if isDocument(name) && !strings.HasPrefix(name, "_") && !strings.Contains(name, "/_") {
 				order = append(order, name)
 			}
 		}
@@ -146,7 +150,7 @@ func (f *form) documentOrder(names []string) ([]string, error) {
 	if len(order) == 0 {
 		return nil, fault.Errorf(
 			fault.ContentEmpty,
-			"there is no document to print: send files that end in .md, .markdown or .mdx",
+			"there is no document to print: send files that end in .md, .markdown, .mdx or .ipynb",
 		).WithParam("content")
 	}
 
@@ -156,12 +160,12 @@ func (f *form) documentOrder(names []string) ([]string, error) {
 // chapterLink finds the targets of the links in a SUMMARY.md.
 var chapterLink = regexp.MustCompile(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
 
-// linkedDocuments returns the Markdown files that the SUMMARY.md named list links to, each once. names are all files
+// linkedDocuments returns the documents that the SUMMARY.md named list links to, each once. names are all files
 // of the folder.
 func linkedDocuments(list, text string, names []string) (order []string, err error) {
 	for _, m := range chapterLink.FindAllStringSubmatch(text, -1) {
 		target, err := url.PathUnescape(m[1] + m[2])
-		if err != nil || !isMarkdown(target) || strings.Contains(target, "://") {
+		if err != nil || !isDocument(target) || strings.Contains(target, "://") {
 			continue
 		}
 
@@ -183,8 +187,10 @@ func linkedDocuments(list, text string, names []string) (order []string, err err
 	return order, nil
 }
 
-func isMarkdown(name string) bool {
-	return slices.Contains([]string{".md", ".markdown", ".mdx"}, strings.ToLower(path.Ext(name)))
+func isNotebook(name string) bool { return strings.EqualFold(path.Ext(name), ".ipynb") }
+
+func isDocument(name string) bool {
+	return isNotebook(name) || slices.Contains([]string{".md", ".markdown", ".mdx"}, strings.ToLower(path.Ext(name)))
 }
 
 // compareDocuments orders documents by name, folder by folder: index.md or README.md first, and numbers by their

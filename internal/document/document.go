@@ -185,7 +185,7 @@ type Part struct {
 // FromFolder sets the Path, Asset and Include of a document in a folder, and adds its parts from
 // that folder. Open reads a file by its clean path in the folder. Relative references start at
 // the file that holds them, and rooted ones at the folder. If the name is "", the document is
-// in the folder itself. Errors: open's.
+// in the folder itself. Notebooks become Markdown. Errors: open's, and those of notebook.Convert.
 func (d *Document) FromFolder(name string, parts []string, open func(name string) ([]byte, error)) error {
 	d.Path = name
 	d.Asset = openFrom(path.Dir(name), open)
@@ -201,7 +201,7 @@ func (d *Document) FromFolder(name string, parts []string, open func(name string
 		d.Parts = append(d.Parts, p)
 	}
 
-	return nil
+	return d.readNotebooks()
 }
 
 // openFrom returns a function that opens files relative to dir.

@@ -99,7 +99,7 @@ func (c *Converter) chapters(
 			)
 		}
 
-		found, err := readNotebook(e.File, &part)
+		found, err := part.ReadNotebook()
 		if err != nil {
 			return withFile(e.File, err)
 		}
@@ -108,6 +108,15 @@ func (c *Converter) chapters(
 	}
 
 	return nil
+}
+
+// named returns warnings that begin with the name of a file.
+func named(file string, warnings []fault.Warning) []fault.Warning {
+	for i, w := range warnings {
+		warnings[i].Message = file + ": " + w.Message
+	}
+
+	return warnings
 }
 
 // bookAssets returns the files of a book for a chapter in a folder of it.

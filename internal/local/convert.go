@@ -196,7 +196,7 @@ func (c *Converter) document(
 		if err == nil {
 			files := opened[i]
 			part = document.Part{Content: content, Path: slashed(path), Asset: files.openImage, Include: files.include}
-			found, err = readNotebook(path, &part)
+			found, err = part.ReadNotebook()
 		}
 
 		switch {
