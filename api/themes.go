@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
@@ -20,11 +21,24 @@ type themeList struct {
 	Default string         `json:"default"`
 	Count   int            `json:"count"`
 	Themes  []themes.Theme `json:"themes"`
+	Limits  limitsView     `json:"limits"`
+}
+
+// limitsView is what one conversion may have: bytes of Markdown, bytes of all files together, and files.
+type limitsView struct {
+	Content int64 `json:"content_bytes"`
+	Upload  int64 `json:"upload_bytes"`
+	Files   int   `json:"files"`
 }
 
 func (s *Server) listThemes(c *fiber.Ctx) error {
 	list := s.Themes.List()
-	writeJSON(c.Context(), http.StatusOK, themeList{Default: themes.Default, Count: len(list), Themes: list})
+	writeJSON(c.Context(), http.StatusOK, themeList{
+		Default: themes.Default,
+		Count:   len(list),
+		Themes:  list,
+		Limits:  limitsView{Content: s.MaxContentBytes, Upload: s.MaxUploadBytes, Files: upload.MaxAssets},
+	})
 
 	return nil
 }

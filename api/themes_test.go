@@ -186,3 +186,13 @@ func TestThemesAreListed(t *testing.T) {
 		t.Errorf("%s", res.body)
 	}
 }
+
+func TestTheListOfThemesHasTheLimitsOfAConversion(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.MaxContentBytes, o.MaxUploadBytes = 2000, 3000 })
+
+	const want = `"limits":{"content_bytes":2000,"upload_bytes":3000,"files":200}`
+	if body := string(h.get("/api/themes").body); !strings.Contains(body, want) {
+		t.Errorf("no %s in %.200s", want, body)
+	}
+}

@@ -16,7 +16,7 @@ import (
 
 const (
 	// maxDirectory is how many bytes of an archive are read to list its files: 100 times what the names of
-	// maxAssets files need. archive/zip keeps the whole list in memory.
+	// MaxAssets files need. archive/zip keeps the whole list in memory.
 	maxDirectory = 2 << 20
 	// maxRatio is the largest ratio of a file's unpacked to its packed size; it applies to files over ratioFree
 	// bytes. Text packs to a tenth, drawings to a hundredth.

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	maxAssets    = 200
+	// MaxAssets is the largest number of files of a submission, without its documents.
+	MaxAssets    = 200
 	maxAssetName = 512
 	// maxInMemory is the size up to which an asset stays in memory, in bytes.
 	maxInMemory = 256 << 10
@@ -166,5 +167,5 @@ func badAsset(name, problem string) *fault.Error {
 }
 
 func tooManyFiles(param string) error {
-	return fault.Errorf(fault.ContentTooLarge, "a submission may have at most %d files", maxAssets).WithParam(param)
+	return fault.Errorf(fault.ContentTooLarge, "a submission may have at most %d files", MaxAssets).WithParam(param)
 }

@@ -155,7 +155,7 @@ func fieldOf(name, filename string) (field, file string) {
 
 // readContent reads a document, which counts against the limit of documents.
 func (f *form) readContent(part io.Reader, name string) error {
-	if len(f.documents) > maxAssets {
+	if len(f.documents) > MaxAssets {
 		return tooManyFiles("content")
 	}
 
@@ -210,7 +210,7 @@ func (f *form) addAsset(name string, r io.Reader, left *int64) error {
 	}
 
 	switch {
-	case len(f.req.Assets) == maxAssets:
+	case len(f.req.Assets) == MaxAssets:
 		return tooManyFiles("assets")
 	case f.req.Find(name) != nil:
 		return badAsset(name, "is there twice")

@@ -3,13 +3,18 @@ import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, aborted, key, json, offline, request, text as errorText } from "./api";
-import { assets, body, extras, keep, matter, onChange, output, replace, set, text, title } from "./document";
-import { isArchive, folderOf, submission } from "./folder";
-import { insert, insertPictures, jump, newEditor, wrap } from "./editor";
+import { assets, body, extras, matter, onChange, output, set, text, title, usedAssets } from "./document";
+import { create, isFull, keepCopy, open, reload, remove, saving, stale, trouble } from "./documents";
+import { folderOf, submission } from "./folder";
+import { insert, insertPictures, jump, load, newEditor, wrap, type Hooks } from "./editor";
+import { sort, summary, type Intake } from "./intake";
 import { add, find } from "./jobs";
 import { JobView, Result } from "./jobview";
+import { DocumentButton } from "./library";
+import { limits, refusedFiles, refusedText } from "./limits";
 import { Icon, IconButton, Notice, bytes } from "./parts";
 import { Options } from "./options";
+import { follow } from "./follow";
 import { Preview } from "./preview";
 import type { Sample } from "./snippets";
 import { Gallery } from "./themes";
@@ -21,9 +26,6 @@ export const view = signal<"page" | "pdf">("page");
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
 
-const readable = /\.(md|markdown|mdown|mkd|txt|text|rst|org)$/i;
-const maxPicture = 20e6;
-
 export function Convert() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
@@ -31,6 +33,7 @@ export function Convert() {
   const picker = useRef<HTMLInputElement>(null);
   const preview = useRef<Preview | null>(null);
   const notice = useSignal("");
+  const info = useSignal<{ says: string; undo: () => Promise<unknown> } | null>(null);
   const broken = useSignal("");
   const busy = useSignal(false);
   const gallery = useSignal(false);
@@ -38,8 +41,9 @@ export function Convert() {
 
   const convert = async () => {
     if (busy.value) return;
+    notice.value = refusedText(title.value, new Blob([text.value]).size) || refusedFiles(usedAssets().map((a) => a.file));
+    if (notice.value) return;
     busy.value = true;
-    notice.value = "";
     try {
       const { init, options } = body(output.value === "pdf" ? {} : { output: output.value });
       const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
@@ -60,7 +64,7 @@ export function Convert() {
       const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...send.init });
       shown.value = add(accepted, { kind: "conversion", title: name, sample: send.sample });
     } catch (e) {
-      notice.value = errorText(e);
+      notice.value = `${name} was not converted. ${offline.value ? "The server does not answer. Drop it again when the server is back." : errorText(e)}`;
     }
   };
 
@@ -90,37 +94,42 @@ export function Convert() {
 
   const takeFiles = async (files: File[], at?: number) => {
     notice.value = "";
-    takePictures(files.filter((f) => f.type.startsWith("image/")), at);
-    for (const f of files.filter((f) => !f.type.startsWith("image/"))) {
-      if (isArchive(f)) {
-        await convertFolder(f.name, submission(f));
-        continue;
-      }
-      if (/\.(bib|csl)$/i.test(f.name)) {
-        assets.value = [...assets.value.filter((a) => a.name !== f.name), { name: f.name, file: f }];
-        set(f.name.endsWith(".csl") ? "csl" : "bibliography", f.name);
-        continue;
-      }
-      const html = /\.html?$/i.test(f.name) || f.type === "text/html";
-      if (!html && !readable.test(f.name) && !f.type.startsWith("text/")) {
-        notice.value = `${f.name} is not supported. Use Markdown, text, HTML, zip, .bib, .csl or an image.`;
-        continue;
-      }
-      try {
-        const read = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
-        if (read.includes("\0")) throw new TypeError("binary");
-        replace(html ? (await import("./clipboard")).toMarkdown(read) : read.replaceAll("\r\n", "\n"));
-      } catch {
-        notice.value = `${f.name} is not UTF-8 text. Save it as UTF-8 and open it again.`;
-      }
+    info.value = null;
+    const sorted = sort(files);
+    const taken = sorted instanceof Promise ? await sorted : sorted;
+    const problems = [...taken.problems];
+    const fits = (name: string) => {
+      const room = !limits.value || assets.value.length < limits.value.files;
+      if (!room) problems.push(`${name} was not added: a document can have at most ${limits.value!.files} files.`);
+      return room;
+    };
+    if (taken.documents.length) await openDocuments(taken, problems);
+    // A picture that none of the new documents names belongs to the open one.
+    const references = taken.pictures.flatMap((f) => (fits(f.name) ? keepPicture(f) : []));
+    if (references.length && editor.current) insertPictures(editor.current, references, at);
+    for (const f of taken.works) {
+      if (!fits(f.name)) continue;
+      assets.value = [...assets.value.filter((a) => a.name !== f.name), { name: f.name, file: f }];
+      set(f.name.endsWith(".csl") ? "csl" : "bibliography", f.name);
     }
+    notice.value = summary(problems);
+    for (const f of taken.archives) await convertFolder(f.name, submission(f));
   };
 
-  const takePictures = (files: File[], at?: number) => {
-    const large = files.filter((f) => f.size > maxPicture);
-    if (large.length) notice.value = large.map((f) => `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxPicture)}.`).join(" ");
-    const references = files.filter((f) => f.size <= maxPicture).map(keepPicture);
-    if (references.length && editor.current) insertPictures(editor.current, references, at);
+  /** openDocuments makes each text a document of its own, with the pictures that it
+   * names. It takes these pictures out of taken. */
+  const openDocuments = async (taken: Intake, problems: string[]) => {
+    const before = { id: open.value.id, title: title.value };
+    const documents = taken.documents.map((d) => ({ ...d, assets: taken.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
+    try {
+      const ids = await create(documents);
+      const used = new Set<Blob>(documents.flatMap((d) => d.assets.map((a) => a.file)));
+      taken.pictures = taken.pictures.filter((f) => !used.has(f));
+      const what = ids.length === 1 ? `${documents[0]!.name} is open as a document of its own.` : `${ids.length} files are open as documents of their own.`;
+      info.value = { says: `${what} ${before.title} is kept under Documents.`, undo: () => remove(ids, before.id) };
+    } catch (e) {
+      problems.unshift(`${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`);
+    }
   };
 
   /** keepPicture adds a picture to the files and returns a reference to it. */
@@ -136,22 +145,18 @@ export function Convert() {
 
   // The editor.
   useEffect(() => {
-    let saving = 0;
-    const e = newEditor(host.current!, text.value, {
-      changed: (doc) => {
-        text.value = doc;
-        clearTimeout(saving);
-        saving = setTimeout(keep, 300);
-      },
+    const hooks: Hooks = {
+      changed: (doc) => (text.value = doc),
       scrolled: (v) => preview.current && follow(v, preview.current),
       convert: () => void convert(),
       took: take,
-    });
+    };
+    const e = newEditor(host.current!, text.value, hooks);
     editor.current = e;
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
-    addEventListener("pagehide", keep);
+    const stop = open.subscribe(() => load(e, text.peek(), hooks));
     return () => {
-      removeEventListener("pagehide", keep);
+      stop();
       e.destroy();
     };
   }, []);
@@ -173,7 +178,8 @@ export function Convert() {
       const began = performance.now();
       try {
         const { init } = body();
-        latest = await (await request("/api/preview", { method: "POST", ...init, signal: mine.signal })).text();
+        // The server refuses an empty document.
+        latest = !text.value.trim() ? "<main></main>" : await (await request("/api/preview", { method: "POST", ...init, signal: mine.signal })).text();
         broken.value = "";
         p.show(latest);
         fit();
@@ -233,6 +239,7 @@ export function Convert() {
     command({ state: e.state, dispatch: (t) => e.dispatch(t) });
     e.focus();
   };
+  const act = (f: () => Promise<unknown>) => void f().catch((e: unknown) => (notice.value = errorText(e)));
   const words = (text.value.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 
   return (
@@ -255,6 +262,8 @@ export function Convert() {
       </div>
       <section class="write" aria-label="Text">
         <div class="tools" role="toolbar" aria-label="Text tools">
+          <DocumentButton />
+          <span class="divider" />
           <IconButton icon="open" label="Open a file or an image" onClick={() => picker.current!.click()} />
           <input
             ref={picker}
@@ -273,8 +282,37 @@ export function Convert() {
           <IconButton icon="code" label="Code" onClick={() => run(wrap("`"))()} />
           <IconButton icon="link" label="Link (Ctrl+K)" onClick={() => run(wrap("[", "](https://)"))()} />
           <span class="grow" />
-          <small class="words">{words} words</small>
+          <small class="words">
+            {words} words{open.value.id && ` · ${saving.value ? "saving…" : "saved"}`}
+          </small>
         </div>
+        {trouble.value && <Notice kind="error">{trouble.value}</Notice>}
+        {stale.value && (
+          <Notice kind="error">
+            Another tab has changed or deleted this document.{" "}
+            <button type="button" class="quiet strong" onClick={() => act(reload)}>
+              Reload it
+            </button>
+            <button type="button" class="quiet strong" onClick={() => act(keepCopy)}>
+              Keep this text as a copy
+            </button>
+          </Notice>
+        )}
+        {info.value && (
+          <Notice kind="info" onClose={() => (info.value = null)}>
+            {info.value.says}{" "}
+            <button
+              type="button"
+              class="quiet strong"
+              onClick={() => {
+                act(info.value!.undo);
+                info.value = null;
+              }}
+            >
+              Undo
+            </button>
+          </Notice>
+        )}
         <div class="editor" ref={host} />
         {assets.value.length > 0 && (
           <ul class="assets" aria-label="Files">
@@ -337,7 +375,7 @@ export function Convert() {
 
 /** sampleOf returns the conversion as a program would send it, with the text from a file. */
 function sampleOf(options: Record<string, string>): Sample {
-  const used = assets.value.filter((a) => text.value.includes(a.name));
+  const used = usedAssets();
   const { password, ...rest } = options;
   if (password) rest["password"] = "…";
   const [accept, ending] = { pdf: ["application/pdf", "pdf"], html: ["text/html", "html"], epub: ["application/epub+zip", "epub"], png: ["application/zip", "zip"] }[output.value] as [string, string];
@@ -355,30 +393,4 @@ function sampleOf(options: Record<string, string>): Sample {
   if (Object.keys(rest).length) query.set("options", JSON.stringify(rest));
   const q = query.toString();
   return { ...shared, path: "/api/conversion" + (q && "?" + q), file: "document.md", type: "text/markdown" };
-}
-
-/** follow scrolls the preview to the editor's position, by the headings around it. */
-function follow(e: EditorView, p: Preview): void {
-  const top = e.scrollDOM.scrollTop;
-  const at = e.lineBlockAtHeight(top).from;
-  const lines: number[] = [];
-  let fence = "";
-  for (let n = 1; n <= e.state.doc.lines && lines.length < 2000; n++) {
-    const line = e.state.doc.line(n);
-    const mark = /^ {0,3}(```+|~~~+)/.exec(line.text)?.[1];
-    if (mark) fence = fence ? (line.text.trim().startsWith(fence) ? "" : fence) : mark;
-    else if (!fence && /^ {0,3}#{1,6}\s/.test(line.text)) lines.push(line.from);
-  }
-  const tops = p.headings();
-  const height = p.height();
-  const whole = Math.max(1, e.scrollDOM.scrollHeight - e.scrollDOM.clientHeight);
-  if (tops.length !== lines.length || !lines.length) {
-    p.scrollTo((top / whole) * height);
-    return;
-  }
-  const next = lines.findIndex((l) => l > at);
-  const i = next < 0 ? lines.length : next;
-  const [fromY, toY] = [i ? e.lineBlockAt(lines[i - 1]!).top : 0, i < lines.length ? e.lineBlockAt(lines[i]!).top : whole];
-  const [fromP, toP] = [i ? tops[i - 1]! - 24 : 0, i < tops.length ? tops[i]! - 24 : height];
-  p.scrollTo(fromP + ((top - fromY) / Math.max(1, toY - fromY)) * (toP - fromP));
 }

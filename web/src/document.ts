@@ -2,10 +2,10 @@
 // matter.
 import { computed, signal } from "@preact/signals";
 import { readMatter, writeMatter, type Change } from "./frontmatter";
+import type { Asset } from "./store";
 
-const draftSlot = "presswork.draft";
-
-const sample = `---
+/** sample is the text of the first document. */
+export const sample = `---
 title: The quiet craft of printing
 author: Presswork
 theme: light
@@ -42,23 +42,8 @@ Press **Convert** when it looks right.
 [^1]: Like this one.
 `;
 
-function load(): string {
-  try {
-    // Each window keeps its own text; a new window starts with the last saved text.
-    return sessionStorage.getItem(draftSlot) ?? localStorage.getItem(draftSlot) ?? sample;
-  } catch {
-    return sample;
-  }
-}
-
 /** text is the Markdown, with its front matter. */
-export const text = signal(load());
-
-/** Asset is a file that the text references by name. */
-export interface Asset {
-  name: string;
-  file: Blob;
-}
+export const text = signal("");
 
 export const assets = signal<Asset[]>([]);
 
@@ -74,19 +59,13 @@ export const matter = computed(() => readMatter(text.value));
 
 export const theme = computed(() => matter.value["theme"] ?? "light");
 
-/** title is the document's name in lists. */
-export const title = computed(() => matter.value["title"] || /^#\s+(.+)$/m.exec(text.value)?.[1]?.trim() || "Untitled");
-
-/** keep saves the text in this browser. */
-export function keep(): void {
-  for (const storage of ["sessionStorage", "localStorage"] as const) {
-    try {
-      window[storage].setItem(draftSlot, text.value);
-    } catch {
-      // Storage is full or disabled: the text is lost when the page closes.
-    }
-  }
+/** titleOf returns the title that a text gives itself. */
+export function titleOf(doc: string): string {
+  return readMatter(doc)["title"] || /^#\s+(.+)$/m.exec(doc)?.[1]?.trim() || "Untitled";
 }
+
+/** title is the document's name in lists. */
+export const title = computed(() => titleOf(text.value));
 
 let apply: (c: Change) => void = () => {};
 
@@ -101,16 +80,16 @@ export function set(name: string, value: string | number | boolean | null): void
   if (change) apply(change);
 }
 
-/** replace replaces the whole text; undo restores it. */
-export function replace(doc: string): void {
-  apply({ from: 0, to: text.value.length, insert: doc });
+/** usedAssets returns the files that the text names. */
+export function usedAssets(): Asset[] {
+  return assets.value.filter((a) => text.value.includes(a.name));
 }
 
 /** body returns the submission in the API's form: JSON, or a form if there are files.
  * fields are further ones. */
 export function body(fields: Record<string, string> = {}): { init: RequestInit; options: Record<string, string> } {
   const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;
-  const used = assets.value.filter((a) => text.value.includes(a.name));
+  const used = usedAssets();
   if (!used.length) {
     return { options, init: { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ content: text.value, options, ...fields }) } };
   }

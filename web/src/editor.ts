@@ -132,47 +132,51 @@ export interface Hooks {
 
 /** newEditor mounts an editor in parent. */
 export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): EditorView {
+  return new EditorView({ parent, state: stateOf(doc, hooks) });
+}
+
+/** load replaces the text and forgets the history of the one before. */
+export function load(view: EditorView, doc: string, hooks: Hooks): void {
+  view.setState(stateOf(doc, hooks));
+}
+
+function stateOf(doc: string, hooks: Hooks): EditorState {
   const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.nonce ?? "";
-  return new EditorView({
-    parent,
-    state: EditorState.create({
-      doc,
-      extensions: [
-        EditorView.cspNonce.of(nonce),
-        lineNumbers(),
-        history(),
-        drawSelection(),
-        dropCursor(),
-        highlightActiveLine(),
-        highlightSelectionMatches(),
-        EditorView.lineWrapping,
-        indentUnit.of("  "),
-        markdown,
-        syntaxHighlighting(colours),
-        look,
-        placeholder("Write Markdown, paste a web page, or drop a file…"),
-        EditorView.contentAttributes.of({ "aria-label": "Markdown", tabindex: "0", spellcheck: "true", autocapitalize: "sentences" }),
-        keymap.of([
-          { key: "Mod-Enter", run: () => (hooks.convert(), true) },
-          { key: "Enter", run: continueList },
-          { key: "Mod-b", run: wrap("**") },
-          { key: "Mod-i", run: wrap("*") },
-          { key: "Mod-k", run: wrap("[", "](https://)") },
-          ...searchKeymap,
-          ...historyKeymap,
-          ...defaultKeymap,
-        ]),
-        EditorView.domEventHandlers({
-          paste: (e) => !!e.clipboardData && hooks.took(e.clipboardData) && (e.preventDefault(), true),
-          drop: (e, view) => !!e.dataTransfer && hooks.took(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
-          scroll: (_, view) => hooks.scrolled(view),
-        }),
-        EditorView.updateListener.of((u) => {
-          if (u.docChanged) hooks.changed(u.state.doc.toString());
-        }),
-      ],
+  const extensions = [
+    EditorView.cspNonce.of(nonce),
+    lineNumbers(),
+    history(),
+    drawSelection(),
+    dropCursor(),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    EditorView.lineWrapping,
+    indentUnit.of("  "),
+    markdown,
+    syntaxHighlighting(colours),
+    look,
+    placeholder("Write Markdown, paste a web page, or drop a file…"),
+    EditorView.contentAttributes.of({ "aria-label": "Markdown", tabindex: "0", spellcheck: "true", autocapitalize: "sentences" }),
+    keymap.of([
+      { key: "Mod-Enter", run: () => (hooks.convert(), true) },
+      { key: "Enter", run: continueList },
+      { key: "Mod-b", run: wrap("**") },
+      { key: "Mod-i", run: wrap("*") },
+      { key: "Mod-k", run: wrap("[", "](https://)") },
+      ...searchKeymap,
+      ...historyKeymap,
+      ...defaultKeymap,
+    ]),
+    EditorView.domEventHandlers({
+      paste: (e) => !!e.clipboardData && hooks.took(e.clipboardData) && (e.preventDefault(), true),
+      drop: (e, view) => !!e.dataTransfer && hooks.took(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
+      scroll: (_, view) => hooks.scrolled(view),
     }),
-  });
+    EditorView.updateListener.of((u) => {
+      if (u.docChanged) hooks.changed(u.state.doc.toString());
+    }),
+  ];
+  return EditorState.create({ doc, extensions });
 }
 
 /** insert puts Markdown at an offset, or in place of the selection. Blocks stand between

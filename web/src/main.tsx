@@ -4,6 +4,7 @@ import { render, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { keyWanted, offline } from "./api";
 import { Convert, pane, shown, view } from "./convert";
+import { start } from "./documents";
 import { jobs, ended, resume } from "./jobs";
 import { History } from "./jobview";
 import { Icon } from "./parts";
@@ -108,4 +109,5 @@ function App() {
 // Show the conversion that had not ended when the page was closed.
 shown.value = jobs.value.find((j) => j.kind === "conversion" && !ended(j))?.id ?? null;
 resume();
+await start();
 render(<App />, document.getElementById("app")!);

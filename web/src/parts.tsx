@@ -27,6 +27,10 @@ const paths: Record<string, string> = {
   options: "M4 7h10M18 7h2M4 17h2M10 17h10M14 5v4M6 15v4",
   alert: "M12 4l9 16H3zM12 10v4M12 17h.01",
   check: "M5 13l4 4 10-10",
+  documents: "M8 3h8l4 4v10H8zM16 3v4h4M8 7H4v14h12v-4",
+  edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  plus: "M12 5v14M5 12h14",
   outside: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
   key: "M14 10a4 4 0 1 0-4 4l1-1h2v-2h2zM7 10h.01",
 };

@@ -3,6 +3,7 @@ import { computed, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { json, key, post, request, text as errorText } from "./api";
 import { set, text, theme } from "./document";
+import { limits, type Limits } from "./limits";
 import { Dialog, Icon, Notice } from "./parts";
 
 export interface Theme {
@@ -18,9 +19,11 @@ export interface Theme {
 
 export const themes = signal<Theme[]>([]);
 
-/** loadThemes fetches the catalogue. Errors: ApiError. */
+/** loadThemes fetches the catalogue, and the server's limits with it. Errors: ApiError. */
 export async function loadThemes(): Promise<void> {
-  themes.value = (await json<{ themes: Theme[] }>("/api/themes")).themes;
+  const answer = await json<{ themes: Theme[]; limits: Limits }>("/api/themes");
+  themes.value = answer.themes;
+  limits.value = answer.limits;
 }
 
 /** current is the document's theme; undefined while the catalogue lacks it. */

@@ -54,6 +54,12 @@ func TestStudio(t *testing.T) {
 		"FilesAreTakenOrRefused":            filesAreTakenOrRefused,
 		"PicturesStandBetweenBlocks":        picturesStandBetweenBlocks,
 		"APastedPageStandsBetweenBlocks":    aPastedPageStandsBetweenBlocks,
+		"PicturesOutliveAReload":            picturesOutliveAReload,
+		"AnUnsavedTextOutlivesAReload":      anUnsavedTextOutlivesAReload,
+		"DroppedTextsAreDocuments":          droppedTextsAreDocumentsOfTheirOwn,
+		"DocumentsAreNamedAndDeleted":       documentsAreNamedDeletedAndRestored,
+		"ASecondTabDoesNotOverwrite":        aSecondTabDoesNotOverwrite,
+		"AFullBrowserSaysSo":                aFullBrowserSaysSo,
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,
@@ -307,7 +313,7 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 			i)
 	}
 	write(p, "text/plain", long.String())
-	p.Until("the text is there", `() => sessionStorage.getItem("presswork.draft")?.includes("Section 2999")`)
+	p.Until("the text is kept", `() => document.querySelector(".words")?.innerText === "51001 words · saved"`)
 	p.Click("Convert Ctrl")
 	p.See(".job")
 	p.Page.MustReload().MustWaitLoad()

@@ -55,7 +55,7 @@ func theServerGoesAndComesBack(t *testing.T, h *shared) {
 	offline(t, p, true)
 	write(p, "text/plain", "# Written offline\n")
 	p.See(".offline")
-	p.Until("the text is kept", `() => localStorage.getItem("presswork.draft")?.includes("Written offline")`)
+	p.Reads(".words", "saved")
 	offline(t, p, false)
 	shows(p, "Written offline")
 }

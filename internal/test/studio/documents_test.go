@@ -1,0 +1,178 @@
+package studio_test
+
+import (
+	"strings"
+	"testing"
+
+	"presswork/internal/test/browsertest"
+	"presswork/internal/test/e2e"
+)
+
+// drop drops files on the page: name, type and text of each.
+func drop(p *browsertest.Visit, files ...[3]string) {
+	p.Eval(`files => {
+		const data = new DataTransfer();
+		for (const [name, type, text] of files) data.items.add(new File([text], name, {type}));
+		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+	}`, files)
+}
+
+// kept waits until the browser has the newest text.
+func kept(p *browsertest.Visit) { p.Reads(".words", "· saved") }
+
+// picturesOutliveAReload drops a picture on a page that is then loaded again.
+func picturesOutliveAReload(t *testing.T, h *shared) {
+	_, p, c := h.open(t)
+	write(p, "text/plain", "# With a picture\n\nThe end.\n")
+	dropOn(p, "The end.", "dot.png", "image/png", dot)
+	p.Reads(".cm-content", "![dot](dot.png)")
+	kept(p)
+	p.Page.MustReload().MustWaitLoad()
+	p.Reads(".cm-content", "![dot](dot.png)")
+	p.Reads(".assets", "dot.png")
+	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
+	p.Click("Convert Ctrl")
+	p.See(".job[data-status=completed]")
+
+	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
+		t.Errorf("the picture is missing in the PDF: %v", job.Warnings)
+	}
+}
+
+// anUnsavedTextOutlivesAReload leaves the page at once after a change, as a crash or a hasty user does.
+func anUnsavedTextOutlivesAReload(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	kept(p)
+	p.Eval(`() => { IDBObjectStore.prototype.put = () => { throw new Error("too late") } }`)
+	write(p, "text/plain", "# Written at the last moment\n")
+	p.Page.MustReload().MustWaitLoad()
+	p.Reads(".cm-content", "Written at the last moment")
+	kept(p)
+}
+
+// droppedTextsAreDocumentsOfTheirOwn drops two texts and a picture of one of them, and takes the drop back.
+func droppedTextsAreDocumentsOfTheirOwn(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	write(p, "text/plain", "# Mine\n")
+	kept(p)
+	drop(p,
+		[3]string{"one.md", "text/markdown", "# First\n\n![](a.png)\n"},
+		[3]string{"two.md", "text/markdown", "# Second\n"},
+		[3]string{"a.png", "image/png", "no picture"})
+	p.Reads(".notice.info", "2 files are open as documents of their own", "Mine is kept")
+	p.Reads(".cm-content", "First")
+	p.Reads(".assets", "a.png")
+	p.Click("Documents")
+	p.Until("all three are listed", `() => document.querySelectorAll("dialog li[data-id]").length === 3`)
+	p.Click("two")
+	p.Reads(".cm-content", "Second")
+
+	p.Click("Undo")
+	p.Reads(".cm-content", "Mine")
+	p.Click("Documents")
+	p.Until("one is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
+}
+
+// documentsAreNamedDeletedAndRestored uses the list of documents.
+func documentsAreNamedDeletedAndRestored(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	write(p, "text/plain", "# Mine\n")
+	p.Click("Documents")
+	p.Click("New document")
+	p.Until("it is empty", `() => document.querySelector(".cm-placeholder") !== null`)
+	write(p, "text/plain", "# Other\n")
+	p.Click("Documents")
+	p.Click("Rename Other")
+	p.See("dialog input[aria-label=Name]").MustSelectAllText().MustInput("Letter").MustType('\r')
+	p.Click("Delete Letter")
+	p.Reads(".cm-content", "Mine")
+	p.Until("one is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
+	p.Click("Undo")
+	p.Click("Letter")
+	p.Reads(".cm-content", "Other")
+	p.Reads(".document", "Letter")
+	p.Page.MustReload().MustWaitLoad()
+	p.Reads(".cm-content", "Other")
+}
+
+// aSecondTabDoesNotOverwrite edits one document in two tabs.
+func aSecondTabDoesNotOverwrite(t *testing.T, h *shared) {
+	v, first, _ := h.open(t)
+	write(first, "text/plain", "# Of both\n")
+	kept(first)
+	second := v.Beside(first, h.client.Base+"/")
+	second.Reads(".cm-content", "Of both")
+
+	write(first, "text/plain", "# Of the first\n")
+	second.Reads(".notice.error", "Another tab has changed or deleted this document")
+	write(second, "text/plain", "# Of the second\n")
+	second.Click("Keep this text as a copy")
+	second.Reads(".document", "Of the first (copy)")
+	second.Until("nothing is wrong any more", `() => !document.querySelector(".notice.error")`)
+	kept(second)
+	first.Reads(".cm-content", "Of the first")
+	first.Page.MustReload().MustWaitLoad()
+	first.Reads(".cm-content", "Of the first")
+
+	// Both have the copy; the second tab takes the other's text instead of its own.
+	first.Click("Documents")
+	first.Click("Of the first (copy)")
+	first.Reads(".cm-content", "Of the second")
+	write(first, "text/plain", "# Newest\n")
+	second.Click("Reload it")
+	second.Reads(".cm-content", "Newest")
+}
+
+// aFullBrowserSaysSo has no space for what is dropped, and later has.
+func aFullBrowserSaysSo(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	write(p, "text/plain", "# Mine\n")
+	kept(p)
+	p.Eval(`() => {
+		window.full = true;
+		for (const name of ["add", "put"]) {
+			const real = IDBObjectStore.prototype[name];
+			IDBObjectStore.prototype[name] = function (...args) {
+				if (window.full) throw new DOMException("no space", "QuotaExceededError");
+				return real.apply(this, args);
+			};
+		}
+	}`)
+	drop(p, [3]string{"big.md", "text/markdown", "# Large\n"})
+	p.Reads(".notice.error", "big could not be opened: the browser has no space left")
+	write(p, "text/plain", "# Mine, longer\n")
+	p.Reads(".write > .notice.error", "no space left", "Delete documents or files")
+	p.Reads(".words", "saving")
+
+	p.Eval(`() => { window.full = false; document.querySelector(".cm-content").focus() }`)
+	p.Page.Keyboard.MustType('x')
+	kept(p)
+	p.Until("nothing is wrong any more", `() => !document.querySelector(".write > .notice.error")`)
+}
+
+// TestLimitsAreCheckedBeforeConvert visits a server that accepts little.
+func TestLimitsAreCheckedBeforeConvert(t *testing.T) {
+	t.Parallel()
+	_, c := e2e.Serve(t, map[string]string{"MAX_CONTENT_BYTES": "2000", "MAX_UPLOAD_BYTES": "3000"})
+	p := browsertest.NewVisitor(t).Open(c.Base+"/", 1280, 800, false)
+	p.Allow = []string{"413 ("}
+	p.Until("the limits are known", `() => document.querySelector(".theme-now .more")?.innerText !== "All "`)
+	write(p, "text/plain", strings.Repeat("word ", 500))
+	p.Click("Convert Ctrl")
+	p.Reads(".action .notice", "has 3 kB; this server converts at most 2 kB")
+	drop(p, [3]string{"large.png", "image/png", strings.Repeat("x", 4000)})
+	p.Reads(".action .notice", "large.png is too large (4 kB); the limit is 3 kB")
+
+	for _, r := range p.Requests() {
+		if strings.HasPrefix(r, "POST") && strings.HasSuffix(r, "/api/conversion") {
+			t.Errorf("it was sent: %s", r)
+		}
+	}
+	// Of very many files the first are taken, and the message counts the others.
+	many := make([][3]string, 500)
+	for i := range many {
+		many[i] = [3]string{strings.Repeat("a", i%20+1) + ".exe", "application/x-msdownload", "MZ"}
+	}
+	drop(p, many...)
+	p.Reads(".action .notice", "497 more files were not added")
+}

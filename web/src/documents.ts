@@ -1,0 +1,252 @@
+// The documents that this browser keeps: the list, the open one, and saving it.
+import { batch, effect, signal } from "@preact/signals";
+import { assets, extras, sample, text, titleOf } from "./document";
+import * as store from "./store";
+
+/** list holds the kept documents, the newest first. */
+export const list = signal<store.Entry[]>([]);
+
+/** open is the document in the editor. Its object is a new one whenever the text was
+ * replaced by a stored one. */
+export const open = signal<{ id: string }>({ id: "" });
+
+/** stale is true after another tab has changed or deleted the open document. Nothing is
+ * saved until the user has chosen which text to keep. */
+export const stale = signal(false);
+
+/** trouble says why the newest changes are not kept, "" while they are. */
+export const trouble = signal("");
+
+/** saving is true while the store does not have the newest changes yet. */
+export const saving = signal(false);
+
+const slot = "presswork.document";
+const day = 86_400_000;
+const noSpace = "The browser has no space left, so the newest changes last only until you close this page. Delete documents or files, or free disk space; your next change saves again.";
+const channel = new BroadcastChannel("presswork.documents");
+
+// The stored state of the open document.
+let version = 0;
+let saved: { text: string; css: string; assets: store.Asset[] } = { text: "", css: "", assets: [] };
+
+const css = () => extras.value.css ?? "";
+const unsaved = () => text.value !== saved.text || css() !== saved.css || assets.value !== saved.assets;
+
+/** name returns what a document is called in lists. */
+export function name(e: store.Entry): string {
+  return e.name || e.title;
+}
+
+async function announce(): Promise<void> {
+  channel.postMessage("changed");
+  list.value = await store.list();
+}
+
+function told(e: unknown): string {
+  if (isFull(e)) return noSpace;
+  return `This browser does not keep documents (${e instanceof Error ? e.message : String(e)}). Copy your text before you close this page.`;
+}
+
+/** isFull reports whether the browser has no space left. */
+export function isFull(e: unknown): boolean {
+  return e instanceof DOMException && e.name === "QuotaExceededError";
+}
+
+let writing: Promise<void> = Promise.resolve();
+
+/** save stores the newest changes of the open document. Problems are in trouble and
+ * stale. */
+export function save(): Promise<void> {
+  return (writing = writing.then(write));
+}
+
+async function write(): Promise<void> {
+  if (stale.value || !open.value.id || !unsaved()) return;
+  try {
+    await writeOnce().catch(async (e: unknown) => {
+      if (!isFull(e)) throw e;
+      // Deleted documents take space until they are purged.
+      await store.purge(Date.now() + day);
+      await writeOnce();
+    });
+    trouble.value = "";
+    saving.value = unsaved();
+    localStorage.removeItem(journal(open.value.id));
+    await announce();
+  } catch (e) {
+    if (e instanceof store.ChangedElsewhere) stale.value = true;
+    else trouble.value = told(e);
+  }
+}
+
+async function writeOnce(): Promise<void> {
+  const { id } = open.value;
+  const [now, files] = [{ text: text.value, css: css() }, assets.value];
+  if (now.text !== saved.text || now.css !== saved.css) {
+    version = await store.write(id, version, titleOf(now.text), now);
+    // Ask at the first change that the browser does not evict the documents.
+    if (version === 2) void navigator.storage?.persist?.();
+    saved = { ...saved, ...now };
+  }
+  const kept = saved.assets.filter((a) => files.includes(a));
+  for (const a of saved.assets) if (!kept.includes(a)) await store.removeAsset(id, a.name);
+  saved.assets = kept;
+  for (const a of files) {
+    if (kept.includes(a)) continue;
+    await store.writeAsset(id, a);
+    saved.assets = [...saved.assets, a];
+  }
+  saved.assets = files;
+}
+
+// A page that is closed cannot wait for the store. It puts an unsaved text into a slot of
+// localStorage, and show reads it again.
+const journal = (id: string) => "presswork.unsaved." + id;
+
+function leave(): void {
+  if (!open.value.id || stale.value || !unsaved()) return;
+  try {
+    localStorage.setItem(journal(open.value.id), JSON.stringify({ version, text: text.value, css: css() }));
+  } catch {
+    // It does not fit; saving has already begun.
+  }
+  void save();
+}
+
+function leftover(id: string): (store.Contents & { version: number }) | null {
+  try {
+    return JSON.parse(localStorage.getItem(journal(id)) ?? "null") as (store.Contents & { version: number }) | null;
+  } catch {
+    return null;
+  }
+}
+
+/** show opens a document. The text of the open one is saved first. It reports whether
+ * the document exists; an unsaved text stays open. */
+export async function show(id: string): Promise<boolean> {
+  await save();
+  const found = await store.read(id);
+  if (!found) return false;
+  await save(); // what was written in the meantime
+  if (open.value.id && unsaved() && !stale.value) return true;
+  await recover(found);
+  present(found);
+  return true;
+}
+
+/** recover keeps an unsaved text as a document of its own if another tab has changed its
+ * document since. */
+async function recover({ entry, contents }: Found): Promise<void> {
+  const left = leftover(entry.id);
+  if (!left || left.version === entry.version) return;
+  if (left.text !== contents.text) await store.create([{ name: `${name(entry)} (unsaved text)`, title: titleOf(left.text), text: left.text, css: left.css, assets: [] }]);
+  localStorage.removeItem(journal(entry.id));
+  await announce();
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof store.read>>>;
+
+function present({ entry, contents, assets: files }: Found): void {
+  const left = leftover(entry.id);
+  const newest = left?.version === entry.version ? { text: left.text, css: left.css } : contents;
+  version = entry.version;
+  saved = { ...contents, assets: files };
+  batch(() => {
+    stale.value = false;
+    text.value = newest.text;
+    assets.value = files;
+    extras.value = newest.css ? { css: newest.css } : {};
+    open.value = { id: entry.id };
+  });
+  for (const storage of ["sessionStorage", "localStorage"] as const) {
+    try {
+      window[storage].setItem(slot, entry.id);
+    } catch {
+      // The next visit opens the newest document.
+    }
+  }
+}
+
+/** create keeps documents and opens the first. It returns their ids. If the browser has no
+ * space, it keeps none; see isFull. */
+export async function create(documents: Pick<store.NewDocument, "name" | "text" | "assets">[]): Promise<string[]> {
+  const entries = await store.create(documents.map((d) => ({ ...d, css: "", title: titleOf(d.text) })));
+  await announce();
+  await show(entries[0]!.id);
+  return entries.map((e) => e.id);
+}
+
+/** rename names a document; with "" it is called by its title. */
+export async function rename(id: string, to: string): Promise<void> {
+  await store.mark([id], { name: to });
+  await announce();
+}
+
+/** remove deletes documents, and opens next or the newest one if the open one is among
+ * them. They can be restored for a day. */
+export async function remove(ids: string[], next = ""): Promise<void> {
+  await save();
+  await store.mark(ids, { deleted: Date.now() });
+  await announce();
+  if (!ids.includes(open.value.id)) return save();
+  if (next && (await show(next))) return;
+  if (list.value[0]) await show(list.value[0].id);
+  else await create([{ name: "", text: "", assets: [] }]);
+}
+
+/** restore takes deleted documents back. It reports whether all were still there. */
+export async function restore(ids: string[]): Promise<boolean> {
+  const found = await store.mark(ids, { deleted: 0 });
+  await announce();
+  return found === ids.length;
+}
+
+/** reload opens what the store has of the open document, or another one. */
+export async function reload(): Promise<void> {
+  localStorage.removeItem(journal(open.value.id));
+  if (await show(open.value.id)) return;
+  if (list.value[0]) await show(list.value[0].id);
+  else await create([{ name: "", text: "", assets: [] }]);
+}
+
+/** keepCopy keeps the text of the tab as a document of its own. */
+export async function keepCopy(): Promise<void> {
+  const entry = list.value.find((e) => e.id === open.value.id);
+  await create([{ name: entry ? `${name(entry)} (copy)` : "", text: text.value, assets: assets.value }]);
+}
+
+/** check looks whether another tab has changed the open document. */
+async function check(): Promise<void> {
+  list.value = await store.list();
+  await writing;
+  const { id } = open.value;
+  if (id && (await store.find(id))?.version !== version && id === open.value.id) stale.value = true;
+}
+
+let timer = 0;
+effect(() => {
+  void [text.value, assets.value, extras.value];
+  saving.value = !!open.peek().id && unsaved();
+  if (!saving.peek()) return;
+  timer ||= setTimeout(() => {
+    timer = 0;
+    void save();
+  }, 300);
+});
+channel.onmessage = () => void check().catch(() => {});
+addEventListener("pagehide", leave);
+addEventListener("visibilitychange", () => void (document.hidden ? leave() : check().catch(() => {})));
+
+/** start opens the document that this tab had open, else the newest one. */
+export async function start(): Promise<void> {
+  try {
+    await store.purge(Date.now() - day);
+    list.value = await store.list();
+    const last = sessionStorage.getItem(slot) ?? localStorage.getItem(slot) ?? "";
+    if ((last && (await show(last))) || (list.value[0] && (await show(list.value[0].id)))) return;
+    await create([{ name: "", text: sample, assets: [] }]);
+  } catch (e) {
+    text.value ||= sample;
+    trouble.value = told(e);
+  }
+}

@@ -1,0 +1,64 @@
+// Files that were dropped or chosen: what each of them is, and its text.
+import { isArchive } from "./folder";
+import { refusedPicture, refusedText } from "./limits";
+
+const readable = /\.(md|markdown|mdown|mkd|txt|text|rst|org)$/i;
+
+/** Intake holds files by their use. problems says why others are not used. */
+export interface Intake {
+  documents: { name: string; text: string }[];
+  pictures: File[];
+  archives: File[];
+  /** works are bibliographies and citation styles. */
+  works: File[];
+  problems: string[];
+}
+
+/** sort reads the texts among files, and finds the use of the others. Without texts it
+ * returns at once, so that a drop position remains valid. */
+export function sort(files: File[]): Intake | Promise<Intake> {
+  const taken: Intake = { documents: [], pictures: [], archives: [], works: [], problems: [] };
+  const texts: File[] = [];
+  for (const f of files) {
+    if (isArchive(f)) taken.archives.push(f);
+    else if (/\.(bib|csl)$/i.test(f.name)) taken.works.push(f);
+    else if (f.type.startsWith("image/")) {
+      const problem = refusedPicture(f);
+      if (problem) taken.problems.push(problem);
+      else taken.pictures.push(f);
+    } else if (isHTML(f) || readable.test(f.name) || f.type.startsWith("text/")) texts.push(f);
+    else taken.problems.push(`${f.name} is not supported. Use Markdown, text, HTML, zip, .bib, .csl or an image.`);
+  }
+  return texts.length ? withTexts(taken, texts) : taken;
+}
+
+async function withTexts(taken: Intake, texts: File[]): Promise<Intake> {
+  for (const f of texts) {
+    const problem = refusedText(f.name, f.size);
+    if (problem) {
+      taken.problems.push(problem);
+      continue;
+    }
+    try {
+      const read = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
+      if (read.includes("\0")) throw new TypeError("binary");
+      const text = isHTML(f) ? (await import("./clipboard")).toMarkdown(read) : read.replaceAll("\r\n", "\n");
+      taken.documents.push({ name: f.name.replace(/\.[^.]*$/, ""), text });
+    } catch (e) {
+      const unread = e instanceof DOMException; // the file has gone or may not be read
+      taken.problems.push(unread ? `${f.name} could not be read. Drop it again.` : `${f.name} is not UTF-8 text. Save it as UTF-8 and open it again.`);
+    }
+  }
+  return taken;
+}
+
+function isHTML(f: File): boolean {
+  return /\.html?$/i.test(f.name) || f.type === "text/html";
+}
+
+/** summary joins messages; of many it holds the first. */
+export function summary(problems: string[]): string {
+  const shown = problems.slice(0, 3);
+  if (problems.length > shown.length) shown.push(`${problems.length - shown.length} more files were not added.`);
+  return shown.join(" ");
+}

@@ -1,0 +1,184 @@
+// The documents of this browser, in IndexedDB. Each change of a text raises the version
+// of its document, so that a tab never overwrites what another tab has written.
+
+/** Entry describes a document without its text. name is "" until a user names it. */
+export interface Entry {
+  id: string;
+  name: string;
+  title: string;
+  /** changed and deleted are times in milliseconds; deleted is 0 for a kept document. */
+  changed: number;
+  deleted: number;
+  version: number;
+}
+
+/** Asset is a file that the text references by name. */
+export interface Asset {
+  name: string;
+  file: Blob;
+}
+
+/** Contents are what a document holds besides its files. */
+export interface Contents {
+  text: string;
+  css: string;
+}
+
+/** ChangedElsewhere means that another tab has changed or deleted the document. */
+export class ChangedElsewhere extends Error {}
+
+let opened: Promise<IDBDatabase> | null = null;
+
+function database(): Promise<IDBDatabase> {
+  opened ??= new Promise((done, fail) => {
+    const request = indexedDB.open("presswork", 1);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore("documents", { keyPath: "id" });
+      request.result.createObjectStore("contents");
+      request.result.createObjectStore("assets");
+    };
+    request.onsuccess = () => {
+      // A tab with a newer studio may upgrade the database.
+      request.result.onversionchange = () => {
+        request.result.close();
+        opened = null;
+      };
+      done(request.result);
+    };
+    request.onerror = () => {
+      opened = null;
+      fail(request.error);
+    };
+  });
+  return opened;
+}
+
+/** result waits for a request. Awaiting it keeps its transaction open. */
+function result<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((done, fail) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => fail(request.error);
+  });
+}
+
+interface Stores {
+  documents: IDBObjectStore;
+  contents: IDBObjectStore;
+  assets: IDBObjectStore;
+}
+
+/** transact returns after the work is on disk. If the work fails, nothing is changed. */
+async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) => Promise<T>): Promise<T> {
+  const t = (await database()).transaction(["documents", "contents", "assets"], mode);
+  const ended = new Promise<void>((done, fail) => {
+    t.oncomplete = () => done();
+    t.onabort = () => fail(t.error);
+  });
+  ended.catch(() => {}); // it is awaited below unless the work fails first
+  try {
+    const value = await work({ documents: t.objectStore("documents"), contents: t.objectStore("contents"), assets: t.objectStore("assets") });
+    await ended;
+    return value;
+  } catch (e) {
+    try {
+      t.abort();
+    } catch {
+      // It has already ended.
+    }
+    throw t.error ?? e;
+  }
+}
+
+const newId = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 10);
+const filesOf = (id: string) => IDBKeyRange.bound([id], [id, []]);
+
+/** list returns the kept documents, the newest first. */
+export async function list(): Promise<Entry[]> {
+  const all = await transact("readonly", (s) => result<Entry[]>(s.documents.getAll()));
+  return all.filter((e) => !e.deleted).sort((a, b) => b.changed - a.changed);
+}
+
+/** find returns the entry of a kept document, or null. */
+export async function find(id: string): Promise<Entry | null> {
+  const e = await transact("readonly", (s) => result<Entry | undefined>(s.documents.get(id)));
+  return e && !e.deleted ? e : null;
+}
+
+/** read returns a document with its files, or null. */
+export function read(id: string): Promise<{ entry: Entry; contents: Contents; assets: Asset[] } | null> {
+  return transact("readonly", async (s) => {
+    const entry = await result<Entry | undefined>(s.documents.get(id));
+    if (!entry || entry.deleted) return null;
+    return { entry, contents: await result<Contents>(s.contents.get(id)), assets: await result<Asset[]>(s.assets.getAll(filesOf(id))) };
+  });
+}
+
+/** NewDocument is a document that is not in the store yet. */
+export interface NewDocument extends Contents {
+  name: string;
+  title: string;
+  assets: Asset[];
+}
+
+/** create adds documents, all or none, and returns their entries. */
+export function create(documents: NewDocument[]): Promise<Entry[]> {
+  return transact("readwrite", async (s) => {
+    const entries: Entry[] = [];
+    for (const { name, title, text, css, assets } of documents) {
+      const entry = { id: newId(), name, title, changed: Date.now(), deleted: 0, version: 1 };
+      await result(s.documents.add(entry));
+      await result(s.contents.add({ text, css }, entry.id));
+      for (const a of assets) await result(s.assets.add(a, [entry.id, a.name]));
+      entries.push(entry);
+    }
+    return entries;
+  });
+}
+
+/** write replaces a text that was read at a version, and returns the new version.
+ * Errors: ChangedElsewhere; QuotaExceededError if the browser has no space. */
+export function write(id: string, version: number, title: string, contents: Contents): Promise<number> {
+  return transact("readwrite", async (s) => {
+    const entry = await result<Entry | undefined>(s.documents.get(id));
+    if (!entry || entry.deleted || entry.version !== version) throw new ChangedElsewhere();
+    await result(s.contents.put(contents, id));
+    await result(s.documents.put({ ...entry, title, changed: Date.now(), version: version + 1 }));
+    return version + 1;
+  });
+}
+
+/** writeAsset stores a file of a document. Errors: QuotaExceededError. */
+export async function writeAsset(id: string, asset: Asset): Promise<void> {
+  await transact("readwrite", (s) => result(s.assets.put(asset, [id, asset.name])));
+}
+
+/** removeAsset removes a file of a document. */
+export async function removeAsset(id: string, name: string): Promise<void> {
+  await transact("readwrite", (s) => result(s.assets.delete([id, name])));
+}
+
+/** mark names, deletes or restores documents, and returns how many of them it found. */
+export function mark(ids: string[], change: Partial<Pick<Entry, "name" | "deleted">>): Promise<number> {
+  return transact("readwrite", async (s) => {
+    let found = 0;
+    for (const id of ids) {
+      const entry = await result<Entry | undefined>(s.documents.get(id));
+      if (!entry) continue;
+      found++;
+      await result(s.documents.put({ ...entry, ...change }));
+    }
+    return found;
+  });
+}
+
+/** purge removes the documents that were deleted before a time for good. */
+export async function purge(before: number): Promise<void> {
+  await transact("readwrite", async (s) => {
+    for (const e of await result<Entry[]>(s.documents.getAll())) {
+      if (!e.deleted || e.deleted >= before) continue;
+      await result(s.documents.delete(e.id));
+      await result(s.contents.delete(e.id));
+      await result(s.assets.delete(filesOf(e.id)));
+    }
+  });
+}
