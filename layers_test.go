@@ -111,6 +111,7 @@ var layers = [][]string{
 		"internal/document/sections",
 		"internal/document/webfont",
 		"internal/inference/gateway",
+		"internal/inference/jsonbody",
 	},
 	{
 		"tasks",

@@ -23,7 +23,7 @@ var ownWords = map[string]string{
 	"internal/inference/images.go":          "the words of internal/imagetype, which are constants",
 	"internal/input/json.go":                "a JSON syntax error quotes the caller's own body",
 	"internal/inference/gateway/calls.go":   "a schema's complaint about what the model wrote",
-	"internal/inference/openai/request.go":  "a JSON syntax error quotes the caller's own body",
+	"internal/inference/jsonbody/object.go": "a JSON syntax error quotes the caller's own body",
 	"internal/markdown/formula/formula.go":  "the words of internal/markdown/tex about the author's formula",
 	"internal/markdown/frontmatter/toml.go": "a syntax error quotes the caller's own front matter",
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // Collector gathers the chunks of an answer into one response. It is not safe for
@@ -88,10 +89,10 @@ func (c *Collector) Append(dst []byte) []byte {
 	if h.Text {
 		object = "text_completion"
 	}
-	dst = appendString(append(dst, `{"id":`...), h.ID)
-	dst = appendString(append(dst, `,"object":`...), object)
+	dst = jsonbody.AppendString(append(dst, `{"id":`...), h.ID)
+	dst = jsonbody.AppendString(append(dst, `,"object":`...), object)
 	dst = strconv.AppendInt(append(dst, `,"created":`...), h.Created.Unix(), 10)
-	dst = appendString(append(dst, `,"model":`...), h.Model)
+	dst = jsonbody.AppendString(append(dst, `,"model":`...), h.Model)
 	dst = append(dst, `,"choices":[`...)
 
 	for i := range c.choices {
@@ -108,14 +109,14 @@ func (c *Collector) Append(dst []byte) []byte {
 	} else {
 		dst = append(dst, "null"...)
 	}
-	dst = appendStringOrNull(append(dst, `,"usage_breakdown":null,"system_fingerprint":`...), h.Fingerprint)
+	dst = jsonbody.AppendStringOrNull(append(dst, `,"usage_breakdown":null,"system_fingerprint":`...), h.Fingerprint)
 	dst = append(append(dst, `,"x_`...), h.Vendor...)
 
-	dst = appendString(append(dst, `":{"id":`...), h.RequestID)
+	dst = jsonbody.AppendString(append(dst, `":{"id":`...), h.RequestID)
 	if h.Seed != nil {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *h.Seed, 10)
 	}
-	dst = appendString(append(dst, `},"service_tier":`...), h.ServiceTier)
+	dst = jsonbody.AppendString(append(dst, `},"service_tier":`...), h.ServiceTier)
 
 	return append(dst, '}')
 }
@@ -123,12 +124,12 @@ func (c *Collector) Append(dst []byte) []byte {
 // appendChoice writes a choice, starting after its index.
 func (c *collected) appendChoice(dst []byte, h *Head) []byte {
 	if h.Text {
-		dst = appendString(append(dst, `,"text":`...), string(c.content))
+		dst = jsonbody.AppendString(append(dst, `,"text":`...), string(c.content))
 	} else {
 		dst = append(c.appendMessage(append(dst, `,"message":{`...), h), '}')
 	}
 	dst = appendLogprobs(dst, inference.JoinFields(c.logprobs...))
-	dst = appendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).finishReason(c.finish))
+	dst = jsonbody.AppendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).finishReason(c.finish))
 
 	return append(dst, '}')
 }
@@ -138,11 +139,11 @@ func (c *collected) appendMessage(dst []byte, h *Head) []byte {
 	if len(c.content) == 0 && len(c.calls) > 0 {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendString(dst, string(c.content))
+		dst = jsonbody.AppendString(dst, string(c.content))
 	}
 
 	if len(c.reasoning) > 0 {
-		dst = appendString(append(dst, `,"reasoning":`...), string(c.reasoning))
+		dst = jsonbody.AppendString(append(dst, `,"reasoning":`...), string(c.reasoning))
 	}
 	dst = c.appendCalls(dst, h)
 	var extra map[string]json.RawMessage
@@ -176,7 +177,7 @@ func (c *collected) appendCalls(dst []byte, h *Head) []byte {
 
 	for i, call := range c.calls {
 		call.Arguments = string(c.arguments[i])
-		dst = append(appendString(append(dst, `{"id":`...), call.ID), `,"type":"function","function":`...)
+		dst = append(jsonbody.AppendString(append(dst, `{"id":`...), call.ID), `,"type":"function","function":`...)
 		dst = append(appendFunction(dst, call), `},`...)
 	}
 	dst[len(dst)-1] = ']'

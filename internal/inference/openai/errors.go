@@ -1,22 +1,25 @@
 package openai
 
-import "presswork/internal/inference"
+import (
+	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
+)
 
 // AppendError appends the body of a failure, {"error":{…}}.
 func AppendError(dst []byte, e *inference.Error) []byte {
-	dst = appendString(append(dst, `{"error":{"message":`...), e.Message)
+	dst = jsonbody.AppendString(append(dst, `{"error":{"message":`...), e.Message)
 
-	dst = appendString(append(dst, `,"type":`...), e.Type)
+	dst = jsonbody.AppendString(append(dst, `,"type":`...), e.Type)
 	if e.Code != "" {
-		dst = appendString(append(dst, `,"code":`...), string(e.Code))
+		dst = jsonbody.AppendString(append(dst, `,"code":`...), string(e.Code))
 	}
 
 	if e.Param != "" {
-		dst = appendString(append(dst, `,"param":`...), e.Param)
+		dst = jsonbody.AppendString(append(dst, `,"param":`...), e.Param)
 	}
 
 	if e.FailedGeneration != "" {
-		dst = appendString(append(dst, `,"failed_generation":`...), e.FailedGeneration)
+		dst = jsonbody.AppendString(append(dst, `,"failed_generation":`...), e.FailedGeneration)
 	}
 
 	if len(e.Executed) > 0 {

@@ -83,6 +83,3 @@ func Events(r io.Reader) (events []string, err error) {
 		}
 	}
 }
-
-// AppendString calls appendString.
-func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }

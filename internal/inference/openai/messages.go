@@ -5,30 +5,31 @@ import (
 	"fmt"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 func (p *parser) readMessages(r *inference.Request) {
-	p.list("messages", func(item json.RawMessage, path string) {
-		r.Messages = append(r.Messages, p.readMessage(newObject(item, path+".", p.err)))
+	p.List("messages", func(item json.RawMessage, path string) {
+		r.Messages = append(r.Messages, p.readMessage(jsonbody.New(item, path+".", p.Err)))
 	})
 
 	switch {
-	case !p.has("messages"):
-		p.failf("messages", "property 'messages' is missing")
+	case !p.Has("messages"):
+		p.Failf("messages", "property 'messages' is missing")
 	case len(r.Messages) == 0:
-		p.failf("messages", "minimum number of items is 1")
+		p.Failf("messages", "minimum number of items is 1")
 	case r.Images() > p.maxImages:
-		p.failf("messages", "at most %d images are allowed in a request", p.maxImages)
+		p.Failf("messages", "at most %d images are allowed in a request", p.maxImages)
 	}
 }
 
-func (p *parser) readMessage(o object) inference.Message {
-	m := inference.Message{Role: o.str("role"), Name: o.str("name")}
+func (p *parser) readMessage(o jsonbody.Object) inference.Message {
+	m := inference.Message{Role: o.Str("role"), Name: o.Str("name")}
 	if m.Role == "" {
-		o.failf("role", "property 'role' is missing")
+		o.Failf("role", "property 'role' is missing")
 		return m
 	}
-	m.Role = o.enum(
+	m.Role = o.Enum(
 		"role",
 		inference.System,
 		inference.Developer,
@@ -43,78 +44,78 @@ func (p *parser) readMessage(o object) inference.Message {
 	case inference.Assistant:
 		p.readAssistant(o, &m)
 	case inference.ToolRole:
-		if m.ToolCallID = o.str("tool_call_id"); m.ToolCallID == "" {
-			o.failf("tool_call_id", "property 'tool_call_id' is missing")
+		if m.ToolCallID = o.Str("tool_call_id"); m.ToolCallID == "" {
+			o.Failf("tool_call_id", "property 'tool_call_id' is missing")
 		}
 	case "function": // the form before tools
 		if m.Name == "" {
-			o.failf("name", "property 'name' is missing")
+			o.Failf("name", "property 'name' is missing")
 		}
 		m.Role, m.ToolCallID = inference.ToolRole, "call_"+m.Name
 	}
 
-	if !o.has("content") && m.Role != inference.Assistant {
-		o.failf("content", "property 'content' is missing")
+	if !o.Has("content") && m.Role != inference.Assistant {
+		o.Failf("content", "property 'content' is missing")
 	}
 
 	return m
 }
 
-func (p *parser) readAssistant(o object, m *inference.Message) {
+func (p *parser) readAssistant(o jsonbody.Object, m *inference.Message) {
 	// Other services call it reasoning_content.
-	if m.Reasoning = o.str("reasoning"); m.Reasoning == "" {
-		m.Reasoning = o.str("reasoning_content")
+	if m.Reasoning = o.Str("reasoning"); m.Reasoning == "" {
+		m.Reasoning = o.Str("reasoning_content")
 	}
-	o.list("tool_calls", func(item json.RawMessage, path string) {
-		call := newObject(item, path+".", o.err)
-		call.enum("type", inference.FunctionTool)
+	o.List("tool_calls", func(item json.RawMessage, path string) {
+		call := jsonbody.New(item, path+".", o.Err)
+		call.Enum("type", inference.FunctionTool)
 
-		id := call.str("id")
+		id := call.Str("id")
 		if id == "" {
-			call.failf("id", "property 'id' is missing")
+			call.Failf("id", "property 'id' is missing")
 		}
-		m.ToolCalls = append(m.ToolCalls, callOf(call.object("function"), id))
+		m.ToolCalls = append(m.ToolCalls, callOf(call.Object("function"), id))
 	})
 
-	if o.has("function_call") {
-		f := callOf(o.object("function_call"), "")
+	if o.Has("function_call") {
+		f := callOf(o.Object("function_call"), "")
 		f.ID = "call_" + f.Name
 		m.ToolCalls = append(m.ToolCalls, f)
 	}
 
-	if !o.has("content") && len(m.ToolCalls) == 0 && m.Reasoning == "" {
-		o.failf("content", "property 'content' is missing; it may be null only beside 'tool_calls'")
+	if !o.Has("content") && len(m.ToolCalls) == 0 && m.Reasoning == "" {
+		o.Failf("content", "property 'content' is missing; it may be null only beside 'tool_calls'")
 	}
 }
 
-func callOf(f object, id string) inference.ToolCall {
-	c := inference.ToolCall{ID: id, Name: f.str("name"), Arguments: f.str("arguments")}
+func callOf(f jsonbody.Object, id string) inference.ToolCall {
+	c := inference.ToolCall{ID: id, Name: f.Str("name"), Arguments: f.Str("arguments")}
 	if c.Name == "" {
-		f.failf("name", "property 'name' is missing")
+		f.Failf("name", "property 'name' is missing")
 	}
 
 	return c
 }
 
-func (p *parser) readContent(o object, role string) []inference.Part {
-	v := o.raw("content")
+func (p *parser) readContent(o jsonbody.Object, role string) []inference.Part {
+	v := o.Raw("content")
 	switch {
 	case v == nil:
 		return nil
 	case v[0] == '"':
-		return []inference.Part{{Text: o.str("content")}}
+		return []inference.Part{{Text: o.Str("content")}}
 	case v[0] != '[':
-		o.failType(o.path+"content", "a string or a list of content parts")
+		o.FailType(o.Path+"content", "a string or a list of content parts")
 	}
 	var parts []inference.Part
-	o.list("content", func(item json.RawMessage, path string) {
-		parts = append(parts, p.readPart(newObject(item, path+".", o.err), role))
+	o.List("content", func(item json.RawMessage, path string) {
+		parts = append(parts, p.readPart(jsonbody.New(item, path+".", o.Err), role))
 	})
 
 	return parts
 }
 
-func (p *parser) readPart(o object, role string) inference.Part {
+func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 	allowed := []string{"text"}
 
 	switch role {
@@ -126,20 +127,20 @@ func (p *parser) readPart(o object, role string) inference.Part {
 		allowed = append(allowed, "refusal")
 	}
 
-	switch kind := o.enum("type", allowed...); kind {
+	switch kind := o.Enum("type", allowed...); kind {
 	case "":
-		o.failf("type", "property 'type' is missing")
+		o.Failf("type", "property 'type' is missing")
 	case "text":
-		if !o.has("text") {
-			o.failf("text", "property 'text' is missing")
+		if !o.Has("text") {
+			o.Failf("text", "property 'text' is missing")
 		}
 
-		return inference.Part{Text: o.str("text")}
+		return inference.Part{Text: o.Str("text")}
 	case "refusal":
-		return inference.Part{Text: o.str("refusal")}
+		return inference.Part{Text: o.Str("refusal")}
 	case "document":
-		d := o.object("document")
-		return inference.Part{Text: fmt.Sprintf("Document %s:\n%s\n", d.str("id"), d.raw("data"))}
+		d := o.Object("document")
+		return inference.Part{Text: fmt.Sprintf("Document %s:\n%s\n", d.Str("id"), d.Raw("data"))}
 	case "image_url":
 		return inference.Part{Image: p.readImage(o)}
 	}

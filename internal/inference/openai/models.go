@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // AppendModels appends the list of GET /v1/models.
@@ -22,9 +23,9 @@ func AppendModels(dst []byte, models []*inference.Model) []byte {
 
 // AppendModel appends one model of the list. Unknown context windows and largest answers are null.
 func AppendModel(dst []byte, m *inference.Model) []byte {
-	dst = appendString(append(dst, `{"id":`...), m.ID)
+	dst = jsonbody.AppendString(append(dst, `{"id":`...), m.ID)
 	dst = strconv.AppendInt(append(dst, `,"object":"model","created":`...), m.Created.Unix(), 10)
-	dst = appendString(append(dst, `,"owned_by":`...), m.OwnedBy)
+	dst = jsonbody.AppendString(append(dst, `,"owned_by":`...), m.OwnedBy)
 	dst = appendCount(append(dst, `,"active":true,"context_window":`...), m.ContextWindow)
 	dst = appendCount(append(dst, `,"public_apps":null,"max_completion_tokens":`...), m.MaxCompletionTokens)
 	dst = append(dst, `,"capabilities":[`...)
@@ -33,7 +34,7 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, capability)
+		dst = jsonbody.AppendString(dst, capability)
 	}
 
 	return append(dst, "]}"...)

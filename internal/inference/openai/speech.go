@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"cmp"
 	"unicode/utf8"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // maxInput is the longest text to be spoken, in characters.
@@ -15,25 +15,25 @@ const maxInput = 40_000
 func ParseSpeech(body []byte) (*inference.Speech, error) {
 	var err error
 
-	o := newObject(body, "", &err)
+	o := jsonbody.Parse(body, &err)
 	if err != nil {
-		return nil, cmp.Or(syntaxError(body), err)
+		return nil, err
 	}
 	r := &inference.Speech{
-		Model:        o.required("model"),
-		Input:        o.required("input"),
-		Voice:        o.required("voice"),
-		Instructions: o.str("instructions"),
-		Format: o.enum(
+		Model:        o.Required("model"),
+		Input:        o.Required("input"),
+		Voice:        o.Required("voice"),
+		Instructions: o.Str("instructions"),
+		Format: o.Enum(
 			"response_format",
 			inference.SpeechFormats()...),
-		Speed:      o.float("speed", 0.25, 5),
-		SampleRate: o.integer("sample_rate", 8000, 48000),
+		Speed:      o.Float("speed", 0.25, 5),
+		SampleRate: o.Integer("sample_rate", 8000, 48000),
 	}
-	o.enum("stream_format", "audio")
+	o.Enum("stream_format", "audio")
 
 	if n := utf8.RuneCountInString(r.Input); n > maxInput {
-		o.failf("input", "has %d characters; allowed: up to %d", n, maxInput)
+		o.Failf("input", "has %d characters; allowed: up to %d", n, maxInput)
 	}
 
 	if err != nil {

@@ -24,13 +24,13 @@ func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 }
 
 func (p *parser) readText(r *inference.Request) {
-	t := &inference.Text{Prompt: p.raw("prompt"), Echo: p.isTrue("echo"), Suffix: p.str("suffix")}
-	if n := p.integer("logprobs", 0, 5); n != nil {
+	t := &inference.Text{Prompt: p.Raw("prompt"), Echo: p.IsTrue("echo"), Suffix: p.Str("suffix")}
+	if n := p.Integer("logprobs", 0, 5); n != nil {
 		t.Logprobs = new(int(*n))
 	}
 
-	if best := p.integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
-		p.failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
+	if best := p.Integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
+		p.Failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
 	}
 	t.Prompts = p.readPrompts(t.Prompt)
 	r.Text, r.MaxTokens = t, defaultTextTokens
@@ -46,7 +46,7 @@ func (p *parser) readPrompts(value json.RawMessage) int {
 
 	switch {
 	case value == nil:
-		p.failf("prompt", "property 'prompt' is missing")
+		p.Failf("prompt", "property 'prompt' is missing")
 	case json.Unmarshal(value, &text) == nil, json.Unmarshal(value, &tokens) == nil && len(tokens) > 0:
 		n = 1
 	case json.Unmarshal(value, &texts) == nil && len(texts) > 0 && !bytes.Contains(value, []byte("null")):
@@ -54,11 +54,11 @@ func (p *parser) readPrompts(value json.RawMessage) int {
 	case json.Unmarshal(value, &lists) == nil && len(lists) > 0:
 		n = len(lists)
 	default:
-		p.failType("prompt", "a text, a list of texts, or tokens in place of a text")
+		p.FailType("prompt", "a text, a list of texts, or tokens in place of a text")
 	}
 
 	if n > maxChoices {
-		p.fail(
+		p.Fail(
 			inference.Errorf(
 				http.StatusBadRequest,
 				fault.InvalidOption,

@@ -2,84 +2,73 @@ package openai
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 	"presswork/internal/input"
 )
 
-const (
-	// maxTools bounds the tools of a request.
-	maxTools = 128
-	// maxSchemas bounds the schemas of a request together, in bytes: each is compiled before the request is
-	// accepted.
-	maxSchemas = 512 << 10
-)
-
-// namePattern matches the names of functions and schemas.
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 func (p *parser) readTools(r *inference.Request) {
-	p.list("tools", func(item json.RawMessage, path string) {
+	p.List("tools", func(item json.RawMessage, path string) {
 		if p.tooManyTools(r) {
 			return
 		}
-		o := newObject(item, path+".", p.err)
+		o := jsonbody.New(item, path+".", p.Err)
 
-		kind := o.enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
+		kind := o.Enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
 		if kind == "" {
-			o.failf("type", "property 'type' is missing")
+			o.Failf("type", "property 'type' is missing")
 		}
 
 		t := inference.Tool{Type: kind}
 		if kind == inference.FunctionTool {
-			p.readFunction(o.object("function"), &t)
+			p.readFunction(o.Object("function"), &t)
 		}
 
 		if t.Name != "" && slices.ContainsFunc(r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }) {
-			o.failf("function.name", "there are two functions %q", t.Name)
+			o.Failf("function.name", "there are two functions %q", t.Name)
 		}
 		r.Tools = append(r.Tools, t)
 	})
 
 	if len(r.Tools) == 0 {
-		p.list("functions", func(item json.RawMessage, path string) {
+		p.List("functions", func(item json.RawMessage, path string) {
 			if p.tooManyTools(r) {
 				return
 			}
 			t := inference.Tool{Type: inference.FunctionTool}
-			p.readFunction(newObject(item, path+".", p.err), &t)
+			p.readFunction(jsonbody.New(item, path+".", p.Err), &t)
 			r.Tools = append(r.Tools, t)
 			r.LegacyFunctions = true
 		})
 	}
 	p.readToolChoice(r)
 
-	r.ParallelToolCalls = p.boolean("parallel_tool_calls")
+	r.ParallelToolCalls = p.Boolean("parallel_tool_calls")
 	if r.LegacyFunctions {
 		r.ParallelToolCalls = new(false)
 	}
-	r.DisableToolValidation = p.isTrue("disable_tool_validation")
+	r.DisableToolValidation = p.IsTrue("disable_tool_validation")
 }
 
 // tooManyTools reports whether to stop reading tools. It is called before each tool, so that tools after the limit or
 // an error are not parsed.
 func (p *parser) tooManyTools(r *inference.Request) bool {
-	if len(r.Tools) == maxTools {
-		p.failf("tools", "at most %d tools are allowed", maxTools)
+	if len(r.Tools) == jsonbody.MaxTools {
+		p.Failf("tools", "at most %d tools are allowed", jsonbody.MaxTools)
 	}
 
-	return p.failed()
+	return p.Failed()
 }
 
-func (p *parser) readFunction(o object, t *inference.Tool) {
-	if t.Name = o.str("name"); !namePattern.MatchString(t.Name) {
-		o.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
+func (p *parser) readFunction(o jsonbody.Object, t *inference.Tool) {
+	if t.Name = o.Str("name"); !jsonbody.ValidName(t.Name) {
+		o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
-	t.Description = o.str("description")
-	t.Strict = o.isTrue("strict")
-	t.Parameters = p.readSchema(o, "parameters")
+	t.Description = o.Str("description")
+	t.Strict = o.IsTrue("strict")
+	t.Parameters = p.limits.Schema(o, "parameters")
 }
 
 // readToolChoice reads tool_choice, or function_call with functions.
@@ -89,18 +78,18 @@ func (p *parser) readToolChoice(r *inference.Request) {
 		field = "function_call"
 	}
 
-	v := p.raw(field)
+	v := p.Raw(field)
 	switch {
 	case v == nil:
 		return
 	case v[0] == '"':
-		r.ToolChoice.Mode = p.enum(field, inference.ChooseNone, inference.ChooseAuto, inference.ChooseRequired)
+		r.ToolChoice.Mode = p.Enum(field, inference.ChooseNone, inference.ChooseAuto, inference.ChooseRequired)
 	default:
-		o := p.object.object(field)
+		o := p.Object.Object(field)
 
 		kind := inference.FunctionTool
 		if !r.LegacyFunctions {
-			kind = o.enum(
+			kind = o.Enum(
 				"type",
 				inference.FunctionTool,
 				"allowed_tools",
@@ -113,22 +102,22 @@ func (p *parser) readToolChoice(r *inference.Request) {
 
 	if len(r.Tools) == 0 && !p.lax &&
 		(r.ToolChoice.Mode == inference.ChooseRequired || r.ToolChoice.Mode == inference.ChooseNamed) {
-		p.failf(field, "it is only allowed when 'tools' are given")
+		p.Failf(field, "it is only allowed when 'tools' are given")
 	}
 }
 
-func (p *parser) readChoiceObject(r *inference.Request, o object, kind string) {
+func (p *parser) readChoiceObject(r *inference.Request, o jsonbody.Object, kind string) {
 	switch kind {
 	case "":
-		o.failf("type", "property 'type' is missing")
+		o.Failf("type", "property 'type' is missing")
 	case "allowed_tools":
 		a := o
-		if o.has("allowed_tools") {
-			a = o.object("allowed_tools")
+		if o.Has("allowed_tools") {
+			a = o.Object("allowed_tools")
 		}
-		r.ToolChoice.Mode = a.enum("mode", inference.ChooseAuto, inference.ChooseRequired)
-		a.list("tools", func(item json.RawMessage, path string) {
-			p.allowTool(r, newObject(item, path+".", p.err))
+		r.ToolChoice.Mode = a.Enum("mode", inference.ChooseAuto, inference.ChooseRequired)
+		a.List("tools", func(item json.RawMessage, path string) {
+			p.allowTool(r, jsonbody.New(item, path+".", p.Err))
 		})
 	case inference.FunctionTool:
 		r.ToolChoice.Mode = inference.ChooseNamed
@@ -137,15 +126,15 @@ func (p *parser) readChoiceObject(r *inference.Request, o object, kind string) {
 		// A built-in tool is required by its first function.
 		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
 		if !slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind }) {
-			o.failf("type", "%q is not one of 'tools'", kind)
+			o.Failf("type", "%q is not one of 'tools'", kind)
 		}
 	}
 }
 
 // allowTool adds the tool that o names to the choice. The name of a function is in the object "function" or in o
 // itself; a built-in tool adds its functions.
-func (p *parser) allowTool(r *inference.Request, o object) {
-	kind := o.str("type")
+func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
+	kind := o.Str("type")
 	if slices.ContainsFunc(
 		r.Tools,
 		func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool },
@@ -154,13 +143,13 @@ func (p *parser) allowTool(r *inference.Request, o object) {
 		return
 	}
 
-	if o.has("function") {
-		o = o.object("function")
+	if o.Has("function") {
+		o = o.Object("function")
 	}
 
-	chosen := o.str("name")
+	chosen := o.Str("name")
 	if chosen == "" {
-		o.failf("name", "property 'name' is missing: it names a function of 'tools'")
+		o.Failf("name", "property 'name' is missing: it names a function of 'tools'")
 	}
 
 	var names []string
@@ -169,7 +158,12 @@ func (p *parser) allowTool(r *inference.Request, o object) {
 	}
 
 	if !slices.Contains(names, chosen) {
-		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), input.DidYouMean(chosen, names))
+		o.Failf(
+			"name",
+			"the function %q is not one of 'tools'%s",
+			jsonbody.Bounded(chosen, 64),
+			input.DidYouMean(chosen, names),
+		)
 	}
 	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 const (
@@ -53,7 +54,7 @@ type moment float64
 
 func (m *moment) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
-		b = []byte(unquoted(b))
+		b = []byte(jsonbody.Text(b))
 	}
 
 	if n, _ := strconv.ParseFloat(string(b), 64); n > 0 { // NaN is not
@@ -79,8 +80,8 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 		return nil, illegible("its transcript has no text")
 	}
 	t := &inference.Transcript{
-		Text:     unquoted(in.Text),
-		Language: bounded(in.Language, 64),
+		Text:     jsonbody.Text(in.Text),
+		Language: jsonbody.Bounded(in.Language, 64),
 		Duration: float64(in.Duration),
 	}
 	var nested []inference.Word

@@ -13,6 +13,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // unreachable returns the error for an upstream that does not answer. Only the log has its address.
@@ -50,8 +51,12 @@ func cutOff() *inference.Error {
 
 // endedEarly returns the error for an answer that ended for an unknown reason.
 func endedEarly(reason string) *inference.Error {
-	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
-		"the model's server ended the answer before it was complete: its finish_reason is %q", bounded(reason, 64))
+	return inference.Errorf(
+		http.StatusBadGateway,
+		inference.UpstreamError,
+		"the model's server ended the answer before it was complete: its finish_reason is %q",
+		jsonbody.Bounded(reason, 64),
+	)
 }
 
 // responseError returns the error for a response other than 200.
@@ -184,12 +189,12 @@ func readError(b []byte) reportedError {
 	}
 
 	reported := reportedError{
-		message: bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: bounded(o.Param, 200),
-		failedGeneration: bounded(o.FailedGeneration, 16<<10),
+		message: jsonbody.Bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: jsonbody.Bounded(o.Param, 200),
+		failedGeneration: jsonbody.Bounded(o.FailedGeneration, 16<<10),
 	}
 	switch code := o.Code.(type) {
 	case string:
-		reported.code = bounded(code, 64)
+		reported.code = jsonbody.Bounded(code, 64)
 	case float64:
 		if code <= 599 {
 			reported.status = count(code)
@@ -201,15 +206,6 @@ func readError(b []byte) reportedError {
 	}
 
 	return reported
-}
-
-// bounded returns the first n bytes of s, with an ellipsis if there are more.
-func bounded(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
-	}
-
-	return s
 }
 
 // retryAfter returns the wait that a response requests, at most one day. It reads retry-after-ms, or retry-after

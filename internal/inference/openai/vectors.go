@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // maxVectorBody bounds the answer of an upstream to one batch, in bytes. A number takes about 12 bytes of JSON.
@@ -269,7 +270,7 @@ func (c *VectorCollector) Append(dst []byte) []byte {
 		dst = c.appendVector(append(dst, `,"embedding":`...), vector)
 		dst = append(dst, '}')
 	}
-	dst = appendString(append(dst, `],"model":`...), c.Model)
+	dst = jsonbody.AppendString(append(dst, `],"model":`...), c.Model)
 
 	return append(c.appendTokens(append(dst, `,"usage":`...)), '}')
 }
@@ -293,8 +294,8 @@ func (c *VectorCollector) appendVector(dst, vector []byte) []byte {
 
 // appendRanking writes a ranking with the fields of Cohere (meta) and of vLLM (usage).
 func (c *VectorCollector) appendRanking(dst []byte) []byte {
-	dst = appendString(append(dst, `{"id":`...), c.ID)
-	dst = appendString(append(dst, `,"object":"list","model":`...), c.Model)
+	dst = jsonbody.AppendString(append(dst, `{"id":`...), c.ID)
+	dst = jsonbody.AppendString(append(dst, `,"object":"list","model":`...), c.Model)
 	dst = append(dst, `,"results":[`...)
 
 	for i, rank := range c.ranking.Ranks {
@@ -305,7 +306,7 @@ func (c *VectorCollector) appendRanking(dst []byte) []byte {
 		dst = strconv.AppendFloat(append(dst, `,"relevance_score":`...), rank.Score, 'g', -1, 64)
 
 		if rank.Index < len(c.Documents) {
-			dst = appendString(append(dst, `,"document":{"text":`...), c.Documents[rank.Index])
+			dst = jsonbody.AppendString(append(dst, `,"document":{"text":`...), c.Documents[rank.Index])
 			dst = append(dst, '}')
 		}
 		dst = append(dst, '}')

@@ -1,11 +1,11 @@
 package openai
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // inputForms describes the input of a request for embeddings.
@@ -15,28 +15,28 @@ const inputForms = "a text, a list of texts, the tokens of a text, or a list of 
 // caller wants the vectors in base64. Unknown fields are ignored. Errors are *inference.Error: 400 with the field
 // and the allowed values.
 func ParseEmbedding(body []byte) (_ *inference.Embedding, inBase64 bool, err error) {
-	o := newObject(body, "", &err)
+	o := jsonbody.Parse(body, &err)
 	if err != nil {
-		return nil, false, cmp.Or(syntaxError(body), err)
+		return nil, false, err
 	}
-	r := &inference.Embedding{Model: o.required("model")}
-	o.inputs(r)
+	r := &inference.Embedding{Model: o.Required("model")}
+	readInputs(o, r)
 
-	if n := o.integer("dimensions", 1, inference.MaxDimensions); n != nil {
+	if n := o.Integer("dimensions", 1, inference.MaxDimensions); n != nil {
 		r.Dimensions = int(*n)
 	}
-	inBase64 = o.enum("encoding_format", "float", "base64") == "base64"
+	inBase64 = o.Enum("encoding_format", "float", "base64") == "base64"
 
 	if tokens := r.EstimateTokens(); tokens > inference.MaxInputTokens {
-		o.failf("input", "has about %d tokens; allowed: up to %d in one request", tokens, inference.MaxInputTokens)
+		o.Failf("input", "has about %d tokens; allowed: up to %d in one request", tokens, inference.MaxInputTokens)
 	}
 
 	return r, inBase64, err
 }
 
 // inputs reads the input of a request for embeddings.
-func (o object) inputs(r *inference.Embedding) {
-	value := o.raw("input")
+func readInputs(o jsonbody.Object, r *inference.Embedding) {
+	value := o.Raw("input")
 
 	var text string
 	var texts []*string
@@ -45,40 +45,40 @@ func (o object) inputs(r *inference.Embedding) {
 
 	switch {
 	case value == nil:
-		o.failf("input", "property 'input' is missing")
+		o.Failf("input", "property 'input' is missing")
 	case json.Unmarshal(value, &text) == nil:
 		r.Texts = []string{text}
 	case json.Unmarshal(value, &texts) == nil:
-		r.Texts = o.texts("input", texts)
+		r.Texts = readTexts(o, "input", texts)
 	case json.Unmarshal(value, &tokens) == nil:
 		r.Tokens = [][]int32{tokens}
 	case json.Unmarshal(value, &lists) == nil:
 		r.Tokens = lists
 	default:
-		o.failType("input", inputForms)
+		o.FailType("input", inputForms)
 	}
 
 	for i := range r.Inputs() {
 		if part := r.Batch(i, i+1); part.EstimateTokens() == 0 {
-			o.failf("input["+strconv.Itoa(i)+"]", "must not be empty")
+			o.Failf("input["+strconv.Itoa(i)+"]", "must not be empty")
 		}
 	}
 
 	switch n := r.Inputs(); {
 	case n == 0:
-		o.failf("input", "must not be empty")
+		o.Failf("input", "must not be empty")
 	case n > inference.MaxInputs:
-		o.failf("input", "has %d inputs; allowed: up to %d", n, inference.MaxInputs)
+		o.Failf("input", "has %d inputs; allowed: up to %d", n, inference.MaxInputs)
 	}
 }
 
 // texts returns the texts of a list. It rejects null.
-func (o object) texts(name string, list []*string) []string {
+func readTexts(o jsonbody.Object, name string, list []*string) []string {
 	texts := make([]string, len(list))
 
 	for i, t := range list {
 		if t == nil {
-			o.failType(name+"["+strconv.Itoa(i)+"]", "a string")
+			o.FailType(name+"["+strconv.Itoa(i)+"]", "a string")
 			break
 		}
 		texts[i] = *t
@@ -87,51 +87,41 @@ func (o object) texts(name string, list []*string) []string {
 	return texts
 }
 
-// required reads a string that must not be empty.
-func (o object) required(name string) string {
-	s := o.str(name)
-	if s == "" {
-		o.failf(name, "property '%s' is missing", name)
-	}
-
-	return s
-}
-
 // ParseReranking reads the body of a request to rank documents, in the form of Cohere, Jina and vLLM. withDocuments
 // reports whether the answer repeats the documents. Unknown fields are ignored. Errors are as in ParseEmbedding.
 func ParseReranking(body []byte) (_ *inference.Reranking, withDocuments bool, err error) {
-	o := newObject(body, "", &err)
+	o := jsonbody.Parse(body, &err)
 	if err != nil {
-		return nil, false, cmp.Or(syntaxError(body), err)
+		return nil, false, err
 	}
-	r := &inference.Reranking{Model: o.required("model"), Query: o.required("query")}
+	r := &inference.Reranking{Model: o.Required("model"), Query: o.Required("query")}
 
-	o.list("documents", func(item json.RawMessage, path string) {
-		text := unquoted(item)
+	o.List("documents", func(item json.RawMessage, path string) {
+		text := jsonbody.Text(item)
 		if len(item) > 0 && item[0] == '{' {
-			text = newObject(item, path+".", o.err).required("text")
+			text = jsonbody.New(item, path+".", o.Err).Required("text")
 		}
 
-		if text == "" && !o.failed() {
-			o.failType(path, "a text that is not empty, or an object with the field `text`")
+		if text == "" && !o.Failed() {
+			o.FailType(path, "a text that is not empty, or an object with the field `text`")
 		}
 		r.Documents = append(r.Documents, text)
 	})
 
-	if n := o.integer("top_n", 0, inference.MaxDocuments); n != nil {
+	if n := o.Integer("top_n", 0, inference.MaxDocuments); n != nil {
 		r.TopN = int(*n)
 	}
 
 	switch n, tokens := len(r.Documents), r.EstimateTokens(); {
 	case n == 0:
-		o.failf("documents", "must have at least one text")
+		o.Failf("documents", "must have at least one text")
 	case n > inference.MaxDocuments:
-		o.failf("documents", "has %d texts; allowed: up to %d", n, inference.MaxDocuments)
+		o.Failf("documents", "has %d texts; allowed: up to %d", n, inference.MaxDocuments)
 	case tokens > maxRankTokens:
-		o.failf("documents", "have about %d tokens with the query; allowed: up to %d", tokens, maxRankTokens)
+		o.Failf("documents", "have about %d tokens with the query; allowed: up to %d", tokens, maxRankTokens)
 	}
 
-	return r, o.isTrue("return_documents"), err
+	return r, o.IsTrue("return_documents"), err
 }
 
 // maxRankTokens bounds the tokens of a rerank request; the query counts with each document.

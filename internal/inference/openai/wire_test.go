@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/golden"
 )
@@ -168,7 +169,7 @@ func FuzzStringsSurvive(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b := openai.AppendString(nil, s)
+		b := jsonbody.AppendString(nil, s)
 
 		var back string
 		if err := json.Unmarshal(b, &back); err != nil || back != string([]rune(s)) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // Head holds the common fields of all chunks or of the response.
@@ -71,7 +72,7 @@ func NewWriter(h Head) *Writer {
 	w := &Writer{head: h}
 	w.vendor = append(w.vendor, `"x_`...)
 	w.vendor = append(w.vendor, h.Vendor...)
-	w.vendor = appendString(append(w.vendor, `":{"id":`...), h.RequestID)
+	w.vendor = jsonbody.AppendString(append(w.vendor, `":{"id":`...), h.RequestID)
 	w.setPrefix(h.Fingerprint)
 
 	return w
@@ -79,18 +80,18 @@ func NewWriter(h Head) *Writer {
 
 func (w *Writer) setPrefix(fingerprint string) {
 	b := append(w.prefix[:0], `data: {"id":`...)
-	b = appendString(b, w.head.ID)
+	b = jsonbody.AppendString(b, w.head.ID)
 
 	object := "chat.completion.chunk"
 	if w.head.Text {
 		object = "text_completion"
 	}
-	b = appendString(append(b, `,"object":`...), object)
+	b = jsonbody.AppendString(append(b, `,"object":`...), object)
 	b = append(b, `,"created":`...)
 	b = strconv.AppendInt(b, w.head.Created.Unix(), 10)
-	b = appendString(append(b, `,"model":`...), w.head.Model)
+	b = jsonbody.AppendString(append(b, `,"model":`...), w.head.Model)
 	b = append(b, `,"system_fingerprint":`...)
-	b = appendStringOrNull(b, fingerprint)
+	b = jsonbody.AppendStringOrNull(b, fingerprint)
 	w.prefix = append(b, `,"choices":[`...)
 }
 
@@ -113,7 +114,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 
 	switch {
 	case w.head.Text && (c.Content != "" || c.Logprobs != nil):
-		dst = appendString(append(w.beginEvent(dst, c.Choice), `,"text":`...), c.Content)
+		dst = jsonbody.AppendString(append(w.beginEvent(dst, c.Choice), `,"text":`...), c.Content)
 		dst = appendLogprobs(dst, c.Logprobs)
 		dst = w.endEvent(append(dst, `,"finish_reason":null}]`...))
 	// An Extra of two bytes is an empty object.
@@ -157,11 +158,11 @@ func (w *Writer) endEvent(dst []byte) []byte {
 
 func (w *Writer) appendDelta(dst []byte, c *inference.Chunk) []byte {
 	if c.Reasoning != "" {
-		dst = append(appendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
+		dst = append(jsonbody.AppendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
 	}
 
 	if c.Content != "" {
-		dst = append(appendString(append(dst, `"content":`...), c.Content), ',')
+		dst = append(jsonbody.AppendString(append(dst, `"content":`...), c.Content), ',')
 	}
 
 	switch {
@@ -199,7 +200,7 @@ func (w *Writer) appendDelta(dst []byte, c *inference.Chunk) []byte {
 func appendCall(dst []byte, call inference.ToolDelta) []byte {
 	dst = strconv.AppendInt(append(dst, `{"index":`...), int64(call.Index), 10)
 	if call.ID != "" {
-		dst = append(appendString(append(dst, `,"id":`...), call.ID), `,"type":"function"`...)
+		dst = append(jsonbody.AppendString(append(dst, `,"id":`...), call.ID), `,"type":"function"`...)
 	}
 
 	return append(appendFunction(append(dst, `,"function":`...), call), '}')
@@ -208,10 +209,10 @@ func appendCall(dst []byte, call inference.ToolDelta) []byte {
 func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 	dst = append(dst, '{')
 	if call.Name != "" {
-		dst = append(appendString(append(dst, `"name":`...), call.Name), ',')
+		dst = append(jsonbody.AppendString(append(dst, `"name":`...), call.Name), ',')
 	}
 
-	return append(appendString(append(dst, `"arguments":`...), call.Arguments), '}')
+	return append(jsonbody.AppendString(append(dst, `"arguments":`...), call.Arguments), '}')
 }
 
 func (w *Writer) appendFinish(dst []byte, c *inference.Chunk) []byte {
@@ -221,7 +222,7 @@ func (w *Writer) appendFinish(dst []byte, c *inference.Chunk) []byte {
 	} else {
 		dst = append(dst, `,"delta":{}`...)
 	}
-	dst = appendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.finishReason(c.Finish))
+	dst = jsonbody.AppendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.finishReason(c.Finish))
 
 	dst = append(append(dst, `}],`...), w.vendor...)
 	if c.Usage == nil {
