@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/md5"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -113,5 +115,59 @@ func TestMD2PDFWritesNoPartOfABook(t *testing.T) {
 
 	if _, err := os.Stat(filepath.Join(dir, "b.html")); err == nil {
 		t.Error("a failed conversion left a file")
+	}
+}
+
+// Quarto stores the Markdown with the outputs below _freeze, and the MD5 hash of the chapter.
+func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
+	t.Parallel()
+
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>`
+	chapter := "# Depth\r\n\r\n```{python}\r\nprint(6 * 7)\r\n```\r\n"
+	sum := md5.Sum([]byte(strings.ReplaceAll(chapter, "\r\n", "\n")))
+
+	stored, err := json.Marshal(map[string]any{"hash": hex.EncodeToString(sum[:]), "result": map[string]any{
+		"engine": "jupyter",
+		"markdown": "# Depth\n\n::: {#4a .cell execution_count=1}\n``` {.python .cell-code}\nprint(6 * 7)\n```\n\n" +
+			"::: {.cell-output .cell-output-stdout}\n```\n42\n```\n:::\n\n::: {.cell-output .cell-output-display}\n" +
+			"![](depth_files/figure-html/a.svg){#fig-depth}\n\n![](gone.png)\n:::\n:::\n",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := folder(t, map[string]string{
+		"book/_quarto.yml":    "book:\n  title: Wells\n  chapters: [index.md, text/depth.qmd, late.qmd, odd.qmd]\n",
+		"book/index.md":       "# Preface\n",
+		"book/text/depth.qmd": chapter,
+		"book/_freeze/text/depth/execute-results/html.json": string(stored),
+		"book/_freeze/text/depth/figure-html/a.svg":         svg,
+		"book/late.qmd": "# Late\n\nNew words.\n",
+		"book/_freeze/late/execute-results/html.json": string(stored),
+		"book/odd.qmd": "# Odd\n\nOdd words.\n",
+		"book/_freeze/odd/execute-results/html.json":      "<<<<<<<",
+		"book/_freeze/index/execute-results/unknown.json": "{}",
+	})
+
+	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "book"))
+	if got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+
+	page := content(t, filepath.Join(dir, "book.html"))
+	for _, want := range []string{"42\n</code>", "data:image/svg+xml", "New words.", "Odd words."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page[strings.Index(page, "<body"):])
+		}
+	}
+
+	for _, want := range []string{
+		"late.qmd: its stored outputs are not shown: it has changed since Quarto wrote _freeze/late/execute-results/html.json",
+		"odd.qmd: its stored outputs are not shown: _freeze/odd/execute-results/html.json is not JSON",
+		"depth.qmd: line 17 of its stored outputs: ", "gone.png",
+	} {
+		if !strings.Contains(got.stderr, want) {
+			t.Errorf("%s is not in\n%s", want, got.stderr)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -103,8 +105,52 @@ func (c *Converter) chapters(
 		if err != nil {
 			return withFile(e.File, err)
 		}
+		found = append(found, useStored(own, sources, &part)...)
 		d.Warnings = append(d.Warnings, named(e.File, found)...)
 		d.Parts = append(d.Parts, part)
+	}
+
+	return nil
+}
+
+// useStored replaces the content of a chapter by the Markdown that Quarto stored when it ran its code. It returns a
+// warning if that is of an older version of the chapter.
+func useStored(own allowedDir, sources Snapshot, p *document.Part) []fault.Warning {
+	warn := func(format string, args ...any) []fault.Warning {
+		return []fault.Warning{{Code: fault.IncludeFailed, Message: fmt.Sprintf(format, args...)}}
+	}
+
+	for _, file := range bookfolder.StoredFiles(p.Path) {
+		data, err := readUpTo(own.root.FS(), file, maxSource)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		sources.add(filepath.Join(own.path, filepath.FromSlash(file)))
+
+		if err != nil {
+			return warn("its stored outputs are not shown: %s: %s", file, reason(err))
+		}
+
+		stored, err := bookfolder.ReadStored(data, p.Content)
+		switch {
+		case err != nil:
+			return warn("its stored outputs are not shown: %s is not JSON", file)
+		case stored.Stale:
+			return warn("its stored outputs are not shown: it has changed since Quarto wrote %s; "+
+				"`quarto render` writes it again", file)
+		}
+		chapter, open := p.Path, p.Asset
+		p.Content = stored.Markdown
+		p.Place = func(line int) string { return fmt.Sprintf("line %d of its stored outputs", line) }
+		p.Asset = func(name string) ([]byte, error) {
+			if picture, ok := bookfolder.StoredPicture(chapter, name); ok {
+				name = picture
+			}
+
+			return open(name)
+		}
+
+		break
 	}
 
 	return nil
