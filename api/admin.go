@@ -312,3 +312,30 @@ func (s *Server) adminDismiss(c *fiber.Ctx) error {
 		return tasks.Record{}, s.Queue.Dismiss(ctx, id)
 	})
 }
+
+// adminRedeliver answers POST /admin/api/actions/redeliver.
+func (s *Server) adminRedeliver(c *fiber.Ctx) error {
+	return s.adminAct(c, "redeliver", s.Queue.Redeliver)
+}
+
+// adminWebhooks answers GET /admin/api/webhooks with the last tries to deliver webhooks.
+func (s *Server) adminWebhooks(c *fiber.Ctx) error {
+	if err := onlyQuery(c, "job"); err != nil {
+		return err
+	}
+
+	ctx, cancel := s.callContext()
+	defer cancel()
+
+	tries, err := s.Queue.Deliveries(ctx, c.Query("job"))
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, struct {
+		Object string           `json:"object"`
+		Data   []tasks.Delivery `json:"data"`
+	}{"list", tries})
+
+	return nil
+}

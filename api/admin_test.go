@@ -11,6 +11,7 @@ import (
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/test/wait"
+	"presswork/tasks"
 )
 
 func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
@@ -90,7 +91,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := h.submit().JobID
 
-			for _, what := range []string{"cancel", "retry", "dismiss"} {
+			for _, what := range []string{"cancel", "retry", "dismiss", "redeliver"} {
 				for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
 					res := h.do("POST", "/admin/api/actions/"+what, strings.NewReader(`{"ids":["`+id+`"]}`),
 						"Content-Type: application/json", header)
@@ -106,6 +107,34 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOperatorsReadTheLogOfWebhooks(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	id := h.submit().JobID
+	h.queue.deliveries = []tasks.Delivery{
+		{
+			JobID:  id,
+			Host:   "hooks.example",
+			Result: "failed",
+			Status: 500,
+			Error:  "answered 500",
+		},
+		{JobID: "other", Result: "refused"},
+	}
+
+	for query, want := range map[string]int{"": 2, "?job=" + id: 1} {
+		var log struct{ Data []tasks.Delivery }
+		h.get("/admin/api/webhooks"+query).decode(t, &log)
+
+		if len(log.Data) != want || log.Data[0].Host != "hooks.example" {
+			t.Errorf("%q lists %+v, want %d tries", query, log.Data, want)
+		}
+	}
+	h.get("/admin/api/webhooks?jobs=1").want(t, 400, fault.UnknownField)
+	h.do("POST", "/admin/api/actions/redeliver", strings.NewReader(`{"ids":["`+id+`"]}`), "Content-Type: application/json").
+		want(t, 200, "")
 }
 
 func TestOperatorsSearchAndActOnJobs(t *testing.T) {

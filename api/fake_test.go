@@ -21,6 +21,7 @@ type fakeQueue struct {
 	order       []string
 	keys        map[string]string
 	submissions []tasks.Submission
+	deliveries  []tasks.Delivery
 	// reject is the error of every Submit, unless nil.
 	refuse error
 	// watches counts open watches, ever all that were opened.
@@ -295,6 +296,17 @@ func (q *fakeQueue) Retry(ctx context.Context, id string) (tasks.Record, error) 
 func (q *fakeQueue) Dismiss(ctx context.Context, id string) error {
 	_, err := q.Job(ctx, id)
 	return err
+}
+
+func (q *fakeQueue) Deliveries(_ context.Context, job string) ([]tasks.Delivery, error) {
+	return slices.DeleteFunc(
+		slices.Clone(q.deliveries),
+		func(d tasks.Delivery) bool { return job != "" && d.JobID != job },
+	), nil
+}
+
+func (q *fakeQueue) Redeliver(ctx context.Context, id string) (tasks.Record, error) {
+	return q.Job(ctx, id)
 }
 
 func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {

@@ -239,4 +239,9 @@ type Queue interface {
 	Retry(ctx context.Context, id string) (tasks.Record, error)
 	// Dismiss removes a failed job from the list of dead letters. Errors: NotFound, QueueUnavailable.
 	Dismiss(ctx context.Context, id string) error
+	// Deliveries returns the last tries to deliver webhooks, newest first, of one job or, for "", of all. Errors:
+	// QueueUnavailable.
+	Deliveries(ctx context.Context, job string) ([]tasks.Delivery, error)
+	// Redeliver sends the webhook of an ended job again. Errors: NotFound, InvalidOption, QueueUnavailable.
+	Redeliver(ctx context.Context, id string) (tasks.Record, error)
 }

@@ -73,6 +73,8 @@ func (s *Server) routes() []route {
 		{"POST", "/admin/api/actions/cancel", byAdminHeader, s.adminCancel},
 		{"POST", "/admin/api/actions/retry", byAdminHeader, s.adminRetry},
 		{"POST", "/admin/api/actions/dismiss", byAdminHeader, s.adminDismiss},
+		{"POST", "/admin/api/actions/redeliver", byAdminHeader, s.adminRedeliver},
+		{"GET", "/admin/api/webhooks", byAdminHeader, s.adminWebhooks},
 		{"GET", "/admin/api/keys", byAdminHeader, s.adminKeys},
 
 		{"GET", "/metrics", byAdmin, s.serveMetrics()},

@@ -88,25 +88,7 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	}
 
 	if r.WebhookURL != "" {
-		body, err := o.webhookBody(r)
-		if err != nil {
-			return err
-		}
-
-		t, err := DeliverWebhook.Task(Webhook{
-			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.Now(),
-		})
-		if err != nil {
-			return err
-		}
-
-		if err := o.enqueue(
-			ctx,
-			asynqext.Turn{Owner: r.Owner},
-			webhookTask(r.ID),
-			t,
-			asynq.Retention(webhookMemory),
-		); err != nil {
+		if err := o.enqueueWebhook(ctx, r, webhookTask(r.ID)); err != nil {
 			return err
 		}
 	}
@@ -128,6 +110,24 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	}
 
 	return o.records.MarkSettled(ctx, r.ID)
+}
+
+// enqueueWebhook queues the webhook of a job. An existing task with the same id stays, also after its delivery for
+// webhookMemory.
+func (o *outbox) enqueueWebhook(ctx context.Context, r *record.Stored, task string) error {
+	body, err := o.webhookBody(r)
+	if err != nil {
+		return err
+	}
+
+	t, err := DeliverWebhook.Task(Webhook{
+		MessageID: messagePrefix + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.Now(),
+	})
+	if err != nil {
+		return err
+	}
+
+	return o.enqueue(ctx, asynqext.Turn{Owner: r.Owner}, task, t, asynq.Retention(webhookMemory))
 }
 
 // deleteObjects deletes the objects that runs may have stored for a job that ended without an artifact.

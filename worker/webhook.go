@@ -41,6 +41,8 @@ type WebhookOptions struct {
 	Version string
 	// Metrics registers the counter of deliveries. Default: it is not exported.
 	Metrics prometheus.Registerer
+	// Record stores each try for operators. Its error is logged. Default: tries are not stored.
+	Record func(context.Context, tasks.Delivery) error
 	// Log receives refused and finished deliveries. Default: discarded.
 	Log *slog.Logger
 }
@@ -52,6 +54,7 @@ type Webhooks struct {
 	userAgent string
 	client    *http.Client
 	attempts  *prometheus.CounterVec
+	record    func(context.Context, tasks.Delivery) error
 	log       *slog.Logger
 }
 
@@ -75,6 +78,10 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 
+	if o.Record == nil {
+		o.Record = func(context.Context, tasks.Delivery) error { return nil }
+	}
+
 	h := &Webhooks{
 		policy:    o.Policy,
 		keys:      keys,
@@ -84,7 +91,8 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 			Name: "presswork_webhook_attempts_total",
 			Help: "Tries to deliver a webhook, by result: delivered, failed, refused or gone.",
 		}, []string{"result"}),
-		log: o.Log,
+		record: o.Record,
+		log:    o.Log,
 	}
 	if o.Metrics != nil {
 		o.Metrics.MustRegister(h.attempts)
@@ -112,19 +120,34 @@ func decodeSecret(secret string) ([]byte, error) {
 // code allows another try. Final errors: AddressNotAllowed and InvalidURL from the guard, and
 // WebhookInvalid for a receiver that answered 410 Gone.
 func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
-	result, err := h.deliver(ctx, p)
-	h.attempts.WithLabelValues(result).Inc()
+	began := time.Now()
+	try := tasks.Delivery{JobID: p.JobID(), At: began.UTC()}
+	err := h.deliver(ctx, p, &try)
+
+	try.Milliseconds = time.Since(began).Milliseconds()
+	if err != nil {
+		try.Error = err.Error()
+	}
+	h.attempts.WithLabelValues(try.Result).Inc()
+
+	if err := h.record(ctx, try); err != nil {
+		h.log.WarnContext(ctx, "a webhook is missing in the log of deliveries", "message_id", p.MessageID, "error", err)
+	}
 
 	return err
 }
 
-// deliver makes one try and returns the label of its result.
-func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string, err error) {
+// deliver makes one try and sets its host, status and result.
+func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook, try *tasks.Delivery) error {
+	try.Result = "refused"
+
 	u, err := h.policy.CheckURL(p.URL)
 	if err != nil {
 		return h.refuse(ctx, p, err)
 	}
 	// Log only the host of the URL: its path and query may hold secrets of the receiver.
+	try.Host = u.Host
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(p.Body))
 	if err != nil {
 		return h.refuse(ctx, p, fault.Errorf(fault.InvalidURL, "the webhook URL is not valid"))
@@ -141,52 +164,43 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string,
 		if fault.CodeOf(err) == fault.AddressNotAllowed {
 			return h.refuse(ctx, p, fault.AsError(err))
 		}
+		try.Result = "failed"
 
-		return "failed", fmt.Errorf("webhook %s: %s does not answer: %w", p.MessageID, u.Host, errors.Unwrap(err))
+		return fmt.Errorf("webhook %s: %s does not answer: %w", p.MessageID, u.Host, errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
 	// Only the status matters, so an error of the body is ignored.
 	_, _ = io.CopyN(io.Discard, resp.Body, webhookAnswer)
+	try.Status = resp.StatusCode
 
-	return h.resultOf(ctx, p, u.Host, resp.StatusCode)
+	return h.judge(ctx, p, try)
 }
 
-// resultOf returns the result of a status.
-func (h *Webhooks) resultOf(ctx context.Context, p tasks.Webhook, host string, status int) (result string, err error) {
+// judge sets the result of a try by its status.
+func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, try *tasks.Delivery) error {
+	log := h.log.With("message_id", p.MessageID, "host", try.Host)
+
 	switch {
-	case status >= 200 && status < 300:
-		h.log.DebugContext(
-			ctx,
-			"webhook delivered",
-			"message_id",
-			p.MessageID,
-			"host",
-			host,
-			"age",
-			time.Since(p.CreatedAt).Round(time.Millisecond),
-		)
+	case try.Status >= 200 && try.Status < 300:
+		try.Result = "delivered"
+		log.DebugContext(ctx, "webhook delivered", "age", time.Since(p.CreatedAt).Round(time.Millisecond))
 
-		return "delivered", nil
-	case status == http.StatusGone:
-		h.log.InfoContext(
-			ctx,
-			"webhook dropped: the receiver answered 410 Gone",
-			"message_id",
-			p.MessageID,
-			"host",
-			host,
-		)
+		return nil
+	case try.Status == http.StatusGone:
+		try.Result = "gone"
+		log.InfoContext(ctx, "webhook dropped: the receiver answered 410 Gone")
 
-		return "gone", fault.Errorf(fault.WebhookInvalid, "%s answered 410 Gone", host)
+		return fault.Errorf(fault.WebhookInvalid, "%s answered 410 Gone", try.Host)
 	}
+	try.Result = "failed"
 
-	return "failed", fmt.Errorf("webhook %s: %s answered %d", p.MessageID, host, status)
+	return fmt.Errorf("webhook %s: %s answered %d", p.MessageID, try.Host, try.Status)
 }
 
 // refuse logs that the address of a webhook is not allowed.
-func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) (string, error) {
+func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) error {
 	h.log.WarnContext(ctx, "webhook refused", "message_id", p.MessageID, "error", err)
-	return "refused", err
+	return err
 }
 
 // sign returns the signature header: for each key HMAC-SHA256 over id.timestamp.body.

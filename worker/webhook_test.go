@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -251,6 +252,57 @@ func TestASilentReceiverEndsWithTheContextAndALongAnswerIsNotRead(t *testing.T) 
 	p.URL = address
 	if err := h.Deliver(ctx, p); !worthRetrying(err) {
 		t.Errorf("a silent receiver: %v", err)
+	}
+}
+
+func TestEachTryIsRecorded(t *testing.T) {
+	t.Parallel()
+	statuses := make(chan int, 3)
+
+	for _, status := range []int{503, 200, 410} {
+		statuses <- status
+	}
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) }),
+	)
+	t.Cleanup(server.Close)
+
+	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tries []tasks.Delivery
+
+	h, err := worker.NewWebhooks(worker.WebhookOptions{
+		Policy: policy, Secret: webhookSecret,
+		Record: func(_ context.Context, d tasks.Delivery) error {
+			tries = append(tries, d)
+			return errors.New("unreachable")
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, address := range []string{server.URL, server.URL, server.URL, "http://10.0.0.1"} {
+		_ = h.Deliver(t.Context(), message(address)) // the record has the error
+	}
+	want := []tasks.Delivery{
+		{Result: "failed", Status: 503},
+		{Result: "delivered", Status: 200},
+		{Result: "gone", Status: 410},
+		{Result: "refused"},
+	}
+
+	if len(tries) != len(want) {
+		t.Fatalf("%d tries are recorded, want %d", len(tries), len(want))
+	}
+
+	for i, got := range tries {
+		if got.Result != want[i].Result || got.Status != want[i].Status || got.JobID != "01J" ||
+			(got.Error == "") != (got.Result == "delivered") || strings.Contains(got.Host+got.Error, "s3cret") {
+			t.Errorf("try %d is %+v, want %+v", i, got, want[i])
+		}
 	}
 }
 

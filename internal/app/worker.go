@@ -33,6 +33,7 @@ func newWebhooks(
 		Secret:  secret,
 		Version: o.Version,
 		Metrics: metrics,
+		Record:  queue.LogDelivery,
 		Log:     o.Log.With("component", "webhooks"),
 	})
 	if err != nil {

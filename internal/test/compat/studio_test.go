@@ -59,7 +59,7 @@ func TestTheOperatorsPageIsAccessible(t *testing.T) {
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			p := v.Open(c.Base+"/admin", size[0], size[1], dark)
-			for _, tab := range []struct{ name, sign string }{{"Overview", ".worker"}, {"Dead letters", ".desk .empty"}, {"Keys", "#usage"}, {"Jobs", "tr[data-id]"}} {
+			for _, tab := range []struct{ name, sign string }{{"Overview", ".worker"}, {"Dead letters", ".desk .empty"}, {"Webhooks", ".desk .empty"}, {"Keys", "#usage"}, {"Jobs", "tr[data-id]"}} {
 				p.Click(tab.name)
 				p.See(tab.sign)
 				inspect(t, p, string(axe), tab.name, size, dark)

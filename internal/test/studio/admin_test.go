@@ -91,7 +91,7 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	for _, size := range []int{1280, 390} {
 		p.Page.MustSetViewport(size, 800, 1, false)
 
-		for _, tab := range []string{"Overview", "Jobs", "Keys"} {
+		for _, tab := range []string{"Overview", "Jobs", "Webhooks", "Keys"} {
 			p.Click(tab)
 			p.Until(
 				fmt.Sprintf("%s is no wider than a window of %d", tab, size),

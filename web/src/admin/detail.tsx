@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { aborted, json, post, request, text as errorText } from "../api";
 import { kinds, type Kind } from "../kinds";
 import { CopyButton, Dialog, Icon, Notice, bytes, save } from "../parts";
+import { Deliveries } from "./deliveries";
 import { clock, moment, span, useSecond } from "./format";
 
 export interface AdminJob {
@@ -74,7 +75,7 @@ export interface Outcome {
 }
 
 /** act applies an action to jobs, 500 per request. Errors: ApiError. */
-export async function act(what: "cancel" | "retry" | "dismiss", ids: string[]): Promise<Outcome[]> {
+export async function act(what: "cancel" | "retry" | "dismiss" | "redeliver", ids: string[]): Promise<Outcome[]> {
   const all: Outcome[] = [];
   for (let i = 0; i < ids.length; i += 500) {
     const answer = await post(`/admin/api/actions/${what}`, { ids: ids.slice(i, i + 500) });
@@ -308,6 +309,12 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
           )}
           <h3>Timeline</h3>
           <Timeline d={d} />
+          {d.webhook_url && (
+            <>
+              <h3>Webhook</h3>
+              <Deliveries key={d.status} job={d.job_id} ended={ended(d)} />
+            </>
+          )}
         </div>
       )}
     </Dialog>

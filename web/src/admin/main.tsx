@@ -4,16 +4,17 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { json, keyWanted } from "../api";
 import { Brand, KeyButton, SchemeButton, SignIn, TabList } from "../shell";
+import { Deliveries } from "./deliveries";
 import { JobDialog, shown } from "./detail";
 import { fleet, follow, probe, trouble } from "./fleet";
 import { Jobs } from "./jobs";
 import { Keys, names } from "./keys";
 import { Overview } from "./overview";
 
-type Tab = "overview" | "jobs" | "dead" | "keys";
+type Tab = "overview" | "jobs" | "dead" | "webhooks" | "keys";
 
-const ids: Tab[] = ["overview", "jobs", "dead", "keys"];
-const labels: Record<Tab, string> = { overview: "Overview", jobs: "Jobs", dead: "Dead letters", keys: "Keys" };
+const ids: Tab[] = ["overview", "jobs", "dead", "webhooks", "keys"];
+const labels: Record<Tab, string> = { overview: "Overview", jobs: "Jobs", dead: "Dead letters", webhooks: "Webhooks", keys: "Keys" };
 const tab = signal<Tab>(fromHash());
 /** round counts the dialog's actions; each one reloads the lists. */
 const round = signal(0);
@@ -30,6 +31,8 @@ function Body() {
       return <Overview />;
     case "keys":
       return <Keys />;
+    case "webhooks":
+      return <Deliveries />;
     default:
       return <Jobs key={tab.value + round.value} dead={tab.value === "dead"} keys={names.value} />;
   }

@@ -1,0 +1,46 @@
+package studio_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"presswork/internal/test/browsertest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+func TestOperatorsSeeWebhooksAndSendThemAgain(t *testing.T) {
+	t.Parallel()
+	received := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		received <- r.Header.Get("Webhook-Id")
+	}))
+	t.Cleanup(receiver.Close)
+	_, c := e2e.Serve(t, map[string]string{"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://")})
+	p := browsertest.NewVisitor(t).Open(c.Base+"/admin#webhooks", 1280, 800, false)
+	p.Until("the empty log says what would fill it",
+		`() => document.querySelector(".deliveries .empty")?.innerText.includes("webhook_url")`)
+
+	id := c.Submit(
+		e2e.Submission{Content: "# Hooked", Filename: "hooked.pdf", WebhookURL: receiver.URL + "/hook?secret=1"},
+	).JobID
+	wait.Receive(t, "the webhook", received)
+	p.Until("it is listed without its query", `id => {
+		const row = document.querySelector(".deliveries tbody tr[data-result=delivered]");
+		return row?.innerText.includes(id) && row.innerText.includes("200 after") && !row.innerText.includes("secret");
+	}`, id)
+
+	p.Click("Send again")
+
+	if again := wait.Receive(t, "the webhook again", received); again != "msg_"+id {
+		t.Errorf("the second webhook has the id %s, want msg_%s", again, id)
+	}
+	p.Until("both tries are listed", `() => document.querySelectorAll(".deliveries tbody tr").length === 2`)
+	p.Press(".deliveries tbody .id")
+	p.Until(
+		"the job's dialog has its tries",
+		`() => document.querySelectorAll(".detail .deliveries tbody tr").length === 2`,
+	)
+}
