@@ -49,6 +49,27 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 	}
 }
 
+// Small tables share a width, which is a good part of that of the text.
+func TestSmallTablesAreEquallyWide(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t)})
+
+	for _, theme := range []string{"light", "dracula", "acid"} {
+		t.Run(theme, func(t *testing.T) {
+			t.Parallel()
+			two := "| a | b |\n|---|--:|\n| 1 | First |\n\nText.\n\n"
+			three := "| c | d | e |\n|--|--|--:|\n| a word | 3 | Second |\n"
+			_, path := convert(t, c, document.Document{Content: []byte(two + three), Theme: theme})
+			words := wordsIn(t, path)
+
+			first, second := wordWith(t, words, "First").right, wordWith(t, words, "Second").right
+			if first < 300 || first-second > 1 || second-first > 1 {
+				t.Errorf("the tables end at %.1f and %.1f points", first, second)
+			}
+		})
+	}
+}
+
 // Dates and the like keep their lines when other columns are squeezed.
 func TestShortCellsAreNotBroken(t *testing.T) {
 	t.Parallel()
