@@ -16,6 +16,7 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/dates"
+	"presswork/internal/document/merge"
 	"presswork/internal/document/metadata"
 	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
@@ -106,9 +107,12 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		d.external.Store(true) // the result depends on the load of the machine
 	}
 
-	if d.Folder != "" { // the front matter of a book was written from its settings
-		for i := range matter.Warnings {
-			matter.Warnings[i].Line = 0
+	for i := range matter.Warnings {
+		switch w := &matter.Warnings[i]; {
+		case d.Folder != "": // the front matter of a book was written from its settings
+			w.Line = 0
+		case len(d.Parts) > 0:
+			w.Message = merge.Name(d.Path, false) + ": " + w.Message
 		}
 	}
 	slices.SortStableFunc(matter.Warnings, func(a, b fault.Warning) int { return a.Line - b.Line })

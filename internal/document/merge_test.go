@@ -249,3 +249,17 @@ func TestMergedDocumentHasTheLimitOfDividedOnes(t *testing.T) {
 		})
 	}
 }
+
+func TestWarningsOfFrontMatterNameTheirFile(t *testing.T) {
+	t.Parallel()
+	composed := compose(t, document.Document{
+		Path:    "/book/one.md",
+		Content: []byte("---\ntoc: perhaps\n---\n# One\n"),
+		Parts:   []document.Part{{Path: "/book/two.md", Content: []byte("# Two\n")}},
+	})
+
+	if w := composed.Warnings; len(w) != 1 || w[0].Line != 2 ||
+		!strings.HasPrefix(w[0].Message, "one.md: front matter: toc is ignored") {
+		t.Errorf("warnings %+v", w)
+	}
+}
