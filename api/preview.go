@@ -88,7 +88,14 @@ func (p *composer) compose(ctx context.Context, d document.Document) (document.C
 	return p.converter.Compose(ctx, d)
 }
 
-// previewDocument answers POST /api/preview with the document as a themed page.
+// previewPage is a page with its warnings.
+type previewPage struct {
+	Page     string          `json:"page"`
+	Warnings []fault.Warning `json:"warnings"`
+}
+
+// previewDocument answers POST /api/preview with the document as a themed page. A client that prefers JSON also gets
+// the warnings.
 func (s *Server) previewDocument(c *fiber.Ctx) error {
 	req, err := s.parseConversion(c)
 	if err != nil {
@@ -140,9 +147,17 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 	if err != nil {
 		return contentError(waitError(err))
 	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Vary(fiber.HeaderAccept)
+
+	if c.Accepts(fiber.MIMETextHTML, fiber.MIMEApplicationJSON) == fiber.MIMEApplicationJSON {
+		page := previewPage{Page: composed.Standalone(), Warnings: append([]fault.Warning{}, composed.Warnings...)}
+		writeJSON(c.Context(), http.StatusOK, page)
+
+		return nil
+	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(http.StatusOK)
 
 	return c.SendString(composed.Standalone())

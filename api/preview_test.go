@@ -249,3 +249,34 @@ func TestADocumentIsAnalysed(t *testing.T) {
 		})
 	}
 }
+
+func TestAPreviewAsJSONHasItsWarnings(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+
+	const source = "---\nscale: 9\n---\n# Hi\n"
+	res := h.do(
+		"POST",
+		"/api/preview",
+		strings.NewReader(source),
+		"Content-Type: text/markdown",
+		"Accept: application/json",
+	)
+	res.want(t, http.StatusOK, "")
+	var got struct {
+		Page     string
+		Warnings []fault.Warning
+	}
+
+	err := json.Unmarshal(res.body, &got)
+	if err != nil || !strings.Contains(got.Page, "Hi</h1>") || len(got.Warnings) != 1 || got.Warnings[0].Line != 2 {
+		t.Errorf("%v: %s", err, res.body)
+	}
+
+	for _, accept := range []string{"*/*", "text/html", "text/html, application/json;q=0.5"} {
+		res := h.do("POST", "/api/preview", strings.NewReader(source), "Content-Type: text/markdown", "Accept: "+accept)
+		if kind := res.Header.Get("Content-Type"); kind != "text/html; charset=utf-8" {
+			t.Errorf("Accept: %s gets %s", accept, kind)
+		}
+	}
+}

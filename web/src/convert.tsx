@@ -2,13 +2,14 @@
 import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError, aborted, key, json, offline, request, text as errorText } from "./api";
-import { assets, body, extras, matter, onChange, output, set, text, title, usedAssets } from "./document";
+import { ApiError, aborted, key, json, offline, text as errorText } from "./api";
+import { assets, body, extras, ignored, onChange, output, sampleOf, set, text, title, usedAssets } from "./document";
 import { create, isFull, keepCopy, open, reload, remove, saving, stale, trouble } from "./documents";
 import { folderOf, submission } from "./folder";
 import { insert, insertPictures, jump, load, newEditor, wrap, type Hooks } from "./editor";
 import { sort, summary, type Intake } from "./intake";
-import { add, find } from "./jobs";
+import { keyAt } from "./frontmatter";
+import { add, find, type Warning } from "./jobs";
 import { JobView, Result } from "./jobview";
 import { DocumentButton } from "./library";
 import { limits, refusedFiles, refusedText } from "./limits";
@@ -25,6 +26,17 @@ export const view = signal<"page" | "pdf">("page");
 /** pane is the part that small screens show. */
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
+
+interface Previewed {
+  page: string;
+  warnings: Warning[];
+}
+
+/** ignoredIn returns the warnings about options in the front matter, by their keys. */
+function ignoredIn(doc: string, warnings: Warning[]): Record<string, string> {
+  const about = warnings.filter((w) => w.code === "front_matter_ignored" && w.line);
+  return Object.fromEntries(about.map((w) => [keyAt(doc, w.line!), w.message.replace(/^front matter: /, "")]));
+}
 
 export function Convert() {
   const host = useRef<HTMLDivElement>(null);
@@ -179,7 +191,11 @@ export function Convert() {
       try {
         const { init } = body();
         // The server refuses an empty document.
-        latest = !text.value.trim() ? "<main></main>" : await (await request("/api/preview", { method: "POST", ...init, signal: mine.signal })).text();
+        const answer: Previewed = !text.value.trim()
+          ? { page: "<main></main>", warnings: [] }
+          : await json<Previewed>("/api/preview", { method: "POST", ...init, headers: { ...init.headers, Accept: "application/json" }, signal: mine.signal });
+        latest = answer.page;
+        ignored.value = ignoredIn(text.value, answer.warnings);
         broken.value = "";
         p.show(latest);
         fit();
@@ -252,6 +268,15 @@ export function Convert() {
       }}
       onDragLeave={(e) => !e.relatedTarget && (dragging.value = false)}
       onDrop={dropped}
+      onKeyDown={(e) => {
+        if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey) || e.defaultPrevented) return;
+        e.preventDefault();
+        // A field hands its value over when it loses the focus.
+        const field = document.activeElement as HTMLElement | null;
+        field?.blur();
+        field?.focus();
+        void convert();
+      }}
     >
       <div class="panes" role="group" aria-label="Pane">
         {(["write", "page", "options"] as const).map((p) => (
@@ -371,26 +396,4 @@ export function Convert() {
       {gallery.value && <Gallery onClose={() => (gallery.value = false)} />}
     </div>
   );
-}
-
-/** sampleOf returns the conversion as a program would send it, with the text from a file. */
-function sampleOf(options: Record<string, string>): Sample {
-  const used = usedAssets();
-  const { password, ...rest } = options;
-  if (password) rest["password"] = "…";
-  const [accept, ending] = { pdf: ["application/pdf", "pdf"], html: ["text/html", "html"], epub: ["application/epub+zip", "epub"], png: ["application/zip", "zip"] }[output.value] as [string, string];
-  const shared = { accept, output: "document." + ending };
-  if (used.length) {
-    return {
-      ...shared,
-      path: "/api/conversion",
-      fields: Object.keys(rest).length ? { options: JSON.stringify(rest) } : {},
-      files: [{ field: "content", name: "document.md" }, ...used.map((a) => ({ field: `assets[${a.name}]`, name: a.name }))],
-    };
-  }
-  const query = new URLSearchParams();
-  if (!matter.value["theme"]) query.set("theme", "light");
-  if (Object.keys(rest).length) query.set("options", JSON.stringify(rest));
-  const q = query.toString();
-  return { ...shared, path: "/api/conversion" + (q && "?" + q), file: "document.md", type: "text/markdown" };
 }

@@ -2,6 +2,7 @@
 // matter.
 import { computed, signal } from "@preact/signals";
 import { readMatter, writeMatter, type Change } from "./frontmatter";
+import type { Sample } from "./snippets";
 import type { Asset } from "./store";
 
 /** sample is the text of the first document. */
@@ -57,6 +58,9 @@ export const output = signal<Output>("pdf");
 
 export const matter = computed(() => readMatter(text.value));
 
+/** ignored holds why the server ignores options of the front matter, by their keys. */
+export const ignored = signal<Record<string, string>>({});
+
 export const theme = computed(() => matter.value["theme"] ?? "light");
 
 /** titleOf returns the title that a text gives itself. */
@@ -99,4 +103,26 @@ export function body(fields: Record<string, string> = {}): { init: RequestInit; 
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   for (const a of used) form.append(`assets[${a.name}]`, a.file, a.name);
   return { options, init: { body: form } };
+}
+
+/** sampleOf returns the conversion as a program would send it, with the text from a file. */
+export function sampleOf(options: Record<string, string>): Sample {
+  const used = usedAssets();
+  const { password, ...rest } = options;
+  if (password) rest["password"] = "…";
+  const [accept, ending] = { pdf: ["application/pdf", "pdf"], html: ["text/html", "html"], epub: ["application/epub+zip", "epub"], png: ["application/zip", "zip"] }[output.value] as [string, string];
+  const shared = { accept, output: "document." + ending };
+  if (used.length) {
+    return {
+      ...shared,
+      path: "/api/conversion",
+      fields: Object.keys(rest).length ? { options: JSON.stringify(rest) } : {},
+      files: [{ field: "content", name: "document.md" }, ...used.map((a) => ({ field: `assets[${a.name}]`, name: a.name }))],
+    };
+  }
+  const query = new URLSearchParams();
+  if (!matter.value["theme"]) query.set("theme", "light");
+  if (Object.keys(rest).length) query.set("options", JSON.stringify(rest));
+  const q = query.toString();
+  return { ...shared, path: "/api/conversion" + (q && "?" + q), file: "document.md", type: "text/markdown" };
 }

@@ -56,6 +56,12 @@ export function readMatter(doc: string): Record<string, string> {
   return out;
 }
 
+/** keyAt returns the key that a line of the front matter belongs to, counted from 1. */
+export function keyAt(doc: string, line: number): string | undefined {
+  const before = (at: number) => doc.slice(0, at).split("\n").length;
+  return parse(doc)?.entries.find((e) => before(e.from) <= line && line < before(e.to))?.key;
+}
+
 function unquote(value: string): string {
   const v = value.trim();
   if (v.startsWith('"')) {

@@ -146,7 +146,7 @@ export function Result({ id }: { id: string }) {
   if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
   if (!blob.value) return <p class="empty">{ended(j) && status !== "completed" ? says(j) : "…"}</p>;
   if (blob.value.type.startsWith("image/")) return <div class="picture"><img src={blob.value.url} alt={`Picture of ${j.title}`} /></div>;
-  if (navigator.pdfViewerEnabled) return <iframe class="pdf" title={`PDF: ${j.title}`} src={blob.value.url} />;
+  if (navigator.pdfViewerEnabled) return <iframe class="pdf" title={`PDF: ${j.title}`} src={blob.value.url + "#navpanes=0&view=FitH"} />;
   return (
     <div class="empty">
       <p>This browser cannot show PDFs in a page.</p>

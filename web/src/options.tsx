@@ -1,9 +1,27 @@
 // The options panel. It shows the front matter and writes to it.
-import { extras, matter, output, set, type Output } from "./document";
+import { extras, ignored, matter, output, set, type Output } from "./document";
 import { sides } from "./frontmatter";
 import { ThemePicker } from "./themes";
 
-function Text({ name, label, hint, placeholder }: { name: string; label: string; hint?: string; placeholder?: string }) {
+/** Problem says why the server ignores an option; its id ends in -problem. */
+function Problem({ name }: { name: string }) {
+  const why = ignored.value[name];
+  return why ? (
+    <small id={`opt-${name}-problem`} class="problem">
+      {why}
+    </small>
+  ) : null;
+}
+
+/** marked returns the attributes of a field whose option may be ignored. */
+function marked(name: string, hint?: string) {
+  const wrong = name in ignored.value;
+  const described = [hint && `opt-${name}-hint`, wrong && `opt-${name}-problem`].filter(Boolean).join(" ");
+  return { "aria-invalid": wrong, "aria-describedby": described || undefined };
+}
+
+function Text({ name, label, hint, placeholder, number }: { name: string; label: string; hint?: string; placeholder?: string; number?: boolean }) {
+  const write = (v: string) => set(name, v === "" ? null : number && Number.isFinite(Number(v)) ? Number(v) : v);
   const id = `opt-${name}`;
   return (
     <div class="field">
@@ -12,10 +30,11 @@ function Text({ name, label, hint, placeholder }: { name: string; label: string;
         id={id}
         value={matter.value[name] ?? ""}
         placeholder={placeholder}
-        aria-describedby={hint ? id + "-hint" : undefined}
-        onChange={(e) => set(name, e.currentTarget.value.trim() || null)}
+        {...marked(name, hint)}
+        onChange={(e) => write(e.currentTarget.value.trim())}
       />
       {hint && <small id={id + "-hint"}>{hint}</small>}
+      <Problem name={name} />
     </div>
   );
 }
@@ -28,7 +47,7 @@ function Choice({ name, label, values }: { name: string; label: string; values: 
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={known ? known[0] : now} onChange={(e) => write(e.currentTarget.value)}>
+      <select id={id} value={known ? known[0] : now} {...marked(name)} onChange={(e) => write(e.currentTarget.value)}>
         {!known && <option value={now}>{now}</option>}
         {values.map(([v, l]) => (
           <option key={v} value={v}>
@@ -36,6 +55,7 @@ function Choice({ name, label, values }: { name: string; label: string; values: 
           </option>
         ))}
       </select>
+      <Problem name={name} />
     </div>
   );
 }
@@ -62,8 +82,9 @@ function Margins() {
     <fieldset class="four">
       <legend>Side margins</legend>
       {["top", "right", "bottom", "left"].map((side) => (
-        <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} onChange={(e) => write(side, e.currentTarget.value)} />
+        <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} {...marked("margins")} onChange={(e) => write(side, e.currentTarget.value)} />
       ))}
+      <Problem name="margins" />
     </fieldset>
   );
 }
@@ -90,7 +111,7 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         </div>
         <Switch name="crop_marks" label="Crop marks" />
         <div class="pair">
-          <Text name="scale" label="Scale" placeholder="1" hint="0.1 to 2" />
+          <Text name="scale" label="Scale" number placeholder="1" hint="0.1 to 2" />
           <Text name="page_ranges" label="Page range" placeholder="1-3, 5" />
         </div>
       </details>
@@ -140,7 +161,7 @@ export function Options({ onGallery }: { onGallery: () => void }) {
             <option value="png">Page images (PNG)</option>
           </select>
         </div>
-        {output.value === "png" && <Text name="resolution" label="Resolution" placeholder="150" hint="36 to 600 pixels per inch" />}
+        {output.value === "png" && <Text name="resolution" label="Resolution" number placeholder="150" hint="36 to 600 pixels per inch" />}
         <Choice name="pdf_a" label="Archive (PDF/A)" values={[["", "No"], ["2b", "PDF/A-2b"], ["2u", "PDF/A-2u"], ["3b", "PDF/A-3b"]]} />
         <Switch name="pdf_ua" label="Accessible (PDF/UA)" />
         <Switch name="attach_source" label="Attach the Markdown (PDF/A-3b)" />

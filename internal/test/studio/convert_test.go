@@ -60,6 +60,7 @@ func TestStudio(t *testing.T) {
 		"DocumentsAreNamedAndDeleted":       documentsAreNamedDeletedAndRestored,
 		"ASecondTabDoesNotOverwrite":        aSecondTabDoesNotOverwrite,
 		"AFullBrowserSaysSo":                aFullBrowserSaysSo,
+		"OptionsAreCommittedAndMarked":      optionsAreCommittedAndMarked,
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,
