@@ -177,13 +177,16 @@ func languageOf(b block.Block) string {
 //go:embed guide.html
 var guideHTML string
 
-var guideTemplate = template.Must(template.New("").Funcs(template.FuncMap{"inline": inline}).Parse(guideHTML))
+// guideTemplate parses the templates at its first call, because most processes never show the guide.
+var guideTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"inline": inline}).Parse(guideHTML))
+})
 
 // page returns a page with a template of guideHTML.
 func (g *Guide) page(name, path, title string, content any) (Page, error) {
 	var body bytes.Buffer
 
-	err := guideTemplate.ExecuteTemplate(&body, name, map[string]any{
+	err := guideTemplate().ExecuteTemplate(&body, name, map[string]any{
 		"Path": path, "Title": title, "Groups": g.groups, "Content": content,
 	})
 	if err != nil {

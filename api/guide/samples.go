@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/goccy/go-yaml"
@@ -46,11 +47,14 @@ type part struct{ Name, Value, File string }
 //go:embed samples
 var sampleFiles embed.FS
 
-var sampleTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"json":   indented,
-	"python": pythonLiteral,
-	"shell":  func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
-}).ParseFS(sampleFiles, "samples/*"))
+// sampleTemplates parses the templates at its first call.
+var sampleTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"json":   indented,
+		"python": pythonLiteral,
+		"shell":  func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+	}).ParseFS(sampleFiles, "samples/*"))
+})
 
 // samples returns the sample of each language. A WebSocket has one in JavaScript only.
 func (o *operation) samples() []sample {
@@ -63,7 +67,7 @@ func (o *operation) samples() []sample {
 		}
 
 		var text strings.Builder
-		if err := sampleTemplates.ExecuteTemplate(&text, language.file[len("samples/"):], r); err != nil {
+		if err := sampleTemplates().ExecuteTemplate(&text, language.file[len("samples/"):], r); err != nil {
 			panic(err) // a defect of a template; each test of a page finds it
 		}
 		all = append(all, sample{language.name, strings.TrimSpace(text.String()) + "\n"})

@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 var (
 	// summaryLine is a chapter in a SUMMARY.md: an item of a list, or a link on a line of its own. Its groups are the
 	// indentation, the title, and the path with a fragment.
-	summaryLine = regexp.MustCompile(
+	summaryLine = lazyregexp.New(
 		`^([ \t]*)(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?` +
 			`\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,500})\]\([ \t]*<?([^()<>\n]*)>?[ \t]*\)`,
 	)
 	// summaryItem is an item that is no link: a heading above the items below it.
-	summaryItem = regexp.MustCompile(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+([^\n\[]{1,500})$`)
+	summaryItem = lazyregexp.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+([^\n\[]{1,500})$`)
 	// summaryPart is a heading, which begins a part.
-	summaryPart = regexp.MustCompile(`^#{1,6}[ \t]+(.{1,500}?)[ \t#]*$`)
+	summaryPart = lazyregexp.New(`^#{1,6}[ \t]+(.{1,500}?)[ \t#]*$`)
 )
 
 // summary reads a SUMMARY.md. Its paths are relative to it.
@@ -30,7 +31,7 @@ func (r *reader) summary(file string, content []byte) error {
 
 	for line := range bytes.Lines(content) {
 		line := strings.TrimRight(string(line), " \t\r\n")
-		if m := summaryPart.FindStringSubmatch(line); m != nil {
+		if m := summaryPart().FindStringSubmatch(line); m != nil {
 			if started || !isSummaryTitle(m[1]) {
 				r.add(Entry{Title: m[1], Part: true})
 			}
@@ -39,8 +40,8 @@ func (r *reader) summary(file string, content []byte) error {
 			continue
 		}
 
-		m := summaryLine.FindStringSubmatch(line)
-		item := summaryItem.FindStringSubmatch(line)
+		m := summaryLine().FindStringSubmatch(line)
+		item := summaryItem().FindStringSubmatch(line)
 
 		if m == nil && item == nil {
 			continue
