@@ -144,6 +144,43 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	}
 }
 
+// A page break ends the page, also in the first of two columns and above footnotes.
+func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t)})
+	content := "# Title\n\nFirst.[^1]\n\n\\newpage\n\nSecond.[^2]\n\n" + strings.Repeat("Words of a column. ", 200) +
+		"\n\n\\newpage\n\nThird.[^3]\n"
+
+	for name, text := range map[string]string{
+		"with notes":    content + "\n[^1]: Anote.\n[^2]: Bnote.\n[^3]: Cnote.\n",
+		"without notes": regexp.MustCompile(`\[\^.\]`).ReplaceAllString(content, ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, path := convert(t, c, document.Document{
+				Content: []byte(text), Options: presswork.Options{As: "paper", Columns: new(2)},
+			})
+			words := wordsIn(t, path)
+
+			for word, page := range map[string]int{"First": 1, "Second": 2, "Third": 3} {
+				if w := wordWith(t, words, word); w.page != page || w.left > 100 {
+					t.Errorf("%s is at %+v, want it on the left of page %d", word, w, page)
+				}
+			}
+
+			if name == "without notes" {
+				return
+			}
+
+			for word, page := range map[string]int{"Anote": 1, "Bnote": 2, "Cnote": 3} {
+				if w := wordWith(t, words, word); w.page != page || w.top < 700 {
+					t.Errorf("%s is at %+v, want it at the foot of page %d", word, w, page)
+				}
+			}
+		})
+	}
+}
+
 // Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
 func TestPapersAreDense(t *testing.T) {
 	t.Parallel()

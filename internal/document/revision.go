@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"presswork/internal/document/arrange"
@@ -168,11 +169,13 @@ func (p page) footnotes() bool {
 	return p.text != nil && p.options.Footnotes != "end" && p.text.footnotes
 }
 
-// arrangement returns the script that arranges the page before it is printed, or "" if the page
-// has neither footnotes nor pictures.
+// arrangement returns the script that arranges the page before it is printed. Pages without footnotes, pictures and
+// page breaks in columns have none.
 func (p page) arrangement() string {
 	notes := p.footnotes()
-	if !notes && !p.text.arranged {
+
+	breaks := p.columns && slices.ContainsFunc(p.text.done, func(f finished) bool { return f.breaks })
+	if !notes && !p.text.arranged && !breaks {
 		return ""
 	}
 	const pixels = 96 / 25.4 // to the millimetre

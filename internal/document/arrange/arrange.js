@@ -13,13 +13,14 @@ async function arrange(settings, atEnd) {
   const pictures = all("main img");
   await Promise.all(pictures.map((picture) => picture.decode().catch(() => {})));
   const large = pictures.some((picture) => picture.naturalHeight > 120) || all("main .diagram").length > 0;
-  if (!large && !settings.notes) return null;
+  const breaks = settings.between ? all("main > .page-break") : [];
+  if (!large && !settings.notes && !breaks.length) return null;
 
   if (settings.notes) gatherNotes();
   const notes = new Notes(settings.notes ? all("main > .footnotes > ol > li[id]") : [], atEnd);
   const pages = new Pages(settings, notes.section);
   notes.measure(pages);
-  pages.want([...notes.pending.keys(), ...(large ? [...pictures, ...all("main .diagram")] : [])]);
+  pages.want([...notes.pending.keys(), ...breaks, ...(large ? [...pictures, ...all("main .diagram")] : [])]);
   const done = { placed: 0, shrunk: 0 };
   for (let page = 0; ; page++) {
     pages.reveal(page);
@@ -36,6 +37,7 @@ async function arrange(settings, atEnd) {
       pages.reveal(page);
     }
     if (notes.unplaced() && placeFoot(pages, notes, page)) done.placed++;
+    pages.endSheet(breaks, page);
     if (pages.shown === pages.blocks.length && page >= pages.lastPage()) break;
   }
   notes.finish();

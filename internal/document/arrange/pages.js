@@ -122,6 +122,15 @@ class Pages {
     }
   }
 
+  // endSheet moves breaks from the first column of a sheet to the second one, where they end the sheet.
+  endSheet(breaks, page) {
+    if (page % this.perSheet === this.perSheet - 1) return;
+    for (const block of breaks) {
+      const rect = firstRect(block);
+      if (rect && this.pageOf(rect) === page) block.style.breakBefore = "column";
+    }
+  }
+
   // pass goes on to a page.
   pass(page) {
     const first = page - page % this.perSheet, before = (rect) => !rect || this.pageOf(rect) < first;
