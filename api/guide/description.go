@@ -88,10 +88,11 @@ type body struct {
 	example any
 }
 
-// answer is a status of a response with its content types.
+// answer is a status of a response with its content types, and the fields of a JSON body.
 type answer struct {
 	Status, Description string
 	Types               []string
+	Fields              []field
 }
 
 // operations returns all operations in the order of the file.
@@ -146,6 +147,9 @@ func (d *description) operation(method, path string, item, op object) operation 
 		a := answer{Status: fmt.Sprint(response.Key), Description: r.text("description")}
 		for _, content := range r.object("content") {
 			a.Types = append(a.Types, fmt.Sprint(content.Key))
+			if content.Key == "application/json" {
+				a.Fields = d.fields(asObject(content.Value).get("schema"), maxDepth)
+			}
 		}
 		read.Answers = append(read.Answers, a)
 	}

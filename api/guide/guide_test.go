@@ -138,3 +138,17 @@ func TestSearchFindsOperationsAndSections(t *testing.T) {
 		})
 	}
 }
+
+func TestAnOperationShowsTheFieldsOfRequestAndResponse(t *testing.T) {
+	t.Parallel()
+	body := page(t, open(t), "/docs/api/conversion")
+	_, operation, _ := strings.Cut(body, `id="submitConversion"`)
+	operation, _, _ = strings.Cut(operation, `<section class="operation"`)
+	request, response, _ := strings.Cut(operation, "<h3>Responses</h3>")
+
+	for name, part := range map[string]string{"page_size": request, "webhook_url": request, "events_url": response} {
+		if !strings.Contains(part, "<dt><code>"+name+"</code>") {
+			t.Errorf("the field %s is missing", name)
+		}
+	}
+}
