@@ -15,19 +15,19 @@ import (
 	"presswork/storage/retention"
 )
 
-// site is a deployment that keeps its objects on disk.
-type site struct {
+// deployment is a deployment that keeps its objects on disk.
+type deployment struct {
 	env   map[string]string
 	store *storage.Disk
 	dir   string // the folder of its objects
 }
 
-func newSite(t *testing.T) site {
+func newDeployment(t *testing.T) deployment {
 	t.Helper()
 	dir := t.TempDir()
 	env := map[string]string{"HOME": t.TempDir(), "REDIS_URL": redistest.Start(t), "PDF_OUTPUT_DIR": dir}
 
-	return site{env, openDisk(t, dir), dir}
+	return deployment{env, openDisk(t, dir), dir}
 }
 
 func openDisk(t *testing.T, dir string) *storage.Disk {
@@ -41,7 +41,7 @@ func openDisk(t *testing.T, dir string) *storage.Disk {
 	return d
 }
 
-func (s site) put(t *testing.T, keys ...string) {
+func (s deployment) put(t *testing.T, keys ...string) {
 	t.Helper()
 
 	for _, key := range keys {
@@ -66,8 +66,8 @@ func damageFile(t *testing.T, file string) {
 	}
 }
 
-// keysIn returns the keys of the objects of a disk store.
-func keysIn(t *testing.T, dir string) string {
+// storedKeys returns the keys of the objects of a disk store.
+func storedKeys(t *testing.T, dir string) string {
 	t.Helper()
 	var keys []string
 
@@ -83,18 +83,18 @@ func keysIn(t *testing.T, dir string) string {
 
 func TestBackupContinuesAfterADamagedObjectAndFails(t *testing.T) {
 	t.Parallel()
-	s, dir := newSite(t), t.TempDir()
+	s, dir := newDeployment(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")
 	damageFile(t, filepath.Join(s.dir, "artifacts/a.pdf"))
 
-	got := askIn(t, s.env, "backup", dir)
+	got := runWithEnv(t, s.env, "backup", dir)
 	if got.code != exitFailed || !strings.Contains(got.stderr, "artifacts/a.pdf") ||
 		strings.Contains(got.stderr, "b.pdf") {
-		t.Errorf("%+v", got)
+		t.Errorf("got %v; want a failure that names a.pdf only", got)
 	}
 
-	if keys := keysIn(t, dir+"/store"); keys != "artifacts/b.pdf sources/c/content.md" {
-		t.Errorf("the backup has %s", keys)
+	if keys := storedKeys(t, dir+"/store"); keys != "artifacts/b.pdf sources/c/content.md" {
+		t.Errorf("the backup has %s, want only undamaged objects of the store", keys)
 	}
 
 	if _, err := os.Stat(dir + "/redis.rdb"); err != nil {
@@ -104,56 +104,49 @@ func TestBackupContinuesAfterADamagedObjectAndFails(t *testing.T) {
 
 func TestRestoreLeavesOutADamagedObjectAndFails(t *testing.T) {
 	t.Parallel()
-	s, dir := newSite(t), t.TempDir()
+	s, dir := newDeployment(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf")
 
-	if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	runWithEnv(t, s.env, "backup", dir).checkOK(t)
 	damageFile(t, filepath.Join(dir, "store/artifacts/a.pdf"))
 	to := t.TempDir()
 
-	got := askIn(t, map[string]string{"HOME": to, "PDF_OUTPUT_DIR": to}, "restore", dir, t.TempDir()+"/redis")
-	if got.code != exitFailed || !strings.Contains(got.stderr, "artifacts/a.pdf") {
-		t.Errorf("%+v", got)
-	}
+	got := runWithEnv(t, map[string]string{"HOME": to, "PDF_OUTPUT_DIR": to}, "restore", dir, t.TempDir()+"/redis")
+	got.check(t, exitFailed, "artifacts/a.pdf")
 
-	if keys := keysIn(t, to); keys != "artifacts/b.pdf" {
-		t.Errorf("the restored store has %s", keys)
+	if keys := storedKeys(t, to); keys != "artifacts/b.pdf" {
+		t.Errorf("the restored store has %s, want b.pdf only", keys)
 	}
 }
 
 func TestBackupDropsObjectsDeletedSinceTheLastOne(t *testing.T) {
 	t.Parallel()
-	s, dir := newSite(t), t.TempDir()
+	s, dir := newDeployment(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")
 
-	for _, deleted := range []string{"", "artifacts/a.pdf", "sources/c/content.md"} {
-		t.Run("deleted "+deleted, func(t *testing.T) {
-			if deleted != "" {
-				if err := s.store.Delete(t.Context(), deleted); err != nil {
-					t.Fatal(err)
-				}
-			}
+	runWithEnv(t, s.env, "backup", dir).checkOK(t)
 
-			if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-				t.Fatalf("%+v", got)
-			}
-		})
+	for _, key := range []string{"artifacts/a.pdf", "sources/c/content.md"} {
+		if err := s.store.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+
+		runWithEnv(t, s.env, "backup", dir).checkOK(t)
 	}
 
-	if keys := keysIn(t, dir+"/store"); keys != "artifacts/b.pdf" {
-		t.Errorf("the backup has %s", keys)
+	if keys := storedKeys(t, dir+"/store"); keys != "artifacts/b.pdf" {
+		t.Errorf("the backup has %s, want only undamaged objects of the store", keys)
 	}
 
 	if err := s.store.Delete(t.Context(), "artifacts/b.pdf"); err != nil {
 		t.Fatal(err)
 	}
 
-	got := askIn(t, s.env, "backup", dir)
-	if keys := keysIn(t, dir+"/store"); got.code != exitFailed || !strings.Contains(got.stderr, "the store is empty") ||
-		keys != "artifacts/b.pdf" {
-		t.Errorf("backup of an empty store: %+v; the backup has %q", got, keys)
+	got := runWithEnv(t, s.env, "backup", dir)
+
+	keys := storedKeys(t, dir+"/store")
+	if got.code != exitFailed || !strings.Contains(got.stderr, "the store is empty") || keys != "artifacts/b.pdf" {
+		t.Errorf("got %v and a backup with %q; want a failure that keeps b.pdf in the backup", got, keys)
 	}
 }
 
@@ -173,57 +166,49 @@ func TestASnapshotIsReadableByItsOwnerOnlyFromTheBeginning(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 
-	s := newSite(t)
-	if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	s := newDeployment(t)
+	runWithEnv(t, s.env, "backup", dir).checkOK(t)
 
-	if got := content(t, filepath.Join(bin, "mode")); strings.TrimSpace(got) != "600" {
+	if got := readFile(t, filepath.Join(bin, "mode")); strings.TrimSpace(got) != "600" {
 		t.Errorf("redis-cli found a file of mode %q, want 600", got)
 	}
 
 	info, err := os.Stat(filepath.Join(dir, "redis.rdb"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the snapshot: %v, %v", info, err)
+		t.Errorf("the snapshot: got %v, %v; want a file of mode 600", info, err)
 	}
 }
 
 func TestBackupHoldsKeysAndModels(t *testing.T) {
 	t.Parallel()
-	s, dir := newSite(t), t.TempDir()
-	files := folder(t, map[string]string{"k.yaml": "keys: []\n", "m.yaml": "models: {}\n"})
+	s, dir := newDeployment(t), t.TempDir()
+	files := writeFiles(t, map[string]string{"k.yaml": "keys: []\n", "m.yaml": "models: {}\n"})
 
 	s.env["KEYS_CONFIG"], s.env["INFERENCE_CONFIG"] = filepath.Join(files, "k.yaml"), filepath.Join(files, "m.yaml")
 	for range 2 { // the second backup replaces the first
-		if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-			t.Fatalf("%+v", got)
-		}
+		runWithEnv(t, s.env, "backup", dir).checkOK(t)
 	}
 
 	for name, want := range map[string]string{"keys.yaml": "keys: []\n", "models.yaml": "models: {}\n"} {
 		file := filepath.Join(dir, name)
 
 		info, err := os.Stat(file)
-		if err != nil || info.Mode().Perm() != 0o600 || content(t, file) != want {
-			t.Errorf("%s: %v, %v", name, info, err)
+		if err != nil || info.Mode().Perm() != 0o600 || readFile(t, file) != want {
+			t.Errorf("%s: got %v, %v and %q; want a file of mode 600 with %q", name, info, err, readFile(t, file), want)
 		}
 	}
 	to := t.TempDir()
 
-	got := askIn(t, map[string]string{"HOME": to, "PDF_OUTPUT_DIR": to}, "restore", dir, t.TempDir()+"/redis")
-	if got.code != exitOK || !strings.Contains(got.stdout, filepath.Join(dir, "keys.yaml")) {
-		t.Errorf("restore: %+v", got)
-	}
+	got := runWithEnv(t, map[string]string{"HOME": to, "PDF_OUTPUT_DIR": to}, "restore", dir, t.TempDir()+"/redis")
+	got.checkPrints(t, filepath.Join(dir, "keys.yaml"))
 
 	s.env["KEYS_CONFIG"] = filepath.Join(files, "none.yaml")
-	if got := askIn(t, s.env, "backup", dir); got.code != exitFailed || !strings.Contains(got.stderr, "KEYS_CONFIG") {
-		t.Errorf("backup with a missing KEYS_CONFIG: %+v", got)
-	}
+	runWithEnv(t, s.env, "backup", dir).check(t, exitFailed, "KEYS_CONFIG")
 }
 
 func TestARestoredRedisIsAnotherDeployment(t *testing.T) {
 	t.Parallel()
-	s, dir := newSite(t), t.TempDir()
+	s, dir := newDeployment(t), t.TempDir()
 	s.env["REDIS_URL"] += "?db=1"
 
 	o, err := redis.ParseURL(s.env["REDIS_URL"])
@@ -240,22 +225,15 @@ func TestARestoredRedisIsAnotherDeployment(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	runWithEnv(t, s.env, "backup", dir).checkOK(t)
 
-	got := askIn(t, s.env, "restore", dir, t.TempDir()+"/redis")
-	if got.code != exitFailed || !strings.Contains(got.stderr, "the live Redis") ||
-		!strings.Contains(got.stderr, "fence/000000000001") {
-		t.Errorf("restore to the store of the live deployment: %+v", got)
-	}
+	got := runWithEnv(t, s.env, "restore", dir, t.TempDir()+"/redis")
+	got.check(t, exitFailed, "the live Redis", "fence/000000000001")
 
 	s.env["PDF_OUTPUT_DIR"] = t.TempDir()
 
 	redisDir := t.TempDir()
-	if got := askIn(t, s.env, "restore", dir, redisDir); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	runWithEnv(t, s.env, "restore", dir, redisDir).checkOK(t)
 
 	restored := redistest.StartDurableIn(t, redisDir).Client()
 	defer restored.Close()
@@ -265,6 +243,7 @@ func TestARestoredRedisIsAnotherDeployment(t *testing.T) {
 
 	fences, index := pipe.Exists(ctx, retention.FenceKey), pipe.Exists(ctx, "pw:{keep}:size")
 	if _, err := pipe.Exec(ctx); err != nil || fences.Val() != 0 || index.Val() != 1 {
-		t.Errorf("%v; the restored Redis knows the fence: %d, has the rest: %d", err, fences.Val(), index.Val())
+		t.Errorf("got %v, %d fences and %d size keys in the restored Redis; want no fence and the size", err,
+			fences.Val(), index.Val())
 	}
 }

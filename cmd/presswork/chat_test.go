@@ -17,20 +17,6 @@ import (
 	"presswork/internal/inference/ollama"
 )
 
-// converse runs a command with this standard input.
-func converse(t *testing.T, stdin string, env map[string]string, args ...string) (stdout, stderr string, err error) {
-	t.Helper()
-	var out, words bytes.Buffer
-	root := newRootCommand(
-		&program{getenv: func(name string) string { return env[name] }, stdout: &out, stderr: &words},
-	)
-	root.SetArgs(args)
-	root.SetIn(strings.NewReader(stdin))
-	err = root.ExecuteContext(t.Context())
-
-	return out.String(), words.String(), err
-}
-
 func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	t.Parallel()
 	models, base := inferencetest.Start(t)
@@ -48,13 +34,10 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		{"", []string{"--model", "hello", "hi", "--system", "Be brief."}, "Hello, world!\n"},
 	} {
 		t.Run(tc.want, func(t *testing.T) {
-			got, words, err := converse(
-				t,
-				tc.stdin,
-				map[string]string{"PRESSWORK_API_KEY": "hush"},
+			got, stderr, err := runWithInput(t, tc.stdin, map[string]string{"PRESSWORK_API_KEY": "hush"},
 				append([]string{"chat", "--server", server}, tc.args...)...)
 			if err != nil || got != tc.want {
-				t.Errorf("%q: got %q, %q, %v", tc.args, got, words, err)
+				t.Errorf("chat %q: got %q, stderr %q, error %v; want %q", tc.args, got, stderr, err, tc.want)
 			}
 		})
 	}
@@ -62,33 +45,33 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 
 	last := requests[len(requests)-1]
 	if last.Header.Get("Authorization") != "Bearer hush" || !strings.Contains(string(last.Raw), "Be brief.") {
-		t.Errorf("request %v %s", last.Header, last.Raw)
+		t.Errorf("got request %v %s; want the key and the system prompt", last.Header, last.Raw)
 	}
 	// Without --model, it uses the first model that the server lists.
-	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil &&
-		strings.Contains(err.Error(), "model") {
+	_, _, err := runWithInput(t, "x", nil, "chat", "--server", server)
+	if err != nil && strings.Contains(err.Error(), "model") {
 		t.Error(err)
 	}
 
-	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil ||
-		!strings.Contains(err.Error(), "prompt is missing") {
-		t.Errorf("without a prompt: %v", err)
+	_, _, err = runWithInput(t, "", nil, "chat", "--server", server, "--model", "echo")
+	if err == nil || !strings.Contains(err.Error(), "prompt is missing") {
+		t.Errorf("without a prompt: got %v, want \"prompt is missing\"", err)
 	}
 
-	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model",
-		"echo"); err == nil ||
+	_, _, err = runWithInput(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model", "echo")
+	if err == nil ||
 		!strings.HasPrefix(err.Error(), "http://me:xxxxx@127.0.0.1:1: the model's server does not answer") {
-		t.Errorf("without a server: %v", err)
+		t.Errorf("without a server: got %v, want its address without the password", err)
 	}
 
-	if _, _, err := converse(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model",
-		"echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
-		t.Errorf("a prompt over the limit: %v", err)
+	_, _, err = runWithInput(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model", "echo")
+	if err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
+		t.Errorf("a prompt over the limit: got %v, want \"larger than 8 MB\"", err)
 	}
 	// The address may have the suffix that other clients need.
-	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" ||
-		err != nil {
-		t.Errorf("%q, %v", got, err)
+	got, _, err := runWithInput(t, "x", nil, "chat", "--server", base+"/", "--model", "echo")
+	if got != "x\n" || err != nil {
+		t.Errorf("--server %s/: got %q, %v; want %q", base, got, err, "x\n")
 	}
 }
 
@@ -102,16 +85,13 @@ func TestChatSendsToolsAndPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := func(args ...string) (string, string, error) {
-		return converse(
-			t,
-			"",
-			nil,
+		return runWithInput(t, "", nil,
 			append([]string{"chat", "--server", base, "--model", "executed", "How many?"}, args...)...)
 	}
 
-	out, words, err := chat("--tools", "code,search", "--image", picture, "--image", "https://example.org/a.png")
-	if err != nil || out != "Let me count. Two.\n" || words != "\n[python] print(1+1)\n2\n" {
-		t.Errorf("%q, %q, %v", out, words, err)
+	out, stderr, err := chat("--tools", "code,search", "--image", picture, "--image", "https://example.org/a.png")
+	if err != nil || out != "Let me count. Two.\n" || stderr != "\n[python] print(1+1)\n2\n" {
+		t.Errorf("got %q, stderr %q, error %v; want the answer and the code that ran", out, stderr, err)
 	}
 
 	for _, part := range []string{`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]`, `"url":"data:image/png;base64,iVBORw0KGgo`, `"url":"https://example.org/a.png"`} {
@@ -123,12 +103,12 @@ func TestChatSendsToolsAndPictures(t *testing.T) {
 	}
 
 	if _, _, err := chat("--tools", "hands"); err == nil || !strings.Contains(err.Error(), "allowed: code, search") {
-		t.Errorf("an unknown tool: %v", err)
+		t.Errorf("an unknown tool: got %v, want the allowed tools", err)
 	}
 
 	for _, name := range []string{"chat_test.go", "none.png"} {
 		if _, _, err := chat("--image", name); err == nil || !strings.Contains(err.Error(), "--image "+name) {
-			t.Errorf("%s as a picture: %v", name, err)
+			t.Errorf("%s as a picture: got %v, want an error that names the flag", name, err)
 		}
 	}
 }
@@ -143,23 +123,23 @@ func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
-	why := errors.New("enough")
-	cancel(why)
+	cause := errors.New("interrupted by the test")
+	cancel(cause)
 
-	if err := <-done; !errors.Is(err, why) {
-		t.Errorf("got %v", err)
+	if err := <-done; !errors.Is(err, cause) {
+		t.Errorf("got %v, want %v", err, cause)
 	}
 }
 
-func TestAnInterruptionIsReportedAsOne(t *testing.T) {
+func TestAnInterruptedChatHasItsOwnExitStatus(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("terminated signal received"))
-	var words bytes.Buffer
+	var stderr bytes.Buffer
 
-	code := run(ctx, []string{"chat", "--model", "echo", "hi"}, func(string) string { return "" }, io.Discard, &words)
-	if code != exitInterrupted || words.String() != "presswork: interrupted\n" {
-		t.Errorf("%d, %q", code, words.String())
+	code := run(ctx, []string{"chat", "--model", "echo", "hi"}, func(string) string { return "" }, io.Discard, &stderr)
+	if code != exitInterrupted || stderr.String() != "presswork: interrupted\n" {
+		t.Errorf("got exit status %d, %q; want %d and one line", code, stderr.String(), exitInterrupted)
 	}
 }
 
@@ -170,15 +150,15 @@ func TestProgressOutsideItsRangeIsClamped(t *testing.T) {
 		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", step.Completed, step.Total), func(t *testing.T) {
-			if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") ||
-				strings.Count(line, "█")+strings.Count(line, "░") > 30 {
-				t.Errorf("%+v: %q", step, line)
+			line := pullLine(step.Status, step.Completed, step.Total)
+			if strings.Contains(line, "\x1b") || strings.Count(line, "█")+strings.Count(line, "░") > 30 {
+				t.Errorf("pullLine(%+v) = %q; want at most 30 blocks and no terminal codes", step, line)
 			}
 		})
 	}
 }
 
-func TestModelsAreListedCheckedAndExplained(t *testing.T) {
+func TestModelsListsChecksAndExplainsModels(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	file := filepath.Join(t.TempDir(), "models.yaml")
@@ -207,10 +187,10 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 		{[]string{"models", "explain"}, "", "name one model"},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			got, _, err := converse(t, "", env, tc.args...)
+			got, _, err := runWithInput(t, "", env, tc.args...)
 			if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") ||
 				err != nil && !strings.Contains(err.Error(), tc.failed) {
-				t.Errorf("%q: %q, %v", tc.args, got, err)
+				t.Errorf("%q: got %q, %v; want %q and the error %q", tc.args, got, err, tc.want, tc.failed)
 			}
 		})
 	}
@@ -226,9 +206,13 @@ func TestChatSaysThatTheKeyIsMissing(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	for key, want := range map[string]string{"": "no key is set", "wrong": "is not valid"} {
-		_, _, err := converse(t, "x", map[string]string{"PRESSWORK_API_KEY": key}, "chat", "--server", server.URL)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--key") {
-			t.Errorf("with the key %q: %v", key, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			env := map[string]string{"PRESSWORK_API_KEY": key}
+
+			_, _, err := runWithInput(t, "x", env, "chat", "--server", server.URL)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--key") {
+				t.Errorf("with the key %q: got %v, want %q and the flag --key", key, err, want)
+			}
+		})
 	}
 }

@@ -20,10 +20,9 @@ func TestConfigRejectsTheSettingsThatServeRejects(t *testing.T) {
 			}
 
 			for _, command := range []string{"config", "serve"} {
-				if got := askIn(t, env, command); got.code != exitUsage || got.stdout != "" ||
-					!strings.Contains(got.stderr, setting) {
-					t.Errorf("%s with %s=%s: %+v", command, setting, value, got)
-				}
+				got := runWithEnv(t, env, command)
+				got.check(t, exitUsage, setting)
+				got.checkNoOutput(t)
 			}
 		})
 	}
@@ -35,7 +34,5 @@ func TestConfigRejectsTheSettingsThatServeRejects(t *testing.T) {
 		"WEBHOOK_SECRET":       "whsec_" + strings.Repeat("c2VjcmV0", 4),
 		"SEARCH_URL":           "http://127.0.0.1/?q={query}",
 	}
-	if got := askIn(t, good, "config"); got.code != exitOK {
-		t.Errorf("%+v", got)
-	}
+	runWithEnv(t, good, "config").checkOK(t)
 }

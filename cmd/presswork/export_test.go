@@ -30,8 +30,8 @@ func TestExportRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
-		args []string
-		says string
+		args       []string
+		wantStderr string
 	}{
 		{nil, "name one address"},
 		{[]string{"https://a", "https://b"}, "name one address"},
@@ -49,13 +49,8 @@ func TestExportRejectsInvalidFlags(t *testing.T) {
 		{[]string{"https://example.com", "--allow-private", "a b"}, "--allow-private"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
-			if got := ask(
-				t,
-				append(
-					[]string{"export"},
-					c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
-				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-			}
+			got := runCommand(t, append([]string{"export"}, c.args...)...)
+			got.check(t, exitUsage, c.wantStderr)
 		})
 	}
 }

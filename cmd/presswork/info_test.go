@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,43 +14,38 @@ func TestInfo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium and Redis; `make test` runs this test")
 	}
-	got := ask(t, "info", "--json")
 
 	var i info
-	if err := json.Unmarshal([]byte(got.stdout), &i); err != nil || got.code != 0 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	runCommand(t, "info", "--json").decodeJSON(t, &i)
 
 	if i.Version == "" || i.Go == "" || i.Chromium.Path == "" || i.Redis.Path == "" || len(i.Scripts) == 0 ||
-		len(i.Fonts) < 10 || len(i.Paths) != 4 || i.Problems == nil {
-		t.Errorf("%+v", i)
+		len(i.Fonts) < 10 ||
+		len(i.Paths) != 4 ||
+		i.Problems == nil {
+		t.Errorf("got %+v; want every field", i)
 	}
 	// Without HOME nothing is cached. An unusable cache is reported.
 	if i.Cache != (cacheInfo{Backend: "memory"}) || i.Telemetry != "" {
-		t.Errorf("%+v, %q", i.Cache, i.Telemetry)
+		t.Errorf("got cache %+v and telemetry %q; want a cache in memory and no telemetry", i.Cache, i.Telemetry)
 	}
-	file := filepath.Join(folder(t, map[string]string{"file": ""}), "file")
+	file := filepath.Join(writeFiles(t, map[string]string{"file": ""}), "file")
 
-	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": file, "PRESSWORK_TELEMETRY": "maybe"})
+	env := envWithHome(t, map[string]string{"PRESSWORK_CACHE_PATH": file, "PRESSWORK_TELEMETRY": "maybe"})
 	for _, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
-		t.Run(want, func(t *testing.T) {
-			if got := askIn(t, env, "info"); got.code != 0 || !strings.Contains(got.stdout, want) {
-				t.Errorf("%q is not in %+v", want, got)
-			}
-		})
+		runWithEnv(t, env, "info").checkPrints(t, want)
 	}
 
-	text := ask(t, "info").stdout
-	if first, _, _ := strings.Cut(text, "\n"); !strings.HasPrefix(
-		first,
-		"This machine can print documents and export pages, and run `presswork serve` by itself.",
-	) {
-		t.Errorf("the first line is %q", first)
+	text := runCommand(t, "info").stdout
+	first, _, _ := strings.Cut(text, "\n")
+
+	const want = "This machine can print documents and export pages, and run `presswork serve` by itself."
+	if !strings.HasPrefix(first, want) {
+		t.Errorf("the first line is %q, want %q", first, want)
 	}
 
 	for _, want := range []string{i.Chromium.Path, i.Redis.Path, "THEMES_DIR", "Emoji", "serif fonts", "CACHE_DIR"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
+			t.Errorf("got %s; want %q in it", text, want)
 		}
 	}
 }

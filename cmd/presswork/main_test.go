@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// full fails each write, as a full disk does.
-type full struct{}
+// fullDisk fails each write, as a full disk does.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			var stderr bytes.Buffer
 
-			code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
+			code := run(t.Context(), args, func(string) string { return "" }, fullDisk{}, &stderr)
 			if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
 				t.Errorf("%v: exit status %d, %s", args, code, stderr.String())
 			}

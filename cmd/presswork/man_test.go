@@ -12,10 +12,8 @@ import (
 func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
 
-	got := ask(t, "man")
-	if got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	got := runCommand(t, "man")
+	got.checkOK(t)
 
 	page := strings.ReplaceAll(got.stdout, `\-`, "-")
 	for _, want := range []string{".SS \"presswork md2pdf FILE.md|BOOKFOLDER [FILE.md...]\"", `\fBAPI_PORT\fR`, `\fB--toc\fR[=\fILEVEL\fR]`, `\fB-o\fR, \fB--output\fR \fIFILE\fR`, ".SH EXIT STATUS"} {
@@ -52,7 +50,7 @@ func TestTheManualIsWellFormed(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-z")
 
-	cmd.Stdin = strings.NewReader(ask(t, "man").stdout)
+	cmd.Stdin = strings.NewReader(runCommand(t, "man").stdout)
 	if output, err := cmd.CombinedOutput(); err != nil || len(output) > 0 {
 		t.Errorf("%v: %s (`make setup-test` installs groff)", err, output)
 	}
@@ -60,7 +58,7 @@ func TestTheManualIsWellFormed(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	dir := folder(t,
+	dir := writeFiles(t,
 		map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"})
 
 	for line, want := range map[string]string{
@@ -85,27 +83,23 @@ func TestCompletion(t *testing.T) {
 				args = append(args, strings.Replace(word, "DIR", dir, 1))
 			}
 
-			got := ask(t, args...)
+			got := runCommand(t, args...)
 			if !strings.Contains("\n"+got.stdout, "\n"+want) {
 				t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
 			}
 		})
 	}
 
-	if got := ask(t, "__complete", "theme-preview", "nord", ""); strings.Contains(got.stdout, "nord\t") {
+	if got := runCommand(t, "__complete", "theme-preview", "nord", ""); strings.Contains(got.stdout, "nord\t") {
 		t.Error("a theme is offered twice")
 	}
 
-	if got := ask(t, "completion", "fisch"); got.code != exitUsage ||
-		!strings.Contains(got.stderr, `did you mean "fish"?`) {
-		t.Errorf("an unknown shell: %+v", got)
-	}
+	got := runCommand(t, "completion", "fisch")
+	got.check(t, exitUsage, `did you mean "fish"?`)
 
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		t.Run(shell, func(t *testing.T) {
-			if got := ask(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "presswork") {
-				t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
-			}
+			runCommand(t, "completion", shell).checkPrints(t, "presswork")
 		})
 	}
 }

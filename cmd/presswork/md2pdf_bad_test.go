@@ -13,17 +13,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// askIn runs the program with this environment.
-func askIn(t *testing.T, env map[string]string, args ...string) outcome {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), args, func(name string) string { return env[name] }, &stdout, &stderr)
-
-	return outcome{code, stdout.String(), stderr.String()}
-}
-
-// untouched fails the test unless the folder holds exactly these files and a.pdf is older than the run.
-func untouched(t *testing.T, dir string, want ...string) {
+// checkUnchanged fails the test unless the folder holds exactly these files and a.pdf is older than the run.
+func checkUnchanged(t *testing.T, dir string, want ...string) {
 	t.Helper()
 
 	entries, err := os.ReadDir(dir)
@@ -40,13 +31,13 @@ func untouched(t *testing.T, dir string, want ...string) {
 		t.Errorf("the folder holds %s, want %s", got, want)
 	}
 
-	if got := content(t, filepath.Join(dir, "a.pdf")); got != "older" {
+	if got := readFile(t, filepath.Join(dir, "a.pdf")); got != "older" {
 		t.Errorf("the older PDF became %.20q", got)
 	}
 }
 
-// programs creates a folder of scripts that the browser's user can run.
-func programs(t *testing.T, scripts map[string]string) string {
+// writeBrowserScripts creates a folder of scripts that the browser's user can run.
+func writeBrowserScripts(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 
 	dir := public.Dir(t)
@@ -65,7 +56,7 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 	if err != nil {
 		real = "chromium"
 	}
-	bin := programs(t, map[string]string{
+	bin := writeBrowserScripts(t, map[string]string{
 		"wrong": "echo I am no browser; exit 0",
 		"hangs": "exec sleep 1000",
 		// The supervisor watches the wrapper, so the browser ends with it.
@@ -76,9 +67,9 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 		10_000)
 
 	for name, c := range map[string]struct {
-		env  map[string]string
-		code int
-		says string
+		env        map[string]string
+		code       int
+		wantStderr string
 	}{
 		"missing":        {map[string]string{"CHROMIUM_PATH": "/none/chromium"}, exitNoBrowser, "make setup"},
 		"wrong program":  {map[string]string{"CHROMIUM_PATH": filepath.Join(bin, "wrong")}, exitFailed, "a.md: the browser is not available"},
@@ -87,27 +78,23 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := folder(t, map[string]string{"a.md": long, "a.pdf": "older"})
+			dir := writeFiles(t, map[string]string{"a.md": long, "a.pdf": "older"})
 
-			got := askIn(t, c.env, "md2pdf", filepath.Join(dir, "a.md"))
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-				t.Errorf("%+v, want %d and %q", got, c.code, c.says)
-			}
-			untouched(t, dir, "a.md", "a.pdf")
+			got := runWithEnv(t, c.env, "md2pdf", filepath.Join(dir, "a.md"))
+			got.check(t, c.code, c.wantStderr)
+			got.checkNoOutput(t)
+			checkUnchanged(t, dir, "a.md", "a.pdf")
 		})
 	}
 }
 
 func TestMD2PDFWithAFullDisk(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "# A", "a.pdf": "older"})
+	dir := writeFiles(t, map[string]string{"a.md": "# A", "a.pdf": "older"})
 
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "-o", "/dev/full")
-	if got.code != exitFailed ||
-		!strings.Contains(got.stderr, "a.md: cannot write /dev/full: no space left on device") {
-		t.Errorf("%+v", got)
-	}
-	untouched(t, dir, "a.md", "a.pdf")
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "-o", "/dev/full")
+	got.check(t, exitFailed, "a.md: cannot write /dev/full: no space left on device")
+	checkUnchanged(t, dir, "a.md", "a.pdf")
 }
 
 func TestMD2PDFWithHostileFiles(t *testing.T) {
@@ -118,7 +105,7 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 		fmt.Fprintf(&notes, "word[^%d]\n\n[^%d]: note %d\n\n", i, i, i)
 	}
 
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.pdf": "older", "a.html": "older",
 		"a-binary.md":  "\x00\x01\xff\xfe\x00ELF",
 		"a-matter.md":  "---\ntitle: [\ntheme: nord\n---\nbody",
@@ -126,7 +113,7 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 		"fence.md":     "before\n\n```\nfunc main() {\n\n# not a heading",
 		"footnotes.md": notes.String(),
 		"bomb.md":      "before ![pic](bomb.png) after",
-		"bomb.png":     bomb(),
+		"bomb.png":     hugePNGHeader(),
 		"escape.md":    "before ![pic](../../../../etc/passwd) ![pic](/etc/passwd) after",
 	})
 	if err := os.Symlink("a-loop.md", filepath.Join(dir, "a-loop.md")); err != nil {
@@ -134,8 +121,8 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct {
-		code int
-		says string
+		code       int
+		wantStderr string
 	}{
 		"a-loop.md":    {exitFailed, "a-loop.md: it cannot be read: too many levels of symbolic links"},
 		"a-binary.md":  {exitFailed, "a-binary.md: "},
@@ -156,12 +143,10 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 				args = append(args, "-o", result)
 			}
 
-			got := ask(t, args...)
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) {
-				t.Errorf("%+v, want %d and %q", got, c.code, c.says)
-			}
+			got := runCommand(t, args...)
+			got.check(t, c.code, c.wantStderr)
 
-			page := content(t, result)
+			page := readFile(t, result)
 			switch {
 			case c.code != exitOK && page != "older":
 				t.Error("the older result is gone")
@@ -176,8 +161,8 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 	}
 }
 
-// bomb is the header of a PNG of 60000 × 60000 pixels.
-func bomb() string {
+// hugePNGHeader is the header of a PNG of 60000 × 60000 pixels.
+func hugePNGHeader() string {
 	var b bytes.Buffer
 	b.WriteString("\x89PNG\r\n\x1a\n")
 	chunk := func(kind string, data []byte) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// wells is a book of Quarto with all that chapters share.
-func wells() map[string]string {
+// quartoBook returns the files of a Quarto book: parts, an appendix, variables, includes and references.
+func quartoBook() map[string]string {
 	return map[string]string{
 		"wells/_quarto.yml": "book:\n  title: Wells\n  subtitle: A guide\n  author: Ada Penrose\n  chapters:\n    - index.qmd\n" +
 			"    - part: Basics\n      chapters: [text/one.qmd, text/two.qmd]\n  appendices: [text/long.qmd]\n" +
@@ -29,13 +29,13 @@ func wells() map[string]string {
 
 func TestMD2PDFPrintsABookFolder(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, wells())
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "wells"))
+	dir := writeFiles(t, quartoBook())
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "wells"))
 
-	if got.code != 0 || strings.Count(got.stderr, "\n") != 1 {
-		t.Fatalf("%+v", got)
+	if got.code != exitOK || strings.Count(got.stderr, "\n") != 1 {
+		t.Fatalf("got %v; want success and one line in stderr", got)
 	}
-	page := content(t, filepath.Join(dir, "wells.html"))
+	page := readFile(t, filepath.Join(dir, "wells.html"))
 
 	for _, want := range []string{
 		"<title>Wells</title>", "A guide", "Ada Penrose", `class="toc"`, "Included from the book.",
@@ -49,14 +49,14 @@ func TestMD2PDFPrintsABookFolder(t *testing.T) {
 	}
 
 	if n := strings.Count(page, "Abel, Ann."); n != 1 {
-		t.Errorf("the work is listed %d times", n)
+		t.Errorf("the cited work is listed %d times, want once", n)
 	}
 }
 
 func TestMD2PDFConfinesABookToItsFolder(t *testing.T) {
 	t.Parallel()
 
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"book/SUMMARY.md": "- [a](text/a.md)\n- [link](link.md)\n- [up](../secret.md)\n",
 		"book/text/a.md":  "# A\n\n![p](../../secret.png)\n\n{{#include ../../secret.md}}\n\n![q](/../secret.png)\n",
 		"secret.md":       "SECRET\n",
@@ -65,19 +65,17 @@ func TestMD2PDFConfinesABookToItsFolder(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "secret.md"), filepath.Join(dir, "book", "link.md")); err != nil {
 		t.Fatal(err)
 	}
-	got := ask(t, "md2pdf", "--html", "--json", filepath.Join(dir, "book"))
+	got := runCommand(t, "md2pdf", "--html", "--json", filepath.Join(dir, "book"))
 
 	var l line
-	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil || got.code != 0 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	got.decodeJSON(t, &l)
 
-	if page := content(t, filepath.Join(dir, "book.html")); strings.Contains(page, "SECRET") {
+	if page := readFile(t, filepath.Join(dir, "book.html")); strings.Contains(page, "SECRET") {
 		t.Error("the page has a file from outside the book")
 	}
 
 	if len(l.Warnings) != 5 || len(l.Merged) != 1 || l.Merged[0] != filepath.Join(dir, "book", "text", "a.md") {
-		t.Errorf("%+v", l)
+		t.Errorf("got %+v; want five warnings and the chapter text/a.md alone", l)
 	}
 
 	if !strings.Contains(got.stderr, "text/a.md:5: include of") {
@@ -87,31 +85,26 @@ func TestMD2PDFConfinesABookToItsFolder(t *testing.T) {
 
 func TestMD2PDFExplainsAFolderThatIsNoBook(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"x/02.md": "# B\n", "x/01.md": "# A\n"})
+	dir := writeFiles(t, map[string]string{"x/02.md": "# B\n", "x/01.md": "# A\n"})
 
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "x"))
-	if got.code != exitFailed || !strings.Contains(got.stderr, "_quarto.yml") ||
-		!strings.Contains(got.stderr, "--merge 01.md 02.md") {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "x"))
+	got.check(t, exitFailed, "_quarto.yml", "--merge 01.md 02.md")
 
 	if _, err := os.Stat(filepath.Join(dir, "x.html")); err == nil {
 		t.Error("a failed conversion left a file")
 	}
 }
 
-// A chapter with an error ends the whole book: nothing is written.
-func TestMD2PDFWritesNoPartOfABook(t *testing.T) {
+func TestMD2PDFWritesNothingIfAChapterIsInvalid(t *testing.T) {
 	t.Parallel()
-	dir := folder(
-		t,
-		map[string]string{"b/SUMMARY.md": "- [a](a.md)\n- [b](b.md)\n", "b/a.md": "# A\n", "b/b.md": "\xff\xfe"},
-	)
+	dir := writeFiles(t, map[string]string{
+		"b/SUMMARY.md": "- [a](a.md)\n- [b](b.md)\n",
+		"b/a.md":       "# A\n",
+		"b/b.md":       "\xff\xfe",
+	})
 
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "b"))
-	if got.code != exitFailed || !strings.Contains(got.stderr, "b.md: the content is UTF-16") {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "b"))
+	got.check(t, exitFailed, "b.md: the content is UTF-16")
 
 	if _, err := os.Stat(filepath.Join(dir, "b.html")); err == nil {
 		t.Error("a failed conversion left a file")
@@ -136,7 +129,7 @@ func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"book/_quarto.yml":    "book:\n  title: Wells\n  chapters: [index.md, text/depth.qmd, late.qmd, odd.qmd]\n",
 		"book/index.md":       "# Preface\n",
 		"book/text/depth.qmd": chapter,
@@ -149,12 +142,10 @@ func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
 		"book/_freeze/index/execute-results/unknown.json": "{}",
 	})
 
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "book"))
-	if got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "book"))
+	got.checkOK(t)
 
-	page := content(t, filepath.Join(dir, "book.html"))
+	page := readFile(t, filepath.Join(dir, "book.html"))
 	for _, want := range []string{"42\n</code>", "data:image/svg+xml", "New words.", "Odd words."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page[strings.Index(page, "<body"):])

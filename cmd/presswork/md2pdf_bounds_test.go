@@ -53,22 +53,30 @@ func TestMD2PDFBoundsWhatItReads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := folder(t, c.files)
+			dir := writeFiles(t, c.files)
 
-			got := ask(t, "md2pdf", "--to", "html", filepath.Join(dir, c.input), "-o", filepath.Join(dir, "out.html"))
+			got := runCommand(
+				t,
+				"md2pdf",
+				"--to",
+				"html",
+				filepath.Join(dir, c.input),
+				"-o",
+				filepath.Join(dir, "out.html"),
+			)
 			if got.code != c.code || !strings.Contains(got.stderr, c.stderr) {
 				t.Fatalf("exit status %d, want %d, with %q in\n%.2000s", got.code, c.code, c.stderr, got.stderr)
 			}
 
-			if c.code != 0 {
+			if c.code != exitOK {
 				if _, err := os.Stat(filepath.Join(dir, "out.html")); err == nil {
-					t.Error("there is a result")
+					t.Error("a failed conversion left a file")
 				}
 
 				return
 			}
 
-			page := content(t, filepath.Join(dir, "out.html"))
+			page := readFile(t, filepath.Join(dir, "out.html"))
 			for word := range strings.FieldsSeq(c.words) {
 				if !strings.Contains(page, word) {
 					t.Errorf("the page lacks %s", word)
@@ -90,20 +98,16 @@ func TestPDFNamesFilesThatItCannotReadAsTheyAre(t *testing.T) {
 	}
 	sound := sample("crazyones.pdf")
 	broken := append(bytes.Clone(sound[:bytes.LastIndex(sound, []byte("startxref"))]), "startxref\n999999\n%%EOF\n"...)
-	dir := folder(
-		t,
-		map[string]string{"closed.pdf": string(sample("r6-both-passwords.pdf")), "broken.pdf": string(broken)},
-	)
+	dir := writeFiles(t, map[string]string{
+		"closed.pdf": string(sample("r6-both-passwords.pdf")),
+		"broken.pdf": string(broken),
+	})
 
-	got := ask(t, "pdf", "text", filepath.Join(dir, "closed.pdf"))
-	if got.code != 1 || got.stdout != "" ||
-		!strings.Contains(got.stderr, "closed.pdf is encrypted and the password is missing or wrong") {
-		t.Errorf("without its password: %+v", got)
-	}
+	got := runCommand(t, "pdf", "text", filepath.Join(dir, "closed.pdf"))
+	got.check(t, exitFailed, "closed.pdf is encrypted and the password is missing or wrong")
+	got.checkNoOutput(t)
 
-	got = ask(t, "pdf", "text", filepath.Join(dir, "broken.pdf"))
-	if got.code != 0 || !strings.Contains(got.stdout, "The Crazy Ones") ||
-		!strings.Contains(got.stderr, "the cross-references were damaged") {
-		t.Errorf("with broken cross-references: %+v", got)
-	}
+	got = runCommand(t, "pdf", "text", filepath.Join(dir, "broken.pdf"))
+	got.check(t, exitOK, "the cross-references were damaged")
+	got.checkPrints(t, "The Crazy Ones")
 }

@@ -13,21 +13,20 @@ import (
 
 func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"one.md":     "---\ntitle: Book\ntheme: nord\n---\n# One\n\n[over](sub/two.md#same)\n\n## Same\n",
 		"sub/two.md": "---\ntheme: dark\n---\n# Two\n\n## Same\n\n![pic](img/p.png)\n\n![up](../secret.png)\n",
 	})
-	in := func(name string) string { return filepath.Join(dir, name) }
-	got := ask(t, "md2pdf", "--html", "--merge", in("one.md"), in("sub/two.md"), "--json")
+	path := func(name string) string { return filepath.Join(dir, name) }
+	got := runCommand(t, "md2pdf", "--html", "--merge", path("one.md"), path("sub/two.md"), "--json")
 
 	var l line
-	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil || got.code != 0 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	got.decodeJSON(t, &l)
 
-	if l.Input != in("one.md") || cmp.Diff([]string{in("sub/two.md")}, l.Merged) != "" || l.Output != in("one.html") ||
+	if l.Input != path("one.md") || cmp.Diff([]string{path("sub/two.md")}, l.Merged) != "" ||
+		l.Output != path("one.html") ||
 		l.Theme != "nord" {
-		t.Errorf("%+v", l)
+		t.Errorf("got %+v; want one.html in nord, with sub/two.md merged", l)
 	}
 
 	if !strings.Contains(got.stdout, `"analysis":null`) {
@@ -49,7 +48,7 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 		t.Errorf("stderr %q", got.stderr)
 	}
 
-	page := content(t, in("one.html"))
+	page := readFile(t, path("one.html"))
 	for _, want := range []string{"<title>Book</title>", `data-theme="nord"`, `<a href="#same-2">over</a>`, `id="same-2"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
@@ -59,45 +58,37 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 
 func TestMD2PDFTakesTheDateFromSourceDateEpoch(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "---\ncover: true\n---\n# A\n"})
+	dir := writeFiles(t, map[string]string{"a.md": "---\ncover: true\n---\n# A\n"})
 
-	got := askIn(t, map[string]string{"SOURCE_DATE_EPOCH": "86400"}, "md2pdf", "--html", filepath.Join(dir, "a.md"))
-	if got.code != 0 || !strings.Contains(content(t, filepath.Join(dir, "a.html")), "1970-01-02") {
-		t.Errorf("%+v", got)
+	got := runWithEnv(t, map[string]string{"SOURCE_DATE_EPOCH": "86400"}, "md2pdf", "--html",
+		filepath.Join(dir, "a.md"))
+	if got.code != exitOK || !strings.Contains(readFile(t, filepath.Join(dir, "a.html")), "1970-01-02") {
+		t.Errorf("got %v; want a page with the date 1970-01-02", got)
 	}
 
 	for _, wrong := range []string{"yesterday", "-1", "1.5", "99999999999999"} {
 		t.Run(wrong, func(t *testing.T) {
-			if got := askIn(
-				t,
-				map[string]string{"SOURCE_DATE_EPOCH": wrong},
-				"md2pdf",
-				"--html",
-				filepath.Join(
-					dir,
-					"a.md",
-				),
-			); got.code != exitUsage || !strings.Contains(got.stderr, "SOURCE_DATE_EPOCH") {
-				t.Errorf("%s: %+v", wrong, got)
-			}
+			got := runWithEnv(t, map[string]string{"SOURCE_DATE_EPOCH": wrong}, "md2pdf", "--html",
+				filepath.Join(dir, "a.md"))
+			got.check(t, exitUsage, "SOURCE_DATE_EPOCH")
 		})
 	}
 }
 
 func TestMD2PDFReadsThePasswordFromAFile(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"secret": "tr0ub4dor &3\r\nnot this\n"})
+	dir := writeFiles(t, map[string]string{"secret": "tr0ub4dor &3\r\nnot this\n"})
 
 	m := &md2pdf{passwordFile: filepath.Join(dir, "secret")}
 	if err := m.readPassword(); err != nil || m.options.Password != "tr0ub4dor &3" {
-		t.Errorf("%v, password %q", err, m.options.Password)
+		t.Errorf("got %v, password %q; want the first line of the file", err, m.options.Password)
 	}
 }
 
 func TestEveryWarningIsShown(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "# A\n\n### Skipped\n\n[x](#none)\n\n![](none.png)\n"})
-	got := ask(t, "md2pdf", "--html", "--json", filepath.Join(dir, "a.md"))
+	dir := writeFiles(t, map[string]string{"a.md": "# A\n\n### Skipped\n\n[x](#none)\n\n![](none.png)\n"})
+	got := runCommand(t, "md2pdf", "--html", "--json", filepath.Join(dir, "a.md"))
 
 	var l line
 	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil {

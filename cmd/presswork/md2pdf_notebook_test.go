@@ -1,14 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// aNotebook has a title, a picture, an output that looks like a directive, and a broken link in cell 3.
-const aNotebook = `{"nbformat": 4, "metadata": {"title": "Wells", "language_info": {"name": "python"}}, "cells": [
+// notebookJSON has a title, a picture, an output that looks like a directive, and a broken link in cell 3.
+const notebookJSON = `{"nbformat": 4, "metadata": {"title": "Wells", "language_info": {"name": "python"}}, "cells": [
 {"cell_type": "code", "source": "plot()", "outputs": [{"output_type": "display_data", "data": {"image/png":
 "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}]},
 {"cell_type": "code", "source": "f()", "outputs": [{"output_type": "stream", "text": "{{#include secret.txt}}"}]},
@@ -16,33 +15,31 @@ const aNotebook = `{"nbformat": 4, "metadata": {"title": "Wells", "language_info
 
 func TestMD2PDFReadsNotebooks(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{
-		"a.ipynb":      aNotebook,
+	dir := writeFiles(t, map[string]string{
+		"a.ipynb":      notebookJSON,
 		"secret.txt":   "SECRET\n",
 		"one.md":       "# One\n",
 		"b/SUMMARY.md": "- [a](a.ipynb)\n",
-		"b/a.ipynb":    aNotebook,
+		"b/a.ipynb":    notebookJSON,
 	})
-	in := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) }
 
 	for name, row := range map[string]struct {
 		args  []string
 		out   string
 		warns string
 	}{
-		"alone":     {[]string{in("a.ipynb")}, "a.html", "cell 3: "},
-		"merged":    {[]string{"--merge", in("one.md"), in("a.ipynb")}, "one.html", "a.ipynb: cell 3: "},
-		"in a book": {[]string{in("b")}, "b.html", "a.ipynb: cell 3: "},
+		"alone":     {[]string{path("a.ipynb")}, "a.html", "cell 3: "},
+		"merged":    {[]string{"--merge", path("one.md"), path("a.ipynb")}, "one.html", "a.ipynb: cell 3: "},
+		"in a book": {[]string{path("b")}, "b.html", "a.ipynb: cell 3: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := ask(t, append([]string{"md2pdf", "--html", "--json"}, row.args...)...)
+			got := runCommand(t, append([]string{"md2pdf", "--html", "--json"}, row.args...)...)
 
 			var l line
-			if err := json.Unmarshal([]byte(got.stdout), &l); err != nil || got.code != 0 {
-				t.Fatalf("%v: %+v", err, got)
-			}
-			page := content(t, in(row.out))
+			got.decodeJSON(t, &l)
+			page := readFile(t, path(row.out))
 
 			for _, want := range []string{">Wells</h1>", `src="data:image/png`, "{{#include secret.txt}}", ">Depth</h2>"} {
 				if !strings.Contains(page, want) {
@@ -57,21 +54,18 @@ func TestMD2PDFReadsNotebooks(t *testing.T) {
 	}
 }
 
-func TestMD2PDFNamesWhatIsWrongWithANotebook(t *testing.T) {
+func TestMD2PDFRejectsInvalidNotebooks(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.ipynb": "{\n\"nbformat\": 4,\n\"cells\": x", "old.ipynb": `{"nbformat": 3}`})
+	dir := writeFiles(t, map[string]string{
+		"a.ipynb":   "{\n\"nbformat\": 4,\n\"cells\": x",
+		"old.ipynb": `{"nbformat": 3}`,
+	})
 
 	for name, want := range map[string]string{
 		"a.ipynb":   "a.ipynb: it is not a Jupyter notebook: line 3: invalid character 'x'",
 		"old.ipynb": "old.ipynb: the notebook has nbformat 3, and 4 is read",
 	} {
-		if got := ask(
-			t,
-			"md2pdf",
-			filepath.Join(dir, name),
-		); got.code != exitFailed ||
-			!strings.Contains(got.stderr, want) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		got := runCommand(t, "md2pdf", filepath.Join(dir, name))
+		got.check(t, exitFailed, want)
 	}
 }

@@ -24,10 +24,8 @@ func TestABatchOnATerminal(t *testing.T) {
 		time.Sleep(5500 * time.Millisecond)
 
 		for _, name := range []string{"a", "b"} {
-			if err := r.done(
-				local.Output{Input: name + ".md", Path: name + ".pdf", Theme: "nord", Pages: 2},
-				nil,
-			); err != nil {
+			err := r.done(local.Output{Input: name + ".md", Path: name + ".pdf", Theme: "nord", Pages: 2}, nil)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,68 +18,14 @@ import (
 	"presswork/internal/fault"
 )
 
-// outcome is the exit status and the output of a run.
-type outcome struct {
-	code           int
-	stdout, stderr string
-}
-
-// ask runs the program with an empty environment.
-func ask(t *testing.T, args ...string) outcome {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
-
-	return outcome{code, stdout.String(), stderr.String()}
-}
-
-// needsChromium skips a test that prints.
-func needsChromium(t *testing.T) {
-	t.Helper()
-
-	if testing.Short() {
-		t.Skip("needs Chromium; `make test` runs this test")
-	}
-}
-
-// folder creates a folder with these files.
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(
-			os.MkdirAll(filepath.Dir(path), 0o755),
-			os.WriteFile(path, []byte(text), 0o644),
-		); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	return dir
-}
-
-func content(t *testing.T, path string) string {
-	t.Helper()
-
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return string(b)
-}
-
 func TestMD2PDFWritesAPDFNextToItsInput(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	dir := folder(t, map[string]string{"a.md": "---\ntheme: nord\n---\n# Hello\n\n![x](none.png)"})
+	dir := writeFiles(t, map[string]string{"a.md": "---\ntheme: nord\n---\n# Hello\n\n![x](none.png)"})
 
-	got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "--page-size", "A5", "--margin-top=30mm")
-	if got.code != 0 || got.stdout != "" {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "md2pdf", filepath.Join(dir, "a.md"), "--page-size", "A5", "--margin-top=30mm")
+	got.checkOK(t)
+	got.checkNoOutput(t)
 
 	for _, want := range []string{"a.md:6: image \"none.png\"", "a.pdf (nord, 1 page, "} {
 		if !strings.Contains(got.stderr, want) {
@@ -89,111 +33,84 @@ func TestMD2PDFWritesAPDFNextToItsInput(t *testing.T) {
 		}
 	}
 
-	if !strings.HasPrefix(content(t, filepath.Join(dir, "a.pdf")), "%PDF-") {
+	if !strings.HasPrefix(readFile(t, filepath.Join(dir, "a.pdf")), "%PDF-") {
 		t.Error("no PDF was written")
 	}
 
-	if got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "-q"); got.code != 0 || got.stderr != "" {
-		t.Errorf("--quiet: %+v", got)
-	}
+	runCommand(t, "md2pdf", filepath.Join(dir, "a.md"), "-q").checkQuiet(t)
 }
 
 func TestMD2PDFReadsStandardInputAndWritesStandardOutput(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	var stdout, stderr bytes.Buffer
-	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: &stdout, stderr: &stderr})
-	root.SetArgs([]string{"md2pdf", "-"})
-	root.SetIn(strings.NewReader("# Hello"))
 
-	if err := root.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-
-	if !strings.HasPrefix(stdout.String(), "%PDF-") || stderr.Len() > 0 {
-		t.Errorf("stdout %.20q, stderr %q", stdout.String(), stderr.String())
+	stdout, stderr, err := runWithInput(t, "# Hello", nil, "md2pdf", "-")
+	if err != nil || !strings.HasPrefix(stdout, "%PDF-") || stderr != "" {
+		t.Errorf("got error %v, stdout %.20q, stderr %q; want a PDF only", err, stdout, stderr)
 	}
 }
 
 func TestMD2PDFReportsEachFileAsJSON(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":      "# A\n\n![x](none.png)",
-			"b.md":      "---\ntitle: [\n---\ny",
-			"c.md":      "# C",
-			"out/b.pdf": "older",
-		},
-	)
-	in := func(name string) string { return filepath.Join(dir, name) }
+	dir := writeFiles(t, map[string]string{
+		"a.md":      "# A\n\n![x](none.png)",
+		"b.md":      "---\ntitle: [\n---\ny",
+		"c.md":      "# C",
+		"out/b.pdf": "older",
+	})
+	path := func(name string) string { return filepath.Join(dir, name) }
 
-	got := ask(t, "md2pdf", in("a.md"), in("b.md"), in("c.md"), "--json", "-o", in("out"), "--theme", "dark")
-	if got.code != exitFailed || !strings.Contains(got.stderr, "1 of 3 files failed") {
-		t.Errorf("code %d, stderr %q", got.code, got.stderr)
-	}
-	var lines []line
+	got := runCommand(t, "md2pdf", path("a.md"), path("b.md"), path("c.md"), "--json", "-o", path("out"), "--theme",
+		"dark")
+	got.check(t, exitFailed, "1 of 3 files failed")
 
-	dec := json.NewDecoder(strings.NewReader(got.stdout))
-	for dec.More() {
-		var l line
-		if err := dec.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-
+	lines := got.decodeLines(t)
 	if len(lines) != 3 {
-		t.Fatalf("%d lines: %s", len(lines), got.stdout)
+		t.Fatalf("got %d lines, want 3: %s", len(lines), got.stdout)
 	}
 
 	for i, name := range []string{"a", "b", "c"} {
 		t.Run(name, func(t *testing.T) {
 			l := lines[i]
-			if l.Input != in(name+".md") || l.Output != in("out/"+name+".pdf") || l.Warnings == nil {
-				t.Errorf("line %d: %+v", i, l)
+			if l.Input != path(name+".md") || l.Output != path("out/"+name+".pdf") || l.Warnings == nil {
+				t.Errorf("got %+v; want the paths of %s and its warnings", l, name)
 			}
 
-			if failed := name == "b"; failed != (l.Error != nil) || failed != (l.Pages == 0) ||
-				failed != (l.Bytes == 0) ||
+			failed := name == "b"
+			if failed != (l.Error != nil) || failed != (l.Pages == 0) || failed != (l.Bytes == 0) ||
 				failed != (l.Theme == "") {
-				t.Errorf("line %d: %+v", i, l)
+				t.Errorf("got %+v; failed must be %t", l, failed)
 			}
 		})
 	}
 
-	if e := lines[1].Error; e == nil || e.Code != fault.FrontMatterInvalid ||
-		!strings.Contains(e.Message, "front matter, line 2: ") {
-		t.Errorf("error %v", e)
+	e := lines[1].Error
+	if e == nil || e.Code != fault.FrontMatterInvalid || !strings.Contains(e.Message, "front matter, line 2: ") {
+		t.Errorf("got error %v, want %s", e, fault.FrontMatterInvalid)
 	}
 
 	if w := lines[0].Warnings; len(w) != 1 || w[0].Code != fault.ImageFailed || w[0].Line != 3 {
-		t.Errorf("warnings %v", w)
+		t.Errorf("got warnings %v, want %s in line 3", w, fault.ImageFailed)
 	}
 
-	if got := content(t, in("out/b.pdf")); got != "older" {
-		t.Errorf("the older PDF became %q", got)
+	if got := readFile(t, path("out/b.pdf")); got != "older" {
+		t.Errorf("the older PDF became %q, want it unchanged", got)
 	}
 }
 
 func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 	t.Parallel()
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":      "---\ntitle: Front\ntheme: dark\nauthor: Ann\n---\n# H\n",
-			"extra.css": "h1{letter-spacing:3px}",
-		},
-	)
+	dir := writeFiles(t, map[string]string{
+		"a.md":      "---\ntitle: Front\ntheme: dark\nauthor: Ann\n---\n# H\n",
+		"extra.css": "h1{letter-spacing:3px}",
+	})
 
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--css", filepath.Join(dir, "extra.css"), "--title",
-		"Flag", "-t", "nord")
-	if got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	got := runCommand(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--css", filepath.Join(dir, "extra.css"),
+		"--title", "Flag", "-t", "nord")
+	got.checkOK(t)
 
-	page := content(t, filepath.Join(dir, "a.html"))
+	page := readFile(t, filepath.Join(dir, "a.html"))
 	for _, want := range []string{"<title>Flag</title>", `data-theme="nord"`, "letter-spacing:3px"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q: flags win over front matter", want)
@@ -201,43 +118,40 @@ func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 	}
 }
 
-func TestALowContrastThemeIsWarnedOfOnce(t *testing.T) {
+func TestALowContrastThemeCausesOneWarning(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.md":             "# A",
 		"b.md":             "# B",
 		"themes/pale.css":  ":root{--primary:#eee;--base-100:#fff;--base-content:#ddd}",
 		"themes/plain.css": ":root{--primary:#00a;--base-100:#fff;--base-content:#111}",
 	})
 
-	in := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) }
 	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
-		got := ask(t, "md2pdf", "--html", "--themes-dir", in("themes"), "-t", theme, in("a.md"), in("b.md"), "-o",
-			in(theme))
-		if n := strings.Count(got.stderr, "hard to read: WCAG AA requires"); got.code != 0 || n != times {
-			t.Errorf("%s: warned %d times, want %d: %+v", theme, n, times, got)
+		got := runCommand(t, "md2pdf", "--html", "--themes-dir", path("themes"), "-t", theme, path("a.md"),
+			path("b.md"), "-o", path(theme))
+		if n := strings.Count(got.stderr, "hard to read: WCAG AA requires"); got.code != exitOK || n != times {
+			t.Errorf("theme %s: got %d warnings, want %d: %v", theme, n, times, got)
 		}
 	}
 }
 
 func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 	t.Parallel()
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":     "# A",
-			"b.md":     "# B",
-			"empty.md": "",
-			"sub/x.md": "x",
-			"warns.md": "![a](../secret.png)",
-		},
-	)
+	dir := writeFiles(t, map[string]string{
+		"a.md":     "# A",
+		"b.md":     "# B",
+		"empty.md": "",
+		"sub/x.md": "x",
+		"warns.md": "![a](../secret.png)",
+	})
 
-	in := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, c := range map[string]struct {
-		args string
-		code int
-		says string
+		args       string
+		code       int
+		wantStderr string
 	}{
 		"no file":             {"", exitUsage, "name a Markdown file"},
 		"unknown flag":        {"--tehme nord a.md", exitUsage, `unknown flag: --tehme; did you mean "--theme"?`},
@@ -287,14 +201,13 @@ func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 				args = append(args, word)
 			}
 
-			got := ask(t, args...)
-			if got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-				t.Errorf("%v: %+v, want %d and %q", args, got, c.code, c.says)
-			}
+			got := runCommand(t, args...)
+			got.check(t, c.code, c.wantStderr)
+			got.checkNoOutput(t)
 		})
 	}
 	t.Cleanup(func() {
-		if _, err := os.Stat(in("warns.html")); err == nil {
+		if _, err := os.Stat(path("warns.html")); err == nil {
 			t.Error("--strict left a result")
 		}
 	})
@@ -353,25 +266,26 @@ func TestMD2PDFHasAFlagForEveryOption(t *testing.T) {
 	}
 }
 
-func TestExitStatusOfAMissingBrowser(t *testing.T) {
+func TestAMissingBrowserHasItsOwnExitStatus(t *testing.T) {
 	t.Parallel()
 
-	if got := exitStatus(fmt.Errorf("it: %w", chromium.ErrNotFound)); got != 3 {
-		t.Errorf("exit status %d", got)
+	got := exitStatus(fmt.Errorf("convert: %w", chromium.ErrNotFound))
+	if got != exitNoBrowser {
+		t.Errorf("got exit status %d, want %d", got, exitNoBrowser)
 	}
 }
 
-func TestMD2PDFInterruptedLeavesTheOlderPDF(t *testing.T) {
+func TestAnInterruptedMD2PDFKeepsTheOlderPDF(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	dir := folder(t, map[string]string{"a.md": "# A", "a.pdf": "older"})
+	dir := writeFiles(t, map[string]string{"a.md": "# A", "a.pdf": "older"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
 
 	code := run(ctx, []string{"md2pdf", filepath.Join(dir, "a.md")}, func(string) string { return "" }, &stderr,
 		&stderr)
-	if code != exitInterrupted || content(t, filepath.Join(dir, "a.pdf")) != "older" {
-		t.Errorf("exit status %d, %q", code, stderr.String())
+	if code != exitInterrupted || readFile(t, filepath.Join(dir, "a.pdf")) != "older" {
+		t.Errorf("got exit status %d, %q; want %d and the older PDF", code, stderr.String(), exitInterrupted)
 	}
 }

@@ -1,65 +1,41 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"presswork/internal/test/wait"
 )
 
-// screen collects output as a terminal would. Other goroutines may read it.
-type screen struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.b.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.b.String()
-}
-
 func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.md":           "# First",
 		"b.md":           "# Other",
 		"extra.css":      "",
 		"themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
 	})
-	in := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) }
 	// Write the file in one step: a watcher could see an empty file as a change of its own.
 	write := func(name, text string) {
 		t.Helper()
 
-		if err := errors.Join(
-			os.WriteFile(in("new"), []byte(text), 0o644),
-			os.Rename(in("new"), in(name)),
-		); err != nil {
+		err := errors.Join(os.WriteFile(path("new"), []byte(text), 0o644), os.Rename(path("new"), path(name)))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	var stderr screen
+	var stderr syncBuffer
 
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, []string{"md2pdf", "--html", "--watch", "--css", in("extra.css"), "--themes-dir", in("themes"), "-t", "own", in("a.md"), in("b.md")},
+		code <- run(ctx, []string{"md2pdf", "--html", "--watch", "--css", path("extra.css"), "--themes-dir", path("themes"), "-t", "own", path("a.md"), path("b.md")},
 			func(string) string { return "" }, &stderr, &stderr)
 	}()
 	// round waits until round n has ended.
@@ -72,11 +48,11 @@ func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 	write("a.md", "# Second")
 	round(2)
 
-	if page := content(t, in("a.html")); !strings.Contains(page, "Second</h1>") {
+	if page := readFile(t, path("a.html")); !strings.Contains(page, "Second</h1>") {
 		t.Error("a change of the document is not in the result")
 	}
 
-	if n := strings.Count(stderr.String(), in("b.html")); n != 1 {
+	if n := strings.Count(stderr.String(), path("b.html")); n != 1 {
 		t.Errorf("the unchanged document was converted %d times", n)
 	}
 	write("extra.css", "h1{letter-spacing:3px}")
@@ -85,8 +61,8 @@ func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 	round(4)
 
 	for _, name := range []string{"a.html", "b.html"} {
-		if page := content(t, in(name)); !strings.Contains(page, "letter-spacing:3px") ||
-			!strings.Contains(page, "#654321") {
+		page := readFile(t, path(name))
+		if !strings.Contains(page, "letter-spacing:3px") || !strings.Contains(page, "#654321") {
 			t.Errorf("%s lacks the changed stylesheet or theme", name)
 		}
 	}
@@ -94,13 +70,13 @@ func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 	round(5)
 
 	if !strings.Contains(stderr.String(), "a.md: the content is empty") ||
-		!strings.Contains(content(t, in("a.html")), "Second</h1>") {
+		!strings.Contains(readFile(t, path("a.html")), "Second</h1>") {
 		t.Errorf("a failure ends the watch, or the last result is gone: %s", stderr.String())
 	}
 	write("a.md", "# Third")
 	round(6)
 
-	if !strings.Contains(content(t, in("a.html")), "Third</h1>") {
+	if !strings.Contains(readFile(t, path("a.html")), "Third</h1>") {
 		t.Error("the corrected document was not converted")
 	}
 	cancel()
@@ -111,13 +87,10 @@ func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
 }
 
 func TestMD2PDFOpensTheResult(t *testing.T) {
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":         "# A",
-			"bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n",
-		},
-	)
+	dir := writeFiles(t, map[string]string{
+		"a.md":         "# A",
+		"bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n",
+	})
 	if err := os.Chmod(filepath.Join(dir, "bin/xdg-open"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -127,11 +100,9 @@ func TestMD2PDFOpensTheResult(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 
-	if got := ask(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")); got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	runCommand(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")).checkOK(t)
 	wait.Until(t, "the viewer was called", func() bool {
 		said, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
-		return len(said) == 1 && content(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
+		return len(said) == 1 && readFile(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
 	})
 }

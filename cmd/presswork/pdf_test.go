@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,39 +10,35 @@ import (
 	"presswork/internal/pdfops"
 )
 
-// printed returns a folder with two accessible documents, a.pdf and b.pdf, with links, a table and notes.
-func printed(t *testing.T) string {
+// printTwoDocuments returns a folder with two accessible documents, a.pdf and b.pdf, with links, a table and notes.
+func printTwoDocuments(t *testing.T) string {
 	t.Helper()
 	needsChromium(t)
 	body := "# NAME\n\nSee [the second](#second)[^1].\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n## Second\n\n" +
 		"<div style=\"page-break-before: always\"></div>\n\n## Third\n\nBack to [the start](#second).\n\n[^1]: A note.\n"
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.md": "---\ntitle: Alpha\nlang: en\n---\n" + strings.ReplaceAll(body, "NAME", "Alpha"),
 		"b.md": "---\ntitle: Beta\nlang: de\n---\n" + strings.ReplaceAll(body, "NAME", "Beta"),
 	})
 
 	for _, name := range []string{"a.md", "b.md"} {
-		if got := ask(t, "md2pdf", filepath.Join(dir, name), "--pdf-ua", "--pdf-a=2u", "-q"); got.code != 0 {
-			t.Fatalf("%+v", got)
-		}
+		runCommand(t, "md2pdf", filepath.Join(dir, name), "--pdf-ua", "--pdf-a=2u", "-q").checkOK(t)
 	}
 
 	return dir
 }
 
-func infoOf(t *testing.T, path string) (d pdfops.Document) {
+func pdfInfo(t *testing.T, path string) (d pdfops.Document) {
 	t.Helper()
-	got := ask(t, "pdf", "info", path, "--json")
+	got := runCommand(t, "pdf", "info", path, "--json")
 
-	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil || got.code != 0 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	got.decodeJSON(t, &d)
 
 	return d
 }
 
-// conforms checks with veraPDF that files meet every standard that they claim.
-func conforms(t *testing.T, paths ...string) {
+// checkWithVeraPDF checks with veraPDF that files meet every standard that they claim.
+func checkWithVeraPDF(t *testing.T, paths ...string) {
 	t.Helper()
 	jar := os.Getenv("PRESSWORK_VERAPDF")
 
@@ -54,96 +49,83 @@ func conforms(t *testing.T, paths ...string) {
 	args := append([]string{"-XX:TieredStopAtLevel=1", "-jar", jar, "--flavour", "0", "--format", "text"}, paths...)
 
 	out, err := exec.CommandContext(t.Context(), "java", args...).CombinedOutput()
-	if passed := strings.Count(string(out), "PASS "); err != nil || strings.Contains(string(out), "FAIL ") ||
-		passed < len(paths) {
-		t.Errorf("veraPDF: %v, %s", err, out)
+
+	passed := strings.Count(string(out), "PASS ")
+	if err != nil || strings.Contains(string(out), "FAIL ") || passed < len(paths) {
+		t.Errorf("veraPDF: got %v and %s; want PASS for %d files", err, out, len(paths))
 	}
 }
 
 func TestPDFOperationsKeepAccessibleDocumentsValid(t *testing.T) {
 	t.Parallel()
-	dir := printed(t)
-	at := func(name string) string { return filepath.Join(dir, name) }
+	dir := printTwoDocuments(t)
+	path := func(name string) string { return filepath.Join(dir, name) }
 	run := func(args ...string) string {
 		t.Helper()
-		got := ask(t, append([]string{"pdf"}, args...)...)
+		got := runCommand(t, append([]string{"pdf"}, args...)...)
 
-		if got.code != 0 || strings.Contains(got.stderr, "no longer") {
-			t.Fatalf("%s: %+v", args, got)
+		if got.code != exitOK || strings.Contains(got.stderr, "no longer") {
+			t.Fatalf("%s: got %v; want success and no lost claims", args, got)
 		}
 
 		return got.stdout
 	}
-	run("merge", at("a.pdf"), at("b.pdf"), at("a.pdf"), "-o", at("merged.pdf"))
-	run("rotate", at("a.pdf"), "--degrees", "90", "--pages", "2", "-o", at("rotated.pdf"))
-	run("watermark", at("merged.pdf"), "--text", "Draft äß", "-o", at("marked.pdf"))
-	run(
-		"stamp",
-		at("rotated.pdf"),
-		"--file",
-		at("b.pdf"),
-		"--position",
-		"top-right",
-		"--under",
-		"-o",
-		at("stamped.pdf"),
-	)
-	run("split", at("merged.pdf"), "--pages", "1,3-4", "-o", at("parts"))
+	run("merge", path("a.pdf"), path("b.pdf"), path("a.pdf"), "-o", path("merged.pdf"))
+	run("rotate", path("a.pdf"), "--degrees", "90", "--pages", "2", "-o", path("rotated.pdf"))
+	run("watermark", path("merged.pdf"), "--text", "Draft äß", "-o", path("marked.pdf"))
+	run("stamp", path("rotated.pdf"), "--file", path("b.pdf"), "--position", "top-right", "--under", "-o",
+		path("stamped.pdf"))
+	run("split", path("merged.pdf"), "--pages", "1,3-4", "-o", path("parts"))
 	all := []string{
-		at("merged.pdf"), at("rotated.pdf"), at("marked.pdf"), at("stamped.pdf"), at("parts/merged-1.pdf"),
-		at("parts/merged-3-4.pdf"),
+		path("merged.pdf"), path("rotated.pdf"), path("marked.pdf"), path("stamped.pdf"), path("parts/merged-1.pdf"),
+		path("parts/merged-3-4.pdf"),
 	}
-	conforms(t, all...)
+	checkWithVeraPDF(t, all...)
 
 	for _, path := range all {
-		if d := infoOf(t, path); d.PDFUA != "1" || d.PDFA != "2U" || !d.Tagged || d.Outline == 0 || d.Title != "Alpha" {
-			t.Errorf("%s: %+v", path, d)
+		d := pdfInfo(t, path)
+		if d.PDFUA != "1" || d.PDFA != "2U" || !d.Tagged || d.Outline == 0 || d.Title != "Alpha" {
+			t.Errorf("%s: got %+v; want PDF/UA-1, PDF/A-2u, tags, an outline and the title Alpha", path, d)
 		}
 	}
 
-	if d := infoOf(t, at("merged.pdf")); d.Pages != 6 || d.Outline != 3+3*3 {
-		t.Errorf("merged: %+v", d)
+	if d := pdfInfo(t, path("merged.pdf")); d.Pages != 6 || d.Outline != 3+3*3 {
+		t.Errorf("merged.pdf: got %+v; want 6 pages and 12 outline entries", d)
 	}
 
-	if d := infoOf(t, at("rotated.pdf")); len(d.Sizes) != 2 || d.Sizes[1].Width < d.Sizes[1].Height {
-		t.Errorf("rotated: %+v", d)
+	if d := pdfInfo(t, path("rotated.pdf")); len(d.Sizes) != 2 || d.Sizes[1].Width < d.Sizes[1].Height {
+		t.Errorf("rotated.pdf: got %+v; want page 2 to be turned", d)
 	}
 
 	for name, want := range map[string]string{"merged.pdf": "Beta", "parts/merged-3-4.pdf": "Beta"} {
-		if text := run("text", at(name)); !strings.Contains(text, want) || !strings.Contains(text, "the second") {
-			t.Errorf("the text of %s is %q", name, text)
+		if text := run("text", path(name)); !strings.Contains(text, want) || !strings.Contains(text, "the second") {
+			t.Errorf("the text of %s is %q, want %q in it", name, text, want)
 		}
 	}
 
-	if text := run(
-		"text",
-		at("parts/merged-1.pdf"),
-	); strings.Contains(text, "Beta") ||
-		strings.Contains(text, "Third") {
+	text := run("text", path("parts/merged-1.pdf"))
+	if strings.Contains(text, "Beta") || strings.Contains(text, "Third") {
 		t.Errorf("the first page has the text of others: %q", text)
 	}
 }
 
 func TestASplitThatSkipsAHeadingLosesItsClaim(t *testing.T) {
 	t.Parallel()
-	dir := printed(t)
+	dir := printTwoDocuments(t)
 	out := filepath.Join(dir, "second.pdf")
 
-	got := ask(t, "pdf", "split", filepath.Join(dir, "a.pdf"), "--pages", "2", "--single", "-o", out)
-	if got.code != 0 || !strings.Contains(got.stderr, "no longer claims to be PDF/UA-1") ||
-		!strings.Contains(got.stderr, "the first heading is of level 2") {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "pdf", "split", filepath.Join(dir, "a.pdf"), "--pages", "2", "--single", "-o", out)
+	got.check(t, exitOK, "no longer claims to be PDF/UA-1", "the first heading is of level 2")
 
-	if d := infoOf(t, out); d.PDFUA != "" || d.PDFA != "2U" || !d.Tagged {
-		t.Errorf("%+v", d)
+	if d := pdfInfo(t, out); d.PDFUA != "" || d.PDFA != "2U" || !d.Tagged {
+		t.Errorf("got %+v; want PDF/A-2u and tags, but no PDF/UA", d)
 	}
-	conforms(t, out)
+	checkWithVeraPDF(t, out)
 }
 
 func TestPDFEncryptsWithPasswordsFromFiles(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"user": "open\n", "owner": "all\n"})
+	dir := writeFiles(t, map[string]string{"user": "open\n", "owner": "all\n"})
 
 	source, err := os.ReadFile("../../internal/pdfops/testdata/crazyones.pdf")
 	if err != nil {
@@ -155,31 +137,30 @@ func TestPDFEncryptsWithPasswordsFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	got := ask(t, "pdf", "encrypt", in, "--user-password-file", filepath.Join(dir, "user"), "--owner-password-file",
-		filepath.Join(dir, "owner"), "--forbid", "copy", "-o", out)
-	if got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
+	got := runCommand(t, "pdf", "encrypt", in, "--user-password-file", filepath.Join(dir, "user"),
+		"--owner-password-file", filepath.Join(dir, "owner"), "--forbid", "copy", "-o", out)
+	got.checkOK(t)
 
 	for password, want := range map[string]string{
 		"open": "forbids to copy", "all": "", "wrong": "password is missing or wrong",
 	} {
-		got := ask(t, "pdf", "text", out, "--password", password)
-		if (got.code == 0) != (want == "") || !strings.Contains(got.stderr, want) {
-			t.Errorf("%s: %+v", password, got)
-		}
+		t.Run(password, func(t *testing.T) {
+			got := runCommand(t, "pdf", "text", out, "--password", password)
+			if (got.code == exitOK) != (want == "") || !strings.Contains(got.stderr, want) {
+				t.Errorf("got %v; want %q in stderr", got, want)
+			}
+		})
 	}
 
-	if text, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", "all", out, "-").
-		CombinedOutput(); err == nil &&
-		!strings.Contains(string(text), "The Crazy Ones") {
-		t.Errorf("poppler reads %s", text)
+	text, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", "all", out, "-").CombinedOutput()
+	if err == nil && !strings.Contains(string(text), "The Crazy Ones") {
+		t.Errorf("poppler reads %q, want the text of the document", text)
 	}
 }
 
 func TestPDFUsageErrorsExitWithTwo(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"bad.pdf": "no PDF"})
+	dir := writeFiles(t, map[string]string{"bad.pdf": "no PDF"})
 	bad := filepath.Join(dir, "bad.pdf")
 
 	for name, c := range map[string]struct {
@@ -198,14 +179,12 @@ func TestPDFUsageErrorsExitWithTwo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := ask(t, append([]string{"pdf"}, c.args...)...)
-			if got.code != c.code || !strings.Contains(got.stderr, c.want) {
-				t.Errorf("%+v", got)
-			}
+			got := runCommand(t, append([]string{"pdf"}, c.args...)...)
+			got.check(t, c.code, c.want)
 		})
 	}
 
-	if content(t, bad) != "no PDF" {
+	if readFile(t, bad) != "no PDF" {
 		t.Error("a failed command changed its output")
 	}
 }

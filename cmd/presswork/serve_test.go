@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// serveIn returns the settings of a `presswork serve` in its own folder, without a browser.
-func serveIn(dir, port string) func(string) string {
+// serveEnv returns the settings of a `presswork serve` in its own folder, without a browser.
+func serveEnv(dir, port string) func(string) string {
 	settings := map[string]string{
 		"API_PORT": port, "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
 		"CACHE_DIR": filepath.Join(dir, "cache"), "PDF_OUTPUT_DIR": filepath.Join(dir, "out"), "THEMES_DIR": dir,
@@ -30,7 +30,7 @@ func TestServePrintsTheAddressToOpen(t *testing.T) {
 
 	var log bytes.Buffer
 	go func() {
-		code := run(ctx, []string{"serve"}, serveIn(t.TempDir(), "0"), in, &log)
+		code := run(ctx, []string{"serve"}, serveEnv(t.TempDir(), "0"), in, &log)
 		in.Close()
 		done <- code
 	}()
@@ -48,8 +48,8 @@ func TestServePrintsTheAddressToOpen(t *testing.T) {
 	}
 	answer.Body.Close()
 
-	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK ||
-		!strings.HasPrefix(kind, "text/html") {
+	kind := answer.Header.Get("Content-Type")
+	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
 		t.Errorf("%s: %s, %s", page, answer.Status, kind)
 	}
 	cancel()
@@ -70,24 +70,22 @@ func TestABusyPortNamesItsSetting(t *testing.T) {
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 
 	var log bytes.Buffer
-	if code := run(t.Context(), []string{"serve"}, serveIn(t.TempDir(), port), io.Discard, &log); code != exitFailed {
+	if code := run(t.Context(), []string{"serve"}, serveEnv(t.TempDir(), port), io.Discard, &log); code != exitFailed {
 		t.Errorf("exit %d", code)
 	}
 
-	if last := log.String()[strings.LastIndex(strings.TrimSpace(log.String()), "\n")+1:]; !strings.HasPrefix(
-		last,
-		"presswork: API_PORT: another program listens there already",
-	) {
+	last := log.String()[strings.LastIndex(strings.TrimSpace(log.String()), "\n")+1:]
+	if !strings.HasPrefix(last, "presswork: API_PORT: another program listens there already") {
 		t.Errorf("it says %q", last)
 	}
 }
 
 func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"file": ""})
+	dir := writeFiles(t, map[string]string{"file": ""})
 
 	file := filepath.Join(dir, "file")
-	for _, c := range []struct{ setting, value, says string }{
+	for _, c := range []struct{ setting, value, wantStderr string }{
 		{"DATA_DIR", file, "presswork: DATA_DIR: redis: "},
 		{"PDF_OUTPUT_DIR", file, "presswork: PDF_OUTPUT_DIR: "},
 		{"KEYS_CONFIG", filepath.Join(dir, "none.yaml"), "presswork: KEYS_CONFIG: " + filepath.Join(dir, "none.yaml") + ": no such file"},
@@ -96,7 +94,7 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 	} {
 		t.Run(c.setting, func(t *testing.T) {
 			t.Parallel()
-			plain := serveIn(t.TempDir(), "0")
+			plain := serveEnv(t.TempDir(), "0")
 			env := func(name string) string {
 				switch name {
 				case c.setting:
@@ -113,14 +111,15 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 			}
 
 			var log bytes.Buffer
-			if code := run(t.Context(), []string{"serve"}, env, io.Discard, &log); code != exitFailed &&
-				code != exitUsage {
+
+			code := run(t.Context(), []string{"serve"}, env, io.Discard, &log)
+			if code != exitFailed && code != exitUsage {
 				t.Errorf("exit %d", code)
 			}
 
 			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.says) {
-				t.Errorf("it says %q, want %q", last, c.says)
+			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.wantStderr) {
+				t.Errorf("it says %q, want %q", last, c.wantStderr)
 			}
 		})
 	}

@@ -1,24 +1,20 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestThemeListJSON(t *testing.T) {
+func TestThemeListPrintsTheThemesAsJSON(t *testing.T) {
 	t.Parallel()
-	dir := folder(
-		t,
-		map[string]string{
-			"mine.css":   ":root{--primary:#123456;--base-100:#fff;--base-content:#000}",
-			"broken.css": "x",
-		},
-	)
+	dir := writeFiles(t, map[string]string{
+		"mine.css":   ":root{--primary:#123456;--base-100:#fff;--base-content:#000}",
+		"broken.css": "x",
+	})
 
-	got := ask(t, "theme", "list", "--json", "--themes-dir", dir)
+	got := runCommand(t, "theme", "list", "--json", "--themes-dir", dir)
 	if !strings.Contains(got.stderr, "custom theme left out (theme broken, ") {
 		t.Errorf("no warning about the broken theme: %q", got.stderr)
 	}
@@ -28,36 +24,32 @@ func TestThemeListJSON(t *testing.T) {
 		Count   int
 		Themes  []map[string]any
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || got.code != 0 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	got.decodeJSON(t, &list)
 
 	if list.Default != "light" || list.Count != 36 || len(list.Themes) != 36 || list.Themes[35]["name"] != "mine" ||
 		list.Themes[35]["custom"] != true {
-		t.Errorf("default %q, count %d, last %v", list.Default, list.Count, list.Themes[len(list.Themes)-1])
+		t.Errorf("got default %q, count %d, last %v; want light, 36 and mine", list.Default, list.Count,
+			list.Themes[len(list.Themes)-1])
 	}
 }
 
-func TestThemeListTable(t *testing.T) {
+func TestThemeListPrintsATable(t *testing.T) {
 	t.Parallel()
-	got := ask(t, "theme", "list")
+	got := runCommand(t, "theme", "list")
 
 	rows := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if got.code != 0 || len(rows) != 36 || !strings.HasPrefix(rows[0], "NAME") || strings.Contains(got.stdout, "\x1b") {
-		t.Errorf("%d rows: %s", len(rows), got.stdout)
+	if got.code != exitOK || len(rows) != 36 || !strings.HasPrefix(rows[0], "NAME") ||
+		strings.Contains(got.stdout, "\x1b") {
+		t.Errorf("got %d rows, want a header and 35 themes: %s", len(rows), got.stdout)
 	}
 
-	if got := ask(t, "theme", "list", "--themes-dir", filepath.Join(t.TempDir(), "none")); got.code != exitUsage ||
-		!strings.Contains(got.stderr, "--themes-dir") {
-		t.Errorf("%+v", got)
-	}
+	runCommand(t, "theme", "list", "--themes-dir",
+		filepath.Join(t.TempDir(), "none")).check(t, exitUsage, "--themes-dir")
 
-	if got := ask(t, "theme", "lsit"); got.code != exitUsage || !strings.Contains(got.stderr, `"list"`) {
-		t.Errorf("%+v", got)
-	}
+	runCommand(t, "theme", "lsit").check(t, exitUsage, `"list"`)
 }
 
-func TestNothingIsRewrittenOnADumbTerminal(t *testing.T) {
+func TestADumbTerminalGetsNoRewrittenLines(t *testing.T) {
 	t.Parallel()
 
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -69,7 +61,7 @@ func TestNothingIsRewrittenOnADumbTerminal(t *testing.T) {
 	for term, want := range map[string]bool{"dumb": false, "xterm": true} {
 		p := &program{getenv: func(string) string { return term }}
 		if p.live(terminal) != want {
-			t.Errorf("TERM=%s: a line is rewritten: %v", term, !want)
+			t.Errorf("TERM=%s: lines are rewritten: got %v, want %v", term, !want, want)
 		}
 	}
 }
@@ -77,29 +69,26 @@ func TestNothingIsRewrittenOnADumbTerminal(t *testing.T) {
 func TestThemePreviewShowsADocumentInThemes(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.md":            "---\ncover: true\ntoc: true\ntheme: silk\n---\n# Hello\n",
 		"themes/mine.css": `:root{--label:"<Mine>";--primary:#123456;--base-100:#ffffff;--base-content:#000000}`,
 	})
-	in := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) }
 
-	got := ask(t, "theme-preview", "--explore", in("a.md"), "nord", "mine", "--themes-dir", in("themes"))
-	if got.code != 0 || !strings.Contains(got.stderr, in("a.themes.pdf")+" (1 page, ") || got.stdout != "" {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "theme-preview", "--explore", path("a.md"), "nord", "mine", "--themes-dir", path("themes"))
+	got.check(t, exitOK, path("a.themes.pdf")+" (1 page, ")
+	got.checkNoOutput(t)
 
-	if !strings.HasPrefix(content(t, in("a.themes.pdf")), "%PDF-") {
+	if !strings.HasPrefix(readFile(t, path("a.themes.pdf")), "%PDF-") {
 		t.Error("no PDF was written")
 	}
 
-	got = ask(t, "theme-preview", "nord", "mine", "--themes-dir", in("themes"), "-o", in("g.html"), "-q")
-	if got.code != 0 || got.stderr != "" {
-		t.Errorf("%+v", got)
-	}
+	got = runCommand(t, "theme-preview", "nord", "mine", "--themes-dir", path("themes"), "-o", path("g.html"), "-q")
+	got.checkQuiet(t)
 
-	page := content(t, in("g.html"))
+	page := readFile(t, path("g.html"))
 	if n := strings.Count(page, "data:image/webp;base64,UklG"); n != 2 {
-		t.Errorf("%d pictures", n)
+		t.Errorf("got %d pictures, want 2", n)
 	}
 
 	for _, want := range []string{"The sample in 2 themes", ">Nord", "&lt;Mine&gt;", "background:#123456"} {
@@ -113,11 +102,11 @@ func TestThemePreviewNamesTheInvalidFlag(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 
-	dir := folder(t, map[string]string{"empty.md": "", "empty.themes.pdf": "older"})
+	dir := writeFiles(t, map[string]string{"empty.md": "", "empty.themes.pdf": "older"})
 	for name, c := range map[string]struct {
-		args []string
-		code int
-		says string
+		args       []string
+		code       int
+		wantStderr string
 	}{
 		"unknown theme":    {[]string{"nrod"}, exitUsage, `did you mean "nord"?`},
 		"no gallery":       {[]string{"-o", "x.png"}, exitUsage, "must end in .pdf or .html"},
@@ -125,16 +114,12 @@ func TestThemePreviewNamesTheInvalidFlag(t *testing.T) {
 		"empty document":   {[]string{"--explore", filepath.Join(dir, "empty.md"), "nord"}, exitFailed, "empty.md: the content is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := ask(
-				t,
-				append([]string{"theme-preview"}, c.args...)...); got.code != c.code ||
-				!strings.Contains(got.stderr, c.says) {
-				t.Errorf("%s: %+v", name, got)
-			}
+			got := runCommand(t, append([]string{"theme-preview"}, c.args...)...)
+			got.check(t, c.code, c.wantStderr)
 		})
 	}
 
-	if got := content(t, filepath.Join(dir, "empty.themes.pdf")); got != "older" {
-		t.Errorf("the older gallery became %.20q", got)
+	if got := readFile(t, filepath.Join(dir, "empty.themes.pdf")); got != "older" {
+		t.Errorf("the older gallery became %.20q, want it unchanged", got)
 	}
 }

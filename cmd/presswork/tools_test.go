@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image/png"
 	"net/http"
@@ -34,7 +33,7 @@ func TestRunPythonRunsFilesAsOneSession(t *testing.T) {
 	needsSandbox(t)
 	// A picture of one pixel needs no library.
 	picture := "import base64\nopen('a.png', 'wb').write(base64.b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='))\nNone"
-	dir := folder(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"a.py":       "x = int(open('/data/n.txt').read())\nprint('read', x)",
 		"b.py":       "x * 2",
 		"c.py":       "1 / 0",
@@ -42,25 +41,28 @@ func TestRunPythonRunsFilesAsOneSession(t *testing.T) {
 		"n.txt":      "21",
 	})
 
-	in := func(name string) string { return filepath.Join(dir, name) }
-	if got := ask(t, "run-python", in("a.py"), in("b.py"), "--data",
-		in("n.txt")); got.code != exitOK || got.stdout != "read 21\n42\n" || got.stderr != "" {
-		t.Errorf("%+v", got)
+	path := func(name string) string { return filepath.Join(dir, name) }
+
+	got := runCommand(t, "run-python", path("a.py"), path("b.py"), "--data", path("n.txt"))
+	if want := "read 21\n42\n"; got.code != exitOK || got.stdout != want || got.stderr != "" {
+		t.Errorf("got %v; want stdout %q", got, want)
 	}
 
-	got := ask(t, "run-python", in("c.py"), in("b.py"))
-	if got.code != exitFailed || !strings.Contains(got.stdout, "ZeroDivisionError") ||
-		!strings.Contains(got.stderr, "c.py: the code failed") {
-		t.Errorf("%+v", got)
+	got = runCommand(t, "run-python", path("c.py"), path("b.py"))
+	got.check(t, exitFailed, "c.py: the code failed")
+
+	if !strings.Contains(got.stdout, "ZeroDivisionError") {
+		t.Errorf("stdout is %q, want the Python error", got.stdout)
 	}
-	got = ask(t, "run-python", "--json", in("picture.py"), "-o", in("out"))
 
 	var result inference.ToolResult
-	if err := json.Unmarshal([]byte(got.stdout), &result); err != nil || got.code != exitOK || len(result.Code) != 1 {
-		t.Errorf("%v: %+v", err, got)
+	runCommand(t, "run-python", "--json", path("picture.py"), "-o", path("out")).decodeJSON(t, &result)
+
+	if len(result.Code) != 1 {
+		t.Errorf("got %+v; want the result of one file", result)
 	}
 
-	b, err := os.ReadFile(in("out/picture-1.png"))
+	b, err := os.ReadFile(path("out/picture-1.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,40 +83,35 @@ func TestRunPythonRejectsUnusableFiles(t *testing.T) {
 		{[]string{"run-python"}, exitUsage, "name a Python file"},
 		{[]string{"run-python", "x.py", "--data", "/no/such/file"}, exitUsage, "--data"},
 	} {
-		if got := ask(t, c.args...); got.code != c.code || !strings.Contains(got.stderr, c.want) {
-			t.Errorf("%v: %+v", c.args, got)
-		}
+		runCommand(t, c.args...).check(t, c.code, c.want)
 	}
 	var stdout, stderr bytes.Buffer
 
 	off := func(name string) string { return map[string]string{"TOOL_PYTHON": "off"}[name] }
-	if code := run(t.Context(), []string{"run-python", "-"}, off, &stdout, &stderr); code != exitFailed ||
-		!strings.Contains(stderr.String(), "TOOL_PYTHON is off") {
+
+	code := run(t.Context(), []string{"run-python", "-"}, off, &stdout, &stderr)
+	if code != exitFailed || !strings.Contains(stderr.String(), "TOOL_PYTHON is off") {
 		t.Errorf("%d: %s", code, stderr.String())
 	}
 	needsSandbox(t)
 
 	for _, python := range []string{"no-such-python", "/etc/passwd"} {
-		if got := askIn(t, map[string]string{"TOOL_PYTHON": python}, "run-python",
-			"tools_test.go"); got.code != exitFailed || !strings.Contains(got.stderr, "TOOL_PYTHON: ") {
-			t.Errorf("%s: %+v", python, got)
-		}
+		got := runWithEnv(t, map[string]string{"TOOL_PYTHON": python}, "run-python", "tools_test.go")
+		got.check(t, exitFailed, "TOOL_PYTHON: ")
 	}
 
-	if got := ask(t, "run-python", "/no/such.py"); got.code != exitFailed ||
-		!strings.Contains(got.stderr, "no such file") {
-		t.Errorf("%+v", got)
-	}
+	got := runCommand(t, "run-python", "/no/such.py")
+	got.check(t, exitFailed, "no such file")
 }
 
 func TestFetchAndSearchRejectInvalidFlags(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
-		env  map[string]string
-		args []string
-		code int
-		says string
+		env        map[string]string
+		args       []string
+		code       int
+		wantStderr string
 	}{
 		{nil, []string{"fetch"}, exitUsage, "name one address"},
 		{nil, []string{"fetch", "https://a.example", "--loc", "-1"}, exitUsage, "--loc"},
@@ -129,19 +126,16 @@ func TestFetchAndSearchRejectInvalidFlags(t *testing.T) {
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x", "--top", "21"}, exitUsage, "--top is 21"},
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x"}, exitFailed, "the search engine does not answer"},
 	} {
-		t.Run(c.says, func(t *testing.T) {
-			if got := askIn(
-				t,
-				c.env,
-				c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-			}
+		t.Run(c.wantStderr, func(t *testing.T) {
+			got := runWithEnv(t, c.env, c.args...)
+			got.check(t, c.code, c.wantStderr)
+			got.checkNoOutput(t)
 		})
 	}
 }
 
-// webSite serves a static page, a page made by scripts, a PDF and a search engine.
-func webSite(t *testing.T, pdf []byte) (host string) {
+// startWebSite serves a static page, a page made by scripts, a PDF and a search engine.
+func startWebSite(t *testing.T, pdf []byte) (host string) {
 	t.Helper()
 	pages := map[string]string{
 		"/":    "<title>Home</title><p>Plain <a href=/app>words</a>.",
@@ -172,16 +166,14 @@ func TestFetchAndSearchPrintTheToolResults(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 
-	dir := folder(t, map[string]string{"a.md": "# A document\n\nWith words in a PDF.\n"})
-	if got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "-q"); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	dir := writeFiles(t, map[string]string{"a.md": "# A document\n\nWith words in a PDF.\n"})
+	runCommand(t, "md2pdf", filepath.Join(dir, "a.md"), "-q").checkOK(t)
 
 	pdf, err := os.ReadFile(filepath.Join(dir, "a.pdf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := webSite(t, pdf)
+	host := startWebSite(t, pdf)
 
 	env := map[string]string{"OUTBOUND_ALLOW_PRIVATE": host, "SEARXNG_URL": "http://" + host}
 
@@ -189,35 +181,35 @@ func TestFetchAndSearchPrintTheToolResults(t *testing.T) {
 		"/": "L0: Plain 【0†words†127.0.0.1】.\n=== End", "/app": "L0: made by scripts\n=== End", "/doc.pdf": "With words in a PDF.",
 	} {
 		t.Run(path, func(t *testing.T) {
-			got := askIn(t, env, "fetch", "http://"+host+path)
+			got := runWithEnv(t, env, "fetch", "http://"+host+path)
 			if got.code != exitOK || !strings.HasPrefix(got.stdout, "=== Text from the web") ||
 				!strings.Contains(got.stdout, want) {
-				t.Errorf("%s: %+v", path, got)
+				t.Errorf("got %v; want the header of web text and %q", got, want)
 			}
 		})
 	}
 
-	if got := askIn(t, env, "fetch", "http://"+host+"/",
-		"--text"); got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" || got.stderr != "" {
-		t.Errorf("--text: %+v", got)
+	got := runWithEnv(t, env, "fetch", "http://"+host+"/", "--text")
+	if got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" || got.stderr != "" {
+		t.Errorf("--text: got %v; want the text alone", got)
 	}
 
 	var page browse.Page
-	if got := askIn(t, env, "fetch", "http://"+host+"/",
-		"--json"); json.Unmarshal([]byte(got.stdout), &page) != nil || page.Title != "Home" ||
-		page.Links[0] != "http://"+host+"/app" {
-		t.Errorf("--json: %+v", got)
+	got = runWithEnv(t, env, "fetch", "http://"+host+"/", "--json")
+	got.decodeJSON(t, &page)
+
+	if page.Title != "Home" || page.Links[0] != "http://"+host+"/app" {
+		t.Errorf("--json: got %+v; want the title Home and a link to /app", page)
 	}
 
-	if got := askIn(t, env, "search", "red", "&", "blue"); got.code != exitOK ||
-		!strings.Contains(got.stdout, "L0: * 【0†Home†127.0.0.1】\nL1: about red & blue\n") {
-		t.Errorf("search: %+v", got)
-	}
+	got = runWithEnv(t, env, "search", "red", "&", "blue")
+	got.checkPrints(t, "L0: * 【0†Home†127.0.0.1】\nL1: about red & blue\n")
 
 	var results []inference.SearchResult
-	if got := askIn(t, env, "search", "red",
-		"--json"); json.Unmarshal([]byte(got.stdout), &results) != nil || len(results) != 1 ||
-		results[0].Content != "about red" {
-		t.Errorf("search --json: %+v", got)
+	got = runWithEnv(t, env, "search", "red", "--json")
+	got.decodeJSON(t, &results)
+
+	if len(results) != 1 || results[0].Content != "about red" {
+		t.Errorf("search --json: got %+v; want one result about red", results)
 	}
 }

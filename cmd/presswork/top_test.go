@@ -31,7 +31,7 @@ func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 	t.Cleanup(server.Close)
 	env := map[string]string{"PRESSWORK_API_KEY": "ops"}
 
-	out, _, err := converse(t, "", env, "top", "--server", server.URL)
+	out, _, err := runWithInput(t, "", env, "top", "--server", server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 	if strings.Contains(out, "\x1b") {
 		t.Error("an escape sequence of a file name is printed")
 	}
-	out, _, err = converse(t, "", env, "top", "--server", server.URL, "--json")
+	out, _, err = runWithInput(t, "", env, "top", "--server", server.URL, "--json")
 
 	var got client.Fleet
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Jobs) != 1 || len(got.Workers) != 1 ||
@@ -56,14 +56,15 @@ func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 
-	if _, _, err = converse(t, "", nil, "top", "--server", server.URL); err == nil ||
+	if _, _, err = runWithInput(t, "", nil, "top", "--server", server.URL); err == nil ||
 		!strings.Contains(err.Error(), "this needs an admin key") {
 		t.Errorf("without a key: %v", err)
 	}
 
 	for _, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
 		t.Run(strings.Join(wrong, " "), func(t *testing.T) {
-			if _, _, err := converse(t, "", env, append([]string{"top"}, wrong...)...); exitStatus(err) != exitUsage {
+			_, _, err := runWithInput(t, "", env, append([]string{"top"}, wrong...)...)
+			if exitStatus(err) != exitUsage {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		})

@@ -39,7 +39,7 @@ func TestAnInterruptedTranscribeCancelsAJobStillBeingAccepted(t *testing.T) {
 		fmt.Fprint(w, `{"job_id":"one","status":"queued"}`)
 	}))
 	t.Cleanup(server.Close)
-	file := filepath.Join(folder(t, map[string]string{"a.wav": "RIFF"}), "a.wav")
+	file := filepath.Join(writeFiles(t, map[string]string{"a.wav": "RIFF"}), "a.wav")
 
 	args := []string{"transcribe", "--model", "ears", "--server", server.URL, file}
 	if code := run(ctx, args, func(string) string { return "" }, io.Discard, io.Discard); code != exitInterrupted {
@@ -66,7 +66,7 @@ func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 		<-over
 	}))
 	t.Cleanup(server.Close)
-	file := filepath.Join(folder(t, map[string]string{"a.wav": strings.Repeat("RIFF", 8<<20)}), "a.wav")
+	file := filepath.Join(writeFiles(t, map[string]string{"a.wav": strings.Repeat("RIFF", 8<<20)}), "a.wav")
 
 	code := make(chan int, 1)
 	go func() {
@@ -82,13 +82,13 @@ func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 
 func TestTranscribeChecksItsFlagsBeforeSending(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
+	dir := writeFiles(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
 
 	recording := filepath.Join(dir, "a.wav")
 	for _, c := range []struct {
-		args []string
-		code int
-		says string
+		args       []string
+		code       int
+		wantStderr string
 	}{
 		{nil, exitUsage, "takes FILE"},
 		{[]string{recording, "--format", "stt"}, exitUsage, `--format: "stt" is not a format; did you mean "srt"?; allowed: json, text`},
@@ -98,11 +98,11 @@ func TestTranscribeChecksItsFlagsBeforeSending(t *testing.T) {
 		{[]string{recording, "-o", filepath.Join(dir, "none", "a.txt")}, exitFailed, "none does not exist"},
 		{[]string{recording, "-o", filepath.Join(dir, "sub")}, exitFailed, "sub: it is a folder"},
 	} {
-		t.Run(c.says, func(t *testing.T) {
+		t.Run(c.wantStderr, func(t *testing.T) {
 			args := append([]string{"transcribe", "--model", "ears"}, c.args...)
-			if got := ask(t, args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-			}
+			got := runCommand(t, args...)
+			got.check(t, c.code, c.wantStderr)
+			got.checkNoOutput(t)
 		})
 	}
 }

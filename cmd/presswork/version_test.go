@@ -24,13 +24,13 @@ func TestVersionIsDevOnlyForAChangedTree(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
 			if version, commit := built(settings); version != want[0] || commit != want[1] {
-				t.Errorf("%v: %s, %s", settings, version, commit)
+				t.Errorf("built(%v) = %s, %s; want %s, %s", settings, version, commit, want[0], want[1])
 			}
 		})
 	}
 }
 
-func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
+func TestOpenAPIHasTheVersionOfTheProgram(t *testing.T) {
 	t.Parallel()
 
 	description, err := os.ReadFile("../../api/openapi.yaml")
@@ -38,8 +38,8 @@ func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).
-		FindSubmatch(description); m == nil || string(m[1]) != release {
+	m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).FindSubmatch(description)
+	if m == nil || string(m[1]) != release {
 		t.Errorf("openapi.yaml has the version %s, the program %s", m, release)
 	}
 }
@@ -48,13 +48,9 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
-	if code := run(
-		t.Context(),
-		[]string{"version", "--sbom"},
-		func(string) string { return "" },
-		&out,
-		&out,
-	); code != exitOK {
+
+	code := run(t.Context(), []string{"version", "--sbom"}, func(string) string { return "" }, &out, &out)
+	if code != exitOK {
 		t.Fatal(out.String())
 	}
 
@@ -64,12 +60,12 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	}
 
 	if b.Format != "CycloneDX" || b.Metadata.Component.Version != version() {
-		t.Errorf("%+v", b.Metadata)
+		t.Errorf("got format %q, %+v; want CycloneDX and version %s", b.Format, b.Metadata, version())
 	}
 
 	for _, want := range []string{"pkg:golang/stdlib@" + runtime.Version(), "pkg:golang/github.com/hibiken/asynq@v"} {
 		if !slices.ContainsFunc(b.Components, func(c component) bool { return strings.HasPrefix(c.URL, want) }) {
-			t.Errorf("%s is missing", want)
+			t.Errorf("got %+v; want a component %s", b.Components, want)
 		}
 	}
 }
