@@ -16,54 +16,82 @@ import (
 	"presswork/tasks/record"
 )
 
-// swallower is a go-redis hook that drops the responses to the next writes that contain text. armed is the number
-// of these writes. The connection breaks after the server has executed them.
-type swallower struct {
-	text  []byte
-	armed atomic.Int64
+// replyDropper is a go-redis hook that drops the replies to the next writes that contain text, and counts left down.
+// The connection breaks after the server has executed the command.
+type replyDropper struct {
+	text []byte
+	left atomic.Int64 // number of replies to drop
 }
 
-func (s *swallower) DialHook(next redis.DialHook) redis.DialHook {
+func (d *replyDropper) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := next(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
 
-		return &swallowedConn{Conn: conn, s: s}, nil
+		return &replyDroppingConn{Conn: conn, hook: d}, nil
 	}
 }
 
-func (s *swallower) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (d *replyDropper) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 
-func (s *swallower) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (d *replyDropper) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-type swallowedConn struct {
+// replyDroppingConn ends at the next read after a write whose reply is dropped.
+type replyDroppingConn struct {
 	net.Conn
-	s    *swallower
-	lose atomic.Bool
+	hook   *replyDropper
+	broken atomic.Bool
 }
 
-func (c *swallowedConn) Write(b []byte) (int, error) {
-	if n := c.s.armed.Load(); n > 0 && bytes.Contains(b, c.s.text) && c.s.armed.CompareAndSwap(n, n-1) {
-		c.lose.Store(true)
+func (c *replyDroppingConn) Write(b []byte) (int, error) {
+	n := c.hook.left.Load()
+	if n > 0 && bytes.Contains(b, c.hook.text) && c.hook.left.CompareAndSwap(n, n-1) {
+		c.broken.Store(true)
 	}
 
 	return c.Conn.Write(b)
 }
 
-func (c *swallowedConn) Read(b []byte) (int, error) {
+func (c *replyDroppingConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if err == nil && c.lose.Load() {
+	if err == nil && c.broken.Load() {
 		return 0, io.EOF
 	}
 
 	return n, err
 }
 
-// newSubmission is a small conversion of this owner.
+// newTestClient returns a client that is stopped at the end of the test.
+func newTestClient(t *testing.T, address string, o Options) *Client {
+	t.Helper()
+
+	c, err := NewClient(address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+
+	return c
+}
+
+// newTestServer returns a server that is stopped at the end of the test.
+func newTestServer(t *testing.T, address string, o Options) *Server {
+	t.Helper()
+
+	s, err := NewServer(address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop(context.Background()) })
+
+	return s
+}
+
+// newSubmission returns a small conversion of this owner.
 func newSubmission(t *testing.T, owner string) Submission {
 	t.Helper()
 
@@ -88,29 +116,24 @@ func readJob(t *testing.T, c *Client, id string) *record.Stored {
 
 func TestSubmissionWithALostResponseIsNotAReplay(t *testing.T) {
 	t.Parallel()
-
-	c, err := NewClient(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	c := newTestClient(t, redistest.Start(t), Options{})
 	ctx := t.Context()
 	s := newSubmission(t, "ann")
-	lost := &swallower{text: []byte(record.JobKey(s.ID))}
-	c.rdb.AddHook(lost)
-	// Redis learns the script.
+	dropper := &replyDropper{text: []byte(record.JobKey(s.ID))}
+	c.rdb.AddHook(dropper)
+	// The first submission loads the script. After that, a submission is a single write.
 	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil {
 		t.Fatal(err)
 	}
-	lost.armed.Store(1)
+	dropper.left.Store(1)
 
 	rec, replayed, err := c.Submit(ctx, s)
 	if err != nil || replayed || rec.ID != s.ID {
-		t.Fatalf("%s, replayed %v, %v", rec.ID, replayed, err)
+		t.Fatalf("got job %s, replayed %v, %v; want the new job %s", rec.ID, replayed, err, s.ID)
 	}
 
-	if lost.armed.Load() > 0 {
-		t.Fatal("no answer was lost")
+	if dropper.left.Load() > 0 {
+		t.Fatal("no reply was dropped")
 	}
 
 	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
@@ -118,20 +141,20 @@ func TestSubmissionWithALostResponseIsNotAReplay(t *testing.T) {
 	}
 
 	if job := readJob(t, c, s.ID); job.Seq != 1 {
-		t.Errorf("the record was written twice: seq %d", job.Seq)
+		t.Errorf("the record was written more than once: seq is %d, want 1", job.Seq)
 	}
 
 	if _, replayed, err := c.Submit(ctx, s); err != nil || !replayed {
-		t.Errorf("a second submission: replayed %v, %v", replayed, err)
+		t.Errorf("a second submission: got replayed %v, %v; want a replay", replayed, err)
 	}
 }
 
-// trips is a go-redis hook that counts the scripts sent alone, and the pipelines.
-type trips struct{ scripts, pipelines atomic.Int64 }
+// roundTrips is a go-redis hook that counts the scripts sent alone, and the pipelines.
+type roundTrips struct{ scripts, pipelines atomic.Int64 }
 
-func (*trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*roundTrips) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (n *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (n *roundTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Name() == "evalsha" {
 			n.scripts.Add(1)
@@ -141,7 +164,7 @@ func (n *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (n *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (n *roundTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		n.pipelines.Add(1)
 		return next(ctx, cmds)
@@ -150,46 +173,35 @@ func (n *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 
 func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	t.Parallel()
-
-	c, err := NewClient(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	c := newTestClient(t, redistest.Start(t), Options{})
 
 	ctx := t.Context()
-	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil { // Redis learns the scripts
+	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil { // loads the scripts into Redis
 		t.Fatal(err)
 	}
-	count := new(trips)
+	count := new(roundTrips)
 	c.rdb.AddHook(count)
 	s := newSubmission(t, "ann")
 
-	s.reserved = true // how full the queue is, is asked for ten times a second
+	s.reserved = true // skips the check of the queue's length, which is another script
 	if _, _, err := c.Submit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 
 	if scripts, pipelines := count.scripts.Load(), count.pipelines.Load(); scripts != 0 || pipelines != 1 {
-		t.Errorf("%d scripts alone and %d pipelines, want one pipeline", scripts, pipelines)
+		t.Errorf("got %d single scripts and %d pipelines, want one pipeline", scripts, pipelines)
 	}
 
 	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
 		t.Error("the task is not on the queue")
 	}
 
-	if positions, err := asynqext.Positions(
-		ctx,
-		c.rdb,
-		Render,
-		"ann",
-		[]string{s.ID},
-	); err != nil ||
-		positions[0] != 1 {
-		t.Errorf("its position is %d (%v), want 1", positions, err)
+	positions, err := asynqext.Positions(ctx, c.rdb, Render, "ann", []string{s.ID})
+	if err != nil || positions[0] != 1 {
+		t.Errorf("got positions %v (%v), want [1]", positions, err)
 	}
 
-	// A queue that refuses the task does not refuse the job.
+	// The job is accepted although its queue rejects the task.
 	if err := c.rdb.Rename(ctx, "asynq:{render}:pending", "kept").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -198,10 +210,10 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 
 	s.reserved = true
 	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
-		t.Errorf("%s, replayed %v, %v", rec.ID, replayed, err)
+		t.Errorf("got job %s, replayed %v, %v; want the new job %s", rec.ID, replayed, err, s.ID)
 	}
 
 	if job := readJob(t, c, s.ID); job.Seq != 1 {
-		t.Errorf("the record's seq is %d", job.Seq)
+		t.Errorf("the record's seq is %d, want 1", job.Seq)
 	}
 }

@@ -1,82 +1,69 @@
 package tasks
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/tasks/asynqext"
 )
 
-// filled returns a client of a queue in which an owner's tasks wait already.
-func filled(t *testing.T, o Options, owner string, n int) (c *Client, submit func(owner string) error) {
+// clientWithWaitingJobs returns a client of a queue in which n jobs of an owner wait already. submit submits one more.
+func clientWithWaitingJobs(
+	t *testing.T,
+	o Options,
+	owner string,
+	n int,
+) (c *Client, submit func(owner string) error) {
 	t.Helper()
 	address := redistest.Start(t)
-	open := func(o Options) (*Client, func(string) error) {
-		c, err := NewClient(address, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Stop(context.Background()) })
 
-		return c, func(owner string) error {
-			task, err := ConvertPDF.Task(Convert{Content: "x"})
-			if err == nil {
-				_, _, err = c.Submit(
-					t.Context(),
-					Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task},
-				)
-			}
-
-			return err
-		}
-	}
-
-	_, fill := open(Options{MaxPending: -1})
+	unlimited := newTestClient(t, address, Options{MaxPending: -1})
 	for range n {
-		if err := fill(owner); err != nil {
+		if _, _, err := unlimited.Submit(t.Context(), newSubmission(t, owner)); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	return open(o)
+	c = newTestClient(t, address, o)
+
+	return c, func(owner string) error {
+		_, _, err := c.Submit(t.Context(), newSubmission(t, owner))
+		return err
+	}
 }
 
 func TestAnOwnerLeavesRoomInAQueueForOthers(t *testing.T) {
 	t.Parallel()
 
-	_, submit := filled(t, Options{MaxPending: 10}, "ann", 9)
-	if err := submit(
-		"ann",
-	); fault.CodeOf(err) != fault.QueueFull ||
-		!strings.Contains(err.Error(), "9 of them of this key") {
-		t.Errorf("the tenth of ten jobs of one owner: %v", err)
+	_, submit := clientWithWaitingJobs(t, Options{MaxPending: 10}, "ann", 9)
+
+	err := submit("ann")
+	if fault.CodeOf(err) != fault.QueueFull || !strings.Contains(err.Error(), "9 of them of this key") {
+		t.Errorf("the last place in the queue: got %v, want queue_full for the owner of the other nine", err)
 	}
 
 	if err := submit("bob"); err != nil {
-		t.Errorf("another's first: %v", err)
+		t.Errorf("the first job of another owner: got %v, want it accepted", err)
 	}
 }
 
-func TestAFullQueueSaysHowManyWait(t *testing.T) {
+func TestAFullQueueErrorCountsTheWaitingJobs(t *testing.T) {
 	t.Parallel()
 
-	_, submit := filled(t, Options{MaxPending: 1}, "ann", 1)
-	if err := submit(
-		"bob",
-	); fault.CodeOf(err) != fault.QueueFull ||
-		!strings.Contains(err.Error(), "full, with 1 waiting;") {
-		t.Errorf("the second of one job: %v", err)
+	_, submit := clientWithWaitingJobs(t, Options{MaxPending: 1}, "ann", 1)
+
+	err := submit("bob")
+	if fault.CodeOf(err) != fault.QueueFull || !strings.Contains(err.Error(), "full, with 1 waiting;") {
+		t.Errorf("got %v, want queue_full with 1 waiting", err)
 	}
 }
 
 func TestLateQueueRefusesTheOwnersOfItsTasks(t *testing.T) {
 	t.Parallel()
-	c, submit := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
+	c, submit := clientWithWaitingJobs(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
 
 	ctx := t.Context()
 	for _, id := range c.rdb.LRange(ctx, AsynqPending(Render), 0, -1).Val() {
@@ -84,16 +71,16 @@ func TestLateQueueRefusesTheOwnersOfItsTasks(t *testing.T) {
 	}
 
 	if err := submit("ann"); fault.CodeOf(err) != fault.QueueFull {
-		t.Errorf("behind two minutes of one's own: %v", err)
+		t.Errorf("after two minutes of waiting: got %v, want queue_full", err)
 	}
 
 	if err := submit("bob"); err != nil {
-		t.Errorf("another's first: %v", err)
+		t.Errorf("the first job of another owner: got %v, want it accepted", err)
 	}
 
-	_, patient := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
-	if err := patient("ann"); err != nil {
-		t.Errorf("behind less than a minute: %v", err)
+	_, submit = clientWithWaitingJobs(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
+	if err := submit("ann"); err != nil {
+		t.Errorf("after less than a minute of waiting: got %v, want it accepted", err)
 	}
 }
 
@@ -102,9 +89,9 @@ func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		line backlog
-		o    Options
-		want time.Duration
+		queue backlog
+		o     Options
+		want  time.Duration
 	}{
 		"a tenth of the queue": {
 			backlog{asynqext.Backlog{Waiting: 1000}, pace{perSecond: 5}}, Options{MaxPending: 1000}, 20 * time.Second,
@@ -124,40 +111,41 @@ func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, submit := filled(t, c.o, "ann", 1)
+			client, submit := clientWithWaitingJobs(t, c.o, "ann", 1)
 			ctx := t.Context()
 			id := client.rdb.LIndex(ctx, AsynqPending(Render), 0).Val()
 			client.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
-			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.line, at: time.Now()}
+			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.queue, at: time.Now()}
 
 			err := submit("ann")
 			if e := fault.AsError(err); e == nil || e.Code != fault.QueueFull || e.After != c.want {
-				t.Errorf("%v, after %v; want %s", err, e, c.want)
+				t.Errorf("got %v; want queue_full with a retry after %s", err, c.want)
 			}
 		})
 	}
 }
 
-func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
+func TestPaceCountsOnlyRecentMeasurements(t *testing.T) {
 	t.Parallel()
 	at := time.Now()
 	var p pace
-	look := func(after time.Duration, done int64, want float64) {
+	// measure adds a measurement of the number of done tasks and checks the pace, in tasks per second.
+	measure := func(after time.Duration, done int64, want float64) {
 		t.Helper()
 
 		at = at.Add(after)
 		if p = p.measured(done, at); p.perSecond != want {
-			t.Errorf("%.2f tries a second after %d, want %.2f", p.perSecond, done, want)
+			t.Errorf("got %.2f tasks per second after %d, want %.2f", p.perSecond, done, want)
 		}
 	}
-	look(0, 1000, 0)                    // one measurement gives no pace
-	look(100*time.Millisecond, 1001, 0) // nor does one so short after it
-	look(1900*time.Millisecond, 1020, 10)
-	look(8*time.Second, 1100, 10)
-	look(10*time.Second, 1200, 10)
-	look(10*time.Second, 1600, 25) // over the last 20 seconds
-	look(10*time.Second, 2000, 40) // earlier measurements no longer count
-	look(time.Minute, 9000, 0)     // paceGap has passed
-	look(2*time.Second, 9010, 5)
-	look(2*time.Second, 3, 0) // the queue was recreated
+	measure(0, 1000, 0)                    // one measurement gives no pace
+	measure(100*time.Millisecond, 1001, 0) // the interval is too short to count
+	measure(1900*time.Millisecond, 1020, 10)
+	measure(8*time.Second, 1100, 10)
+	measure(10*time.Second, 1200, 10)
+	measure(10*time.Second, 1600, 25) // over the last 20 seconds
+	measure(10*time.Second, 2000, 40) // earlier measurements no longer count
+	measure(time.Minute, 9000, 0)     // paceGap has passed
+	measure(2*time.Second, 9010, 5)
+	measure(2*time.Second, 3, 0) // the queue was recreated
 }

@@ -62,7 +62,7 @@ func report(b *testing.B, all []time.Duration, name string) {
 
 // BenchmarkSubmit compares a submission with the bare enqueueing of its task.
 func BenchmarkSubmit(b *testing.B) {
-	submitting := func(b *testing.B, address string) {
+	benchmarkSubmit := func(b *testing.B, address string) {
 		bundle := setupOn(b, address, tasks.Options{MaxPending: -1})
 		s := submission(b)
 		b.ReportAllocs()
@@ -75,8 +75,8 @@ func BenchmarkSubmit(b *testing.B) {
 			}
 		})
 	}
-	b.Run("ours", func(b *testing.B) { submitting(b, redistest.Start(b)) })
-	b.Run("ours/appendfsync-always", func(b *testing.B) { submitting(b, redistest.StartDurable(b).Address) })
+	b.Run("ours", func(b *testing.B) { benchmarkSubmit(b, redistest.Start(b)) })
+	b.Run("ours/appendfsync-always", func(b *testing.B) { benchmarkSubmit(b, redistest.StartDurable(b).Address) })
 	b.Run("asynq", func(b *testing.B) {
 		rdb, err := redisdial.Dial(redistest.Start(b), 0)
 		if err != nil {
@@ -86,12 +86,8 @@ func BenchmarkSubmit(b *testing.B) {
 		client, s := asynq.NewClientFromRedisClient(rdb), submission(b)
 		b.ReportAllocs()
 		parallel(b, func() {
-			_, err := client.EnqueueContext(
-				context.Background(),
-				asynq.NewTask(s.Task.Kind, s.Task.Payload),
-				asynq.TaskID(tasks.NewID()),
-				asynq.Queue("render"),
-			)
+			_, err := client.EnqueueContext(context.Background(), asynq.NewTask(s.Task.Kind, s.Task.Payload),
+				asynq.TaskID(tasks.NewID()), asynq.Queue("render"))
 			if err != nil {
 				b.Error(err)
 			}
@@ -115,7 +111,7 @@ func BenchmarkPickUp(b *testing.B) {
 		bundle.submit(b, s)
 		<-begun
 		took = append(took, time.Since(at))
-		bundle.finished(b, s.ID)
+		bundle.waitForEnd(b, s.ID)
 	}
 	report(b, took, "")
 }

@@ -22,7 +22,7 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 	call := b.call(t, stream.Call{Body: []byte(`"be silent"`)})
 
 	for n := range asynqext.CrashCap {
-		worker, running := child(t, b.address)
+		worker, running := startChild(t, b.address)
 		wait.Receive(t, "a child runs the call", running)
 
 		if err := worker.Process.Kill(); err != nil {
@@ -31,13 +31,10 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 		worker.Wait()
 
 		if n < asynqext.CrashCap-1 {
-			// As 12 seconds later.
+			// Shorten the lease to 10 seconds, so that the next worker takes the call sooner.
 			for _, task := range b.rdb.ZRange(t.Context(), tasks.AsynqLease(tasks.Infer), 0, -1).Val() {
-				b.rdb.ZAddXX(
-					t.Context(),
-					tasks.AsynqLease(tasks.Infer),
-					redis.Z{Score: float64(time.Now().Add(10 * time.Second).Unix()), Member: task},
-				)
+				b.rdb.ZAddXX(t.Context(), tasks.AsynqLease(tasks.Infer),
+					redis.Z{Score: float64(time.Now().Add(10 * time.Second).Unix()), Member: task})
 			}
 		}
 	}
@@ -56,11 +53,12 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 	wantCode(t, err, fault.Internal)
 
 	if message := fault.AsError(err).Message; !strings.Contains(message, "died 3 times") {
-		t.Errorf("the caller reads %q", message)
+		t.Errorf("the message is %q, want the number of deaths", message)
 	}
 
 	if now := time.Now(); now.After(lease) {
-		t.Errorf("the error came %s after the third crash, and %s after the lease", now.Sub(killed), now.Sub(lease))
+		t.Errorf("the error came %s after the third crash and %s after the end of the lease, want it before that",
+			now.Sub(killed), now.Sub(lease))
 	}
 	t.Logf("the error came %s after the third crash", time.Since(killed))
 
@@ -72,37 +70,35 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 		return running == 0 && len(b.rdb.Keys(t.Context(), tasks.AsynqTask(tasks.Infer, "*")).Val()) == 0
 	})
 
-	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
-		t.Errorf("the next call answered %q", got)
-	}
+	wantAnswer(t, b.call(t, stream.Call{Body: []byte("1")}), "1")
 }
 
-// repeats is a hook that keeps the scripts that were sent, to send them again.
-type repeats struct {
+// scriptReplayer is a hook that records the scripts that a client sends. replay sends them again.
+type scriptReplayer struct {
 	mu   sync.Mutex
 	sent [][]any
 }
 
-func (*repeats) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*scriptReplayer) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (r *repeats) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (r *scriptReplayer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		r.keep(cmd)
+		r.record(cmd)
 		return next(ctx, cmd)
 	}
 }
 
-func (r *repeats) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (r *scriptReplayer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		for _, cmd := range cmds {
-			r.keep(cmd)
+			r.record(cmd)
 		}
 
 		return next(ctx, cmds)
 	}
 }
 
-func (r *repeats) keep(cmd redis.Cmder) {
+func (r *scriptReplayer) record(cmd redis.Cmder) {
 	if !strings.HasPrefix(cmd.Name(), "eval") {
 		return
 	}
@@ -111,8 +107,8 @@ func (r *repeats) keep(cmd redis.Cmder) {
 	r.sent = append(r.sent, cmd.Args())
 }
 
-// again sends all of them again, in their order.
-func (r *repeats) again(t *testing.T, rdb redis.UniversalClient) {
+// replay sends all recorded scripts again, in their order.
+func (r *scriptReplayer) replay(t *testing.T, rdb redis.UniversalClient) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,12 +120,12 @@ func (r *repeats) again(t *testing.T, rdb redis.UniversalClient) {
 	}
 }
 
-// TestARepeatedCallIsServedOnce sends what makes a call a second time, as go-redis does
-// after its read time-out: while the call runs, and when it is over.
+// go-redis repeats a script after its read time-out. The test repeats the scripts of a call while the call runs, and
+// again after its end.
 func TestARepeatedCallIsServedOnce(t *testing.T) {
 	t.Parallel()
-	sent := &repeats{}
-	b := setupHooked(t, sent)
+	sent := &scriptReplayer{}
+	b := setupWithHook(t, sent)
 	runs, proceed := make(chan string, 9), make(chan struct{})
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		runs <- run.ID
@@ -145,24 +141,20 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 
 	long := b.call(t, stream.Call{Owner: "ann", Body: []byte(`"long"`)})
 	wait.Receive(t, "the call runs", runs)
-	sent.again(t, b.rdb)
+	sent.replay(t, b.rdb)
 
-	if got := whole(t, b.call(t, stream.Call{Owner: "ann", Body: []byte("1")})); got != "1" {
-		t.Errorf("the next call answered %q", got)
-	}
+	wantAnswer(t, b.call(t, stream.Call{Owner: "ann", Body: []byte("1")}), "1")
 	wait.Receive(t, "the next call ran", runs)
 
 	end()
 
-	if got := whole(t, long); got != `"long"` {
-		t.Errorf("the repeated call answered %q", got)
-	}
-	sent.again(t, b.rdb)
+	wantAnswer(t, long, `"long"`)
+	sent.replay(t, b.rdb)
 	wait.Until(t, "the queue is empty", func() bool {
 		return b.rdb.Exists(t.Context(), tasks.AsynqPending(tasks.Infer), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
 
 	if len(runs) > 0 {
-		t.Errorf("%d more runs", len(runs))
+		t.Errorf("got %d more runs, want none", len(runs))
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 type callHandler = func(context.Context, *stream.Run) error
 
-// serveCalls starts a server that answers calls by h.
+// serveCalls starts a server that answers calls with h.
 func (b *bundle) serveCalls(t testing.TB, o tasks.Options, h callHandler) *tasks.Server {
 	t.Helper()
 	s := b.server(t, o)
@@ -33,6 +33,7 @@ func (b *bundle) serveCalls(t testing.TB, o tasks.Options, h callHandler) *tasks
 	return s
 }
 
+// call makes a call. It sets a missing ID and tier.
 func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	t.Helper()
 
@@ -53,8 +54,17 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	return a
 }
 
-// whole reads an answer to its end.
-func whole(t testing.TB, a *stream.Answer) string {
+// wantAnswer reads an answer to its end and compares it.
+func wantAnswer(t testing.TB, a *stream.Answer, want string) {
+	t.Helper()
+
+	if got := readAnswer(t, a); got != want {
+		t.Errorf("got the answer %q, want %q", got, want)
+	}
+}
+
+// readAnswer reads an answer to its end.
+func readAnswer(t testing.TB, a *stream.Answer) string {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -81,12 +91,12 @@ func echo(_ context.Context, run *stream.Run) error {
 	return run.Finish(run.Call.Body)
 }
 
-func TestCallWithoutWaitersIsNotBegun(t *testing.T) {
+func TestACallWithoutCallersDoesNotRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	left := b.call(t, stream.Call{Body: []byte(`"left"`)})
-	left.Close()
-	stays := b.call(t, stream.Call{Body: []byte(`"stays"`)})
+	abandoned := b.call(t, stream.Call{Body: []byte(`"abandoned"`)})
+	abandoned.Close()
+	kept := b.call(t, stream.Call{Body: []byte(`"kept"`)})
 	var mu sync.Mutex
 	var ran []string
 	b.serveCalls(t, tasks.Options{}, func(ctx context.Context, run *stream.Run) error {
@@ -97,24 +107,23 @@ func TestCallWithoutWaitersIsNotBegun(t *testing.T) {
 		return echo(ctx, run)
 	})
 
-	if got := whole(t, stays); got != `"stays"` {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, kept, `"kept"`)
 	wait.Until(t, "both tasks have ended", func() bool {
 		return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Infer)).Val() == 0 &&
 			b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
 
-	if !slices.Equal(ran, []string{stays.ID}) {
-		t.Errorf("ran %v, want only %s", ran, stays.ID)
+	if !slices.Equal(ran, []string{kept.ID}) {
+		t.Errorf("ran %v, want only %s", ran, kept.ID)
 	}
 }
 
-func begun(t testing.TB, a *stream.Answer) {
+// wantBegunFrame waits for the first frame of an answer, which must be "begun".
+func wantBegunFrame(t testing.TB, a *stream.Answer) {
 	t.Helper()
 
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
-		t.Fatalf("got %q, %v", frames, err)
+		t.Fatalf("got frames %q, %v; want begun", frames, err)
 	}
 }
 
@@ -140,18 +149,14 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 
 	second := b.call(t, c)
 	if second.ID != first.ID {
-		t.Errorf("the retry is call %s, not %s", second.ID, first.ID)
+		t.Errorf("the retry is call %s, want %s", second.ID, first.ID)
 	}
 	close(proceed)
 
-	if got := whole(t, second); got != "ab" {
-		t.Errorf("the retry received %q", got)
-	}
+	wantAnswer(t, second, "ab")
 
 	third := b.call(t, c)
-	if got := whole(t, third); got != "ab" {
-		t.Errorf("after the end the retry received %q", got)
-	}
+	wantAnswer(t, third, "ab")
 	c.Fingerprint, c.ID = "other", tasks.NewID()
 	c.Tier = stream.OnDemand
 	_, err := b.client.Call(t.Context(), c)
@@ -162,15 +167,15 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	}
 }
 
-func TestNextWorkerGetsTheAnswerOfAKilledOne(t *testing.T) {
+func TestTheNextWorkerContinuesTheCallOfAKilledWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	worker, running := child(t, b.address)
+	worker, running := startChild(t, b.address)
 	sent := b.call(t, stream.Call{Owner: "a", Body: []byte(`"send"`)})
 	wait.Receive(t, "the child runs it", running)
 	silent := b.call(t, stream.Call{Owner: "b", Body: []byte(`"be silent"`)})
 	wait.Receive(t, "the child runs it", running)
-	begun(t, sent)
+	wantBegunFrame(t, sent)
 
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -179,16 +184,12 @@ func TestNextWorkerGetsTheAnswerOfAKilledOne(t *testing.T) {
 		return run.Finish(fmt.Appendf(nil, "attempt %d begun=%t", run.Attempt, run.Begun))
 	})
 
-	if got := whole(t, sent); got != "attempt 2 begun=true" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, sent, "attempt 2 begun=true")
 
-	if got := whole(t, silent); got != "attempt 2 begun=false" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, silent, "attempt 2 begun=false")
 }
 
-func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
+func TestAStoppingWorkerReturnsUnansweredCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	running := make(chan string, 1)
@@ -210,12 +211,10 @@ func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
 	}
 	b.serveCalls(t, tasks.Options{}, echo)
 
-	if got := whole(t, a); got != "1" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, a, "1")
 }
 
-func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
+func TestAPanicOfAHandlerEndsTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
@@ -225,12 +224,10 @@ func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 		panic("oh")
 	})
 
-	if got := whole(t, b.call(t, stream.Call{})); got != "a" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, b.call(t, stream.Call{}), "a")
 }
 
-func TestAnIdleCallLetsAnotherHaveItsSlot(t *testing.T) {
+func TestAnIdleCallReleasesItsSlot(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	other, long := make(chan struct{}), make(chan struct{})
@@ -250,16 +247,16 @@ func TestAnIdleCallLetsAnotherHaveItsSlot(t *testing.T) {
 		return run.Finish([]byte(run.Call.Owner))
 	})
 	idle := b.call(t, stream.Call{Owner: "tools"})
-	wait.Until(t, "it is at work", func() bool { return s.Running() == 1 })
+	wait.Until(t, "the idle call runs", func() bool { return s.Running() == 1 })
 
 	for _, a := range []*stream.Answer{b.call(t, stream.Call{Owner: "other"}), idle} {
-		if whole(t, a) == "" {
-			t.Error("no answer")
+		if readAnswer(t, a) == "" {
+			t.Error("the answer is empty")
 		}
 	}
-	// That every place is taken is no fault, however long it lasts.
+	// A server whose slots are all taken is healthy, however long that lasts.
 	b.call(t, stream.Call{Owner: "long"})
-	wait.Receive(t, "a call is at work", long)
+	wait.Receive(t, "the long call runs", long)
 
 	if err := s.ProgressAt(time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// order serves calls one after the other and returns the bodies in that order.
-func order(t *testing.T, b *bundle, n int) []string {
+// servedBodies serves n calls one after the other and returns their bodies in the order of service.
+func servedBodies(t *testing.T, b *bundle, n int) []string {
 	t.Helper()
 	served := make(chan string, n)
 	b.serveCalls(t, tasks.Options{InferConcurrency: 1}, func(ctx context.Context, run *stream.Run) error {
@@ -41,13 +41,13 @@ func TestAFloodOfOneOwnerDelaysAnotherByOneCall(t *testing.T) {
 		b.call(t, stream.Call{Owner: "light", Body: []byte(`"light"`)})
 	}
 
-	got := order(t, b, flood+2)
+	got := servedBodies(t, b, flood+2)
 	if at := slices.Index(got, `"light"`); at > 1 {
-		t.Errorf("the light owner's first call is number %d", at+1)
+		t.Errorf("the light owner's first call is number %d, want 1 or 2", at+1)
 	}
 
 	if at := slices.Index(got[2:], `"light"`); at > 1 {
-		t.Errorf("the light owner's second call is number %d", at+3)
+		t.Errorf("the light owner's second call is number %d, want at most 4", at+3)
 	}
 }
 
@@ -59,25 +59,19 @@ func TestUrgentTiersGoFirst(t *testing.T) {
 		b.call(t, stream.Call{Tier: tier, Body: []byte(`"` + string(tier) + `"`)})
 	}
 
-	if got, want := order(
-		t,
-		b,
-		4,
-	), []string{
+	got, want := servedBodies(t, b, 4), []string{
 		`"performance"`,
 		`"on_demand"`,
 		`"flex"`,
 		`"flex"`,
-	}; !slices.Equal(
-		got,
-		want,
-	) {
-		t.Errorf("got %v", got)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// TestACallThatIsLeftLeavesTheQueue has callers leave before a worker begins their calls.
-func TestACallThatIsLeftLeavesTheQueue(t *testing.T) {
+// The callers leave before a worker begins their calls.
+func TestACallWhoseCallerLeavesIsRemovedFromTheQueue(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, tasks.Options{})
@@ -87,33 +81,28 @@ func TestACallThatIsLeftLeavesTheQueue(t *testing.T) {
 
 	for _, key := range b.rdb.Keys(t.Context(), "*").Val() {
 		if key != "asynq:queues" && !strings.Contains(key, ":ring") {
-			t.Errorf("%s is left", key)
+			t.Errorf("the key %s remains", key)
 		}
 	}
 
-	stays := b.call(t, stream.Call{Owner: "ann", Body: []byte("2")})
+	kept := b.call(t, stream.Call{Owner: "ann", Body: []byte("2")})
 	b.serveCalls(t, tasks.Options{}, echo)
 
-	if got := whole(t, stays); got != "2" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, kept, "2")
 }
 
-// TestALostTaskOfACallIsEnqueuedAgain deletes the task of a call that waits, as a failover
-// may: what calls write does not reach a replica.
+// Calls are not replicated, so a failover may lose the task of a waiting call.
 func TestALostTaskOfACallIsEnqueuedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	a := b.call(t, stream.Call{Owner: "ann", Body: []byte("1")})
 
-	tasksOfCalls := b.rdb.Keys(t.Context(), tasks.AsynqTask(tasks.Infer, "*")).Val()
-	if len(tasksOfCalls) != 1 || !strings.Contains(tasksOfCalls[0], a.ID) {
-		t.Fatalf("the call has the tasks %q", tasksOfCalls)
+	taskKeys := b.rdb.Keys(t.Context(), tasks.AsynqTask(tasks.Infer, "*")).Val()
+	if len(taskKeys) != 1 || !strings.Contains(taskKeys[0], a.ID) {
+		t.Fatalf("got the tasks %q, want one of call %s", taskKeys, a.ID)
 	}
-	b.rdb.Del(t.Context(), append(tasksOfCalls, tasks.AsynqPending(tasks.Infer))...)
+	b.rdb.Del(t.Context(), append(taskKeys, tasks.AsynqPending(tasks.Infer))...)
 	b.serveCalls(t, tasks.Options{}, echo)
 
-	if got := whole(t, a); got != "1" {
-		t.Errorf("got %q", got)
-	}
+	wantAnswer(t, a, "1")
 }

@@ -33,11 +33,8 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 
 			switch by {
 			case "the message":
-				wait.Until(
-					t,
-					"the server hears",
-					func() bool { return b.rdb.Publish(t.Context(), tasks.CancelChannel, id).Val() > 0 },
-				)
+				wait.Until(t, "the server receives the message",
+					func() bool { return b.rdb.Publish(t.Context(), tasks.CancelChannel, id).Val() > 0 })
 			case "the record":
 				b.rdb.HSet(t.Context(), tasks.JobKey(id), "status", "cancelled")
 			case "both":
@@ -47,34 +44,31 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 			}
 
 			if cause := wait.Receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
-				t.Errorf("ended by %v", cause)
+				t.Errorf("the run ended with %v, want %v", cause, tasks.ErrCancelled)
 			}
 
-			if by == "the message" { // to others the job goes on
+			if by == "the message" { // the record still says that the job runs
 				return
 			}
 
 			if err := run.Complete(t.Context(), artifact(id), false); !errors.Is(err, tasks.ErrCancelled) {
-				t.Errorf("a cancelled run completed: %v", err)
+				t.Errorf("Complete of a cancelled run: got %v, want ErrCancelled", err)
 			}
 
 			if err := run.Progress(t.Context(), presswork.StageDone, 100, ""); !errors.Is(err, tasks.ErrCancelled) {
-				t.Errorf("a cancelled run reported: %v", err)
+				t.Errorf("Progress of a cancelled run: got %v, want ErrCancelled", err)
 			}
 
 			if rec := b.job(t, id); rec.Status != presswork.Cancelled || rec.Artifact != nil || rec.Attempts != 1 {
-				t.Errorf("%+v", rec)
+				t.Errorf("got %+v, want a cancelled job without an artifact after one attempt", rec)
 			}
-			wait.Until(
-				t,
-				"the task is done",
-				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 },
-			)
+			wait.Until(t, "the task is done",
+				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
 		})
 	}
 }
 
-func TestCancelRacesWithTheEnd(t *testing.T) {
+func TestACancelledJobNeverCompletes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	var completed sync.Map
@@ -94,7 +88,7 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 		ids = append(ids, id)
 
 		if i%3 == 0 {
-			// Some round trips later, the job is at another step.
+			// Some round roundTrips later, the job is at another step.
 			for range i / 20 {
 				b.rdb.Ping(t.Context())
 			}
@@ -107,7 +101,7 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 		cancelled[id] = err == nil
 	}
 
-	if err := s.Stop(t.Context()); err != nil { // every run has said how it ended
+	if err := s.Stop(t.Context()); err != nil { // after Stop, every run has ended
 		t.Fatal(err)
 	}
 
@@ -117,18 +111,12 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 
 		_, won := completed.Load(id)
 		if cancelled[id] == (rec.Status == presswork.Completed) || cancelled[id] && (won || rec.Artifact != nil) {
-			t.Errorf("cancel said %v, the run said %v, the job is %s", cancelled[id], won, rec.Status)
+			t.Errorf("cancelled: %v, completed by the run: %v, but the job is %s", cancelled[id], won, rec.Status)
 		}
-		terminal := 0
-
-		for _, e := range events {
-			if e.Status.Terminal() {
-				terminal++
-			}
-		}
+		terminal := countTerminal(events)
 
 		if terminal != 1 {
-			t.Errorf("%d terminal events", terminal)
+			t.Errorf("got %d terminal events, want one", terminal)
 		}
 	}
 }

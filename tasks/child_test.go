@@ -11,8 +11,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// childEnv makes the test binary a worker process on this Redis, which begins
-// jobs and never ends them.
+// childEnv makes the test binary a worker process. Its value is the address of Redis. The worker begins jobs and never
+// ends them.
 const childEnv = "PRESSWORK_TASKS_TEST_CHILD"
 
 func runChild(address string) {
@@ -42,9 +42,8 @@ func runChild(address string) {
 	select {}
 }
 
-// child starts a worker process and returns it with a channel on which it tells
-// the jobs it has begun.
-func child(t *testing.T, address string) (*exec.Cmd, <-chan string) {
+// startChild starts a worker process. The returned channel receives the ids of the jobs that the process has begun.
+func startChild(t *testing.T, address string) (*exec.Cmd, <-chan string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+address)

@@ -3,7 +3,6 @@ package tasks_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,11 +50,11 @@ func TestSubmittedJobReadsBack(t *testing.T) {
 	}
 
 	if age := time.Since(rec.CreatedAt).Abs(); age > time.Hour || rec.CreatedAt.Location() != time.UTC {
-		t.Errorf("created at %v", rec.CreatedAt)
+		t.Errorf("created at %v, want the present time in UTC", rec.CreatedAt)
 	}
 
 	if ttl := b.rdb.PTTL(t.Context(), tasks.JobKey(s.ID)).Val(); ttl != -1 {
-		t.Errorf("the record of an open job expires after %s", ttl)
+		t.Errorf("the record of an open job expires after %s, want never", ttl)
 	}
 }
 
@@ -90,16 +89,16 @@ func TestParallelSubmissionsWithOneKeyMakeOneJob(t *testing.T) {
 	}
 
 	if first != 1 {
-		t.Errorf("%d submissions say they were the first", first)
+		t.Errorf("%d submissions created the job, want one", first)
 	}
 
 	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 1 {
-		t.Errorf("%d tasks on the queue", n)
+		t.Errorf("%d tasks are on the queue, want one", n)
 	}
 
 	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
 	if err != nil || len(page.Records) != 1 {
-		t.Errorf("listed %d jobs, %v", len(page.Records), err)
+		t.Errorf("listed %d jobs, %v; want one", len(page.Records), err)
 	}
 }
 
@@ -119,7 +118,7 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 
 	other.Alike = "f"
 	if id := b.submit(t, other); id != first {
-		t.Errorf("the same request in its other form made another job")
+		t.Errorf("the same request in its other form got job %s, want %s", id, first)
 	}
 
 	other.Owner = "bob"
@@ -129,15 +128,15 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 
 	rec, found, err := b.client.Replay(t.Context(), "ann", "k", "f")
 	if err != nil || !found || rec.ID != first {
-		t.Errorf("Replay: %v %v %v", rec.ID, found, err)
+		t.Errorf("Replay = %v, %v, %v; want the first job %s", rec.ID, found, err, first)
 	}
 
 	if _, found, err = b.client.Replay(t.Context(), "ann", "unused", "f"); err != nil || found {
-		t.Errorf("Replay of an unused key: %v %v", found, err)
+		t.Errorf("Replay of an unused key: got found %v, %v; want nothing", found, err)
 	}
 
 	if ttl := b.rdb.TTL(t.Context(), tasks.IdempotencyKey("ann", "k")).Val(); ttl > 24*time.Hour || ttl < 23*time.Hour {
-		t.Errorf("the key is kept for %s", ttl)
+		t.Errorf("the key is kept for %s, want 23 to 24 hours", ttl)
 	}
 }
 
@@ -173,15 +172,15 @@ func TestARetryRepairsACrashBetweenKeyAndRecord(t *testing.T) {
 	wg.Wait()
 
 	if n := fresh.Load(); n != 1 {
-		t.Errorf("%d retries say they were the first", n)
+		t.Errorf("%d retries created the job, want one", n)
 	}
 
 	if got := b.job(t, lost); got.Status != presswork.Queued || *got.QueuePosition != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want the first job of the queue", got)
 	}
 }
 
-func TestFullQueueRefusesAllButReplays(t *testing.T) {
+func TestAFullQueueAcceptsOnlyReplays(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{MaxPending: 2})
 	s := submission(t)
@@ -194,7 +193,7 @@ func TestFullQueueRefusesAllButReplays(t *testing.T) {
 	})
 
 	if _, replayed, err := b.client.Submit(t.Context(), s); err != nil || !replayed {
-		t.Errorf("replay on a full queue: %v %v", replayed, err)
+		t.Errorf("replay on a full queue: got replayed %v, %v; want a replay", replayed, err)
 	}
 	bulk := submission(t)
 	bulk.Task = bulk.Task.On(tasks.Bulk)
@@ -209,40 +208,40 @@ func TestMalformedSubmissionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for name, spoil := range map[string]func(*tasks.Submission){
+	for name, invalidate := range map[string]func(*tasks.Submission){
 		"id":      func(s *tasks.Submission) { s.ID = "../x" },
 		"task":    func(s *tasks.Submission) { s.Task = tasks.Task{} },
 		"retries": func(s *tasks.Submission) { s.Task.Retries = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := submission(t)
-			spoil(&s)
+			invalidate(&s)
 
 			if _, _, err := client.Submit(t.Context(), s); fault.CodeOf(err) != fault.Internal {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got %v, want an internal error", err)
 			}
 		})
 	}
 }
 
-func TestCancelOfAWaitingJob(t *testing.T) {
+func TestCancelRemovesAWaitingJobFromTheQueue(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
 
 	rec, err := b.client.Cancel(t.Context(), id)
 	if err != nil || rec.Status != presswork.Cancelled || rec.FinishedAt == nil {
-		t.Fatalf("%+v %v", rec, err)
+		t.Fatalf("got %+v, %v; want a cancelled job", rec, err)
 	}
 
 	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
-		t.Errorf("%d tasks stay on the queue", n)
+		t.Errorf("%d tasks remain on the queue, want none", n)
 	}
 	rec, err = b.client.Cancel(t.Context(), id)
 	wantCode(t, err, fault.JobFinished)
 
 	if rec.Status != presswork.Cancelled {
-		t.Errorf("the refusal carries %+v", rec)
+		t.Errorf("the error came with %+v, want the cancelled job", rec)
 	}
 
 	for _, id := range []string{tasks.NewID(), "", "../../x", "01j00000000000000000000000"} {
@@ -264,17 +263,17 @@ func TestQueuePositionCountsTheJobsAhead(t *testing.T) {
 
 	for i, id := range ids {
 		if got := b.job(t, id).QueuePosition; got == nil || *got != i {
-			t.Errorf("job %d: position %v", i, got)
+			t.Errorf("job %d has position %v, want %d", i, got, i)
 		}
 	}
 
 	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
 	if err != nil || *page.Records[0].QueuePosition != 4 {
-		t.Errorf("listed newest: %v, %v", page.Records[0].QueuePosition, err)
+		t.Errorf("the newest job is listed at %v, %v; want 4", page.Records[0].QueuePosition, err)
 	}
 }
 
-func TestOutageIsQueueUnavailable(t *testing.T) {
+func TestARedisOutageIsQueueUnavailable(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address, tasks.Options{})
@@ -288,16 +287,17 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 	_, watchErr := b.client.Watch(ctx, id, -1)
 	_, workersErr := b.client.Workers(ctx)
 	_, statsErr := b.client.Stats(ctx)
-
 	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
-	for i, err := range []error{
-		submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx),
+
+	for method, err := range map[string]error{
+		"Submit": submitErr, "Job": jobErr, "Jobs": listErr, "Cancel": cancelErr, "Watch": watchErr,
+		"Workers": workersErr, "Stats": statsErr, "Replay": replayErr, "Health": b.client.Health(ctx),
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(method, func(t *testing.T) {
 			wantCode(t, err, fault.QueueUnavailable)
 
 			if fault.AsError(err).Message == "" || errors.Unwrap(err) == nil {
-				t.Errorf("%v lacks a message or a cause", err)
+				t.Errorf("%v has no message or no cause", err)
 			}
 		})
 	}
@@ -309,7 +309,7 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 	}
 }
 
-func TestSecretIsAgreedUpon(t *testing.T) {
+func TestAllNodesUseTheSameSecret(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 
@@ -340,17 +340,17 @@ func TestSecretIsAgreedUpon(t *testing.T) {
 	}
 
 	if s, err := b.client.Secret(t.Context(), "webhook"); err != nil || string(s) == secrets[0] {
-		t.Error("two names, one secret", err)
+		t.Errorf("got %v and the same secret for another name", err)
 	}
 }
 
-func TestStatsCountTheQueues(t *testing.T) {
+func TestStatsCountTheTasksOfEachQueue(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	b.submit(t, submission(t))
 	b.submit(t, submission(t))
 	var stats []tasks.QueueStats
-	// Redis' clock is known to within the half of a round trip.
+	// The age is only known to half a round trip, so it may be 0 at first.
 	wait.Until(t, "the oldest is seen to wait", func() bool {
 		var err error
 		if stats, err = b.client.Stats(t.Context()); err != nil {
@@ -370,10 +370,10 @@ func TestStatsCountTheQueues(t *testing.T) {
 		{Queue: "bulk"},
 	}
 	if diff := cmp.Diff(want, stats, cmpopts.IgnoreFields(tasks.QueueStats{}, "Oldest", "OldestOpen")); diff != "" {
-		t.Error(diff)
+		t.Errorf("Stats (-want +got):\n%s", diff)
 	}
 
 	if stats[0].Oldest > time.Hour || stats[1].Oldest != 0 {
-		t.Errorf("oldest %s and %s", stats[0].Oldest, stats[1].Oldest)
+		t.Errorf("the oldest tasks wait %s and %s, want at most an hour and nothing", stats[0].Oldest, stats[1].Oldest)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,34 +13,12 @@ import (
 	"presswork/tasks"
 )
 
-// commands returns how often Redis ran each command, those of scripts included.
-func (b *bundle) commands(t *testing.T) map[string]int {
+// commandsPerJob returns how many commands Redis ran during do, per job, in total and as a table by name.
+func (b *bundle) commandsPerJob(t *testing.T, jobs int, do func()) (total float64, table string) {
 	t.Helper()
-
-	info, err := b.rdb.Info(t.Context(), "commandstats").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]int{}
-
-	for line := range strings.Lines(info) {
-		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
-
-		number, _, _ := strings.Cut(rest, ",")
-		if n, err := strconv.Atoi(number); ok && err == nil {
-			counts[name] = n
-		}
-	}
-
-	return counts
-}
-
-// perJob counts the commands of do, without those that idle processes send.
-func (b *bundle) perJob(t *testing.T, jobs int, do func()) (total float64, table string) {
-	t.Helper()
-	before := b.commands(t)
+	before := commandCounts(t, b.rdb)
 	do()
-	after := b.commands(t)
+	after := commandCounts(t, b.rdb)
 	var lines strings.Builder
 
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -54,9 +31,9 @@ func (b *bundle) perJob(t *testing.T, jobs int, do func()) (total float64, table
 	return total / float64(jobs), lines.String()
 }
 
-// TestAJobCostsRedisFewCommands counts what the queue costs Redis for a job: the submission, and a run that reports
-// four steps and completes. An idle worker sends commands as well, more of them on a slow machine. So the cheapest
-// of some rounds counts, and the test does not run in parallel.
+// The test counts the commands of a submission and of a run that reports four steps and completes. Idle workers send
+// commands as well, and more of them on a slow machine. So the cheapest of eight rounds counts, and the test does not
+// run in parallel.
 func TestAJobCostsRedisFewCommands(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	const jobs, submissionMost, runMost = 200, 12.5, 60 // the first submission of an owner costs two more
@@ -78,13 +55,13 @@ func TestAJobCostsRedisFewCommands(t *testing.T) {
 
 	for round := 0; round < 8 && (round == 0 || submitting > submissionMost || running > runMost); round++ {
 		b.rdb.Set(t.Context(), paused, 1, 0)
-		s, submissions := b.perJob(t, jobs, func() {
+		s, submissions := b.commandsPerJob(t, jobs, func() {
 			for range jobs {
 				b.submit(t, submission(t))
 			}
 		})
 
-		r, runs := b.perJob(t, jobs, func() {
+		r, runs := b.commandsPerJob(t, jobs, func() {
 			b.rdb.Del(t.Context(), paused)
 			wait.Until(t, "all jobs have ended", func() bool {
 				return b.rdb.ZCard(t.Context(), tasks.LedgerKey).Val() == 0

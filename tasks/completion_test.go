@@ -14,14 +14,9 @@ import (
 	"presswork/tasks/asynqext"
 )
 
-func TestTaskIsRemovedWhenItsEndIsDropped(t *testing.T) {
+func TestReapingRemovesATaskWhoseEndWasDropped(t *testing.T) {
 	t.Parallel()
-
-	s, err := NewServer(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Stop(context.Background()) })
+	s := newTestServer(t, redistest.Start(t), Options{})
 	ctx := t.Context()
 	s.rdb.LPush(ctx, AsynqActive(Render), "x")
 	s.rdb.HSet(ctx, AsynqTask(Render, "x"), "x_crashes", asynqext.CrashCap)
@@ -34,7 +29,7 @@ func TestTaskIsRemovedWhenItsEndIsDropped(t *testing.T) {
 	}
 
 	if n := s.rdb.Exists(ctx, AsynqActive(Render), AsynqLease(Render), AsynqTask(Render, "x")).Val(); n != 0 {
-		t.Errorf("%d keys of the task remain", n)
+		t.Errorf("%d keys of the task remain, want none", n)
 	}
 	s.rdb.LPush(ctx, AsynqActive(Render), "ghost")
 
@@ -47,22 +42,12 @@ func TestTaskIsRemovedWhenItsEndIsDropped(t *testing.T) {
 	}
 }
 
-// A drop whose end Asynq never wrote must not meet the end of a later run.
-func TestTheEndOfANewRunIsNotDropped(t *testing.T) {
+// The drop was meant for an earlier run, whose end Asynq never wrote.
+func TestADropDoesNotAffectALaterRun(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
-
-	c, err := NewClient(address, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
-
-	s, err := NewServer(address, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Stop(context.Background()) })
+	c := newTestClient(t, address, Options{})
+	s := newTestServer(t, address, Options{})
 	Handle(s, ConvertPDF, func(ctx context.Context, run *Run, _ Convert) error {
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID}, false)
 	})
@@ -76,16 +61,12 @@ func TestTheEndOfANewRunIsNotDropped(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(
-		t,
-		"the end of the task is written",
-		func() bool { return c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() == 0 },
-	)
+	wait.Until(t, "the end of the task is written",
+		func() bool { return c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() == 0 })
 }
 
-// Asynq ignores what a task returns after its context ended, so that nothing
-// would use the drop up.
-func TestARunThatAsynqGaveUpDropsNoEnd(t *testing.T) {
+// Asynq writes no end for a task whose context has ended, so the drop would remain for a later run.
+func TestARunWhoseContextEndedDropsNoEnd(t *testing.T) {
 	t.Parallel()
 	c := asynqext.NewCompletion(slog.New(slog.DiscardHandler))
 	s := &Server{completion: c}
@@ -109,6 +90,6 @@ func TestARunThatAsynqGaveUpDropsNoEnd(t *testing.T) {
 	}
 
 	if !slices.Equal(sent, []string{"y"}) {
-		t.Errorf("the ends of %v were written, want that of y alone", sent)
+		t.Errorf("got the ends of %v, want only y", sent)
 	}
 }

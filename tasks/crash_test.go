@@ -20,11 +20,11 @@ import (
 func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	worker, begun := child(t, b.address)
+	worker, begun := startChild(t, b.address)
 
 	id := b.submit(t, submission(t))
 	if got := wait.Receive(t, "the child begins", begun); got != id {
-		t.Fatalf("the child runs %s", got)
+		t.Fatalf("the child runs %s, want %s", got, id)
 	}
 	again := make(chan time.Time, 1)
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
@@ -37,26 +37,21 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	}
 	worker.Wait()
 	lease := time.Unix(int64(b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val()), 0)
-	terminal := 0
-
-	for _, e := range b.events(t, id, 0) {
-		if e.Status.Terminal() {
-			terminal++
-		}
-	}
-	// Asynq waits until it has run out, and up to a minute more.
+	terminal := countTerminal(b.events(t, id, 0))
+	// Asynq alone would run the job up to a minute after the lease has expired.
 	if at := <-again; at.After(lease) || terminal != 1 {
-		t.Errorf("ran again %s after its lease, %d terminal events", at.Sub(lease), terminal)
+		t.Errorf("the job ran again %s after its lease and has %d terminal events; want it earlier, and one",
+			at.Sub(lease), terminal)
 	}
 
 	if rec := b.job(t, id); rec.Status != presswork.Completed || rec.Attempts != 2 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
+		t.Errorf("got %s after %d attempts, want completed after 2", rec.Status, rec.Attempts)
 	}
 }
 
-// takeAndDie changes the keys of a queue like a worker that takes a task and dies. One script does both: otherwise
+// takeTaskAndDie changes the keys of a queue like a worker that takes a task and dies. One script does both: otherwise
 // the sweeper could find a task without a lease.
-func (b *bundle) takeAndDie(t *testing.T, q tasks.Queue, task string) {
+func (b *bundle) takeTaskAndDie(t *testing.T, q tasks.Queue, task string) {
 	t.Helper()
 	const take = `if redis.call('RPOPLPUSH', KEYS[1], KEYS[2]) ~= ARGV[1] then return 0 end
 return redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])`
@@ -67,7 +62,7 @@ return redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])`
 	})
 }
 
-func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
+func TestAJobThatKillsThreeWorkersFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
@@ -78,28 +73,20 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 
 	id := b.submit(t, submission(t))
 	for range 3 {
-		b.takeAndDie(t, tasks.Render, id)
+		b.takeTaskAndDie(t, tasks.Render, id)
 	}
 
-	rec := b.finished(t, id)
+	rec := b.waitForEnd(t, id)
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed ||
 		rec.Error.Message != "the worker died 3 times on this document" {
-		t.Errorf("%+v", rec.Error)
+		t.Errorf("got %s with %+v, want render_failed with the number of deaths", rec.Status, rec.Error)
 	}
 
-	reaped, condemned := tasks.Exported(
-		t,
-		reg,
-		"presswork_runs_broken_total",
-		"reaped",
-	), tasks.Exported(
-		t,
-		reg,
-		"presswork_runs_broken_total",
-		"condemned",
-	)
+	reaped := tasks.Exported(t, reg, "presswork_runs_broken_total", "reaped")
+	condemned := tasks.Exported(t, reg, "presswork_runs_broken_total", "condemned")
+
 	if reaped != 2 || condemned != 1 {
-		t.Errorf("%v runs reaped, %v condemned; want 2 and 1", reaped, condemned)
+		t.Errorf("got %v reaped and %v condemned runs; want 2 and 1", reaped, condemned)
 	}
 	wait.Until(t, "its end is counted", func() bool {
 		return tasks.Exported(t, reg, "presswork_jobs_ended_total", "conversion", "failed") == 1
@@ -130,42 +117,39 @@ func TestAWebhookOutlivesItsWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	id := b.submit(t, withWebhook(t))
+	id := b.submit(t, webhookSubmission(t))
 	for range 4 {
-		b.takeAndDie(t, tasks.Text, tasks.WebhookTask(id))
+		b.takeTaskAndDie(t, tasks.Text, tasks.WebhookTask(id))
 	}
 	b.rdb.Del(ctx, tasks.AsynqKey(tasks.Text, "paused"))
 
 	if got := wait.Receive(t, "the webhook", delivered); got != "msg_"+id {
-		t.Errorf("delivered %s", got)
+		t.Errorf("got webhook %s, want msg_%s", got, id)
 	}
 }
 
-// sleeps is a hook that expires the leases of running tasks after each check, as if the machine had slept until
-// the next one. It starts when begun is set.
-type sleeps struct {
+// leaseExpirer is a hook that expires the leases of running tasks after each check, as if the machine had been suspended
+// until the next check. It starts when begun is set, and counts the expired leases.
+type leaseExpirer struct {
 	rdb   redis.UniversalClient
 	begun atomic.Bool
-	n     atomic.Int64
+	count atomic.Int64
 }
 
-func (*sleeps) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*leaseExpirer) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (*sleeps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (*leaseExpirer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-func (s *sleeps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (s *leaseExpirer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if isReap(cmd) && s.begun.Load() {
 			for _, id := range s.rdb.ZRange(ctx, tasks.AsynqLease(tasks.Render), 0, -1).Val() {
-				s.rdb.ZAddXX(
-					ctx,
-					tasks.AsynqLease(tasks.Render),
-					redis.Z{Score: float64(time.Now().Unix()), Member: id},
-				)
-				s.n.Add(1)
+				s.rdb.ZAddXX(ctx, tasks.AsynqLease(tasks.Render),
+					redis.Z{Score: float64(time.Now().Unix()), Member: id})
+				s.count.Add(1)
 			}
 		}
 
@@ -176,11 +160,11 @@ func (s *sleeps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestALivingRunKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	s, slept := b.server(t, tasks.Options{RenderSlots: 4}), &sleeps{rdb: b.rdb}
-	s.AddHook(slept)
+	s, expirer := b.server(t, tasks.Options{RenderSlots: 4}), &leaseExpirer{rdb: b.rdb}
+	s.AddHook(expirer)
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		slept.begun.Store(true)
-		wait.Until(t, "the machine has slept a few times", func() bool { return slept.n.Load() > 3 })
+		expirer.begun.Store(true)
+		wait.Until(t, "the lease has expired a few times", func() bool { return expirer.count.Load() > 3 })
 
 		return complete(ctx, run, c)
 	})
@@ -189,9 +173,7 @@ func TestALivingRunKeepsItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if rec := b.finished(t, b.submit(t, submission(t))); rec.Status != presswork.Completed || rec.Attempts != 1 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-	}
+	b.wantCompleted(t, b.submit(t, submission(t)), 1)
 }
 
 func TestActiveTasksWithoutALeaseRunAgain(t *testing.T) {
@@ -200,35 +182,32 @@ func TestActiveTasksWithoutALeaseRunAgain(t *testing.T) {
 	ctx := t.Context()
 	s := b.server(t, tasks.Options{})
 	active, lease := tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)
-	// A task that is active without a lease: its worker got no answer to the
-	// dequeue, and the lease was lost.
+	// An active task without a lease: the worker got no reply to its dequeue, and the lease was lost.
 	id := b.submit(t, submission(t))
 	b.rdb.RPopLPush(ctx, tasks.AsynqPending(tasks.Render), active)
-	// Entries whose task is gone, in either list.
+	// Entries without a task, one in each list.
 	b.rdb.LPush(ctx, active, "ghost")
 	b.rdb.Do(ctx, "zadd", lease, time.Now().Add(time.Hour).Unix(), "phantom")
 
 	suspects, err := s.SweepGhosts(ctx, tasks.Render, nil)
 	if err != nil || len(suspects) != 1 || suspects[0] != id {
-		t.Fatalf("suspects %v, %v", suspects, err)
+		t.Fatalf("got suspects %v, %v; want %s", suspects, err, id)
 	}
 
 	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
-		t.Error("requeued at first sight")
+		t.Error("the task was put back after one sweep, want two")
 	}
 
 	if suspects, err = s.SweepGhosts(ctx, tasks.Render, suspects); err != nil || len(suspects) != 0 {
-		t.Fatalf("suspects %v, %v", suspects, err)
+		t.Fatalf("got suspects %v, %v; want %s", suspects, err, id)
 	}
 
 	if n := b.rdb.Exists(ctx, active, lease).Val(); n != 0 {
-		t.Errorf("%d lists still hold entries", n)
+		t.Errorf("%d lists still have entries, want none", n)
 	}
 	b.serve(t, tasks.Options{}, complete)
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed {
-		t.Errorf("%+v", rec)
-	}
+	b.waitForStatus(t, id, presswork.Completed)
 }
 
 func TestReaperDropsLeasesWithoutATask(t *testing.T) {
@@ -289,7 +268,7 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 		})
 	}
 
-	for outages := range 3 { // after the last, until the client dials again: it does each second
+	for outages := range 3 { // two outages, and jobs after each
 		var before int
 		mu.Lock()
 		before = len(accepted)
@@ -310,16 +289,10 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 	wg.Wait()
 
 	for _, id := range accepted {
-		terminal := 0
-
-		for _, e := range b.events(t, id, 0) {
-			if e.Status.Terminal() {
-				terminal++
-			}
-		}
+		terminal := countTerminal(b.events(t, id, 0))
 
 		if rec := b.job(t, id); terminal != 1 || rec.Status != presswork.Completed {
-			t.Errorf("job %s: %s, %d terminal events", id, rec.Status, terminal)
+			t.Errorf("job %s: got %s with %d terminal events, want completed with one", id, rec.Status, terminal)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"presswork/tasks/record"
 )
 
-// Redis has dequeued the task and begun its job, and the connection breaks several times: go-redis repeats the
-// command, and Asynq then dequeues again.
+// Redis dequeues the task and begins its job, but the replies are lost: go-redis repeats the command, and Asynq then
+// dequeues again.
 func TestLostResponseToADequeueDelaysNoTask(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
@@ -31,8 +31,8 @@ func TestLostResponseToADequeueDelaysNoTask(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	lost := &swallower{text: []byte("asynq:{render}:paused")} // only the dequeue names it
-	s.rdb.AddHook(lost)
+	dropper := &replyDropper{text: []byte("asynq:{render}:paused")} // only the dequeue names it
+	s.rdb.AddHook(dropper)
 	crashes := make(chan string, 2)
 	Handle(s, ConvertPDF, func(ctx context.Context, run *Run, _ Convert) error {
 		crashes <- s.rdb.HGet(ctx, AsynqTask(Render, run.ID), "x_crashes").Val()
@@ -43,32 +43,23 @@ func TestLostResponseToADequeueDelaysNoTask(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, n := range []int64{0, 7} { // with the first, Redis learns the script
-		lost.armed.Store(n)
+	for _, n := range []int64{0, 7} { // the first job loads the script
+		dropper.left.Store(n)
 
-		one := newSubmission(t, "ann")
-		if _, _, err := c.Submit(t.Context(), one); err != nil {
+		sub := newSubmission(t, "ann")
+		if _, _, err := c.Submit(t.Context(), sub); err != nil {
 			t.Fatal(err)
 		}
 
 		if got := wait.Receive(t, "the job runs", crashes); got != "" {
-			t.Errorf("%d lost answers: %s crashes are counted", n, got)
+			t.Errorf("%d lost replies: got %s counted crashes, want none", n, got)
 		}
 		var job *record.Stored
-		wait.Until(
-			t,
-			"the job has ended",
-			func() bool { job = readJob(t, c, one.ID); return job.Status.Terminal() },
-		)
+		wait.Until(t, "the job has ended", func() bool { job = readJob(t, c, sub.ID); return job.Status.Terminal() })
 
-		if job.Status != presswork.Completed || job.Attempts != 1 || lost.armed.Load() > 0 {
-			t.Errorf(
-				"%d lost answers, %d of them not: the job is %s after %d attempts",
-				n,
-				lost.armed.Load(),
-				job.Status,
-				job.Attempts,
-			)
+		if job.Status != presswork.Completed || job.Attempts != 1 || dropper.left.Load() > 0 {
+			t.Errorf("%d lost replies, %d still to lose: the job is %s after %d attempts, want completed after one", n,
+				dropper.left.Load(), job.Status, job.Attempts)
 		}
 	}
 }

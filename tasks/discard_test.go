@@ -13,27 +13,27 @@ import (
 	"presswork/tasks"
 )
 
-// discards notes which jobs' artifacts were to be deleted.
-type discards struct {
+// discardCounter counts the discards of each job. The next fails discards return an error.
+type discardCounter struct {
 	mu    sync.Mutex
 	jobs  map[string]int
 	fails int
 }
 
-func (d *discards) discard(_ context.Context, rec tasks.Record) error {
+func (d *discardCounter) discard(_ context.Context, rec tasks.Record) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
 	if d.fails > 0 {
 		d.fails--
-		return errors.New("the store is away")
+		return errors.New("the store is unavailable")
 	}
 	d.jobs[rec.ID]++
 
 	return nil
 }
 
-func (d *discards) of(id string) int {
+func (d *discardCounter) count(id string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -42,11 +42,11 @@ func (d *discards) of(id string) int {
 
 func TestObjectsOfACancelledJobAreDiscarded(t *testing.T) {
 	t.Parallel()
-	d := &discards{jobs: map[string]int{}}
+	d := &discardCounter{jobs: map[string]int{}}
 	o := tasks.Options{Discard: d.discard}
 	b := setup(t, o)
 	ctx := t.Context()
-	// A run that stored its result and died.
+	// crashed returns a job whose run stored its result and died.
 	crashed := func() string {
 		id := b.submit(t, submission(t))
 		b.client.Begin(t, id)
@@ -61,53 +61,52 @@ func TestObjectsOfACancelledJobAreDiscarded(t *testing.T) {
 		}
 	}
 
-	if d.of(untouched) != 0 || d.of(waiting) != 1 {
-		t.Errorf("discarded %v, want only %s", d.jobs, waiting)
+	if d.count(untouched) != 0 || d.count(waiting) != 1 {
+		t.Errorf("got discards %v, want only %s", d.jobs, waiting)
 	}
 
-	// The store does not answer: the sweeper repeats it.
+	// The store is unavailable: the sweeper repeats the discard later.
 	d.fails = 1
 
 	if _, err := b.client.Cancel(ctx, failing); err != nil {
 		t.Fatal(err)
 	}
 
-	if d.of(failing) != 0 || b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil {
+	if d.count(failing) != 0 || b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil {
 		t.Error("the job left the ledger before its artifact was deleted")
 	}
 
-	// Cancelled while a worker had it, which then stores its result and dies: its
-	// task comes back.
+	// A worker has the job when it is cancelled. It stores its result and dies, and the task returns to the queue.
 	if _, err := b.client.Cancel(ctx, active); err != nil {
 		t.Fatal(err)
 	}
 
-	before := d.of(active)
+	before := d.count(active)
 	if err := b.client.Requeue(ctx, active); err != nil {
 		t.Fatal(err)
 	}
 	s := b.serve(t, o, complete)
-	wait.Until(t, "the late result is discarded", func() bool { return d.of(active) > before })
+	wait.Until(t, "the late result is discarded", func() bool { return d.count(active) > before })
 
 	if err := s.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the sweeper has repeated what failed", func() bool {
-		return d.of(failing) == 1 && b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil
+		return d.count(failing) == 1 && b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil
 	})
 	// Objects that a slow store receives for an ended job later are deleted when its record is packed.
-	was := d.of(waiting)
+	before = d.count(waiting)
 
 	if err := s.Pack(ctx, tasks.PackAfter+time.Minute); err != nil {
 		t.Fatal(err)
 	}
 
-	if d.of(waiting) != was+1 || d.of(untouched) != 0 {
-		t.Errorf("discarded %d times, want %d", d.of(waiting), was+1)
+	if d.count(waiting) != before+1 || d.count(untouched) != 0 {
+		t.Errorf("job waiting: got %d discards, want %d, and none for the untouched job", d.count(waiting), before+1)
 	}
 
-	if rec := b.finished(t, done); rec.Status != presswork.Completed || d.of(done) != 0 {
-		t.Errorf("%s, discarded %d times", rec.Status, d.of(done))
+	if rec := b.waitForEnd(t, done); rec.Status != presswork.Completed || d.count(done) != 0 {
+		t.Errorf("got %s with %d discards, want completed with none", rec.Status, d.count(done))
 	}
 }
 
@@ -133,10 +132,10 @@ func TestDiscardUsesTheSubmittedType(t *testing.T) {
 
 			id := b.submit(t, s)
 			if got := wait.Receive(t, "the failed job is discarded", types); got != want {
-				t.Errorf("submitted as %q, discarded as %q", given, got)
+				t.Errorf("submitted as %q: discarded as %q, want %q", given, got, want)
 			}
 			var again tasks.Record
-			wait.Until(t, "the job can be tried again", func() (ok bool) {
+			wait.Until(t, "the job can be retried", func() (ok bool) {
 				var err error
 				again, err = b.client.Retry(t.Context(), id)
 
@@ -144,7 +143,7 @@ func TestDiscardUsesTheSubmittedType(t *testing.T) {
 			})
 
 			if got := wait.Receive(t, "the second job is discarded", types); got != want || again.ID == id {
-				t.Errorf("tried again as %q, discarded as %q", given, got)
+				t.Errorf("retried as %q: discarded as %q, want %q, for a new job", given, got, want)
 			}
 		})
 	}
@@ -158,7 +157,7 @@ func TestTheSourcesOfACancelledJobAreDeletedWithIt(t *testing.T) {
 		deleted <- jobID
 
 		if fails {
-			return errors.New("the store is away")
+			return errors.New("the store is unavailable")
 		}
 
 		return nil
@@ -176,7 +175,7 @@ func TestTheSourcesOfACancelledJobAreDeletedWithIt(t *testing.T) {
 		}
 
 		if open := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Err() == nil; open != fails {
-			t.Errorf("the deletion failed: %t; the sweeper repeats it: %t", fails, open)
+			t.Errorf("the deletion failed: %t; the job is open for the sweeper: %t; want both alike", fails, open)
 		}
 		fails = false
 	}
@@ -194,13 +193,15 @@ func TestAnUnresponsiveStoreDelaysNoOtherSweep(t *testing.T) {
 	}}
 	b := setup(
 		t,
-		tasks.Options{Discard: func(context.Context, tasks.Record) error { return errors.New("the store is away") }},
+		tasks.Options{
+			Discard: func(context.Context, tasks.Record) error { return errors.New("the store is unavailable") },
+		},
 	)
 	ctx := t.Context()
 	s := b.server(t, o)
 	tasks.Handle(s, tasks.ConvertPDF, complete)
 
-	// It ended, and what its run stored is not deleted yet: the sweeper does it, and looks at the others all the same.
+	// A cancelled job whose result is not deleted yet: the sweeper tries that, and then continues with the others.
 	ended := b.submit(t, submission(t))
 	b.client.Begin(t, ended)
 
@@ -223,8 +224,8 @@ func TestAnUnresponsiveStoreDelaysNoOtherSweep(t *testing.T) {
 		}
 	}
 
-	if !wait.Receive(t, "the store is asked", deadlines) {
-		t.Error("the store is asked without a deadline")
+	if !wait.Receive(t, "the discard", deadlines) {
+		t.Error("the discard has no deadline")
 	}
 
 	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, open.ID)).Val(); n != 1 {

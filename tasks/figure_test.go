@@ -10,27 +10,28 @@ import (
 func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := cachedValue[int]{maxAge: time.Second}
-		asked := 0
-		next := func(old int) (int, error) { asked++; return old + 1, nil }
+		cached := cachedValue[int]{maxAge: time.Second}
+		reads := 0
+		read := func(old int) (int, error) { reads++; return old + 1, nil }
+		// want reads the value and checks it, and how often it was read from the source.
 		want := func(value, times int) {
 			t.Helper()
 
-			if got, err := f.get(next); err != nil || got != value || asked != times {
-				t.Fatalf("got %d, %v after %d reads; want %d after %d", got, err, asked, value, times)
+			if got, err := cached.get(read); err != nil || got != value || reads != times {
+				t.Fatalf("got %d, %v after %d reads; want %d after %d", got, err, reads, value, times)
 			}
 		}
 		want(1, 1)
 		time.Sleep(time.Second)
 		want(1, 1)
 		time.Sleep(time.Nanosecond)
-		// While one caller reads and then fails, the others use the known value.
+		// While one caller reads and then fails, the others get the old value.
 		slow := make(chan error)
 
 		go func() {
-			_, err := f.get(func(int) (int, error) {
+			_, err := cached.get(func(int) (int, error) {
 				time.Sleep(time.Second / 2)
-				return 0, errors.New("away")
+				return 0, errors.New("unavailable")
 			})
 			slow <- err
 		}()

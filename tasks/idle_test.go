@@ -14,9 +14,8 @@ import (
 	"presswork/tasks"
 )
 
-// commands returns the number of commands Redis has executed, those inside scripts
-// included, by name.
-func commands(t *testing.T, rdb redis.UniversalClient) map[string]int {
+// commandCounts returns by name how often Redis has executed each command, including those inside scripts.
+func commandCounts(t *testing.T, rdb redis.UniversalClient) map[string]int {
 	t.Helper()
 	out := map[string]int{}
 
@@ -39,11 +38,9 @@ func TestAnIdleWorkerSendsFewCommands(t *testing.T) {
 	tasks.Handle(s, tasks.ConvertPDF, complete)
 
 	for _, q := range []tasks.Queue{tasks.Export, tasks.Text, tasks.Infer} {
-		tasks.HandlePlain(
-			s,
+		tasks.HandlePlain(s,
 			tasks.Kind[struct{}]{Name: "test:" + string(q), Queue: q, Retries: 1, Timeout: time.Second},
-			func(context.Context, struct{}) error { return nil },
-		)
+			func(context.Context, struct{}) error { return nil })
 	}
 
 	if err := s.Start(t.Context()); err != nil {
@@ -51,11 +48,11 @@ func TestAnIdleWorkerSendsFewCommands(t *testing.T) {
 	}
 	// Each of the four queues with BLMOVE calls it about once a second. The test waits for two rounds and counts
 	// all other commands.
-	waits := func() int { return commands(t, b.rdb)["blmove"] }
-	wait.Until(t, "the worker is idle", func() bool { return waits() >= 4 })
-	before := commands(t, b.rdb)
-	wait.Until(t, "it has waited twice for each queue", func() bool { return waits() >= before["blmove"]+8 })
-	after, total := commands(t, b.rdb), 0
+	polls := func() int { return commandCounts(t, b.rdb)["blmove"] }
+	wait.Until(t, "the worker is idle", func() bool { return polls() >= 4 })
+	before := commandCounts(t, b.rdb)
+	wait.Until(t, "it has polled each queue twice more", func() bool { return polls() >= before["blmove"]+8 })
+	after, total := commandCounts(t, b.rdb), 0
 	var lines []string
 
 	for name, n := range after {
@@ -66,7 +63,7 @@ func TestAnIdleWorkerSendsFewCommands(t *testing.T) {
 		}
 	}
 	slices.Sort(lines)
-	// More rounds where this test was held up.
+	// On a busy machine there may be more than two rounds.
 	seconds := (after["blmove"] - before["blmove"]) / 4
 	t.Logf("%d commands in %d idle seconds of five queues: %s", total, seconds, strings.Join(lines, ", "))
 

@@ -30,13 +30,13 @@ const (
 	PackAfter     = record.PackAfter
 )
 
-// Accept is the first half of Submit, as when the process dies after it.
+// Accept writes the record of a job without its task, as if the process died in the middle of Submit.
 func (c *Client) Accept(ctx context.Context, s Submission) error {
 	_, _, err := c.accept(ctx, s)
 	return err
 }
 
-// Begin is the beginning of a run, as when its process dies after it.
+// Begin begins a run that never ends, as if its process died.
 func (c *Client) Begin(t testing.TB, id string) {
 	t.Helper()
 
@@ -60,16 +60,16 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	return c.Enqueue(ctx, id, task)
 }
 
-// LastLook returns when a queue was last polled.
-func (s *Server) LastLook(q Queue) time.Time { return s.dequeuer.LastPolls()[q] }
+// LastPoll returns when a queue was last polled.
+func (s *Server) LastPoll(q Queue) time.Time { return s.dequeuer.LastPolls()[q] }
 
-// ProgressAt is Progress at another time.
+// ProgressAt is Progress at this time instead of now.
 func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
 
-// Running counts the handlers at work.
+// Running returns the number of running handlers.
 func (s *Server) Running() int { return len(s.active.allRuns()) }
 
-// SweepLedger is the sweeper's look at the open jobs, at a time from now.
+// SweepLedger checks the open jobs that are due by now plus ahead.
 func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
 	return s.sweepLedger(ctx, ahead)
 }
@@ -77,12 +77,12 @@ func (s *Server) SweepLedger(ctx context.Context, ahead time.Duration) error {
 // Pack packs the records of ended jobs that are due by now plus ahead.
 func (s *Server) Pack(ctx context.Context, ahead time.Duration) error { return s.pack(ctx, ahead) }
 
-// SweepGhosts is the sweeper's comparison of a queue's lists.
+// SweepGhosts compares the lists of a queue. before are the suspects of the previous sweep.
 func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]string, error) {
 	return asynqext.Reconcile(ctx, s.rdb, q, before)
 }
 
-// Watchers counts the open watches.
+// Watchers returns the number of open watches.
 func (c *Client) Watchers() int { return int(c.relay.Stats().Watchers) }
 
 // Taking reports whether the server still takes tasks.
@@ -91,16 +91,13 @@ func (s *Server) Taking() bool { return s.taking.Err() == nil }
 // StopsTaking returns a channel that is closed when the server stops taking tasks.
 func (s *Server) StopsTaking() <-chan struct{} { return s.taking.Done() }
 
-// Active counts the runs of this process.
-func (s *Server) Active() int { return len(s.active.allRuns()) }
-
-// AddHook adds a hook behind all hooks of the server.
+// AddHook adds a hook after those of the server.
 func (s *Server) AddHook(h redis.Hook) { s.rdb.AddHook(h) }
 
-// AddHook adds a hook behind all hooks of the client.
+// AddHook adds a hook after those of the client.
 func (c *Client) AddHook(h redis.Hook) { c.rdb.AddHook(h) }
 
-// Asynq's keys, by their names of v0.26.
+// Keys of Asynq v0.26.
 func AsynqKey(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
 func AsynqTask(q Queue, id string) string  { return AsynqKey(q, "t:") + id }
 func AsynqPending(q Queue) string          { return AsynqKey(q, "pending") }

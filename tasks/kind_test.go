@@ -17,11 +17,10 @@ import (
 	"presswork/tasks"
 )
 
-// The payloads in testdata were in a queue of an earlier release. They must decode forever, and to the same
-// values.
+// The payloads in testdata are from a queue of an earlier release. They must decode to the same values forever.
 func TestOldPayloadsDecode(t *testing.T) {
 	t.Parallel()
-	decodes(t, "testdata/convert_v1.json", tasks.Convert{
+	checkDecoding(t, "testdata/convert_v1.json", tasks.Convert{
 		Content:    "# Hi\n",
 		ContentKey: "sources/01JD4X2Z8Q0000000000000000",
 		Theme:      "nord",
@@ -37,7 +36,7 @@ func TestOldPayloadsDecode(t *testing.T) {
 		},
 		Filename: "report.pdf",
 	})
-	decodes(t, "testdata/convert_v1_folder.json", tasks.Convert{
+	checkDecoding(t, "testdata/convert_v1_folder.json", tasks.Convert{
 		Content: "# Hi\n",
 		Theme:   "nord",
 		Path:    "book/README.md",
@@ -46,13 +45,11 @@ func TestOldPayloadsDecode(t *testing.T) {
 			{Name: "book/usage.md", Key: "sources/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"},
 		},
 	})
-	decodes(
-		t,
-		"testdata/choose_v1.json",
-		tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk},
-	)
-	decodes(t, "testdata/preview_v2.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
-	decodes(t, "testdata/draw_v2.json", tasks.Drawing{
+	checkDecoding(t, "testdata/choose_v1.json",
+		tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk})
+	checkDecoding(t, "testdata/preview_v2.json",
+		tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
+	checkDecoding(t, "testdata/draw_v2.json", tasks.Drawing{
 		Sources: []string{"graph TD\n A --> B"},
 		Style: tasks.DrawingStyle{
 			Dark:    true,
@@ -64,7 +61,7 @@ func TestOldPayloadsDecode(t *testing.T) {
 			Size:    14,
 		},
 	})
-	decodes(t, "testdata/export_v1.json", tasks.PageExport{
+	checkDecoding(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,
 		PDF: &export.PDFOptions{
 			Format: "a4", Margin: export.Margin{Top: "10px"}, Scale: new(0.9),
@@ -76,7 +73,7 @@ func TestOldPayloadsDecode(t *testing.T) {
 			},
 		},
 	})
-	decodes(t, "testdata/pdf_v1.json", tasks.PDFEdit{
+	checkDecoding(t, "testdata/pdf_v1.json", tasks.PDFEdit{
 		Operation: "stamp",
 		Options: pdfops.Options{
 			Password: "in", Pages: "1-3", Text: "Draft", Position: "top", Scale: new(0.5), Under: true,
@@ -85,7 +82,7 @@ func TestOldPayloadsDecode(t *testing.T) {
 		Mark:  &tasks.Asset{Name: "b.png", Key: "sources/01JD4X2Z8Q0000000000000000/1", Size: 3, SHA256: "cd34"},
 		Keep:  600,
 	})
-	decodes(t, "testdata/transcribe_v1.json", tasks.Transcription{
+	checkDecoding(t, "testdata/transcribe_v1.json", tasks.Transcription{
 		Model:       "whisper-large-v3",
 		Key:         "sources/01JD4X2Z8Q0000000000000000/01JD4X2Z8Q0000000000000000/assets/recording",
 		URL:         "https://example.com/a.mp3",
@@ -99,15 +96,18 @@ func TestOldPayloadsDecode(t *testing.T) {
 		Vendor:      "presswork",
 		Keep:        600,
 	})
-	decodes(t, "testdata/call_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
-	decodes(t, "testdata/tool_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
-	decodes(t, "testdata/webhook_v1.json", tasks.Webhook{
+	checkDecoding(t, "testdata/call_v2.json",
+		tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
+	checkDecoding(t, "testdata/tool_v2.json",
+		tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
+	checkDecoding(t, "testdata/webhook_v1.json", tasks.Webhook{
 		MessageID: "msg_01JD4X2Z8Q0000000000000000", URL: "https://example.com/hook", Body: `{"type":"job.completed"}`,
 		CreatedAt: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
 	})
 }
 
-func decodes[P any](t *testing.T, file string, want P) {
+// checkDecoding decodes a payload strictly and compares it.
+func checkDecoding[P any](t *testing.T, file string, want P) {
 	t.Helper()
 
 	b, err := os.ReadFile(file)
@@ -150,16 +150,17 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for i, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
+		t.Run(task.Kind+" on "+string(task.Queue), func(t *testing.T) {
 			if task.Retries < 1 || task.Timeout < time.Second {
-				t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
+				t.Errorf("got %d retries and time-out %s, want at least one of each, in seconds", task.Retries,
+					task.Timeout)
 			}
 		})
 	}
 
 	if len(tasks.DeliverWebhook.Backoff) != tasks.DeliverWebhook.Retries {
-		t.Error("the webhook's retries and their delays differ")
+		t.Error("the webhook does not have one delay per retry")
 	}
 
 	if convert.Queue != tasks.Render || convert.On(tasks.Bulk).Queue != tasks.Bulk {
@@ -167,19 +168,19 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 	}
 }
 
-func TestIDs(t *testing.T) {
+func TestIDsAreOrderedAndValidated(t *testing.T) {
 	t.Parallel()
 	last := tasks.NewID()
 
 	var all sync.WaitGroup
-	for range 8 { // which come between each other
+	for range 8 { // goroutines
 		all.Go(func() {
 			last := last
 
 			for range 20_000 {
 				id := tasks.NewID()
 				if !tasks.ValidID(id) || id <= last {
-					t.Errorf("%q after %q", id, last)
+					t.Errorf("got id %q after %q, want a later one", id, last)
 					return
 				}
 				last = id
@@ -188,13 +189,13 @@ func TestIDs(t *testing.T) {
 	}
 	all.Wait()
 
-	for i, s := range []string{
+	for _, s := range []string{
 		"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000",
 		last + "0", "{}" + last[2:],
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q", s), func(t *testing.T) {
 			if tasks.ValidID(s) {
-				t.Errorf("%q passes for an id", s)
+				t.Errorf("ValidID(%q) = true, want false", s)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package tasks_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -18,11 +17,11 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 	ctx := t.Context()
 	s := submission(t)
 
-	s.IdempotencyKey = "k" // or its task would go with the record
+	s.IdempotencyKey = "k" // otherwise the task is written together with the record
 	if err := b.client.Accept(ctx, s); err != nil {
 		t.Fatal(err)
 	}
-	b.rdb.Del(ctx, tasks.OwnerKey(s.Owner)) // as when its shard was away, and the answer an error
+	b.rdb.Del(ctx, tasks.OwnerKey(s.Owner)) // as if its shard had been unavailable
 	var runs sync.Map
 
 	srv := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
@@ -31,7 +30,7 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 		}
 
 		if c.Content != "# Hi" {
-			t.Errorf("payload %+v", c)
+			t.Errorf("got payload %+v, want # Hi", c)
 		}
 
 		return complete(ctx, run, c)
@@ -54,17 +53,15 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 	}
 	wg.Wait()
 
-	if rec := b.finished(t, s.ID); rec.Status != presswork.Completed || rec.Attempts != 1 {
-		t.Errorf("%+v", rec)
-	}
+	b.wantCompleted(t, s.ID, 1)
 	wait.Until(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
 
 	if page, err := b.client.Jobs(ctx, s.Owner, tasks.Query{}); err != nil || len(page.Records) != 1 {
-		t.Errorf("its owner's list holds %d jobs (%v)", len(page.Records), err)
+		t.Errorf("the owner's list has %d jobs (%v), want one", len(page.Records), err)
 	}
 }
 
-func TestLedgerForgetsUnwrittenJobsAndEndsSetAsideOnes(t *testing.T) {
+func TestTheSweeperForgetsUnwrittenJobsAndEndsArchivedOnes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
@@ -88,15 +85,24 @@ func TestLedgerForgetsUnwrittenJobsAndEndsSetAsideOnes(t *testing.T) {
 	})
 
 	if rec := b.job(t, id); rec.Status != presswork.Failed {
-		t.Errorf("an archived job is %s", rec.Status)
+		t.Errorf("an archived job is %s, want failed", rec.Status)
 	}
 }
 
-func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
+func TestTheSweeperContinuesAfterABrokenJob(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
-	garbled, wrongType, unsettled := b.submit(t, submission(t)), b.submit(t, submission(t)), b.submit(t, withWebhook(t))
+	garbled, wrongType, unsettled := b.submit(
+		t,
+		submission(t),
+	), b.submit(
+		t,
+		submission(t),
+	), b.submit(
+		t,
+		webhookSubmission(t),
+	)
 	stateless := b.submit(t, submission(t))
 
 	good := submission(t)
@@ -115,7 +121,7 @@ func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
 	for _, id := range bad {
 		b.rdb.Do(ctx, "zadd", tasks.LedgerKey, 1, id)
 	}
-	// The settling of a job with a webhook fails each time.
+	// A webhook body that cannot be encoded: settling the job fails each time.
 	s := b.server(t, tasks.Options{WebhookData: func(tasks.Record) any { return make(chan int) }})
 	if err := s.SweepLedger(ctx, 20*time.Second); err != nil {
 		t.Fatal(err)
@@ -125,8 +131,8 @@ func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
 		t.Error("the good job is not on the queue")
 	}
 
-	for i, id := range bad {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, id := range bad {
+		t.Run(id, func(t *testing.T) {
 			if _, err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Result(); err != nil {
 				t.Errorf("job %s left the ledger: %v", id, err)
 			}

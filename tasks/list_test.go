@@ -27,7 +27,7 @@ func listAll(t *testing.T, b *bundle, q tasks.Query) (ids []string) {
 		}
 
 		if page.HasMore != (page.NextCursor != "") {
-			t.Fatalf("has_more %v with cursor %q", page.HasMore, page.NextCursor)
+			t.Fatalf("got has_more %v with cursor %q, want both or neither", page.HasMore, page.NextCursor)
 		}
 
 		if !page.HasMore {
@@ -35,7 +35,7 @@ func listAll(t *testing.T, b *bundle, q tasks.Query) (ids []string) {
 		}
 
 		if len(page.Records) != q.Limit {
-			t.Fatalf("a page of %d says there are more", len(page.Records))
+			t.Fatalf("a page of %d has more after it, want %d on each page but the last", len(page.Records), q.Limit)
 		}
 		q.Cursor = page.NextCursor
 	}
@@ -64,9 +64,9 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	b.submit(t, others)
 
 	for _, limit := range []int{1, 7, 10, 29, 30, 31} {
-		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+		t.Run(fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			if got := listAll(t, b, tasks.Query{Limit: limit}); !slices.Equal(got, want) {
-				t.Errorf("limit %d: %v", limit, got)
+				t.Errorf("got %v, want %v", got, want)
 			}
 
 			q := tasks.Query{
@@ -75,18 +75,18 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 				Kind:     presswork.KindConversion,
 			}
 			if got := listAll(t, b, q); !slices.Equal(got, cancelled) {
-				t.Errorf("limit %d, cancelled: %v", limit, got)
+				t.Errorf("cancelled jobs: got %v, want %v", got, cancelled)
 			}
 		})
 	}
 
 	if got := listAll(t, b, tasks.Query{Limit: 5, Kind: "export"}); len(got) != 0 {
-		t.Errorf("another kind: %v", got)
+		t.Errorf("jobs of another kind: got %v, want none", got)
 	}
 }
 
-// A filter that selects next to nothing reads a part of the history at a time.
-func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
+// A filter that matches almost nothing would otherwise read the whole history for one page.
+func TestAListingReadsALimitedPartOfTheHistoryPerPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 
@@ -110,56 +110,51 @@ func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
 	q := tasks.Query{Limit: 20, Statuses: []presswork.Status{presswork.Cancelled}}
 
 	for pages := 1; ; pages++ {
-		before := commands(t, b.rdb)["hmget"]
+		before := commandCounts(t, b.rdb)["hmget"]
 
 		page, err := b.client.Jobs(t.Context(), "ann", q)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		if n := commands(t, b.rdb)["hmget"] - before; n > 500 {
-			t.Errorf("a request read %d records", n)
+		if n := commandCounts(t, b.rdb)["hmget"] - before; n > 500 {
+			t.Errorf("a request read %d records, want at most 500", n)
 		}
 
 		if !page.HasMore {
 			if len(page.Records) != 1 || page.Records[0].ID != oldest || pages < 3 {
-				t.Errorf("page %d has %+v", pages, page.Records)
+				t.Errorf("the last page, number %d, has %+v; want the oldest job on page 3 or later", pages,
+					page.Records)
 			}
 
 			return
 		}
 
 		if len(page.Records) != 0 || page.NextCursor >= cmp.Or(q.Cursor, "~") {
-			t.Fatalf(
-				"page %d has %d records, and goes on after %q, which was after %q",
-				pages,
-				len(page.Records),
-				page.NextCursor,
-				q.Cursor,
-			)
+			t.Fatalf("page %d has %d records and cursor %q after cursor %q; want no records and an earlier cursor",
+				pages, len(page.Records), page.NextCursor, q.Cursor)
 		}
 		q.Cursor = page.NextCursor
 	}
 }
 
-// Where the list of what waits is long, a position is still found in the owner's
-// own line.
+// Positions are read from the list of the owner, which stays short when the queue is long.
 func TestPositionsFollowTheTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	anns := b.queued(t, "ann", 5)
+	anns := b.submitMany(t, "ann", 5)
 
-	bobs := b.queued(t, "bob", 2)
+	bobs := b.submitMany(t, "bob", 2)
 	for id, want := range map[string]int{anns[0]: 0, anns[1]: 2, anns[4]: 6, bobs[0]: 1, bobs[1]: 3} {
 		t.Run(id, func(t *testing.T) {
 			if got := b.job(t, id).QueuePosition; got == nil || *got != want {
-				t.Errorf("position %v, want %d", got, want)
+				t.Errorf("got position %v, want %d", got, want)
 			}
 		})
 	}
 
-	if n := commands(t, b.rdb)["lpos"]; n != 0 {
-		t.Errorf("the list was searched %d times", n)
+	if n := commandCounts(t, b.rdb)["lpos"]; n != 0 {
+		t.Errorf("the queue was searched %d times, want never", n)
 	}
 }
 
@@ -170,11 +165,11 @@ func TestExpiredJobsLeaveTheListing(t *testing.T) {
 	b.rdb.Del(t.Context(), tasks.JobKey(old))
 
 	if got := listAll(t, b, tasks.Query{Limit: 1}); !slices.Equal(got, []string{young}) {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want %s", got, young)
 	}
 
 	if n := b.rdb.ZCard(t.Context(), "pw:owner:ann").Val(); n != 1 {
-		t.Errorf("%d ids remain in the list", n)
+		t.Errorf("%d ids remain in the list, want one", n)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestTheEndOfAJobIsReadable(t *testing.T) {
+func TestAJobsEndIsLoggedAsOneLine(t *testing.T) {
 	t.Parallel()
 
 	const id = "01M81YG9F49FNHG4PG1N8T06JE"
@@ -26,8 +26,10 @@ func TestTheEndOfAJobIsReadable(t *testing.T) {
 			attempt: 1, took: 245 * time.Second, worker: "w2", err: fault.Errorf(fault.RenderTimeout, "too long"),
 		},
 	} {
-		if got := o.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := o.String(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// figure reads a number that Redis reports of itself.
-func (b *bundle) figure(t testing.TB, section, name string) float64 {
+// redisInfo returns the number after name in a section of Redis' INFO.
+func (b *bundle) redisInfo(t testing.TB, section, name string) float64 {
 	t.Helper()
 
 	info, err := b.rdb.Info(t.Context(), section).Result()
@@ -35,19 +35,19 @@ func (b *bundle) figure(t testing.TB, section, name string) float64 {
 	return n
 }
 
-// fill puts ballast into Redis until it holds a share of its maxmemory.
-func (b *bundle) fill(t *testing.T, share float64) {
+// fillMemory writes to Redis until a share of its maxmemory is used.
+func (b *bundle) fillMemory(t *testing.T, share float64) {
 	t.Helper()
 
-	limit := b.figure(t, "memory", "maxmemory:")
-	for b.figure(t, "memory", "used_memory:") < share*limit {
+	limit := b.redisInfo(t, "memory", "maxmemory:")
+	for b.redisInfo(t, "memory", "used_memory:") < share*limit {
 		if err := b.rdb.RPush(t.Context(), "ballast", strings.Repeat("x", 20<<10)).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func (b *bundle) setMemory(t *testing.T, limit string) {
+func (b *bundle) setMaxMemory(t *testing.T, limit string) {
 	t.Helper()
 
 	if err := b.rdb.ConfigSet(t.Context(), "maxmemory", limit).Err(); err != nil {
@@ -55,7 +55,8 @@ func (b *bundle) setMemory(t *testing.T, limit string) {
 	}
 }
 
-func (b *bundle) submitOne(t *testing.T) (string, error) {
+// trySubmit submits a small conversion. Unlike submit, it returns the error.
+func (b *bundle) trySubmit(t *testing.T) (string, error) {
 	t.Helper()
 
 	task, err := tasks.ConvertPDF.Task(tasks.Convert{Content: "# x", Theme: "light"})
@@ -71,7 +72,8 @@ func (b *bundle) submitOne(t *testing.T) (string, error) {
 	return id, err
 }
 
-func (b *bundle) waitFor(t *testing.T, id string, want presswork.Status) {
+// waitForStatus waits until the job has this status. It fails the test if the job ends with another one.
+func (b *bundle) waitForStatus(t testing.TB, id string, want presswork.Status) {
 	t.Helper()
 
 	wait.Until(t, "job "+id+" is "+string(want), func() bool {
@@ -94,40 +96,40 @@ func TestSubmissionsLeaveMemoryToAcceptedJobs(t *testing.T) {
 	var ids []string
 
 	for range 20 {
-		id, err := b.submitOne(t)
+		id, err := b.trySubmit(t)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, id)
 	}
-	b.fill(t, 0.96)
+	b.fillMemory(t, 0.96)
 
 	var err error
 	wait.Until(t, "a submission to an almost full Redis is refused", func() bool {
-		_, err = b.submitOne(t)
+		_, err = b.trySubmit(t)
 		return fault.CodeOf(err) == fault.QueueUnavailable
 	})
 
 	if !strings.Contains(err.Error(), "almost full") {
-		t.Errorf("refused with %v", err)
+		t.Errorf("got %v, want \"almost full\"", err)
 	}
 
 	if err := b.client.Health(t.Context()); err != nil {
-		t.Errorf("Health of a Redis that accepts writes: %v", err)
+		t.Errorf("Health of a Redis that accepts writes: got %v, want nil", err)
 	}
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID}, false)
 	})
 
 	for _, id := range ids {
-		b.waitFor(t, id, presswork.Completed)
+		b.waitForStatus(t, id, presswork.Completed)
 	}
 }
 
 func TestAJobContinuesWhenRedisHasMemoryAgain(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
-	log := &firstLine{words: "a run failed; the job is retried", seen: make(chan struct{})}
+	log := &logWatcher{text: "a run failed; the job is retried", seen: make(chan struct{})}
 	crashes := make(chan string, 1)
 	begun, full, refused := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	b.serve(
@@ -148,38 +150,38 @@ func TestAJobContinuesWhenRedisHasMemoryAgain(t *testing.T) {
 		},
 	)
 
-	id, err := b.submitOne(t)
+	id, err := b.trySubmit(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-begun
-	b.setMemory(t, "1mb") // less than it has
+	b.setMaxMemory(t, "1mb") // less than is used, so Redis refuses writes
 
 	if err := b.client.Health(t.Context()); fault.CodeOf(err) != fault.QueueUnavailable {
-		t.Errorf("the health of a full Redis: %v", err)
+		t.Errorf("Health of a full Redis: got %v, want %s", err, fault.QueueUnavailable)
 	}
 	close(full)
 	<-refused
 
 	if rec, err := b.client.Job(t.Context(), id); err != nil || rec.Status != presswork.Processing {
-		t.Errorf("in a full Redis the job is %s, %v", rec.Status, err)
+		t.Errorf("in a full Redis: the job is %s, %v; want processing", rec.Status, err)
 	}
 
 	w, err := b.client.Watch(t.Context(), id, 0)
 	if err != nil {
-		t.Fatalf("in a full Redis the events: %v", err)
+		t.Fatalf("Watch with a full Redis: %v", err)
 	}
 	defer w.Close()
 	<-log.seen
-	// Now Asynq writes that the task will be retried, and Redis refuses that as well.
-	refusals := func() float64 { return b.figure(t, "errorstats", "errorstat_OOM:count=") }
-	already := refusals()
-	wait.Until(t, "Redis refuses ten more writes", func() bool { return refusals() >= already+10 })
-	b.setMemory(t, "24mb")
-	b.waitFor(t, id, presswork.Completed)
+	// Now Asynq tries to write the retry, which Redis refuses as well.
+	refusals := func() float64 { return b.redisInfo(t, "errorstats", "errorstat_OOM:count=") }
+	before := refusals()
+	wait.Until(t, "Redis refuses ten more writes", func() bool { return refusals() >= before+10 })
+	b.setMaxMemory(t, "24mb")
+	b.waitForStatus(t, id, presswork.Completed)
 
 	if n := <-crashes; n != "" {
-		t.Errorf("the task was left to the reaper, which took its worker for dead %s times", n)
+		t.Errorf("the reaper counted %s crashes, want none: Asynq writes the retry itself", n)
 	}
 }
 
@@ -190,49 +192,43 @@ func TestHeldReportsSurviveAFullRedis(t *testing.T) {
 		if err := run.Warn(fault.Warning{Code: fault.ImageFailed, Message: "held"}); err != nil {
 			return err
 		}
-		b.setMemory(t, "1mb")
+		b.setMaxMemory(t, "1mb")
 
-		if err := run.Progress(
-			ctx,
-			presswork.StageRendering,
-			20,
-			"a step that cannot be written",
-		); fault.CodeOf(
-			err,
-		) != fault.QueueUnavailable {
-			t.Errorf("a step in a full Redis: %v", err)
+		err := run.Progress(ctx, presswork.StageRendering, 20, "a step that cannot be written")
+		if fault.CodeOf(err) != fault.QueueUnavailable {
+			t.Errorf("Progress with a full Redis: got %v, want %s", err, fault.QueueUnavailable)
 		}
-		b.setMemory(t, "24mb")
+		b.setMaxMemory(t, "24mb")
 
 		return complete(ctx, run, c)
 	})
 
-	id, err := b.submitOne(t)
+	id, err := b.trySubmit(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if rec := b.finished(t, id); len(rec.Warnings) != 1 || rec.Warnings[0].Message != "held" {
-		t.Errorf("the job ended with the warnings %v", rec.Warnings)
+	if rec := b.waitForEnd(t, id); len(rec.Warnings) != 1 || rec.Warnings[0].Message != "held" {
+		t.Errorf("got warnings %v, want the one that was held", rec.Warnings)
 	}
 }
 
-// firstLine is a log that says when it has some words.
-type firstLine struct {
-	words string
-	seen  chan struct{}
-	once  sync.Once
+// logWatcher is a log that closes seen when it gets a line with text.
+type logWatcher struct {
+	text string
+	seen chan struct{}
+	once sync.Once
 }
 
-func (f *firstLine) Write(line []byte) (int, error) {
-	if strings.Contains(string(line), f.words) {
-		f.once.Do(func() { close(f.seen) })
+func (w *logWatcher) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), w.text) {
+		w.once.Do(func() { close(w.seen) })
 	}
 
 	return len(line), nil
 }
 
-func TestARedisThatEvictsIsNamed(t *testing.T) {
+func TestCheckEvictionNamesTheEvictionPolicy(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, tasks.Options{})
@@ -246,7 +242,7 @@ func TestARedisThatEvictsIsNamed(t *testing.T) {
 		}
 
 		if err := tasks.CheckEviction(t.Context(), b.rdb); err == nil || !strings.Contains(err.Error(), policy) {
-			t.Errorf("%s: %v", policy, err)
+			t.Errorf("got %v, want an error that names %s", err, policy)
 		}
 	}
 }
@@ -256,7 +252,7 @@ func TestReachTellsAnOutageFromARefusal(t *testing.T) {
 
 	b := setup(t, tasks.Options{})
 	if final, err := tasks.Reach(t.Context(), b.rdb); err != nil || final {
-		t.Errorf("%v, final %v", err, final)
+		t.Errorf("Reach of a working Redis = final %v, %v; want no error", final, err)
 	}
 
 	if err := b.rdb.ConfigSet(t.Context(), "requirepass", "hush").Err(); err != nil {
@@ -270,7 +266,7 @@ func TestReachTellsAnOutageFromARefusal(t *testing.T) {
 		}
 
 		if final, err := tasks.Reach(t.Context(), rdb); err == nil || final != want {
-			t.Errorf("%s: %v, final %v", address, err, final)
+			t.Errorf("Reach(%s) = final %v, %v; want final %v and an error", address, final, err, want)
 		}
 		rdb.Close()
 	}

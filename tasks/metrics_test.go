@@ -45,19 +45,14 @@ func Exported(t testing.TB, reg prometheus.Gatherer, name string, labels ...stri
 func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
-
-	c, err := NewClient(redistest.Start(t), Options{Metrics: NewMetrics(reg)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
-	lost := &swallower{text: []byte(record.LedgerKey)}
-	c.rdb.AddHook(lost)
+	c := newTestClient(t, redistest.Start(t), Options{Metrics: NewMetrics(reg)})
+	dropper := &replyDropper{text: []byte(record.LedgerKey)}
+	c.rdb.AddHook(dropper)
 	ids := []string{}
 
 	for i := range 3 {
 		s := newSubmission(t, "ann")
-		lost.armed.Store(int64(i % 2)) // Redis knows the script by then
+		dropper.left.Store(int64(i % 2)) // the first submission loads the script
 
 		for range 2 {
 			if _, _, err := c.Submit(t.Context(), s); err != nil {
@@ -68,23 +63,14 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 	}
 
 	for range 2 {
-		_, _ = c.Cancel(t.Context(), ids[0]) // the second is refused: it has ended
+		_, _ = c.Cancel(t.Context(), ids[0]) // the second fails, because the job has ended
 	}
 
-	accepted, ended := Exported(
-		t,
-		reg,
-		"presswork_jobs_accepted_total",
-		"conversion",
-	), Exported(
-		t,
-		reg,
-		"presswork_jobs_ended_total",
-		"conversion",
-		"cancelled",
-	)
+	accepted := Exported(t, reg, "presswork_jobs_accepted_total", "conversion")
+	ended := Exported(t, reg, "presswork_jobs_ended_total", "conversion", "cancelled")
+
 	if accepted != 3 || ended != 1 {
-		t.Errorf("%v accepted and %v cancelled, want 3 and 1", accepted, ended)
+		t.Errorf("got %v accepted and %v cancelled jobs, want 3 and 1", accepted, ended)
 	}
 }
 
@@ -99,8 +85,8 @@ func TestRedisCallsAreCountedByResult(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	NewMetrics(reg).ObserveClient(rdb)
 	ctx := t.Context()
-	rdb.Get(ctx, "nothing") // after a HELLO
-	// NOSCRIPT, and the script again with its text.
+	rdb.Get(ctx, "nothing") // the first command follows a HELLO
+	// Two calls: the first returns NOSCRIPT, the second sends the text of the script.
 	if err := redis.NewScript("return 1").Run(ctx, rdb, nil).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +101,7 @@ func TestRedisCallsAreCountedByResult(t *testing.T) {
 		return nil
 	})
 	if err == nil {
-		t.Fatal("a full Redis took a write")
+		t.Fatal("a full Redis accepted a write")
 	}
 
 	for _, want := range []struct {
@@ -129,9 +115,9 @@ func TestRedisCallsAreCountedByResult(t *testing.T) {
 		{"presswork_redis_errors_total", "full", 1},
 		{"presswork_redis_errors_total", "connection", 0},
 	} {
-		t.Run(want.name, func(t *testing.T) {
+		t.Run(want.name+" "+want.label, func(t *testing.T) {
 			if got := Exported(t, reg, want.name, want.label); got != want.n {
-				t.Errorf("%s of %s is %v, want %v", want.name, want.label, got, want.n)
+				t.Errorf("got %v, want %v", got, want.n)
 			}
 		})
 	}
@@ -143,7 +129,7 @@ func TestRedisCallsAreCountedByResult(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := reasonOf(err); got != want {
-				t.Errorf("%v counts as %q, want %q", err, got, want)
+				t.Errorf("reasonOf(%v) = %q, want %q", err, got, want)
 			}
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"presswork/tasks"
 )
 
-// choosing returns a submission whose first task chooses the theme.
-func choosing(t testing.TB) tasks.Submission {
+// themeChoice returns a submission whose first task chooses the theme.
+func themeChoice(t testing.TB) tasks.Submission {
 	t.Helper()
 	s := submission(t)
 
@@ -27,8 +27,8 @@ func choosing(t testing.TB) tasks.Submission {
 	return s
 }
 
-// choose is a handler that continues with the conversion.
-func choose(ctx context.Context, run *tasks.Run, c tasks.Choice) error {
+// continueWithConversion is a handler that continues with the conversion.
+func continueWithConversion(ctx context.Context, run *tasks.Run, c tasks.Choice) error {
 	c.Convert.Theme = "nord"
 
 	next, err := tasks.ConvertPDF.Task(c.Convert)
@@ -43,10 +43,10 @@ func TestAJobContinuesWithItsNextTask(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{})
-	tasks.Handle(s, tasks.ChooseTheme, choose)
+	tasks.Handle(s, tasks.ChooseTheme, continueWithConversion)
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if c.Theme != "nord" {
-			t.Errorf("the theme is %q", c.Theme)
+			t.Errorf("got theme %q, want nord", c.Theme)
 		}
 
 		return complete(ctx, run, c)
@@ -56,13 +56,11 @@ func TestAJobContinuesWithItsNextTask(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if rec := b.finished(t, b.submit(t, choosing(t))); rec.Status != presswork.Completed || rec.Attempts != 1 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-	}
+	b.wantCompleted(t, b.submit(t, themeChoice(t)), 1)
 }
 
-// The worker dies after it has recorded the next task and before that task is on its queue. The first task returns
-// to another worker.
+// The worker dies after it has recorded the next task and before it has enqueued that task. The first task then runs
+// on another worker.
 func TestACrashBetweenTwoTasksOfAJobLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
@@ -71,35 +69,32 @@ func TestACrashBetweenTwoTasksOfAJobLosesAndRepeatsNothing(t *testing.T) {
 	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Text}})
 	tasks.Handle(s, tasks.ChooseTheme, func(ctx context.Context, run *tasks.Run, c tasks.Choice) error {
 		chosen.Add(1)
-		return choose(ctx, run, c)
+		return continueWithConversion(ctx, run, c)
 	})
 
 	if err := s.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	id := b.submit(t, choosing(t))
-	wait.Until(
-		t,
-		"the next task is on its queue",
-		func() bool { return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1 },
-	)
-	gone := func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 }
-	wait.Until(t, "the first task has ended", gone) // else it would not come back
+	id := b.submit(t, themeChoice(t))
+	wait.Until(t, "the next task is on its queue",
+		func() bool { return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1 })
+	taskEnded := func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, id)).Val() == 0 }
+	wait.Until(t, "the first task has ended", taskEnded) // otherwise it cannot be enqueued again
 	b.rdb.Del(ctx, tasks.AsynqPending(tasks.Render), tasks.AsynqTask(tasks.Render, id))
-	old := choosing(t)
+	repeated := themeChoice(t)
 
-	old.ID = id
-	if err := b.client.Enqueue(ctx, id, old.Task); err != nil {
+	repeated.ID = id
+	if err := b.client.Enqueue(ctx, id, repeated.Task); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the first task is gone again", gone)
+	wait.Until(t, "the first task has ended again", taskEnded)
 
-	r := b.serve(t, tasks.Options{Queues: []tasks.Queue{tasks.Render}}, complete)
-	if err := r.SweepLedger(ctx, time.Minute); err != nil {
+	renderer := b.serve(t, tasks.Options{Queues: []tasks.Queue{tasks.Render}}, complete)
+	if err := renderer.SweepLedger(ctx, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed || chosen.Load() != 1 {
-		t.Errorf("%s, chosen %d times", rec.Status, chosen.Load())
+	if rec := b.waitForEnd(t, id); rec.Status != presswork.Completed || chosen.Load() != 1 {
+		t.Errorf("got %s with %d theme choices, want completed with one", rec.Status, chosen.Load())
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"presswork/tasks"
 )
 
-// searched walks a search page by page and returns the ids.
-func searched(t *testing.T, b *bundle, q tasks.Search) (ids []string) {
+// searchAll reads all pages of a search and returns the ids.
+func searchAll(t *testing.T, b *bundle, q tasks.Search) (ids []string) {
 	t.Helper()
 
 	for {
@@ -81,21 +81,21 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 		"dead":      {tasks.Search{Dead: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := searched(t, b, c.q); !slices.Equal(got, c.want) {
-				t.Errorf("%s: %d jobs, want %d", name, len(got), len(c.want))
+			if got := searchAll(t, b, c.q); !slices.Equal(got, c.want) {
+				t.Errorf("got %d jobs %v, want %d", len(got), got, len(c.want))
 			}
 		})
 	}
-	// Ages are those of the ids.
-	made := ulid.Time(ulid.MustParse(all[100]).Time())
+	// Since and Before compare with the time in the id.
+	created := ulid.Time(ulid.MustParse(all[100]).Time())
 
-	first := slices.IndexFunc(all, func(id string) bool { return ulid.Time(ulid.MustParse(id).Time()).Before(made) })
-	if got := searched(t, b, tasks.Search{Since: made}); !slices.Equal(got, all[:first]) {
-		t.Errorf("%d jobs since a time, want %d", len(got), first)
+	first := slices.IndexFunc(all, func(id string) bool { return ulid.Time(ulid.MustParse(id).Time()).Before(created) })
+	if got := searchAll(t, b, tasks.Search{Since: created}); !slices.Equal(got, all[:first]) {
+		t.Errorf("got %d jobs since a time, want %d", len(got), first)
 	}
 
-	if got := searched(t, b, tasks.Search{Before: made}); !slices.Equal(got, all[first:]) {
-		t.Errorf("%d jobs before a time, want %d", len(got), len(all)-first)
+	if got := searchAll(t, b, tasks.Search{Before: created}); !slices.Equal(got, all[first:]) {
+		t.Errorf("got %d jobs before a time, want %d", len(got), len(all)-first)
 	}
 	_, err := b.client.Search(t.Context(), tasks.Search{Query: tasks.Query{Cursor: "7"}})
 	wantCode(t, err, fault.InvalidOption)
@@ -118,19 +118,16 @@ func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 	s := submission(t)
 	s.WebhookURL, s.Filename = "", "a.pdf"
 	id := b.submit(t, s)
-	b.finished(t, id)
-	wait.Until(
-		t,
-		"it is a dead letter",
-		func() bool { return slices.Equal(searched(t, b, tasks.Search{Dead: true}), []string{id}) },
-	)
+	b.waitForEnd(t, id)
+	wait.Until(t, "it is a dead letter",
+		func() bool { return slices.Equal(searchAll(t, b, tasks.Search{Dead: true}), []string{id}) })
 
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || !needed {
-		t.Errorf("its sources are not needed: %v", err)
+		t.Errorf("Needed = false, %v; want the sources of a dead letter kept", err)
 	}
 
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || fleet.Dead != 1 {
-		t.Errorf("%+v %v", fleet, err)
+		t.Errorf("got fleet %+v, %v; want one dead letter", fleet, err)
 	}
 
 	again, err := b.client.Retry(t.Context(), id)
@@ -138,35 +135,35 @@ func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	done := b.finished(t, again.ID)
+	done := b.waitForEnd(t, again.ID)
 	if done.Status != presswork.Completed || done.Owner != "ann" || done.Filename != "a.pdf" || done.ID == id {
-		t.Errorf("the new job is %+v", done)
+		t.Errorf("the new job is %+v, want it completed with the owner and the file name of the first", done)
 	}
 
 	if twice, err := b.client.Retry(t.Context(), id); err != nil || twice.ID != again.ID {
-		t.Errorf("a second retry made %s: %v", twice.ID, err)
+		t.Errorf("a second retry: got job %s, %v; want %s", twice.ID, err, again.ID)
 	}
 
 	if job := b.job(t, id); job.Status != presswork.Failed {
-		t.Errorf("the first job is %s now", job.Status)
+		t.Errorf("the first job is %s, want failed", job.Status)
 	}
 
-	if got := searched(t, b, tasks.Search{Dead: true}); len(got) != 0 {
-		t.Errorf("dead letters %v", got)
+	if got := searchAll(t, b, tasks.Search{Dead: true}); len(got) != 0 {
+		t.Errorf("got dead letters %v, want none", got)
 	}
 
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
-		t.Errorf("its sources are still needed: %v", err)
+		t.Errorf("Needed = true, %v; want the sources deleted", err)
 	}
 
 	seen, err := b.client.Inspect(t.Context(), id)
 	if err != nil || seen.RetriedAs != again.ID || seen.Dead || len(seen.Events) < 3 || len(seen.Workers) != 1 {
-		t.Errorf("%+v %v", seen, err)
+		t.Errorf("got %+v, %v; want a retried job that is no dead letter", seen, err)
 	}
 	_, err = b.client.Retry(t.Context(), again.ID)
 	wantCode(t, err, fault.JobFinished)
 	wantCode(t, b.client.Dismiss(t.Context(), id), fault.NotFound)
-	// Asynq counts what became of the work: two runs, one of which failed.
+	// Asynq counts the runs: two, of which one failed.
 	wait.Until(t, "both runs are counted", func() bool {
 		fleet, err := b.client.Fleet(t.Context())
 		return err == nil && fleet.Queues[0].Processed == 2 && fleet.Queues[0].Failed == 1
@@ -180,22 +177,22 @@ func TestADismissedDeadLetterKeepsNoTask(t *testing.T) {
 		return fault.Errorf(fault.RenderFailed, "no")
 	})
 	id := b.submit(t, submission(t))
-	b.finished(t, id)
+	b.waitForEnd(t, id)
 	wait.Until(t, "it can be dismissed", func() bool { return b.client.Dismiss(t.Context(), id) == nil })
 
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
-		t.Errorf("its sources are still needed: %v", err)
+		t.Errorf("Needed = true, %v; want the sources deleted", err)
 	}
 	_, err := b.client.Retry(t.Context(), id)
 	wantCode(t, err, fault.JobFinished)
 }
 
-func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
+func TestAWaitingRetryCanBeStartedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	tries := make(chan int, 9)
 	kind := tasks.ConvertPDF
-	kind.Backoff = []time.Duration{time.Hour} // so that none begins by itself
+	kind.Backoff = []time.Duration{time.Hour} // longer than the test
 	b.serveKind(t, tasks.Options{}, kind, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		tries <- run.Attempt
 
@@ -209,13 +206,13 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 	id := b.submit(t, submission(t))
 	for attempt := 1; attempt < 4; attempt++ {
 		if got := wait.Receive(t, "the try", tries); got != attempt {
-			t.Fatalf("try %d, want %d", got, attempt)
+			t.Fatalf("got attempt %d, want %d", got, attempt)
 		}
 		wait.Until(t, "it waits for its next try", func() bool {
 			seen, err := b.client.Inspect(t.Context(), id)
 			return err == nil && seen.Task != nil && seen.Task.State == "retry" && !seen.Task.NextAt.IsZero()
 		})
-		// Redis' clock is known to within the half of a round trip.
+		// The age is only known to half a round trip, so it may be 0 at first.
 		wait.Until(t, "a job that waits for its next try is the oldest", func() bool {
 			fleet, err := b.client.Fleet(t.Context())
 			return err == nil && fleet.Queues[0].OldestOpen > 0
@@ -226,8 +223,8 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 		}
 	}
 
-	if job := b.finished(t, id); job.Status != presswork.Completed || len(job.Workers) != 4 {
-		t.Errorf("%+v", job)
+	if job := b.waitForEnd(t, id); job.Status != presswork.Completed || len(job.Workers) != 4 {
+		t.Errorf("got %+v; want completed by four runs", job)
 	}
 }
 
@@ -280,25 +277,25 @@ func TestWorkersReportTheirJobs(t *testing.T) {
 	}
 
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
-		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
+		t.Errorf("a stopped worker is still reported: %+v, %v", fleet.Workers, err)
 	}
 }
 
-// lateReport is a hook that holds a worker's second report back until the worker stops.
-type lateReport struct {
+// delayedReport is a hook that holds a worker's second report back until the worker stops.
+type delayedReport struct {
 	server *tasks.Server
-	n      atomic.Int64
+	count  atomic.Int64
 }
 
-func (*lateReport) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*delayedReport) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (*lateReport) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (*delayedReport) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (l *delayedReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if args := cmd.Args(); cmd.Name() == "evalsha" && args[3] == tasks.WorkersKey && l.n.Add(1) == 2 {
+		if args := cmd.Args(); cmd.Name() == "evalsha" && args[3] == tasks.WorkersKey && l.count.Add(1) == 2 {
 			<-l.server.StopsTaking()
 		}
 
@@ -306,13 +303,13 @@ func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// An earlier report is withdrawn as well, whether or not the worker wrote a new one by then.
+// Stop removes the first report while the second one is still on its way.
 func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{DrainTimeout: time.Millisecond})
-	late := &lateReport{server: s}
-	s.AddHook(late)
+	delayed := &delayedReport{server: s}
+	s.AddHook(delayed)
 	begun := make(chan string, 1)
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		begun <- run.ID
@@ -320,7 +317,7 @@ func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 
 		return context.Cause(ctx)
 	})
-	// So that a report is one command.
+	// With the script loaded, a report is one command.
 	if err := tasks.OfferScript.Load(t.Context(), b.rdb).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -332,16 +329,16 @@ func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 		fleet, err := b.client.Fleet(t.Context())
 		return err == nil && len(fleet.Workers) == 1
 	})
-	b.submit(t, submission(t)) // so that the next report is another
+	b.submit(t, submission(t)) // changes the next report
 	wait.Receive(t, "the run", begun)
-	wait.Until(t, "the worker is about to tell of the run", func() bool { return late.n.Load() == 2 })
+	wait.Until(t, "the worker is about to report the run", func() bool { return delayed.count.Load() == 2 })
 
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
-		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
+		t.Errorf("a stopped worker is still reported: %+v, %v", fleet.Workers, err)
 	}
 }
 

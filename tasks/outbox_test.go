@@ -14,21 +14,22 @@ import (
 	"presswork/tasks"
 )
 
-// webhookBody is the body of a webhook.
+// webhookBody is the JSON body of a webhook.
 type webhookBody struct {
 	Type      string        `json:"type"`
 	Timestamp time.Time     `json:"timestamp"`
 	Data      presswork.Job `json:"data"`
 }
 
-func withWebhook(t testing.TB) tasks.Submission {
+func webhookSubmission(t testing.TB) tasks.Submission {
+	t.Helper()
 	s := submission(t)
 	s.WebhookURL = "https://example.com/hook"
 
 	return s
 }
 
-func TestEveryEndOfAJobQueuesItsWebhookOnce(t *testing.T) {
+func TestEachEndedJobQueuesItsWebhookOnce(t *testing.T) {
 	t.Parallel()
 	o := tasks.Options{WebhookData: func(r tasks.Record) any {
 		job := r.Job
@@ -52,7 +53,7 @@ func TestEveryEndOfAJobQueuesItsWebhookOnce(t *testing.T) {
 		deliveries <- w
 		return nil
 	})
-	cancelled, good, bad := withWebhook(t), withWebhook(t), withWebhook(t)
+	cancelled, good, bad := webhookSubmission(t), webhookSubmission(t), webhookSubmission(t)
 	bad.Filename = "bad"
 	b.submit(t, cancelled)
 
@@ -79,15 +80,15 @@ func TestEveryEndOfAJobQueuesItsWebhookOnce(t *testing.T) {
 		id := body.Data.ID
 		if want[id] != body.Type || w.MessageID != "msg_"+id || w.URL != cancelled.WebhookURL ||
 			!body.Timestamp.Equal(*body.Data.FinishedAt) {
-			t.Errorf("%+v", w)
+			t.Errorf("got webhook %+v, want %s of job %s", w, want[id], id)
 		}
 
 		if id == good.ID && body.Data.Artifact.URL != "https://api/"+id {
-			t.Errorf("artifact %+v", body.Data.Artifact)
+			t.Errorf("got artifact %+v, want the URL of WebhookData", body.Data.Artifact)
 		}
 		delete(want, id)
 	}
-	// The sweeper finds finished jobs and sends no webhook twice.
+	// The sweeper sees the finished jobs again, as after a crash, and must not send their webhooks again.
 	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
 
 	for _, id := range []string{cancelled.ID, good.ID, bad.ID} {
@@ -97,20 +98,20 @@ func TestEveryEndOfAJobQueuesItsWebhookOnce(t *testing.T) {
 	if err := s.SweepLedger(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	next := withWebhook(t)
+	next := webhookSubmission(t)
 	b.submit(t, next)
 
 	if w := wait.Receive(t, "the next webhook", deliveries); w.MessageID != "msg_"+next.ID {
-		t.Errorf("delivered again: %+v", w)
+		t.Errorf("got %+v, want only the webhook of job %s", w, next.ID)
 	}
 }
 
 func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	s := withWebhook(t)
+	s := webhookSubmission(t)
 	b.submit(t, s)
-	// The record is terminal, and nothing else was done.
+	// The process died after it wrote the terminal status and before anything else.
 	ctx := t.Context()
 	b.rdb.HSet(ctx, tasks.JobKey(s.ID), "status", "cancelled")
 
@@ -123,11 +124,11 @@ func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
 	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
 
 	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Text)).Val(); n != 1 {
-		t.Errorf("%d webhook tasks", n)
+		t.Errorf("got %d webhook tasks, want one", n)
 	}
 
 	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, tasks.WebhookTask(s.ID))).Val(); n != 1 {
-		t.Errorf("the task is missing")
+		t.Error("the webhook's task is missing")
 	}
 }
 
@@ -138,13 +139,13 @@ func TestPlainTasksAreRetriedAsOftenAsTheirKindAllows(t *testing.T) {
 	kind := tasks.DeliverWebhook
 	kind.Backoff = []time.Duration{10 * time.Millisecond}
 	kind.Retries = 2
-	var tries, refused atomic.Int32
+	var attempts, finalFailures atomic.Int32
 	tasks.HandlePlain(s, kind, func(_ context.Context, w tasks.Webhook) error {
 		if w.URL == "final" {
-			refused.Add(1)
+			finalFailures.Add(1)
 			return fault.Errorf(fault.AddressNotAllowed, "private")
 		}
-		tries.Add(1)
+		attempts.Add(1)
 
 		return errors.New("status 500")
 	})
@@ -153,20 +154,18 @@ func TestPlainTasksAreRetriedAsOftenAsTheirKindAllows(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again, final := withWebhook(t), withWebhook(t)
+	again, final := webhookSubmission(t), webhookSubmission(t)
 
 	final.WebhookURL = "final"
 	for _, sub := range []tasks.Submission{again, final} {
 		b.submit(t, sub)
 		key := tasks.AsynqTask(tasks.Text, tasks.WebhookTask(sub.ID))
-		wait.Until(
-			t,
-			"the delivery is given up",
-			func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" },
-		)
+		wait.Until(t, "the delivery is given up",
+			func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" })
 	}
 
-	if tries.Load() != 3 || refused.Load() != 1 {
-		t.Errorf("%d tries of a failing delivery, want 3; %d of a refused one, want 1", tries.Load(), refused.Load())
+	if attempts.Load() != 3 || finalFailures.Load() != 1 {
+		t.Errorf("got %d attempts of a failing delivery, want 3; %d of a final failure, want 1", attempts.Load(),
+			finalFailures.Load())
 	}
 }

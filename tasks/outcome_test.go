@@ -10,27 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
-// logged is a JSON log that is read while it is written.
-type logged struct {
+// logBuffer collects a JSON log. The test may read it while the server writes to it.
+type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	return l.buf.Write(p)
 }
 
-// finished returns the lines about the end of jobs, by job.
-func (l *logged) finished(t *testing.T) map[string][]map[string]any {
+// jobFinishedLines returns the log lines about the end of jobs, by job.
+func (l *logBuffer) jobFinishedLines(t *testing.T) map[string][]map[string]any {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *logged) finished(t *testing.T) map[string][]map[string]any {
 func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	log, begun := &logged{}, make(chan string, 1)
+	log, begun := &logBuffer{}, make(chan string, 1)
 	b.serve(
 		t,
 		tasks.Options{Log: slog.New(slog.NewJSONHandler(log, nil))},
@@ -67,17 +66,10 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 					return err
 				}
 
-				return run.Complete(
-					ctx,
-					presswork.Artifact{
-						ID:          run.ID,
-						Pages:       3,
-						Size:        123,
-						ContentType: "application/pdf",
-						Filename:    "good.pdf",
-					},
-					true,
-				)
+				a := artifact(run.ID)
+				a.Pages, a.Size = 3, 123
+
+				return run.Complete(ctx, a, true)
 			case "bad.pdf":
 				return fault.Errorf(fault.StrictFindings, "an image is missing")
 			}
@@ -98,9 +90,9 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 	if _, err := b.client.Cancel(t.Context(), ids["left.pdf"]); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "every job has its line", func() bool { return len(log.finished(t)) == 3 })
+	wait.Until(t, "every job has its line", func() bool { return len(log.jobFinishedLines(t)) == 3 })
 
-	lines := log.finished(t)
+	lines := log.jobFinishedLines(t)
 	for name, want := range map[string]map[string]any{
 		"good.pdf": {
 			"level": "INFO", "status": "completed", "theme": "dracula", "pages": 3.0, "bytes": 123.0, "cached": true,
@@ -111,25 +103,25 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := lines[ids[name]]
 			if len(got) != 1 {
-				t.Errorf("%s: %d lines", name, len(got))
+				t.Errorf("got %d lines, want one", len(got))
 				return
 			}
 
 			want["kind"] = "conversion"
 			for field, value := range want {
 				if got[0][field] != value {
-					t.Errorf("%s: %s is %v, want %v", name, field, got[0][field], value)
+					t.Errorf("%s is %v, want %v", field, got[0][field], value)
 				}
 			}
 
 			if text, _ := got[0]["duration"].(string); text == "" {
-				t.Errorf("%s: duration is %v", name, got[0]["duration"])
+				t.Errorf("duration is %v, want a duration", got[0]["duration"])
 			} else if _, err := time.ParseDuration(text); err != nil {
 				t.Error(err)
 			}
 
 			if worker, _ := got[0]["worker"].(string); worker == "" {
-				t.Errorf("%s: no worker", name)
+				t.Error("the line names no worker")
 			}
 		})
 	}

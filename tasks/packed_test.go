@@ -12,8 +12,8 @@ import (
 	"presswork/tasks"
 )
 
-// Callers see an ended job unchanged after its record is packed, and Redis has nothing else of it.
-func TestAPackedJobIsAsItWas(t *testing.T) {
+// After packing, callers read the same job, and Redis has no other key of it.
+func TestPackingChangesNothingForCallers(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
@@ -22,14 +22,15 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 			return err
 		}
 
-		return reporting(ctx, run, c)
+		return reportAndComplete(ctx, run, c)
 	})
-	sub := typical(t, 0)
+	sub := typicalSubmission(t, 0)
 	sub.IdempotencyKey, sub.Fingerprint = "k", "f"
 	id := b.submit(t, sub)
-	job, events := b.finished(t, id), b.events(t, id, 0)
+	job, events := b.waitForEnd(t, id), b.events(t, id, 0)
 	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
 
+	// pack packs as if ahead had passed.
 	pack := func(ahead time.Duration) {
 		t.Helper()
 
@@ -39,21 +40,25 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	}
 
 	packed := func() bool { return b.rdb.Exists(ctx, tasks.PackedKey(id)).Val() == 1 }
-	if pack(tasks.PackAfter - time.Minute); packed() {
+	pack(tasks.PackAfter - time.Minute)
+
+	if packed() {
 		t.Fatal("the record was packed before PackAfter")
 	}
 	ttl := b.rdb.PTTL(ctx, tasks.JobKey(id)).Val()
 
-	if pack(tasks.PackAfter + time.Minute); !packed() {
+	pack(tasks.PackAfter + time.Minute)
+
+	if !packed() {
 		t.Fatal("the record was not packed after PackAfter")
 	}
 
 	if keys := b.rdb.Keys(ctx, "pw:{"+id+"}:*").Val(); len(keys) != 1 {
-		t.Errorf("of the job remain %v", keys)
+		t.Errorf("the job has the keys %v, want only the packed record", keys)
 	}
 
 	if got := b.rdb.PTTL(ctx, tasks.PackedKey(id)).Val(); got > ttl || got < ttl-time.Minute {
-		t.Errorf("the packed record lives %s, the record lived %s", got, ttl)
+		t.Errorf("the packed record expires in %s, want the %s of the record", got, ttl)
 	}
 
 	if n := b.rdb.Exists(ctx, "pw:settled").Val(); n != 0 {
@@ -69,7 +74,7 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	}
 
 	if got := b.events(t, id, 3); len(got) != len(events)-3 {
-		t.Errorf("%d events after the third of %d", len(got), len(events))
+		t.Errorf("got %d events after the third of %d", len(got), len(events))
 	}
 
 	page, err := b.client.Jobs(ctx, sub.Owner, tasks.Query{})
@@ -82,16 +87,17 @@ func TestAPackedJobIsAsItWas(t *testing.T) {
 	}
 	_, err = b.client.Cancel(ctx, id)
 	wantCode(t, err, fault.JobFinished)
-	again := typical(t, 0)
+	again := typicalSubmission(t, 0)
 
 	again.IdempotencyKey, again.Fingerprint = "k", "f"
 	if rec, replayed, err := b.client.Submit(ctx, again); err != nil || !replayed || rec.ID != id {
-		t.Errorf("submitted again: %s, %t, %v", rec.ID, replayed, err)
+		t.Errorf("second submission with the key: got job %s, replayed %t, %v; want a replay of %s", rec.ID,
+			replayed, err, id)
 	}
 
 	sub.IdempotencyKey = ""
 	if _, replayed, err := b.client.Submit(ctx, sub); err != nil || !replayed {
-		t.Errorf("submitted under its id: %t, %v", replayed, err)
+		t.Errorf("second submission with the id: got replayed %t, %v; want a replay", replayed, err)
 	}
 }
 
@@ -101,7 +107,7 @@ func TestPackingKeepsTheFieldsOfANewerRelease(t *testing.T) {
 	ctx := t.Context()
 	s := b.serve(t, tasks.Options{}, complete)
 	id := b.submit(t, submission(t))
-	b.finished(t, id)
+	b.waitForEnd(t, id)
 	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
 	b.rdb.HSet(ctx, tasks.JobKey(id), "colour", "blue")
 
@@ -116,10 +122,10 @@ func TestPackingKeepsTheFieldsOfANewerRelease(t *testing.T) {
 
 	fields, _, err := tasks.Unpack(blob, false)
 	if err != nil || fields["colour"] != "blue" || fields["status"] != "completed" {
-		t.Errorf("packed: %v, %v", fields, err)
+		t.Errorf("got fields %v, %v; want colour blue and status completed", fields, err)
 	}
 
 	if _, kept := fields["fence"]; kept {
-		t.Error("the fence of an ended job is packed, which nothing reads")
+		t.Error("the fence is packed, but nothing reads the fence of an ended job")
 	}
 }

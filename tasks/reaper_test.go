@@ -10,22 +10,26 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
-// leaseOutage is a hook through which leases are neither read nor renewed during an outage,
-// and from then on not before after is closed.
+// leaseOutage is a hook that fails the commands about leases during an outage. After the outage they wait until after
+// is closed; nil means that they do not wait.
 type leaseOutage struct {
-	// phase is 0 before the outage, 1 during it, and 2 since.
-	phase *atomic.Int64
-	// after is nil for at once.
+	phase *atomic.Int64 // beforeOutage, duringOutage or afterOutage
 	after <-chan struct{}
-	// failed counts the looks for dead workers during the outage, reaps those that were
-	// answered since, answered all commands that were.
-	failed, reaps, answered atomic.Int64
+
+	failedReaps atomic.Int64 // lease checks that failed during the outage
+	reaps       atomic.Int64 // lease checks that succeeded after it
+	answered    atomic.Int64 // all commands about leases that succeeded after it
 }
+
+const (
+	beforeOutage = iota
+	duringOutage
+	afterOutage
+)
 
 func (*leaseOutage) DialHook(next redis.DialHook) redis.DialHook { return next }
 
@@ -41,21 +45,21 @@ func (o *leaseOutage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		}
 
 		phase := o.phase.Load()
-		if phase == 1 {
-			if reap { // Asynq looks at leases too
-				o.failed.Add(1)
+		if phase == duringOutage {
+			if reap { // not a command of Asynq itself
+				o.failedReaps.Add(1)
 			}
 			cmd.SetErr(io.EOF)
 
 			return io.EOF
 		}
 
-		if phase == 2 && o.after != nil {
+		if phase == afterOutage && o.after != nil {
 			<-o.after
 		}
 
 		err := next(ctx, cmd)
-		if phase == 2 && err == nil {
+		if phase == afterOutage && err == nil {
 			o.answered.Add(1)
 
 			if reap {
@@ -71,10 +75,10 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	var phase atomic.Int64
-	seen, done := make(chan struct{}), make(chan struct{})
+	idleConnected, done := make(chan struct{}), make(chan struct{})
 
-	lookedAt := sync.OnceFunc(func() { close(seen) })
-	defer lookedAt()
+	connectBusy := sync.OnceFunc(func() { close(idleConnected) })
+	defer connectBusy()
 	begun := make(chan int, 9)
 	handler := func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.Attempt
@@ -87,7 +91,7 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 		return complete(ctx, run, c)
 	}
 	// The worker that runs the job reaches Redis after the other one.
-	busy, idle := &leaseOutage{phase: &phase, after: seen}, &leaseOutage{phase: &phase}
+	busy, idle := &leaseOutage{phase: &phase, after: idleConnected}, &leaseOutage{phase: &phase}
 	for _, o := range []*leaseOutage{busy, idle} {
 		s := b.server(t, tasks.Options{})
 		s.AddHook(o)
@@ -102,18 +106,16 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 			wait.Receive(t, "the run", begun)
 		}
 	}
-	phase.Store(1)
-	wait.Until(t, "the idle worker notices", func() bool { return idle.failed.Load() > 0 })
+	phase.Store(duringOutage)
+	wait.Until(t, "the idle worker notices the outage", func() bool { return idle.failedReaps.Load() > 0 })
 	lease := tasks.AsynqLease(tasks.Render)
 	id := b.rdb.ZRange(t.Context(), lease, 0, -1).Val()[0]
 	b.rdb.ZAddXX(t.Context(), lease, redis.Z{Score: float64(time.Now().Unix()), Member: id})
-	phase.Store(2)
-	wait.Until(t, "the idle worker is answered", func() bool { return idle.answered.Load() > 0 })
-	lookedAt()
-	wait.Until(t, "the idle worker looks for the dead", func() bool { return idle.reaps.Load() > 1 })
+	phase.Store(afterOutage)
+	wait.Until(t, "the idle worker reaches Redis again", func() bool { return idle.answered.Load() > 0 })
+	connectBusy()
+	wait.Until(t, "the idle worker checks the leases", func() bool { return idle.reaps.Load() > 1 })
 	close(done)
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-	}
+	b.wantCompleted(t, id, 1)
 }

@@ -22,10 +22,10 @@ func BenchmarkRecords(b *testing.B) {
 			for b.Loop() {
 				bundle := setup(b, tasks.Options{})
 				used := func() float64 {
-					return (bundle.figure(b, "memory", "used_memory:") - bundle.figure(b, "memory", "mem_clients_normal:")) / jobs
+					return (bundle.redisInfo(b, "memory", "used_memory:") - bundle.redisInfo(b, "memory", "mem_clients_normal:")) / jobs
 				}
 				serve := func(ended func()) {
-					s := bundle.serve(b, tasks.Options{RenderSlots: 4}, reporting)
+					s := bundle.serve(b, tasks.Options{RenderSlots: 4}, reportAndComplete)
 					wait.Until(b, "all jobs have ended", func() bool {
 						return bundle.rdb.ZCard(b.Context(), tasks.LedgerKey).Val() == 0
 					})
@@ -39,13 +39,13 @@ func BenchmarkRecords(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				// The first measurement must not include what Redis needs once: scripts and connections.
-				bundle.submit(b, typical(b, content))
+				// The first job loads the scripts and opens the connections, which no measurement should include.
+				bundle.submit(b, typicalSubmission(b, content))
 				serve(func() {})
 				before := used()
 
 				for range jobs {
-					bundle.submit(b, typical(b, content))
+					bundle.submit(b, typicalSubmission(b, content))
 				}
 				b.ReportMetric(used()-before, "waiting-B")
 				serve(func() { b.ReportMetric(used()-before, "ended-B") })
@@ -55,8 +55,8 @@ func BenchmarkRecords(b *testing.B) {
 	}
 }
 
-// typical is a conversion with some options, as an SDK sends it.
-func typical(b testing.TB, content int) tasks.Submission {
+// typicalSubmission returns a conversion with some options, as an SDK sends it.
+func typicalSubmission(b testing.TB, content int) tasks.Submission {
 	b.Helper()
 
 	c := tasks.Convert{
@@ -84,8 +84,8 @@ func typical(b testing.TB, content int) tasks.Submission {
 	}
 }
 
-// reporting goes through the steps of a conversion.
-func reporting(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
+// reportAndComplete goes through the steps of a conversion.
+func reportAndComplete(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 	for i, stage := range []presswork.Stage{
 		presswork.StageAnalyzing, presswork.StageRendering, presswork.StagePrinting, presswork.StageStoring,
 	} {

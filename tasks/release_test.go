@@ -12,7 +12,7 @@ import (
 )
 
 // A rolling upgrade can leave tasks of a kind that only the other release knows.
-func TestTaskOfAnotherReleaseIsDroppedOnceItsCallIsOver(t *testing.T) {
+func TestATaskOfAnotherReleaseIsDroppedAfterItsCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Infer}})

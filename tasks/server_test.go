@@ -27,13 +27,13 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 		attempts int
 		code     fault.Code
 	}{
-		"a fault of the document is final": {fault.Errorf(fault.ContentTooComplex, "too deep"), 1, fault.ContentTooComplex},
-		"an outage of the browser may heal, and ends as render_failed": {
+		"an error of the document is final": {fault.Errorf(fault.ContentTooComplex, "too deep"), 1, fault.ContentTooComplex},
+		"an outage of the browser is retried, and fails as render_failed": {
 			fault.Errorf(fault.BrowserUnavailable, "gone"), 2, fault.RenderFailed,
 		},
-		"an unclassified error is retried": {errors.New("secret detail"), 2, fault.Internal},
-		"a handler must come to a result":  {nil, 2, fault.Internal},
-		"a wrapped fault is found": {
+		"an unclassified error is retried":      {errors.New("secret detail"), 2, fault.Internal},
+		"a handler without a result is retried": {nil, 2, fault.Internal},
+		"a wrapped error is final": {
 			fmt.Errorf("x: %w", fault.Errorf(fault.RenderTimeout, "slow")), 1, fault.RenderTimeout,
 		},
 		"a panic is retried": {errPanic, 2, fault.Internal},
@@ -49,28 +49,26 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 				return c.err
 			})
 
-			rec := b.finished(t, b.submit(t, submissionOf(t, once)))
+			rec := b.waitForEnd(t, b.submit(t, submissionOf(t, once)))
 			if rec.Status != presswork.Failed || rec.Attempts != c.attempts || rec.Error == nil ||
 				rec.Error.Code != c.code {
-				t.Fatalf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
+				t.Fatalf("got %s after %d attempts with %+v; want failed after %d with %s", rec.Status,
+					rec.Attempts, rec.Error, c.attempts, c.code)
 			}
 
-			if msg := rec.Error.Message; msg == "" ||
-				slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
-				t.Errorf("message %q", msg)
+			msg := rec.Error.Message
+			if msg == "" || slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
+				t.Errorf("got message %q, want one without the secret detail", msg)
 			}
-			wait.Until(
-				t,
-				"nothing of the task remains",
-				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 },
-			)
+			wait.Until(t, "nothing of the task remains",
+				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 })
 		})
 	}
 }
 
-var errPanic = errors.New("panic, please")
+var errPanic = errors.New("the handler panics")
 
-func TestADependencyOutageBurnsNoAttempt(t *testing.T) {
+func TestADependencyOutageDoesNotUseUpARetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	once := tasks.ConvertPDF
@@ -84,16 +82,16 @@ func TestADependencyOutageBurnsNoAttempt(t *testing.T) {
 			return fault.Errorf(fault.BrowserUnavailable, "not here").
 				WithCause(fmt.Errorf("%w: a full disk", fault.ErrUnfit))
 		case 2:
-			return errors.New("the one try that may fail")
+			return errors.New("the only retry")
 		}
 
 		return complete(ctx, run, c)
 	})
 	id := b.submit(t, submissionOf(t, once))
 
-	rec := b.finished(t, id)
+	rec := b.waitForEnd(t, id)
 	if rec.Status != presswork.Completed || rec.Attempts != 4 {
-		t.Errorf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
+		t.Errorf("got %s after %d attempts with %+v; want completed after 4", rec.Status, rec.Attempts, rec.Error)
 	}
 }
 
@@ -107,9 +105,9 @@ func TestAJobThatTakesTooLongFailsWithTimeout(t *testing.T) {
 		return ctx.Err()
 	})
 
-	rec := b.finished(t, b.submit(t, submissionOf(t, short)))
+	rec := b.waitForEnd(t, b.submit(t, submissionOf(t, short)))
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderTimeout || rec.Attempts != 1 {
-		t.Errorf("%s: %+v", rec.Status, rec.Error)
+		t.Errorf("got %s with %+v, want render_timeout after one attempt", rec.Status, rec.Error)
 	}
 }
 
@@ -120,20 +118,20 @@ func TestUnreadablePayloadFailsAtOnce(t *testing.T) {
 	s := submission(t)
 	s.Task.Payload = []byte(`{"content":7}`)
 
-	rec := b.finished(t, b.submit(t, s))
+	rec := b.waitForEnd(t, b.submit(t, s))
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.Internal || rec.Attempts != 1 {
-		t.Errorf("%+v", rec)
+		t.Errorf("got %+v, want a job that failed internally after one attempt", rec)
 	}
 }
 
-func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
+func TestOnlyOneOfTwoRunsCompletesATask(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan string, 2), []chan struct{}{make(chan struct{}), make(chan struct{})}
+	begun, proceed := make(chan string, 2), []chan struct{}{make(chan struct{}), make(chan struct{})}
 	outcomes := make(chan error, 2)
 	srv := b.serve(t, tasks.Options{RenderSlots: 2}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.ID
-		<-goOn[run.Attempt-1]
+		<-proceed[run.Attempt-1]
 		err := complete(context.WithoutCancel(ctx), run, c)
 		outcomes <- err
 
@@ -148,14 +146,14 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 	b.rdb.RPush(ctx, tasks.AsynqPending(tasks.Render), id)
 	wait.Receive(t, "the second run", begun)
 
-	goOn[0] <- struct{}{}
+	proceed[0] <- struct{}{}
 
 	if err := wait.Receive(t, "the first outcome", outcomes); !errors.Is(err, tasks.ErrSuperseded) {
-		t.Errorf("the first run: %v", err)
+		t.Errorf("the first run ended with %v, want %v", err, tasks.ErrSuperseded)
 	}
-	wait.Until(t, "the first run's end", func() bool { return srv.Active() == 1 })
+	wait.Until(t, "the first run's end", func() bool { return srv.Running() == 1 })
 
-	// Asynq writes the end of the first run only after Active has counted it.
+	// Asynq writes the end of the first run after Running has dropped, so look 20 times.
 	looks := 0
 	wait.Until(t, "the task stays active for a while", func() bool {
 		if n := b.rdb.LLen(ctx, tasks.AsynqActive(tasks.Render)).Val(); n != 1 {
@@ -165,30 +163,21 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 
 		return looks == 20
 	})
-	goOn[1] <- struct{}{}
+	proceed[1] <- struct{}{}
 
 	if err := wait.Receive(t, "the second outcome", outcomes); err != nil {
-		t.Errorf("the second run: %v", err)
+		t.Errorf("the second run ended with %v, want nil", err)
 	}
-	terminal := 0
-
-	for _, e := range b.events(t, id, 0) {
-		if e.Status.Terminal() {
-			terminal++
-		}
-	}
+	terminal := countTerminal(b.events(t, id, 0))
 
 	if terminal != 1 {
-		t.Errorf("%d terminal events", terminal)
+		t.Errorf("got %d terminal events, want one", terminal)
 	}
-	wait.Until(
-		t,
-		"the task is done",
-		func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 },
-	)
+	wait.Until(t, "the task is done",
+		func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
 }
 
-func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
+func TestInteractiveJobsGetSlotsBeforeBulkJobs(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, tasks.Options{})
@@ -198,18 +187,18 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 		b.submit(t, s)
 	}
 	var running, most atomic.Int32
-	begun, goOn := make(chan string, 100), make(chan struct{})
+	begun, proceed := make(chan string, 100), make(chan struct{})
 	b.serve(t, tasks.Options{RenderSlots: 2}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		n := running.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
 		begun <- run.ID
-		<-goOn
+		<-proceed
 		running.Add(-1)
 
 		return complete(ctx, run, c)
 	})
-	// Four slots, of which bulk has one: it leaves one of two tabs.
+	// Two tabs make four slots. Bulk jobs get one of them.
 	wait.Receive(t, "a bulk job", begun)
 
 	for range 3 {
@@ -218,8 +207,8 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 			t.Errorf("%s began before the interactive job", got)
 		}
 	}
-	// Every slot is taken: of what waits, the interactive job goes first.
-	second := b.submit(t, submission(t))
+	// Every slot is taken. The waiting interactive job gets the next one.
+	waiting := b.submit(t, submission(t))
 
 	select {
 	case id := <-begun:
@@ -227,27 +216,24 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 	case <-time.After(1500 * time.Millisecond):
 	}
 
-	if got := b.job(t, second).QueuePosition; got == nil {
-		t.Error("a job without a slot left the queue")
+	if got := b.job(t, waiting).QueuePosition; got == nil {
+		t.Error("the job has no queue position, want it to wait in the queue")
 	}
-	goOn <- struct{}{}
+	proceed <- struct{}{}
 
-	if got := wait.Receive(t, "the next job", begun); got != second {
+	if got := wait.Receive(t, "the next job", begun); got != waiting {
 		t.Errorf("%s began before the waiting interactive job", got)
 	}
-	close(goOn)
+	close(proceed)
 	wait.Until(t, "all are done", func() bool {
-		page, err := b.client.Jobs(
-			t.Context(),
-			"ann",
-			tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}},
-		)
+		page, err := b.client.Jobs(t.Context(), "ann",
+			tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}})
 
 		return err == nil && len(page.Records) == 44
 	})
 
 	if m := most.Load(); m > 4 {
-		t.Errorf("%d ran at a time", m)
+		t.Errorf("%d jobs ran at the same time, want at most 4", m)
 	}
 }
 
@@ -258,32 +244,32 @@ func TestServerTakesHandledTasksOnly(t *testing.T) {
 	tasks.Handle(s, tasks.ConvertPDF, complete)
 
 	if err := s.Start(t.Context()); err == nil {
-		t.Error("started with nothing to serve")
+		t.Error("Start of a server without a handler for its queues: got nil, want an error")
 	}
 
 	if _, err := tasks.NewServer(b.address, tasks.Options{Queues: []tasks.Queue{"rendr"}}); err == nil {
 		t.Error("a queue that does not exist was accepted")
 	}
-	down := b.server(t, tasks.Options{})
-	down.Stop(t.Context())
+	stopped := b.server(t, tasks.Options{})
+	stopped.Stop(t.Context())
 
-	gone, err := tasks.NewServer("unix:///nowhere/s", tasks.Options{})
+	unreachable, err := tasks.NewServer("unix:///nowhere/s", tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks.Handle(gone, tasks.ConvertPDF, complete)
-	wantCode(t, gone.Start(t.Context()), fault.QueueUnavailable)
-	gone.Stop(t.Context())
+	tasks.Handle(unreachable, tasks.ConvertPDF, complete)
+	wantCode(t, unreachable.Start(t.Context()), fault.QueueUnavailable)
+	unreachable.Stop(t.Context())
 }
 
-// If the worker died now, nothing would be left of the task.
-func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
+// Otherwise a worker that dies here would leave the task of an ended job.
+func TestCompletingAJobAlsoEndsItsTask(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	left := make(chan int64, 1)
+	remaining := make(chan int64, 1)
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		err := complete(ctx, run, c)
-		left <- b.rdb.Exists(ctx,
+		remaining <- b.rdb.Exists(ctx,
 			tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, run.ID),
 		).Val()
 
@@ -291,8 +277,8 @@ func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
 	})
 	b.submit(t, submission(t))
 
-	if n := <-left; n != 0 {
-		t.Errorf("%d keys hold the task of a job that is completed", n)
+	if n := <-remaining; n != 0 {
+		t.Errorf("%d keys of the task remain, want none", n)
 	}
 
 	if err := s.Stop(t.Context()); err != nil {
@@ -300,9 +286,9 @@ func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
 	}
 
 	if n := b.rdb.Get(t.Context(), tasks.AsynqKey(tasks.Render, "processed")).Val(); n != "1" {
-		t.Errorf("%s runs are counted, want one", n)
+		t.Errorf("Asynq counts %s runs, want one", n)
 	}
-	// The dequeue is one removal, the end the other.
+	// One LREM is from the dequeue, the other from the end.
 	if stats := b.rdb.Info(t.Context(), "commandstats").Val(); !strings.Contains(stats, "cmdstat_lrem:calls=2,") {
 		t.Errorf("the end of the task was written again: %s", stats)
 	}

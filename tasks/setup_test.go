@@ -24,30 +24,32 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bundle is what most tests need: a Redis, a client on it, and a raw view.
+// bundle is the set-up of most tests: a Redis, a client of it, and a raw connection.
 type bundle struct {
 	address string
 	client  *tasks.Client
-	rdb     redis.UniversalClient
+	rdb     redis.UniversalClient // the raw connection
 }
 
+// setup starts a Redis and a client of it.
 func setup(t testing.TB, o tasks.Options) *bundle {
 	t.Helper()
 	return setupOn(t, redistest.Start(t), o)
 }
 
-// setupHooked is setup with a hook that sees and changes all that the client sends.
-func setupHooked(t testing.TB, h redis.Hook) *bundle {
+// setupWithHook is setup with a hook on the client's commands.
+func setupWithHook(t testing.TB, h redis.Hook) *bundle {
 	t.Helper()
-	return setupWith(t, redistest.Start(t), tasks.Options{}, h)
+	return setupOnWithHook(t, redistest.Start(t), tasks.Options{}, h)
 }
 
+// setupOn starts a client of the Redis at this address.
 func setupOn(t testing.TB, address string, o tasks.Options) *bundle {
 	t.Helper()
-	return setupWith(t, address, o, nil)
+	return setupOnWithHook(t, address, o, nil)
 }
 
-func setupWith(t testing.TB, address string, o tasks.Options, h redis.Hook) *bundle {
+func setupOnWithHook(t testing.TB, address string, o tasks.Options, h redis.Hook) *bundle {
 	t.Helper()
 
 	client, err := tasks.NewClient(address, o)
@@ -75,12 +77,13 @@ func setupWith(t testing.TB, address string, o tasks.Options, h redis.Hook) *bun
 
 type handlerFunc = func(context.Context, *tasks.Run, tasks.Convert) error
 
-// serve starts a server whose conversions are done by h.
+// serve starts a server that runs conversions with h.
 func (b *bundle) serve(t testing.TB, o tasks.Options, h handlerFunc) *tasks.Server {
 	t.Helper()
 	return b.serveKind(t, o, tasks.ConvertPDF, h)
 }
 
+// serveKind is serve for a variant of ConvertPDF, such as one with fewer retries.
 func (b *bundle) serveKind(t testing.TB, o tasks.Options, k tasks.Kind[tasks.Convert], h handlerFunc) *tasks.Server {
 	t.Helper()
 	s := b.server(t, o)
@@ -93,6 +96,7 @@ func (b *bundle) serveKind(t testing.TB, o tasks.Options, k tasks.Kind[tasks.Con
 	return s
 }
 
+// server returns a server that has not started. It is stopped at the end of the test.
 func (b *bundle) server(t testing.TB, o tasks.Options) *tasks.Server {
 	t.Helper()
 
@@ -112,7 +116,7 @@ func (b *bundle) server(t testing.TB, o tasks.Options) *tasks.Server {
 	return s
 }
 
-// submission is a small conversion.
+// submission returns a small conversion.
 func submission(t testing.TB) tasks.Submission {
 	t.Helper()
 	return submissionOf(t, tasks.ConvertPDF)
@@ -129,7 +133,7 @@ func submissionOf(t testing.TB, k tasks.Kind[tasks.Convert]) tasks.Submission {
 	return tasks.Submission{ID: tasks.NewID(), Kind: presswork.KindConversion, Theme: "nord", Owner: "ann", Task: task}
 }
 
-// submit submits and returns the job's id.
+// submit submits a job and returns its id.
 func (b *bundle) submit(t testing.TB, s tasks.Submission) string {
 	t.Helper()
 
@@ -152,16 +156,36 @@ func (b *bundle) job(t testing.TB, id string) tasks.Record {
 	return rec
 }
 
-// finished waits for the job's terminal state.
-func (b *bundle) finished(t testing.TB, id string) tasks.Record {
+// waitForEnd waits for the job's terminal event and returns its record.
+func (b *bundle) waitForEnd(t testing.TB, id string) tasks.Record {
 	t.Helper()
 	b.events(t, id, 0)
 
 	return b.job(t, id)
 }
 
-// events returns every event of a job up to the terminal one, and fails when a
-// sequence number is missing, doubled or out of order.
+// wantCompleted waits for the end of a job and fails the test unless it completed after this number of attempts.
+func (b *bundle) wantCompleted(t testing.TB, id string, attempts int) {
+	t.Helper()
+
+	if rec := b.waitForEnd(t, id); rec.Status != presswork.Completed || rec.Attempts != attempts {
+		t.Errorf("job %s is %s after %d attempts (%v), want completed after %d", id, rec.Status, rec.Attempts,
+			rec.Error, attempts)
+	}
+}
+
+func countTerminal(events []presswork.Event) (n int) {
+	for _, e := range events {
+		if e.Status.Terminal() {
+			n++
+		}
+	}
+
+	return n
+}
+
+// events waits for the terminal event of a job and returns all events after since. It fails the test if a sequence
+// number is missing, repeated or out of order.
 func (b *bundle) events(t testing.TB, id string, since int64) []presswork.Event {
 	t.Helper()
 
@@ -171,10 +195,11 @@ func (b *bundle) events(t testing.TB, id string, since int64) []presswork.Event 
 	}
 	defer w.Close()
 
-	return drain(t, w, since)
+	return readEvents(t, w, since)
 }
 
-func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event) {
+// readEvents returns the events of a watch up to the terminal one. It checks that their numbers follow since.
+func readEvents(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event) {
 	t.Helper()
 	deadline := time.After(wait.Patience)
 
@@ -190,15 +215,16 @@ func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event)
 			}
 
 			if since++; e.Seq != since {
-				t.Fatalf("event %d came where %d was due: %+v", e.Seq, since, e)
+				t.Fatalf("got event %d, want %d: %+v", e.Seq, since, e)
 			}
 			events = append(events, e)
 		case <-deadline:
-			t.Fatalf("no terminal event within %s; had %+v", wait.Patience, events)
+			t.Fatalf("no terminal event within %s; got %+v", wait.Patience, events)
 		}
 	}
 }
 
+// complete is a handler that completes the job at once.
 func complete(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 	return run.Complete(ctx, artifact(run.ID), false)
 }

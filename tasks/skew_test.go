@@ -14,20 +14,14 @@ import (
 
 func TestTimesOfAJobNeverGoBack(t *testing.T) {
 	t.Parallel()
-
-	c, err := NewClient(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	c := newTestClient(t, redistest.Start(t), Options{})
 	ctx, id := t.Context(), NewID()
 
 	task, err := ConvertPDF.Task(Convert{Content: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each process knows Redis' time a little worse than the one before it.
-	behind := time.Duration(0)
+	behind := time.Duration(0) // each reading of the clock is 20 ms further behind
 
 	c.clock.SetLocal(func() time.Time {
 		behind += 20 * time.Millisecond
@@ -47,18 +41,16 @@ func TestTimesOfAJobNeverGoBack(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	job, err := c.records.Finish(
-		ctx,
-		id,
-		record.Ending{Fence: run.Fence, Nonce: "n", Status: presswork.Completed, Artifact: &presswork.Artifact{ID: id}},
-	)
+	job, err := c.records.Finish(ctx, id,
+		record.Ending{Fence: run.Fence, Nonce: "n", Status: presswork.Completed, Artifact: &presswork.Artifact{ID: id}})
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	if job.StartedAt == nil || job.StartedAt.Before(job.CreatedAt) || job.FinishedAt == nil ||
 		job.FinishedAt.Before(*job.StartedAt) {
-		t.Errorf("created %s, started %s, finished %s", job.CreatedAt, job.StartedAt, job.FinishedAt)
+		t.Errorf("created %s, started %s, finished %s; want them in this order", job.CreatedAt, job.StartedAt,
+			job.FinishedAt)
 	}
 
 	events, err := c.records.Events(ctx, id, 0)
@@ -68,22 +60,16 @@ func TestTimesOfAJobNeverGoBack(t *testing.T) {
 
 	for i, e := range events[1:] {
 		if e.At.Before(events[i].At) {
-			t.Errorf("event %d is of %s, the one before it of %s", e.Seq, e.At, events[i].At)
+			t.Errorf("event %d is from %s, before the %s of its predecessor", e.Seq, e.At, events[i].At)
 		}
 	}
 }
 
-// TestACallIsTimedByRedis has an API whose clock is a day ahead make a call: its day in
-// the ledger and its wait depend on it.
+// The clock of the API is a day ahead. The call's place in the ledger and its wait must use Redis' time.
 func TestACallIsTimedByRedis(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
-
-	c, err := NewClient(address, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	c := newTestClient(t, address, Options{})
 
 	c.clock.SetLocal(func() time.Time { return time.Now().Add(24 * time.Hour) })
 
@@ -115,6 +101,6 @@ func TestACallIsTimedByRedis(t *testing.T) {
 
 	run := wait.Receive(t, "the call runs", runs)
 	if at := run.Call.QueuedAt; time.Since(at).Abs() > wait.Patience || run.Waited > wait.Patience {
-		t.Errorf("queued at %s, and waited for %s", at, run.Waited)
+		t.Errorf("queued at %s, waited for %s; want about now, and a short wait", at, run.Waited)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"presswork/tasks"
 )
 
-func TestStopDrains(t *testing.T) {
+func TestStopWaitsForRunningJobs(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan string, 10), make(chan struct{})
+	begun, proceed := make(chan string, 10), make(chan struct{})
 	s := b.serve(t, tasks.Options{RenderSlots: 1}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.ID
-		<-goOn
+		<-proceed
 
 		return complete(ctx, run, c)
 	})
@@ -37,13 +37,13 @@ func TestStopDrains(t *testing.T) {
 	wait.Until(t, "Stop has begun", func() bool {
 		select {
 		case err := <-stopped:
-			t.Fatalf("Stop did not wait: %v", err)
+			t.Fatalf("Stop returned before the runs ended: %v", err)
 		default:
 		}
 
 		return !s.Taking()
 	})
-	close(goOn)
+	close(proceed)
 
 	if err := wait.Receive(t, "Stop", stopped); err != nil {
 		t.Fatal(err)
@@ -66,9 +66,7 @@ func TestStopDrains(t *testing.T) {
 	b.serve(t, tasks.Options{}, complete)
 
 	for _, id := range ids {
-		if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
-			t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-		}
+		b.wantCompleted(t, id, 1)
 	}
 }
 
@@ -78,7 +76,7 @@ func TestStopReturnsUnfinishedTasks(t *testing.T) {
 	once := tasks.ConvertPDF
 	once.Retries = 1
 	id := b.submit(t, submissionOf(t, once))
-	// More restarts than the job may be retried.
+	// More restarts than the job has retries: a stop does not use one up.
 	for range 3 {
 		begun := make(chan string, 1)
 		s := b.serveKind(
@@ -99,23 +97,21 @@ func TestStopReturnsUnfinishedTasks(t *testing.T) {
 		}
 
 		if rec := b.job(t, id); rec.Status != presswork.Processing {
-			t.Fatalf("the job is %s", rec.Status)
+			t.Fatalf("the job is %s, want processing", rec.Status)
 		}
 	}
 	b.serveKind(t, tasks.Options{}, once, complete)
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 4 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-	}
+	b.wantCompleted(t, id, 4)
 }
 
 func TestStopAbandonsAHandlerThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan string, 1), make(chan struct{})
+	begun, proceed := make(chan string, 1), make(chan struct{})
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.ID
-		<-goOn
+		<-proceed
 
 		return complete(context.WithoutCancel(ctx), run, c)
 	})
@@ -123,13 +119,11 @@ func TestStopAbandonsAHandlerThatDoesNotEnd(t *testing.T) {
 	wait.Receive(t, "the run", begun)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	// It returns while the handler runs on, and what that does in the end still counts.
+	// Stop returns while the handler still runs. The handler may complete its job later.
 	if err := s.Stop(ctx); err == nil {
-		t.Error("Stop says nothing of the handler that runs on")
+		t.Error("Stop with a running handler: got nil, want an error")
 	}
-	close(goOn)
+	close(proceed)
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed {
-		t.Errorf("the job is %s", rec.Status)
-	}
+	b.waitForStatus(t, id, presswork.Completed)
 }

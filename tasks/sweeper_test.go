@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -20,12 +18,7 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	c, err := NewClient(redistest.Start(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	c := newTestClient(t, redistest.Start(t), o)
 
 	submission := newSubmission(t, "")
 	rdb, open := c.rdb, submission.ID
@@ -38,7 +31,7 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 	}
 	ctx := t.Context()
 	keys := []string{record.JobKey(open), record.LogKey(open), record.PayloadKey(open), record.OwnerKey("")}
-	// It has waited for a day.
+	// The job has waited for so long that its keys are about to expire.
 	for _, key := range keys {
 		rdb.PExpire(ctx, key, time.Minute)
 	}
@@ -48,16 +41,16 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for i, key := range keys {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, key := range keys {
+		t.Run(key, func(t *testing.T) {
 			if ttl := rdb.PTTL(ctx, key).Val(); ttl < 23*time.Hour {
-				t.Errorf("%s lives %s more, want a day", key, ttl)
+				t.Errorf("the key expires in %s, want about a day", ttl)
 			}
 		})
 	}
 
 	if ids := rdb.ZRange(ctx, record.OwnerKey(""), 0, -1).Val(); !slices.Contains(ids, open) {
-		t.Errorf("the owner's list holds %v, without the job", ids)
+		t.Errorf("the owner's list is %v, want %s in it", ids, open)
 	}
 
 	if _, err := c.records.Finish(ctx, open, record.Ending{Nonce: "n", Status: presswork.Cancelled}); err != nil {
@@ -70,6 +63,6 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 	}
 
 	if ttl := rdb.PTTL(ctx, record.JobKey(open)).Val(); ttl > time.Minute {
-		t.Errorf("the record of an ended job lives %s more, want a minute", ttl)
+		t.Errorf("the record of an ended job expires in %s, want a minute", ttl)
 	}
 }

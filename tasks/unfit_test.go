@@ -13,13 +13,13 @@ import (
 	"presswork/tasks"
 )
 
-// Each of these would have kept the slot taken for it: Asynq gives none of them
-// to the handler. There are more than slots.
+// Asynq gives none of these tasks to the handler, so each could keep its slot forever. There are more of them than slots.
 func TestUnrunnableTasksAreArchived(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
 
+	// put adds a waiting task with this message.
 	put := func(id, message string) {
 		b.rdb.HSet(ctx, tasks.AsynqTask(tasks.Render, id), "msg", message, "state", "pending")
 		b.rdb.LPush(ctx, tasks.AsynqPending(tasks.Render), id)
@@ -30,29 +30,22 @@ func TestUnrunnableTasksAreArchived(t *testing.T) {
 	}
 	client := asynq.NewClientFromRedisClient(b.rdb)
 
-	late, err := client.EnqueueContext(
-		ctx,
-		asynq.NewTask(tasks.ConvertPDF.Name, nil),
-		asynq.Queue("render"),
-		asynq.TaskID("late"),
-		asynq.Deadline(time.Now().Add(-time.Hour)),
-	)
+	late, err := client.EnqueueContext(ctx, asynq.NewTask(tasks.ConvertPDF.Name, nil), asynq.Queue("render"),
+		asynq.TaskID("late"), asynq.Deadline(time.Now().Add(-time.Hour)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	put("another's", b.rdb.HGet(ctx, tasks.AsynqTask(tasks.Render, late.ID), "msg").Val())
 
 	s := b.serve(t, tasks.Options{RenderSlots: 1}, complete)
-	if rec := b.finished(t, b.submit(t, submission(t))); rec.Status != presswork.Completed {
-		t.Errorf("%+v", rec)
-	}
+	b.waitForStatus(t, b.submit(t, submission(t)), presswork.Completed)
 
 	if n := b.rdb.ZCard(ctx, tasks.AsynqKey(tasks.Render, "archived")).Val(); n != 10 {
-		t.Errorf("%d of 10 tasks are archived", n)
+		t.Errorf("%d tasks are archived, want 10", n)
 	}
 
 	if n := b.rdb.LLen(ctx, tasks.AsynqActive(tasks.Render)).Val(); n > 1 {
-		t.Errorf("%d tasks are active", n)
+		t.Errorf("%d tasks are active, want at most one", n)
 	}
 
 	if err := s.Progress(ctx); err != nil {
@@ -67,12 +60,10 @@ func TestUnreadableTaskOfAnOpenJobIsReplaced(t *testing.T) {
 	b.rdb.HSet(t.Context(), tasks.AsynqTask(tasks.Render, id), "msg", "\xff")
 	b.serve(t, tasks.Options{}, complete)
 
-	if rec := b.finished(t, id); rec.Status != presswork.Completed {
-		t.Errorf("%+v", rec)
-	}
+	b.waitForStatus(t, id, presswork.Completed)
 }
 
-func TestAServerThatNoLongerDequeuesSaysSo(t *testing.T) {
+func TestProgressFailsWhenTheServerStopsDequeuing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{RenderSlots: 1})
@@ -86,29 +77,28 @@ func TestAServerThatNoLongerDequeuesSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := time.Now()
-	const long = time.Hour
-	wait.Until(t, "the queues have been looked at", func() bool { return s.LastLook(tasks.Render).After(started) })
+	wait.Until(t, "the queue has been polled", func() bool { return s.LastPoll(tasks.Render).After(started) })
 
 	if err := s.ProgressAt(time.Now()); err != nil {
 		t.Error(err)
 	}
 
-	if err := s.ProgressAt(time.Now().Add(long)); err == nil {
-		t.Error("nothing is said of an hour without a dequeue")
+	if err := s.ProgressAt(time.Now().Add(time.Hour)); err == nil {
+		t.Error("Progress after an hour without a dequeue: got nil, want an error")
 	}
-	// All slots are busy: that is no fault.
+	// A server with all slots busy does not dequeue, and is healthy.
 	var ids []string
 	for range 3 {
 		ids = append(ids, b.submit(t, submission(t)))
 	}
 	wait.Until(t, "all run", func() bool { return s.Running() == 3 })
 
-	if err := s.ProgressAt(time.Now().Add(long)); err != nil {
+	if err := s.ProgressAt(time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 	close(release)
 
 	for _, id := range ids {
-		b.finished(t, id)
+		b.waitForEnd(t, id)
 	}
 }

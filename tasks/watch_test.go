@@ -27,14 +27,15 @@ func TestWatcherGetsAllEventsOfAJob(t *testing.T) {
 	}
 	defer w.Close()
 
-	if s := w.Snapshot; s.Type != presswork.EventSnapshot || s.Seq != 1 || s.Status != presswork.Queued ||
+	s := w.Snapshot
+	if s.Type != presswork.EventSnapshot || s.Seq != 1 || s.Status != presswork.Queued ||
 		s.Message != "waiting for a worker" ||
 		s.At.IsZero() {
-		t.Errorf("snapshot %+v", s)
+		t.Errorf("got snapshot %+v, want a queued job at event 1", s)
 	}
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if c.Content != "# Hi" || run.Attempt != 1 || run.Record.Theme != "nord" {
-			t.Errorf("run %+v of %+v", run, c)
+			t.Errorf("got run %+v of %+v, want attempt 1 of the submission", run, c)
 		}
 
 		return errors.Join(
@@ -51,7 +52,7 @@ func TestWatcherGetsAllEventsOfAJob(t *testing.T) {
 	})
 
 	var got []string
-	for _, e := range drain(t, w, 1) {
+	for _, e := range readEvents(t, w, 1) {
 		got = append(got, fmt.Sprintf("%d %s %s %s %d %q", e.Seq, e.Type, e.Status, e.Stage, e.Progress, e.Message))
 	}
 
@@ -78,19 +79,19 @@ func TestWatcherGetsAllEventsOfAJob(t *testing.T) {
 		rec.FinishedAt == nil ||
 		rec.Attempts != 1 ||
 		rec.QueuePosition != nil {
-		t.Errorf("%+v", rec)
+		t.Errorf("got %+v, want every reported field", rec)
 	}
 }
 
-func TestWatchOfAFinishedJob(t *testing.T) {
+func TestWatchingAFinishedJobRepeatsItsEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	b.serve(t, tasks.Options{}, complete)
 	id := b.submit(t, submission(t))
-	b.finished(t, id)
+	b.waitForEnd(t, id)
 
 	for since, want := range map[int64]int{-1: 1, 0: 3, 1: 2, 2: 1, 3: 0, 99: 0} {
-		t.Run(fmt.Sprint(since), func(t *testing.T) {
+		t.Run(fmt.Sprintf("since %d", since), func(t *testing.T) {
 			w, err := b.client.Watch(t.Context(), id, since)
 			if err != nil {
 				t.Fatal(err)
@@ -100,19 +101,20 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 				since = 2
 			}
 
-			events := drain(t, w, since)
+			events := readEvents(t, w, since)
 			if len(events) != want || w.Snapshot.Seq != 3 || w.Snapshot.Artifact == nil {
-				t.Errorf("since %d: %d events, want %d; snapshot %+v", since, len(events), want, w.Snapshot)
+				t.Errorf("got %d events, want %d; snapshot %+v, want event 3 with an artifact", len(events), want,
+					w.Snapshot)
 			}
 
 			if want > 0 && events[want-1].Artifact.ID != id {
-				t.Errorf("since %d: last event %+v", since, events[want-1])
+				t.Errorf("the last event is %+v, want the artifact of %s", events[want-1], id)
 			}
 			w.Close()
 			w.Close()
 		})
 	}
-	// The log may be gone before the record.
+	// The log may expire before the record.
 	b.rdb.Del(t.Context(), tasks.LogKey(id))
 
 	w, err := b.client.Watch(t.Context(), id, -1)
@@ -120,12 +122,12 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if events := drain(t, w, 2); len(events) != 1 || events[0].Type != presswork.EventCompleted {
-		t.Errorf("without a log: %+v", events)
+	if events := readEvents(t, w, 2); len(events) != 1 || events[0].Type != presswork.EventCompleted {
+		t.Errorf("without a log: got events %+v, want one that the job completed", events)
 	}
 }
 
-func TestWatchOfAnUnknownJob(t *testing.T) {
+func TestWatchingAnUnknownJobIsNotFound(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, tasks.Options{})
@@ -135,12 +137,12 @@ func TestWatchOfAnUnknownJob(t *testing.T) {
 	}
 
 	if n := b.client.Watchers(); n != 0 {
-		t.Errorf("%d watchers remain", n)
+		t.Errorf("%d watchers remain, want none", n)
 	}
 }
 
-// ticking is a handler that reports n steps, each when the test says so.
-func ticking(n int, tick <-chan struct{}) handlerFunc {
+// stepOnTick returns a handler that reports n steps, one after each tick, and completes.
+func stepOnTick(n int, tick <-chan struct{}) handlerFunc {
 	return func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		for i := range n {
 			select {
@@ -162,7 +164,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	tick := make(chan struct{})
-	b.serve(t, tasks.Options{}, ticking(60, tick))
+	b.serve(t, tasks.Options{}, stepOnTick(60, tick))
 	id := b.submit(t, submission(t))
 	var wg sync.WaitGroup
 
@@ -178,7 +180,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 			if i%2 == 1 {
 				from = 0
 			}
-			drain(t, w, from)
+			readEvents(t, w, from)
 		})
 	}
 
@@ -203,7 +205,7 @@ func TestALostMessageIsReadFromTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	// An event in the log that was not published.
+	// Write an event to the log without publishing it.
 	ctx := t.Context()
 	b.rdb.HIncrBy(ctx, tasks.JobKey(id), "seq", 1)
 
@@ -217,13 +219,13 @@ func TestALostMessageIsReadFromTheLog(t *testing.T) {
 	}
 
 	if e := wait.Receive(t, "the event that was not published", w.Events); e.Seq != 2 || e.Progress != 5 {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want event 2 with progress 5", e)
 	}
 
 	if _, err := b.client.Cancel(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	drain(t, w, 2)
+	readEvents(t, w, 2)
 }
 
 func TestASlowWatcherIsDisconnected(t *testing.T) {
@@ -242,18 +244,18 @@ func TestASlowWatcherIsDisconnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	const steps = 400
-	b.serve(t, tasks.Options{}, ticking(steps, tick))
+	b.serve(t, tasks.Options{}, stepOnTick(steps, tick))
 	var last int64
 
-	for range steps { // however busy the machine is, this one keeps up
+	for range steps { // the quick watcher reads each event before the next one
 		tick <- struct{}{}
 		last = wait.Receive(t, "an event", quick.Events).Seq
 	}
-	drain(t, quick, last)
+	readEvents(t, quick, last)
 	wait.Until(t, "the slow watcher's end", func() bool { return slow.Err() != nil })
 
 	if !errors.Is(slow.Err(), tasks.ErrSlow) {
-		t.Errorf("ended with %v", slow.Err())
+		t.Errorf("the slow watch ended with %v, want %v", slow.Err(), tasks.ErrSlow)
 	}
 	wait.Until(t, "its Events closed", func() bool {
 		select {
@@ -278,7 +280,7 @@ func TestCloseEndsAWatchQuietly(t *testing.T) {
 	w.Close()
 
 	if _, open := receiveOpen(t, w.Events); open || w.Err() != nil {
-		t.Errorf("open %v, err %v", open, w.Err())
+		t.Errorf("after Close: open %v, err %v; want closed without an error", open, w.Err())
 	}
 
 	w, err = b.client.Watch(t.Context(), id, -1)
@@ -291,7 +293,7 @@ func TestCloseEndsAWatchQuietly(t *testing.T) {
 	}
 
 	if _, open := receiveOpen(t, w.Events); open {
-		t.Error("open after Stop")
+		t.Error("the watch is open after Stop")
 	}
 	wantCode(t, w.Err(), fault.QueueUnavailable)
 
@@ -302,6 +304,7 @@ func TestCloseEndsAWatchQuietly(t *testing.T) {
 	wantCode(t, err, fault.QueueUnavailable)
 }
 
+// receiveOpen receives from a channel that may be closed.
 func receiveOpen[T any](t *testing.T, c <-chan T) (v T, open bool) {
 	t.Helper()
 
@@ -314,7 +317,7 @@ func receiveOpen[T any](t *testing.T, c <-chan T) (v T, open bool) {
 	return v, open
 }
 
-func TestWatchOutlivesARedisRestart(t *testing.T) {
+func TestAWatchContinuesAfterARedisRestart(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address, tasks.Options{})
@@ -332,7 +335,7 @@ func TestWatchOutlivesARedisRestart(t *testing.T) {
 		return err == nil || fault.CodeOf(err) == fault.JobFinished
 	})
 
-	if events := drain(t, w, 1); len(events) != 1 || events[0].Type != presswork.EventCancelled {
-		t.Errorf("%+v", events)
+	if events := readEvents(t, w, 1); len(events) != 1 || events[0].Type != presswork.EventCancelled {
+		t.Errorf("got events %+v, want one that the job was cancelled", events)
 	}
 }
