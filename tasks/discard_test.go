@@ -191,12 +191,9 @@ func TestAnUnresponsiveStoreDelaysNoOtherSweep(t *testing.T) {
 
 		return context.Cause(ctx)
 	}}
-	b := setup(
-		t,
-		tasks.Options{
-			Discard: func(context.Context, tasks.Record) error { return errors.New("the store is unavailable") },
-		},
-	)
+	b := setup(t, tasks.Options{
+		Discard: func(context.Context, tasks.Record) error { return errors.New("the store is unavailable") },
+	})
 	ctx := t.Context()
 	s := b.server(t, o)
 	tasks.Handle(s, tasks.ConvertPDF, complete)

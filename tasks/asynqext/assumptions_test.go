@@ -21,11 +21,11 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestThePageIsAboutThePinnedAsynq fails when Asynq is upgraded: read the list in
-// doc.go against the new release first. It also holds that the tests exist which
-// the list names.
-func TestThePageIsAboutThePinnedAsynq(t *testing.T) {
+// The test fails after an upgrade of Asynq: compare the list in doc.go with the new release first. It also checks that
+// the tests in the list exist.
+func TestDocDescribesThePinnedAsynq(t *testing.T) {
 	t.Parallel()
+	// read returns the text of all matching files.
 	read := func(pattern string) string {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
@@ -47,12 +47,12 @@ func TestThePageIsAboutThePinnedAsynq(t *testing.T) {
 
 	version := regexp.MustCompile(`(?m)^\s*github\.com/hibiken/asynq (v\S+)`).FindStringSubmatch(read("../../go.mod"))
 	if version == nil || !strings.Contains(page, "Asynq "+version[1]+".") {
-		t.Errorf("doc.go is not about the pinned version of Asynq, %q", version)
+		t.Errorf("doc.go does not name the pinned version of Asynq, %q", version)
 	}
 
 	named := regexp.MustCompile(`\bTest\w+`).FindAllString(page, -1)
 	if len(named) < 10 {
-		t.Errorf("doc.go names %d tests only", len(named))
+		t.Errorf("doc.go names %d tests, want at least 10", len(named))
 	}
 
 	for _, name := range named {
@@ -62,17 +62,17 @@ func TestThePageIsAboutThePinnedAsynq(t *testing.T) {
 	}
 }
 
-// sent is what Asynq has sent to Redis, one line for each form of a command.
-type sent struct {
+// commandRecorder is a hook that records the commands of Asynq, one line for each form of a command.
+type commandRecorder struct {
 	amend *amended
 	mu    sync.Mutex
 	lines map[string]bool
 }
 
-// varying are the parts of keys and members that differ from run to run.
+// varying matches the parts of keys and members that differ from run to run.
 var varying = regexp.MustCompile(`(:t:)[\w-]+|(processed:|failed:)[\d-]+|\{[^{}]+:\d+:[0-9a-f-]+\}`)
 
-func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+func (s *commandRecorder) record(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	keys, argv := scriptOf(cmd)
 	var words []string
 
@@ -85,7 +85,7 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 		words = append(words, script)
 
 		words = append(words, keys...)
-		if !strings.HasPrefix(keys[0], serversKey) { // whose arguments are the running tasks
+		if !strings.HasPrefix(keys[0], serversKey) { // that script has one argument per running task
 			words = append(words, fmt.Sprintf("and %d arguments", len(argv)))
 		}
 	case slices.Contains([]string{"zadd", "sadd"}, cmd.Name()):
@@ -122,22 +122,22 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 	return next(ctx, cmd)
 }
 
-func (s *sent) text() string {
+func (s *commandRecorder) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	return strings.Join(slices.Sorted(maps.Keys(s.lines)), "\n") + "\n"
 }
 
-// TestCommandsOfThePinnedAsynqAreKnown makes Asynq do everything that this project uses. It compares each form of
-// script and heartbeat with those that doc.go describes and with what this package takes it for. When it fails,
-// Asynq has changed something that this package changes, reads or replaces.
+// The test uses every feature of Asynq that this project uses. It compares each form of script and heartbeat, and what
+// this package recognises it as, with a golden file. A difference means that Asynq has changed something that this
+// package changes, reads or replaces.
 func TestCommandsOfThePinnedAsynqAreKnown(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	s := &sent{amend: &amended{}, lines: map[string]bool{}}
-	rdb := dial(t, w.address)
-	rdb.AddHook(hook(s.note))
+	env := setup(t)
+	s := &commandRecorder{amend: &amended{}, lines: map[string]bool{}}
+	rdb := dial(t, env.address)
+	rdb.AddHook(hook(s.record))
 	client := asynq.NewClientFromRedisClient(rdb)
 
 	block := make(chan struct{})
@@ -148,17 +148,16 @@ func TestCommandsOfThePinnedAsynqAreKnown(t *testing.T) {
 		},
 		TaskCheckInterval:        time.Millisecond,
 		Concurrency:              9,
-		Logger:                   silent{},
+		Logger:                   noLog{},
 		DelayedTaskCheckInterval: 10 * time.Millisecond,
 		JanitorInterval:          10 * time.Millisecond,
 		ShutdownTimeout:          10 * time.Millisecond,
 		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return 0 },
 	})
 	put := func(id string, opts ...asynq.Option) {
-		if _, err := client.EnqueueContext(
-			t.Context(),
-			asynq.NewTask(id, nil),
-			append(opts, asynq.TaskID(id), asynq.Queue(string(render)))...); err != nil {
+		_, err := client.EnqueueContext(t.Context(), asynq.NewTask(id, nil),
+			append(opts, asynq.TaskID(id), asynq.Queue(string(render)))...)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,32 +187,28 @@ func TestCommandsOfThePinnedAsynqAreKnown(t *testing.T) {
 	}
 	<-blocked
 	wait.Until(t, "all others have ended", func() bool {
-		return w.state(t, "done")+w.state(t, "retry")+w.state(t, "later") == "" &&
-			w.state(t, "archive") == "archived" &&
-			w.state(t, "complete") == "completed"
+		return env.state(t, "done")+env.state(t, "retry")+env.state(t, "later") == "" &&
+			env.state(t, "archive") == "archived" &&
+			env.state(t, "complete") == "completed"
 	})
 	// Asynq extends leases with its heartbeat, every five seconds.
-	wait.Until(
-		t,
-		"a lease is extended",
-		func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") },
-	)
+	wait.Until(t, "a lease is extended",
+		func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") })
 	srv.Shutdown()
 	golden.Check(t, "asynq.txt", []byte(s.text()))
 }
 
-// dump returns all that Redis holds of a queue, without its name and with times
-// and owners left out.
-func dump(t *testing.T, w *world, q Queue) string {
+// queueState returns the values of all keys of a queue as text, without times, owners and the name of the queue.
+func queueState(t *testing.T, env *testEnv, q Queue) string {
 	t.Helper()
 	var out []string
 
-	for _, key := range w.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
+	for _, key := range env.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
 		var value any
 
-		switch w.rdb.Type(t.Context(), key).Val() {
+		switch env.rdb.Type(t.Context(), key).Val() {
 		case "hash":
-			fields := w.rdb.HGetAll(t.Context(), key).Val()
+			fields := env.rdb.HGetAll(t.Context(), key).Val()
 			delete(fields, ownerField)
 
 			if _, ok := fields["pending_since"]; ok {
@@ -221,21 +216,19 @@ func dump(t *testing.T, w *world, q Queue) string {
 			}
 			value = fields
 		case "list":
-			value = w.rdb.LRange(t.Context(), key, 0, -1).Val()
+			value = env.rdb.LRange(t.Context(), key, 0, -1).Val()
 		case "zset":
-			members := w.rdb.ZRangeWithScores(t.Context(), key, 0, -1).Val()
+			members := env.rdb.ZRangeWithScores(t.Context(), key, 0, -1).Val()
 			for i, m := range members {
-				if off := time.Until(
-					time.Unix(int64(m.Score), 0),
-				) - leaseLength; off < -leaseLength/2 ||
-					off > time.Second {
+				off := time.Until(time.Unix(int64(m.Score), 0)) - leaseLength
+				if off < -leaseLength/2 || off > time.Second {
 					t.Errorf("the lease of %v in %s differs by %s from %s", m.Member, q, off, leaseLength)
 				}
 				members[i].Score = 0
 			}
 			value = members
 		default:
-			continue // the counters of what was processed
+			continue // the counters of processed tasks
 		}
 		out = append(out, fmt.Sprintf("%s: %q", strings.ReplaceAll(key, string(q), "Q"), fmt.Sprint(value)))
 	}
@@ -244,25 +237,24 @@ func dump(t *testing.T, w *world, q Queue) string {
 	return strings.ReplaceAll(strings.Join(out, "\n"), string(q), "Q")
 }
 
-// TestScriptsLeaveTheStateOfAsynqs enqueues and dequeues tasks by Asynq's scripts in
-// one queue and by ours in another: Redis must hold the same of both.
-func TestScriptsLeaveTheStateOfAsynqs(t *testing.T) {
+// The test enqueues and dequeues tasks with Asynq's scripts in one queue and with ours in another.
+func TestOurScriptsLeaveTheSameStateAsAsynqs(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	const plain Queue = "plain6" // as long as the other, for messages hold their queue's name
-	ours := dial(t, w.address)
+	env := setup(t)
+	const plain Queue = "plain6" // as long as "render", because messages contain the name
+	ours := dial(t, env.address)
 	ours.AddHook(Turns(ours))
-	same := func(when string) {
+	wantSameState := func(when string) {
 		t.Helper()
 
-		if a, b := dump(t, w, plain), dump(t, w, render); a != b || a == "" {
-			t.Errorf("%s, Asynq left:\n%s\nand we left:\n%s", when, a, b)
+		if a, b := queueState(t, env, plain), queueState(t, env, render); a != b || a == "" {
+			t.Errorf("%s, the state of Asynq is\n%s\nand ours is\n%s", when, a, b)
 		}
 	}
 
 	for _, id := range []string{"a", "b", "c"} {
 		t.Run(id, func(t *testing.T) {
-			for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
+			for q, rdb := range map[Queue]redis.UniversalClient{plain: env.rdb, render: ours} {
 				_, err := asynq.NewClientFromRedisClient(rdb).
 					EnqueueContext(WithTurn(t.Context(), Turn{Owner: "ann"}),
 						asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
@@ -273,14 +265,14 @@ func TestScriptsLeaveTheStateOfAsynqs(t *testing.T) {
 		})
 	}
 
-	if owner := w.rdb.HGet(t.Context(), taskKey(render, "a"), ownerField).Val(); owner != "ann" {
-		t.Errorf("the owner of our task is %q", owner)
+	if owner := env.rdb.HGet(t.Context(), taskKey(render, "a"), ownerField).Val(); owner != "ann" {
+		t.Errorf("the owner of our task is %q, want ann", owner)
 	}
-	same("after the enqueueing")
+	wantSameState("after the enqueueing")
 	var running sync.WaitGroup
 	running.Add(6)
 	release := make(chan struct{})
-	held := asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+	blocking := asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
 		running.Done()
 		<-release
 
@@ -288,61 +280,57 @@ func TestScriptsLeaveTheStateOfAsynqs(t *testing.T) {
 	})
 
 	srv := asynq.NewServerFromRedisClient(
-		dial(t, w.address),
-		asynq.Config{Queues: map[string]int{string(plain): 1}, Concurrency: 4, Logger: silent{}},
+		dial(t, env.address),
+		asynq.Config{Queues: map[string]int{string(plain): 1}, Concurrency: 4, Logger: noLog{}},
 	)
-	if err := srv.Start(held); err != nil {
+	if err := srv.Start(blocking); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Shutdown)
-	w.serve(t, held)
+	env.serve(t, blocking)
 	running.Wait()
-	same("after the dequeue")
+	wantSameState("after the dequeue")
 
 	for _, id := range []string{"a", "b", "c"} {
 		t.Run(id, func(t *testing.T) {
-			if !done(t, ours, id) || done(t, ours, id) {
-				t.Errorf("task %s is not taken from its queue, or twice", id)
+			if first, second := endTask(t, ours, id), endTask(t, ours, id); !first || second {
+				t.Errorf("endTask = %v, then %v; want true once", first, second)
 			}
 		})
 	}
 	close(release)
 
 	for _, id := range []string{"a", "b", "c"} {
-		w.handled(t, id)
+		env.waitUntilDone(t, id)
 	}
-	wait.Until(
-		t,
-		"Asynq's tasks have ended",
-		func() bool { return w.rdb.LLen(t.Context(), activeKey(plain)).Val() == 0 },
-	)
+	wait.Until(t, "Asynq's tasks have ended",
+		func() bool { return env.rdb.LLen(t.Context(), activeKey(plain)).Val() == 0 })
 
 	for _, q := range []Queue{plain, render} {
 		var left []string
 
-		for _, key := range w.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
+		for _, key := range env.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
 			_, part := partOf(key)
 
 			name, day, _ := strings.Cut(part, ":")
-			if kept := w.rdb.TTL(t.Context(), key).
-				Val(); day != "" &&
-				(kept > countsKept || kept < countsKept-48*time.Hour) {
-				t.Errorf("%s is kept for %s", key, kept)
+
+			kept := env.rdb.TTL(t.Context(), key).Val()
+			if day != "" && (kept > countsKept || kept < countsKept-48*time.Hour) {
+				t.Errorf("%s expires in %s, want about %s", key, kept, countsKept)
 			}
 			left = append(left, name)
 		}
 		slices.Sort(left)
 
-		if total := w.rdb.Get(t.Context(), keyOf(q, "processed")).
-			Val(); total != "3" ||
-			!slices.Equal(slices.Compact(left), []string{"processed"}) {
-			t.Errorf("after the end of three tasks %s has counted %s and has %v", q, total, left)
+		total := env.rdb.Get(t.Context(), keyOf(q, "processed")).Val()
+		if total != "3" || !slices.Equal(slices.Compact(left), []string{"processed"}) {
+			t.Errorf("%s counts %s ended tasks and has the keys %v; want 3, and only counters", q, total, left)
 		}
 	}
 }
 
-// done ends a task by DoneLua.
-func done(t *testing.T, rdb redis.Scripter, id string) bool {
+// endTask ends a task with DoneLua. It reports whether the task existed.
+func endTask(t *testing.T, rdb redis.Scripter, id string) bool {
 	t.Helper()
 
 	ended, err := redis.NewScript(DoneLua+"return done(ARGV[1], 1)").

@@ -22,29 +22,29 @@ func newCompletion() *Completion {
 	return NewCompletion(slog.New(slog.DiscardHandler))
 }
 
-// doneCommand is what Asynq sends when a task has succeeded.
+// doneCommand returns the command that Asynq sends when a task has succeeded.
 func doneCommand(id string) *redis.Cmd {
 	return redis.NewCmd(context.Background(), "evalsha", "sha", 5, activeKey(render), leaseKey(render),
 		taskKey(render, id), keyOf(render, "processed:2026-01-01"), keyOf(render, "processed"), id, 1, 2)
 }
 
-func TestTheEndOfATaskIsWrittenThroughAnOutage(t *testing.T) {
+func TestWritingTheEndOfATaskIsRetriedDuringAnOutage(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		answers []error
-		want    error
-		tries   int
+		replies  []error // of Redis, one per attempt
+		want     error
+		attempts int
 	}{
-		"outage":              {[]error{io.EOF, context.DeadlineExceeded, nil}, nil, 3},
-		"the answer was lost": {[]error{io.EOF, redisError("NOT FOUND")}, nil, 2},
-		"the task is gone":    {[]error{redisError("NOT FOUND")}, nil, 1},
+		"outage":             {[]error{io.EOF, context.DeadlineExceeded, nil}, nil, 3},
+		"the reply was lost": {[]error{io.EOF, redisError("NOT FOUND")}, nil, 2},
+		"the task is gone":   {[]error{redisError("NOT FOUND")}, nil, 1},
 		"the script must be sent": {
 			[]error{redisError("NOSCRIPT No matching script")}, redisError("NOSCRIPT No matching script"), 1,
 		},
 		"loading":                    {[]error{redisError("LOADING Redis is loading"), nil}, nil, 2},
 		"an outage beyond the lease": {slices.Repeat([]error{io.EOF}, 40), io.EOF, 19},
-		"a server's refusal is final": {
+		"an error of the server is final": {
 			[]error{redisError("OOM command not allowed")}, redisError("OOM command not allowed"), 1,
 		},
 	} {
@@ -54,35 +54,35 @@ func TestTheEndOfATaskIsWrittenThroughAnOutage(t *testing.T) {
 				// Asynq cancels this context before it repeats a write.
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
-				tries := 0
+				attempts := 0
 
 				err := newCompletion().Hook().ProcessHook(func(ctx context.Context, _ redis.Cmder) error {
 					if err := ctx.Err(); err != nil {
-						t.Errorf("sent with a dead context: %v", err)
+						t.Errorf("sent with an ended context: %v", err)
 					}
 
-					if tries == 0 {
+					if attempts == 0 {
 						cancel()
 					}
-					tries++
+					attempts++
 
-					return c.answers[tries-1]
+					return c.replies[attempts-1]
 				})(ctx, doneCommand("x"))
-				if fmt.Sprint(err) != fmt.Sprint(c.want) || tries != c.tries {
-					t.Errorf("%v after %d tries; want %v after %d", err, tries, c.want, c.tries)
+				if fmt.Sprint(err) != fmt.Sprint(c.want) || attempts != c.attempts {
+					t.Errorf("got %v after %d attempts; want %v after %d", err, attempts, c.want, c.attempts)
 				}
 			})
 		})
 	}
 }
 
-// redisError is an error as the server answers it.
+// redisError is an error reply of the server.
 type redisError string
 
 func (e redisError) Error() string { return string(e) }
 func (redisError) RedisError()     {}
 
-func TestADroppedEndIsDroppedOnce(t *testing.T) {
+func TestADropAffectsOneEnd(t *testing.T) {
 	t.Parallel()
 	c := newCompletion()
 	sent := 0
@@ -90,20 +90,17 @@ func TestADroppedEndIsDroppedOnce(t *testing.T) {
 	c.Drop("x")
 
 	for _, id := range []string{"y", "x", "x"} {
-		t.Run(id, func(t *testing.T) {
-			if err := send(t.Context(), doneCommand(id)); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if err := send(t.Context(), doneCommand(id)); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	if sent != 2 {
-		t.Errorf("%d of 3 were sent, want 2", sent)
+		t.Errorf("%d of 3 ends were sent, want 2", sent)
 	}
 }
 
-// This test fails when a new Asynq ends tasks in a way the hook does not
-// recognise.
+// The test fails if a new release of Asynq ends tasks in a way that the hook does not recognise.
 func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 	t.Parallel()
 	rdb := dial(t, redistest.Start(t))
@@ -120,7 +117,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 	}))
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{
 		Queues: map[string]int{"render": 1}, TaskCheckInterval: time.Millisecond, Concurrency: 10,
-		ShutdownTimeout: 50 * time.Millisecond, Logger: silent{},
+		ShutdownTimeout: 50 * time.Millisecond, Logger: noLog{},
 	})
 	var handled sync.WaitGroup
 	handled.Add(5)
@@ -151,16 +148,14 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 
 	want := []string{"archive", "complete", "done", "requeue", "retry"}
 	for _, id := range want {
-		t.Run(id, func(t *testing.T) {
-			opts := []asynq.Option{asynq.TaskID(id), asynq.Queue("render")}
-			if id == "complete" {
-				opts = append(opts, asynq.Retention(time.Hour))
-			}
+		opts := []asynq.Option{asynq.TaskID(id), asynq.Queue("render")}
+		if id == "complete" {
+			opts = append(opts, asynq.Retention(time.Hour))
+		}
 
-			if _, err := client.Enqueue(asynq.NewTask("t", nil), opts...); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if _, err := client.Enqueue(asynq.NewTask("t", nil), opts...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	handled.Wait()
 	srv.Shutdown()
@@ -173,7 +168,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 	}
 }
 
-func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
+func TestOtherScriptsAreNotTakenForTheEndOfATask(t *testing.T) {
 	t.Parallel()
 	b := context.Background()
 
@@ -188,13 +183,13 @@ func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if id, ok := completedTask(cmd); ok {
-				t.Errorf("%s is taken for the end of %q", name, id)
+				t.Errorf("got the end of task %q, want none", id)
 			}
 		})
 	}
 
 	if id, ok := completedTask(doneCommand("x")); !ok || id != "x" {
-		t.Error("done is not recognised")
+		t.Errorf("completedTask = %q, %v; want x", id, ok)
 	}
 }
 
@@ -207,30 +202,27 @@ func TestOnlyDropsFromBeforeARunAreForgotten(t *testing.T) {
 		return nil
 	})
 
-	for i, want := range []struct {
-		before, after, written int
-	}{{0, 0, 1}, {2, 0, 1}, {1, 1, 0}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			for range want.before {
+	for name, tc := range map[string]struct {
+		before, after, written int // drops before and after the beginning of the run, and written ends
+	}{
+		"no drops":       {0, 0, 1},
+		"earlier drops":  {2, 0, 1},
+		"one of the run": {1, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range tc.before {
 				c.Drop("a")
 			}
 
 			drops := c.Drops()
-			for range want.after {
+			for range tc.after {
 				c.Drop("a")
 			}
 			c.Keep("a", drops)
 
 			written = 0
-			if err := end(t.Context(), doneCommand("a")); err != nil || written != want.written {
-				t.Errorf(
-					"%d drops before a run and %d after its beginning: %d ends written (%v), want %d",
-					want.before,
-					want.after,
-					written,
-					err,
-					want.written,
-				)
+			if err := end(t.Context(), doneCommand("a")); err != nil || written != tc.written {
+				t.Errorf("got %d written ends (%v), want %d", written, err, tc.written)
 			}
 		})
 	}

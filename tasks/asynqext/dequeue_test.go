@@ -11,22 +11,22 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func nothing(context.Context, *asynq.Task) error { return nil }
+func noop(context.Context, *asynq.Task) error { return nil }
 
-// This test fails when a new Asynq dequeues in a way that is not recognised.
+// The test fails if a new release of Asynq dequeues in a way that the hook does not recognise.
 func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	waits := w.serve(t, nothing)
-	w.handled(t, w.enqueue(t))
+	env := setup(t)
+	polls := env.serve(t, noop)
+	env.waitUntilDone(t, env.enqueue(t))
 
 	for range 5 {
-		wait.Until(t, "the worker waits", func() bool { return w.blocked(t) })
-		before := waits.Load()
-		w.handled(t, w.enqueue(t))
+		wait.Until(t, "the worker waits in BLMOVE", func() bool { return env.isBlocked(t) })
+		before := polls.Load()
+		env.waitUntilDone(t, env.enqueue(t))
 
-		if waits.Load() == before {
-			t.Error("the dequeuer took a task without waiting for it")
+		if polls.Load() == before {
+			t.Error("the dequeuer took a task without BLMOVE")
 		}
 	}
 }
@@ -34,76 +34,76 @@ func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 func TestWithoutBLMOVETheQueueIsPolled(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	if err := w.rdb.Do(t.Context(), "acl", "setuser", "default", "-blmove").Err(); err != nil {
+	env := setup(t)
+	if err := env.rdb.Do(t.Context(), "acl", "setuser", "default", "-blmove").Err(); err != nil {
 		t.Fatal(err)
 	}
 
-	waits := w.serve(t, nothing)
+	polls := env.serve(t, noop)
 	for range 5 {
-		w.handled(t, w.enqueue(t))
+		env.waitUntilDone(t, env.enqueue(t))
 	}
 
-	if n := waits.Load(); n != 0 {
-		t.Errorf("BLMOVE returned %d times", n)
+	if n := polls.Load(); n != 0 {
+		t.Errorf("BLMOVE returned %d times, want never", n)
 	}
 }
 
 func TestAPausedQueueIsNotDequeued(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	if err := w.inspector.PauseQueue(string(render)); err != nil {
+	env := setup(t)
+	if err := env.inspector.PauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
-	waits := w.serve(t, nothing)
-	id := w.enqueue(t)
-	wait.Until(t, "the queue is polled", func() bool { return waits.Load() > 0 })
-	at, before := time.Now(), waits.Load() // in this order, so that a poll in between does not count
-	wait.Until(t, "the queue is polled three more times", func() bool { return waits.Load() >= before+3 })
+	polls := env.serve(t, noop)
+	id := env.enqueue(t)
+	wait.Until(t, "the queue is polled", func() bool { return polls.Load() > 0 })
+	at, before := time.Now(), polls.Load() // in this order: a poll in between only adds to the time
+	wait.Until(t, "the queue is polled three more times", func() bool { return polls.Load() >= before+3 })
 
 	if took := time.Since(at); took < 2*pausedWait {
 		t.Errorf("a paused queue was polled three times within %s", took)
 	}
 
-	if state := w.state(t, id); state != "pending" {
-		t.Errorf("the task of a paused queue is %s", state)
+	if state := env.state(t, id); state != "pending" {
+		t.Errorf("the task of a paused queue is %s, want pending", state)
 	}
 
-	if err := w.inspector.UnpauseQueue(string(render)); err != nil {
+	if err := env.inspector.UnpauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
-	w.handled(t, id)
+	env.waitUntilDone(t, id)
 }
 
-func TestADequeueBeginsWhatItTakes(t *testing.T) {
+func TestADequeueRunsTheBeginScript(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
 		lua, want string
 	}{
-		"an answer": {`redis.call('SET', 'begun', id) return {type, argv[1]}`, "[t x]"},
-		"none":      {`return nil`, ""},
-		"a failure": {`redis.call('NONSENSE') return {type}`, ""},
+		"a reply":  {`redis.call('SET', 'begun', id) return {type, argv[1]}`, "[t x]"},
+		"no reply": {`return nil`, ""},
+		"an error": {`redis.call('NONSENSE') return {type}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := setup(t)
-			answered, handled := "", make(chan string, 1)
-			var of string
-			w.serveBegun(t, &Begin{Lua: c.lua, Argv: func(string) ([]any, func(string, []any)) {
-				return []any{"x"}, func(id string, answer []any) { of, answered = id, fmt.Sprint(answer) }
+			env := setup(t)
+			reply, handled := "", make(chan string, 1)
+			var begunID string
+			env.serveWithBegin(t, &Begin{Lua: c.lua, Argv: func(string) ([]any, func(string, []any)) {
+				return []any{"x"}, func(id string, answer []any) { begunID, reply = id, fmt.Sprint(answer) }
 			}}, func(context.Context, *asynq.Task) error {
-				handled <- answered // it is there before the handler begins
+				handled <- reply // the reply must arrive before the handler begins
 				return nil
 			})
 
-			id := w.enqueue(t)
-			if got := wait.Receive(t, name, handled); got != c.want || got != "" && of != id {
-				t.Errorf("%s: the handler began with %q of task %q", name, got, of)
+			id := env.enqueue(t)
+			if got := wait.Receive(t, name, handled); got != c.want || got != "" && begunID != id {
+				t.Errorf("the handler began with %q of task %q, want %q of %q", got, begunID, c.want, id)
 			}
 
-			if begun := w.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
-				t.Errorf("%s: began %q, want %s", name, begun, id)
+			if begun := env.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
+				t.Errorf("the script began %q, want %s", begun, id)
 			}
 		})
 	}

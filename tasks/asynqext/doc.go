@@ -3,7 +3,7 @@
 // Package tasks uses Asynq's public API for everything else and none of its keys.
 //
 // This page lists the assumptions about Asynq v0.26.0. An upgrade of Asynq fails
-// TestThePageIsAboutThePinnedAsynq. Then compare each point with the new release, and
+// TestDocDescribesThePinnedAsynq. Then compare each point with the new release, and
 // check whether a workaround is still needed. File names are those of Asynq; #numbers
 // are its issues at https://github.com/hibiken/asynq/issues.
 //
@@ -15,14 +15,14 @@
 //     it is paused. A task is the hash asynq:{queue}:t:id with the fields msg, state
 //     and, while it waits, pending_since in nanoseconds. Asynq ignores other fields
 //     (x_owner, x_crashes). internal/base/base.go, internal/rdb/rdb.go.
-//     TestScriptsLeaveTheStateOfAsynqs, TestKeysAgreeWithAsynqsInspector.
+//     TestOurScriptsLeaveTheSameStateAsAsynqs, TestKeysAgreeWithAsynqsInspector.
 //  2. asynq:queues is written once for each queue and process; asynq:servers holds
 //     asynq:servers:{host:pid:server} by the end of its last heartbeat, two beats
 //     ahead. heartbeat.go. TestKeysAgreeWithAsynqsInspector.
 //  3. The field msg is a protobuf message that is registered as asynq.TaskMessage
 //     with the fields id, queue, timeout and deadline, and begins with the task's type. A task past its deadline
 //     never reaches the handler, and its slot would stay taken (#751).
-//     internal/proto, processor.go. TestAsynqsMessagesAreRead, TestADequeueBeginsWhatItTakes,
+//     internal/proto, processor.go. TestUnfitMessagesOfAsynqAreRejected, TestADequeueRunsTheBeginScript,
 //     TestUnrunnableTasksAreArchived.
 //
 // # The commands
@@ -33,7 +33,7 @@
 //     known by its digest. internal/rdb/rdb.go.
 //     TestCommandsOfThePinnedAsynqAreKnown.
 //  5. EnqueueContext hands its context on to Redis, so that the hook of Turns finds
-//     the owner in it. client.go. TestScriptsLeaveTheStateOfAsynqs, TestOwnersTakeTurns.
+//     the owner in it. client.go. TestOurScriptsLeaveTheSameStateAsAsynqs, TestOwnersTakeTurns.
 //  6. A server of one queue dequeues by one script on that queue: nil is "empty",
 //     after which it sleeps TaskCheckInterval, and a text is the message. Asynq only
 //     polls (#506, #548); the hook of Dequeuer waits instead.
@@ -47,12 +47,12 @@
 //     end writes nothing more. DoneLua also ends tasks, but only those
 //     without retention and unique keys. processor.go.
 //     TestEveryEndOfATaskOfThePinnedAsynqIsRecognised,
-//     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound,
-//     TestScriptsLeaveTheStateOfAsynqs.
+//     TestWritingTheEndOfATaskIsRetriedDuringAnOutage, TestASecondEndOfATaskIsNotFound,
+//     TestOurScriptsLeaveTheSameStateAsAsynqs.
 //  8. Times that machines compare are arguments of scripts, at the places that Amend
 //     sets again, or the scores of the heartbeat's ZADD; Asynq takes them from the
 //     sender's clock. The score of a retry is its third argument.
-//     TestCommandsOfThePinnedAsynqAreKnown, TestAWrongClockHarmsNoJob,
+//     TestCommandsOfThePinnedAsynqAreKnown, TestJobsCompleteOnceDespiteAWrongClock,
 //     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.
 //  9. All writes of a task on the queues of calls are such scripts, so that lines put
 //     before them keep calls out of the append-only file. The only other writes are
@@ -65,14 +65,14 @@
 //     tasks whose lease ended 30 s ago are put back: 90 to 150 s after their worker's
 //     death (#334, #1030). Reap does so after 12 s; that it finds the tasks, in the lists
 //     and not in a process's memory, is point 1. recoverer.go, heartbeat.go.
-//     TestScriptsLeaveTheStateOfAsynqs, TestJobOfAKilledWorkerRunsAgainSoon,
+//     TestOurScriptsLeaveTheSameStateAsAsynqs, TestJobOfAKilledWorkerRunsAgainSoon,
 //     TestALivingRunKeepsItsLease.
 //  11. Asynq forgets an active task that has no lease (#1144): Reconcile finds it.
 //     TestActiveTasksWithoutALeaseRunAgain.
 //
 // Package tasks relies on these surprising points of the public API:
 //   - A task is archived after MaxRetry tries, even if no try counted (#1015). So tasks
-//     counts itself and sets a higher MaxRetry. TestADependencyOutageBurnsNoAttempt.
+//     counts itself and sets a higher MaxRetry. TestADependencyOutageDoesNotUseUpARetry.
 //   - A Timeout below a second means 30 minutes.
 //   - A cancelled task is retried whatever its handler returns (#532, #968). So tasks
 //     cancels by its own context. TestObjectsOfACancelledJobAreDiscarded.

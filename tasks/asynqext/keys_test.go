@@ -13,42 +13,41 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestKeysAgreeWithAsynqsInspector compares what is read by key with what Asynq's
-// inspector says.
+// The values that this package reads by key must agree with Asynq's inspector.
 func TestKeysAgreeWithAsynqsInspector(t *testing.T) {
 	t.Parallel()
 	wait.ForDay()
 
-	w := setup(t)
+	env := setup(t)
 	for range 3 {
-		w.enqueue(t)
+		env.enqueue(t)
 	}
 
-	archived, waiting := w.enqueue(t), w.enqueue(t)
-	if err := w.inspector.ArchiveTask(string(render), archived); err != nil {
+	archived, waiting := env.enqueue(t), env.enqueue(t)
+	if err := env.inspector.ArchiveTask(string(render), archived); err != nil {
 		t.Fatal(err)
 	}
 
-	if err := w.inspector.PauseQueue(string(render)); err != nil {
+	if err := env.inspector.PauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
 
 	for range 2 {
-		if err := CountFailed(t.Context(), w.rdb, render, time.Now()); err != nil {
+		if err := CountFailed(t.Context(), env.rdb, render, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	info, err := w.inspector.GetQueueInfo(string(render))
+	info, err := env.inspector.GetQueueInfo(string(render))
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	if info.Failed != 2 || info.FailedTotal != 2 {
-		t.Errorf("Asynq counts %d failures, %d in all; want 2", info.Failed, info.FailedTotal)
+		t.Errorf("Asynq counts %d failures today and %d in total; want 2 and 2", info.Failed, info.FailedTotal)
 	}
 
-	stats, err := ReadStats(t.Context(), w.rdb, []Queue{render}, time.Now())
+	stats, err := ReadStats(t.Context(), env.rdb, []Queue{render}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,67 +64,64 @@ func TestKeysAgreeWithAsynqsInspector(t *testing.T) {
 		Processed:  int64(info.Processed),
 		Failed:     int64(info.Failed),
 	}
-	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused ||
-		got.Oldest == 0 ||
-		got.OldestOpen < got.Oldest-10*time.Millisecond ||
-		off > 10*time.Second {
-		t.Errorf("read %+v, Asynq says %+v", got, info)
-	}
-	w.rdb.IncrBy(t.Context(), keyOf(render, "processed"), 7)
 
-	info, err = w.inspector.GetQueueInfo(string(render))
+	difference := (got.Oldest - info.Latency).Abs()
+	if got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused || got.Oldest == 0 ||
+		got.OldestOpen < got.Oldest-10*time.Millisecond ||
+		difference > 10*time.Second {
+		t.Errorf("got %+v; want the values of Asynq, %+v", got, info)
+	}
+	env.rdb.IncrBy(t.Context(), keyOf(render, "processed"), 7)
+
+	info, err = env.inspector.GetQueueInfo(string(render))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	line, err := ReadBacklog(t.Context(), w.rdb, render, time.Now())
-	if off := (line.Oldest - info.Latency).Abs(); err != nil || line.Waiting != 4 || line.Done != 7 ||
-		info.ProcessedTotal != 7 ||
-		line.Oldest == 0 ||
-		off > 10*time.Second {
-		t.Errorf("%+v, %v; Asynq says %+v", line, err, info)
+	backlog, err := ReadBacklog(t.Context(), env.rdb, render, time.Now())
+
+	difference = (backlog.Oldest - info.Latency).Abs()
+	if err != nil || backlog.Waiting != 4 || backlog.Done != 7 || info.ProcessedTotal != 7 || backlog.Oldest == 0 ||
+		difference > 10*time.Second {
+		t.Errorf("got %+v, %v; want the values of Asynq, %+v", backlog, err, info)
 	}
 
 	for id, want := range map[string]string{archived: "archived", waiting: "pending"} {
-		if got := TaskState(t.Context(), w.rdb, render, id).Val(); got != want || w.state(t, id) != want {
-			t.Errorf("a task is %q, and %q by Asynq; want %q", got, w.state(t, id), want)
+		if got := TaskState(t.Context(), env.rdb, render, id).Val(); got != want || env.state(t, id) != want {
+			t.Errorf("the task is %q, and %q according to Asynq; want %q", got, env.state(t, id), want)
 		}
 	}
 
-	if n, err := Processes(t.Context(), w.rdb); err != nil || n != 0 {
-		t.Errorf("%d processes without a server, %v", n, err)
+	if n, err := Processes(t.Context(), env.rdb); err != nil || n != 0 {
+		t.Errorf("got %d processes, %v; want none without a server", n, err)
 	}
-	w.serve(t, nothing)
-	w.serve(t, nothing)
-	wait.Until(
-		t,
-		"both servers are known",
-		func() bool { servers, err := w.inspector.Servers(); return err == nil && len(servers) == 2 },
-	)
+	env.serve(t, noop)
+	env.serve(t, noop)
+	wait.Until(t, "both servers are registered",
+		func() bool { servers, err := env.inspector.Servers(); return err == nil && len(servers) == 2 })
 
-	if n, err := Processes(t.Context(), w.rdb); err != nil || n != 1 {
-		t.Errorf("%d processes with two servers of one, %v", n, err)
+	if n, err := Processes(t.Context(), env.rdb); err != nil || n != 1 {
+		t.Errorf("got %d processes, %v; want one with two servers", n, err)
 	}
-	// Asynq makes a queue known once, so that a flushed Redis would hide it.
-	w.rdb.Del(t.Context(), queuesKey)
-	w.enqueue(t)
+	// Asynq registers a queue once per client. Reconcile registers it again, in case Redis was flushed.
+	env.rdb.Del(t.Context(), queuesKey)
+	env.enqueue(t)
 
-	if _, err := Reconcile(t.Context(), w.rdb, render, nil); err != nil {
+	if _, err := Reconcile(t.Context(), env.rdb, render, nil); err != nil {
 		t.Fatal(err)
 	}
 
-	if queues, err := w.inspector.Queues(); err != nil || !slices.Equal(queues, []string{string(render)}) {
-		t.Errorf("Asynq knows the queues %v, %v", queues, err)
+	if queues, err := env.inspector.Queues(); err != nil || !slices.Equal(queues, []string{string(render)}) {
+		t.Errorf("got queues %v, %v; want render", queues, err)
 	}
 }
 
-// TestAsynqsMessagesAreRead reads messages as Asynq writes them.
-func TestAsynqsMessagesAreRead(t *testing.T) {
+func TestUnfitMessagesOfAsynqAreRejected(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	message := func(id string) string { return w.rdb.HGet(t.Context(), taskKey(render, id), "msg").Val() }
+	env := setup(t)
+	message := func(id string) string { return env.rdb.HGet(t.Context(), taskKey(render, id), "msg").Val() }
 
-	good, late := w.enqueue(t, asynq.Timeout(time.Minute)), w.enqueue(t, asynq.Deadline(time.Now().Add(time.Hour)))
+	good, late := env.enqueue(t, asynq.Timeout(time.Minute)), env.enqueue(t, asynq.Deadline(time.Now().Add(time.Hour)))
 	if err := whyUnfit(render, good, message(good)); err != nil {
 		t.Error(err)
 	}
@@ -138,17 +134,17 @@ func TestAsynqsMessagesAreRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got %v, want an error with %q", err, name)
 			}
 		})
 	}
 }
 
-// TestASecondEndOfATaskIsNotFound sends what ends tasks twice.
+// The hook sends each command that ends a task again.
 func TestASecondEndOfATaskIsNotFound(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	rdb := dial(t, w.address)
+	env := setup(t)
+	rdb := dial(t, env.address)
 	second := make(chan error, 1)
 	rdb.AddHook(hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		err := next(ctx, cmd)
@@ -160,16 +156,16 @@ func TestASecondEndOfATaskIsNotFound(t *testing.T) {
 	}))
 	srv := asynq.NewServerFromRedisClient(
 		rdb,
-		asynq.Config{Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Logger: silent{}},
+		asynq.Config{Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Logger: noLog{}},
 	)
-	w.enqueue(t)
+	env.enqueue(t)
 
-	if err := srv.Start(asynq.HandlerFunc(nothing)); err != nil {
+	if err := srv.Start(asynq.HandlerFunc(noop)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Shutdown)
 
 	if err := <-second; err == nil || !strings.Contains(err.Error(), "NOT FOUND") {
-		t.Errorf("a second end is answered by %v", err)
+		t.Errorf("the second end: got %v, want NOT FOUND", err)
 	}
 }

@@ -19,20 +19,20 @@ import (
 // render is the queue of these tests.
 const render Queue = "render"
 
-// world is a Redis with Asynq's own, unchanged client and inspector on it.
-type world struct {
+// testEnv is a Redis with an unchanged client and inspector of Asynq.
+type testEnv struct {
 	address   string
 	rdb       redis.UniversalClient
 	client    *asynq.Client
 	inspector *asynq.Inspector
 }
 
-func setup(t testing.TB) *world {
+func setup(t testing.TB) *testEnv {
 	t.Helper()
 	address := redistest.Start(t)
 	rdb := dial(t, address)
 
-	return &world{address, rdb, asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)}
+	return &testEnv{address, rdb, asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)}
 }
 
 func dial(t testing.TB, address string) redis.UniversalClient {
@@ -46,42 +46,41 @@ func dial(t testing.TB, address string) redis.UniversalClient {
 	return rdb
 }
 
-// unlimited are slots without a limit.
-type unlimited struct{}
+// unlimitedSlots are slots without a limit.
+type unlimitedSlots struct{}
 
-func (unlimited) Acquire(ctx context.Context, _ Queue) bool { return ctx.Err() == nil }
-func (unlimited) Grant(Queue)                               {}
-func (unlimited) Release(Queue)                             {}
+func (unlimitedSlots) Acquire(ctx context.Context, _ Queue) bool { return ctx.Err() == nil }
+func (unlimitedSlots) Grant(Queue)                               {}
+func (unlimitedSlots) Release(Queue)                             {}
 
-// silent is a logger for Asynq that discards everything.
-type silent struct{}
+// noLog is a logger for Asynq that discards everything.
+type noLog struct{}
 
-func (silent) Debug(...any) {}
-func (silent) Info(...any)  {}
-func (silent) Warn(...any)  {}
-func (silent) Error(...any) {}
-func (silent) Fatal(...any) {}
+func (noLog) Debug(...any) {}
+func (noLog) Info(...any)  {}
+func (noLog) Warn(...any)  {}
+func (noLog) Error(...any) {}
+func (noLog) Fatal(...any) {}
 
-// waits counts the ends of waits for a task.
-type waits struct{ atomic.Int64 }
+// pollCount counts how often the dequeuer's blocking wait (BLMOVE) has returned.
+type pollCount struct{ atomic.Int64 }
 
-// serve starts an Asynq server on render, with everything that this package
-// changes.
-func (w *world) serve(t testing.TB, h asynq.HandlerFunc) *waits {
+// serve starts an Asynq server of the queue render with all hooks of this package.
+func (env *testEnv) serve(t testing.TB, h asynq.HandlerFunc) *pollCount {
 	t.Helper()
-	return w.serveBegun(t, nil, h)
+	return env.serveWithBegin(t, nil, h)
 }
 
-// serveBegun is serve with something to begin with each dequeue.
-func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *waits {
+// serveWithBegin is serve with a script that runs with each dequeue.
+func (env *testEnv) serveWithBegin(t testing.TB, begin *Begin, h asynq.HandlerFunc) *pollCount {
 	t.Helper()
 	taking, stop := context.WithCancel(context.Background())
-	rdb, blocking, log := dial(t, w.address), dial(t, w.address), slog.New(slog.DiscardHandler)
-	ended := &waits{}
+	rdb, blocking, log := dial(t, env.address), dial(t, env.address), slog.New(slog.DiscardHandler)
+	polls := &pollCount{}
 	blocking.AddHook(hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		err := next(ctx, cmd)
 		if cmd.Name() == "blmove" && err == nil {
-			ended.Add(1)
+			polls.Add(1)
 		}
 
 		return err
@@ -90,7 +89,7 @@ func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *wai
 	d := NewDequeuer(taking, DequeueOptions{
 		Redis:    rdb,
 		Blocking: blocking,
-		Slots:    unlimited{},
+		Slots:    unlimitedSlots{},
 		SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) },
 		Begin:    begin,
 		Log:      log,
@@ -100,12 +99,8 @@ func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *wai
 	}
 
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{
-		Queues: map[string]int{
-			string(render): 1,
-		},
-		TaskCheckInterval: time.Millisecond,
-		Concurrency:       4,
-		Logger:            silent{},
+		Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Concurrency: 4,
+		Logger: noLog{},
 	})
 	if err := srv.Start(h); err != nil {
 		t.Fatal(err)
@@ -116,14 +111,14 @@ func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *wai
 		srv.Shutdown()
 	})
 
-	return ended
+	return polls
 }
 
 // enqueue puts a task on render and returns its id.
-func (w *world) enqueue(t testing.TB, opts ...asynq.Option) string {
+func (env *testEnv) enqueue(t testing.TB, opts ...asynq.Option) string {
 	t.Helper()
 
-	info, err := w.client.Enqueue(
+	info, err := env.client.Enqueue(
 		asynq.NewTask("t", nil),
 		append(opts, asynq.Queue(string(render)), asynq.TaskID(ulid.Make().String()))...)
 	if err != nil {
@@ -133,11 +128,11 @@ func (w *world) enqueue(t testing.TB, opts ...asynq.Option) string {
 	return info.ID
 }
 
-// state is a task's as Asynq says; "" when there is none.
-func (w *world) state(t testing.TB, id string) string {
+// state returns the state of a task according to Asynq. It is "" if the task does not exist.
+func (env *testEnv) state(t testing.TB, id string) string {
 	t.Helper()
 
-	info, err := w.inspector.GetTaskInfo(string(render), id)
+	info, err := env.inspector.GetTaskInfo(string(render), id)
 	if err != nil {
 		return ""
 	}
@@ -145,14 +140,14 @@ func (w *world) state(t testing.TB, id string) string {
 	return info.State.String()
 }
 
-// handled waits until a task is done.
-func (w *world) handled(t testing.TB, id string) {
+// waitUntilDone waits until Asynq has deleted the task.
+func (env *testEnv) waitUntilDone(t testing.TB, id string) {
 	t.Helper()
-	wait.Until(t, "the task is done", func() bool { return w.state(t, id) == "" })
+	wait.Until(t, "the task is deleted", func() bool { return env.state(t, id) == "" })
 }
 
-// blocked reports whether a connection waits for something in Redis.
-func (w *world) blocked(t testing.TB) bool {
+// isBlocked reports whether exactly one connection waits in a blocking command.
+func (env *testEnv) isBlocked(t testing.TB) bool {
 	t.Helper()
-	return strings.Contains(w.rdb.Info(t.Context(), "clients").Val(), "blocked_clients:1\r\n")
+	return strings.Contains(env.rdb.Info(t.Context(), "clients").Val(), "blocked_clients:1\r\n")
 }

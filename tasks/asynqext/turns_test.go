@@ -12,7 +12,7 @@ import (
 	"presswork/internal/test/redistest"
 )
 
-func TestAHeldTaskGoesWithAScript(t *testing.T) {
+func TestAHeldTaskIsEnqueuedByItsScript(t *testing.T) {
 	t.Parallel()
 	rdb := dial(t, redistest.Start(t))
 	rdb.AddHook(Turns(rdb))
@@ -27,7 +27,7 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 	}
 
 	if n := rdb.Exists(ctx, "asynq:{render}:pending", "asynq:{render}:t:id").Val(); n != 0 {
-		t.Error("a task that is held is on its queue")
+		t.Error("the held task is on its queue")
 	}
 
 	keys, argv := held.Args()
@@ -38,29 +38,25 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 	}
 
 	if n := rdb.LLen(ctx, "asynq:{render}:pending").Val(); n != 1 {
-		t.Errorf("%d tasks wait, want 1", n)
+		t.Errorf("%d tasks are on the queue, want 1", n)
 	}
 }
 
-// The answer was lost for so long that the task was reaped.
+// The reply to the dequeue is lost, and the task is reaped before the dequeue is repeated.
 func TestARepeatedDequeueUndoesItsCountedCrash(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
+	env := setup(t)
 	ctx := t.Context()
 	script := redis.NewScript("local begin\n" + dequeueLua)
+	// take dequeues a task and returns its id. A repeated dequeue has the same nonce.
 	take := func(nonce string) string {
 		t.Helper()
 		keys := []string{
-			pendingKey(render),
-			pausedKey(render),
-			activeKey(render),
-			leaseKey(render),
-			ringKey(render),
-			runningKey(render),
-			takenKey(render, "p"),
+			pendingKey(render), pausedKey(render), activeKey(render), leaseKey(render), ringKey(render),
+			runningKey(render), takenKey(render, "p"),
 		}
 
-		reply, err := script.Run(ctx, w.rdb, keys,
+		reply, err := script.Run(ctx, env.rdb, keys,
 			time.Now().Add(leaseLength).Unix(), taskPrefix(render), waitlistPrefix(render), nonce).
 			Slice()
 		if err != nil {
@@ -69,48 +65,48 @@ func TestARepeatedDequeueUndoesItsCountedCrash(t *testing.T) {
 
 		return reply[0].(string)
 	}
-	crashes := func(id string) string { return w.rdb.HGet(ctx, taskKey(render, id), "x_crashes").Val() }
+	crashes := func(id string) string { return env.rdb.HGet(ctx, taskKey(render, id), "x_crashes").Val() }
 
-	id := w.enqueue(t)
+	id := env.enqueue(t)
 
 	first, repeated := take("one"), take("one")
-	if first != id || repeated != id || w.rdb.LLen(ctx, activeKey(render)).Val() != 1 {
-		t.Fatal("a repeated dequeue does not answer the same task")
+	if first != id || repeated != id || env.rdb.LLen(ctx, activeKey(render)).Val() != 1 {
+		t.Fatalf("got tasks %s and %s, want %s twice", first, repeated, id)
 	}
-	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
+	env.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
 
-	if back, _, err := Reap(ctx, w.rdb, render, "-"); err != nil || back != 1 || crashes(id) != "1" {
-		t.Fatalf("%d tasks reaped, %q crashes: %v", back, crashes(id), err)
+	if reaped, _, err := Reap(ctx, env.rdb, render, "-"); err != nil || reaped != 1 || crashes(id) != "1" {
+		t.Fatalf("got %d reaped tasks and %q crashes (%v), want one of each", reaped, crashes(id), err)
 	}
 
 	if got := take("one"); got != id || crashes(id) != "0" {
 		t.Errorf("took %s with %s crashes, want %s with none", got, crashes(id), id)
 	}
-	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
+	env.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
 
-	if _, _, err := Reap(ctx, w.rdb, render, "-"); err != nil {
+	if _, _, err := Reap(ctx, env.rdb, render, "-"); err != nil {
 		t.Fatal(err)
 	}
 
 	if got := take("two"); got != id || crashes(id) != "1" {
-		t.Errorf("after an answer that arrived: took %s with %s crashes, want %s with 1", got, crashes(id), id)
+		t.Errorf("after a reply that arrived: took %s with %s crashes, want %s with 1", got, crashes(id), id)
 	}
 }
 
 func TestReconcileCorrectsWhichTasksRun(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
+	env := setup(t)
 	ctx := t.Context()
-	w.rdb.HSet(ctx, taskKey(render, "a"), "state", "active", ownerField, "ann", "msg", "m")
-	w.rdb.LPush(ctx, activeKey(render), "a")
-	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: float64(time.Now().Add(leaseLength).Unix()), Member: "a"})
-	w.rdb.ZAdd(ctx, runningKey(render), redis.Z{Member: "bob\x00gone"})
+	env.rdb.HSet(ctx, taskKey(render, "a"), "state", "active", ownerField, "ann", "msg", "m")
+	env.rdb.LPush(ctx, activeKey(render), "a")
+	env.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: float64(time.Now().Add(leaseLength).Unix()), Member: "a"})
+	env.rdb.ZAdd(ctx, runningKey(render), redis.Z{Member: "bob\x00gone"})
 
-	if _, err := Reconcile(ctx, w.rdb, render, nil); err != nil {
+	if _, err := Reconcile(ctx, env.rdb, render, nil); err != nil {
 		t.Fatal(err)
 	}
 
-	if got := w.rdb.ZRange(ctx, runningKey(render), 0, -1).Val(); !slices.Equal(got, []string{"ann\x00a"}) {
-		t.Errorf("running: %q", got)
+	if got := env.rdb.ZRange(ctx, runningKey(render), 0, -1).Val(); !slices.Equal(got, []string{"ann\x00a"}) {
+		t.Errorf("the running tasks are %q, want a of ann", got)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// bundle is a Redis, a client on it, and a raw view.
+// bundle is a Redis, a client of it, and a raw connection.
 type bundle struct {
 	address string
 	client  *tasks.Client
@@ -53,7 +53,7 @@ func setup(t *testing.T) *bundle {
 	return &bundle{address, client, rdb}
 }
 
-// submission is a small conversion.
+// submission returns a small conversion.
 func submission(t *testing.T) tasks.Submission {
 	t.Helper()
 
@@ -85,8 +85,8 @@ func (b *bundle) enqueue(ctx context.Context, id string, task tasks.Task) error 
 	return err
 }
 
-// render is one of Asynq's keys of the queue render.
-func render(part string) string { return "asynq:{render}:" + part }
+// renderKey returns one of Asynq's keys of the queue render.
+func renderKey(part string) string { return "asynq:{render}:" + part }
 
 func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	t.Parallel()
@@ -129,18 +129,22 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 	defer m.Stop(t.Context())
 
-	ask := func(method, path string) (int, string) {
+	request := func(method, path string) (int, string) {
 		w := httptest.NewRecorder()
 		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor"+path, nil))
 
 		return w.Code, w.Body.String()
 	}
-	if code, body := ask("GET", "/"); code != http.StatusOK || !strings.Contains(body, "<html") {
-		t.Errorf("page: %d %.80s", code, body)
+	if code, body := request("GET", "/"); code != http.StatusOK || !strings.Contains(body, "<html") {
+		t.Errorf("GET /: got %d %.80s, want the page", code, body)
 	}
 
-	if _, body := ask("GET", "/"); strings.Contains(body, `="http`) || !strings.Contains(body, `<link rel="manifest"`) {
-		t.Errorf("the page loads from elsewhere: %.1200s", body)
+	if _, body := request(
+		"GET",
+		"/",
+	); strings.Contains(body, `="http`) ||
+		!strings.Contains(body, `<link rel="manifest"`) {
+		t.Errorf("the page loads files from another origin: %.1200s", body)
 	}
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", "/monitor/queues/render", nil))
@@ -154,7 +158,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	policy := w.Header().Get("Content-Security-Policy")
 	if scripts == "" || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'"+scripts+";") ||
 		strings.ContainsAny(policy, "*.") {
-		t.Errorf("the policy lets the page load from elsewhere: %q; its scripts are%s", policy, scripts)
+		t.Errorf("got the policy %q; want only this origin and the scripts%s", policy, scripts)
 	}
 
 	for _, rule := range []string{"frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
@@ -164,39 +168,36 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 
 	if got := w.Header().Get("X-Frame-Options"); got != "DENY" {
-		t.Errorf("X-Frame-Options is %q", got)
+		t.Errorf("X-Frame-Options is %q, want DENY", got)
 	}
 
-	if code, body := ask("GET", "/api/queues"); code != http.StatusOK || !strings.Contains(body, `"render"`) {
-		t.Errorf("queues: %d %.200s", code, body)
+	if code, body := request("GET", "/api/queues"); code != http.StatusOK || !strings.Contains(body, `"render"`) {
+		t.Errorf("GET /api/queues: got %d %.200s, want the queue render", code, body)
 	}
 
-	code, body := ask("GET", "/api/queues/render/pending_tasks")
+	code, body := request("GET", "/api/queues/render/pending_tasks")
 	if code != http.StatusOK || !strings.Contains(body, s.ID) || !strings.Contains(body, "(1007 bytes)") {
-		t.Errorf("tasks: %d %s", code, body)
+		t.Errorf("GET pending_tasks: got %d %s, want the task with its size", code, body)
 	}
-	// A job's payload is not Asynq's.
-	if n := strings.Count(
-		body,
-		"(1007 bytes)",
-	); n != 2 || strings.Contains(body, "job's record") ||
-		!strings.Contains(body, job.ID) {
-		t.Errorf("%d payloads are shown, want 2: %s", n, body)
+	// The payload of a job is in its record, and shown like that of a task.
+	n := strings.Count(body, "(1007 bytes)")
+	if n != 2 || strings.Contains(body, "job's record") || !strings.Contains(body, job.ID) {
+		t.Errorf("got %d payloads, want 2: %s", n, body)
 	}
 
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "the end") {
-		t.Errorf("the answer reveals a secret: %s", body)
+		t.Errorf("the response contains a secret: %s", body)
 	}
 
-	if code, body := ask(
+	if code, body := request(
 		"GET",
 		"/api/queues/export/pending_tasks",
 	); code != http.StatusOK || !strings.Contains(body, "Authorization") ||
 		strings.Contains(body, "hunter") {
-		t.Errorf("exports: %d %s", code, body)
+		t.Errorf("pending tasks of export: got %d %s, want the headers without their values", code, body)
 	}
 
-	if code, _ := ask("POST", "/api/queues/render:pause"); code == http.StatusNoContent || code == http.StatusOK {
+	if code, _ := request("POST", "/api/queues/render:pause"); code == http.StatusNoContent || code == http.StatusOK {
 		t.Errorf("a read-only monitor paused a queue: %d", code)
 	}
 
@@ -206,7 +207,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 }
 
 // The changes to Asynq's scripts must not affect the lists and buttons of the page, which use the same keys.
-func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
+func TestTheMonitorListsArchivesRunsAndDeletesTasks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := t.Context()
@@ -216,7 +217,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Stop(context.Background()) })
-	ask := func(method, path string) string {
+	request := func(method, path string) string {
 		t.Helper()
 		w := httptest.NewRecorder()
 		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor/api/queues/render/"+path, nil))
@@ -227,21 +228,17 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 
 		return w.Body.String()
 	}
-	// in is a task that is in a state, due in an hour.
-	in := func(state string) (id, key string) {
+	// taskIn returns a task in this state that is due in an hour.
+	taskIn := func(state string) (id, key string) {
 		id = b.submit(t, submission(t))
-		key = render("t:" + id)
-		b.rdb.LRem(ctx, render("pending"), 0, id)
+		key = renderKey("t:" + id)
+		b.rdb.LRem(ctx, renderKey("pending"), 0, id)
 		b.rdb.HSet(ctx, key, "state", state)
-		b.rdb.ZAdd(
-			ctx,
-			render(state),
-			redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id},
-		)
+		b.rdb.ZAdd(ctx, renderKey(state), redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id})
 
 		return id, key
 	}
-	is := func(key, want string) {
+	wantState := func(key, want string) {
 		t.Helper()
 
 		if got := b.rdb.HGet(ctx, key, "state").Val(); got != want {
@@ -249,29 +246,29 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		}
 	}
 
-	id, key := in("completed")
-	if body := ask("GET", "completed_tasks"); !strings.Contains(body, id) {
+	id, key := taskIn("completed")
+	if body := request("GET", "completed_tasks"); !strings.Contains(body, id) {
 		t.Errorf("the list of completed tasks is %s", body)
 	}
-	ask("DELETE", "completed_tasks:delete_all")
-	is(key, "")
+	request("DELETE", "completed_tasks:delete_all")
+	wantState(key, "")
 
 	for _, state := range []string{"retry", "scheduled"} {
-		_, archived := in(state)
-		ask("POST", state+"_tasks:archive_all")
-		is(archived, "archived")
+		_, archived := taskIn(state)
+		request("POST", state+"_tasks:archive_all")
+		wantState(archived, "archived")
 
-		if n := b.rdb.ZCard(ctx, render(state)).Val(); n != 0 {
+		if n := b.rdb.ZCard(ctx, renderKey(state)).Val(); n != 0 {
 			t.Errorf("%d tasks are both archived and %s", n, state)
 		}
-		ask("DELETE", "archived_tasks:delete_all")
-		id, key := in(state)
-		ask("POST", state+"_tasks:run_all")
-		is(key, "pending")
+		request("DELETE", "archived_tasks:delete_all")
+		id, key := taskIn(state)
+		request("POST", state+"_tasks:run_all")
+		wantState(key, "pending")
 
-		if waiting := b.rdb.LRange(ctx, render("pending"), 0, -1).Val(); !slices.Contains(waiting, id) {
+		if waiting := b.rdb.LRange(ctx, renderKey("pending"), 0, -1).Val(); !slices.Contains(waiting, id) {
 			t.Errorf("task %s is not pending: %v", id, waiting)
 		}
-		ask("DELETE", "pending_tasks:delete_all")
+		request("DELETE", "pending_tasks:delete_all")
 	}
 }

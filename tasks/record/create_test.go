@@ -15,7 +15,7 @@ func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
 	ctx := t.Context()
 
 	for _, owner := range []string{"ann", "bob", "bob"} {
-		// As an hour later, and as if the list had nearly expired.
+		// Pretend that an hour has passed and that the list is about to expire.
 		r.mu.Lock()
 		r.owners[owner] = r.owners[owner].Add(-renewOwnerEvery)
 		r.mu.Unlock()
@@ -23,12 +23,12 @@ func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
 		createJob(t, r, owner)
 
 		if ttl := r.rdb.TTL(ctx, OwnerKey(owner)).Val(); ttl < 2*r.ttl-time.Minute {
-			t.Errorf("%s's list lives for %s", owner, ttl)
+			t.Errorf("the list of %s expires in %s, want about %s", owner, ttl, 2*r.ttl)
 		}
 	}
 }
 
-// scriptsOnly is a go-redis hook that drops from pipelines all commands but scripts.
+// scriptsOnly is a go-redis hook that fails the commands of a pipeline other than scripts.
 type scriptsOnly struct{}
 
 func (scriptsOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -55,17 +55,17 @@ func (scriptsOnly) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	}
 }
 
-func TestASubmissionNeedsOnlyItsScript(t *testing.T) {
+func TestASubmissionSucceedsIfOnlyItsScriptIsExecuted(t *testing.T) {
 	t.Parallel()
 	r := newRecords(t, 24*time.Hour)
 	r.rdb.AddHook(scriptsOnly{})
 	createJob(t, r, "ann")
 
 	if ttl := r.rdb.TTL(t.Context(), OwnerKey("ann")).Val(); ttl < 2*r.ttl-time.Minute {
-		t.Errorf("the owner's list lives for %s", ttl)
+		t.Errorf("the owner's list expires in %s, want about %s", ttl, 2*r.ttl)
 	}
 
 	if !r.ownerIsNew("ann") {
-		t.Error("the owner counts as remembered although the command failed")
+		t.Error("the list counts as renewed although the command failed")
 	}
 }

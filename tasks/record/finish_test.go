@@ -28,7 +28,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 
 	s := read(t, r, id)
 	if s.Attempts != 1 || s.Seq != 2 {
-		t.Errorf("begin: %d attempts, seq %d", s.Attempts, s.Seq)
+		t.Errorf("begin: got %d attempts and seq %d, want 1 and 2", s.Attempts, s.Seq)
 	}
 
 	for range 2 {
@@ -44,7 +44,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 
 	s = read(t, r, id)
 	if len(s.Warnings) != 2 || s.Warnings[0].Line != 3 || s.Theme != "x" {
-		t.Errorf("notes: %+v, seq %d", s.Warnings, s.Seq)
+		t.Errorf("notes: got %+v and theme %q, want two warnings and x", s.Warnings, s.Theme)
 	}
 	before := s.Seq
 
@@ -55,7 +55,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 	}
 
 	if s = read(t, r, id); s.Seq != before+1 {
-		t.Errorf("finish: seq %d after %d", s.Seq, before)
+		t.Errorf("finish: got seq %d after %d, want one more", s.Seq, before)
 	}
 }
 
@@ -93,19 +93,20 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 
 	s := read(t, r, id)
 	if len(won) != 1 || s.Status != won[0] || s.Seq != 3 {
-		t.Fatalf("won: %v; the job is %s at %d", won, s.Status, s.Seq)
+		t.Fatalf("transitions %v succeeded and the job is %s at seq %d; want one, its status and 3", won, s.Status,
+			s.Seq)
 	}
 
 	if _, err := r.Begin(ctx, id, convertKind, "w"); LostCause(err) == nil {
-		t.Errorf("a finished job began again: %v", err)
+		t.Errorf("Begin of a finished job: got %v, want a lost run", err)
 	}
 
 	if err := progress(r, ctx, id, fence, presswork.StageDone, 100, ""); LostCause(err) == nil {
-		t.Errorf("progress on a finished job: %v", err)
+		t.Errorf("Progress of a finished job: got %v, want a lost run", err)
 	}
-	// A failed job has its task until it is a dead letter.
+	// A failed job keeps its task until it becomes a dead letter.
 	if task, err := r.Task(ctx, id); err != nil || (task.Kind != "") != (s.Status == presswork.Failed) {
-		t.Errorf("a job that is %s has the task %q: %v", s.Status, task.Kind, err)
+		t.Errorf("the job is %s with task %q (%v); want a task only if it failed", s.Status, task.Kind, err)
 	}
 }
 
@@ -119,27 +120,17 @@ func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
 	for n := range 8 {
 		wg.Go(func() {
 			for i := range 60 {
+				name := fmt.Sprintf("%d-%d", n, i)
+
 				var err error
 
 				switch rand.N(3) {
 				case 0:
-					err = progress(r, ctx, id, fence, presswork.StagePrinting, rand.N(100), fmt.Sprintf("%d-%d", n, i))
+					err = progress(r, ctx, id, fence, presswork.StagePrinting, rand.N(100), name)
 				case 1:
-					err = note(r, ctx,
-						id,
-						fence,
-						fmt.Sprintf("theme %d-%d", n, i),
-						nil,
-						fieldTheme,
-						fmt.Sprintf("%d-%d", n, i),
-					)
+					err = note(r, ctx, id, fence, "theme "+name, nil, fieldTheme, name)
 				case 2:
-					err = note(r, ctx,
-						id,
-						fence,
-						"warned",
-						[]fault.Warning{{Code: "c", Message: fmt.Sprintf("%d-%d", n, i)}},
-					)
+					err = note(r, ctx, id, fence, "warned", []fault.Warning{{Code: "c", Message: name}})
 				}
 
 				if err != nil {
@@ -150,11 +141,8 @@ func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
 	}
 	wg.Wait()
 
-	last, err := r.Finish(
-		ctx,
-		id,
-		Ending{Fence: fence, Nonce: "n", Status: presswork.Completed, Artifact: &presswork.Artifact{ID: "a"}},
-	)
+	last, err := r.Finish(ctx, id,
+		Ending{Fence: fence, Nonce: "n", Status: presswork.Completed, Artifact: &presswork.Artifact{ID: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +155,7 @@ func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
 
 	for i, e := range events {
 		if e.Seq != int64(i+1) {
-			t.Fatalf("event %d has seq %d", i, e.Seq)
+			t.Fatalf("event %d has seq %d, want %d", i, e.Seq, i+1)
 		}
 
 		if e.Progress < percent {
@@ -179,7 +167,7 @@ func TestSequenceIsGaplessUnderConcurrentTransitions(t *testing.T) {
 	final := events[len(events)-1]
 	if final.Seq != last.Seq || final.Type != presswork.EventCompleted || final.Progress != 100 ||
 		final.Stage != presswork.StageDone {
-		t.Errorf("last event %+v, record at %d", final, last.Seq)
+		t.Errorf("the last event is %+v, want completed at seq %d", final, last.Seq)
 	}
 
 	if diff := cmp.Diff(last.LastEvent(), final); diff != "" {
@@ -203,10 +191,10 @@ func TestRecordsExpireAfterTheirTTL(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		for i, key := range []string{JobKey(id), LogKey(id), PayloadKey(id)} {
-			t.Run(fmt.Sprintf("%d days, row %d", want, i), func(t *testing.T) {
+		for _, key := range []string{JobKey(id), LogKey(id), PayloadKey(id)} {
+			t.Run(fmt.Sprintf("%d days %s", want, key), func(t *testing.T) {
 				if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
-					t.Errorf("%s lives %.1f days, want %d", key, ttl, want)
+					t.Errorf("%s expires in %.1f days, want %d", key, ttl, want)
 				}
 			})
 		}
@@ -219,12 +207,12 @@ func TestRecordsExpireAfterTheirTTL(t *testing.T) {
 
 		for _, key := range []string{JobKey(id), LogKey(id)} {
 			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
-				t.Errorf("%s lives %.1f days after its end, want %d", key, ttl, want)
+				t.Errorf("%s expires in %.1f days after its end, want %d", key, ttl, want)
 			}
 		}
 
 		if n := r.rdb.Exists(ctx, PayloadKey(id)).Val(); n != 0 {
-			t.Error("the payload outlives the job's end")
+			t.Error("the payload remains after the end of the job")
 		}
 	}
 }

@@ -43,6 +43,7 @@ func newJob(t *testing.T) (*Records, string) {
 	return newJobFor(t, 24*time.Hour)
 }
 
+// newJobFor is newJob with a time to live of the record.
 func newJobFor(t *testing.T, ttl time.Duration) (*Records, string) {
 	t.Helper()
 	r := newRecords(t, ttl)
@@ -63,41 +64,34 @@ func createJob(t *testing.T, r *Records, owner string) string {
 	return rec.ID
 }
 
+// begin begins a run of the job and returns its fence.
 func begin(t *testing.T, r *Records, id string) (fence string) {
 	t.Helper()
 
-	now, err := r.Begin(t.Context(), id, convertKind, "w")
+	begun, err := r.Begin(t.Context(), id, convertKind, "w")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	return now.Fence
+	return begun.Fence
 }
 
-// progress reports one step.
-func progress(
-	r *Records,
-	ctx context.Context,
-	id, fence string,
-	stage presswork.Stage,
-	percent int,
+// progress reports a step of a run.
+func progress(r *Records, ctx context.Context, id, fence string, stage presswork.Stage, percent int,
 	message string,
 ) error {
 	return r.Report(ctx, id, fence, r.Progress(stage, percent, message))
 }
 
-// note reports one note.
-func note(
-	r *Records,
-	ctx context.Context,
-	id, fence, message string,
-	warnings []fault.Warning,
+// note reports a message, warnings and fields of a run.
+func note(r *Records, ctx context.Context, id, fence, message string, warnings []fault.Warning,
 	fields ...any,
 ) error {
-	one, err := r.note(message, warnings, fields...)
-	return errors.Join(err, r.Report(ctx, id, fence, one))
+	report, err := r.note(message, warnings, fields...)
+	return errors.Join(err, r.Report(ctx, id, fence, report))
 }
 
+// read returns the stored record of a job.
 func read(t *testing.T, r *Records, id string) *Stored {
 	t.Helper()
 

@@ -27,7 +27,8 @@ func TestStageAndProgressNeverGoBack(t *testing.T) {
 
 		s := read(t, r, id)
 		if s.Stage != wantStage || s.Progress != wantPercent || s.Seq != before+int64(wantEvents) {
-			t.Errorf("%s %d: stage %s, progress %d, %d events", stage, percent, s.Stage, s.Progress, s.Seq-before)
+			t.Errorf("%s %d: got stage %s, progress %d and %d events; want %s, %d and %d", stage, percent, s.Stage,
+				s.Progress, s.Seq-before, wantStage, wantPercent, wantEvents)
 		}
 	}
 	step(presswork.StageRendering, 40, presswork.StageRendering, 40, 1)
@@ -36,7 +37,7 @@ func TestStageAndProgressNeverGoBack(t *testing.T) {
 	step(presswork.StagePrinting, 30, presswork.StagePrinting, 40, 1)
 	step(presswork.StagePrinting, 9, presswork.StagePrinting, 40, 0)
 	step(presswork.StagePrinting, 100, presswork.StagePrinting, 100, 1)
-	// A second attempt starts over, and the caller does not see it go back.
+	// A second attempt starts over. The job shows its steps only when they are beyond those of the first.
 	fence = begin(t, r, id)
 	step(presswork.StageAnalyzing, 5, presswork.StagePrinting, 100, 0)
 	step(presswork.StageStoring, 90, presswork.StageStoring, 100, 1)
@@ -56,7 +57,7 @@ func TestEveryStageHasARankInTheScripts(t *testing.T) {
 			}
 
 			if got := read(t, r, id).Stage; got != stage {
-				t.Errorf("stage %s after %s", got, stage)
+				t.Errorf("got stage %s, want %s", got, stage)
 			}
 		})
 	}
@@ -65,44 +66,45 @@ func TestEveryStageHasARankInTheScripts(t *testing.T) {
 func TestOnlyTheLatestRunUpdatesTheJob(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
-	old, young := begin(t, r, id), begin(t, r, id)
+	older, latest := begin(t, r, id), begin(t, r, id)
 
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"progress": progress(r, ctx, id, old, presswork.StagePrinting, 50, ""),
-		"note":     note(r, ctx, id, old, "m", nil, fieldTheme, "x"),
-		"finish":   second(r.Finish(ctx, id, Ending{Fence: old, Nonce: "a", Status: presswork.Completed})),
+		"progress": progress(r, ctx, id, older, presswork.StagePrinting, 50, ""),
+		"note":     note(r, ctx, id, older, "m", nil, fieldTheme, "x"),
+		"finish":   errorOf(r.Finish(ctx, id, Ending{Fence: older, Nonce: "a", Status: presswork.Completed})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !errors.Is(err, ErrSuperseded) {
-				t.Errorf("%s of the old run: %v", name, err)
+				t.Errorf("got %v, want %v", err, ErrSuperseded)
 			}
 		})
 	}
 
-	if _, err := r.Finish(ctx, id, Ending{Fence: young, Nonce: "b", Status: presswork.Completed}); err != nil {
-		t.Errorf("the latest run: %v", err)
+	if _, err := r.Finish(ctx, id, Ending{Fence: latest, Nonce: "b", Status: presswork.Completed}); err != nil {
+		t.Errorf("Finish of the latest run: %v", err)
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+// errorOf returns the error of a call that returns a value as well.
+func errorOf[T any](_ T, err error) error { return err }
 
-func TestAJobBeginsWithItsDequeue(t *testing.T) {
+func TestADequeueBeginsTheJobOfItsTask(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
-	dequeued := redis.NewScript(
+	script := redis.NewScript(
 		"local function begin(id, type, argv)\n" + DequeueLua + "\nend\nreturn begin(ARGV[1], ARGV[2], {unpack(ARGV, 3)})",
 	)
 	dequeue := func(id, kind string) ([]any, error) {
-		return dequeued.Run(t.Context(), r.rdb, nil,
+		return script.Run(t.Context(), r.rdb, nil,
 			id, kind, stamp(r.clock.Now()), NewID(), "w", " "+convertKind+" "+exportKind+" ").
 			Slice()
 	}
-	// Tasks of release 0.1, of kinds that this worker does not know, and of no job.
+	// Tasks without the prefix of a job, and of kinds that this worker does not run.
 	for _, kind := range []string{convertKind, TaskPrefix + "convert:v2", TaskPrefix + chooseKind, webhookKind} {
 		t.Run(kind, func(t *testing.T) {
 			if _, err := dequeue(id, kind); !errors.Is(err, redis.Nil) || read(t, r, id).Seq != 1 {
-				t.Errorf("a dequeue of kind %q began the job: %v", kind, err)
+				t.Errorf("a dequeue of kind %q began the job (%v), want none begun", kind, err)
 			}
 		})
 	}
@@ -114,7 +116,7 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 		}
 
 		if _, err := ReadBegun(reply); LostCause(err) == nil {
-			t.Errorf("a dequeue began a job that does not exist or has another task: %v", err)
+			t.Errorf("ReadBegun of a missing job or another task: got %v, want a lost run", err)
 		}
 	}
 
@@ -123,22 +125,21 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	now, err := ReadBegun(reply)
-	if err != nil || string(now.Payload) != payload || now.Fence != "1" {
-		t.Errorf("%v: fence %q, payload %s", err, now.Fence, now.Payload)
+	begun, err := ReadBegun(reply)
+	if err != nil || string(begun.Payload) != payload || begun.Fence != "1" {
+		t.Errorf("got %v, fence %q, payload %s; want fence 1 and %s", err, begun.Fence, begun.Payload, payload)
 	}
 
 	s := read(t, r, id)
-	if diff := cmp.Diff(
-		s.Record,
-		now.Job.Record,
-	); diff != "" || s.Status != presswork.Processing || s.Seq != 2 ||
-		s.Attempts != 1 {
-		t.Errorf("%s, seq %d, attempt %d; in Redis and as answered:\n%s", s.Status, s.Seq, s.Attempts, diff)
+
+	diff := cmp.Diff(s.Record, begun.Job.Record)
+	if diff != "" || s.Status != presswork.Processing || s.Seq != 2 || s.Attempts != 1 {
+		t.Errorf("got %s, seq %d, attempt %d; want processing, 2, 1 (-in Redis +returned):\n%s", s.Status, s.Seq,
+			s.Attempts, diff)
 	}
 }
 
-func TestReportsOfOneWriteAreEventsInTheirOrder(t *testing.T) {
+func TestReportsOfOneWriteBecomeEventsInOrder(t *testing.T) {
 	t.Parallel()
 	r, id := newJob(t)
 	fence := begin(t, r, id)
@@ -161,11 +162,8 @@ func TestReportsOfOneWriteAreEventsInTheirOrder(t *testing.T) {
 	}
 	before := []Report{r.Progress(presswork.StageRendering, 20, "r"), themed, themed, warned, warned}
 
-	last, err := r.Finish(
-		t.Context(),
-		id,
-		Ending{Fence: fence, Nonce: "n", Status: presswork.Completed, Message: "done", Before: before},
-	)
+	last, err := r.Finish(t.Context(), id,
+		Ending{Fence: fence, Nonce: "n", Status: presswork.Completed, Message: "done", Before: before})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +176,11 @@ func TestReportsOfOneWriteAreEventsInTheirOrder(t *testing.T) {
 
 	for i, e := range events {
 		if e.Seq != int64(i)+3 {
-			t.Errorf("event %d has the number %d", i, e.Seq)
+			t.Errorf("event %d has seq %d, want %d", i, e.Seq, i+3)
 		}
 
-		if m, err := sub.ReceiveMessage(
-			t.Context(),
-		); err != nil ||
-			!strings.HasPrefix(m.Payload, fmt.Sprintf("%s %d {", id, e.Seq)) {
+		m, err := sub.ReceiveMessage(t.Context())
+		if err != nil || !strings.HasPrefix(m.Payload, fmt.Sprintf("%s %d {", id, e.Seq)) {
 			t.Errorf("event %d was published as %v (%v)", e.Seq, m, err)
 		}
 		got = append(got, fmt.Sprint(e.Status, " ", e.Stage, " ", e.Progress, " ", e.Message))
@@ -196,19 +192,11 @@ func TestReportsOfOneWriteAreEventsInTheirOrder(t *testing.T) {
 		"processing rendering 20 w",
 		"completed done 100 done",
 	}
-	if diff := cmp.Diff(
-		want,
-		got,
-	); diff != "" || last.Seq != 6 || last.Theme != "x" || len(last.Warnings) != 1 ||
-		!last.Settled {
-		t.Errorf(
-			"record at %d, theme %q, warnings %v, settled %v; events (-want +got):\n%s",
-			last.Seq,
-			last.Theme,
-			last.Warnings,
-			last.Settled,
-			diff,
-		)
+
+	diff := cmp.Diff(want, got)
+	if diff != "" || last.Seq != 6 || last.Theme != "x" || len(last.Warnings) != 1 || !last.Settled {
+		t.Errorf("record at %d, theme %q, warnings %v, settled %v; events (-want +got):\n%s", last.Seq, last.Theme,
+			last.Warnings, last.Settled, diff)
 	}
 }
 
@@ -238,12 +226,12 @@ func TestACompletedJobWithoutAWebhookIsSettledWithItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		open, due := r.rdb.ZScore(t.Context(), LedgerKey, id).
-			Err() ==
-			nil, r.rdb.ZScore(t.Context(), SettledKey, id).
-			Val()
+		open := r.rdb.ZScore(t.Context(), LedgerKey, id).Err() == nil
+		due := r.rdb.ZScore(t.Context(), SettledKey, id).Val()
+
 		if s.Settled != c.settled || open == c.settled || (due > 0) != c.settled {
-			t.Errorf("%s: settled %v, in the ledger %v, packed at %.0f", name, s.Settled, open, due)
+			t.Errorf("%s: got settled %v, in the ledger %v, due for packing at %.0f; want settled %v", name,
+				s.Settled, open, due, c.settled)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The replica of a set with sentinels and the nodes of a Cluster belong to the deployment although REDIS_URL does
-// not name them.
-func TestNodesHasTheServersThatNoAddressNames(t *testing.T) {
+// REDIS_URL does not name the replicas behind sentinels and all nodes of a Cluster.
+func TestNodesIncludesServersThatTheAddressDoesNotName(t *testing.T) {
 	t.Parallel()
+	// hostport returns the TCP address of a server.
 	hostport := func(s *redistest.Server) string {
 		client := s.Client()
 		defer client.Close()
@@ -51,15 +51,12 @@ func TestNodesHasTheServersThatNoAddressNames(t *testing.T) {
 
 	for address, want := range map[string][]string{"redis://h": {"h:6379"}, "unix:///s": nil} {
 		if nodes, err := Nodes(t.Context(), address); err != nil || !slices.Equal(nodes, want) {
-			t.Errorf("%s: %q, %v", address, nodes, err)
+			t.Errorf("Nodes(%s) = %q, %v; want %q", address, nodes, err, want)
 		}
 	}
 
-	if nodes, err := Nodes(
-		t.Context(),
-		"redis-sentinel://127.0.0.1:1/m",
-	); err == nil ||
-		!slices.Equal(nodes, []string{"127.0.0.1:1"}) {
-		t.Errorf("a sentinel that is away: %q, %v", nodes, err)
+	nodes, err := Nodes(t.Context(), "redis-sentinel://127.0.0.1:1/m")
+	if err == nil || !slices.Equal(nodes, []string{"127.0.0.1:1"}) {
+		t.Errorf("an unreachable sentinel: got %q, %v; want its address and an error", nodes, err)
 	}
 }

@@ -1,7 +1,6 @@
 package redisdial
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-func TestAddresses(t *testing.T) {
+func TestParseAddressReadsEveryForm(t *testing.T) {
 	t.Parallel()
 
 	type parsed struct {
@@ -33,7 +32,7 @@ func TestAddresses(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			a, err := parseAddress(address)
 			if err != nil {
-				t.Errorf("%s: %v", address, err)
+				t.Errorf("parseAddress: %v", err)
 				return
 			}
 
@@ -52,10 +51,10 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestWrongAddressesTellNoPassword(t *testing.T) {
+func TestErrorsOfInvalidAddressesContainNoPassword(t *testing.T) {
 	t.Parallel()
 
-	for i, address := range []string{
+	for _, address := range []string{
 		"", "localhost:6379", "http://hunter2@h", "redis://", "redis://:hunter2@", "redis://:hunter2@h:port",
 		"redis://:hunter2@h:99999",
 		"redis://:hunter2@h/x", "redis://:hunter2@h/-1", "redis://:hunter2/@h:1", "redis://:hunter2%zz@h",
@@ -64,15 +63,15 @@ func TestWrongAddressesTellNoPassword(t *testing.T) {
 		"redis://:hunter2@a:1,b:2/3",
 		"redis://:hunter2@a:1,", "redis-sentinel://:hunter2@a:1/m/x",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(address, func(t *testing.T) {
 			_, err := Dial(address, 0)
 			if err == nil {
-				t.Errorf("%q was accepted", address)
+				t.Errorf("Dial(%q) returned no error", address)
 				return
 			}
 
 			if strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "redis-sentinel://") {
-				t.Errorf("%q: %v", address, err)
+				t.Errorf("got %v; want the allowed forms without the password", err)
 			}
 		})
 	}
@@ -93,7 +92,7 @@ func TestDialSetsBoundedTimeouts(t *testing.T) {
 			o.DialTimeout != dialTimeout ||
 			o.MaxRetries != maxRetries ||
 			o.PoolSize != 7 {
-			t.Errorf("%s: %+v", address, o)
+			t.Errorf("Dial(%s): got options %+v, want the package's timeouts and 7 connections", address, o)
 		}
 	}
 
@@ -105,7 +104,7 @@ func TestDialSetsBoundedTimeouts(t *testing.T) {
 		defer client.Close()
 
 		if _, cluster := client.(*redis.ClusterClient); cluster != want {
-			t.Errorf("%s: %T", address, client)
+			t.Errorf("Dial(%s) is a %T, want a cluster client: %v", address, client, want)
 		}
 	}
 }
@@ -135,6 +134,6 @@ func TestHostsNamesEveryServer(t *testing.T) {
 	}
 
 	if _, err := Hosts("redis://:hunter2@h:port"); err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("a wrong address: %v", err)
+		t.Errorf("an invalid address: got %v, want an error without the password", err)
 	}
 }

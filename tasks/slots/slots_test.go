@@ -16,12 +16,22 @@ const (
 	infer  Queue = "infer"
 )
 
-// newSlots returns slots for printing, of which bulk may hold some, and one for calls.
+// newSlots returns slots for printing, of which bulk may hold bulkMost, and one slot for calls.
 func newSlots(printing, bulkMost int) Slots {
 	return New(
 		Group{Queues: []Queue{render, export, bulk}, Total: printing, LastMost: bulkMost},
 		Group{Queues: []Queue{infer}, Total: 1, LastMost: 1, Resumes: true},
 	)
+}
+
+// acquireWithin reports whether the queue gets a slot in time.
+func acquireWithin(t *testing.T, s Slots, q Queue, d time.Duration) bool {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+
+	return s.Acquire(ctx, q)
 }
 
 func gateOf(s Slots, q Queue) *gate { return s.queues[q].gate }
@@ -60,20 +70,15 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 	}
 }
 
-// A waiting queue asks for a slot again and again, with a pause between.
-func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
+// Asynq calls Acquire again and again, with a short pause in between.
+func TestAFreedSlotGoesToAMoreUrgentQueueThatPausesBetweenAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(2, 1)
 		s.Acquire(t.Context(), render)
 		s.Acquire(t.Context(), bulk)
 
-		acquire := func(q Queue) bool {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-
-			return s.Acquire(ctx, q)
-		}
+		acquire := func(q Queue) bool { return acquireWithin(t, s, q, time.Second) }
 		if acquire(render) {
 			t.Fatal("there are more than two slots")
 		}
@@ -82,7 +87,7 @@ func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
 		go func() { late <- acquire(bulk) }()
 		synctest.Wait()
 		s.Release(bulk)
-		time.Sleep(2 * time.Millisecond) // as Asynq does
+		time.Sleep(2 * time.Millisecond) // the pause of Asynq
 
 		if !acquire(render) {
 			t.Error("the slot went to bulk")
@@ -95,34 +100,29 @@ func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
 	})
 }
 
-func TestBulkLeavesOneSlot(t *testing.T) {
+func TestBulkDoesNotTakeTheLastSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(3, 2)
-		acquire := func(q Queue) bool {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-
-			return s.Acquire(ctx, q)
-		}
+		acquire := func(q Queue) bool { return acquireWithin(t, s, q, time.Second) }
 
 		got := []bool{acquire(bulk), acquire(bulk), acquire(bulk)}
 		if want := []bool{true, true, false}; !slices.Equal(got, want) {
-			t.Errorf("bulk got %v of three slots", got)
+			t.Errorf("bulk got %v, want %v", got, want)
 		}
 
 		if !acquire(render) {
-			t.Error("no slot was left")
+			t.Error("render got no slot")
 		}
 		s.Release(bulk)
 
 		if !acquire(bulk) || gateOf(s, render).used != 3 || gateOf(s, render).lastUsed != 2 {
-			t.Errorf("%d used, %d by bulk", gateOf(s, render).used, gateOf(s, render).lastUsed)
+			t.Errorf("got %d used slots, %d by bulk; want 3, and 2", gateOf(s, render).used, gateOf(s, render).lastUsed)
 		}
 	})
 }
 
-func TestAWaitingQueueIsServedInTheEnd(t *testing.T) {
+func TestALessUrgentQueueIsNotStarved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(2, 1)
@@ -130,16 +130,16 @@ func TestAWaitingQueueIsServedInTheEnd(t *testing.T) {
 		s.Acquire(t.Context(), render)
 		var order []Queue
 
-		wait := func(q Queue) {
+		waitForSlot := func(q Queue) {
 			if s.Acquire(t.Context(), q) {
 				order = append(order, q)
 			}
 		}
-		go wait(export)
-		go wait(bulk)
+		go waitForSlot(export)
+		go waitForSlot(bulk)
 
 		for range 20 {
-			go wait(render)
+			go waitForSlot(render)
 			synctest.Wait()
 			s.Release(render)
 			synctest.Wait()
@@ -147,7 +147,7 @@ func TestAWaitingQueueIsServedInTheEnd(t *testing.T) {
 
 		for _, q := range []Queue{export, bulk} {
 			if at := slices.Index(order, q); at < 0 || at > maxPassed+1 {
-				t.Errorf("%s was the %dth to get a slot: %v", q, at+1, order)
+				t.Errorf("%s got slot number %d, want at most %d: %v", q, at+1, maxPassed+2, order)
 			}
 		}
 	})
@@ -223,18 +223,16 @@ func TestAResumingCallIsServedBeforeCallsThatHaveNotBegun(t *testing.T) {
 			}()
 			synctest.Wait()
 
-			if want := []string{
-				"idle",
-				"second",
-			}; !slices.Equal(order, want) || gateOf(s, infer).used != 1 ||
-				resuming() != 1 {
-				t.Fatalf("%v, and %d used, %d resuming", order, gateOf(s, infer).used, resuming())
+			want := []string{"idle", "second"}
+			if !slices.Equal(order, want) || gateOf(s, infer).used != 1 || resuming() != 1 {
+				t.Fatalf("got %v with %d used slots and %d resuming calls; want idle and second, and one of each",
+					order, gateOf(s, infer).used, resuming())
 			}
-			s.Release(infer) // the second ends: the idle one goes on
+			s.Release(infer) // the second call ends and the idle one resumes
 			synctest.Wait()
 
 			if resuming() != 0 || len(order) != 2 {
-				t.Fatalf("%d resuming: %v", resuming(), order)
+				t.Fatalf("got %d resuming calls, want none: %v", resuming(), order)
 			}
 			s.Release(infer)
 			synctest.Wait()
@@ -242,7 +240,7 @@ func TestAResumingCallIsServedBeforeCallsThatHaveNotBegun(t *testing.T) {
 			synctest.Wait()
 
 			if slices.Sort(order[2:]); !slices.Equal(order, []string{"idle", "second", "fourth", "third"}) {
-				t.Errorf("%v", order)
+				t.Errorf("got %v, want the third and the fourth call after the second", order)
 			}
 		})
 	}
@@ -260,19 +258,19 @@ func TestAnEndedCallDoesNotWaitForASlot(t *testing.T) {
 		})
 
 		if s.Acquire(ctx, infer) || gateOf(s, infer).used != 2 {
-			t.Errorf("%d slots are used", gateOf(s, infer).used)
+			t.Errorf("%d slots are used, want 2", gateOf(s, infer).used)
 		}
 		s.Release(infer)
 		s.Release(infer)
 
 		if s.IsFull(infer) || gateOf(s, infer).used != 0 {
-			t.Errorf("%d slots are used at the end", gateOf(s, infer).used)
+			t.Errorf("%d slots are used at the end, want none", gateOf(s, infer).used)
 		}
 		ran := false
 		Idle(t.Context(), func() { ran = true }) // a context without WithIdle
 
 		if !ran || gateOf(s, infer).used != 0 {
-			t.Errorf("ran %v, %d slots are used", ran, gateOf(s, infer).used)
+			t.Errorf("ran %v with %d used slots; want true and none", ran, gateOf(s, infer).used)
 		}
 	})
 }

@@ -40,16 +40,13 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 				fmt.Fprintf(&want, "%d%d,", n, i)
 			}
 
-			if got := whole(t, a); got != want.String()+"end" {
-				t.Errorf("call %d: got %.80q…", n, got)
-			}
+			wantAnswer(t, a, want.String()+"end")
 		})
 	}
 	callers.Wait()
 }
 
-// TestLateWaiterReadsALongAnswerInPieces joins an answer with more entries than a waiter could read at one look for
-// each.
+// A waiter joins an answer that is twice as long as what it may read at once.
 func TestLateWaiterReadsALongAnswerInPieces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,26 +54,27 @@ func TestLateWaiterReadsALongAnswerInPieces(t *testing.T) {
 	b.call(t, c)
 	const entries = 400
 	frame := strings.Repeat("y", 2*stream.MaxUnread/entries)
-	// As a run leaves it; each write has a second on a busy machine.
+	// Write the answer as a run does.
 	for n := 1; n <= entries; n++ {
-		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{
+		err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{
 			Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries},
 		}).
-			Err(); err != nil {
+			Err()
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	if err := b.rdb.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").
-		Err(); err != nil {
+	err := b.rdb.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").Err()
+	if err != nil {
 		t.Fatal(err)
 	}
 
 	late := b.call(t, c)
 	if part, err := late.Next(t.Context()); err != nil || len(part) >= entries {
-		t.Errorf("%d of %d entries were read at once, %v", len(part), entries, err)
-	} else if got := len(part)*len(frame) + len(whole(t, late)); got != entries*len(frame) {
-		t.Errorf("%d bytes were read, want %d", got, entries*len(frame))
+		t.Errorf("got %d of %d entries at once, %v; want a part of them", len(part), entries, err)
+	} else if got := len(part)*len(frame) + len(readAnswer(t, late)); got != entries*len(frame) {
+		t.Errorf("got %d bytes, want %d", got, entries*len(frame))
 	}
 }
 
@@ -88,9 +86,9 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	wantCode(t, err, fault.QueueUnavailable)
 
 	if after := fault.AsError(err).After; after <= 0 {
-		t.Errorf("the error advises a retry after %s", after)
+		t.Errorf("the error has a retry after %s, want more than 0", after)
 	}
-	// Its body may take a megabyte, and there may be no worker for hours.
+	// An abandoned call leaves nothing in Redis, because there may be no worker for hours.
 	late, left := stream.Call{ID: tasks.NewID(), MaxWait: time.Millisecond}, stream.Call{ID: tasks.NewID()}
 	_, err = b.call(t, late).Next(t.Context())
 	wantCode(t, err, fault.QueueUnavailable)
@@ -105,22 +103,20 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	served := make(chan string, 100)
 	b.serve(t, func(ctx context.Context, run *stream.Run) error {
 		served <- run.Call.Owner
-		// The waiter looks at it every five seconds.
-		return errors.Join(run.Send([]byte("begun ")), sleep(ctx, 6*time.Second), run.Finish([]byte("end")))
+		// Run for longer than the five seconds between two checks of the waiter.
+		return errors.Join(run.Send([]byte("begun ")), work(ctx, 6*time.Second), run.Finish([]byte("end")))
 	})
 
 	c.ID, c.IdempotencyKey, c.Owner = tasks.NewID(), "", "next"
-	if got := whole(t, b.call(t, c)); got != "begun end" {
-		t.Errorf("a call that was begun answered %q", got)
-	}
+	wantAnswer(t, b.call(t, c), "begun end")
 
 	if owner := <-served; owner != "next" || len(served) > 0 {
-		t.Errorf("a run of %q, and %d more: the first call had no waiter", owner, len(served))
+		t.Errorf("got a run of %q and %d more, want only the run of next", owner, len(served))
 	}
 }
 
-// sleep is work that takes its time.
-func sleep(ctx context.Context, d time.Duration) error {
+// work waits for this long or until the context ends, as a slow handler does.
+func work(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil
@@ -129,33 +125,33 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func TestLeavingEndsTheRun(t *testing.T) {
+func TestARunEndsWhenItsCallerLeaves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	causes := make(chan error, 1)
-	b.serve(t, untilLeft(causes))
+	b.serve(t, sendAndWaitForEnd(causes))
 	a := b.call(t, stream.Call{})
-	begun(t, a)
+	wantBegunFrame(t, a)
 	a.Close()
 
 	if err := wait.Receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
-		t.Errorf("cause %v", err)
+		t.Errorf("the run ended with %v, want %v", err, stream.ErrLeft)
 	}
 }
 
-func TestACallOfADeadServerEnds(t *testing.T) {
+func TestARunEndsWhenItsWaitersExpire(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	causes := make(chan error, 1)
-	b.serve(t, untilLeft(causes))
+	b.serve(t, sendAndWaitForEnd(causes))
 	a := b.call(t, stream.Call{})
-	begun(t, a)
-	wait.Until(t, "the run ends", func() bool { // the waiter lives, and may renew itself before the run looks
-		b.abandon(t, a.ID)
+	wantBegunFrame(t, a)
+	wait.Until(t, "the run ends", func() bool { // again and again, because the live waiter renews itself
+		b.expireWaiters(t, a.ID)
 		return len(causes) > 0
 	})
 
 	if err := <-causes; !errors.Is(err, stream.ErrLeft) {
-		t.Errorf("cause %v", err)
+		t.Errorf("the run ended with %v, want %v", err, stream.ErrLeft)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// TestARunThatLostItsCallEnds takes a run's call away after its context has ended
-// for another reason: it must not retry its last write without end.
+// The run loses its call after its context has ended for another reason. It must not retry its last write forever.
 func TestARunThatLostItsCallEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -28,7 +27,7 @@ func TestARunThatLostItsCallEnds(t *testing.T) {
 
 		return context.Cause(ctx)
 	})
-	begun(t, b.call(t, stream.Call{}))
+	wantBegunFrame(t, b.call(t, stream.Call{}))
 	stopped := make(chan struct{})
 
 	go func() {
@@ -38,17 +37,17 @@ func TestARunThatLostItsCallEnds(t *testing.T) {
 	wait.Receive(t, "the server stops", stopped)
 }
 
-// outage fails every pipeline while away is set. After that it drops the renewals of waiters, as if they had
-// expired.
+// outage is a hook that fails every pipeline while active is set. While expire is set, it deletes waiters before each
+// command that reads them, as if they had expired.
 type outage struct {
-	rdb         redis.UniversalClient
-	away, after atomic.Bool
-	failed      atomic.Int64
-	looks       atomic.Int64
+	rdb            redis.UniversalClient
+	active, expire atomic.Bool
+	failed         atomic.Int64 // reads of waiters that failed
+	expired        atomic.Int64 // reads of waiters that found none
 }
 
-// waiters are the keys of such counts that commands name.
-func waiters(cmds ...redis.Cmder) (keys []string) {
+// waiterKeys returns the keys of waiters among the arguments of commands.
+func waiterKeys(cmds ...redis.Cmder) (keys []string) {
 	for _, cmd := range cmds {
 		for _, arg := range cmd.Args() {
 			if key := fmt.Sprint(arg); strings.HasSuffix(key, ":waiters") {
@@ -60,9 +59,9 @@ func waiters(cmds ...redis.Cmder) (keys []string) {
 	return keys
 }
 
-func (o *outage) forget(keys []string) {
-	if len(keys) > 0 && o.after.Load() {
-		o.looks.Add(1)
+func (o *outage) expireWaiters(keys []string) {
+	if len(keys) > 0 && o.expire.Load() {
+		o.expired.Add(1)
 		o.rdb.Del(context.Background(), keys...)
 	}
 }
@@ -71,25 +70,25 @@ func (o *outage) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		o.forget(waiters(cmd))
+		o.expireWaiters(waiterKeys(cmd))
 		return next(ctx, cmd)
 	}
 }
 
 func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if o.away.Load() {
-			o.failed.Add(int64(len(waiters(cmds...))))
-			return errors.New("Redis is away")
+		if o.active.Load() {
+			o.failed.Add(int64(len(waiterKeys(cmds...))))
+			return errors.New("Redis is unavailable")
 		}
-		o.forget(waiters(cmds...))
+		o.expireWaiters(waiterKeys(cmds...))
 
 		return next(ctx, cmds)
 	}
 }
 
-// TestCallsOutliveExpiredWaiters: during an outage of Redis, waiters cannot be renewed.
-func TestCallsOutliveExpiredWaiters(t *testing.T) {
+// Waiters cannot be renewed during an outage of Redis, so they may have expired after it.
+func TestCallsSurviveExpiredWaiters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	proceed := make(chan struct{})
@@ -108,21 +107,19 @@ func TestCallsOutliveExpiredWaiters(t *testing.T) {
 			return context.Cause(ctx)
 		}
 	})
-	runs := b.call(t, stream.Call{})
-	begun(t, runs)
-	o.away.Store(true)
-	wait.Until(t, "the worker looks in vain", func() bool { return o.failed.Load() > 0 })
-	o.after.Store(true)
-	o.away.Store(false)
-	waits := b.call(t, stream.Call{})
-	begun(t, waits)
-	before := o.looks.Load()
-	wait.Until(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
+	first := b.call(t, stream.Call{})
+	wantBegunFrame(t, first)
+	o.active.Store(true)
+	wait.Until(t, "a check of the waiters fails", func() bool { return o.failed.Load() > 0 })
+	o.expire.Store(true)
+	o.active.Store(false)
+	second := b.call(t, stream.Call{})
+	wantBegunFrame(t, second)
+	before := o.expired.Load()
+	wait.Until(t, "the worker checks the waiters twice", func() bool { return o.expired.Load() >= before+2 })
 	close(proceed)
 
-	for _, a := range []*stream.Answer{runs, waits} {
-		if got := whole(t, a); got != "end" {
-			t.Errorf("got %q", got)
-		}
+	for _, a := range []*stream.Answer{first, second} {
+		wantAnswer(t, a, "end")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// replies is a handler that answers each input by itself, doubled.
-func replies(ctx context.Context, run *stream.Run) error {
+// doubleInputs is a handler that answers each input with two copies of it.
+func doubleInputs(ctx context.Context, run *stream.Run) error {
 	for {
 		input, err := run.Receive(ctx)
 		if err != nil {
@@ -28,8 +28,8 @@ func replies(ctx context.Context, run *stream.Run) error {
 	}
 }
 
-// say sends an input and returns the answer to it.
-func say(t testing.TB, a *stream.Answer, input string) string {
+// exchange sends an input and returns the frames of the reply, joined by "|".
+func exchange(t testing.TB, a *stream.Answer, input string) string {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -41,7 +41,7 @@ func say(t testing.TB, a *stream.Answer, input string) string {
 
 	frames, err := a.Next(ctx)
 	if err != nil {
-		t.Fatalf("%.40q is not answered: %v", input, err)
+		t.Fatalf("input %.40q got no reply: %v", input, err)
 	}
 
 	return string(bytes.Join(frames, []byte("|")))
@@ -50,7 +50,7 @@ func say(t testing.TB, a *stream.Answer, input string) string {
 func TestInputsOfManyCallsAreAnswered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.serve(t, replies)
+	b.serve(t, doubleInputs)
 
 	var answers []*stream.Answer
 	for range 20 {
@@ -60,12 +60,12 @@ func TestInputsOfManyCallsAreAnswered(t *testing.T) {
 	for n := range 10 {
 		for i, a := range answers {
 			input := fmt.Sprint(i, "-", n, ";")
-			if got := say(t, a, input); got != input+input {
-				t.Errorf("call %d answers %q to %q", i, got, input)
+			if got := exchange(t, a, input); got != input+input {
+				t.Errorf("call %d: got %q for input %q, want it twice", i, got, input)
 			}
 
 			if n := b.rdb.XLen(t.Context(), stream.FramesKey(a.ID)).Val(); n > 1 {
-				t.Errorf("%d frames are kept that the caller has", n)
+				t.Errorf("Redis has %d frames, want at most one: the caller has received the others", n)
 			}
 		}
 	}
@@ -79,11 +79,11 @@ func TestTheFirstInputMayComeBeforeTheRun(t *testing.T) {
 	if err := a.Send(t.Context(), []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	b.serve(t, replies)
+	b.serve(t, doubleInputs)
 
 	frames, err := a.Next(t.Context())
 	if err != nil || len(frames) != 1 || string(frames[0]) != "xx" {
-		t.Errorf("got %q, %v", frames, err)
+		t.Errorf("got frames %q, %v; want the doubled input", frames, err)
 	}
 }
 
@@ -106,48 +106,49 @@ func TestAFrameOfMegabytesArrives(t *testing.T) {
 	}
 
 	a := b.call(t, stream.Call{})
-	if got := say(t, a, "x"); got != strings.Repeat("y", 6<<20) {
-		t.Errorf("%d bytes arrived", len(got))
+	if got := exchange(t, a, "x"); got != strings.Repeat("y", 6<<20) {
+		t.Errorf("got %d bytes, want %d", len(got), 6<<20)
 	}
 
 	m, err := sub.ReceiveMessage(t.Context())
 	if err != nil || len(m.Payload) > 100 {
-		t.Errorf("%d bytes were published, %v", len(m.Payload), err)
+		t.Errorf("got a message of %d bytes, %v; want at most 100: the frame itself is read from its key",
+			len(m.Payload), err)
 	}
 }
 
-func TestAnInputIsFoundWithoutItsAnnouncement(t *testing.T) {
+func TestAnInputArrivesWithoutItsAnnouncement(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
 		Enqueue: b.queue.enqueue,
 		Drop:    b.queue.drop,
 		Left:    leftChannel,
-		Input:   "test:nobody",
+		Input:   "test:unused",
 		Log:     slog.New(slog.DiscardHandler),
 	})
 	b.client.Start()
 	t.Cleanup(b.client.Stop)
-	b.serve(t, replies)
+	b.serve(t, doubleInputs)
 
 	a := b.call(t, stream.Call{})
 	for range 2 {
-		if got := say(t, a, "x"); got != "xx" {
-			t.Errorf("got %q", got)
+		if got := exchange(t, a, "x"); got != "xx" {
+			t.Errorf("got %q for input x, want xx", got)
 		}
 	}
 }
 
-func TestInputsLiveThroughARestartOfRedis(t *testing.T) {
+func TestInputsSurviveARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
-	b.serve(t, replies)
+	b.serve(t, doubleInputs)
 
 	a := b.call(t, stream.Call{})
 	for _, input := range []string{"a", "b"} {
-		if got := say(t, a, input); got != input+input {
-			t.Errorf("got %q", got)
+		if got := exchange(t, a, input); got != input+input {
+			t.Errorf("got %q for input %q, want it twice", got, input)
 		}
 	}
 	redis.Kill()
@@ -162,25 +163,23 @@ func TestInputsLiveThroughARestartOfRedis(t *testing.T) {
 
 	frames, err := a.Next(ctx)
 	if err != nil || len(frames) != 1 || string(frames[0]) != "cc" {
-		t.Errorf("got %q, %v", frames, err)
+		t.Errorf("got frames %q, %v; want the doubled input", frames, err)
 	}
 
-	if got := say(t, a, "d"); got != "dd" {
-		t.Errorf("got %q", got)
+	if got := exchange(t, a, "d"); got != "dd" {
+		t.Errorf("got %q for input d, want dd", got)
 	}
 }
 
-func TestAnInputThatIsTooLargeIsRefused(t *testing.T) {
+func TestATooLargeInputIsRejected(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
 	a := b.call(t, stream.Call{})
-	if err := a.Send(
-		t.Context(),
-		make([]byte, 1<<20+1),
-	); err == nil ||
-		!strings.Contains(err.Error(), "allowed is 1048576") {
-		t.Errorf("got %v", err)
+
+	err := a.Send(t.Context(), make([]byte, 1<<20+1))
+	if err == nil || !strings.Contains(err.Error(), "allowed is 1048576") {
+		t.Errorf("got %v, want the limit in bytes", err)
 	}
 }
 
@@ -196,9 +195,9 @@ func TestReceiveEndsWithItsContext(t *testing.T) {
 
 		return run.Finish([]byte("end"))
 	})
-	whole(t, b.call(t, stream.Call{}))
+	readAnswer(t, b.call(t, stream.Call{}))
 
-	if err := wait.Receive(t, "it ends", got); !errors.Is(err, idle) {
-		t.Errorf("got %v", err)
+	if err := wait.Receive(t, "Receive returns", got); !errors.Is(err, idle) {
+		t.Errorf("Receive returned %v, want %v", err, idle)
 	}
 }

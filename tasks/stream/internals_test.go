@@ -9,11 +9,11 @@ var (
 	WaitersKey = waitersKey
 )
 
-// SetOutage sets how long calls live through an outage of Redis.
+// SetOutage sets how long an outage of Redis may last before calls fail.
 func (c *Client) SetOutage(d time.Duration) { c.outage = d }
 
-// SetOutage sets how long runs live through an outage of Redis.
+// SetOutage sets how long an outage of Redis may last before runs fail.
 func (s *Server) SetOutage(d time.Duration) { s.writer.outage = d }
 
-// SetRest sets what is done in the place of a pause after a busy round trip.
+// SetRest replaces the pause after a busy round trip with a call of f.
 func (s *Server) SetRest(f func(time.Duration)) { s.writer.rest = f }

@@ -12,9 +12,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// TestFramesArePublishedToEveryNodeThatWaits joins a call at another node, in the middle of
-// its answer.
-func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
+// A second client joins the call in the middle of its answer.
+func TestFramesArePublishedToEachWaitingNode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
@@ -35,36 +34,30 @@ func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 	})
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
 	first := b.call(t, c)
-	begun(t, first)
-	other := *b
-	other.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
+	wantBegunFrame(t, first)
+	second := *b
+	second.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
 		Enqueue: b.queue.enqueue,
 		Drop:    b.queue.drop,
 		Left:    leftChannel,
 		Input:   inputChannel,
 		Log:     slog.New(slog.DiscardHandler),
 	})
-	other.client.Start()
-	t.Cleanup(other.client.Stop)
-	late := other.call(t, c)
-	begun(t, late)
+	second.client.Start()
+	t.Cleanup(second.client.Stop)
+	late := second.call(t, c)
+	wantBegunFrame(t, late)
 	close(joined)
 
 	for _, a := range []*stream.Answer{first, late} {
-		if got := whole(t, a); got != "end" {
-			t.Errorf("read %q", got)
-		}
+		wantAnswer(t, a, "end")
 	}
 
-	var told []string
-	for len(told) < 2 {
-		if m := wait.Receive(
-			t,
-			"a message",
-			sub.Channel(),
-		); strings.Contains(m.Payload, "end") &&
-			!slices.Contains(told, m.Channel) {
-			told = append(told, m.Channel)
+	var channels []string // those that have received the last frame
+	for len(channels) < 2 {
+		m := wait.Receive(t, "a message", sub.Channel())
+		if strings.Contains(m.Payload, "end") && !slices.Contains(channels, m.Channel) {
+			channels = append(channels, m.Channel)
 		}
 	}
 }

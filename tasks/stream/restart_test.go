@@ -18,15 +18,14 @@ import (
 	"presswork/tasks/stream"
 )
 
-// TestCallsLiveThroughARestartOfRedis restarts Redis, which forgets the calls,
-// while one of them speaks, another is silent and a third has said its last word
-// but one.
-func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
+// Redis restarts and loses all calls. At that time one call sends frames, another sends none, and a third has sent all
+// frames but its last.
+func TestCallsSurviveARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
-	speak := map[string]chan string{
-		`"talks"`:  make(chan string),
+	words := map[string]chan string{
+		`"sends"`:  make(chan string),
 		`"silent"`: make(chan string),
 		`"ends"`:   make(chan string),
 	}
@@ -34,7 +33,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	b.serve(t, func(_ context.Context, run *stream.Run) error {
 		begun <- run.ID
 
-		for word := range speak[string(run.Call.Body)] {
+		for word := range words[string(run.Call.Body)] {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
 			}
@@ -43,9 +42,9 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 		return run.Finish([]byte("end"))
 	})
 	got := map[string]chan string{}
-	heard := make(chan string, 99)
+	received := make(chan string, 99)
 
-	for name := range speak {
+	for name := range words {
 		a := b.call(t, stream.Call{Body: []byte(name)})
 		got[name] = make(chan string, 1)
 
@@ -65,35 +64,35 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 
 				for _, f := range frames {
 					all.Write(f)
-					heard <- string(f)
+					received <- string(f)
 				}
 			}
 		}()
 	}
 
-	for range speak { // what has no run is lost with Redis
+	for range words { // a call without a run would be lost
 		wait.Receive(t, "a run", begun)
 	}
 
 	for _, word := range []string{"a", "b"} {
-		speak[`"talks"`] <- word
-		wait.Receive(t, "a word is heard", heard)
+		words[`"sends"`] <- word
+		wait.Receive(t, "a frame", received)
 	}
-	speak[`"ends"`] <- "x"
-	wait.Receive(t, "a word is heard", heard)
+	words[`"ends"`] <- "x"
+	wait.Receive(t, "a frame", received)
 	redis.Kill()
 
 	for n := range 1000 {
-		speak[`"talks"`] <- fmt.Sprint(n, " ")
+		words[`"sends"`] <- fmt.Sprint(n, " ")
 	}
-	close(speak[`"ends"`])
+	close(words[`"ends"`])
 	redis.Restart()
-	speak[`"talks"`] <- "c"
-	close(speak[`"talks"`])
-	wait.Until(t, "the silent call is known again", func() bool {
-		return wait.Receive(t, "it speaks", heard) == "c"
+	words[`"sends"`] <- "c"
+	close(words[`"sends"`])
+	wait.Until(t, "the silent call is restored", func() bool {
+		return wait.Receive(t, "a frame", received) == "c"
 	})
-	close(speak[`"silent"`])
+	close(words[`"silent"`])
 	var want strings.Builder
 	want.WriteString("ab")
 
@@ -102,20 +101,18 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	}
 	want.WriteString("cend")
 
-	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
+	for name, want := range map[string]string{`"sends"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
 		t.Run(name, func(t *testing.T) {
 			if said := wait.Receive(t, name+" ends", got[name]); said != want {
-				t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
+				t.Errorf("received %.60q… (%d bytes), want %.60q… (%d)", said, len(said), want, len(want))
 			}
 		})
 	}
 
-	if got := whole(t, b.call(t, stream.Call{Body: []byte(`"ends"`)})); got != "end" {
-		t.Errorf("the next call: %q", got)
-	}
+	wantAnswer(t, b.call(t, stream.Call{Body: []byte(`"ends"`)}), "end")
 }
 
-func TestAnOutageThatLastsEndsCalls(t *testing.T) {
+func TestALongOutageEndsCalls(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
@@ -128,7 +125,7 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 			return err
 		}
 
-		for string(run.Call.Body) == `"talks"` {
+		for string(run.Call.Body) == `"sends"` {
 			if err := run.Send([]byte("more")); err != nil {
 				break
 			}
@@ -140,22 +137,18 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 	})
 
 	answers := []*stream.Answer{
-		b.call(t, stream.Call{Body: []byte(`"talks"`)}),
+		b.call(t, stream.Call{Body: []byte(`"sends"`)}),
 		b.call(t, stream.Call{Body: []byte(`"silent"`)}),
 	}
 	for _, a := range answers {
-		begun(t, a)
+		wantBegunFrame(t, a)
 	}
 	redis.Kill()
 
 	for range answers {
-		if err := wait.Receive(
-			t,
-			"the run ends",
-			causes,
-		); err == nil ||
-			!strings.Contains(err.Error(), "Redis did not answer for") {
-			t.Errorf("the run ended for %v", err)
+		err := wait.Receive(t, "the run ends", causes)
+		if err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
+			t.Errorf("the run ended with %v, want the outage", err)
 		}
 	}
 
@@ -167,24 +160,23 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 		wantCode(t, err, fault.QueueUnavailable)
 
 		if !strings.Contains(err.Error(), "did not answer for") {
-			t.Errorf("the caller heard %v", err)
+			t.Errorf("the caller got %v, want the outage", err)
 		}
 	}
-	redis.Restart() // for the server's stop
+	redis.Restart() // the server needs Redis to stop
 }
 
 func TestRestoredCallEndsWithItsWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.call(t, stream.Call{})
-	// As a worker leaves it that has written it again and died.
+	// A worker has restored the call after an outage and died.
 	b.rdb.HSet(t.Context(), stream.CallKey(a.ID), "fence", "f", "run", 1, "alive", 1)
 	_, err := a.Next(t.Context())
 	wantCode(t, err, fault.QueueUnavailable)
 }
 
-// proxy passes connections on to Redis until it hangs: then those that have
-// subscribed are cut, and new ones hear nothing.
+// proxy forwards connections to Redis. While it hangs, it closes subscribed connections and answers no new ones.
 type proxy struct {
 	mu         sync.Mutex
 	hangs      bool
@@ -255,7 +247,7 @@ func (p *proxy) serve(c net.Conn, to string) {
 	}
 }
 
-func (p *proxy) set(hangs bool) {
+func (p *proxy) setHanging(hangs bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -266,7 +258,7 @@ func (p *proxy) set(hangs bool) {
 	p.subscribed, p.held = nil, nil
 }
 
-func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
+func TestAHangingSubscriptionDelaysNoCall(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
 	p, through := startProxy(t, address)
@@ -275,12 +267,9 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	direct.queue = b.queue
 	direct.serve(t, echo)
 
-	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
-		t.Fatalf("got %q", got)
-	}
-	// With the subscription hanging each of these would wait for a connection for a
-	// second at least.
-	p.set(true)
+	wantAnswer(t, b.call(t, stream.Call{Body: []byte("1")}), "1")
+	// If a call waited for the subscription, each of these would take at least a second.
+	p.setHanging(true)
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
@@ -289,14 +278,12 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	for range 60 {
 		answers = append(answers, b.call(t, stream.Call{Body: []byte("2")}))
 		if ctx.Err() != nil {
-			t.Fatalf("%d calls were made in %s", len(answers), wait.Patience)
+			t.Fatalf("made %d calls in %s, want 60", len(answers), wait.Patience)
 		}
 	}
-	p.set(false)
+	p.setHanging(false)
 
 	for _, a := range answers {
-		if got := whole(t, a); got != "2" {
-			t.Errorf("got %q", got)
-		}
+		wantAnswer(t, a, "2")
 	}
 }

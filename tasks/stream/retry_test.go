@@ -15,8 +15,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// abandon removes the waiters of a call, as if all of them had expired.
-func (b *bundle) abandon(t *testing.T, id string) {
+// expireWaiters makes the waiters of a call expire.
+func (b *bundle) expireWaiters(t *testing.T, id string) {
 	t.Helper()
 
 	for _, w := range b.rdb.ZRange(t.Context(), stream.WaitersKey(id), 0, -1).Val() {
@@ -31,41 +31,33 @@ func TestRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	// The caller leaves before the call begins.
 	first := b.call(t, c)
 	first.Close()
-	b.abandon(t, first.ID)
+	b.expireWaiters(t, first.ID)
 	ended := make(chan error, 1)
 	runs := make(chan string, 9)
 	b.serve(t, func(ctx context.Context, run *stream.Run) error {
 		runs <- run.ID
 
 		if len(runs) == 1 {
-			return untilLeft(ended)(ctx, run)
+			return sendAndWaitForEnd(ended)(ctx, run)
 		}
 
 		return echo(ctx, run)
 	})
-	wait.Until(
-		t,
-		"the task has ended",
-		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 },
-	)
+	wait.Until(t, "the task has ended",
+		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
 	second := b.call(t, c)
-	begun(t, second)
+	wantBegunFrame(t, second)
 	// The caller leaves while the call runs.
 	second.Close()
-	b.abandon(t, second.ID)
+	b.expireWaiters(t, second.ID)
 	wait.Receive(t, "the run ends", ended)
-	wait.Until(
-		t,
-		"the answer is forgotten",
-		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 },
-	)
+	wait.Until(t, "the answer is forgotten",
+		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 })
 
-	if got := whole(t, b.call(t, c)); got != "1" {
-		t.Errorf("the retry received %q", got)
-	}
+	wantAnswer(t, b.call(t, c), "1")
 
 	if len(runs) != 2 {
-		t.Errorf("%d runs, want one abandoned and one answered run", len(runs))
+		t.Errorf("got %d runs, want one abandoned and one answered run", len(runs))
 	}
 }
 
@@ -79,17 +71,15 @@ func TestACallThatCannotBeEnqueuedIsForgotten(t *testing.T) {
 	wantCode(t, err, fault.QueueUnavailable)
 	b.queue.setBroken(nil)
 
-	if got := whole(t, b.call(t, c)); got != "1" {
-		t.Errorf("the retry received %q", got)
-	}
+	wantAnswer(t, b.call(t, c), "1")
 }
 
 func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	speak := make(chan string)
+	words := make(chan string)
 	b.serve(t, func(_ context.Context, run *stream.Run) error {
-		for word := range speak {
+		for word := range words {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
 			}
@@ -99,8 +89,8 @@ func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 	})
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
 	answer := b.call(t, c)
-	speak <- "begun"
-	begun(t, answer)
+	words <- "begun"
+	wantBegunFrame(t, answer)
 	// Replace the waiter again and again; the subscription must stay.
 	for range 20 {
 		next := make(chan *stream.Answer, 1)
@@ -108,46 +98,43 @@ func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 		answer.Close()
 		answer = <-next
 	}
-	var heard []string
+	var received []string
 
 	for _, word := range []string{"a", "b", "c"} {
-		t.Run(word, func(t *testing.T) {
-			speak <- word
+		words <- word
 
-			for !slices.Contains(heard, word) {
-				frames, err := answer.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-
-				for _, f := range frames {
-					heard = append(heard, string(f))
-				}
+		for !slices.Contains(received, word) {
+			frames, err := answer.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
-	close(speak)
 
-	if want := []string{"begun", "a", "b", "c"}; !slices.Equal(heard, want) {
-		t.Errorf("heard %q", heard)
+			for _, f := range frames {
+				received = append(received, string(f))
+			}
+		}
+	}
+	close(words)
+
+	if want := []string{"begun", "a", "b", "c"}; !slices.Equal(received, want) {
+		t.Errorf("received %q, want %q", received, want)
 	}
 }
 
-// TestImmediateRetryOfAnAbandonedCallRunsAgain delays the abandoned run, so that the retry comes while that run
-// ends: before its answer is forgotten, and before its task has ended. No waiter is renewed in between.
+// The test delays the end of the abandoned run, so that the retry arrives while that run ends: before its answer is
+// forgotten, and before its task has ended. No waiter is renewed in between.
 func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
 		concurrency int
-		// unaware is set if the run does not know yet that its callers have left.
-		unaware bool
+		unaware     bool // the run does not know yet that its callers have left
 	}{"while the run ends": {2, false}, "after its end": {1, false}, "before it notices": {1, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			leaves, goes := make(chan struct{}), make(chan struct{})
-			end := sync.OnceFunc(func() { close(goes) })
+			ending, proceed := make(chan struct{}), make(chan struct{})
+			end := sync.OnceFunc(func() { close(proceed) })
 			var attempts atomic.Int64
 			b.start(t, b.worker(t), tc.concurrency, func(ctx context.Context, run *stream.Run) error {
 				if attempts.Add(1) > 1 {
@@ -161,11 +148,11 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 				if !tc.unaware {
 					<-ctx.Done()
 				}
-				close(leaves)
-				<-goes
+				close(ending)
+				<-proceed
 
 				if err := run.Finish([]byte("late")); err == nil {
-					t.Error("the abandoned run has written into the answer of the retry")
+					t.Error("the abandoned run wrote to the answer of the retry")
 				}
 
 				return nil
@@ -173,15 +160,15 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 			t.Cleanup(end)
 			c := stream.Call{ID: tasks.NewID(), Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 			first := b.call(t, c)
-			begun(t, first)
+			wantBegunFrame(t, first)
 			first.Close()
 
 			if tc.unaware {
 				b.rdb.HSet(t.Context(), stream.CallKey(first.ID), "state", "left")
 			} else {
-				b.abandon(t, first.ID)
+				b.expireWaiters(t, first.ID)
 			}
-			wait.Receive(t, "the run ends", leaves)
+			wait.Receive(t, "the run ends", ending)
 
 			retry := b.call(t, c)
 			if retry.ID != first.ID {
@@ -192,13 +179,11 @@ func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 				end()
 			}
 
-			if got := whole(t, retry); got != "1" {
-				t.Errorf("the retry received %q", got)
-			}
+			wantAnswer(t, retry, "1")
 			end()
 			// The end of the first run must not change the answer.
-			if got := whole(t, b.call(t, c)); got != "1" || attempts.Load() != 2 {
-				t.Errorf("joined later: %q after %d runs", got, attempts.Load())
+			if got := readAnswer(t, b.call(t, c)); got != "1" || attempts.Load() != 2 {
+				t.Errorf("a later caller: got %q after %d runs, want 1 after 2", got, attempts.Load())
 			}
 		})
 	}

@@ -19,10 +19,10 @@ import (
 	"presswork/tasks/stream"
 )
 
-// leftChannel is the channel on which clients publish runs without callers.
+// leftChannel is the channel on which clients publish the runs whose callers have left.
 const leftChannel = "test:left"
 
-// inputChannel is the channel for calls that have an input.
+// inputChannel is the channel on which clients publish the calls that have an input.
 const inputChannel = "test:input"
 
 // bundle has what most tests need: a Redis, a client, a second connection to inspect keys, and a queue instead of
@@ -34,13 +34,12 @@ type bundle struct {
 	queue   *queue
 }
 
-// queue holds each task at most once.
+// queue is a queue of tasks that holds each task at most once.
 type queue struct {
-	tasks chan string
-	mu    sync.Mutex
-	out   map[string]bool
-	// broken is the error of enqueue; nil for none.
-	broken error
+	tasks  chan string
+	mu     sync.Mutex
+	open   map[string]bool // tasks that are waiting or running
+	broken error           // the result of enqueue, if not nil
 }
 
 func (q *queue) enqueue(_ context.Context, _ stream.Call, task string) error {
@@ -51,8 +50,8 @@ func (q *queue) enqueue(_ context.Context, _ stream.Call, task string) error {
 		return q.broken
 	}
 
-	if !q.out[task] {
-		q.out[task] = true
+	if !q.open[task] {
+		q.open[task] = true
 		q.tasks <- task
 	}
 
@@ -65,13 +64,13 @@ func (q *queue) setBroken(err error) {
 	q.broken = err
 }
 
-// drop leaves the task where it is: a worker finds that it needs no run.
+// drop does nothing: the worker finds that the task needs no run.
 func (*queue) drop(context.Context, stream.Call, string) {}
 
 func (q *queue) done(task string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.out, task)
+	delete(q.open, task)
 }
 
 func setup(t testing.TB) *bundle {
@@ -81,7 +80,7 @@ func setup(t testing.TB) *bundle {
 
 func setupOn(t testing.TB, address string) *bundle {
 	t.Helper()
-	b := &bundle{address: address, queue: &queue{tasks: make(chan string, 1000), out: map[string]bool{}}}
+	b := &bundle{address: address, queue: &queue{tasks: make(chan string, 1000), open: map[string]bool{}}}
 	b.rdb = dial(t, address)
 	b.client = stream.NewClient(dial(t, address), stream.ClientOptions{
 		Enqueue: b.queue.enqueue,
@@ -110,14 +109,14 @@ func dial(t testing.TB, address string) redis.UniversalClient {
 
 type handler = func(context.Context, *stream.Run) error
 
-// worker is a server with goroutines that take tasks.
+// worker is a server whose goroutines take tasks from the queue.
 type worker struct {
 	*stream.Server
 	rdb  redis.UniversalClient
 	stop func()
 }
 
-// worker makes a worker; start begins its work.
+// worker returns a worker that has not started. See start.
 func (b *bundle) worker(t testing.TB) *worker {
 	t.Helper()
 	rdb := dial(t, b.address)
@@ -125,18 +124,19 @@ func (b *bundle) worker(t testing.TB) *worker {
 	return &worker{Server: stream.NewServer(rdb, slog.New(slog.DiscardHandler)), rdb: rdb}
 }
 
+// start starts the goroutines of a worker. They put a task back if its call could not be served.
 func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 	t.Helper()
-	work, end := context.WithCancelCause(context.Background())
-	w.Start(work)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	w.Start(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		sub := w.rdb.Subscribe(work, leftChannel, inputChannel)
+		sub := w.rdb.Subscribe(ctx, leftChannel, inputChannel)
 		defer sub.Close()
 
 		for {
 			select {
-			case <-work.Done():
+			case <-ctx.Done():
 				return
 			case m := <-sub.Channel():
 				if m.Channel == inputChannel {
@@ -152,28 +152,28 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 		running.Go(func() {
 			for {
 				select {
-				case <-work.Done():
+				case <-ctx.Done():
 					return
 				case id := <-b.queue.tasks:
-					err := w.Serve(work, id, h)
+					err := w.Serve(ctx, id, h)
 					b.queue.done(id)
 
 					if err != nil {
-						_ = b.queue.enqueue(work, stream.Call{}, id)
+						_ = b.queue.enqueue(ctx, stream.Call{}, id)
 					}
 				}
 			}
 		})
 	}
 	w.stop = sync.OnceFunc(func() {
-		end(stream.ErrDraining)
+		cancel(stream.ErrDraining)
 		running.Wait()
 		w.Stop()
 	})
 	t.Cleanup(w.stop)
 }
 
-// serve starts a worker that answers calls by h.
+// serve starts a worker that answers calls with h.
 func (b *bundle) serve(t testing.TB, h handler) *worker {
 	t.Helper()
 	w := b.worker(t)
@@ -182,6 +182,7 @@ func (b *bundle) serve(t testing.TB, h handler) *worker {
 	return w
 }
 
+// call makes a call. It sets a missing ID and tier.
 func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	t.Helper()
 
@@ -202,8 +203,17 @@ func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	return a
 }
 
-// whole reads an answer to its end.
-func whole(t testing.TB, a *stream.Answer) string {
+// wantAnswer reads an answer to its end and compares it.
+func wantAnswer(t testing.TB, a *stream.Answer, want string) {
+	t.Helper()
+
+	if got := readAnswer(t, a); got != want {
+		t.Errorf("got the answer %.60q (%d bytes), want %.60q (%d)", got, len(got), want, len(want))
+	}
+}
+
+// readAnswer reads an answer to its end.
+func readAnswer(t testing.TB, a *stream.Answer) string {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -230,8 +240,8 @@ func echo(_ context.Context, run *stream.Run) error {
 	return run.Finish(run.Call.Body)
 }
 
-// untilLeft is a handler that sends a frame and waits for its context's end.
-func untilLeft(causes chan<- error) handler {
+// sendAndWaitForEnd returns a handler that sends the frame "begun" and waits until its context ends. causes receives the cause.
+func sendAndWaitForEnd(causes chan<- error) handler {
 	return func(ctx context.Context, run *stream.Run) error {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
@@ -243,11 +253,12 @@ func untilLeft(causes chan<- error) handler {
 	}
 }
 
-func begun(t testing.TB, a *stream.Answer) {
+// wantBegunFrame waits for the first frame of an answer, which must be "begun".
+func wantBegunFrame(t testing.TB, a *stream.Answer) {
 	t.Helper()
 
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
-		t.Fatalf("got %q, %v", frames, err)
+		t.Fatalf("got frames %q, %v; want begun", frames, err)
 	}
 }
 

@@ -12,48 +12,57 @@ import (
 	"presswork/tasks/stream"
 )
 
-// steps stops what a writer does at each step, until they are over.
-type steps struct {
-	trips, rests chan int // tells, of how many runs a round trip is
-	goOn, over   chan struct{}
+// stepper is a hook that stops a writer before each round trip and each pause. The writer waits for proceed, or runs
+// freely after over is closed.
+type stepper struct {
+	trips   chan int // number of runs in the next round trip
+	rests   chan int // 0 before each pause
+	proceed chan struct{}
+	over    chan struct{}
 }
 
-func (s *steps) step(c chan<- int, runs int) {
+func newStepper() *stepper {
+	return &stepper{
+		trips: make(chan int), rests: make(chan int), proceed: make(chan struct{}), over: make(chan struct{}),
+	}
+}
+
+func (s *stepper) step(c chan<- int, runs int) {
 	select {
 	case c <- runs:
 	case <-s.over:
 	}
 
 	select {
-	case <-s.goOn:
+	case <-s.proceed:
 	case <-s.over:
 	}
 }
 
-func (s *steps) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (s *stepper) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (s *stepper) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (s *stepper) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if cmds[0].Name() == "evalsha" {
-			// A look at a call has two keys.
+			// The script that writes frames has three keys per run. Others have fewer.
 			if keys, _ := cmds[0].Args()[2].(int); keys >= 3 {
 				s.step(s.trips, keys/3)
 			}
 		}
 
-		return next(context.WithoutCancel(ctx), cmds) // a step takes what it takes
+		return next(context.WithoutCancel(ctx), cmds) // the writer may have been stopped for longer than its deadline
 	}
 }
 
-// Frames sent during a round trip go with the next one. After a busy round trip, so do the frames of the following
-// pause.
-func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
+// Frames that are sent during a round trip are written by the next one. After a busy round trip the writer pauses, and
+// also collects the frames of that pause.
+func TestFramesAreBatchedAfterABusyRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const busy, few = 20, 3
 	runs := make(chan *stream.Run)
 	w := b.worker(t)
-	s := &steps{trips: make(chan int), rests: make(chan int), goOn: make(chan struct{}), over: make(chan struct{})}
+	s := newStepper()
 	w.rdb.AddHook(s)
 	w.SetRest(func(time.Duration) { s.step(s.rests, 0) })
 	b.start(t, w, busy, func(_ context.Context, run *stream.Run) error {
@@ -81,30 +90,30 @@ func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 
 	send(all[:1])
 	trip()
-	s.goOn <- struct{}{}
-	trip() // the script was not there yet
+	s.proceed <- struct{}{}
+	trip() // the same run again: Redis did not have the script
 	send(all)
-	s.goOn <- struct{}{}
+	s.proceed <- struct{}{}
 	trip()
-	s.goOn <- struct{}{}
+	s.proceed <- struct{}{}
 	wait.Receive(t, "a pause", s.rests)
 	send(all[:few])
-	s.goOn <- struct{}{}
+	s.proceed <- struct{}{}
 	trip()
 
 	if want := []int{1, 1, busy, few}; !slices.Equal(sizes, want) {
-		t.Errorf("round trips of %d runs, want %d", sizes, want)
+		t.Errorf("got round trips of %d runs, want %d", sizes, want)
 	}
 }
 
 // When Redis refuses the frames of one call, the other calls of the same write are not delayed.
-func TestACallThatCannotBeWrittenDelaysNoOther(t *testing.T) {
+func TestAFailingCallDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun, finished := make(chan string), make(chan error, 2)
 	gates := map[string]chan struct{}{"broken": make(chan struct{}), "sound": make(chan struct{})}
 	w := b.worker(t)
-	s := &steps{trips: make(chan int), rests: make(chan int), goOn: make(chan struct{}), over: make(chan struct{})}
+	s := newStepper()
 	w.rdb.AddHook(s)
 	b.start(t, w, len(gates), func(_ context.Context, run *stream.Run) error {
 		begun <- run.ID
@@ -124,8 +133,8 @@ func TestACallThatCannotBeWrittenDelaysNoOther(t *testing.T) {
 	}
 	close(gates["broken"])
 	wait.Receive(t, "a round trip", s.trips)
-	s.goOn <- struct{}{}
-	wait.Receive(t, "another one, with the script", s.trips)
+	s.proceed <- struct{}{}
+	wait.Receive(t, "the same again, with the script", s.trips)
 	close(gates["sound"])
 	close(s.over)
 
@@ -142,8 +151,6 @@ func TestACallThatCannotBeWrittenDelaysNoOther(t *testing.T) {
 	}
 
 	for _, answer := range []*stream.Answer{broken, sound} {
-		if got := whole(t, answer); got != "whole" {
-			t.Errorf("a call was answered by %q", got)
-		}
+		wantAnswer(t, answer, "whole")
 	}
 }

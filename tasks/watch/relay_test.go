@@ -45,34 +45,34 @@ func TestWatchesFailWhenTheClientIsClosed(t *testing.T) {
 	}
 
 	if e := wait.Receive(t, "the watch's end", w.Events); e.Type != "" {
-		t.Errorf("an event came: %+v", e)
+		t.Errorf("got event %+v, want the end of the watch", e)
 	}
 
 	if got := fault.CodeOf(w.Err()); w.Err() == nil || got != fault.QueueUnavailable {
-		t.Errorf("ended with %v", w.Err())
+		t.Errorf("the watch ended with %v, want %s", w.Err(), fault.QueueUnavailable)
 	}
 	// The relay ends by itself: Wait returns without Stop.
 	r.running.Wait()
 }
 
-func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
+func TestAWatchOpenedWhileTheRelayStopsFails(t *testing.T) {
 	t.Parallel()
 	r := NewRelay(&record.Records{}, nil)
-	// The watch began before the relay ended, and is added afterwards.
+	// The watch is created before the relay stops and added after it.
 	w := newWatcher(r, record.NewID())
 	r.Stop()
 
 	err := r.addWatcher(w)
 	if fault.CodeOf(err) != fault.QueueUnavailable {
-		t.Errorf("added: %v", err)
+		t.Errorf("addWatcher: got %v, want %s", err, fault.QueueUnavailable)
 	}
 
 	if len(r.watchers) != 0 {
-		t.Error("the relay kept the watcher")
+		t.Errorf("the relay has %d watchers, want none", len(r.watchers))
 	}
 	r.endAll(errors.New("a second end"))
 
 	if !errors.Is(r.addWatcher(w), err) {
-		t.Error("the first reason is lost")
+		t.Errorf("addWatcher: got another error than the first, %v", err)
 	}
 }
