@@ -21,7 +21,7 @@ func TestUpstreamErrorsAddNoMetricLabels(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := worker.ErrorType(err); got != want {
-				t.Errorf("%v: got %q, want %q", err, got, want)
+				t.Errorf("ErrorType(%v) = %q, want %q", err, got, want)
 			}
 		})
 	}

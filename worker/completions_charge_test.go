@@ -17,25 +17,25 @@ import (
 	"presswork/tasks/stream"
 )
 
-// breaks is a hook that fails the first settlement before or after Redis receives it.
-type breaks struct {
-	after  bool
-	broken atomic.Bool
+// settlementFailure is a hook that fails the first settlement. after says whether Redis executes it before it fails.
+type settlementFailure struct {
+	after bool
+	done  atomic.Bool // the settlement has failed
 }
 
-func (*breaks) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (*settlementFailure) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (*breaks) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (*settlementFailure) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (b *settlementFailure) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		settles := slices.ContainsFunc(cmd.Args(), func(arg any) bool {
 			key, _ := arg.(string)
 			return strings.Contains(key, "}:held:")
 		})
-		if !settles || b.broken.Load() {
+		if !settles || b.done.Load() {
 			return next(ctx, cmd)
 		}
 
@@ -44,7 +44,7 @@ func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 				return err
 			}
 		}
-		b.broken.Store(true)
+		b.done.Store(true)
 		cmd.SetErr(io.ErrUnexpectedEOF)
 
 		return io.ErrUnexpectedEOF
@@ -54,38 +54,38 @@ func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestAFailedSettlementIsRepeatedAndCountsOnce(t *testing.T) {
 	t.Parallel()
 
-	for name, after := range map[string]bool{"before Redis has it": false, "after its answer was lost": true} {
+	for name, after := range map[string]bool{"Redis does not receive it": false, "the reply is lost": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, url := inferencetest.Start(t)
 			h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
 			limits := meter.Limits{TPD: 1000}
-			broken := &breaks{after: after}
+			failure := &settlementFailure{after: after}
 
 			if _, err := h.counts.Reserve(t.Context(), "ann", "another", limits, 1); err != nil {
 				t.Fatal(err)
 			}
-			h.rdb.AddHook(broken)
+			h.rdb.AddHook(failure)
 
 			frames := h.frames(
 				stream.Call{Owner: "ann", Body: []byte(strings.Replace(greeting, `{`, `{"tpd":1000,`, 1))},
 			)
 
 			last := frames[len(frames)-1]
-			if last.Result == nil || !broken.broken.Load() {
-				t.Fatalf("got %+v", last)
+			if last.Result == nil || !failure.done.Load() {
+				t.Fatalf("got %+v, want a result after a failed settlement", last)
 			}
 			used := last.Result.Usage.PromptTokens + last.Result.Usage.CompletionTokens
 
-			rows := h.used("ann")
+			rows := h.usage("ann")
 			if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens+rows[0].CompletionTokens != int64(used) {
-				t.Errorf("the ledger has %+v, want %d tokens", rows, used)
+				t.Errorf("got usage %+v, want one request with %d tokens", rows, used)
 			}
 
 			states, err := h.counts.States(t.Context(), "ann", limits)
-			// About one comes back in a minute.
+			// The limit refills by about one token in a minute.
 			if left := states[meter.TPD].Remaining; err != nil || left < limits.TPD-used-1 || left > limits.TPD-used+2 {
-				t.Errorf("%d tokens are left of %d after a use of %d: %v", left, limits.TPD, used, err)
+				t.Errorf("%d tokens remain of %d after a usage of %d: %v", left, limits.TPD, used, err)
 			}
 		})
 	}

@@ -27,10 +27,10 @@ import (
 	"presswork/worker"
 )
 
-// stalled is an engine that has said a word and waits to go on.
-type stalled struct{ begun, proceed chan struct{} }
+// stallingEngine is an engine that emits "Hel", waits for proceed, and emits "lo".
+type stallingEngine struct{ begun, proceed chan struct{} }
 
-func (e stalled) Complete(
+func (e stallingEngine) Complete(
 	ctx context.Context,
 	_ *inference.Request,
 	_ *inference.Model,
@@ -53,18 +53,18 @@ func (e stalled) Complete(
 	)
 }
 
-func (stalled) Models(context.Context) ([]string, error) { return nil, nil }
-func (stalled) Traits() inference.Traits                 { return inference.Traits{} }
+func (stallingEngine) Models(context.Context) ([]string, error) { return nil, nil }
+func (stallingEngine) Traits() inference.Traits                 { return inference.Traits{} }
 
-// inferring is a worker for completions on a real queue, meter and store.
-type inferring struct {
+// completionHarness is a worker for completions on a real queue, meter and store.
+type completionHarness struct {
 	t        *testing.T
 	rdb      redis.UniversalClient
 	client   *tasks.Client
 	disk     *storage.Disk
 	counts   *meter.Meter
-	returned chan struct{} // has one for each run that has ended
-	// before, where it is set before the first call, comes before each run.
+	returned chan struct{} // receives one value for each run that has ended
+	// before is called before each run. Set it before the first call.
 	before func(run *stream.Run)
 }
 
@@ -73,7 +73,7 @@ func setupCompletions(
 	model inference.Upstream,
 	open func(inference.Upstream) (inference.Engine, error),
 	change ...func(*gateway.Options),
-) *inferring {
+) *completionHarness {
 	t.Helper()
 	address := redistest.Start(t)
 	rdb, disk, client := services(t, address)
@@ -86,7 +86,7 @@ func setupCompletions(
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	h := &inferring{
+	h := &completionHarness{
 		t:        t,
 		rdb:      rdb,
 		client:   client,
@@ -127,8 +127,8 @@ func setupCompletions(
 	return h
 }
 
-// used is what the ledger holds for a key.
-func (h *inferring) used(key string) []meter.Usage {
+// usage returns the recorded usage of an owner.
+func (h *completionHarness) usage(key string) []meter.Usage {
 	h.t.Helper()
 	now := time.Now()
 
@@ -143,8 +143,8 @@ func (h *inferring) used(key string) []meter.Usage {
 	return rows
 }
 
-// frames makes a call and returns its whole answer.
-func (h *inferring) frames(call stream.Call) (frames []inference.Frame) {
+// frames makes a call and returns all frames of its answer.
+func (h *completionHarness) frames(call stream.Call) (frames []inference.Frame) {
 	h.t.Helper()
 
 	ctx, cancel := context.WithTimeout(h.t.Context(), wait.Patience)
@@ -185,13 +185,10 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
 
 	const key = "inputs/large-request"
-	if _, err := h.disk.Put(
-		t.Context(),
-		key,
-		strings.NewReader(greeting),
-		int64(len(greeting)),
-		storage.Attrs{ContentType: "application/json"},
-	); err != nil {
+
+	_, err := h.disk.Put(t.Context(), key, strings.NewReader(greeting), int64(len(greeting)),
+		storage.Attrs{ContentType: "application/json"})
+	if err != nil {
 		t.Fatal(err)
 	}
 
@@ -202,7 +199,8 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 		frames := h.frames(call)
 		for i, f := range frames {
 			if f.Error != nil || (f.Result != nil) != (i == len(frames)-1) || (f.QueueTime > 0) != (i == 0) {
-				t.Errorf("%s: frame %d of %d: %+v", name, i+1, len(frames), f)
+				t.Errorf("%s: frame %d of %d is %+v; want the queue time in the first and the result in the last",
+					name, i+1, len(frames), f)
 			}
 
 			if f.Chunk != nil {
@@ -211,23 +209,21 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 		}
 
 		if text.String() != "Hello, world!" {
-			t.Errorf("%s: the answer is %q", name, text.String())
+			t.Errorf("%s: the answer is %q, want Hello, world!", name, text.String())
 		}
 
-		if rows := h.used(
-			name,
-		); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 ||
-			rows[0].CompletionTokens != 4 {
-			t.Errorf("%s: %+v", name, rows)
+		rows := h.usage(name)
+		if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 || rows[0].CompletionTokens != 4 {
+			t.Errorf("%s: got usage %+v, want one request with 11 and 4 tokens", name, rows)
 		}
 	}
-	wait.Until(t, "the request is gone from the store", func() bool {
+	wait.Until(t, "the request is deleted from the store", func() bool {
 		_, err := h.disk.Stat(t.Context(), key)
 		return errors.Is(err, storage.ErrNotFound)
 	})
 }
 
-// calculator is a Toolbox that knows one result.
+// calculator is a Toolbox whose code always returns 2.
 type calculator struct{}
 
 func (calculator) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
@@ -246,20 +242,16 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 	plan := inferencetest.Plan("say Counting. | "+`python {"code":"1+1"}`, `python {"code":"1+1"}`, "say Two.")
 
 	for name, c := range map[string]struct {
-		model  string
-		r      inference.Request
-		prompt int64
-		says   string
+		model    string
+		r        inference.Request
+		prompt   int64
+		wantText string
 	}{
 		"rounds":  {"tools-plan", inference.Request{Tools: []inference.Tool{{Type: inference.CodeInterpreter}}}, 33, "Counting.\n\nTwo."},
 		"answers": {"many", inference.Request{N: 3}, 11, "AnswerAnswerAnswer number number number 2 1 0"},
 	} {
-		h := setupCompletions(
-			t,
-			inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM},
-			openai.New,
-			func(o *gateway.Options) { o.Tools = calculator{} },
-		)
+		h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM}, openai.New,
+			func(o *gateway.Options) { o.Tools = calculator{} })
 		c.r.Model, c.r.Messages = "m", []inference.Message{
 			{Role: inference.User, Parts: []inference.Part{{Text: plan}}},
 		}
@@ -285,57 +277,60 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 			}
 		}
 
-		if want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]; text.String() != c.says ||
-			executed.String() != want {
-			t.Errorf("%s: the answer is %q and the executed calls are %q", name, text.String(), executed.String())
+		want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]
+		if text.String() != c.wantText || executed.String() != want {
+			t.Errorf("%s: got answer %q and executed calls %q; want %q and %q", name, text.String(), executed.String(),
+				c.wantText, want)
 		}
 
-		if rows := h.used(
-			"ann",
-		); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != c.prompt || rows[0].CompletionTokens != int64(result.Usage.CompletionTokens) ||
+		rows := h.usage("ann")
+		if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != c.prompt ||
+			rows[0].CompletionTokens != int64(result.Usage.CompletionTokens) ||
 			rows[0].CompletionTokens < 8 {
-			t.Errorf("%s: %+v of %+v", name, rows, result)
+			t.Errorf("%s: got usage %+v, want %d prompt tokens and those of %+v", name, rows, c.prompt, result)
 		}
 	}
 
 	if n := len(model.Requests()); n != 4 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model got %d requests, want 4", n)
 	}
 }
 
-func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
+func TestAFailedCompletionReturnsItsReason(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
 
 	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
 	for name, c := range map[string]struct {
-		call   stream.Call
-		before func(*stream.Run)
-		status int
-		says   string
-		paid   bool
+		call     stream.Call
+		before   func(*stream.Run)
+		status   int
+		wantText string
+		paid     bool
 	}{
 		"not JSON":          {stream.Call{Body: []byte(`"x"`)}, nil, 500, "cannot be read", false},
 		"no request":        {stream.Call{Body: []byte(`{}`)}, nil, 500, "cannot be read", false},
 		"gone from storage": {stream.Call{BodyKey: "inputs/none"}, nil, 503, "from the store", false},
-		"a run half heard":  {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
+		"a retried run":     {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.before, c.call.Owner = c.before, name
 
 			frames := h.frames(c.call)
-			if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status ||
-				!strings.Contains(last.Error.Message, c.says) {
-				t.Errorf("%s: %+v", name, frames)
+
+			last := frames[len(frames)-1]
+			if len(frames) != 1 || last.Error == nil || last.Error.Status != c.status ||
+				!strings.Contains(last.Error.Message, c.wantText) {
+				t.Errorf("got frames %+v, want one error with status %d and %q", frames, c.status, c.wantText)
 			}
 
-			if rows := h.used(name); (len(rows) == 1) != c.paid {
-				t.Errorf("%s: %+v", name, rows)
+			if rows := h.usage(name); (len(rows) == 1) != c.paid {
+				t.Errorf("got usage %+v, want some: %t", rows, c.paid)
 			}
 		})
 	}
 
 	if n := len(model.Requests()); n != 0 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model got %d requests, want none", n)
 	}
 }

@@ -14,12 +14,9 @@ import (
 
 func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	t.Parallel()
-	engine := stalled{make(chan struct{}), make(chan struct{})}
-	h := setupCompletions(
-		t,
-		inference.Upstream{BaseURL: "http://a"},
-		func(inference.Upstream) (inference.Engine, error) { return engine, nil },
-	)
+	engine := stallingEngine{make(chan struct{}), make(chan struct{})}
+	h := setupCompletions(t, inference.Upstream{BaseURL: "http://a"},
+		func(inference.Upstream) (inference.Engine, error) { return engine, nil })
 	client, rdb, returned := h.client, h.rdb, h.returned
 	body := []byte(greeting)
 
@@ -33,24 +30,24 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		<-engine.begun
 
 		if superseded {
-			// Another worker has begun a run of it.
+			// Pretend that another worker has begun a run of the call.
 			rdb.HSet(t.Context(), "pw:{"+id+"}:call", "fence", "another", "run", 2)
 		}
 
 		select {
 		case engine.proceed <- struct{}{}:
 			<-returned
-		case <-returned: // a superseded run may have found out by itself
+		case <-returned: // a superseded run may notice that and end
 		}
 		answer.Close()
 
-		if rows := h.used(name); (len(rows) == 0) != superseded {
-			t.Errorf("superseded %t: %+v", superseded, rows)
+		if rows := h.usage(name); (len(rows) == 0) != superseded {
+			t.Errorf("superseded %t: got usage %+v", superseded, rows)
 		}
 	}
-	// A retry of a call that all callers have left has the same id and is charged again.
+	// All callers leave the first call. A retry has the same id and is recorded as a second request.
 	name := "eve"
-	for try := range 2 {
+	for attempt := range 2 {
 		answer, err := client.Call(t.Context(), stream.Call{
 			ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: body, IdempotencyKey: "k", Fingerprint: "f",
 		})
@@ -59,7 +56,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		}
 		<-engine.begun
 
-		if try == 0 {
+		if attempt == 0 {
 			call := "pw:{" + answer.ID + "}:call"
 			rdb.HSet(t.Context(), call, "state", "left")
 			rdb.Publish(t.Context(), "pw:cancel", rdb.HGet(t.Context(), call, "fence").Val())
@@ -70,31 +67,31 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		answer.Close()
 	}
 
-	if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
-		t.Errorf("a retry: %+v", rows)
+	if rows := h.usage(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
+		t.Errorf("a retry: got usage %+v, want two requests, one of them cancelled", rows)
 	}
 }
 
 func TestUsageWithoutOutputIsEstimated(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
-	// A response that does not look like JSON is withheld, so that another upstream may answer.
+	// With this format, the gateway withholds the beginning of a response, so that another upstream may answer.
 	const body = `{"request":{"model":"m","format":{"type":"json_object"},"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
 
 	for name, c := range map[string]struct {
 		upstreams []inference.Upstream
 		leaves    bool
-		counted   int64 // what an upstream has counted
+		counted   int64 // tokens that an upstream has reported
 	}{
 		"leaves before the first token": {[]inference.Upstream{{BaseURL: url, Model: "hang"}}, true, 0},
-		"the first try is cut off":      {[]inference.Upstream{{BaseURL: url, Model: "cut"}, {BaseURL: url, Model: "json", Priority: 1}}, false, 14},
+		"the first answer is cut off":   {[]inference.Upstream{{BaseURL: url, Model: "cut"}, {BaseURL: url, Model: "json", Priority: 1}}, false, 14},
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: c.upstreams}})
 			h := setupCompletions(t, inference.Upstream{BaseURL: url}, openai.New, func(o *gateway.Options) {
 				o.Catalogue = func() *inference.Catalogue { return catalogue }
 			})
-			asked := len(model.Requests())
+			before := len(model.Requests())
 
 			answer, err := h.client.Call(
 				t.Context(),
@@ -104,7 +101,7 @@ func TestUsageWithoutOutputIsEstimated(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if err := model.WaitRequests(t.Context(), asked+1); err != nil {
+			if err := model.WaitRequests(t.Context(), before+1); err != nil {
 				t.Fatal(err)
 			}
 
@@ -114,16 +111,16 @@ func TestUsageWithoutOutputIsEstimated(t *testing.T) {
 			wait.Receive(t, "the end of the run", h.returned)
 			answer.Close()
 
-			rows := h.used(name)
+			rows := h.usage(name)
 			if len(rows) != 1 {
-				t.Fatalf("%+v", rows)
+				t.Fatalf("got usage %+v, want one row", rows)
 			}
 
 			u := rows[0]
 			if u.Requests != 1 || u.EstimatedTokens == 0 ||
 				u.PromptTokens+u.CompletionTokens != u.EstimatedTokens+c.counted ||
 				(u.Cancelled == 1) != c.leaves {
-				t.Errorf("%+v", u)
+				t.Errorf("got usage %+v, want %d reported tokens and the rest estimated", u, c.counted)
 			}
 		})
 	}

@@ -22,20 +22,21 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	s := setup(t, time.Minute)
 	first, second, other := tasks.NewID(), tasks.NewID(), tasks.NewID()
 	s.submit(first, tasks.Convert{Content: "# Same", Theme: "nord"})
-	a := s.ended(first)
+	a := s.waitForEnd(first)
 	s.submit(second, tasks.Convert{Content: "# Same", Theme: "nord"})
 
-	b := s.ended(second)
+	b := s.waitForEnd(second)
 	if s.printer.prints.Load() != 1 || a.Cached || !b.Cached || b.Artifact.SHA256 != a.Artifact.SHA256 {
-		t.Errorf("%d prints; first %+v, second %+v", s.printer.prints.Load(), a.Artifact, b.Artifact)
+		t.Errorf("got %d prints, first %+v, second %+v; want one print, and the second from the cache",
+			s.printer.prints.Load(), a.Artifact, b.Artifact)
 	}
 	s.submit(other, tasks.Convert{Content: "# Same", Theme: "dracula"})
 
-	if c := s.ended(other); c.Cached || s.printer.prints.Load() != 2 {
-		t.Errorf("another theme came from the cache: %+v", c)
+	if c := s.waitForEnd(other); c.Cached || s.printer.prints.Load() != 2 {
+		t.Errorf("another theme: got %+v, want a new print", c)
 	}
 
-	// One that is damaged is deleted, and printed again.
+	// A damaged cache entry is deleted, and the document is printed again.
 	for info, err := range s.store.List(t.Context(), storage.Renders) {
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +46,8 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	third := tasks.NewID()
 	s.submit(third, tasks.Convert{Content: "# Same", Theme: "nord"})
 
-	if d := s.ended(third); d.Status != presswork.Completed || d.Cached || s.printer.prints.Load() != 3 {
-		t.Errorf("%d prints; from a damaged page: %+v", s.printer.prints.Load(), d)
+	if d := s.waitForEnd(third); d.Status != presswork.Completed || d.Cached || s.printer.prints.Load() != 3 {
+		t.Errorf("damaged cache entry: got %d prints and %+v, want 3 and a new print", s.printer.prints.Load(), d)
 	}
 }
 
@@ -61,23 +62,23 @@ func TestTheRenderCacheRevealsNothingToOtherKeys(t *testing.T) {
 			id := tasks.NewID()
 			s.submitFor(owner, id, tasks.Convert{Content: "# Secret", Theme: "nord"})
 
-			return s.ended(id).Cached
+			return s.waitForEnd(id).Cached
 		}
 		if print("alice") {
 			t.Error("the first print came from the cache")
 		}
 
 		if got := print("bob"); got != shared {
-			t.Errorf("shared %v: cached for another key: %v", shared, got)
+			t.Errorf("shared %v: cached for another owner: %v, want %v", shared, got, shared)
 		}
 
 		if !print("alice") || !print("bob") {
-			t.Errorf("shared %v: a key's own print did not come from the cache", shared)
+			t.Errorf("shared %v: a second print of the same owner did not come from the cache", shared)
 		}
 	}
 }
 
-func TestACancellationThatComesAfterTheStoringLeavesNoArtifact(t *testing.T) {
+func TestACancellationDeletesAnArtifactThatWasJustStored(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
@@ -90,49 +91,46 @@ func TestACancellationThatComesAfterTheStoringLeavesNoArtifact(t *testing.T) {
 	}
 	s.submit(id, tasks.Convert{Content: "# Too late", Theme: "light"})
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Cancelled || rec.Artifact != nil {
-		t.Errorf("record %+v", rec.Job)
+		t.Errorf("got %+v, want a cancelled job without an artifact", rec.Job)
 	}
-	wait.Until(t, "the artifact of a cancelled job is gone", func() bool { return !s.stored(storage.ArtifactKey(id)) })
+	wait.Until(t, "the artifact of a cancelled job is gone",
+		func() bool { return !s.isStored(storage.ArtifactKey(id)) })
 }
 
-// The record of a run that died may lack its last steps: what it stored says for which
-// job it was printed.
+// The record of a run that died may lack its last steps. The metadata of the stored artifact names the job for which
+// it was printed.
 func TestArtifactOfAnEarlierRunIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
-	left := []byte("%PDF-1.4 of a run that died before it could say so")
+	stored := []byte("%PDF-1.4 of a run that died before it could complete its job")
 	document := tasks.Convert{Content: "# Once", Theme: "light"}
-	equal := tasks.NewID()
-	s.submit(equal, document)
-	s.ended(equal)
+	equalJob := tasks.NewID()
+	s.submit(equalJob, document)
+	s.waitForEnd(equalJob)
 
 	for _, cached := range []bool{false, true} {
 		id := tasks.NewID()
 
 		printedFor := id
 		if cached {
-			printedFor = equal
+			printedFor = equalJob
 		}
 
 		attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": printedFor}}
-		if _, err := s.store.Put(
-			t.Context(),
-			storage.ArtifactKey(id),
-			bytes.NewReader(left),
-			int64(len(left)),
-			attrs,
-		); err != nil {
+
+		_, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(stored), int64(len(stored)), attrs)
+		if err != nil {
 			t.Fatal(err)
 		}
 		s.submit(id, document)
 
-		if rec := s.ended(
-			id,
-		); rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) ||
+		rec := s.waitForEnd(id)
+		if rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(stored)) ||
 			rec.Cached != cached {
-			t.Errorf("cached %v: record %+v, artifact %+v", cached, rec.Job, rec.Artifact)
+			t.Errorf("got %+v with %+v; want completed with the stored artifact, cached %v", rec.Job, rec.Artifact,
+				cached)
 		}
 	}
 }
@@ -158,12 +156,12 @@ func TestALongPrintReportsProgressOnItsJob(t *testing.T) {
 			}
 		}
 
-		return errors.New("the job stood still while it was printed")
+		return errors.New("the job reported no progress while it was printed")
 	}
 	s.submit(id, tasks.Convert{Content: "# Long", Theme: "light"})
 
-	if rec := s.ended(id); rec.Status != presswork.Completed {
-		t.Errorf("the job %s: %v", rec.Status, rec.Error)
+	if rec := s.waitForEnd(id); rec.Status != presswork.Completed {
+		t.Errorf("got %s with %v, want completed", rec.Status, rec.Error)
 	}
 }
 
@@ -182,20 +180,20 @@ func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, document)
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached || len(rec.Warnings) == 0 ||
 		s.printer.prints.Load() != 1 {
-		t.Errorf("printed: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
+		t.Errorf("printed: got %+v with %+v after %d prints; want completed with warnings after two runs and one print",
+			rec.Job, rec.Artifact, s.printer.prints.Load())
 	}
 	died.Store(0)
 	id = tasks.NewID()
 	s.submit(id, document)
 
-	if rec := s.ended(
-		id,
-	); rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached ||
-		s.printer.prints.Load() != 1 {
-		t.Errorf("cached: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
+	rec = s.waitForEnd(id)
+	if rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached || s.printer.prints.Load() != 1 {
+		t.Errorf("cached: got %+v with %+v after %d prints; want completed from the cache after two runs", rec.Job,
+			rec.Artifact, s.printer.prints.Load())
 	}
 }
 
@@ -204,13 +202,8 @@ func TestSourcesAreReadFromTheStoreAndDeleted(t *testing.T) {
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
 	put := func(key, text string) {
-		if _, err := s.store.Put(
-			t.Context(),
-			key,
-			strings.NewReader(text),
-			int64(len(text)),
-			storage.Attrs{},
-		); err != nil {
+		_, err := s.store.Put(t.Context(), key, strings.NewReader(text), int64(len(text)), storage.Attrs{})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -219,21 +212,18 @@ func TestSourcesAreReadFromTheStoreAndDeleted(t *testing.T) {
 		storage.AssetKey(id, id, "0"),
 		`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`,
 	)
-	s.submit(
-		id,
-		tasks.Convert{
-			ContentKey: storage.SourceKey(id, id),
-			Theme:      "light",
-			Assets:     []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, id, "0")}},
-		},
-	)
+	s.submit(id, tasks.Convert{
+		ContentKey: storage.SourceKey(id, id),
+		Theme:      "light",
+		Assets:     []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, id, "0")}},
+	})
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || len(rec.Warnings) != 0 || rec.Artifact.Filename != "stored-elsewhere.pdf" {
-		t.Errorf("record %+v, artifact %+v", rec.Job, rec.Artifact)
+		t.Errorf("got %+v with %+v; want completed without warnings, named after the heading", rec.Job, rec.Artifact)
 	}
 	wait.Until(t, "the sources of a completed job are gone", func() bool {
-		return !s.stored(storage.SourceKey(id, id)) && !s.stored(storage.AssetKey(id, id, "0"))
+		return !s.isStored(storage.SourceKey(id, id)) && !s.isStored(storage.AssetKey(id, id, "0"))
 	})
 }
 
@@ -242,69 +232,67 @@ func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t, time.Minute)
-	for _, row := range []struct {
-		name string
-		task func(convert tasks.Convert) (tasks.Task, error)
-	}{
-		{"at its conversion", tasks.ConvertPDF.Task},
-		{"at the choice of its theme", func(convert tasks.Convert) (tasks.Task, error) {
+	for name, newTask := range map[string]func(tasks.Convert) (tasks.Task, error){
+		"at its conversion": tasks.ConvertPDF.Task,
+		"at the choice of its theme": func(convert tasks.Convert) (tasks.Task, error) {
 			return tasks.ChooseTheme.Task(tasks.Choice{Convert: convert, Queue: tasks.Render})
-		}},
+		},
 	} {
-		t.Run(row.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			id := tasks.NewID()
-			left := []byte("%PDF-1.4 of the run that completed the job")
+			stored := []byte("%PDF-1.4 of the run that completed the job")
 
 			attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": id}}
-			if _, err := s.store.Put(
-				t.Context(),
-				storage.ArtifactKey(id),
-				bytes.NewReader(left),
-				int64(len(left)),
-				attrs,
-			); err != nil {
+
+			_, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(stored), int64(len(stored)),
+				attrs)
+			if err != nil {
 				t.Fatal(err)
 			}
 
-			task, err := row.task(
+			task, err := newTask(
 				tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Filename: "report.pdf"},
 			)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if _, _, err := s.client.Submit(
+			_, _, err = s.client.Submit(
 				t.Context(),
 				tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task},
-			); err != nil {
+			)
+			if err != nil {
 				t.Fatal(err)
 			}
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Completed || rec.Cached {
-				t.Fatalf("record %+v, error %v", rec.Job, rec.Error)
+				t.Fatalf("got %+v with %v, want completed", rec.Job, rec.Error)
 			}
 
-			if rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) ||
+			if rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(stored)) ||
 				rec.Artifact.Filename != "report.pdf" {
-				t.Errorf("artifact %+v", rec.Artifact)
+				t.Errorf("got %+v, want the stored artifact as report.pdf", rec.Artifact)
 			}
 
-			if !s.stored(storage.ArtifactKey(id)) {
+			if !s.isStored(storage.ArtifactKey(id)) {
 				t.Error("the artifact was deleted")
 			}
 		})
 	}
 }
 
-func TestASourceThatIsGoneFailsTheJobForGood(t *testing.T) {
+func TestAMissingSourceFailsTheJobWithoutARetry(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 
-	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed || rec.Attempts != 1 {
-		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
+	if rec := s.waitForEnd(
+		id,
+	); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed ||
+		rec.Attempts != 1 {
+		t.Errorf("got %+v with %v, want render_failed after one attempt", rec.Job, rec.Error)
 	}
 }
 
@@ -314,11 +302,11 @@ func TestAWaitForTheBrowserDoesNotCountAgainstTheDocument(t *testing.T) {
 	s.printer.before = func(ctx context.Context) error {
 		deadline, ok := ctx.Deadline()
 		if !ok {
-			return errors.New("the kind's own limit is gone")
+			return errors.New("the print has no deadline")
 		}
 
 		if left := time.Until(deadline); left < wait.Patience {
-			return fmt.Errorf("the browser has %s", left)
+			return fmt.Errorf("the print has %s, want at least %s", left, wait.Patience)
 		}
 
 		return nil
@@ -326,8 +314,8 @@ func TestAWaitForTheBrowserDoesNotCountAgainstTheDocument(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# Patient", Theme: "light"})
 
-	if rec := s.ended(id); rec.Status != presswork.Completed {
-		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
+	if rec := s.waitForEnd(id); rec.Status != presswork.Completed {
+		t.Errorf("got %+v with %v, want completed", rec.Job, rec.Error)
 	}
 }
 
@@ -338,11 +326,9 @@ func TestDeadlineBeforePrintingIsNotAnOutage(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 
-	if rec := s.ended(
-		id,
-	); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderTimeout ||
-		rec.Attempts != 1 {
-		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
+	rec := s.waitForEnd(id)
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderTimeout || rec.Attempts != 1 {
+		t.Errorf("got %+v with %v, want render_timeout after one attempt", rec.Job, rec.Error)
 	}
 }
 
@@ -355,9 +341,9 @@ func TestStrictFindingsAreOnTheFailedJobAsWarnings(t *testing.T) {
 		tasks.Convert{Content: "# One\n\n### Three\n", Theme: "light", Options: presswork.Options{Strict: new(true)}},
 	)
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.StrictFindings || len(rec.Warnings) != 1 ||
 		rec.Warnings[0].Code != fault.HeadingSkipped {
-		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
+		t.Errorf("got %+v with %v, want strict_findings and the warning", rec.Job, rec.Error)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"presswork/worker"
 )
 
-// A request that a stopping worker did not read is another worker's: its caller must not see an error.
-func TestAStoppingWorkerLeavesACallThatItHasNotRead(t *testing.T) {
+// Another worker serves the call, so the caller must not get an error.
+func TestAStoppingWorkerReturnsACallThatItHasNotRead(t *testing.T) {
 	t.Parallel()
 
 	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
@@ -31,13 +31,13 @@ func TestAStoppingWorkerLeavesACallThatItHasNotRead(t *testing.T) {
 
 			defer func() {
 				if p := recover(); p != nil {
-					t.Errorf("the completion wrote to the call: %v", p) // the run here cannot be written to
+					t.Errorf("the handler wrote to the call: %v", p) // writing to this empty run panics
 				}
 			}()
 
 			err := serve(ctx, &stream.Run{Call: stream.Call{BodyKey: "inputs/large"}})
 			if !errors.Is(err, stream.ErrDraining) {
-				t.Errorf("error is %v, want that of a worker that stops", err)
+				t.Errorf("got %v, want %v", err, stream.ErrDraining)
 			}
 		})
 	}

@@ -29,6 +29,6 @@ func TestAWorkerDrawsDiagrams(t *testing.T) {
 		Sources: []string{"a"}, Style: tasks.DrawingStyle{Accents: []string{"#4a2fd8"}},
 	})
 	if pictures, ok := answer.([]diagram.Picture); err != nil || !ok || len(pictures) != 1 || pictures[0].SVG == "" {
-		t.Errorf("%+v, %v", answer, err)
+		t.Errorf("got %+v, %v; want one SVG picture", answer, err)
 	}
 }

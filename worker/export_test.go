@@ -29,23 +29,23 @@ import (
 	"presswork/worker"
 )
 
-// site is a web site of one page, and counts who opened it.
+// site is a web site with one page. It counts the requests for that page.
 type site struct {
 	url    string
 	opened atomic.Int64
-	asked  chan struct{} // has one for each request of /slow, which has no end
+	slow   chan struct{} // receives one value for each request of /slow, which never ends
 }
 
 func serveSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{asked: make(chan struct{}, 10)}
+	s := &site{slow: make(chan struct{}, 10)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			s.opened.Add(1)
 			fmt.Fprint(w, "<title>Annual report</title><h1>Fine</h1>")
 		case "/slow":
-			s.asked <- struct{}{}
+			s.slow <- struct{}{}
 			<-r.Context().Done()
 		default:
 			http.NotFound(w, r)
@@ -57,9 +57,8 @@ func serveSite(t *testing.T) *site {
 	return s
 }
 
-// setupExports is a worker that exports pages with a real browser; its client
-// submits to a real queue.
-func setupExports(t *testing.T) *shop {
+// setupExports starts a worker that exports pages with a real browser.
+func setupExports(t *testing.T) *harness {
 	t.Helper()
 
 	if testing.Short() {
@@ -86,7 +85,7 @@ func setupExports(t *testing.T) *shop {
 	exporter := chromium.NewExporter(chromium.ExporterOptions{Policy: policy, Browser: chromium.Options{
 		Dir: public.Dir(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}})
-	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
+	s := &harness{t: t, client: client, store: &faultyStore{Store: disk}, printer: &fakePrinter{}, index: index}
 	w := worker.New(worker.Options{
 		Store:  s.store,
 		Keeper: retention.New(retention.Options{Store: disk, Redis: index}),
@@ -99,11 +98,8 @@ func setupExports(t *testing.T) *shop {
 	})
 	tasks.Handle(server, tasks.ExportPage, w.Export)
 
-	if err := errors.Join(
-		exporter.Start(t.Context()),
-		client.Start(t.Context()),
-		server.Start(t.Context()),
-	); err != nil {
+	if err := errors.Join(exporter.Start(t.Context()), client.Start(t.Context()),
+		server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -118,7 +114,7 @@ func setupExports(t *testing.T) *shop {
 	return s
 }
 
-func (s *shop) submitExport(payload tasks.PageExport) (id string) {
+func (s *harness) submitExport(payload tasks.PageExport) (id string) {
 	s.t.Helper()
 
 	task, err := tasks.ExportPage.Task(payload)
@@ -165,29 +161,26 @@ func TestAnExportIsStoredNamedAndCounted(t *testing.T) {
 			before := time.Now()
 			id := s.submitExport(c.task)
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Completed {
-				t.Errorf("%s: the job %s: %v", name, rec.Status, rec.Error)
+				t.Errorf("got %s with %v, want completed", rec.Status, rec.Error)
 				return
 			}
 
 			if rec.Artifact.Filename != c.filename || rec.Artifact.Pages != c.pages ||
 				rec.Artifact.ContentType != c.contentType {
-				t.Errorf("%s: %+v", name, rec.Artifact)
+				t.Errorf("got %+v, want %s of type %s with %d pages", rec.Artifact, c.filename, c.contentType, c.pages)
 			}
 
-			if early, late := before.Add(
-				c.kept-time.Minute,
-			), time.Now().
-				Add(c.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
-				rec.Artifact.ExpiresAt.After(late) {
-				t.Errorf("%s: the artifact expires at %s", name, rec.Artifact.ExpiresAt)
+			early, late := before.Add(c.kept-time.Minute), time.Now().Add(c.kept+time.Minute)
+			if rec.Artifact.ExpiresAt.Before(early) || rec.Artifact.ExpiresAt.After(late) {
+				t.Errorf("the artifact expires at %s, want %s to %s", rec.Artifact.ExpiresAt, early, late)
 			}
 			key := storage.ArtifactKeyOf(id, c.contentType)
 
 			body, info, err := s.store.Get(t.Context(), key, storage.Range{Length: int64(len(c.magic))})
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("Get: %v", err)
 				return
 			}
 			head := make([]byte, len(c.magic))
@@ -195,11 +188,11 @@ func TestAnExportIsStoredNamedAndCounted(t *testing.T) {
 			body.Close()
 
 			if string(head) != c.magic || info.ContentType != c.contentType {
-				t.Errorf("%s: stored as %s, begins with %q (%v)", name, info.ContentType, head, err)
+				t.Errorf("got type %s and %q (%v), want %s and %q", info.ContentType, head, err, c.contentType, c.magic)
 			}
 
 			if err := s.index.ZScore(t.Context(), "pw:{keep}:made", key).Err(); err != nil {
-				t.Errorf("%s: the keeper does not know of it: %v", name, err)
+				t.Errorf("the keeper does not count the artifact: %v", err)
 			}
 		})
 	}
@@ -213,13 +206,8 @@ func TestAnExportOfAnEarlierRunIsAdopted(t *testing.T) {
 	s.store.beforePut = func(key string) error {
 		if strings.HasPrefix(key, storage.Artifacts) && puts.Add(1) == 1 {
 			body := []byte("\x89PNG of a run that died")
-			_, err := s.store.Store.Put(
-				t.Context(),
-				key,
-				bytes.NewReader(body),
-				int64(len(body)),
-				storage.Attrs{ContentType: "image/png"},
-			)
+			_, err := s.store.Store.Put(t.Context(), key, bytes.NewReader(body), int64(len(body)),
+				storage.Attrs{ContentType: "image/png"})
 
 			return errors.Join(err, fault.Errorf(fault.Internal, "the worker died"))
 		}
@@ -228,14 +216,14 @@ func TestAnExportOfAnEarlierRunIsAdopted(t *testing.T) {
 	}
 	id := s.submitExport(tasks.PageExport{URL: web.url + "/", Screenshot: &export.ScreenshotOptions{}})
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || rec.Artifact.Size != int64(len("\x89PNG of a run that died")) ||
 		rec.Artifact.Filename != "site-test.png" {
-		t.Errorf("the job %s: %+v, %v", rec.Status, rec.Artifact, rec.Error)
+		t.Errorf("got %s with %+v, %v; want completed with the stored picture", rec.Status, rec.Artifact, rec.Error)
 	}
 
 	if n := web.opened.Load(); n != 1 || puts.Load() != 1 {
-		t.Errorf("the page was opened %d times, the result stored %d times", n, puts.Load())
+		t.Errorf("got %d visits and %d writes, want one of each", n, puts.Load())
 	}
 }
 
@@ -244,38 +232,39 @@ func TestAnExportThatFailsOrIsCancelledLeavesNothing(t *testing.T) {
 	s, web := setupExports(t), serveSite(t)
 
 	missing := s.submitExport(tasks.PageExport{URL: web.url + "/missing", PDF: &export.PDFOptions{}})
-	if rec := s.ended(
-		missing,
-	); rec.Status != presswork.Failed || rec.Error == nil ||
-		!strings.Contains(rec.Error.Message, "404") {
-		t.Errorf("a page that is not there: %s, %v", rec.Status, rec.Error)
+
+	rec := s.waitForEnd(missing)
+	if rec.Status != presswork.Failed || rec.Error == nil || !strings.Contains(rec.Error.Message, "404") {
+		t.Errorf("a missing page: got %s with %v, want failed with 404", rec.Status, rec.Error)
 	}
 	slow := s.submitExport(tasks.PageExport{URL: web.url + "/slow", PDF: &export.PDFOptions{}})
-	wait.Receive(t, "the page is asked for", web.asked)
+	wait.Receive(t, "the page is requested", web.slow)
 
 	if _, err := s.client.Cancel(t.Context(), slow); err != nil {
 		t.Fatal(err)
 	}
 
-	if rec := s.ended(slow); rec.Status != presswork.Cancelled {
-		t.Errorf("a cancelled export: %s, %v", rec.Status, rec.Error)
+	if rec := s.waitForEnd(slow); rec.Status != presswork.Cancelled {
+		t.Errorf("got %s with %v, want cancelled", rec.Status, rec.Error)
 	}
-	// One more is cancelled when its result is stored.
+	// Cancel the next export at the moment when its result is stored.
 	s.store.afterPut = func(key string) {
-		if _, err := s.client.Cancel(
+		_, err := s.client.Cancel(
 			context.Background(),
 			strings.TrimSuffix(strings.TrimPrefix(key, storage.Artifacts), ".pdf"),
-		); err != nil {
+		)
+		if err != nil {
 			t.Error(err)
 		}
 	}
 
 	late := s.submitExport(tasks.PageExport{URL: web.url + "/", PDF: &export.PDFOptions{}})
-	if rec := s.ended(late); rec.Status != presswork.Cancelled || rec.Artifact != nil {
-		t.Errorf("an export cancelled late: %s, %+v", rec.Status, rec.Artifact)
+	if rec := s.waitForEnd(late); rec.Status != presswork.Cancelled || rec.Artifact != nil {
+		t.Errorf("cancelled after it was stored: got %s with %+v, want cancelled without an artifact", rec.Status,
+			rec.Artifact)
 	}
 
 	for _, id := range []string{missing, slow, late} {
-		wait.Until(t, id+" leaves no result", func() bool { return !s.stored(storage.ArtifactKey(id)) })
+		wait.Until(t, id+" leaves no result", func() bool { return !s.isStored(storage.ArtifactKey(id)) })
 	}
 }

@@ -1,4 +1,4 @@
 package worker
 
-// ErrorType shows tests the label of a completion's failure.
+// ErrorType returns the metric label of a failed completion.
 func ErrorType(err error) string { return errorType(err) }

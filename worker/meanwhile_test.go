@@ -2,7 +2,6 @@ package worker
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 )
@@ -11,8 +10,13 @@ func TestAReportAndTheWorkRunInParallel(t *testing.T) {
 	t.Parallel()
 
 	lost, failed := errors.New("lost"), errors.New("failed")
-	for i, c := range []struct{ report, work, want error }{{nil, nil, nil}, {nil, failed, failed}, {lost, nil, lost}, {lost, failed, lost}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for name, c := range map[string]struct{ report, work, want error }{
+		"both succeed": {nil, nil, nil},
+		"work fails":   {nil, failed, failed},
+		"report fails": {lost, nil, lost},
+		"both fail":    {lost, failed, lost},
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the bubble fails the test if both wait forever
 				begun, worked := make(chan struct{}), make(chan struct{})
 
@@ -28,7 +32,7 @@ func TestAReportAndTheWorkRunInParallel(t *testing.T) {
 					return c.work
 				})
 				if !errors.Is(got, c.want) {
-					t.Errorf("report %v and work %v make %v, want %v", c.report, c.work, got, c.want)
+					t.Errorf("inParallel returned %v, want %v", got, c.want)
 				}
 			})
 		})

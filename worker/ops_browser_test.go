@@ -11,31 +11,17 @@ import (
 	"presswork/worker"
 )
 
-func TestBrowserMetricsShowWhatTheBrowserSays(t *testing.T) {
+func TestBrowserMetricsShowTheStatsOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(worker.BrowserMetrics(func() chromium.Stats {
 		return chromium.Stats{
-			Prints:      9,
-			Recycles:    2,
-			Crashes:     1,
-			TabsLost:    3,
-			Tabs:        10,
-			Busy:        4,
-			Waiting:     5,
-			MemoryBytes: 6,
+			Prints: 9, Recycles: 2, Crashes: 1, TabsLost: 3, Tabs: 10, Busy: 4, Waiting: 5, MemoryBytes: 6,
 		}
 	}))
 	reg.MustRegister(worker.ExporterMetrics(func() chromium.Stats {
 		return chromium.Stats{
-			Launches:    7,
-			Recycles:    2,
-			Crashes:     1,
-			TabsLost:    3,
-			Tabs:        11,
-			Busy:        4,
-			Waiting:     5,
-			MemoryBytes: 6,
+			Launches: 7, Recycles: 2, Crashes: 1, TabsLost: 3, Tabs: 11, Busy: 4, Waiting: 5, MemoryBytes: 6,
 		}
 	}, func() map[guard.Reason]int64 { return map[guard.Reason]int64{guard.Port: 8} }))
 
@@ -59,7 +45,7 @@ func TestBrowserMetricsShowWhatTheBrowserSays(t *testing.T) {
 		`presswork_guard_refusals_total label:{name:"reason" value:"port"} counter:{value:8`, `presswork_guard_refusals_total label:{name:"reason" value:"own"} counter:{value:0`,
 	} {
 		if !strings.Contains(strings.ReplaceAll(got.String(), "  ", " "), want) {
-			t.Errorf("no %s in\n%s", want, got.String())
+			t.Errorf("got\n%s\nwant %s in it", got.String(), want)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func TestOperationsListenerServesHealthReadinessAndMetrics(t *testing.T) {
 	addr := ops.Addr()
 	t.Cleanup(func() { ops.Stop(context.Background()) })
 
-	expect := func(method, path string, status int, says string) {
+	// wantResponse sends a request and checks the status and a part of the body.
+	wantResponse := func(method, path string, status int, text string) {
 		t.Helper()
 
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, nil)
@@ -56,21 +57,22 @@ func TestOperationsListenerServesHealthReadinessAndMetrics(t *testing.T) {
 		defer resp.Body.Close()
 
 		body, _ := io.ReadAll(resp.Body)
-		if resp.StatusCode != status || !strings.Contains(string(body), says) {
-			t.Errorf("%s %s: %d %s", method, path, resp.StatusCode, body)
+		if resp.StatusCode != status || !strings.Contains(string(body), text) {
+			t.Errorf("%s %s: got %d %s, want %d and %q", method, path, resp.StatusCode, body, status, text)
 		}
 	}
-	expect("GET", "/healthz", 200, `"ok"`)
-	expect("GET", "/readyz", 200, `{"status":"ready","checks":{"browser":{"ok":true,"sandbox":true}}}`)
-	expect("GET", "/metrics", 200, "presswork_test 7")
-	expect("GET", "/else", 404, "")
-	expect("POST", "/metrics", 405, "")
+	wantResponse("GET", "/healthz", 200, `"ok"`)
+	wantResponse("GET", "/readyz", 200, `{"status":"ready","checks":{"browser":{"ok":true,"sandbox":true}}}`)
+	wantResponse("GET", "/metrics", 200, "presswork_test 7")
+	wantResponse("GET", "/else", 404, "")
+	wantResponse("POST", "/metrics", 405, "")
 	broken.Store(true)
-	expect("GET", "/readyz", 503, `{"status":"not_ready","checks":{"browser":{"error":"unavailable","ok":false}}}`)
-	expect("GET", "/healthz", 200, `"ok"`)
+	wantResponse("GET", "/readyz", 503,
+		`{"status":"not_ready","checks":{"browser":{"error":"unavailable","ok":false}}}`)
+	wantResponse("GET", "/healthz", 200, `"ok"`)
 }
 
-func TestOperationsListenerStopsTwiceAndAnswersNoMore(t *testing.T) {
+func TestTheOperationsListenerCanBeStoppedTwice(t *testing.T) {
 	t.Parallel()
 
 	ops := worker.NewOps(worker.OpsOptions{Addr: "127.0.0.1:0", Metrics: prometheus.NewRegistry()})
@@ -84,14 +86,14 @@ func TestOperationsListenerStopsTwiceAndAnswersNoMore(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Asked, not listened to again: another test may have the port by now.
+	// Send a request instead of listening on the port: another test may have the port by now.
 	if res, err := http.Get("http://" + addr + "/healthz"); err == nil {
 		res.Body.Close()
-		t.Errorf("a stopped listener answers %s", res.Status)
+		t.Errorf("the stopped listener responded with %s", res.Status)
 	}
 }
 
-func TestATakenPortIsAClearError(t *testing.T) {
+func TestTheErrorOfATakenPortNamesTheListener(t *testing.T) {
 	t.Parallel()
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,6 +104,6 @@ func TestATakenPortIsAClearError(t *testing.T) {
 
 	ops := worker.NewOps(worker.OpsOptions{Addr: l.Addr().String(), Metrics: prometheus.NewRegistry()})
 	if err := ops.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "operations listener") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error of the operations listener", err)
 	}
 }

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -11,13 +12,12 @@ import (
 	"presswork/tasks"
 )
 
-// TestEachOutputIsStoredAndCachedWithItsType converts one document twice to
-// HTML, which is not printed, and once to a PDF.
+// The test converts one document twice to HTML, which needs no print, and once to a PDF.
 func TestEachOutputIsStoredAndCachedWithItsType(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 
-	for n, c := range []struct {
+	for _, c := range []struct {
 		output      presswork.Output
 		name, media string
 		cached      bool
@@ -27,19 +27,19 @@ func TestEachOutputIsStoredAndCachedWithItsType(t *testing.T) {
 		{presswork.HTML, "report.html", "text/html; charset=utf-8", true, 0},
 		{presswork.PDF, "report.pdf", "application/pdf", false, 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s cached %t", c.name, c.cached), func(t *testing.T) {
 			id := tasks.NewID()
 			s.submit(id, tasks.Convert{Content: "# Report", Theme: "nord", Output: c.output, Filename: "report.pdf"})
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Completed {
-				t.Fatalf("%d: %s %v", n, rec.Status, rec.Error)
+				t.Fatalf("got %s with %v, want completed", rec.Status, rec.Error)
 			}
 
 			a := rec.Artifact
 			if a.ContentType != c.media || a.Filename != c.name || rec.Cached != c.cached ||
 				s.printer.prints.Load() != c.prints {
-				t.Errorf("%d: %+v, cached %v, %d prints", n, a, rec.Cached, s.printer.prints.Load())
+				t.Errorf("got %+v, cached %v, %d prints; want %+v", a, rec.Cached, s.printer.prints.Load(), c)
 			}
 
 			r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.media), storage.Range{})
@@ -50,7 +50,7 @@ func TestEachOutputIsStoredAndCachedWithItsType(t *testing.T) {
 			data, err := io.ReadAll(r)
 			if r.Close(); err != nil ||
 				strings.HasPrefix(string(data), "<!DOCTYPE html>") != (c.output == presswork.HTML) {
-				t.Errorf("%d: %.40s %v", n, data, err)
+				t.Errorf("got %.40s, %v; want %s", data, err, c.output)
 			}
 		})
 	}

@@ -26,18 +26,20 @@ func TestEstimatedProgressOfALongPrintGrows(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), c.took+time.Millisecond)
 				defer stop()
-				began, at, last, reports, said := time.Now(), time.Time{}, printingFrom, 0, ""
-				reportPace(ctx, c.expected, func(percent int, message string) {
+				began, at, last, reports, message := time.Now(), time.Time{}, printingFrom, 0, ""
+				reportPace(ctx, c.expected, func(percent int, text string) {
 					if percent <= last || percent >= printingTo || time.Since(at) < time.Second ||
 						time.Since(began) < paceTick {
-						t.Errorf("%d after %d, %s after the one before", percent, last, time.Since(at))
+						t.Errorf("got %d %% after %d %% and %s; want a higher one after a second or more", percent,
+							last, time.Since(at))
 					}
-					at, last, said = time.Now(), percent, message
+					at, last, message = time.Now(), percent, text
 					reports++
 				})
 
-				if reports < c.least || reports > c.most || !strings.Contains(said, c.last) {
-					t.Errorf("%d reports, the last at %d: %q", reports, last, said)
+				if reports < c.least || reports > c.most || !strings.Contains(message, c.last) {
+					t.Errorf("got %d reports, the last at %d %% with %q; want %d to %d, the last with %q", reports,
+						last, message, c.least, c.most, c.last)
 				}
 			})
 		})
@@ -51,7 +53,7 @@ func TestThePaceIsMeasuredOnLongDocuments(t *testing.T) {
 	p.addPrint(1000, time.Minute)
 
 	if got := p.expect(1 << 20); got != first {
-		t.Errorf("a short document changed %s to %s", first, got)
+		t.Errorf("a short document changed the estimate from %s to %s", first, got)
 	}
 
 	for range 20 {

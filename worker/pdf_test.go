@@ -22,32 +22,33 @@ import (
 )
 
 // submitPDF stores the files, submits an operation on them and returns the id of its job.
-func (s *shop) submitPDF(payload tasks.PDFEdit, files ...[]byte) (id string) {
+func (s *harness) submitPDF(payload tasks.PDFEdit, files ...[]byte) (id string) {
 	s.t.Helper()
-	return s.submitNamed("", payload, files...)
+	return s.submitNamedPDF("", payload, files...)
 }
 
-// submitNamed is submitPDF with a name for the result.
-func (s *shop) submitNamed(name string, payload tasks.PDFEdit, files ...[]byte) (id string) {
+// submitNamedPDF is submitPDF with a file name for the result.
+func (s *harness) submitNamedPDF(name string, payload tasks.PDFEdit, files ...[]byte) (id string) {
 	s.t.Helper()
-	return s.submitAfter(func(string) {}, name, payload, files...)
+	return s.submitPreparedPDF(func(string) {}, name, payload, files...)
 }
 
-// submitAfter is submitNamed, and calls before with the id first.
-func (s *shop) submitAfter(before func(id string), name string, payload tasks.PDFEdit, files ...[]byte) (id string) {
+// submitPreparedPDF is submitNamedPDF with a function that is called with the id before the job is submitted.
+func (s *harness) submitPreparedPDF(
+	prepare func(id string),
+	name string,
+	payload tasks.PDFEdit,
+	files ...[]byte,
+) (id string) {
 	s.t.Helper()
 	id = tasks.NewID()
-	before(id)
+	prepare(id)
 
 	for i, data := range files {
 		key := storage.AssetKey(id, id, string(rune('0'+i)))
-		if _, err := s.store.Put(
-			s.t.Context(),
-			key,
-			bytes.NewReader(data),
-			int64(len(data)),
-			storage.Attrs{},
-		); err != nil {
+
+		_, err := s.store.Put(s.t.Context(), key, bytes.NewReader(data), int64(len(data)), storage.Attrs{})
+		if err != nil {
 			s.t.Fatal(err)
 		}
 		payload.Files = append(payload.Files, tasks.Asset{Name: "essay.pdf", Key: key, Size: int64(len(data))})
@@ -58,9 +59,10 @@ func (s *shop) submitAfter(before func(id string), name string, payload tasks.PD
 		s.t.Fatal(err)
 	}
 
-	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{
+	_, _, err = s.client.Submit(s.t.Context(), tasks.Submission{
 		ID: id, Kind: presswork.KindPDF, Filename: name, ContentType: payload.ContentType(), Task: task,
-	}); err != nil {
+	})
+	if err != nil {
 		s.t.Fatal(err)
 	}
 
@@ -95,13 +97,13 @@ func TestOperationsOnPDFFilesAreStoredAndNamed(t *testing.T) {
 			}
 			id := s.submitPDF(c.task, files...)
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Completed {
-				t.Fatalf("%s %v", rec.Status, rec.Error)
+				t.Fatalf("got %s with %v, want completed", rec.Status, rec.Error)
 			}
 
 			if a := rec.Artifact; a.Filename != c.named || a.ContentType != c.contentType || a.Pages != c.pages {
-				t.Errorf("got %+v", a)
+				t.Errorf("got %+v, want %s of type %s with %d pages", a, c.named, c.contentType, c.pages)
 			}
 
 			r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.contentType), storage.Range{})
@@ -122,11 +124,11 @@ func TestOperationsOnPDFFilesAreStoredAndNamed(t *testing.T) {
 				var archive *zip.Reader
 				if archive, err = zip.NewReader(bytes.NewReader(data), int64(len(data))); err == nil &&
 					(len(archive.File) != 1 || archive.File[0].Name != "essay-1.pdf") {
-					t.Errorf("the archive has %d files", len(archive.File))
+					t.Errorf("the archive has %d files, want essay-1.pdf alone", len(archive.File))
 				}
 			case "text":
 				if !strings.Contains(string(data), "The Crazy Ones") {
-					t.Errorf("the text is %.80q", data)
+					t.Errorf("the text is %.80q, want The Crazy Ones in it", data)
 				}
 			}
 
@@ -137,7 +139,7 @@ func TestOperationsOnPDFFilesAreStoredAndNamed(t *testing.T) {
 	}
 }
 
-func TestResultsOfPDFOperationsAreKeptAsLongAsTheirCallerNeedsThem(t *testing.T) {
+func TestResultsOfPDFOperationsExpireAfterKeep(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 
@@ -150,15 +152,17 @@ func TestResultsOfPDFOperationsAreKeptAsLongAsTheirCallerNeedsThem(t *testing.T)
 		keep int64
 		kept time.Duration
 	}{
-		"sent at once": {600, 10 * time.Minute}, "fetched later": {0, 30 * 24 * time.Hour}, "longer than allowed": {1 << 30, 30 * 24 * time.Hour},
+		"sent at once":        {600, 10 * time.Minute},
+		"fetched later":       {0, 30 * 24 * time.Hour},
+		"longer than allowed": {1 << 30, 30 * 24 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
 			id := s.submitPDF(tasks.PDFEdit{Operation: pdfops.Text, Keep: c.keep}, source)
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Artifact == nil {
-				t.Fatalf("%s %v", rec.Status, rec.Error)
+				t.Fatalf("got %s with %v, want a result", rec.Status, rec.Error)
 			}
 
 			if at := rec.Artifact.ExpiresAt; at.Before(begun.Add(c.kept-time.Second)) ||
@@ -168,17 +172,17 @@ func TestResultsOfPDFOperationsAreKeptAsLongAsTheirCallerNeedsThem(t *testing.T)
 
 			info, err := s.store.Stat(t.Context(), storage.ArtifactKeyOf(id, rec.Artifact.ContentType))
 			if err != nil || (info.Meta[retention.MetaUntil] != "") != (c.keep > 0) {
-				t.Errorf("the store has %+v, %v", info.Meta, err)
+				t.Errorf("got metadata %+v, %v; want an expiry only with Keep", info.Meta, err)
 			}
 
-			if s.stored(storage.AssetKey(id, id, "0")) {
+			if s.isStored(storage.AssetKey(id, id, "0")) {
 				t.Error("the source was not deleted")
 			}
 		})
 	}
 }
 
-// A password is the caller's to mend, so the job fails at once and keeps its files for a retry.
+// The caller must correct the password, so the job fails at once and keeps its files for a retry.
 func TestAPDFWithoutItsPasswordFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
@@ -195,58 +199,60 @@ func TestAPDFWithoutItsPasswordFailsAtOnce(t *testing.T) {
 				source,
 			)
 
-			rec := s.ended(id)
+			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFPassword || rec.Attempts != 1 ||
 				!strings.Contains(rec.Error.Message, "essay.pdf is encrypted and the password is missing or wrong") {
-				t.Errorf("got %s %v after %d attempts", rec.Status, rec.Error, rec.Attempts)
+				t.Errorf("got %s with %v after %d attempts, want the error of the password after one", rec.Status, rec.Error,
+					rec.Attempts)
 			}
 
-			if !s.stored(storage.AssetKey(id, id, "0")) {
+			if !s.isStored(storage.AssetKey(id, id, "0")) {
 				t.Error("the file of a failed job was deleted")
 			}
 		})
 	}
 }
 
-func TestAnOperationOnNoPDFFails(t *testing.T) {
+func TestAPDFOperationOnAnotherFileTypeFails(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 
-	rec := s.ended(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Text}, []byte("hello")))
+	rec := s.waitForEnd(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Text}, []byte("hello")))
 	if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFInvalid ||
-		!strings.Contains(rec.Error.Message, "essay.pdf: the file is not a PDF") || rec.Attempts != 1 {
-		t.Errorf("got %s %v after %d attempts", rec.Status, rec.Error, rec.Attempts)
+		!strings.Contains(rec.Error.Message, "essay.pdf: the file is not a PDF") ||
+		rec.Attempts != 1 {
+		t.Errorf("got %s with %v after %d attempts, want pdf_invalid after one", rec.Status, rec.Error, rec.Attempts)
 	}
 }
 
-// A worker may die after it has stored the result. The next run completes the job with what is stored.
-func TestTheResultOfADeadWorkerOnPDFFilesIsAdopted(t *testing.T) {
+// A worker may die after it has stored the result. The next run completes the job with that result.
+func TestTheResultOfADeadWorkersPDFOperationIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
-	left := []byte("text of the run that died")
+	stored := []byte("text of the run that died")
 	s.store.beforeGet = func(context.Context) { t.Error("the job's files were read again") }
 	task := tasks.PDFEdit{Operation: pdfops.Text, Keep: 600}
 
-	id := s.submitAfter(func(id string) {
+	id := s.submitPreparedPDF(func(id string) {
 		key := storage.ArtifactKeyOf(id, task.ContentType())
 		attrs := storage.Attrs{ContentType: task.ContentType(), Meta: map[string]string{"pages": "7"}}
 
-		if _, err := s.store.Put(t.Context(), key, bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+		if _, err := s.store.Put(t.Context(), key, bytes.NewReader(stored), int64(len(stored)), attrs); err != nil {
 			t.Fatal(err)
 		}
 	}, "", task, []byte("%PDF-"))
 
-	rec := s.ended(id)
-	if rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) {
-		t.Errorf("got %s %v %+v", rec.Status, rec.Error, rec.Artifact)
+	rec := s.waitForEnd(id)
+	if rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(stored)) {
+		t.Errorf("got %s with %v and %+v, want completed with the stored result", rec.Status, rec.Error, rec.Artifact)
 	}
 
-	if s.stored(storage.AssetKey(id, id, "0")) {
+	if s.isStored(storage.AssetKey(id, id, "0")) {
 		t.Error("the source was not deleted")
 	}
 }
 
-func TestAnOperationOnPDFFilesOutlivesAnOutageOfTheStore(t *testing.T) {
+func TestAPDFOperationSurvivesAnOutageOfTheStore(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 
@@ -263,9 +269,9 @@ func TestAnOperationOnPDFFilesOutlivesAnOutageOfTheStore(t *testing.T) {
 		return nil
 	}
 
-	if rec := s.ended(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Merge}, source)); rec.Status != presswork.Completed ||
-		!failed.Load() {
-		t.Errorf("got %s %v", rec.Status, rec.Error)
+	rec := s.waitForEnd(s.submitPDF(tasks.PDFEdit{Operation: pdfops.Merge}, source))
+	if rec.Status != presswork.Completed || !failed.Load() {
+		t.Errorf("got %s with %v, want completed after a failed write", rec.Status, rec.Error)
 	}
 }
 
@@ -281,10 +287,11 @@ func TestResultsOfPDFOperationsHaveOneExtension(t *testing.T) {
 	for name, want := range map[string]string{
 		"parts.zip": "parts.zip", "Parts.PDF": "Parts.zip", "parts": "parts.zip", ".pdf": ".pdf.zip",
 	} {
-		id := s.submitNamed(name, tasks.PDFEdit{Operation: pdfops.Split}, source)
-
-		if rec := s.ended(id); rec.Artifact == nil || rec.Artifact.Filename != want {
-			t.Errorf("%s: got %+v, want %s", name, rec.Artifact, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			rec := s.waitForEnd(s.submitNamedPDF(name, tasks.PDFEdit{Operation: pdfops.Split}, source))
+			if rec.Artifact == nil || rec.Artifact.Filename != want {
+				t.Errorf("got %+v, want the file name %s", rec.Artifact, want)
+			}
+		})
 	}
 }

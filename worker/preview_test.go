@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"testing"
 
@@ -17,7 +16,7 @@ import (
 	"presswork/worker"
 )
 
-func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
+func TestAPreviewIsStoredUnderTheKeyOfItsTask(t *testing.T) {
 	t.Parallel()
 
 	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
@@ -35,10 +34,10 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	w := worker.New(worker.Options{
 		Store:     disk,
 		Keeper:    retention.New(retention.Options{Store: disk, Redis: index}),
-		Converter: document.New(document.Options{Printer: &printer{}, Themes: catalogue}),
+		Converter: document.New(document.Options{Printer: &fakePrinter{}, Themes: catalogue}),
 		Picture:   func(_ context.Context, page printable.Page) ([]byte, error) { return []byte("picture"), nil },
 	})
-	// The API composes without a browser.
+	// The API computes the key without a browser.
 	sample, err := document.New(document.Options{Themes: catalogue}).Preview(t.Context(), "nord")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +46,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	for format, head := range map[string]string{"png": "picture", "pdf": "%PDF-"} {
 		t.Run(format, func(t *testing.T) {
 			task := tasks.Preview{Theme: "nord", Format: format, Key: storage.PreviewKey(sample.Key, format)}
-			for range 2 { // the second run finds it there
+			for range 2 { // the second run finds the stored preview
 				if _, err := w.Preview(t.Context(), task); err != nil {
 					t.Fatal(err)
 				}
@@ -61,23 +60,23 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 			body.Close()
 
 			if string(got) != head || err != nil || info.ContentType == "" {
-				t.Errorf("%s: %q, %v, %+v", format, got, err, info)
+				t.Errorf("got %q, %v, %+v; want %q and a type", got, err, info, head)
 			}
 
 			if counted := index.ZScore(t.Context(), "pw:{keep}:made", task.Key); counted.Err() != nil {
-				t.Errorf("%s: the keeper does not know of it: %v", format, counted.Err())
+				t.Errorf("the keeper does not count the preview: %v", counted.Err())
 			}
 		})
 	}
 
-	for i, wrong := range []tasks.Preview{
-		{Theme: "dark", Format: "png", Key: storage.PreviewKey(sample.Key, "png")},
-		{Theme: "nord", Format: "gif", Key: storage.PreviewKey(sample.Key, "gif")},
-		{Theme: "none", Format: "png", Key: "renders/preview-x.png"},
+	for name, wrong := range map[string]tasks.Preview{
+		"another theme":  {Theme: "dark", Format: "png", Key: storage.PreviewKey(sample.Key, "png")},
+		"unknown format": {Theme: "nord", Format: "gif", Key: storage.PreviewKey(sample.Key, "gif")},
+		"unknown theme":  {Theme: "none", Format: "png", Key: "renders/preview-x.png"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if _, err := w.Preview(t.Context(), wrong); err == nil {
-				t.Errorf("%+v: no error", wrong)
+				t.Errorf("Preview(%+v) returned no error", wrong)
 			}
 		})
 	}

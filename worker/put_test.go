@@ -15,8 +15,8 @@ import (
 	"presswork/tasks"
 )
 
-// A store that is away or full for a while costs neither a second print nor a try.
-func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
+// If the store is unavailable or full for a while, the worker neither prints again nor uses up an attempt.
+func TestAResultIsKeptUntilTheStoreAcceptsIt(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
 	var puts atomic.Int64
@@ -33,9 +33,9 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || rec.Attempts != 1 || rec.Cached {
-		t.Errorf("%+v", rec)
+		t.Errorf("got %+v, want completed after one attempt", rec)
 	}
 
 	if n := s.printer.prints.Load(); n != 1 {
@@ -43,20 +43,20 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 	}
 }
 
-// A retry of its task might be half a minute away.
+// The run waits for the store: a retry of its task would start up to half a minute later.
 func TestAJobContinuesWhenTheStoreIsBack(t *testing.T) {
 	t.Parallel()
 
-	for name, submit := range map[string]func(s *shop, id string) (runs int){
-		"its source is in the store": func(s *shop, id string) int {
+	for name, submit := range map[string]func(s *harness, id string) (runs int){
+		"its source is in the store": func(s *harness, id string) int {
 			s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 			return 1
 		},
-		"its source is in the task": func(s *shop, id string) int {
+		"its source is in the task": func(s *harness, id string) int {
 			s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
 			return 1
 		},
-		"its theme is not chosen": func(s *shop, id string) int {
+		"its theme is not chosen": func(s *harness, id string) int {
 			task, err := tasks.ChooseTheme.Task(tasks.Choice{
 				Convert: tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"}, Queue: tasks.Render,
 			})
@@ -76,56 +76,52 @@ func TestAJobContinuesWhenTheStoreIsBack(t *testing.T) {
 			s := setup(t, wait.Patience)
 
 			id := tasks.NewID()
-			if _, err := s.store.Put(
-				t.Context(),
-				storage.SourceKey(id, id),
-				strings.NewReader("# x"),
-				3,
-				storage.Attrs{},
-			); err != nil {
+
+			_, err := s.store.Put(t.Context(), storage.SourceKey(id, id), strings.NewReader("# x"), 3, storage.Attrs{})
+			if err != nil {
 				t.Fatal(err)
 			}
-			s.store.away.Store(true)
+			s.store.unavailable.Store(true)
 			runs := submit(s, id)
-			// Several tries of its task would be over by now.
-			var began time.Time
+			// Wait for longer than several retries of the task would take.
+			var started time.Time
 			wait.Until(t, "the job runs", func() bool {
 				rec, err := s.client.Job(t.Context(), id)
-				if err == nil && rec.Status == presswork.Processing && began.IsZero() {
-					began = time.Now()
+				if err == nil && rec.Status == presswork.Processing && started.IsZero() {
+					started = time.Now()
 				}
 
-				return !began.IsZero() && time.Since(began) > 5*time.Second
+				return !started.IsZero() && time.Since(started) > 5*time.Second
 			})
-			s.store.away.Store(false)
+			s.store.unavailable.Store(false)
 
-			if rec := s.ended(id); rec.Status != presswork.Completed || len(rec.Workers) != runs {
-				t.Errorf("the job is %s after %d runs, want %d: %v", rec.Status, len(rec.Workers), runs, rec.Error)
+			if rec := s.waitForEnd(id); rec.Status != presswork.Completed || len(rec.Workers) != runs {
+				t.Errorf("got %s after %d runs, want completed after %d: %v", rec.Status, len(rec.Workers), runs,
+					rec.Error)
 			}
 		})
 	}
 }
 
-func TestAJobWhoseSourceIsRefusedByAStoreThatWorksGivesItsSlotBack(t *testing.T) {
+func TestAnUnreadableSourceInAWorkingStoreReleasesTheSlot(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
 	id := tasks.NewID()
 	s.store.denied = storage.SourceKey(id, id)
 	s.submit(id, tasks.Convert{ContentKey: s.store.denied, Theme: "light"})
-	wait.Until(t, "the source was refused six times", func() bool { return s.store.refusals.Load() >= 6 })
+	wait.Until(t, "six reads of the source have failed", func() bool { return s.store.refusals.Load() >= 6 })
 
 	if rec, err := s.client.Job(t.Context(), id); err != nil || len(rec.Workers) < 2 {
-		t.Errorf("all were of one run, in one slot: %v, %v", rec.Workers, err)
+		t.Errorf("got runs of %v, %v; want at least two, each with a slot for a short time", rec.Workers, err)
 	}
 }
 
-// A result that is stored while Redis takes nothing is counted when it does, so that it goes
-// when its time is over.
-func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
+// A result that is stored while Redis accepts no writes is counted later. An uncounted object would never expire.
+func TestAResultIsCountedWhenRedisAcceptsWritesAgain(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
 	ctx, id := t.Context(), tasks.NewID()
-	refused := func() (n int) {
+	rejected := func() (n int) {
 		_, rest, _ := strings.Cut(s.index.Info(ctx, "errorstats").Val(), "errorstat_OOM:count=")
 		fmt.Sscan(rest, &n)
 
@@ -137,30 +133,29 @@ func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
 		}
 	}
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
-	// By then everything that is sent only once has been sent: the page for the cache, the result and the end.
-	wait.Until(t, "Redis has refused", func() bool { return refused() > 5 })
+	// After five errors, every write that is not repeated has failed: for the cached page, the result and the end.
+	wait.Until(t, "Redis has rejected several writes", func() bool { return rejected() > 5 })
 	s.index.ConfigSet(ctx, "maxmemory", "0")
 
-	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 1 {
-		t.Errorf("%+v", rec)
+	if rec := s.waitForEnd(id); rec.Status != presswork.Completed || rec.Attempts != 1 {
+		t.Errorf("got %+v, want completed after one attempt", rec)
 	}
 	wait.Until(t, "the result is counted", func() bool {
 		return s.index.HExists(ctx, "pw:{keep}:size", storage.ArtifactKey(id)).Val()
 	})
 }
 
-// A run that waits for the store is ended by its job's cancellation.
 func TestAJobThatWaitsForTheStoreCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
-	asked := make(chan struct{}, 99)
+	writes := make(chan struct{}, 99)
 	s.store.beforePut = func(string) error {
-		asked <- struct{}{}
+		writes <- struct{}{}
 		return errors.New("connection refused")
 	}
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
-	wait.Receive(t, "the result is to be stored", asked)
+	wait.Receive(t, "a write of the result", writes)
 
 	if _, err := s.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -170,38 +165,38 @@ func TestAJobThatWaitsForTheStoreCanBeCancelled(t *testing.T) {
 	})
 }
 
-// A store that is slow may take a result after its job was cancelled: the run
-// waits for that, and deletes it then.
+// A slow store may accept a result after its job was cancelled. The run waits for that and then deletes the result.
 func TestLateObjectsOfACancelledJobAreDeleted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
 	id := tasks.NewID()
-	sent, taken := make(chan struct{}), make(chan struct{})
+	sending, accept := make(chan struct{}), make(chan struct{})
 	s.store.slowPut = func(ctx context.Context, key string) {
 		if key != storage.ArtifactKey(id) {
 			return
 		}
-		close(sent)
+		close(sending)
 
 		select {
-		case <-taken:
+		case <-accept:
 		case <-ctx.Done():
-			t.Error("the try is broken off")
+			t.Error("the write was interrupted")
 		}
 	}
 	s.submit(id, tasks.Convert{Content: "# slow", Theme: "light"})
-	wait.Receive(t, "the result is sent", sent)
+	wait.Receive(t, "the write of the result", sending)
 
 	if _, err := s.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	// Nothing says that the run knows of its end; a try that is broken off ends at once.
-	time.AfterFunc(300*time.Millisecond, func() { close(taken) })
+	// The test cannot see that the run knows of the cancellation, so it allows for 300 ms. An interrupted write would
+	// end in that time.
+	time.AfterFunc(300*time.Millisecond, func() { close(accept) })
 	wait.Until(t, "the run has ended", func() bool {
 		return s.index.Exists(t.Context(), "asynq:{render}:active").Val() == 0
 	})
 
-	if s.stored(storage.ArtifactKey(id)) {
+	if s.isStored(storage.ArtifactKey(id)) {
 		t.Error("the artifact of a cancelled job is still stored")
 	}
 }

@@ -25,15 +25,15 @@ import (
 	"presswork/worker"
 )
 
-// printer answers with the same small PDF at once; before is called first.
-type printer struct {
+// fakePrinter returns the same small PDF for every document. If before is set, each print calls it first.
+type fakePrinter struct {
 	prints atomic.Int64
 	before func(ctx context.Context) error
 }
 
-func (p *printer) Version() string { return "test" }
+func (p *fakePrinter) Version() string { return "test" }
 
-func (p *printer) Print(ctx context.Context, page printable.Page) ([]byte, error) {
+func (p *fakePrinter) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	p.prints.Add(1)
 
 	if p.before != nil {
@@ -42,13 +42,18 @@ func (p *printer) Print(ctx context.Context, page printable.Page) ([]byte, error
 		}
 	}
 
-	return []byte(
-		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-			"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n",
-	), nil
+	return []byte(onePagePDF), nil
 }
 
-func (p *printer) PrintRevised(
+const onePagePDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
+`
+
+func (p *fakePrinter) PrintRevised(
 	ctx context.Context,
 	page printable.Page,
 	_ func([]byte) ([]string, error),
@@ -56,27 +61,27 @@ func (p *printer) PrintRevised(
 	return p.Print(ctx, page)
 }
 
-// shop is a worker on a real queue and a disk store, with a scripted printer.
-type shop struct {
+// harness is a worker on a real queue and a store on disk, with a fake printer.
+type harness struct {
 	t       *testing.T
 	client  *tasks.Client
 	store   *faultyStore
-	printer *printer
-	index   redis.UniversalClient // where the keeper counts
+	printer *fakePrinter
+	index   redis.UniversalClient // the Redis of the queue, where the keeper counts objects
 }
 
-// faultyStore calls its hooks around the store's own methods.
+// faultyStore is a store that calls hooks around its methods and can simulate faults.
 type faultyStore struct {
 	storage.Store
-	beforePut func(key string) error
-	slowPut   func(ctx context.Context, key string)
-	afterPut  func(key string)
-	afterCopy func(to string)
-	beforeGet func(ctx context.Context)
-	away      atomic.Bool // nothing but List, Delete and Presign is answered
-	denied    string      // the key of an object that the store refuses
-	refusals  atomic.Int64
-	damaged   string // the keys of objects that are not what was put
+	beforePut   func(key string) error
+	slowPut     func(ctx context.Context, key string)
+	afterPut    func(key string)
+	afterCopy   func(to string)
+	beforeGet   func(ctx context.Context)
+	unavailable atomic.Bool  // all methods fail but List, Delete and Presign
+	denied      string       // the key of an object that cannot be read
+	refusals    atomic.Int64 // attempts to read it
+	damaged     string       // the keys of objects that cannot be copied, because they are damaged
 }
 
 func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
@@ -84,7 +89,7 @@ func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (i
 		s.beforeGet(ctx)
 	}
 
-	if err := errors.Join(ctx.Err(), s.answers()); err != nil {
+	if err := errors.Join(ctx.Err(), s.outage()); err != nil {
 		return nil, storage.Info{}, err
 	}
 
@@ -96,8 +101,9 @@ func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (i
 	return s.Store.Get(ctx, key, rng)
 }
 
-func (s *faultyStore) answers() error {
-	if s.away.Load() {
+// outage returns the error of a store that is unavailable, or nil.
+func (s *faultyStore) outage() error {
+	if s.unavailable.Load() {
 		return errors.New("connection refused")
 	}
 
@@ -105,7 +111,7 @@ func (s *faultyStore) answers() error {
 }
 
 func (s *faultyStore) Stat(ctx context.Context, key string) (storage.Info, error) {
-	if err := s.answers(); err != nil {
+	if err := s.outage(); err != nil {
 		return storage.Info{}, err
 	}
 
@@ -113,7 +119,7 @@ func (s *faultyStore) Stat(ctx context.Context, key string) (storage.Info, error
 }
 
 func (s *faultyStore) Health(ctx context.Context) error {
-	return errors.Join(s.answers(), s.Store.Health(ctx))
+	return errors.Join(s.outage(), s.Store.Health(ctx))
 }
 
 func (s *faultyStore) Put(
@@ -144,7 +150,7 @@ func (s *faultyStore) Put(
 }
 
 func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, error) {
-	if err := s.answers(); err != nil {
+	if err := s.outage(); err != nil {
 		return storage.Info{}, err
 	}
 
@@ -160,15 +166,17 @@ func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, 
 	return info, err
 }
 
-func setup(t *testing.T, timeout time.Duration) *shop {
+// setup starts a worker with this render time-out.
+func setup(t *testing.T, timeout time.Duration) *harness {
 	t.Helper()
 	return setupSharing(t, timeout, false)
 }
 
-// builtins are the themes of the binary; they are read once for all tests.
+// builtins returns the built-in themes, which are read once for all tests.
 var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
-func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
+// setupSharing is setup with or without a render cache that is shared among owners.
+func setupSharing(t *testing.T, timeout time.Duration, shared bool) *harness {
 	t.Helper()
 	address := redistest.Start(t)
 
@@ -199,7 +207,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{t: t, client: client, store: &faultyStore{Store: disk}, printer: &printer{}, index: index}
+	s := &harness{t: t, client: client, store: &faultyStore{Store: disk}, printer: &fakePrinter{}, index: index}
 	w := worker.New(worker.Options{
 		SharedRenders: shared,
 		Store:         s.store,
@@ -224,12 +232,13 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	return s
 }
 
-func (s *shop) submit(id string, payload tasks.Convert) {
+// submit submits a conversion without an owner.
+func (s *harness) submit(id string, payload tasks.Convert) {
 	s.t.Helper()
 	s.submitFor("", id, payload)
 }
 
-func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
+func (s *harness) submitFor(owner, id string, payload tasks.Convert) {
 	s.t.Helper()
 
 	task, err := tasks.ConvertPDF.Task(payload)
@@ -237,16 +246,17 @@ func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
 		s.t.Fatal(err)
 	}
 
-	if _, _, err := s.client.Submit(
+	_, _, err = s.client.Submit(
 		s.t.Context(),
 		tasks.Submission{ID: id, Owner: owner, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task},
-	); err != nil {
+	)
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// ended waits for the job's end and returns the record.
-func (s *shop) ended(id string) tasks.Record {
+// waitForEnd waits for the job's end and returns the record.
+func (s *harness) waitForEnd(id string) tasks.Record {
 	s.t.Helper()
 
 	ctx, cancel := context.WithTimeout(s.t.Context(), wait.Patience)
@@ -272,12 +282,12 @@ func (s *shop) ended(id string) tasks.Record {
 
 			return rec
 		case <-ctx.Done():
-			s.t.Fatalf("job %s has not ended", id)
+			s.t.Fatalf("job %s has not ended within %s", id, wait.Patience)
 		}
 	}
 }
 
-func (s *shop) stored(key string) bool {
+func (s *harness) isStored(key string) bool {
 	s.t.Helper()
 
 	_, err := s.store.Stat(s.t.Context(), key)

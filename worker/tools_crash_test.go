@@ -18,44 +18,39 @@ import (
 	"presswork/worker"
 )
 
-// TestASessionLivesThroughARestartOfRedis restarts Redis while one session does nothing,
-// another runs a call that ends before Redis is back, and a third one that ends after.
-func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
+// Redis restarts while one session is idle and two sessions run a call. One of the calls ends before Redis is back.
+func TestASessionSurvivesARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	r := setupTools(t, redis.Address)
-	held := make(chan struct{}, 2)
-	goOn := map[string]chan struct{}{"hold 1": make(chan struct{}), "hold 2": make(chan struct{})}
+	started := make(chan struct{}, 2)
+	proceed := map[string]chan struct{}{"hold 1": make(chan struct{}), "hold 2": make(chan struct{})}
 	hold := func(code string) {
-		held <- struct{}{}
-		<-goOn[code]
+		started <- struct{}{}
+		<-proceed[code]
 	}
-	r.serve(
-		t,
-		tasks.Options{},
-		worker.ToolsOptions{
-			Tools: []worker.Tool{
-				{
-					Type: inference.CodeInterpreter,
-					Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
-						return &notebook{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
-					},
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{
+		Tools: []worker.Tool{
+			{
+				Type: inference.CodeInterpreter,
+				Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+					return &fakeInterpreter{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
 				},
 			},
 		},
-	)
+	})
 	idle := r.open(t, &inference.Request{})
-	run(t, idle, "x")
+	runPython(t, idle, "x")
 	var running sync.WaitGroup
 
-	for code := range goOn {
+	for code := range proceed {
 		s := r.open(t, &inference.Request{})
-		run(t, s, "x")
+		runPython(t, s, "x")
 		running.Go(func() {
 			defer s.Close()
 
 			for i, code := range []string{code, "x"} {
-				result, err := s.Call(t.Context(), python(code))
+				result, err := s.Call(t.Context(), pythonCall(code))
 				if want := fmt.Sprint(code, " ", i+2); err != nil || result.Output != want {
 					t.Errorf("got %q, %v, want %q", result.Output, err, want)
 				}
@@ -63,26 +58,26 @@ func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
 		})
 	}
 
-	for range goOn {
-		wait.Receive(t, "a call runs", held)
+	for range proceed {
+		wait.Receive(t, "a call runs", started)
 	}
 	redis.Kill()
-	close(goOn["hold 1"])
+	close(proceed["hold 1"])
 	redis.Restart()
 
-	if got := run(t, idle, "x").Output; got != "x 2" {
-		t.Errorf("got %q", got)
+	if got := runPython(t, idle, "x").Output; got != "x 2" {
+		t.Errorf("the idle session: got %q, want x 2", got)
 	}
-	close(goOn["hold 2"])
+	close(proceed["hold 2"])
 	running.Wait()
 	idle.Close()
 
 	for range 3 {
-		wait.Receive(t, "its interpreter ends", r.ended)
+		wait.Receive(t, "the interpreter is closed", r.ended)
 	}
 }
 
-// toolChild makes the test binary a worker of tools on this Redis, or the caller of one.
+// toolChild makes the test binary a worker of tools, or the caller of one. Its value is the address of Redis.
 const toolChild = "PRESSWORK_WORKER_TEST_TOOLS"
 
 func TestMain(m *testing.M) {
@@ -115,14 +110,15 @@ func runToolCaller(address string) {
 
 	s, err := box.Open(context.Background(), &inference.Request{}, []string{inference.CodeInterpreter})
 	if err == nil {
-		_, err = s.Call(context.Background(), python("x"))
+		_, err = s.Call(context.Background(), pythonCall("x"))
 	}
 	fmt.Println("called", err)
 
 	select {}
 }
 
-func (r *toolRoom) child(t *testing.T, role string) *exec.Cmd {
+// command returns a command that runs the test binary as a worker or a caller.
+func (r *toolHarness) command(t *testing.T, role string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), toolChild+"="+r.address, toolChild+"_ROLE="+role)
@@ -135,11 +131,11 @@ func (r *toolRoom) child(t *testing.T, role string) *exec.Cmd {
 	return cmd
 }
 
-// victim starts a worker in a process of its own and opens a session there.
-func (r *toolRoom) victim(t *testing.T) (*exec.Cmd, inference.ToolSession) {
+// startWorkerWithSession starts a worker in a process of its own and opens a session there.
+func (r *toolHarness) startWorkerWithSession(t *testing.T) (*exec.Cmd, inference.ToolSession) {
 	t.Helper()
 
-	worker := r.child(t, "worker")
+	worker := r.command(t, "worker")
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +144,7 @@ func (r *toolRoom) victim(t *testing.T) (*exec.Cmd, inference.ToolSession) {
 		return err == nil && offers.Workers == 1
 	})
 	s := r.open(t, &inference.Request{})
-	run(t, s, "x")
+	runPython(t, s, "x")
 
 	return worker, s
 }
@@ -157,18 +153,18 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 
-	victim, s := r.victim(t)
-	if err := victim.Process.Kill(); err != nil {
+	child, s := r.startWorkerWithSession(t)
+	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 
-	if result, err := s.Call(t.Context(), python("x")); err == nil {
-		t.Errorf("a session continued after its worker was killed: %+v", result)
+	if result, err := s.Call(t.Context(), pythonCall("x")); err == nil {
+		t.Errorf("a call after the worker was killed: got %+v, want an error", result)
 	}
 
-	if got := run(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {
-		t.Errorf("a new session: %q", got)
+	if got := runPython(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {
+		t.Errorf("a new session: got %q, want x 1", got)
 	}
 }
 
@@ -176,17 +172,14 @@ func TestTheSessionOfTheLastWorkerEndsWithIt(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 
-	victim, s := r.victim(t)
-	if err := victim.Process.Kill(); err != nil {
+	child, s := r.startWorkerWithSession(t)
+	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 
-	if _, err := s.Call(
-		t.Context(),
-		python("x"),
-	); err == nil ||
-		!strings.Contains(err.Error(), "the worker of this request is gone") {
-		t.Errorf("got %v", err)
+	_, err := s.Call(t.Context(), pythonCall("x"))
+	if err == nil || !strings.Contains(err.Error(), "the worker of this request is gone") {
+		t.Errorf("got %v, want that the worker is gone", err)
 	}
 }
 
@@ -194,23 +187,23 @@ func TestTheSessionOfAKilledCallerEnds(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
-	victim := r.child(t, "caller")
+	child := r.command(t, "caller")
 
-	out, err := victim.StdoutPipe()
+	out, err := child.StdoutPipe()
 	if err == nil {
-		err = victim.Start()
+		err = child.Start()
 	}
 
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if said, err := bufio.NewReader(out).ReadString('\n'); said != "called <nil>\n" {
-		t.Fatalf("the caller says %q, %v", said, err)
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "called <nil>\n" {
+		t.Fatalf("the caller printed %q, %v; want a successful call", line, err)
 	}
 
-	if err := victim.Process.Kill(); err != nil {
+	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	wait.Receive(t, "its interpreter ends", r.ended)
+	wait.Receive(t, "the interpreter is closed", r.ended)
 }

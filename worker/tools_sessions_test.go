@@ -22,11 +22,11 @@ func TestDrainingWorkerEndsSessionsAndReturnsOpenCalls(t *testing.T) {
 	r := setupTools(t, redistest.Start(t))
 	first := r.serve(t, tasks.Options{DrainTimeout: time.Millisecond}, worker.ToolsOptions{})
 	used, fresh := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	run(t, used, "x")
+	runPython(t, used, "x")
 	got := make(chan error, 1)
 
 	go func() {
-		_, err := fresh.Call(t.Context(), python("wait"))
+		_, err := fresh.Call(t.Context(), pythonCall("wait"))
 		got <- err
 	}()
 	wait.Until(t, "both sessions run", func() bool {
@@ -40,46 +40,39 @@ func TestDrainingWorkerEndsSessionsAndReturnsOpenCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := used.Call(
-		t.Context(),
-		python("x"),
-	); err == nil ||
-		!strings.Contains(err.Error(), "is being restarted") {
-		t.Errorf("got %v", err)
+	_, err := used.Call(t.Context(), pythonCall("x"))
+	if err == nil || !strings.Contains(err.Error(), "is being restarted") {
+		t.Errorf("got %v, want that the worker is being restarted", err)
 	}
-	answered := make(chan struct{})
-	r.serve(
-		t,
-		tasks.Options{},
-		worker.ToolsOptions{
-			Tools: []worker.Tool{
-				{
-					Type: inference.CodeInterpreter,
-					Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
-						close(answered)
-						return nil, errors.New("not today")
-					},
+	opened := make(chan struct{})
+	r.serve(t, tasks.Options{}, worker.ToolsOptions{
+		Tools: []worker.Tool{
+			{
+				Type: inference.CodeInterpreter,
+				Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+					close(opened)
+					return nil, errors.New("the tool cannot be opened")
 				},
 			},
 		},
-	)
-	<-answered
+	})
+	<-opened
 
 	if err := <-got; err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
-		t.Errorf("the call that was handed on: %v", err)
+		t.Errorf("the open call: got %v, want the error of the next worker", err)
 	}
 }
 
-func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
+func TestTookExcludesTheWaitForAWorker(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
 	first, second := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	run(t, first, "x")
+	runPython(t, first, "x")
 	got := make(chan inference.ToolResult, 1)
 
 	go func() {
-		result, err := second.Call(t.Context(), python("y"))
+		result, err := second.Call(t.Context(), pythonCall("y"))
 		if err != nil {
 			t.Error(err)
 		}
@@ -94,9 +87,9 @@ func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
 	freed := time.Now()
 	first.Close()
 
-	result := wait.Receive(t, "its turn", got)
+	result := wait.Receive(t, "the result of the second session", got)
 	if took := result.Took; result.Output != "y 1" || took <= 0 || took > time.Since(freed) {
-		t.Errorf("%+v, %s after its turn", result, time.Since(freed))
+		t.Errorf("got %+v, want a duration of at most the %s since the first session ended", result, time.Since(freed))
 	}
 }
 
@@ -106,7 +99,7 @@ func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
 	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
 	r.box.Wait = time.Second
 	wait.Until(t, "a session has begun", func() bool {
-		_, err := r.open(t, &inference.Request{}).Call(t.Context(), python("x"))
+		_, err := r.open(t, &inference.Request{}).Call(t.Context(), pythonCall("x"))
 		return err == nil
 	})
 	second := r.open(t, &inference.Request{})
@@ -114,12 +107,12 @@ func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	if _, err := second.Call(ctx, python("y")); !errors.Is(err, inference.ErrToolsBusy) {
-		t.Errorf("got %v", err)
+	if _, err := second.Call(ctx, pythonCall("y")); !errors.Is(err, inference.ErrToolsBusy) {
+		t.Errorf("got %v, want %v", err, inference.ErrToolsBusy)
 	}
 }
 
-func TestTwoHundredSessionsAtOnce(t *testing.T) {
+func TestTwoHundredSessionsKeepTheirOwnState(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{ToolConcurrency: 200}, worker.ToolsOptions{})
@@ -129,9 +122,9 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 		s := r.open(t, &inference.Request{Owner: fmt.Sprint("owner", n%7)})
 		all.Go(func() {
 			for i := range 5 {
-				result, err := s.Call(t.Context(), python("x"))
+				result, err := s.Call(t.Context(), pythonCall("x"))
 				if want := fmt.Sprint("x ", i+1); err != nil || result.Output != want {
-					t.Errorf("session %d: %q, %v, want %q", n, result.Output, err, want)
+					t.Errorf("session %d: got %q, %v; want %q", n, result.Output, err, want)
 					return
 				}
 			}
@@ -141,6 +134,6 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 	all.Wait()
 
 	for range 200 {
-		wait.Receive(t, "its interpreter ends", r.ended)
+		wait.Receive(t, "the interpreter is closed", r.ended)
 	}
 }

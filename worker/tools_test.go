@@ -22,17 +22,16 @@ import (
 	"presswork/worker"
 )
 
-// notebook is an interpreter that counts its calls, says what files it has, waits when it is
-// asked to, and reports its end.
-type notebook struct {
+// fakeInterpreter is a tool that returns its input and the number of the call. Some inputs have another effect: see Call.
+type fakeInterpreter struct {
 	files  []worker.ToolFile
 	calls  int
 	closed func()
-	// hold returns when a call of "hold 1" or "hold 2" may end.
+	// hold delays the calls "hold 1" and "hold 2".
 	hold func(code string)
 }
 
-func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+func (n *fakeInterpreter) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	var arguments struct{ Code string }
 	if err := json.Unmarshal([]byte(c.Arguments), &arguments); err != nil {
 		return inference.ToolResult{}, err
@@ -46,7 +45,7 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 		<-ctx.Done()
 		return inference.ToolResult{}, context.Cause(ctx)
 	case "break":
-		return inference.ToolResult{}, errors.New("the interpreter is gone")
+		return inference.ToolResult{}, errors.New("the interpreter has crashed")
 	case "files":
 		var names []string
 		for _, f := range n.files {
@@ -64,22 +63,22 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 	return inference.ToolResult{Output: fmt.Sprintf("%s %d", arguments.Code, n.calls)}, nil
 }
 
-func (n *notebook) Close() error {
+func (n *fakeInterpreter) Close() error {
 	n.closed()
 	return nil
 }
 
-// toolRoom is a queue of tools, with a toolbox on it.
-type toolRoom struct {
+// toolHarness is a queue of tools and a toolbox that uses it.
+type toolHarness struct {
 	address string
 	client  *tasks.Client
 	disk    *storage.Disk
 	box     *worker.Toolbox
-	// ended has one for each interpreter that was closed.
+	// ended receives one value for each interpreter that was closed.
 	ended chan struct{}
 }
 
-func setupTools(t *testing.T, address string) *toolRoom {
+func setupTools(t *testing.T, address string) *toolHarness {
 	t.Helper()
 
 	rdb, disk, client := services(t, address)
@@ -88,7 +87,7 @@ func setupTools(t *testing.T, address string) *toolRoom {
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })
 
-	return &toolRoom{
+	return &toolHarness{
 		address: address,
 		client:  client,
 		disk:    disk,
@@ -103,8 +102,8 @@ func setupTools(t *testing.T, address string) *toolRoom {
 	}
 }
 
-// serve starts a worker with a notebook, and waits until the clients know of it.
-func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) *tasks.Server {
+// serve starts a worker with a fakeInterpreter and waits until clients see its offer.
+func (r *toolHarness) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) *tasks.Server {
 	t.Helper()
 	server := startTools(t, r.address, o, to, r.disk, func() { r.ended <- struct{}{} })
 	t.Cleanup(func() {
@@ -112,7 +111,7 @@ func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) 
 		defer cancel()
 		server.Stop(ctx)
 	})
-	wait.Until(t, "the worker has told what it offers", func() bool {
+	wait.Until(t, "the worker has offered its tools", func() bool {
 		offers, err := r.client.Offers(t.Context())
 		return err == nil && offers.Workers > 0
 	})
@@ -120,6 +119,7 @@ func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) 
 	return server
 }
 
+// startTools starts a worker of tools. closed is called when an interpreter is closed.
 func startTools(
 	t *testing.T,
 	address string,
@@ -141,7 +141,7 @@ func startTools(
 			{
 				Type: inference.CodeInterpreter,
 				Open: func(_ context.Context, files []worker.ToolFile) (worker.OpenTool, error) {
-					return &notebook{files: files, closed: closed}, nil
+					return &fakeInterpreter{files: files, closed: closed}, nil
 				},
 			},
 		}
@@ -156,7 +156,8 @@ func startTools(
 	return server
 }
 
-func (r *toolRoom) open(t *testing.T, req *inference.Request) inference.ToolSession {
+// open opens a session with the code interpreter.
+func (r *toolHarness) open(t *testing.T, req *inference.Request) inference.ToolSession {
 	t.Helper()
 
 	s, err := r.box.Open(t.Context(), req, []string{inference.CodeInterpreter})
@@ -168,19 +169,20 @@ func (r *toolRoom) open(t *testing.T, req *inference.Request) inference.ToolSess
 	return s
 }
 
-func python(code string) inference.BuiltinCall {
+// pythonCall returns a call that runs this code.
+func pythonCall(code string) inference.BuiltinCall {
 	b, _ := json.Marshal(map[string]string{"code": code})
 	return inference.BuiltinCall{Name: inference.PythonFunction, Arguments: string(b)}
 }
 
-// run calls Python and returns what the model would read.
-func run(t *testing.T, s inference.ToolSession, code string) inference.ToolResult {
+// runPython runs code in a session and returns the result for the model.
+func runPython(t *testing.T, s inference.ToolSession, code string) inference.ToolResult {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	result, err := s.Call(ctx, python(code))
+	result, err := s.Call(ctx, pythonCall(code))
 	if err != nil {
 		t.Fatalf("%s: %v", code, err)
 	}
@@ -194,53 +196,53 @@ func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 
 	a, b := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	for i, want := range []string{"x 1", "x 2", "x 3"} {
+	for _, want := range []string{"x 1", "x 2", "x 3"} {
 		t.Run(want, func(t *testing.T) {
-			if got := run(t, a, "x").Output; got != want {
-				t.Errorf("call %d: %q", i, got)
+			if got := runPython(t, a, "x").Output; got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
 
-	if got := run(t, b, "y").Output; got != "y 1" {
-		t.Errorf("the second session: %q", got)
+	if got := runPython(t, b, "y").Output; got != "y 1" {
+		t.Errorf("the second session: got %q, want y 1", got)
 	}
 
 	if err := errors.Join(a.Close(), a.Close()); err != nil {
 		t.Error(err)
 	}
-	wait.Receive(t, "its interpreter ends", r.ended)
+	wait.Receive(t, "the interpreter is closed", r.ended)
 
-	if got := run(t, b, "y").Output; got != "y 2" {
-		t.Errorf("the second session, after the end of the first: %q", got)
+	if got := runPython(t, b, "y").Output; got != "y 2" {
+		t.Errorf("the second session, after the end of the first: got %q, want y 2", got)
 	}
 
-	if _, err := a.Call(t.Context(), python("x")); err == nil {
-		t.Error("a closed session answers")
+	if _, err := a.Call(t.Context(), pythonCall("x")); err == nil {
+		t.Error("a call in a closed session succeeded")
 	}
 }
 
-func TestTheCallThatRunsEndsWhenItsCallerLeaves(t *testing.T) {
+func TestARunningToolCallEndsWhenItsCallerLeaves(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	s := r.open(t, &inference.Request{})
-	run(t, s, "x")
-	over := errors.New("the time for tools is over")
+	runPython(t, s, "x")
+	leave := errors.New("the caller leaves")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
 
 	go func() {
-		_, err := s.Call(ctx, python("wait"))
+		_, err := s.Call(ctx, pythonCall("wait"))
 		done <- err
 	}()
-	cancel(over)
+	cancel(leave)
 
-	if err := <-done; !errors.Is(err, over) {
-		t.Errorf("got %v", err)
+	if err := <-done; !errors.Is(err, leave) {
+		t.Errorf("got %v, want %v", err, leave)
 	}
 	s.Close()
-	wait.Receive(t, "its interpreter ends", r.ended)
+	wait.Receive(t, "the interpreter is closed", r.ended)
 }
 
 func TestFilesOfARequestReachItsSession(t *testing.T) {
@@ -259,14 +261,14 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 		s := r.open(t, &inference.Request{Messages: []inference.Message{{Role: inference.User, Parts: []inference.Part{
 			image(size), {Text: "look"}, {Image: &inference.Image{URL: "https://example.com/a.png"}}, image(3),
 		}}}})
-		if got, want := run(t, s, "files").Output, fmt.Sprintf("image1.png:%d image2.png:3", size); got != want {
+		if got, want := runPython(t, s, "files").Output, fmt.Sprintf("image1.png:%d image2.png:3", size); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		s.Close()
 	}
 
 	for o, err := range r.disk.List(t.Context(), "") {
-		t.Errorf("%v is left in the store, %v", o, err)
+		t.Errorf("the store has %v (%v), want nothing", o, err)
 	}
 }
 
@@ -276,66 +278,53 @@ func TestOversizedToolInputIsRefused(t *testing.T) {
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 
 	s := r.open(t, &inference.Request{})
-	if got := run(
-		t,
-		s,
-		strings.Repeat("x", 256<<10),
-	); !got.Failed ||
-		!strings.Contains(got.Output, "allowed are 262144") {
-		t.Errorf("%.80q", got.Output)
+
+	got := runPython(t, s, strings.Repeat("x", 256<<10))
+	if !got.Failed || !strings.Contains(got.Output, "allowed are 262144") {
+		t.Errorf("got %.80q, want the limit of the input", got.Output)
 	}
 
-	if got := run(
-		t,
-		s,
-		"draw",
-	); len(got.Code) != 4 ||
-		got.Output != "drawn\n[4 results are left out: they are too large]" {
-		t.Errorf("%d pictures, %.80q", len(got.Code), got.Output)
+	got = runPython(t, s, "draw")
+	if len(got.Code) != 4 || got.Output != "drawn\n[4 results are left out: they are too large]" {
+		t.Errorf("got %d pictures and %.80q, want 4 and a note", len(got.Code), got.Output)
 	}
 
-	if got := run(t, s, "huge"); !got.Failed || !strings.Contains(got.Output, "allowed are 8388608") {
-		t.Errorf("%.80q", got.Output)
+	if got := runPython(t, s, "huge"); !got.Failed || !strings.Contains(got.Output, "allowed are 8388608") {
+		t.Errorf("got %.80q, want the limit of the output", got.Output)
 	}
 
-	if got := run(t, s, "x").Output; got != "x 3" {
-		t.Errorf("afterwards: %q", got)
+	if got := runPython(t, s, "x").Output; got != "x 3" {
+		t.Errorf("after the rejected calls: got %q, want x 3", got)
 	}
 }
 
-func TestASessionThatBreaksSaysWhy(t *testing.T) {
+func TestABrokenSessionReturnsItsReason(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	broken := r.open(t, &inference.Request{})
-	run(t, broken, "x")
+	runPython(t, broken, "x")
 
-	if _, err := broken.Call(
-		t.Context(),
-		python("break"),
-	); err == nil ||
-		!strings.Contains(err.Error(), "stopped unexpectedly") {
-		t.Errorf("got %v", err)
+	_, err := broken.Call(t.Context(), pythonCall("break"))
+	if err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
+		t.Errorf("got %v, want that the tool stopped unexpectedly", err)
 	}
-	wait.Receive(t, "its interpreter ends", r.ended)
+	wait.Receive(t, "the interpreter is closed", r.ended)
 
 	r = setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{Idle: time.Second})
 	var idle inference.ToolSession
-	wait.Until(t, "a first call comes within the second", func() bool {
+	wait.Until(t, "a first call arrives before the session is idle for a second", func() bool {
 		idle = r.open(t, &inference.Request{})
-		_, err := idle.Call(t.Context(), python("x"))
+		_, err := idle.Call(t.Context(), pythonCall("x"))
 
 		return err == nil
 	})
-	wait.Receive(t, "its interpreter ends", r.ended)
+	wait.Receive(t, "the interpreter is closed", r.ended)
 
-	if _, err := idle.Call(
-		t.Context(),
-		python("x"),
-	); err == nil ||
-		!strings.Contains(err.Error(), "the session was idle for too long") {
-		t.Errorf("got %v", err)
+	_, err = idle.Call(t.Context(), pythonCall("x"))
+	if err == nil || !strings.Contains(err.Error(), "the session was idle for too long") {
+		t.Errorf("got %v, want that the session was idle", err)
 	}
 }
 
@@ -343,33 +332,30 @@ func TestUnavailableToolsAreRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 
+	// refusal returns the message of the error.
 	refusal := func(types ...string) string {
 		_, err := r.box.Open(t.Context(), &inference.Request{}, types)
 
 		e := inference.AsError(err)
 		if e == nil || e.Status != 400 || e.Code != inference.ToolUnavailable {
-			t.Fatalf("got %v", err)
+			t.Fatalf("got %v, want status 400 with %s", err, inference.ToolUnavailable)
 		}
 
 		return e.Message
 	}
 	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "no worker with tools is running") {
-		t.Error(got)
+		t.Errorf("got %q, want that no worker is running", got)
 	}
 
-	s := r.serve(
-		t,
-		tasks.Options{},
-		worker.ToolsOptions{
-			Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}},
-		},
-	)
+	s := r.serve(t, tasks.Options{}, worker.ToolsOptions{
+		Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}},
+	})
 	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "the kernel forbids it") {
-		t.Error(got)
+		t.Errorf("got %q, want the reason of the worker", got)
 	}
 
 	if got := refusal(inference.BrowserSearch); !strings.Contains(got, "no worker has it") {
-		t.Error(got)
+		t.Errorf("got %q, want that no worker has the tool", got)
 	}
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	wait.Until(t, "one of two workers has it", func() bool {
@@ -382,6 +368,6 @@ func TestUnavailableToolsAreRefusedWithTheReason(t *testing.T) {
 	}
 
 	if offers, err := r.client.Offers(t.Context()); err != nil || offers.Workers != 1 {
-		t.Errorf("%+v, %v: a worker that has stopped offers tools", offers, err)
+		t.Errorf("got offers %+v, %v; want one worker after the other has stopped", offers, err)
 	}
 }

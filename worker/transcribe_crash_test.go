@@ -17,13 +17,14 @@ import (
 	"presswork/tasks"
 )
 
-// TestTranscribedPartsOfADeadWorkerAreKept ends a run that has heard everything, with a part
-// of another text, and one that was cut elsewhere.
+// The worker dies after it has stored three parts. Part 0 then gets another text, to show that it is kept. Part 1 gets
+// another end, as if the recording had been cut elsewhere, so it must be transcribed again.
 func TestTranscribedPartsOfADeadWorkerAreKept(t *testing.T) {
 	t.Parallel()
-	h := setupHearing(t, "ears")
+	h := setupTranscriptions(t, "ears")
 	id := tasks.NewID()
-	change := func(n int, f func(*audio.Piece)) {
+	// changePart changes a stored part.
+	changePart := func(n int, f func(*audio.Piece)) {
 		key := storage.TranscriptKey(id, n)
 
 		var p audio.Piece
@@ -43,39 +44,37 @@ func TestTranscribedPartsOfADeadWorkerAreKept(t *testing.T) {
 		if !strings.HasPrefix(key, storage.Artifacts) || !died.CompareAndSwap(false, true) {
 			return nil
 		}
-		change(0, func(p *audio.Piece) { p.Text = "as the dead one heard it" })
-		change(1, func(p *audio.Piece) { p.Text, p.End = "of another cut", p.End-1 })
+		changePart(0, func(p *audio.Piece) { p.Text = "text of the dead worker" })
+		changePart(1, func(p *audio.Piece) { p.Text, p.End = "of another cut", p.End-1 })
 		panic("the worker dies")
 	}
 
-	rec := h.ended(h.submit(id, talk8k(16), tasks.Transcription{Model: "ears"}))
+	rec := h.waitForEnd(h.submit(id, wavRecording(16), tasks.Transcription{Model: "ears"}))
 	if rec.Status != presswork.Completed || rec.Attempts != 2 {
-		t.Fatalf("%s after %d attempts: %v", rec.Status, rec.Attempts, rec.Error)
+		t.Fatalf("got %s after %d attempts with %v, want completed after 2", rec.Status, rec.Attempts, rec.Error)
 	}
 
-	if text := string(
-		h.get(storage.ArtifactKeyOf(id, "text/plain")),
-	); !strings.HasPrefix(text, "as the dead one heard it one two") ||
-		strings.Contains(text, "of another cut") {
-		t.Errorf("%q", text)
+	text := string(h.get(storage.ArtifactKeyOf(id, "text/plain")))
+	if !strings.HasPrefix(text, "text of the dead worker one two") || strings.Contains(text, "of another cut") {
+		t.Errorf("got transcript %q, want part 0 of the dead worker and a new part 1", text)
 	}
 
 	if sent := len(h.engine.Recordings()); sent != 4 {
-		t.Errorf("%d parts were sent, want 3 and one again", sent)
+		t.Errorf("%d parts were sent, want 4: three, and one again", sent)
 	}
 	h.awaitOnlyArtifacts()
 }
 
-// lateLedger is a hook that has the use of jobs come late to Redis.
-type lateLedger struct{}
+// slowLedger is a hook that delays the records of usage on their way to Redis.
+type slowLedger struct{}
 
-func (lateLedger) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (slowLedger) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (lateLedger) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (slowLedger) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 
-func (lateLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (slowLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if strings.Contains(cmd.String(), ":job:") {
 			time.Sleep(100 * time.Millisecond)
@@ -85,25 +84,25 @@ func (lateLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A run may die after it has stored its transcript. The next run may start after the ledger has forgotten which
-// usage it recorded. It must not count the usage again and must not rely on the ledger.
+// A run may die after it has stored its transcript, so the next run must not record the usage again. It cannot ask the
+// ledger, which may have forgotten the job by then.
 func TestTranscriptOfADeadWorkerIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	h := setupHearing(t, "ears")
-	h.index.AddHook(lateLedger{})
+	h := setupTranscriptions(t, "ears")
+	h.index.AddHook(slowLedger{})
 	var stored atomic.Int64
 	h.store.beforePut = func(key string) error {
 		if strings.HasPrefix(key, storage.Artifacts) {
-			stored.Store(h.seconds())
+			stored.Store(h.audioSeconds())
 		}
 
 		return nil
 	}
-	recording := talk8k(3)
-	first := h.ended(h.submit(tasks.NewID(), recording, tasks.Transcription{Model: "ears"}))
+	recording := wavRecording(3)
+	first := h.waitForEnd(h.submit(tasks.NewID(), recording, tasks.Transcription{Model: "ears"}))
 
 	if n := stored.Load(); n != 3 {
-		t.Errorf("%d seconds were in the ledger when the transcript was stored", n)
+		t.Errorf("got a usage of %d seconds when the transcript was stored, want 3", n)
 	}
 
 	text, info, err := h.store.Get(t.Context(), storage.ArtifactKeyOf(first.ID, "text/plain"), storage.Range{})
@@ -113,21 +112,19 @@ func TestTranscriptOfADeadWorkerIsCountedOnce(t *testing.T) {
 	defer text.Close()
 
 	id := tasks.NewID()
-	if _, err := h.store.Put(
-		t.Context(),
-		storage.ArtifactKeyOf(id, "text/plain"),
-		text,
-		info.Size,
-		info.Attrs,
-	); err != nil {
+
+	_, err = h.store.Put(t.Context(), storage.ArtifactKeyOf(id, "text/plain"), text, info.Size, info.Attrs)
+	if err != nil {
 		t.Fatal(err)
 	}
 
-	if rec := h.ended(h.submit(id, recording, tasks.Transcription{Model: "ears"})); rec.Status != presswork.Completed {
-		t.Fatalf("%s %v", rec.Status, rec.Error)
+	if rec := h.waitForEnd(
+		h.submit(id, recording, tasks.Transcription{Model: "ears"}),
+	); rec.Status != presswork.Completed {
+		t.Fatalf("got %s with %v, want completed", rec.Status, rec.Error)
 	}
 
-	if sent, n := len(h.engine.Recordings()), h.seconds(); sent != 1 || n != 3 {
-		t.Errorf("%d recordings were sent, and %d seconds are in the ledger", sent, n)
+	if sent, n := len(h.engine.Recordings()), h.audioSeconds(); sent != 1 || n != 3 {
+		t.Errorf("got %d sent recordings and a usage of %d seconds, want 1 and 3", sent, n)
 	}
 }

@@ -29,15 +29,15 @@ import (
 	"presswork/worker"
 )
 
-// hearing is a worker for recordings on a real queue, with a scripted model server.
-// It has no ffmpeg, and cuts recordings after 6 seconds.
-type hearing struct {
-	*shop
+// audioHarness is a worker for recordings on a real queue, with a fake model server. It has no ffmpeg, and
+// cuts recordings into parts of 6 seconds.
+type audioHarness struct {
+	*harness
 	engine *inferencetest.Server
 	counts *meter.Meter
 }
 
-func setupHearing(t *testing.T, models ...string) *hearing {
+func setupTranscriptions(t *testing.T, models ...string) *audioHarness {
 	t.Helper()
 	address := redistest.Start(t)
 	index, disk, client := services(t, address)
@@ -60,8 +60,8 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	}
 	catalogue := inference.NewCatalogue(known)
 	current := func() *inference.Catalogue { return catalogue }
-	h := &hearing{engine: engine, counts: meter.New(index, slog.New(slog.DiscardHandler))}
-	h.shop = &shop{t: t, client: client, store: &faultyStore{Store: disk}, index: index}
+	h := &audioHarness{engine: engine, counts: meter.New(index, slog.New(slog.DiscardHandler))}
+	h.harness = &harness{t: t, client: client, store: &faultyStore{Store: disk}, index: index}
 	w := worker.New(worker.Options{
 		Store:   h.store,
 		Keeper:  retention.New(retention.Options{Store: disk, Redis: index}),
@@ -76,7 +76,7 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 		Download: func(_ context.Context, url string, w io.Writer) error {
 			switch {
 			case strings.HasSuffix(url, "/talk.wav"):
-				_, err := w.Write(talk8k(2))
+				_, err := w.Write(wavRecording(2))
 				return err
 			case strings.HasSuffix(url, "/page"):
 				_, err := io.WriteString(w, "<!doctype html>")
@@ -105,8 +105,8 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	return h
 }
 
-// talk8k is a WAV file of 8 kHz, loud but for a pause at the end of every other second.
-func talk8k(seconds int) []byte {
+// wavRecording returns a WAV file of 8 kHz. It is a tone with a pause at the end of every second second.
+func wavRecording(seconds int) []byte {
 	const rate = 8000
 	size := uint32(seconds * rate * 2)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
@@ -124,9 +124,8 @@ func talk8k(seconds int) []byte {
 	return b
 }
 
-// submit stores the recording, where there is one, and submits its transcription under an
-// id.
-func (h *hearing) submit(id string, recording []byte, payload tasks.Transcription) string {
+// submit stores the recording, if it is not nil, and submits its transcription under this id.
+func (h *audioHarness) submit(id string, recording []byte, payload tasks.Transcription) string {
 	h.t.Helper()
 
 	if recording != nil {
@@ -152,7 +151,7 @@ func (h *hearing) submit(id string, recording []byte, payload tasks.Transcriptio
 	return id
 }
 
-func (h *hearing) put(key string, b []byte) {
+func (h *audioHarness) put(key string, b []byte) {
 	h.t.Helper()
 
 	if _, err := h.store.Put(h.t.Context(), key, bytes.NewReader(b), int64(len(b)), storage.Attrs{}); err != nil {
@@ -160,7 +159,7 @@ func (h *hearing) put(key string, b []byte) {
 	}
 }
 
-func (h *hearing) get(key string) []byte {
+func (h *audioHarness) get(key string) []byte {
 	h.t.Helper()
 
 	r, _, err := h.store.Get(context.Background(), key, storage.Range{})
@@ -178,10 +177,10 @@ func (h *hearing) get(key string) []byte {
 	return b
 }
 
-// awaitOnlyArtifacts waits until the store has neither recordings nor parts.
-func (h *hearing) awaitOnlyArtifacts() {
+// awaitOnlyArtifacts waits until the store has no recordings and no parts.
+func (h *audioHarness) awaitOnlyArtifacts() {
 	h.t.Helper()
-	wait.Until(h.t, "only transcripts are left", func() bool {
+	wait.Until(h.t, "the store has only transcripts", func() bool {
 		for info, err := range h.store.List(h.t.Context(), "") {
 			if err != nil || !strings.HasPrefix(info.Key, storage.Artifacts) {
 				return false
@@ -192,7 +191,8 @@ func (h *hearing) awaitOnlyArtifacts() {
 	})
 }
 
-func (h *hearing) seconds() (n int64) {
+// audioSeconds returns the recorded usage of ann in seconds.
+func (h *audioHarness) audioSeconds() (n int64) {
 	h.t.Helper()
 	key, now := "ann", time.Now()
 
@@ -211,9 +211,9 @@ func (h *hearing) seconds() (n int64) {
 	return n
 }
 
-func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
+func TestTranscriptsAreStoredAndRecordingsDeleted(t *testing.T) {
 	t.Parallel()
-	h := setupHearing(t, "ears", "ears-untimed")
+	h := setupTranscriptions(t, "ears", "ears-untimed")
 
 	for name, tc := range map[string]struct {
 		seconds int
@@ -230,47 +230,42 @@ func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var recording []byte
 			if tc.seconds > 0 {
-				recording = talk8k(tc.seconds)
+				recording = wavRecording(tc.seconds)
 			}
 			before := time.Now()
 
-			rec := h.ended(h.submit(tasks.NewID(), recording, tc.payload))
+			rec := h.waitForEnd(h.submit(tasks.NewID(), recording, tc.payload))
 			if rec.Status != presswork.Completed {
-				t.Errorf("%s: %s %v", name, rec.Status, rec.Error)
+				t.Errorf("got %s with %v, want completed", rec.Status, rec.Error)
 				return
 			}
 
-			if early, late := before.Add(
-				tc.kept-time.Minute,
-			), time.Now().
-				Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
-				rec.Artifact.ExpiresAt.After(late) {
-				t.Errorf("%s: the artifact expires at %s", name, rec.Artifact.ExpiresAt)
+			early, late := before.Add(tc.kept-time.Minute), time.Now().Add(tc.kept+time.Minute)
+			if rec.Artifact.ExpiresAt.Before(early) || rec.Artifact.ExpiresAt.After(late) {
+				t.Errorf("the artifact expires at %s, want %s to %s", rec.Artifact.ExpiresAt, early, late)
 			}
 
-			if warned := len(rec.Warnings) == 1 &&
-				rec.Warnings[0].Code == fault.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
-				t.Errorf("%s: %v", name, rec.Warnings)
+			warned := len(rec.Warnings) == 1 && rec.Warnings[0].Code == fault.TimesMissing
+			if warned != (tc.payload.Model == "ears-untimed") {
+				t.Errorf("got warnings %v, want one only without times", rec.Warnings)
 			}
 
-			if text := string(
-				h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)),
-			); !strings.HasPrefix(text, tc.text) ||
-				rec.Artifact.Filename != "talk.txt" {
-				t.Errorf("%s: %s %q", name, rec.Artifact.Filename, text)
+			text := string(h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)))
+			if !strings.HasPrefix(text, tc.text) || rec.Artifact.Filename != "talk.txt" {
+				t.Errorf("got %s with %q, want talk.txt with %q", rec.Artifact.Filename, text, tc.text)
 			}
 		})
 	}
 	h.awaitOnlyArtifacts()
 
-	if n := h.seconds(); n != 3+2+11+2+3 {
-		t.Errorf("%d seconds are in the ledger", n)
+	if n := h.audioSeconds(); n != 3+2+11+2+3 {
+		t.Errorf("got a usage of %d seconds, want %d", n, 3+2+11+2+3)
 	}
 }
 
-func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
+func TestATranscriptIsKeptUntilTheStoreAcceptsIt(t *testing.T) {
 	t.Parallel()
-	h := setupHearing(t, "ears")
+	h := setupTranscriptions(t, "ears")
 	var refused atomic.Bool
 	h.store.beforePut = func(key string) error {
 		if strings.HasPrefix(key, storage.Artifacts) && refused.CompareAndSwap(false, true) {
@@ -280,20 +275,20 @@ func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
 		return nil
 	}
 
-	rec := h.ended(h.submit(tasks.NewID(), talk8k(2), tasks.Transcription{Model: "ears"}))
+	rec := h.waitForEnd(h.submit(tasks.NewID(), wavRecording(2), tasks.Transcription{Model: "ears"}))
 	if rec.Status != presswork.Completed || !refused.Load() {
-		t.Fatalf("%s %v", rec.Status, rec.Error)
+		t.Fatalf("got %s with %v, want completed after a failed write", rec.Status, rec.Error)
 	}
 
 	if n := len(h.engine.Recordings()); n != 1 {
-		t.Errorf("the model was asked %d times", n)
+		t.Errorf("the model got %d requests, want one", n)
 	}
 }
 
-func TestATranscriptionReportsOneFailure(t *testing.T) {
+func TestAFailedTranscriptionReportsOneError(t *testing.T) {
 	t.Parallel()
 
-	h := setupHearing(t, "ears", "ears-broken", "ears-short:4")
+	h := setupTranscriptions(t, "ears", "ears-broken", "ears-short:4")
 	for name, tc := range map[string]struct {
 		recording []byte
 		payload   tasks.Transcription
@@ -301,33 +296,32 @@ func TestATranscriptionReportsOneFailure(t *testing.T) {
 		param     string
 		sent      int
 	}{
-		"no audio":           {[]byte("#EXTM3U\nfile:///etc/passwd\n"), tasks.Transcription{Model: "ears"}, fault.InvalidOption, "file", 0},
-		"too long":           {talk8k(61), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
-		"no ffmpeg":          {append(talk8k(1)[:20:20], make([]byte, 25<<20)...), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
-		"a model of chats":   {talk8k(1), tasks.Transcription{Model: "chat"}, fault.InvalidOption, "model", 0},
-		"no such model":      {talk8k(1), tasks.Transcription{Model: "gone"}, inference.ModelNotFound, "model", 0},
-		"nothing there":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, fault.InvalidURL, "url", 0},
-		"a page":             {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, fault.InvalidOption, "url", 0},
-		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, fault.AddressNotAllowed, "url", 0},
-		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, fault.InvalidRequest, "", 1},
-		// An unreadable answer will probably be unreadable again. It is requested only once more, like an error of
-		// all upstreams.
-		"an answer in pieces": {talk8k(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
+		"no audio":               {[]byte("#EXTM3U\nfile:///etc/passwd\n"), tasks.Transcription{Model: "ears"}, fault.InvalidOption, "file", 0},
+		"too long":               {wavRecording(61), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
+		"no ffmpeg":              {append(wavRecording(1)[:20:20], make([]byte, 25<<20)...), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
+		"a chat model":           {wavRecording(1), tasks.Transcription{Model: "chat"}, fault.InvalidOption, "model", 0},
+		"no such model":          {wavRecording(1), tasks.Transcription{Model: "gone"}, inference.ModelNotFound, "model", 0},
+		"missing page":           {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, fault.InvalidURL, "url", 0},
+		"an HTML page":           {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, fault.InvalidOption, "url", 0},
+		"a private address":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, fault.AddressNotAllowed, "url", 0},
+		"rejected by the engine": {wavRecording(5), tasks.Transcription{Model: "ears-short:4"}, fault.InvalidRequest, "", 1},
+		// A second answer is probably unreadable as well, so the worker makes only one more request.
+		"an unreadable answer": {wavRecording(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(h.engine.Recordings())
 
-			rec := h.ended(h.submit(tasks.NewID(), tc.recording, tc.payload))
+			rec := h.waitForEnd(h.submit(tasks.NewID(), tc.recording, tc.payload))
 			if rec.Status != presswork.Failed || rec.Error.Code != tc.code || rec.Error.Param != tc.param {
-				t.Errorf("%s: %s %+v, want %s of %s", name, rec.Status, rec.Error, tc.code, tc.param)
+				t.Errorf("got %s with %+v, want %s of %s", rec.Status, rec.Error, tc.code, tc.param)
 			}
 
 			if sent := len(h.engine.Recordings()) - before; sent != tc.sent {
-				t.Errorf("%s: %d recordings were sent, want %d", name, sent, tc.sent)
+				t.Errorf("%d recordings were sent, want %d", sent, tc.sent)
 			}
 
 			if rec.Attempts > 1 {
-				t.Errorf("%s: %d attempts", name, rec.Attempts)
+				t.Errorf("got %d attempts, want at most one", rec.Attempts)
 			}
 		})
 	}
@@ -335,8 +329,8 @@ func TestATranscriptionReportsOneFailure(t *testing.T) {
 
 func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
 	t.Parallel()
-	h := setupHearing(t, "ears-hang")
-	id := h.submit(tasks.NewID(), talk8k(1), tasks.Transcription{Model: "ears-hang"})
+	h := setupTranscriptions(t, "ears-hang")
+	id := h.submit(tasks.NewID(), wavRecording(1), tasks.Transcription{Model: "ears-hang"})
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
@@ -350,20 +344,15 @@ func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
 	}
 
 	if err := h.engine.WaitDisconnected(ctx, 1); err != nil {
-		t.Fatalf("the engine works on: %v", err)
+		t.Fatalf("the engine still has the request: %v", err)
 	}
 
-	if rec := h.ended(id); rec.Status != presswork.Cancelled {
-		t.Errorf("%s %v", rec.Status, rec.Error)
+	if rec := h.waitForEnd(id); rec.Status != presswork.Cancelled {
+		t.Errorf("got %s with %v, want cancelled", rec.Status, rec.Error)
 	}
 
-	if _, err := h.store.Stat(
-		t.Context(),
-		storage.ArtifactKeyOf(id, "text/plain"),
-	); !errors.Is(
-		err,
-		storage.ErrNotFound,
-	) {
-		t.Errorf("a transcript is stored: %v", err)
+	_, err := h.store.Stat(t.Context(), storage.ArtifactKeyOf(id, "text/plain"))
+	if !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("Stat of the transcript: got %v, want %v", err, storage.ErrNotFound)
 	}
 }

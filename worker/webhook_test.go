@@ -25,16 +25,16 @@ import (
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// receiver is a webhook endpoint on loopback, and Webhooks that may reach it.
-func receiver(t *testing.T, handle http.HandlerFunc) (address string, h *worker.Webhooks) {
+// newReceiver starts a webhook endpoint on loopback. It returns its address and Webhooks that may contact it.
+func newReceiver(t *testing.T, handle http.HandlerFunc) (address string, h *worker.Webhooks) {
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
 
-	return server.URL, webhooks(t, guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
+	return server.URL, newWebhooks(t, guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
 }
 
-func webhooks(t *testing.T, o guard.Options) *worker.Webhooks {
+func newWebhooks(t *testing.T, o guard.Options) *worker.Webhooks {
 	t.Helper()
 
 	policy, err := guard.New(o)
@@ -50,7 +50,7 @@ func webhooks(t *testing.T, o guard.Options) *worker.Webhooks {
 	return h
 }
 
-func message(address string) tasks.Webhook {
+func webhookMessage(address string) tasks.Webhook {
 	return tasks.Webhook{
 		MessageID: "msg_01J",
 		URL:       address + "/hook?key=s3cret",
@@ -59,8 +59,8 @@ func message(address string) tasks.Webhook {
 	}
 }
 
-// worthRetrying reports whether the queue retries after err: it has no public code.
-func worthRetrying(err error) bool { return fault.CodeOf(err) == fault.Internal }
+// isRetryable reports whether the queue retries after err. It retries errors without a public code.
+func isRetryable(err error) bool { return fault.CodeOf(err) == fault.Internal }
 
 func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {
 	t.Parallel()
@@ -69,28 +69,29 @@ func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type got struct {
+	type request struct {
 		header http.Header
 		uri    string
 		body   string
 		err    error
 	}
-	calls := make(chan got, 2)
-	address, h := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+	calls := make(chan request, 2)
+	address, h := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		calls <- got{r.Header, r.Method + " " + r.RequestURI, string(body), verifier.Verify(body, r.Header)}
+		calls <- request{r.Header, r.Method + " " + r.RequestURI, string(body), verifier.Verify(body, r.Header)}
 		w.WriteHeader(http.StatusNoContent)
 	})
 
-	p := message(address)
+	hook := webhookMessage(address)
 	for range 2 {
-		if err := h.Deliver(t.Context(), p); err != nil {
+		if err := h.Deliver(t.Context(), hook); err != nil {
 			t.Fatal(err)
 		}
 
 		g := <-calls
-		if g.err != nil || g.body != p.Body || g.uri != "POST /hook?key=s3cret" {
-			t.Errorf("%s: verify: %v; body %s", g.uri, g.err, g.body)
+		if g.err != nil || g.body != hook.Body || g.uri != "POST /hook?key=s3cret" {
+			t.Errorf("got %s with body %s, verified with %v; want the message with a valid signature", g.uri,
+				g.body, g.err)
 		}
 
 		for name, want := range map[string]string{"Webhook-Id": "msg_01J", "Content-Type": "application/json", "User-Agent": "Presswork/1.2.3"} {
@@ -143,7 +144,7 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int64
 	var calls atomic.Int64
-	address, h := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+	address, h := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(int(status.Load()))
@@ -153,8 +154,8 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			status.Store(int64(code))
 
-			if err := h.Deliver(t.Context(), message(address)); err != nil {
-				t.Errorf("%d: %v", code, err)
+			if err := h.Deliver(t.Context(), webhookMessage(address)); err != nil {
+				t.Errorf("status %d: got %v, want success", code, err)
 			}
 		})
 	}
@@ -164,23 +165,23 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 			status.Store(int64(code))
 			calls.Store(0)
 
-			if err := h.Deliver(t.Context(), message(address)); !worthRetrying(err) {
-				t.Errorf("%d: %v", code, err)
+			if err := h.Deliver(t.Context(), webhookMessage(address)); !isRetryable(err) {
+				t.Errorf("status %d: got %v, want a retryable error", code, err)
 			}
 
 			if n := calls.Load(); n != 1 {
-				t.Errorf("%d: %d requests, the redirect was followed", code, n)
+				t.Errorf("status %d: got %d requests, want one: redirects are not followed", code, n)
 			}
 		})
 	}
 	status.Store(http.StatusGone)
 
-	if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != fault.WebhookInvalid {
-		t.Errorf("410: %v", err)
+	if err := h.Deliver(t.Context(), webhookMessage(address)); fault.CodeOf(err) != fault.WebhookInvalid {
+		t.Errorf("status 410: got %v, want %s", err, fault.WebhookInvalid)
 	}
 }
 
-func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
+func TestADeniedAddressIsNeitherRetriedNorContacted(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 
@@ -188,7 +189,7 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 	defer server.Close()
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
 
-	h := webhooks(t, guard.Options{
+	h := newWebhooks(t, guard.Options{
 		Allow: "hook.test:1,10.9.9.9",
 		Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
@@ -202,31 +203,31 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 		"ftp://x.test":              fault.InvalidURL,
 	} {
 		t.Run(address, func(t *testing.T) {
-			if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != want {
-				t.Errorf("%s: %v, want %s", address, err, want)
+			if err := h.Deliver(t.Context(), webhookMessage(address)); fault.CodeOf(err) != want {
+				t.Errorf("got %v, want %s", err, want)
 			}
 		})
 	}
 
 	if n := calls.Load(); n != 0 {
-		t.Errorf("%d requests", n)
+		t.Errorf("the server got %d requests, want none", n)
 	}
 }
 
-func TestADeadReceiverIsRetriedAndItsSecretStaysOutOfTheError(t *testing.T) {
+func TestAnUnreachableReceiverIsRetriedAndItsSecretHidden(t *testing.T) {
 	t.Parallel()
-	h := webhooks(t, guard.Options{Allow: "true"})
+	h := newWebhooks(t, guard.Options{Allow: "true"})
 
-	err := h.Deliver(t.Context(), message("http://127.0.0.1:"+freeport.Take(t)))
-	if !worthRetrying(err) || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("got %v", err)
+	err := h.Deliver(t.Context(), webhookMessage("http://127.0.0.1:"+freeport.Take(t)))
+	if !isRetryable(err) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want a retryable error without the secret of the URL", err)
 	}
 }
 
-func TestASilentReceiverEndsWithTheContextAndALongAnswerIsNotRead(t *testing.T) {
+func TestASilentOrEndlessReceiverDoesNotBlockADelivery(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	address, h := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+	address, h := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("key") == "" {
 			<-release
 			return
@@ -241,42 +242,41 @@ func TestASilentReceiverEndsWithTheContextAndALongAnswerIsNotRead(t *testing.T) 
 
 	defer close(release)
 
-	if err := h.Deliver(t.Context(), message(address)); err != nil {
-		t.Errorf("an endless answer: %v", err)
+	if err := h.Deliver(t.Context(), webhookMessage(address)); err != nil {
+		t.Errorf("a receiver that never stops writing: got %v, want success", err)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	p := message(address)
+	hook := webhookMessage(address)
 
-	p.URL = address
-	if err := h.Deliver(ctx, p); !worthRetrying(err) {
-		t.Errorf("a silent receiver: %v", err)
+	hook.URL = address
+	if err := h.Deliver(ctx, hook); !isRetryable(err) {
+		t.Errorf("a silent receiver: got %v, want a retryable error", err)
 	}
 }
 
-func TestEachTryIsRecorded(t *testing.T) {
+func TestEachDeliveryAttemptIsRecorded(t *testing.T) {
 	t.Parallel()
 	statuses := make(chan int, 3)
 
 	for _, status := range []int{503, 200, 410} {
 		statuses <- status
 	}
-	server := httptest.NewServer(
-		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) }),
-	)
+	respond := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) }
+	server := httptest.NewServer(http.HandlerFunc(respond))
 	t.Cleanup(server.Close)
 
 	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tries []tasks.Delivery
+	var attempts []tasks.Delivery
 
 	h, err := worker.NewWebhooks(worker.WebhookOptions{
 		Policy: policy, Secret: webhookSecret,
 		Record: func(_ context.Context, d tasks.Delivery) error {
-			tries = append(tries, d)
+			attempts = append(attempts, d)
 			return errors.New("unreachable")
 		},
 	})
@@ -285,7 +285,7 @@ func TestEachTryIsRecorded(t *testing.T) {
 	}
 
 	for _, address := range []string{server.URL, server.URL, server.URL, "http://10.0.0.1"} {
-		_ = h.Deliver(t.Context(), message(address)) // the record has the error
+		_ = h.Deliver(t.Context(), webhookMessage(address)) // the record has the error
 	}
 	want := []tasks.Delivery{
 		{Result: "failed", Status: 503},
@@ -294,19 +294,19 @@ func TestEachTryIsRecorded(t *testing.T) {
 		{Result: "refused"},
 	}
 
-	if len(tries) != len(want) {
-		t.Fatalf("%d tries are recorded, want %d", len(tries), len(want))
+	if len(attempts) != len(want) {
+		t.Fatalf("got %d recorded attempts, want %d", len(attempts), len(want))
 	}
 
-	for i, got := range tries {
+	for i, got := range attempts {
 		if got.Result != want[i].Result || got.Status != want[i].Status || got.JobID != "01J" ||
 			(got.Error == "") != (got.Result == "delivered") || strings.Contains(got.Host+got.Error, "s3cret") {
-			t.Errorf("try %d is %+v, want %+v", i, got, want[i])
+			t.Errorf("attempt %d is %+v, want %+v without the secret", i, got, want[i])
 		}
 	}
 }
 
-func TestAttemptsAreCounted(t *testing.T) {
+func TestDeliveryAttemptsAreCounted(t *testing.T) {
 	t.Parallel()
 
 	policy, err := guard.New(guard.Options{})
@@ -320,8 +320,8 @@ func TestAttemptsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := h.Deliver(t.Context(), message("http://10.0.0.1")); err == nil {
-		t.Fatal("delivered")
+	if err := h.Deliver(t.Context(), webhookMessage("http://10.0.0.1")); err == nil {
+		t.Fatal("a delivery to a private address succeeded")
 	}
 
 	families, err := reg.Gather()
@@ -330,11 +330,11 @@ func TestAttemptsAreCounted(t *testing.T) {
 	}
 
 	if len(families) != 1 || families[0].GetMetric()[0].GetLabel()[0].GetValue() != "refused" {
-		t.Errorf("got %v", families)
+		t.Errorf("got metrics %v, want one refused delivery", families)
 	}
 }
 
-func TestAWrongSecretSaysWhatIsAllowed(t *testing.T) {
+func TestTheErrorOfAnInvalidSecretNamesTheAllowedForm(t *testing.T) {
 	t.Parallel()
 
 	policy, err := guard.New(guard.Options{})
@@ -342,12 +342,12 @@ func TestAWrongSecretSaysWhatIsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for i, secret := range []string{"", "hush", "whsec_", "whsec_***", "whsec_c2hvcnQ=", webhookSecret[6:], "whsec_" + strings.Repeat("QUFB", 40)} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, secret := range []string{"", "hush", "whsec_", "whsec_***", "whsec_c2hvcnQ=", webhookSecret[6:], "whsec_" + strings.Repeat("QUFB", 40)} {
+		t.Run(fmt.Sprintf("%.20q", secret), func(t *testing.T) {
 			_, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: secret})
 			if err == nil || !strings.Contains(err.Error(), "24 to 64 bytes") ||
 				(secret != "" && secret != "whsec_" && strings.Contains(err.Error(), secret)) {
-				t.Errorf("%q: %v", secret, err)
+				t.Errorf("got %v, want the allowed length without the secret", err)
 			}
 		})
 	}
