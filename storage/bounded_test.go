@@ -11,24 +11,22 @@ import (
 	"presswork/storage"
 )
 
-func TestAStoreReadsNoMoreThanItMust(t *testing.T) {
+func TestBoundedReadsAtMostOneByteBeyondTheSize(t *testing.T) {
 	t.Parallel()
 
 	for size, want := range map[int64]string{-1: "abcdef", 0: "a", 3: "abcd", 6: "abcdef", 9: "abcdef"} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			if b, err := io.ReadAll(
-				storage.Bounded(t.Context(), strings.NewReader("abcdef"), size),
-			); err != nil ||
-				string(b) != want {
-				t.Errorf("size %d: %q (%v), want %q", size, b, err, want)
+		t.Run(fmt.Sprintf("size %d", size), func(t *testing.T) {
+			b, err := io.ReadAll(storage.Bounded(t.Context(), strings.NewReader("abcdef"), size))
+			if err != nil || string(b) != want {
+				t.Errorf("got %q (%v), want %q", b, err, want)
 			}
 		})
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	over := errors.New("over")
-	cancel(over)
+	cause := errors.New("the context has ended")
+	cancel(cause)
 
-	if b, err := io.ReadAll(storage.Bounded(ctx, strings.NewReader("abc"), 3)); len(b) > 0 || !errors.Is(err, over) {
-		t.Errorf("got %q, %v", b, err)
+	if b, err := io.ReadAll(storage.Bounded(ctx, strings.NewReader("abc"), 3)); len(b) > 0 || !errors.Is(err, cause) {
+		t.Errorf("with an ended context: got %q, %v; want nothing and %v", b, err, cause)
 	}
 }

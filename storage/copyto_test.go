@@ -18,32 +18,22 @@ import (
 func TestCopyToCopiesMissingObjects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	open := func() *storage.Disk {
-		s, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		return s
-	}
-	from, to := open(), open()
+	from, to := openDisk(t, t.TempDir()), openDisk(t, t.TempDir())
 
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "3"}}
 
 	for key, text := range map[string]string{"artifacts/a.pdf": "first", "sources/b/r/content.md": "second", "renders/c.pdf": "cached"} {
-		t.Run(key, func(t *testing.T) {
-			if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 2 || c.Bytes != 11 || len(c.Skipped) != 0 {
-		t.Fatalf("%+v, %v; want 2 objects, 11 bytes", c, err)
+		t.Fatalf("CopyTo = %+v, %v; want 2 objects and 11 bytes", c, err)
 	}
 
 	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 0 {
-		t.Errorf("again %+v, %v", c, err)
+		t.Errorf("second CopyTo = %+v, %v; want no objects", c, err)
 	}
 	var keys []string
 
@@ -64,42 +54,41 @@ func TestCopyToCopiesMissingObjects(t *testing.T) {
 	}
 	defer r.Close()
 
-	if text, err := io.ReadAll(
-		r,
-	); err != nil || string(text) != "first" || info.ContentType != attrs.ContentType ||
+	text, err := io.ReadAll(r)
+	if err != nil || string(text) != "first" || info.ContentType != attrs.ContentType ||
 		!maps.Equal(info.Meta, attrs.Meta) {
-		t.Errorf("%q, %+v, %v", text, info, err)
+		t.Errorf("got %q, %+v, %v; want the first object with its attributes", text, info, err)
 	}
 }
 
-// hindered is a store of which some calls fail.
-type hindered struct {
+// failingStore is a store whose Get and Health return these errors.
+type failingStore struct {
 	storage.Store
 	get, health error
 }
 
-func (s hindered) Get(context.Context, string, storage.Range) (io.ReadCloser, storage.Info, error) {
+func (s failingStore) Get(context.Context, string, storage.Range) (io.ReadCloser, storage.Info, error) {
 	return nil, storage.Info{}, s.get
 }
 
-func (s hindered) Health(context.Context) error { return s.health }
+func (s failingStore) Health(context.Context) error { return s.health }
 
 func TestCopyToStopsOnAnOutageOnly(t *testing.T) {
 	t.Parallel()
 	from := openDisk(t, t.TempDir())
 	put(t, from, "artifacts/a.pdf", "a")
 	put(t, from, "artifacts/b.pdf", "b")
-	denied, away := errors.New("access denied"), errors.New("no answer")
+	denied, unavailable := errors.New("access denied"), errors.New("no response")
 
-	c, err := storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, nil})
+	c, err := storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), failingStore{from, denied, nil})
 	if err != nil || len(c.Skipped) != 2 || !errors.Is(c.Skipped[1], denied) ||
 		!strings.Contains(c.Skipped[1].Error(), "artifacts/b.pdf") {
-		t.Errorf("objects that cannot be read: %+v, %v", c, err)
+		t.Errorf("objects that cannot be read: got %+v, %v; want both skipped", c, err)
 	}
 
-	c, err = storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, away})
-	if !errors.Is(err, away) || len(c.Skipped) != 0 {
-		t.Errorf("an outage: %+v, %v", c, err)
+	c, err = storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), failingStore{from, denied, unavailable})
+	if !errors.Is(err, unavailable) || len(c.Skipped) != 0 {
+		t.Errorf("an outage: got %+v, %v; want the error of Health", c, err)
 	}
 }
 
@@ -111,7 +100,7 @@ func TestDiskListContinuesAfterAnUnreadableObject(t *testing.T) {
 	for _, key := range []string{"artifacts/a.pdf", "artifacts/b.pdf", "artifacts/c.pdf"} {
 		put(t, d, key, "x")
 	}
-	// A header that is a folder cannot be read, not even by root.
+	// Replace a header with a folder, which even root cannot read as a file.
 	header := filepath.Join(dir, "artifacts/.b.pdf.json")
 	if err := errors.Join(os.Remove(header), os.Mkdir(header, 0o700)); err != nil {
 		t.Fatal(err)
@@ -122,14 +111,8 @@ func TestDiskListContinuesAfterAnUnreadableObject(t *testing.T) {
 		listed = append(listed, fmt.Sprint(info.Key, " ", err == nil))
 	}
 
-	if want := []string{
-		"artifacts/a.pdf true",
-		"artifacts/b.pdf false",
-		"artifacts/c.pdf true",
-	}; !slices.Equal(
-		listed,
-		want,
-	) {
+	want := []string{"artifacts/a.pdf true", "artifacts/b.pdf false", "artifacts/c.pdf true"}
+	if !slices.Equal(listed, want) {
 		t.Errorf("listed %q, want %q", listed, want)
 	}
 
@@ -137,7 +120,7 @@ func TestDiskListContinuesAfterAnUnreadableObject(t *testing.T) {
 	put(t, backup, "artifacts/old.pdf", "x")
 
 	if n, err := storage.Prune(t.Context(), backup, d); n != 0 || err != nil {
-		t.Errorf("pruned %d objects by a listing with gaps, %v", n, err)
+		t.Errorf("Prune deleted %d objects, %v; want none after an incomplete listing", n, err)
 	}
 }
 
@@ -159,24 +142,22 @@ func TestBackupKeepsItsCopyOfADamagedObject(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if err := damage(
-				filepath.Join(dir, "artifacts/a.pdf"),
-				filepath.Join(dir, "artifacts/.a.pdf.json"),
-			); err != nil {
+			err := damage(filepath.Join(dir, "artifacts/a.pdf"), filepath.Join(dir, "artifacts/.a.pdf.json"))
+			if err != nil {
 				t.Fatal(err)
 			}
 
 			c, err := storage.CopyTo(t.Context(), backup, live)
 			if err != nil || len(c.Skipped) != 1 || !errors.Is(c.Skipped[0], storage.ErrCorrupt) {
-				t.Errorf("CopyTo: %+v, %v; want the damaged object to be named", c, err)
+				t.Errorf("CopyTo = %+v, %v; want the damaged object skipped", c, err)
 			}
 
 			if n, err := storage.Prune(t.Context(), backup, live); n != 0 || err != nil {
-				t.Errorf("Prune deleted %d objects, %v", n, err)
+				t.Errorf("Prune deleted %d objects, %v; want none", n, err)
 			}
 
 			if _, err := backup.Stat(t.Context(), "artifacts/a.pdf"); err != nil {
-				t.Errorf("the copy in the backup: %v", err)
+				t.Errorf("Stat of the copy in the backup: %v", err)
 			}
 		})
 	}

@@ -13,8 +13,7 @@ import (
 	"presswork/storage"
 )
 
-// TestDiskFull runs itself again in a mount namespace of its own, where it may
-// mount a file system small enough to fill.
+// TestDiskFull runs itself again in its own mount namespace. There it may mount a small file system and fill it.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 
@@ -50,19 +49,14 @@ func TestDiskFull(t *testing.T) {
 	d := openDisk(t, dir)
 	put(t, d, "artifacts/small.pdf", "fits")
 
-	_, err := d.Put(
-		t.Context(),
-		"artifacts/big.pdf",
-		strings.NewReader(strings.Repeat("x", 2<<20)),
-		-1,
-		storage.Attrs{},
-	)
+	_, err := d.Put(t.Context(), "artifacts/big.pdf", strings.NewReader(strings.Repeat("x", 2<<20)), -1,
+		storage.Attrs{})
 	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, storage.ErrFull) {
 		t.Errorf("got %v, want ENOSPC and ErrFull", err)
 	}
 
-	if got := tree(t, dir); got != ".lock .tmp artifacts artifacts/.small.pdf.json artifacts/small.pdf" {
-		t.Errorf("left: %s", got)
+	if got := listFiles(t, dir); got != ".lock .tmp artifacts artifacts/.small.pdf.json artifacts/small.pdf" {
+		t.Errorf("the directory has %s, want only the small object", got)
 	}
 
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
@@ -70,10 +64,10 @@ func TestDiskFull(t *testing.T) {
 	}
 
 	if err := d.Health(t.Context()); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("a full disk's health: got %v, want ENOSPC", err)
+		t.Errorf("Health with a full disk: got %v, want ENOSPC", err)
 	}
 
-	if got := tree(t, filepath.Join(dir, ".tmp")); got != "" {
-		t.Errorf("left in .tmp: %s", got)
+	if got := listFiles(t, filepath.Join(dir, ".tmp")); got != "" {
+		t.Errorf(".tmp has %s, want nothing", got)
 	}
 }

@@ -49,8 +49,8 @@ func TestDiskDeleteRemovesHeadersAndFolders(t *testing.T) {
 		}
 	}
 
-	if got := tree(t, dir); got != ".lock .tmp" {
-		t.Errorf("left: %s", got)
+	if got := listFiles(t, dir); got != ".lock .tmp" {
+		t.Errorf("the directory has %s, want no objects", got)
 	}
 }
 
@@ -60,23 +60,23 @@ func TestDiskStoresBytesUnderTheKey(t *testing.T) {
 	put(t, openDisk(t, dir), storage.ArtifactKey("01J"), "%PDF")
 
 	if b, err := os.ReadFile(filepath.Join(dir, "artifacts", "01J.pdf")); string(b) != "%PDF" {
-		t.Errorf("got %q, %v", b, err)
+		t.Errorf("the file has %q (%v), want %%PDF", b, err)
 	}
 
-	if got := tree(t, dir); got != ".lock .tmp artifacts artifacts/.01J.pdf.json artifacts/01J.pdf" {
-		t.Errorf("got %s", got)
+	if got := listFiles(t, dir); got != ".lock .tmp artifacts artifacts/.01J.pdf.json artifacts/01J.pdf" {
+		t.Errorf("the directory has %s, want a header and a file", got)
 	}
 }
 
-// Each row is a state that a crash can leave.
+// Each row simulates the state after a crash.
 func TestDiskDoesNotReturnPartialObjects(t *testing.T) {
 	t.Parallel()
 
 	for name, damage := range map[string]func(data, header string) error{
-		"header without bytes":       func(data, _ string) error { return os.Remove(data) },
-		"bytes without header":       func(_, header string) error { return os.Remove(header) },
-		"bytes cut short":            func(data, _ string) error { return os.Truncate(data, 1) },
-		"header that was not filled": func(_, header string) error { return os.Truncate(header, 0) },
+		"header without bytes": func(data, _ string) error { return os.Remove(data) },
+		"bytes without header": func(_, header string) error { return os.Remove(header) },
+		"bytes cut short":      func(data, _ string) error { return os.Truncate(data, 1) },
+		"empty header":         func(_, header string) error { return os.Truncate(header, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,10 +84,8 @@ func TestDiskDoesNotReturnPartialObjects(t *testing.T) {
 			d := openDisk(t, dir)
 			put(t, d, "renders/h.pdf", "bytes")
 
-			if err := damage(
-				filepath.Join(dir, "renders/h.pdf"),
-				filepath.Join(dir, "renders/.h.pdf.json"),
-			); err != nil {
+			err := damage(filepath.Join(dir, "renders/h.pdf"), filepath.Join(dir, "renders/.h.pdf.json"))
+			if err != nil {
 				t.Fatal(err)
 			}
 
@@ -100,12 +98,12 @@ func TestDiskDoesNotReturnPartialObjects(t *testing.T) {
 			}
 
 			for info := range d.List(t.Context(), "") {
-				t.Errorf("listed: %+v", info)
+				t.Errorf("List returned %+v, want nothing", info)
 			}
 			put(t, d, "renders/h.pdf", "again")
 
 			if info, err := d.Stat(t.Context(), "renders/h.pdf"); err != nil || info.Size != 5 {
-				t.Errorf("put again: %+v, %v", info, err)
+				t.Errorf("after another Put: got %+v, %v; want 5 bytes", info, err)
 			}
 		})
 	}
@@ -129,8 +127,8 @@ func TestDiskDeletesOnlyOldTemporaryFiles(t *testing.T) {
 	}
 	openDisk(t, dir)
 
-	if got := tree(t, dir); got != ".tmp .tmp/writing" {
-		t.Errorf("left: %s", got)
+	if got := listFiles(t, dir); got != ".tmp .tmp/writing" {
+		t.Errorf("the directory has %s, want no objects", got)
 	}
 }
 
@@ -144,11 +142,11 @@ func TestDiskFollowsNoLinkOutOfItsDirectory(t *testing.T) {
 	}
 
 	if _, err := d.Put(t.Context(), "artifacts/x.pdf", strings.NewReader("x"), 1, storage.Attrs{}); err == nil {
-		t.Error("a Put followed a link out of the store")
+		t.Error("Put through a link out of the store succeeded")
 	}
 
-	if got := tree(t, outside); got != "" {
-		t.Errorf("outside lies: %s", got)
+	if got := listFiles(t, outside); got != "" {
+		t.Errorf("the linked directory has %s, want nothing", got)
 	}
 }
 
@@ -168,8 +166,8 @@ func TestDiskCreatesADeletedDirectoryAgain(t *testing.T) {
 	put(t, d, "a", "2")
 }
 
-// Two stores hold two lock descriptors, as two processes do.
-func TestDiskLetsOneOfManyProcessesPut(t *testing.T) {
+// Each Disk has a lock descriptor of its own, like a process of its own.
+func TestOnlyOneOfManyProcessesPutsAnObject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -179,7 +177,7 @@ func TestDiskLetsOneOfManyProcessesPut(t *testing.T) {
 	}
 
 	for n := range 300 {
-		var won atomic.Int32
+		var successes atomic.Int32
 		var wg sync.WaitGroup
 		start := make(chan struct{})
 
@@ -187,9 +185,9 @@ func TestDiskLetsOneOfManyProcessesPut(t *testing.T) {
 			wg.Go(func() {
 				<-start
 
-				_, err := d.Put(t.Context(), "renders/"+id(n), strings.NewReader("x"), 1, storage.Attrs{})
+				_, err := d.Put(t.Context(), "renders/"+pdfName(n), strings.NewReader("x"), 1, storage.Attrs{})
 				if err == nil {
-					won.Add(1)
+					successes.Add(1)
 				} else if !errors.Is(err, storage.ErrExists) {
 					t.Error(err)
 				}
@@ -198,8 +196,8 @@ func TestDiskLetsOneOfManyProcessesPut(t *testing.T) {
 		close(start)
 		wg.Wait()
 
-		if won.Load() != 1 {
-			t.Fatalf("round %d: %d won", n, won.Load())
+		if successes.Load() != 1 {
+			t.Fatalf("round %d: %d Puts succeeded, want one", n, successes.Load())
 		}
 	}
 }
@@ -217,7 +215,7 @@ func TestDiskCopySharesTheBytes(t *testing.T) {
 
 	b, errB := os.Stat(filepath.Join(dir, "artifacts/1.pdf"))
 	if err := errors.Join(errA, errB); err != nil || !os.SameFile(a, b) {
-		t.Errorf("two files, %v", err)
+		t.Errorf("the copy is another file (%v), want a hard link", err)
 	}
 }
 
@@ -229,7 +227,8 @@ func put(t testing.TB, s storage.Store, key, body string) {
 	}
 }
 
-func tree(t *testing.T, dir string) string {
+// listFiles returns the paths of all files and folders in dir, separated by spaces.
+func listFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var names []string
 
@@ -254,13 +253,9 @@ func BenchmarkDisk(b *testing.B) {
 		b.Run("Put 30 KB "+name, func(b *testing.B) {
 			d := openDisk(b, b.TempDir())
 			for n := 0; b.Loop(); n++ {
-				if _, err := d.Put(
-					b.Context(),
-					prefix+id(n),
-					bytes.NewReader(body),
-					int64(len(body)),
-					storage.Attrs{},
-				); err != nil {
+				_, err := d.Put(b.Context(), prefix+pdfName(n), bytes.NewReader(body), int64(len(body)),
+					storage.Attrs{})
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -270,8 +265,8 @@ func BenchmarkDisk(b *testing.B) {
 			put(b, d, "a", string(body))
 
 			for n := 0; b.Loop(); n++ {
-				// A hard link is free until the file system's limit of 65 000.
-				if _, err := d.Copy(b.Context(), "a", prefix+id(n)); err != nil {
+				// A copy is a hard link, which is cheap up to the file system's limit of 65 000.
+				if _, err := d.Copy(b.Context(), "a", prefix+pdfName(n)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -289,4 +284,5 @@ func BenchmarkDisk(b *testing.B) {
 	})
 }
 
-func id(n int) string { return fmt.Sprintf("01J%023d.pdf", n) }
+// pdfName returns the name of object n.
+func pdfName(n int) string { return fmt.Sprintf("01J%023d.pdf", n) }

@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,12 +13,12 @@ func TestTheLayoutsKeysAreValid(t *testing.T) {
 	t.Parallel()
 
 	const id = "01JD4N0Z8RZ8Q4J0V3T3H5K6WX"
-	for i, key := range []string{
+	for _, key := range []string{
 		storage.ArtifactKey(id), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
 		storage.PassingKey(id, id), storage.TranscriptKey(id, 2879),
 		storage.PreviewKey(strings.Repeat("0a", 32), "png"),
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(key, func(t *testing.T) {
 			if err := storage.CheckKey(key); err != nil {
 				t.Error(err)
 			}
@@ -37,11 +36,11 @@ func FuzzAnAcceptedKeyStaysInsideAnyDirectory(f *testing.F) {
 		}
 
 		if !filepath.IsLocal(key) || path.Clean(key) != key || len(key) > 512 || strings.Contains("/"+key, "/.") {
-			t.Errorf("accepted: %q", key)
+			t.Errorf("CheckKey(%q) returned no error", key)
 		}
 
 		if err := storage.CheckPrefix(key); err != nil {
-			t.Errorf("a key that is no prefix: %v", err)
+			t.Errorf("CheckPrefix of a valid key: %v", err)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestDiskWithholdsTheEndOfADamagedObject(t *testing.T) {
 	}
 	defer r.Close()
 
-	got, err := io.ReadAll(io.LimitReader(r, info.Size)) // as a server reads that has sent the size
+	got, err := io.ReadAll(io.LimitReader(r, info.Size)) // a server reads like this after it has sent the size
 	if !errors.Is(err, storage.ErrCorrupt) || int64(len(got)) >= info.Size {
 		t.Errorf("got %q, %v; want ErrCorrupt before the last byte", got, err)
 	}
@@ -46,7 +46,7 @@ func TestDiskWithholdsTheEndOfADamagedObject(t *testing.T) {
 	defer part.Close()
 
 	if got, err := io.ReadAll(part); err != nil || len(got) != 4 {
-		t.Errorf("a part: got %q, %v", got, err)
+		t.Errorf("a range: got %q, %v; want four bytes", got, err)
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 
 func TestMinIOConforms(t *testing.T) {
 	server := storagetest.StartMinIO(t)
-	storagetest.Run(t, func(t *testing.T) storage.Store { return start(t, options(server)) })
+	storagetest.Run(t, func(t *testing.T) storage.Store { return startStore(t, options(server)) })
 }
 
-// options name a bucket of its own.
+// options returns options with a bucket of their own.
 func options(server storagetest.Endpoint) minio.Options {
 	return minio.Options{
 		Endpoint: server.Address, AccessKey: server.AccessKey, SecretKey: server.SecretKey,
@@ -38,13 +38,9 @@ func BenchmarkMinIO(b *testing.B) {
 	body := bytes.Repeat([]byte("0123456789"), 3000)
 	b.Run("Put 30 KB", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Put(
-				b.Context(),
-				"artifacts/"+rand.Text(),
-				bytes.NewReader(body),
-				int64(len(body)),
-				storage.Attrs{},
-			); err != nil {
+			_, err := s.Put(b.Context(), "artifacts/"+rand.Text(), bytes.NewReader(body), int64(len(body)),
+				storage.Attrs{})
+			if err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -25,13 +25,9 @@ import (
 func put(t *testing.T, s storage.Store, key, body string) {
 	t.Helper()
 
-	if _, err := s.Put(
-		t.Context(),
-		key,
-		strings.NewReader(body),
-		int64(len(body)),
-		storage.Attrs{ContentType: "text/plain"},
-	); err != nil {
+	_, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)),
+		storage.Attrs{ContentType: "text/plain"})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -42,7 +38,7 @@ func TestAPresignedURLDownloadsUnderItsFileName(t *testing.T) {
 	o := options(server)
 	_, port, _ := net.SplitHostPort(server.Address)
 	o.PublicEndpoint = "localhost:" + port
-	s := start(t, o)
+	s := startStore(t, o)
 	put(t, s, "artifacts/1.pdf", "the bytes")
 
 	u, err := s.Presign(t.Context(), "artifacts/1.pdf", `Überblick "1".pdf`, time.Minute)
@@ -51,31 +47,24 @@ func TestAPresignedURLDownloadsUnderItsFileName(t *testing.T) {
 	}
 
 	if !strings.HasPrefix(u, "http://localhost:"+port+"/") {
-		t.Errorf("the address is %s", u)
+		t.Errorf("the URL is %s, want one of the public endpoint", u)
 	}
 	r := fetch(t, u)
 	body, _ := io.ReadAll(r.Body)
 
 	want := `attachment; filename*=UTF-8''%C3%9Cberblick%20%221%22.pdf`
 	if got := r.Header.Get("Content-Disposition"); string(body) != "the bytes" || got != want {
-		t.Errorf("got %q with %q", body, got)
+		t.Errorf("got %q with %q; want the bytes with %q", body, got, want)
 	}
 
-	if r := fetch(
-		t,
-		strings.Replace(u, "/artifacts/1.pdf", "/artifacts/2.pdf", 1),
-	); r.StatusCode != http.StatusForbidden {
-		t.Errorf("the signature opens another object: %s", r.Status)
+	r = fetch(t, strings.Replace(u, "/artifacts/1.pdf", "/artifacts/2.pdf", 1))
+	if r.StatusCode != http.StatusForbidden {
+		t.Errorf("another object with the same signature: got %s, want 403", r.Status)
 	}
 
-	if _, err := start(
-		t,
-		options(server),
-	).Presign(t.Context(), "artifacts/1.pdf", "x", time.Minute); !errors.Is(
-		err,
-		storage.ErrNotSupported,
-	) {
-		t.Errorf("without a public endpoint: got %v", err)
+	_, err = startStore(t, options(server)).Presign(t.Context(), "artifacts/1.pdf", "x", time.Minute)
+	if !errors.Is(err, storage.ErrNotSupported) {
+		t.Errorf("without a public endpoint: got %v, want %v", err, storage.ErrNotSupported)
 	}
 }
 
@@ -105,11 +94,8 @@ func TestPutSucceedsWhenItsFirstResponseIsLost(t *testing.T) {
 	}}
 	var losses sync.Map
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, lost := losses.LoadOrStore(
-			r.Method+r.URL.Path,
-			true,
-		); r.Method == http.MethodPut && strings.Contains(r.URL.Path, "artifacts") &&
-			!lost {
+		_, lost := losses.LoadOrStore(r.Method+r.URL.Path, true)
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "artifacts") && !lost {
 			proxy.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
@@ -118,40 +104,33 @@ func TestPutSucceedsWhenItsFirstResponseIsLost(t *testing.T) {
 	t.Cleanup(front.Close)
 	o := options(server)
 	o.Endpoint = front.URL
-	s := start(t, o)
+	s := startStore(t, o)
 	put(t, s, "artifacts/1.pdf", "once")
 
-	if _, err := s.Put(
-		t.Context(),
-		"artifacts/1.pdf",
-		strings.NewReader("once"),
-		4,
-		storage.Attrs{},
-	); !errors.Is(
-		err,
-		storage.ErrExists,
-	) {
+	_, err := s.Put(t.Context(), "artifacts/1.pdf", strings.NewReader("once"), 4, storage.Attrs{})
+	if !errors.Is(err, storage.ErrExists) {
 		t.Errorf("a second Put: got %v, want ErrExists", err)
 	}
 }
 
-func TestAServerThatIsAwayIsAnOutage(t *testing.T) {
+func TestAnUnreachableServerIsAnOutage(t *testing.T) {
 	t.Parallel()
-	outage(t, "127.0.0.1:"+freeport.Take(t), "connection refused")
+	wantOutage(t, "127.0.0.1:"+freeport.Take(t), "connection refused")
 }
 
-func TestAServerThatHangsIsAnOutageInTime(t *testing.T) {
+func TestAHangingServerIsAnOutageAfterTheTimeout(t *testing.T) {
 	t.Parallel()
 
-	l, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	l, err := net.Listen("tcp", "127.0.0.1:0") // never accepts
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	outage(t, l.Addr().String(), "timeout awaiting response headers")
+	wantOutage(t, l.Addr().String(), "timeout awaiting response headers")
 }
 
-func outage(t *testing.T, address, want string) {
+// wantOutage checks that every call to a store at this address fails in time, with an error that contains want.
+func wantOutage(t *testing.T, address, want string) {
 	t.Helper()
 
 	s, err := minio.New(minio.Options{
@@ -171,9 +150,9 @@ func outage(t *testing.T, address, want string) {
 		"Start": s.Start(t.Context()), "Stat": stat, "Put": put, "Delete": s.Delete(t.Context(), "a"), "Health": s.Health(t.Context()),
 	} {
 		if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) {
-			t.Errorf("%s: got %v", call, err)
+			t.Errorf("%s: got %v, want the error of an outage", call, err)
 		} else if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "did not answer within") {
-			t.Errorf("%s: %v says nothing of %q", call, err, want)
+			t.Errorf("%s: got %v, want %q", call, err, want)
 		}
 	}
 }
@@ -187,15 +166,15 @@ func TestAMissingBucketIsAnOutage(t *testing.T) {
 	}
 
 	if _, _, err := s.Get(t.Context(), "a", storage.Range{}); err == nil || errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("Get: got %v", err)
+		t.Errorf("Get: got %v, want another error than ErrNotFound", err)
 	}
 
 	if err := s.Health(t.Context()); err == nil {
-		t.Error("Health: the bucket is not missed")
+		t.Error("Health without a bucket: got nil, want an error")
 	}
 }
 
-func TestAWrongSecretStopsTheStart(t *testing.T) {
+func TestStartFailsWithAWrongSecret(t *testing.T) {
 	t.Parallel()
 	o := options(storagetest.StartMinIO(t))
 	o.SecretKey = "not the secret"
@@ -206,11 +185,11 @@ func TestAWrongSecretStopsTheStart(t *testing.T) {
 	}
 
 	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), o.Bucket) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error that names the bucket", err)
 	}
 }
 
-func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
+func TestTheErrorOfARejectedRequestTimeNamesTheClock(t *testing.T) {
 	t.Parallel()
 
 	for want, off := range map[string]time.Duration{
@@ -239,26 +218,27 @@ func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
 			for call, err := range map[string]error{"Start": s.Start(t.Context()), "Put": putErr} {
 				if err == nil || !strings.Contains(err.Error(), want) ||
 					strings.Contains(err.Error(), "this machine's clock") != (off != 0) {
-					t.Errorf("%s: got %v", call, err)
+					t.Errorf("%s: got %v, want %q, and the clock only if it is wrong", call, err, want)
 				}
 			}
 
 			if off != 0 && !minio.Refused(putErr) {
-				t.Error("a node would wait for the store, although only its own clock is wrong")
+				t.Errorf("Refused(%v) = false, want true: waiting does not correct a wrong clock", putErr)
 			}
 		})
 	}
 }
 
-// careless is as much of an S3 as a Put needs, without conditions.
-func careless(refuse bool) http.HandlerFunc {
+// unconditionalS3 is as much of an S3 server as Put needs. It ignores conditions, or rejects them with 501 if reject is
+// set.
+func unconditionalS3(reject bool) http.HandlerFunc {
 	var objects sync.Map
 
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 
 		switch {
-		case r.Method == http.MethodPut && refuse && r.Header.Get("If-None-Match") != "":
+		case r.Method == http.MethodPut && reject && r.Header.Get("If-None-Match") != "":
 			w.WriteHeader(http.StatusNotImplemented)
 		case r.Method == http.MethodPut:
 			objects.Store(r.URL.Path, true)
@@ -276,47 +256,36 @@ func careless(refuse bool) http.HandlerFunc {
 	}
 }
 
-func TestAServerWithoutConditionsIsAskedFirst(t *testing.T) {
+func TestPutChecksTheKeyIfTheServerHasNoConditions(t *testing.T) {
 	t.Parallel()
 
-	for name, refuse := range map[string]bool{"ignores them": false, "refuses them": true} {
+	for name, reject := range map[string]bool{"ignores them": false, "rejects them": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(careless(refuse))
+			server := httptest.NewServer(unconditionalS3(reject))
 			t.Cleanup(server.Close)
 			var log strings.Builder
 
-			s := start(
-				t,
-				minio.Options{
-					Endpoint:  server.URL,
-					AccessKey: "a",
-					SecretKey: "b",
-					Log:       slog.New(slog.NewTextHandler(&log, nil)),
-				},
-			)
+			s := startStore(t, minio.Options{
+				Endpoint:  server.URL,
+				AccessKey: "a",
+				SecretKey: "b",
+				Log:       slog.New(slog.NewTextHandler(&log, nil)),
+			})
 			if !strings.Contains(log.String(), "If-None-Match") {
-				t.Errorf("no warning: %s", &log)
+				t.Errorf("got the log %q, want a warning of If-None-Match", &log)
 			}
 			put(t, s, "a", "1")
 
-			if _, err := s.Put(
-				t.Context(),
-				"a",
-				strings.NewReader("2"),
-				1,
-				storage.Attrs{},
-			); !errors.Is(
-				err,
-				storage.ErrExists,
-			) {
+			_, err := s.Put(t.Context(), "a", strings.NewReader("2"), 1, storage.Attrs{})
+			if !errors.Is(err, storage.ErrExists) {
 				t.Errorf("got %v, want ErrExists", err)
 			}
 		})
 	}
 }
 
-func TestBadOptionsAreNamed(t *testing.T) {
+func TestErrorsNameTheInvalidOption(t *testing.T) {
 	t.Parallel()
 
 	for want, o := range map[string]minio.Options{
@@ -327,13 +296,14 @@ func TestBadOptionsAreNamed(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := minio.New(o); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%+v: got %v", o, err)
+				t.Errorf("New(%+v): got %v, want %q in the error", o, err, want)
 			}
 		})
 	}
 }
 
-func start(t *testing.T, o minio.Options) *minio.Store {
+// startStore returns a store that has created its bucket.
+func startStore(t *testing.T, o minio.Options) *minio.Store {
 	t.Helper()
 
 	s, err := minio.New(o)

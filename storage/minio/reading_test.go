@@ -66,8 +66,8 @@ func TestGetReturnsTheStoredBytesOrAnError(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		send func(w http.ResponseWriter, r *http.Request, body string)
-		is   error
-		says string
+		want error
+		text string // in the message
 	}{
 		"whole":   {func(w http.ResponseWriter, r *http.Request, body string) { io.WriteString(w, body) }, nil, ""},
 		"damaged": {func(w http.ResponseWriter, r *http.Request, body string) { io.WriteString(w, strings.ToUpper(body)) }, storage.ErrCorrupt, ""},
@@ -92,20 +92,16 @@ func TestGetReturnsTheStoredBytesOrAnError(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			// As a server reads that has announced the size.
+			// A server reads like this after it has sent the size.
 			got, err := io.ReadAll(io.LimitReader(r, info.Size))
-			if (err == nil) != (name == "whole") || test.is != nil && !errors.Is(err, test.is) ||
-				err != nil && !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%q, %v", got, err)
+			if (err == nil) != (name == "whole") || test.want != nil && !errors.Is(err, test.want) ||
+				err != nil && !strings.Contains(err.Error(), test.text) {
+				t.Errorf("got %q, %v; want the whole body, or %v with %q", got, err, test.want, test.text)
 			}
 
-			if _, err := s.Copy(
-				t.Context(),
-				"a",
-				"b",
-			); (err == nil) != (name == "whole") ||
-				errors.Is(err, storage.ErrCorrupt) != (name == "damaged") {
-				t.Errorf("Copy: %v", err)
+			_, err = s.Copy(t.Context(), "a", "b")
+			if (err == nil) != (name == "whole") || errors.Is(err, storage.ErrCorrupt) != (name == "damaged") {
+				t.Errorf("Copy: got %v, want an error unless the object is whole, and ErrCorrupt if it is damaged", err)
 			}
 		})
 	}
@@ -127,6 +123,6 @@ func TestListFailsWhenTheServerStopsWithinAPage(t *testing.T) {
 	}
 
 	if failed == nil || !strings.Contains(failed.Error(), "sent nothing for 1s") {
-		t.Errorf("got %v, want the error of a silent store", failed)
+		t.Errorf("got %v, want that the server sent nothing for a second", failed)
 	}
 }

@@ -18,16 +18,16 @@ import (
 	"presswork/storage/retention"
 )
 
-// copied returns a deployment on the same store with a copy of the Redis, as a restored
-// backup is, and with the same clock.
-func (k *keeping) copied(t *testing.T) *keeping {
+// withRestoredRedis returns a deployment on the same store and clock with a copy of the Redis, as from a
+// restored backup.
+func (k *deployment) withRestoredRedis(t *testing.T) *deployment {
 	t.Helper()
 
 	o, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &keeping{store: k.store, rdb: redis.NewClient(o), opts: k.opts}
+	c := &deployment{store: k.store, rdb: redis.NewClient(o), opts: k.opts}
 	t.Cleanup(func() { c.rdb.Close() })
 
 	for _, key := range k.rdb.Keys(t.Context(), "*").Val() {
@@ -40,8 +40,8 @@ func (k *keeping) copied(t *testing.T) *keeping {
 	return c
 }
 
-// begin starts a keeper whose next sweep comes after the end of the test.
-func (k *keeping) begin(t *testing.T) error {
+// startKeeper starts a keeper whose next sweep comes after the end of the test.
+func (k *deployment) startKeeper(t *testing.T) error {
 	t.Helper()
 	keeper := k.keeper()
 	t.Cleanup(func() { keeper.Stop(context.Background()) })
@@ -49,7 +49,7 @@ func (k *keeping) begin(t *testing.T) error {
 	return keeper.Start(t.Context())
 }
 
-func (k *keeping) has(t *testing.T, key string) bool {
+func (k *deployment) has(t *testing.T, key string) bool {
 	t.Helper()
 	_, err := k.store.Stat(t.Context(), key)
 
@@ -58,110 +58,108 @@ func (k *keeping) has(t *testing.T, key string) bool {
 
 func TestARestoredRedisDoesNotDeleteWhatTheLiveDeploymentStored(t *testing.T) {
 	t.Parallel()
-	live := newKeeping(t, retention.Options{
+	live := newDeployment(t, retention.Options{
 		StoreName: "bucket a", RedisName: "the live Redis",
 		Live: func(_ context.Context, job string) (bool, error) { return job == "new", nil },
 	})
 	keeper := live.keeper()
 	sweep(t, keeper)
-	drill := live.copied(t)
+	drill := live.withRestoredRedis(t)
 	drill.opts.Live = func(context.Context, string) (bool, error) { return false, nil }
 
 	for range 3 {
-		live.pass(time.Minute)
+		live.advance(time.Minute)
 		sweep(t, keeper)
 	}
 	live.add(t, keeper, "sources/new/content.md", "artifacts/new.pdf")
 
-	err := drill.begin(t)
+	err := drill.startKeeper(t)
 	if err == nil {
-		t.Fatal("a node of the drill started")
+		t.Fatal("a node of the restored deployment started, want an error")
 	}
 
-	for i, want := range []string{"bucket a", "the live Redis", "the copied Redis", storage.Fence} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q is not in %q", want, err)
-			}
-		})
+	for _, want := range []string{"bucket a", "the live Redis", "the copied Redis", storage.Fence} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want %q in it", err, want)
+		}
 	}
-	other := drill.keeper() // of a node that ran before
+	other := drill.keeper() // a node that was running before, and so does not start
 
 	for range 120 {
-		live.pass(time.Minute)
+		live.advance(time.Minute)
 		sweep(t, keeper)
 		sweep(t, other)
 	}
-	live.left(t, "artifacts/new.pdf", "sources/new/content.md")
+	live.wantStored(t, "artifacts/new.pdf", "sources/new/content.md")
 
 	if got := other.Counts(); got.Expired != 0 {
-		t.Errorf("the drill counted %+v", got)
+		t.Errorf("the restored deployment counted %+v, want nothing expired", got)
 	}
 
-	if err := live.begin(t); err != nil {
-		t.Errorf("a further node of the live deployment: %v", err)
+	if err := live.startKeeper(t); err != nil {
+		t.Errorf("another node of the live deployment: got %v, want nil", err)
 	}
 }
 
 func TestOneOfTwoCopiesOfARedisOwnsTheStore(t *testing.T) {
 	t.Parallel()
-	a := newKeeping(t, retention.Options{})
+	a := newDeployment(t, retention.Options{})
 	var log strings.Builder
 	a.opts.Log = slog.New(slog.NewTextHandler(&log, nil))
 	first := a.keeper()
 	sweep(t, first)
-	b := a.copied(t) // and both go on at once
+	b := a.withRestoredRedis(t) // both deployments sweep from here
 	second := b.keeper()
 
 	for range 4 {
-		a.pass(time.Minute)
+		a.advance(time.Minute)
 		sweep(t, first)
 		sweep(t, second)
 	}
 
 	if n := strings.Count(log.String(), "another deployment owns the store"); n < 2 || n > 4 {
-		t.Errorf("%d of 8 sweeps found the other deployment; want those of one:\n%s", n, &log)
+		t.Errorf("%d of 8 sweeps found another owner, want 2 to 4, those of one deployment:\n%s", n, &log)
 	}
 }
 
 func TestAStoreIsTakenOverWhenItsDeploymentHasEnded(t *testing.T) {
 	t.Parallel()
-	a, b := newKeeping(t, retention.Options{}), newKeeping(t, retention.Options{})
+	a, b := newDeployment(t, retention.Options{}), newDeployment(t, retention.Options{})
 	b.store, b.opts.Store, b.opts.Now = a.store, a.store, a.opts.Now
 	b.opts.Retention = time.Second
 	first, second := a.keeper(), b.keeper()
-	sweep(t, first) // its last
+	sweep(t, first) // the last sweep of the first deployment
 	a.add(t, first, "artifacts/kept.pdf")
-	a.pass(time.Minute)
+	a.advance(time.Minute)
 	sweep(t, second)
 
 	for range 9 {
 		if !a.has(t, "artifacts/kept.pdf") {
-			t.Fatal("an artifact was deleted before the other deployment was seen to have ended")
+			t.Fatal("an artifact was deleted before the other deployment counted as ended")
 		}
-		a.pass(time.Minute)
+		a.advance(time.Minute)
 		sweep(t, second)
 	}
-	a.pass(time.Minute)
+	a.advance(time.Minute)
 	sweep(t, second)
 
 	if a.has(t, "artifacts/kept.pdf") {
-		t.Error("the store was not taken over")
+		t.Error("the artifact remains, want it deleted after the store was taken over")
 	}
 
-	a.opts.Now = time.Now // the clock of the store, which dates the fence
-	if err := a.begin(t); err == nil {
-		t.Error("a node of the former deployment started")
+	a.opts.Now = time.Now // the store dates the fence with this clock
+	if err := a.startKeeper(t); err == nil {
+		t.Error("a node of the former deployment started, want an error")
 	}
 
-	if err := b.begin(t); err != nil {
+	if err := b.startKeeper(t); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestARedisThatLostItsLastWritesOwnsItsStore(t *testing.T) {
+func TestARedisThatLostItsLastWritesStillOwnsItsStore(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{Retention: time.Second})
+	k := newDeployment(t, retention.Options{Retention: time.Second})
 
 	keeper := k.keeper()
 	for range 3 {
@@ -173,32 +171,33 @@ func TestARedisThatLostItsLastWritesOwnsItsStore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		k.pass(time.Minute)
+		k.advance(time.Minute)
 	}
 	k.add(t, keeper, "artifacts/old.pdf")
-	k.pass(time.Minute)
+	k.advance(time.Minute)
 	sweep(t, keeper)
-	k.stored(t)
+	k.wantObjects(t)
 
-	if err := k.begin(t); err != nil {
+	if err := k.startKeeper(t); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
+func TestNodesOfOneRedisMustUseOneStore(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{RedisName: "the Redis"})
-	node := func(store storage.Store, name string) error {
-		o := &keeping{store: k.store, rdb: k.rdb, opts: k.opts}
+	k := newDeployment(t, retention.Options{RedisName: "the Redis"})
+	// startNode starts a keeper of the same Redis on another store.
+	startNode := func(store storage.Store, name string) error {
+		o := &deployment{store: k.store, rdb: k.rdb, opts: k.opts}
 		o.opts.Store, o.opts.StoreName = store, name
 
-		return o.begin(t)
+		return o.startKeeper(t)
 	}
 
 	var starts sync.WaitGroup
-	for i := range 6 { // at once, by two addresses
+	for i := range 6 { // at the same time, with two names of the same store
 		starts.Go(func() {
-			if err := node(k.store, fmt.Sprint("bucket a ", i%2)); err != nil {
+			if err := startNode(k.store, fmt.Sprint("bucket a ", i%2)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -206,48 +205,46 @@ func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
 	starts.Wait()
 	other := openDisk(t, t.TempDir())
 
-	err := node(other, "bucket b")
+	err := startNode(other, "bucket b")
 	if err == nil {
-		t.Fatal("a node with another store started")
+		t.Fatal("a node with another store started, want an error")
 	}
 
 	for _, want := range []string{"bucket a", "bucket b", "the Redis"} {
-		t.Run(want, func(t *testing.T) {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q is not in %q", want, err)
-			}
-		})
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want %q in it", err, want)
+		}
 	}
 
 	name := k.rdb.HGet(t.Context(), retention.FenceKey, "store").Val()
-	if err := node(openDisk(t, t.TempDir()), name); err != nil {
-		t.Errorf("the store was emptied: %v", err)
+	if err := startNode(openDisk(t, t.TempDir()), name); err != nil {
+		t.Errorf("an empty store of the same name: got %v, want nil", err)
 	}
 
 	k.opts.Alone = true
 
-	if err := node(openDisk(t, t.TempDir()), "folder c"); err != nil {
-		t.Errorf("the only node changed its store: %v", err)
+	if err := startNode(openDisk(t, t.TempDir()), "folder c"); err != nil {
+		t.Errorf("the only node, with another store: got %v, want nil", err)
 	}
 	k.opts.Alone = false
-	k.pass(11 * time.Minute)
+	k.advance(11 * time.Minute)
 
-	if err := node(other, "bucket b"); err != nil {
-		t.Errorf("after the end of the others: %v", err)
+	if err := startNode(other, "bucket b"); err != nil {
+		t.Errorf("after the other nodes have ended: got %v, want nil", err)
 	}
 }
 
 func TestDeploymentsMayShareARedisServer(t *testing.T) {
 	t.Parallel()
-	a := newKeeping(t, retention.Options{StoreName: "bucket a"})
+	a := newDeployment(t, retention.Options{StoreName: "bucket a"})
 	o := *a.rdb.Options()
 	o.DB = 1
-	b := &keeping{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(&o), opts: a.opts}
+	b := &deployment{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(&o), opts: a.opts}
 	t.Cleanup(func() { b.rdb.Close() })
 
 	b.opts.Redis, b.opts.Store, b.opts.StoreName = b.rdb, b.store, "bucket b"
-	for _, k := range []*keeping{a, b} {
-		if err := k.begin(t); err != nil {
+	for _, k := range []*deployment{a, b} {
+		if err := k.startKeeper(t); err != nil {
 			t.Error(err)
 		}
 	}
@@ -255,12 +252,12 @@ func TestDeploymentsMayShareARedisServer(t *testing.T) {
 
 func TestAStoreHasOneFence(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 
 	keeper := k.keeper()
 	for range 5 {
 		sweep(t, keeper)
-		k.pass(time.Minute)
+		k.advance(time.Minute)
 	}
 	var fences []string
 
@@ -272,28 +269,28 @@ func TestAStoreHasOneFence(t *testing.T) {
 	}
 
 	if len(fences) != 1 || fences[0] != storage.Fence+"000000000005" {
-		t.Errorf("the store has %q", fences)
+		t.Errorf("the store has the fences %q, want the fifth alone", fences)
 	}
 }
 
-// full is a store without space.
-type full struct{ storage.Store }
+// fullStore is a store on which every Put fails with ErrFull.
+type fullStore struct{ storage.Store }
 
-func (full) Put(context.Context, string, io.Reader, int64, storage.Attrs) (storage.Info, error) {
+func (fullStore) Put(context.Context, string, io.Reader, int64, storage.Attrs) (storage.Info, error) {
 	return storage.Info{}, storage.ErrFull
 }
 
-func TestAStoreWithoutSpaceIsSwept(t *testing.T) {
+func TestAFullStoreIsSwept(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
-	sweep(t, k.keeper()) // puts the fence
-	k.opts.Store = full{k.store}
+	k := newDeployment(t, retention.Options{})
+	sweep(t, k.keeper()) // creates the fence
+	k.opts.Store = fullStore{k.store}
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/old.pdf")
-	k.pass(31 * day)
+	k.advance(31 * day)
 	sweep(t, keeper)
 
 	if _, err := k.store.Stat(t.Context(), "artifacts/old.pdf"); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("an expired object stayed in a full store: %v", err)
+		t.Errorf("Stat of an expired object: got %v, want %v", err, storage.ErrNotFound)
 	}
 }

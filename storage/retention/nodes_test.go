@@ -13,42 +13,42 @@ import (
 
 func TestOneNodeSweepsAtATime(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 1})
+	k := newDeployment(t, retention.Options{MaxBytes: 1})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf")
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 
 	if err := k.rdb.Set(t.Context(), "pw:{keep}:lock", "another", time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf")
+	k.wantObjects(t, "artifacts/1.pdf")
 
 	if got := k.rdb.Get(t.Context(), "pw:{keep}:lock").Val(); got != "another" {
-		t.Errorf("the lock is now %q", got)
+		t.Errorf("the lock is %q, want it kept by the other node", got)
 	}
 
 	if err := k.rdb.Del(t.Context(), "pw:{keep}:lock").Err(); err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, keeper)
-	k.stored(t)
+	k.wantObjects(t)
 
 	if n := k.rdb.Exists(t.Context(), "pw:{keep}:lock").Val(); n != 0 {
-		t.Error("the lock was not given back")
+		t.Error("the lock was not released")
 	}
 }
 
 func TestKeepersOfManyNodesShareOneIndex(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 200, MinAge: time.Nanosecond})
+	k := newDeployment(t, retention.Options{MaxBytes: 200, MinAge: time.Nanosecond})
 	var wg sync.WaitGroup
 
 	for node := range 4 {
 		keeper := k.keeper()
 		wg.Go(func() {
 			for n := range 60 {
-				k.pass(time.Millisecond)
+				k.advance(time.Millisecond)
 				k.add(t, keeper, fmt.Sprintf("artifacts/%d-%d.pdf", node, n))
 
 				if n%10 == 0 {
@@ -58,56 +58,56 @@ func TestKeepersOfManyNodesShareOneIndex(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	k.pass(time.Second)
+	k.advance(time.Second)
 	sweep(t, k.keeper())
-	k.indexed(t, 20, 20)
+	k.wantIndex(t, 20, 20)
 
-	left := 0
+	stored := 0
 	for range k.store.List(t.Context(), storage.Artifacts) {
-		left++
+		stored++
 	}
 
-	if left != 20 {
-		t.Errorf("%d objects are stored", left)
+	if stored != 20 {
+		t.Errorf("the store has %d objects, want 20", stored)
 	}
 }
 
-// outage is a store whose Delete and Health fail.
-type outage struct{ storage.Store }
+// unavailableStore is a store whose Delete and Health fail.
+type unavailableStore struct{ storage.Store }
 
 func TestSweepKeepsEntriesDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 1})
+	k := newDeployment(t, retention.Options{MaxBytes: 1})
 	k.add(t, k.keeper(), "artifacts/1.pdf")
-	k.pass(2 * time.Hour)
-	k.opts.Store = outage{k.store}
+	k.advance(2 * time.Hour)
+	k.opts.Store = unavailableStore{k.store}
 
 	keeper := k.keeper()
 	if err := keeper.Sweep(t.Context()); err == nil {
-		t.Error("the sweep says nothing of the outage")
+		t.Error("a sweep during an outage succeeded")
 	}
 
 	if got, want := keeper.Counts(), (retention.Counts{Failed: 1}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
-	k.stored(t, "artifacts/1.pdf")
+	k.wantObjects(t, "artifacts/1.pdf")
 	k.opts.Store = k.store
 	sweep(t, k.keeper())
-	k.stored(t)
+	k.wantObjects(t)
 }
 
 func TestKeeperSweepsUntilStop(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 10, Interval: 5 * time.Millisecond})
+	k := newDeployment(t, retention.Options{MaxBytes: 10, Interval: 5 * time.Millisecond})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 
 	if err := keeper.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	wait.Until(t, "one object is left", func() bool {
+	wait.Until(t, "one object remains", func() bool {
 		return k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == 1
 	})
 
@@ -116,5 +116,5 @@ func TestKeeperSweepsUntilStop(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	k.stored(t, "artifacts/2.pdf")
+	k.wantObjects(t, "artifacts/2.pdf")
 }

@@ -14,14 +14,14 @@ import (
 	"presswork/storage/retention"
 )
 
-// odd is a store with objects that a sweep must skip: keys of other programs, and objects
+// oddStore is a store with objects that a sweep must skip: keys of other programs, and objects
 // for which Stat and Delete fail.
-type odd struct {
+type oddStore struct {
 	storage.Store
 	foreign, locked []string
 }
 
-func (s odd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+func (s oddStore) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		for _, key := range s.foreign {
 			if strings.HasPrefix(key, prefix) && !yield(storage.Info{Key: key, Modified: time.Now()}, nil) {
@@ -37,7 +37,7 @@ func (s odd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, er
 	}
 }
 
-func (s odd) denied(key string) error {
+func (s oddStore) denied(key string) error {
 	if slices.Contains(s.locked, key) {
 		return fmt.Errorf("%s: access denied", key)
 	}
@@ -45,7 +45,7 @@ func (s odd) denied(key string) error {
 	return nil
 }
 
-func (s odd) Stat(ctx context.Context, key string) (storage.Info, error) {
+func (s oddStore) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if err := s.denied(key); err != nil {
 		return storage.Info{}, err
 	}
@@ -53,7 +53,7 @@ func (s odd) Stat(ctx context.Context, key string) (storage.Info, error) {
 	return s.Store.Stat(ctx, key)
 }
 
-func (s odd) Delete(ctx context.Context, key string) error {
+func (s oddStore) Delete(ctx context.Context, key string) error {
 	if err := s.denied(key); err != nil {
 		return err
 	}
@@ -61,21 +61,21 @@ func (s odd) Delete(ctx context.Context, key string) error {
 	return s.Store.Delete(ctx, key)
 }
 
-func (s odd) keeper(k *keeping, log *strings.Builder) *retention.Keeper {
+func (s oddStore) keeper(k *deployment, log *strings.Builder) *retention.Keeper {
 	k.opts.Store, k.opts.Log = s, slog.New(slog.NewTextHandler(log, nil))
 	return k.keeper()
 }
 
 func TestASweepSkipsForeignKeys(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 	foreign := []string{"artifacts/", "artifacts/my file.pdf", "sources/.hidden"}
 	var log strings.Builder
-	keeper := odd{Store: k.store, foreign: append(foreign, "fence/", "fence/7", "fence/note")}.keeper(k, &log)
+	keeper := oddStore{Store: k.store, foreign: append(foreign, "fence/", "fence/7", "fence/note")}.keeper(k, &log)
 	k.add(t, keeper, "artifacts/old.pdf")
-	k.pass(31 * day)
+	k.advance(31 * day)
 	sweep(t, keeper)
-	k.stored(t)
+	k.wantObjects(t)
 
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 1, Expired: 1, Skipped: 3}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
@@ -88,28 +88,28 @@ func TestASweepSkipsForeignKeys(t *testing.T) {
 	}
 }
 
-func TestASweepSkipsObjectsThatTheStoreRefuses(t *testing.T) {
+func TestASweepSkipsObjectsThatCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 
 	for name, cap := range map[string]int64{"past their retention": 0, "over the cap": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKeeping(t, retention.Options{MaxBytes: cap, Retention: 30 * day})
+			k := newDeployment(t, retention.Options{MaxBytes: cap, Retention: 30 * day})
 			var log strings.Builder
-			keeper := odd{Store: k.store, locked: []string{"artifacts/a.pdf"}}.keeper(k, &log)
+			keeper := oddStore{Store: k.store, locked: []string{"artifacts/a.pdf"}}.keeper(k, &log)
 			k.add(t, keeper, "artifacts/a.pdf", "artifacts/b.pdf", "renders/c.pdf")
-			k.pass(2 * time.Hour)
+			k.advance(2 * time.Hour)
 
 			if cap == 0 {
-				k.pass(30 * day)
+				k.advance(30 * day)
 			}
 			put(t, k.store, "artifacts/found.pdf", "0123456789") // no node has recorded it
 			sweep(t, keeper)
-			k.left(t, "artifacts/a.pdf")
+			k.wantStored(t, "artifacts/a.pdf")
 
-			if got := keeper.Counts(); got.Sweeps != 1 || got.Failed != 0 || got.Skipped == 0 ||
-				got.Expired+got.Shrunk != 3 {
-				t.Errorf("counted %+v", got)
+			got := keeper.Counts()
+			if got.Sweeps != 1 || got.Failed != 0 || got.Skipped == 0 || got.Expired+got.Shrunk != 3 {
+				t.Errorf("counted %+v, want one sweep with three deleted and some skipped objects", got)
 			}
 
 			if !strings.Contains(log.String(), "artifacts/a.pdf") {
@@ -121,10 +121,10 @@ func TestASweepSkipsObjectsThatTheStoreRefuses(t *testing.T) {
 
 func TestASweepFailsWhenTheStoreDoesNotReturnItsFence(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 	var log strings.Builder
 
-	keeper := odd{Store: k.store, foreign: []string{"fence/000000000007"}}.keeper(k, &log)
+	keeper := oddStore{Store: k.store, foreign: []string{"fence/000000000007"}}.keeper(k, &log)
 	if err := keeper.Sweep(t.Context()); err == nil || !strings.Contains(err.Error(), "fence/000000000007") {
 		t.Errorf("got %v, want an error that names the object", err)
 	}

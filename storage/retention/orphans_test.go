@@ -16,10 +16,10 @@ import (
 
 func TestSweepFindsObjectsOfACrashedProcess(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	k := newDeployment(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
-	sweep(t, keeper) // has compared the index: the next comparison is a day away
-	// A submission notes its sources, stores two of three, and dies.
+	sweep(t, keeper) // compares the index with the store; the next comparison is a day later
+	// A submission records three sources, stores two of them, and dies.
 	for n := range 3 {
 		key := storage.AssetKey("job", "request", fmt.Sprint(n))
 		if err := keeper.Record(t.Context(), key, 10); err != nil {
@@ -34,9 +34,9 @@ func TestSweepFindsObjectsOfACrashedProcess(t *testing.T) {
 	if err := keeper.Full(t.Context()); fault.CodeOf(err) != fault.StoreFull {
 		t.Errorf("sources over the cap: got %v, want store_full", err)
 	}
-	k.pass(time.Hour + time.Minute)
+	k.advance(time.Hour + time.Minute)
 	sweep(t, keeper)
-	k.stored(t)
+	k.wantObjects(t)
 
 	if err := keeper.Full(t.Context()); err != nil {
 		t.Errorf("after the sweep: %v", err)
@@ -45,67 +45,60 @@ func TestSweepFindsObjectsOfACrashedProcess(t *testing.T) {
 
 func TestKeeperDeletesTheSourcesOfAJob(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 	keeper := k.keeper()
-	k.add(
-		t,
-		keeper,
-		"sources/one/a/content.md",
-		"sources/one/b/assets/0",
-		"sources/passing/one/c",
-		"sources/other/a/content.md",
-		"artifacts/one.pdf",
-	)
+	k.add(t, keeper, "sources/one/a/content.md", "sources/one/b/assets/0", "sources/passing/one/c",
+		"sources/other/a/content.md", "artifacts/one.pdf")
 
 	for range 2 {
 		if err := keeper.DeleteSources(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k.stored(t, "artifacts/one.pdf", "sources/other/a/content.md")
+	k.wantObjects(t, "artifacts/one.pdf", "sources/other/a/content.md")
 }
 
-// stubborn is a store that does not delete while away is set.
-type stubborn struct {
+// undeletable is a store that cannot delete while unavailable is set.
+type undeletable struct {
 	storage.Store
-	away bool
+	unavailable bool
 }
 
-func (s *stubborn) Delete(ctx context.Context, key string) error {
-	if s.away {
-		return errors.New("the store is away")
+func (s *undeletable) Delete(ctx context.Context, key string) error {
+	if s.unavailable {
+		return errors.New("the store is unavailable")
 	}
 
 	return s.Store.Delete(ctx, key)
 }
 
-func TestSweepDeletesLaterWhatDeleteCouldNot(t *testing.T) {
+func TestASweepRetriesFailedDeletes(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
-	s := &stubborn{Store: k.store, away: true}
+	k := newDeployment(t, retention.Options{})
+	s := &undeletable{Store: k.store, unavailable: true}
 	k.opts.Store = s
 	keeper := k.keeper()
-	sweep(t, keeper) // has compared the index: the next comparison is a day away
+	sweep(t, keeper) // compares the index with the store; the next comparison is a day later
 	k.add(t, keeper, "sources/read/content.md", "artifacts/cancelled.pdf", "artifacts/other.pdf")
 
 	if keeper.Delete(t.Context(), "sources/read/content.md") == nil ||
 		keeper.Delete(t.Context(), "artifacts/cancelled.pdf") == nil {
-		t.Error("nothing was deleted, and nothing is said of that")
+		t.Error("Delete in an unavailable store succeeded")
 	}
-	s.away = false
-	k.pass(2 * time.Hour)
+	s.unavailable = false
+	k.advance(2 * time.Hour)
 	sweep(t, keeper)
-	k.stored(t, "artifacts/cancelled.pdf", "artifacts/other.pdf")
+	k.wantObjects(t, "artifacts/cancelled.pdf", "artifacts/other.pdf")
 
 	if err := keeper.Delete(t.Context(), "artifacts/cancelled.pdf"); err != nil {
 		t.Fatal(err)
 	}
-	k.stored(t, "artifacts/other.pdf")
+	k.wantObjects(t, "artifacts/other.pdf")
 }
 
 func TestSweepRebuildsALostIndex(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 5_000})
+	k := newDeployment(t, retention.Options{MaxBytes: 5_000})
 	keeper := k.keeper()
 	sweep(t, keeper)
 
@@ -121,21 +114,21 @@ func TestSweepRebuildsALostIndex(t *testing.T) {
 	}
 	k.add(t, keeper, "artifacts/after.pdf")
 	sweep(t, keeper)
-	k.stored(t, append(keys, "artifacts/after.pdf", "sources/1/content.md")...)
+	k.wantObjects(t, append(keys, "artifacts/after.pdf", "sources/1/content.md")...)
 
-	k.pass(31 * day)
+	k.advance(31 * day)
 	sweep(t, keeper)
-	k.stored(t)
+	k.wantObjects(t)
 }
 
-// crowd is a store that lists many renders and then measures the heap.
-type crowd struct {
+// crowdedStore is a store that lists many renders. It measures how much the heap grows meanwhile.
+type crowdedStore struct {
 	storage.Store
 	objects int
-	grown   int64
+	grown   int64 // in bytes
 }
 
-func (c *crowd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+func (c *crowdedStore) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	if prefix != storage.Renders {
 		return c.Store.List(ctx, prefix)
 	}
@@ -163,10 +156,10 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Not in parallel: it measures the heap.
+// The test measures the heap, so it does not run in parallel.
 func TestReconcileNeedsLittleMemory(t *testing.T) {
-	k := newKeeping(t, retention.Options{})
-	many := &crowd{Store: k.store, objects: 60_000}
+	k := newDeployment(t, retention.Options{})
+	many := &crowdedStore{Store: k.store, objects: 60_000}
 	k.opts.Store = many
 	keeper := k.keeper()
 	k.add(t, keeper, "renders/gone.pdf")
@@ -179,52 +172,52 @@ func TestReconcileNeedsLittleMemory(t *testing.T) {
 	if limit := int64(2 << 20); many.grown > limit {
 		t.Errorf("comparing %d objects holds %d KB, want at most %d", many.objects, many.grown>>10, limit>>10)
 	}
-	k.indexed(t, many.objects, many.objects)
+	k.wantIndex(t, many.objects, many.objects)
 }
 
 func TestSweepCallsLiveOncePerJob(t *testing.T) {
 	t.Parallel()
-	asked := 0
-	k := newKeeping(
+	calls := 0
+	k := newDeployment(
 		t,
-		retention.Options{Live: func(context.Context, string) (bool, error) { asked++; return true, nil }},
+		retention.Options{Live: func(context.Context, string) (bool, error) { calls++; return true, nil }},
 	)
 
 	keeper := k.keeper()
 	for n := range 250 {
 		k.add(t, keeper, storage.AssetKey("job", "request", fmt.Sprint(n)))
 	}
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 	sweep(t, keeper)
 
-	if asked != 1 {
-		t.Errorf("asked %d times", asked)
+	if calls != 1 {
+		t.Errorf("Live was called %d times, want once", calls)
 	}
 }
 
 func TestPassingSourcesBelongToTheirJob(t *testing.T) {
 	t.Parallel()
 	live := map[string]bool{"waiting": true}
-	k := newKeeping(
+	k := newDeployment(
 		t,
 		retention.Options{Live: func(_ context.Context, job string) (bool, error) { return live[job], nil }},
 	)
 	keeper := k.keeper()
 	k.add(t, keeper, storage.PassingKey("waiting", "request"))
 	k.add(t, keeper, storage.PassingKey("ended", "request"))
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 	sweep(t, keeper)
 
 	for job, want := range map[string]bool{"waiting": true, "ended": false} {
 		if _, err := k.store.Stat(t.Context(), storage.PassingKey(job, "request")); (err == nil) != want {
-			t.Errorf("%s: %v", job, err)
+			t.Errorf("Stat of the source of the %s job: got %v, want it stored: %t", job, err, want)
 		}
 	}
 }
 
 func TestReconcileForgetsDeletedObjects(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf", "sources/2/content.md")
 
@@ -234,14 +227,14 @@ func TestReconcileForgetsDeletedObjects(t *testing.T) {
 		}
 	}
 	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf")
+	k.wantObjects(t, "artifacts/1.pdf")
 
 	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val(); n != 0 {
-		t.Errorf("%d sources in the index", n)
+		t.Errorf("the index has %d sources, want none", n)
 	}
-	// Stored, and never recorded: a day later it is found.
+	// An object that was never recorded is found by the comparison a day later.
 	put(t, k.store, "artifacts/3.pdf", "0123456789")
-	k.pass(25 * time.Hour)
+	k.advance(25 * time.Hour)
 	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf", "artifacts/3.pdf")
+	k.wantObjects(t, "artifacts/1.pdf", "artifacts/3.pdf")
 }

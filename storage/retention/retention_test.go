@@ -21,22 +21,22 @@ import (
 
 const day = 24 * time.Hour
 
-// keeping is a store, its index and a clock that a test moves.
-type keeping struct {
+// deployment is a store, its index in Redis, and a clock that the test advances.
+type deployment struct {
 	store *storage.Disk
 	rdb   *redis.Client
 	now   atomic.Int64
 	opts  retention.Options
 }
 
-func newKeeping(t *testing.T, o retention.Options) *keeping {
+func newDeployment(t *testing.T, o retention.Options) *deployment {
 	t.Helper()
 
 	ro, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keeping{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(ro), opts: o}
+	k := &deployment{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(ro), opts: o}
 	t.Cleanup(func() { k.rdb.Close() })
 	k.now.Store(time.Now().UnixMilli())
 
@@ -68,12 +68,13 @@ func put(t testing.TB, s storage.Store, key, body string) {
 	}
 }
 
-func (k *keeping) keeper() *retention.Keeper { return retention.New(k.opts) }
+// keeper returns a keeper of the deployment, as one node has.
+func (k *deployment) keeper() *retention.Keeper { return retention.New(k.opts) }
 
-func (k *keeping) pass(d time.Duration) { k.now.Add(d.Milliseconds()) }
+func (k *deployment) advance(d time.Duration) { k.now.Add(d.Milliseconds()) }
 
 // add stores and records objects of 10 bytes.
-func (k *keeping) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
+func (k *deployment) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
 	t.Helper()
 
 	for _, key := range keys {
@@ -85,14 +86,14 @@ func (k *keeping) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
 	}
 }
 
-// stored checks that the store and the index have exactly these objects.
-func (k *keeping) stored(t *testing.T, want ...string) {
+// wantObjects checks that the store and the index have exactly these objects.
+func (k *deployment) wantObjects(t *testing.T, want ...string) {
 	t.Helper()
-	k.indexed(t, k.left(t, want...), len(want))
+	k.wantIndex(t, k.wantStored(t, want...), len(want))
 }
 
-// left checks that the store has exactly these objects. It returns the number of capped ones.
-func (k *keeping) left(t *testing.T, want ...string) (capped int) {
+// wantStored checks that the store has exactly these objects. It returns the number of capped ones.
+func (k *deployment) wantStored(t *testing.T, want ...string) (capped int) {
 	t.Helper()
 	var got []string
 
@@ -118,8 +119,8 @@ func (k *keeping) left(t *testing.T, want ...string) (capped int) {
 	return capped
 }
 
-// indexed checks the number of objects in the index and of capped ones among them.
-func (k *keeping) indexed(t *testing.T, capped, all int) {
+// wantIndex checks the number of objects in the index and of capped ones among them.
+func (k *deployment) wantIndex(t *testing.T, capped, all int) {
 	t.Helper()
 	sum := 0
 
@@ -137,11 +138,22 @@ func (k *keeping) indexed(t *testing.T, capped, all int) {
 
 	sources := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val()
 	if sum != 10*all || total != sum || made != int64(capped) || used != int64(capped) || sources != int64(all-capped) {
-		t.Errorf("%d objects, %d for the cap; the index has %d + %d + %d sources of %d bytes in all, its total is %d",
-			all, capped, made, used, sources, sum, total)
+		t.Errorf(
+			"the index has %d made, %d used and %d sources, %d bytes in sizes and %d in total; want %d, %d, %d and %d bytes",
+			made,
+			used,
+			sources,
+			sum,
+			total,
+			capped,
+			capped,
+			all-capped,
+			10*all,
+		)
 	}
 }
 
+// sweep makes one sweep, which must succeed.
 func sweep(t *testing.T, k *retention.Keeper) {
 	t.Helper()
 
@@ -152,7 +164,7 @@ func sweep(t *testing.T, k *retention.Keeper) {
 
 func TestKeeperCountsEachObjectOnce(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{})
+	k := newDeployment(t, retention.Options{})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "renders/h.pdf", "sources/1/content.md")
 
@@ -161,7 +173,7 @@ func TestKeeperCountsEachObjectOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.indexed(t, 2, 3)
+	k.wantIndex(t, 2, 3)
 
 	for range 2 {
 		for _, key := range []string{"artifacts/1.pdf", "artifacts/none.pdf", "sources/1/content.md"} {
@@ -172,60 +184,40 @@ func TestKeeperCountsEachObjectOnce(t *testing.T) {
 			})
 		}
 	}
-	k.indexed(t, 1, 1)
+	k.wantIndex(t, 1, 1)
 }
 
 func TestSweepDeletesExpiredObjects(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{
+	k := newDeployment(t, retention.Options{
 		Retention: 30 * day,
 		Live: func(_ context.Context, job string) (bool, error) {
 			if job == "unknown" {
-				return false, errors.New("redis is away")
+				return false, errors.New("Redis is unavailable")
 			}
 
 			return job == "live", nil
 		},
 	})
 	keeper := k.keeper()
-	sweep(t, keeper) // has compared the index: from here it is trusted
-	k.add(
-		t,
-		keeper,
-		"artifacts/old.pdf",
-		"renders/old.pdf",
-		"sources/live/assets/0",
-		"sources/live/content.md",
-		"sources/old/content.md",
-		"sources/unknown/content.md",
-	)
-	k.pass(20 * day)
+	sweep(t, keeper) // compares the index with the store, and trusts it for a day from here
+	k.add(t, keeper, "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0", "sources/live/content.md",
+		"sources/old/content.md", "sources/unknown/content.md")
+	k.advance(20 * day)
 	k.add(t, keeper, "artifacts/new.pdf", "sources/new/content.md")
-	k.pass(10*day - time.Minute)
+	k.advance(10*day - time.Minute)
 	sweep(t, keeper)
-	k.stored(
-		t,
-		"artifacts/new.pdf",
-		"artifacts/old.pdf",
-		"renders/old.pdf",
-		"sources/live/assets/0",
-		"sources/live/content.md",
-		"sources/unknown/content.md",
-	)
+	k.wantObjects(t, "artifacts/new.pdf", "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0",
+		"sources/live/content.md", "sources/unknown/content.md")
 	k.add(t, keeper, "sources/fresh/content.md")
-	k.pass(2 * time.Minute)
+	k.advance(2 * time.Minute)
 	sweep(t, keeper)
-	k.stored(
-		t,
-		"artifacts/new.pdf",
-		"sources/fresh/content.md",
-		"sources/live/assets/0",
-		"sources/live/content.md",
-		"sources/unknown/content.md",
-	)
-	k.pass(time.Hour)
+	k.wantObjects(t, "artifacts/new.pdf", "sources/fresh/content.md", "sources/live/assets/0",
+		"sources/live/content.md", "sources/unknown/content.md")
+	k.advance(time.Hour)
 	sweep(t, keeper)
-	k.stored(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+	k.wantObjects(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md",
+		"sources/unknown/content.md")
 
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 4, Expired: 5}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
@@ -234,9 +226,9 @@ func TestSweepDeletesExpiredObjects(t *testing.T) {
 
 func TestSweepDeletesObjectsThatExpireEarly(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{Retention: 30 * day})
+	k := newDeployment(t, retention.Options{Retention: 30 * day})
 	keeper := k.keeper()
-	sweep(t, keeper) // has compared the index: from here it is trusted
+	sweep(t, keeper) // compares the index with the store, and trusts it for a day from here
 	soon := time.UnixMilli(k.now.Load()).Add(10 * time.Minute)
 
 	attrs := storage.Attrs{Meta: map[string]string{retention.MetaUntil: soon.UTC().Format(time.RFC3339)}}
@@ -250,16 +242,16 @@ func TestSweepDeletesObjectsThatExpireEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.add(t, keeper, "artifacts/stays.pdf")
-	// No node recorded lost.pdf: the comparison with the store finds it.
-	k.pass(9 * time.Minute)
+	// No node has recorded lost.pdf, so only a comparison with the store finds it.
+	k.advance(9 * time.Minute)
 	sweep(t, keeper)
-	k.left(t, "artifacts/known.pdf", "artifacts/lost.pdf", "artifacts/stays.pdf")
-	k.pass(2 * time.Minute)
+	k.wantStored(t, "artifacts/known.pdf", "artifacts/lost.pdf", "artifacts/stays.pdf")
+	k.advance(2 * time.Minute)
 	sweep(t, keeper)
-	k.left(t, "artifacts/lost.pdf", "artifacts/stays.pdf")
+	k.wantStored(t, "artifacts/lost.pdf", "artifacts/stays.pdf")
 
 	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:until").Val(); n != 0 {
-		t.Errorf("%d entries are left", n)
+		t.Errorf("%d entries with an expiry remain, want none", n)
 	}
 
 	for _, key := range k.rdb.Keys(t.Context(), "*").Val() {
@@ -272,13 +264,13 @@ func TestSweepDeletesObjectsThatExpireEarly(t *testing.T) {
 		}
 	}
 	sweep(t, keeper)
-	k.stored(t, "artifacts/stays.pdf")
+	k.wantObjects(t, "artifacts/stays.pdf")
 }
 
-func TestSweepDeletesTheLeastRecentlyUsedUntilTheCapIsKept(t *testing.T) {
+func TestASweepDeletesTheLeastRecentlyUsedObjectsDownToTheCap(t *testing.T) {
 	t.Parallel()
-	// The jobs live: their sources stay, and count all the same.
-	k := newKeeping(
+	// All jobs are live: their sources count towards the cap and are not deleted.
+	k := newDeployment(
 		t,
 		retention.Options{MaxBytes: 80, Live: func(context.Context, string) (bool, error) { return true, nil }},
 	)
@@ -286,12 +278,12 @@ func TestSweepDeletesTheLeastRecentlyUsedUntilTheCapIsKept(t *testing.T) {
 	keeper := k.keeper()
 	for _, key := range []string{"artifacts/a.pdf", "renders/b.pdf", "artifacts/c.pdf", "renders/d.pdf"} {
 		k.add(t, keeper, key, "sources/"+key[len(key)-5:len(key)-4]+"/content.md")
-		k.pass(time.Minute)
+		k.advance(time.Minute)
 	}
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 	keeper.Touch("artifacts/a.pdf")
 	sweep(t, keeper)
-	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf", "renders/b.pdf", "renders/d.pdf",
+	k.wantObjects(t, "artifacts/a.pdf", "artifacts/c.pdf", "renders/b.pdf", "renders/d.pdf",
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 	k.add(t, keeper, "artifacts/e.pdf", "artifacts/f.pdf")
 	sweep(t, keeper)
@@ -299,79 +291,81 @@ func TestSweepDeletesTheLeastRecentlyUsedUntilTheCapIsKept(t *testing.T) {
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 2, Shrunk: 2}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
-	k.stored(t, "artifacts/a.pdf", "artifacts/e.pdf", "artifacts/f.pdf", "renders/d.pdf",
+	k.wantObjects(t, "artifacts/a.pdf", "artifacts/e.pdf", "artifacts/f.pdf", "renders/d.pdf",
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 }
 
 func TestTouchesSurviveAnOutage(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	k := newDeployment(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/a.pdf")
-	k.pass(time.Minute)
+	k.advance(time.Minute)
 	k.add(t, keeper, "artifacts/b.pdf")
-	k.pass(2 * time.Hour)
+	k.advance(2 * time.Hour)
 	keeper.Touch("artifacts/a.pdf")
 
-	gone, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	if err := keeper.Sweep(gone); err == nil {
-		t.Error("a sweep without Redis succeeds")
+	if err := keeper.Sweep(ended); err == nil {
+		t.Error("a sweep with an ended context succeeded")
 	}
 	k.add(t, keeper, "artifacts/c.pdf")
 	sweep(t, keeper)
-	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf")
+	k.wantObjects(t, "artifacts/a.pdf", "artifacts/c.pdf")
 }
 
 func TestSizeCapKeepsYoungObjects(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 10})
+	k := newDeployment(t, retention.Options{MaxBytes: 10})
 	keeper := k.keeper()
 	sweep(t, keeper)
 	k.add(t, keeper, "artifacts/old.pdf")
-	k.pass(time.Hour)
+	k.advance(time.Hour)
 
 	var young []string
 	for n := range 250 { // more than one batch
 		young = append(young, fmt.Sprintf("artifacts/young%03d.pdf", n))
 	}
 	k.add(t, keeper, young...)
-	// Used last, and still the only one that may go.
-	k.pass(time.Minute)
+	// The old object was used last, but it is the only one that is old enough to be deleted.
+	k.advance(time.Minute)
 	keeper.Touch("artifacts/old.pdf")
 	sweep(t, keeper)
-	k.stored(t, young...)
+	k.wantObjects(t, young...)
 }
 
 func TestFullWhenNoObjectMayBeDeleted(t *testing.T) {
 	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	k := newDeployment(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
 
 	if err := keeper.Full(t.Context()); err != nil {
-		t.Errorf("at the cap: got %v", err)
+		t.Errorf("at the cap: got %v, want nil", err)
 	}
 	k.add(t, keeper, "artifacts/3.pdf")
 
 	if err := keeper.Full(t.Context()); err != nil {
-		t.Errorf("within a second the answer may be old, and should be: got %v", err)
+		t.Errorf("over the cap within a second: got %v, want the cached nil", err)
 	}
-	k.pass(time.Second)
+	k.advance(time.Second)
 
 	if err := keeper.Full(t.Context()); fault.CodeOf(err) != fault.StoreFull {
 		t.Errorf("over the cap and young: got %v, want store_full", err)
 	}
-	k.pass(time.Hour)
+	k.advance(time.Hour)
 
 	if err := keeper.Full(t.Context()); err != nil {
-		t.Errorf("a sweep can make room: got %v", err)
+		t.Errorf("with an object that a sweep may delete: got %v, want nil", err)
 	}
 	sweep(t, keeper)
-	k.stored(t, "artifacts/2.pdf", "artifacts/3.pdf")
+	k.wantObjects(t, "artifacts/2.pdf", "artifacts/3.pdf")
 }
 
-func (outage) Delete(context.Context, string) error { return errors.New("the store is away") }
+func (unavailableStore) Delete(context.Context, string) error {
+	return errors.New("the store is unavailable")
+}
 
-func (outage) Health(context.Context) error { return errors.New("the store is away") }
+func (unavailableStore) Health(context.Context) error { return errors.New("the store is unavailable") }

@@ -78,7 +78,7 @@ func roundTrip(t *testing.T, s storage.Store) {
 
 	for call, i := range map[string]storage.Info{"Put": put, "Get": info, "Stat": stat} {
 		if i.Modified.Before(before) || i.Modified.After(time.Now().Add(time.Minute)) {
-			t.Errorf("%s: Modified is %s", call, i.Modified)
+			t.Errorf("%s: Modified is %s, want about now", call, i.Modified)
 		}
 
 		i.Modified = time.Time{}
@@ -92,7 +92,7 @@ func emptyObject(t *testing.T, s storage.Store) {
 	put(t, s, "a", nil)
 
 	if got, info := get(t, s, "a", storage.Range{}); len(got) != 0 || info.Size != 0 || info.SHA256 != digest(nil) {
-		t.Errorf("got %q, %+v", got, info)
+		t.Errorf("got %q, %+v; want an empty object", got, info)
 	}
 }
 
@@ -107,37 +107,30 @@ func createIfAbsent(t *testing.T, s storage.Store) {
 	}
 
 	if got, _ := get(t, s, "a/b", storage.Range{}); string(got) != "first" {
-		t.Errorf("the object is now %q", got)
+		t.Errorf("the object is now %q, want first", got)
 	}
 }
 
 func failingReader(t *testing.T, s storage.Store) {
 	failure := errors.New("the upload broke off")
 	for _, size := range []int64{100_000, -1} {
-		r := io.MultiReader(strings.NewReader(strings.Repeat("x", 50_000)), broken{failure})
+		r := io.MultiReader(strings.NewReader(strings.Repeat("x", 50_000)), errReader{failure})
 		if _, err := s.Put(t.Context(), "a/b", r, size, storage.Attrs{}); !errors.Is(err, failure) {
-			t.Errorf("size %d: got %v, want the reader's failure", size, err)
+			t.Errorf("size %d: got %v, want the reader's error", size, err)
 		}
-		absent(t, s, "a/b")
+		wantAbsent(t, s, "a/b")
 	}
 }
 
-type broken struct{ err error }
+// errReader is a reader that fails.
+type errReader struct{ err error }
 
-func (b broken) Read([]byte) (int, error) { return 0, b.err }
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 func wrongSize(t *testing.T, s storage.Store) {
 	for _, size := range []int64{0, 4, 6, 100_000} {
-		if _, err := s.Put(
-			t.Context(),
-			"a",
-			strings.NewReader("12345"),
-			size,
-			storage.Attrs{},
-		); !errors.Is(
-			err,
-			storage.ErrSize,
-		) {
+		_, err := s.Put(t.Context(), "a", strings.NewReader("12345"), size, storage.Attrs{})
+		if !errors.Is(err, storage.ErrSize) {
 			t.Errorf("seekable, size %d: got %v, want ErrSize", size, err)
 		}
 
@@ -145,7 +138,7 @@ func wrongSize(t *testing.T, s storage.Store) {
 			t.Errorf("stream, size %d: got %v, want ErrSize", size, err)
 		}
 	}
-	absent(t, s, "a")
+	wantAbsent(t, s, "a")
 }
 
 func unknownSize(t *testing.T, s storage.Store) {
@@ -155,7 +148,7 @@ func unknownSize(t *testing.T, s storage.Store) {
 	}
 
 	if got, _ := get(t, s, "a", storage.Range{}); info.Size != 5 || string(got) != "12345" {
-		t.Errorf("got %q, %+v", got, info)
+		t.Errorf("got %q, %+v; want 12345 with its size", got, info)
 	}
 }
 
@@ -190,7 +183,7 @@ func ranges(t *testing.T, s storage.Store) {
 	}
 
 	if _, _, err := s.Get(t.Context(), "b", storage.Range{Offset: 1}); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("a range of nothing: got %v, want ErrNotFound", err)
+		t.Errorf("a range of a missing object: got %v, want ErrNotFound", err)
 	}
 }
 
@@ -226,7 +219,7 @@ func listing(t *testing.T, s storage.Store) {
 			}
 
 			if info.Size != int64(len(info.Key)) || time.Since(info.Modified).Abs() > time.Minute {
-				t.Errorf("%+v", info)
+				t.Errorf("got %+v, want a size of %d, modified now", info, len(info.Key))
 			}
 			got = append(got, info.Key)
 		}
@@ -249,7 +242,7 @@ func listingStops(t *testing.T, s storage.Store) {
 	}
 
 	if n != 1 {
-		t.Errorf("%d objects after a break", n)
+		t.Errorf("got %d objects, want one before the break", n)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -262,7 +255,7 @@ func listingStops(t *testing.T, s storage.Store) {
 	}
 
 	if !errors.Is(failed, context.Canceled) {
-		t.Errorf("a listing whose context ended: got %v", failed)
+		t.Errorf("a listing whose context ended: got %v, want %v", failed, context.Canceled)
 	}
 }
 
@@ -273,16 +266,16 @@ func deletion(t *testing.T, s storage.Store) {
 		if err := s.Delete(t.Context(), "a/b/c"); err != nil {
 			t.Fatal(err)
 		}
-		absent(t, s, "a/b/c")
+		wantAbsent(t, s, "a/b/c")
 	}
 
 	for info, err := range s.List(t.Context(), "") {
-		t.Errorf("still there: %+v, %v", info, err)
+		t.Errorf("List returned %+v, %v; want nothing after Delete", info, err)
 	}
 	put(t, s, "a/b/c", []byte("2"))
 
 	if got, _ := get(t, s, "a/b/c", storage.Range{}); string(got) != "2" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want 2", got)
 	}
 }
 
@@ -320,7 +313,7 @@ func get(t *testing.T, s storage.Store, key string, rng storage.Range) ([]byte, 
 	return b, info
 }
 
-func absent(t *testing.T, s storage.Store, key string) {
+func wantAbsent(t *testing.T, s storage.Store, key string) {
 	t.Helper()
 
 	if _, err := s.Stat(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {

@@ -37,7 +37,7 @@ func parallelWriters(t *testing.T, s storage.Store) {
 	wg.Wait()
 
 	if len(won) != 1 {
-		t.Fatalf("%d writers won", len(won))
+		t.Fatalf("%d writers succeeded, want one", len(won))
 	}
 
 	got, info := get(t, s, "race/x", storage.Range{})
@@ -74,7 +74,7 @@ func atomicity(t *testing.T, s storage.Store) {
 				}
 
 				if err == nil && (digest(b) != info.SHA256 || info.Meta["first"] != string(b[:1])) {
-					t.Errorf("%d bytes %.3q… do not match %+v", len(b), b, info)
+					t.Errorf("got %d bytes %.3q…, which do not match %+v", len(b), b, info)
 				}
 
 				select {
@@ -93,7 +93,7 @@ func atomicity(t *testing.T, s storage.Store) {
 		if _, err := s.Put(t.Context(), "renders/a", stream(body), int64(len(body)), attrs); err != nil {
 			t.Fatal(err)
 		}
-		wait.Receive(t, "a reader has read", seen)
+		wait.Receive(t, "a read", seen)
 
 		if err := s.Delete(t.Context(), "renders/a"); err != nil {
 			t.Fatal(err)
@@ -120,11 +120,12 @@ func copying(t *testing.T, s storage.Store) {
 
 	got, info := get(t, s, "artifacts/1/x.pdf", storage.Range{})
 	if string(got) != "bytes" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want bytes", got)
 	}
 
 	if copied.Modified.Before(made.Modified) {
-		t.Errorf("the copy of %s is from %s: an old object's copy would expire at once", made.Modified, copied.Modified)
+		t.Errorf("the original is from %s and the copy from %s: the copy of an old object would expire at once",
+			made.Modified, copied.Modified)
 	}
 	want := made
 
@@ -138,7 +139,7 @@ func copyRefused(t *testing.T, s storage.Store) {
 	if _, err := s.Copy(t.Context(), "none", "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("copy of nothing: got %v, want ErrNotFound", err)
 	}
-	absent(t, s, "a")
+	wantAbsent(t, s, "a")
 	put(t, s, "a", []byte("1"))
 	put(t, s, "b", []byte("2"))
 
@@ -147,7 +148,7 @@ func copyRefused(t *testing.T, s storage.Store) {
 	}
 
 	if got, _ := get(t, s, "b", storage.Range{}); string(got) != "2" {
-		t.Errorf("the object is now %q", got)
+		t.Errorf("the object is now %q, want 2", got)
 	}
 }
 
@@ -159,16 +160,8 @@ func hostileKeys(t *testing.T, s storage.Store) {
 		"a\x00b", "a b", "a\nb", "a\\b", "a:b", "a%2fb", "a?b", "a#b", "å", "a*b", "C:\\x", "~/x",
 		strings.Repeat("a", 201), strings.Repeat("a/", 256) + "b",
 	} {
-		if _, err := s.Put(
-			t.Context(),
-			key,
-			strings.NewReader("x"),
-			1,
-			storage.Attrs{},
-		); !errors.Is(
-			err,
-			storage.ErrInvalidKey,
-		) {
+		_, err := s.Put(t.Context(), key, strings.NewReader("x"), 1, storage.Attrs{})
+		if !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Put %q: got %v, want ErrInvalidKey", key, err)
 		}
 
@@ -193,7 +186,7 @@ func hostileKeys(t *testing.T, s storage.Store) {
 		}
 
 		if key == "" || key == "a/" {
-			continue // fine as prefixes
+			continue // valid as prefixes
 		}
 
 		for _, err := range s.List(t.Context(), key) {
@@ -216,20 +209,12 @@ func hostileAttrs(t *testing.T, s storage.Store) {
 		{Meta: map[string]string{"a": " padded"}},
 		{Meta: map[string]string{"a": strings.Repeat("x", 1025)}},
 	} {
-		if _, err := s.Put(
-			t.Context(),
-			"a",
-			strings.NewReader("x"),
-			1,
-			attrs,
-		); !errors.Is(
-			err,
-			storage.ErrInvalidAttrs,
-		) {
+		_, err := s.Put(t.Context(), "a", strings.NewReader("x"), 1, attrs)
+		if !errors.Is(err, storage.ErrInvalidAttrs) {
 			t.Errorf("%+.80v: got %v, want ErrInvalidAttrs", attrs, err)
 		}
 	}
-	absent(t, s, "a")
+	wantAbsent(t, s, "a")
 }
 
 func cancelled(t *testing.T, s storage.Store) {
@@ -239,33 +224,30 @@ func cancelled(t *testing.T, s storage.Store) {
 
 	ended := func(err error) bool { return errors.Is(err, cause) || errors.Is(err, context.Canceled) }
 	if _, err := s.Put(ctx, "a", strings.NewReader("x"), 1, storage.Attrs{}); !ended(err) {
-		t.Errorf("Put: got %v", err)
+		t.Errorf("Put: got %v, want %v", err, cause)
 	}
-	absent(t, s, "a")
+	wantAbsent(t, s, "a")
 	put(t, s, "b", nil)
 
 	if _, _, err := s.Get(ctx, "b", storage.Range{}); !ended(err) {
-		t.Errorf("Get: got %v", err)
+		t.Errorf("Get: got %v, want %v", err, cause)
 	}
 
 	ctx, cancel = context.WithCancelCause(t.Context())
 
-	r := io.MultiReader(
-		strings.NewReader(strings.Repeat("x", 50_000)),
-		hook(func() { cancel(cause) }),
-		strings.NewReader("rest"),
-	)
+	r := io.MultiReader(strings.NewReader(strings.Repeat("x", 50_000)), callReader(func() { cancel(cause) }),
+		strings.NewReader("rest"))
 	if _, err := s.Put(ctx, "a", r, -1, storage.Attrs{}); !ended(err) {
-		t.Errorf("Put, cancelled on the way: got %v", err)
+		t.Errorf("Put with a context that ends during it: got %v, want %v", err, cause)
 	}
-	absent(t, s, "a")
+	wantAbsent(t, s, "a")
 }
 
-// hook is an empty reader that calls a function.
-type hook func()
+// callReader is an empty reader that calls a function.
+type callReader func()
 
-func (h hook) Read([]byte) (int, error) {
-	h()
+func (c callReader) Read([]byte) (int, error) {
+	c()
 	return 0, io.EOF
 }
 
@@ -288,15 +270,15 @@ func large(t *testing.T, s storage.Store) {
 	runtime.ReadMemStats(&after)
 
 	if err != nil || !same || put.Size != size || info.Size != size || put.SHA256 != info.SHA256 {
-		t.Errorf("same bytes: %t, %v; %+v, %+v", same, err, put, info)
+		t.Errorf("the bytes are equal: %t (%v), Put = %+v, Get = %+v; want %d equal bytes", same, err, put, info, size)
 	}
 
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > size/2 {
-		t.Errorf("%d MiB were allocated to move %d MiB", grown>>20, size>>20)
+		t.Errorf("moving %[2]d MiB allocated %[1]d MiB, want at most half of it", grown>>20, size>>20)
 	}
 }
 
-// counter yields pseudo-random bytes, the same in each run.
+// counter is a reader of pseudo-random bytes that are the same in each run.
 type counter struct{ n uint64 }
 
 func (c *counter) Read(p []byte) (int, error) {

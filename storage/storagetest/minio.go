@@ -23,9 +23,8 @@ type Endpoint struct {
 	Address, AccessKey, SecretKey string
 }
 
-// StartMinIO runs a MinIO server on a loopback port with a temporary directory until the
-// test ends. The program is that of PRESSWORK_MINIO or of `make setup-test`. With -short
-// the test is skipped.
+// StartMinIO runs a MinIO server with a temporary directory on a loopback port until the test ends. The program is that
+// of PRESSWORK_MINIO or of `make setup-test`. It skips the test with -short.
 func StartMinIO(t testing.TB) Endpoint {
 	t.Helper()
 	return StartMinIOIn(t, t.TempDir()).Endpoint
@@ -123,8 +122,8 @@ func (m *MinIO) Restart() {
 		cmd.Wait()
 		close(exited)
 	}()
-	// It starts within seconds, except on a machine under load. Its health/ready
-	// responds with 200 before buckets and keys are loaded, health/cluster does not.
+	// The server starts within seconds, except on a machine under load. Poll health/cluster: health/ready responds with
+	// 200 before buckets and keys are loaded.
 	client := http.Client{Timeout: 5 * time.Second}
 
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
@@ -142,6 +141,6 @@ func (m *MinIO) Restart() {
 			}
 		}
 	}
-	m.Kill() // so that nothing writes to m.out any more
+	m.Kill() // stops all writes to m.out
 	m.t.Fatalf("the MinIO server was not ready within 2 min: %s", m.out)
 }
