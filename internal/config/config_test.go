@@ -12,11 +12,12 @@ import (
 	"presswork/internal/config"
 )
 
+// env returns a getenv function with these variables.
 func env(pairs map[string]string) func(string) string {
 	return func(name string) string { return pairs[name] }
 }
 
-func TestDefaultsAreTheContracts(t *testing.T) {
+func TestDefaultsAreThoseOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 
 	c, err := config.Load(env(nil))
@@ -25,12 +26,13 @@ func TestDefaultsAreTheContracts(t *testing.T) {
 	}
 
 	if c.APIHost != "127.0.0.1" || c.APIPort != 8000 || c.RenderTimeout != 2*time.Minute ||
-		c.MaxContentBytes != 10<<20 || c.CacheMaxSizeGB != 2 {
-		t.Errorf("got %+v", c)
+		c.MaxContentBytes != 10<<20 ||
+		c.CacheMaxSizeGB != 2 {
+		t.Errorf("got %+v, want the documented defaults", c)
 	}
 }
 
-func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
+func TestErrorsNameTheVariableItsValueAndTheAllowedValues(t *testing.T) {
 	t.Parallel()
 
 	empty, blank := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "blank")
@@ -41,8 +43,8 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 	}
 
 	for name, tc := range map[string]struct {
-		env  map[string]string
-		says []string
+		env       map[string]string
+		wantParts []string // of the error
 	}{
 		"number":   {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
 		"range":    {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
@@ -72,18 +74,18 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.Load(env(tc.env))
 			if err == nil {
-				t.Errorf("%s: no error", name)
+				t.Error("Load returned no error")
 				return
 			}
 
-			for _, s := range tc.says {
+			for _, s := range tc.wantParts {
 				if !strings.Contains(err.Error(), s) {
-					t.Errorf("%s: %q does not say %q", name, err, s)
+					t.Errorf("got %q, want %q in it", err, s)
 				}
 			}
 
 			if strings.Contains(err.Error(), "hush") {
-				t.Errorf("%s: the secret is in the error", name)
+				t.Errorf("the error %q contains the secret", err)
 			}
 		})
 	}
@@ -103,12 +105,12 @@ func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
 	}
 
 	if len(c.APIKeys) != 2 || c.APIKeys[1] != "two" {
-		t.Errorf("keys %q", c.APIKeys)
+		t.Errorf("got keys %q, want one and two", c.APIKeys)
 	}
 
 	for _, s := range c.Settings() {
 		if strings.Contains(s.Value, "one") || strings.Contains(s.Value, "hush") {
-			t.Errorf("%s shows %q", s.Name, s.Value)
+			t.Errorf("the value of %s is %q, want no secret", s.Name, s.Value)
 		}
 	}
 }
@@ -138,7 +140,7 @@ func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
 	}
 }
 
-// FuzzSettings fails when an error does not name its variable, or shows a secret.
+// FuzzSettings checks that each error names its variable and shows no secret.
 func FuzzSettings(f *testing.F) {
 	settings := config.Config{}.Settings()
 	for i := range settings {
@@ -158,9 +160,9 @@ func FuzzSettings(f *testing.F) {
 		switch {
 		case err == nil:
 		case !strings.Contains(err.Error(), setting.Name):
-			t.Errorf("%s=%q: %v", setting.Name, value, err)
+			t.Errorf("%s=%q: got %v, want the name of the setting", setting.Name, value, err)
 		case setting.Secret && len(value) > 20 && strings.Contains(err.Error(), value):
-			t.Errorf("%s is secret: %v", setting.Name, err)
+			t.Errorf("the error contains the secret value of %s: %v", setting.Name, err)
 		}
 	})
 }
@@ -168,10 +170,8 @@ func FuzzSettings(f *testing.F) {
 func TestEveryFieldIsASetting(t *testing.T) {
 	t.Parallel()
 
-	if fields, settings := reflect.TypeFor[config.Config]().NumField(),
-		len(
-			config.Config{}.Settings(),
-		); fields != settings {
-		t.Errorf("%d fields and %d settings", fields, settings)
+	fields, settings := reflect.TypeFor[config.Config]().NumField(), len(config.Config{}.Settings())
+	if fields != settings {
+		t.Errorf("got %d fields and %d settings, want as many", fields, settings)
 	}
 }

@@ -22,6 +22,6 @@ func TestMisspeltSettingsAreFound(t *testing.T) {
 	}
 
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("Misspelt (-want +got):\n%s", diff)
 	}
 }
