@@ -19,12 +19,12 @@ import (
 	"presswork/internal/test/redistest"
 )
 
-func TestMemory(t *testing.T) {
+func TestMemoryConforms(t *testing.T) {
 	t.Parallel()
 	cachetest.Run(t, func(_ *testing.T, o cache.Options) cache.Cache { return cache.NewMemory(o) }, nil)
 }
 
-func TestFile(t *testing.T) {
+func TestFileConforms(t *testing.T) {
 	t.Parallel()
 	var dir string
 	again := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenFile(dir, o))(t) }
@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 	}, again)
 }
 
-func TestSQLite(t *testing.T) {
+func TestSQLiteConforms(t *testing.T) {
 	t.Parallel()
 	var dir string
 	again := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenSQLite(t.Context(), dir, o))(t) }
@@ -44,7 +44,7 @@ func TestSQLite(t *testing.T) {
 	}, again)
 }
 
-func TestRedis(t *testing.T) {
+func TestRedisConforms(t *testing.T) {
 	t.Parallel()
 
 	opt, err := redis.ParseURL(redistest.Start(t))
@@ -60,6 +60,7 @@ func TestRedis(t *testing.T) {
 	}, again)
 }
 
+// must turns the result of an Open function into one that fails the test on an error.
 func must[C cache.Cache](c C, err error) func(*testing.T) cache.Cache {
 	return func(t *testing.T) cache.Cache {
 		t.Helper()
@@ -72,16 +73,16 @@ func must[C cache.Cache](c C, err error) func(*testing.T) cache.Cache {
 	}
 }
 
-// warnings records log messages.
-type warnings struct{ strings.Builder }
+// logBuffer collects the log as text.
+type logBuffer struct{ strings.Builder }
 
-func (w *warnings) log() *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+func (b *logBuffer) logger() *slog.Logger { return slog.New(slog.NewTextHandler(b, nil)) }
 
 func TestADamagedFileIsSetAside(t *testing.T) {
 	t.Parallel()
-	dir, said := t.TempDir(), &warnings{}
+	dir, log := t.TempDir(), &logBuffer{}
 
-	c, err := cache.OpenFile(dir, cache.Options{Log: said.log()})
+	c, err := cache.OpenFile(dir, cache.Options{Log: log.logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,40 +94,37 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 
 	path := filepath.Join(dir, "theme", "ab", "abc.json")
 
-	for i, content := range []string{"", "{", `{"version":1}`, "\x00\xff", `{"version":1,"made":"2026-01-01T00:00:00Z","ttl":"x"}`} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, content := range []string{"", "{", `{"version":1}`, "\x00\xff", `{"version":1,"made":"2026-01-01T00:00:00Z","ttl":"x"}`} {
+		t.Run(fmt.Sprintf("%q", content), func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
 
 			if v, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
-				t.Errorf("%q: got %s, %v", content, v, err)
+				t.Errorf("got %s, %v; want nothing", v, err)
 			}
 
 			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%q: it is still there", content)
+				t.Errorf("Stat of the damaged file: got no error, want it moved")
 			}
 		})
 	}
 
-	if !strings.Contains(said.String(), "set aside") {
-		t.Errorf("nothing was said: %s", said.String())
+	if !strings.Contains(log.String(), "set aside") {
+		t.Errorf("got the log %s, want that the file was set aside", log)
 	}
 
 	if n, err := c.Clean(t.Context()); n != 5 || err != nil {
-		t.Errorf("clean removed %d, %v", n, err)
+		t.Errorf("Clean removed %d, %v; want 5", n, err)
 	}
-	// A database of a newer version stays.
-	if err := os.WriteFile(
-		path,
-		[]byte(`{"version":9,"made":"2026-01-01T00:00:00Z","ttl":1,"value":1}`),
-		0o600,
-	); err != nil {
+	// An entry of a newer version stays.
+	if err := os.WriteFile(path, []byte(`{"version":9,"made":"2026-01-01T00:00:00Z","ttl":1,"value":1}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 
 	if _, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
-		t.Errorf("newer: %v, %v", found, err)
+		t.Errorf("an entry of a newer version: got found %v, %v; want nothing", found, err)
 	}
 
 	if _, err := os.Stat(path); err != nil {
@@ -138,7 +136,7 @@ func TestCacheFilesAreReadableByTheUserOnly(t *testing.T) {
 	t.Parallel()
 
 	for _, backend := range []string{"file", "sqlite"} {
-		dir := t.TempDir() // other users may read it
+		dir := t.TempDir() // with a mode that lets other users read it
 
 		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
 		if err != nil {
@@ -153,7 +151,7 @@ func TestCacheFilesAreReadableByTheUserOnly(t *testing.T) {
 
 			info, err := d.Info()
 			if err == nil && info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s has mode %s", path, info.Mode())
+				t.Errorf("%s has mode %s, want no rights for others", path, info.Mode())
 			}
 
 			return err
@@ -170,13 +168,13 @@ func TestADamagedDatabaseIsSetAside(t *testing.T) {
 	for name, damage := range map[string]func(b []byte) []byte{
 		"another file":  func([]byte) []byte { return []byte(strings.Repeat("not a database ", 1000)) },
 		"torn pages":    func(b []byte) []byte { copy(b[4096:], strings.Repeat("\xff", len(b)-4096)); return b },
-		"half of it":    func(b []byte) []byte { return b[:len(b)/2] },
+		"half a file":   func(b []byte) []byte { return b[:len(b)/2] },
 		"a torn header": func(b []byte) []byte { copy(b, "\x00\x00\x00\x00"); return b },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, said := t.TempDir(), &warnings{}
-			fill(t, dir)
+			dir, log := t.TempDir(), &logBuffer{}
+			fillDatabase(t, dir)
 			path := filepath.Join(dir, "cache.db")
 
 			b, err := os.ReadFile(path)
@@ -188,7 +186,7 @@ func TestADamagedDatabaseIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{Log: said.log()})
+			c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{Log: log.logger()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,17 +203,18 @@ func TestADamagedDatabaseIsSetAside(t *testing.T) {
 			}
 
 			if _, found, err := c.Get(t.Context(), cache.Analysis, "after"); !found || err != nil {
-				t.Errorf("the new cache does not serve: %v", err)
+				t.Errorf("the new cache does not return a stored value: %v", err)
 			}
 
-			if !strings.Contains(said.String(), "set aside") {
-				t.Errorf("nothing was said: %s", said.String())
+			if !strings.Contains(log.String(), "set aside") {
+				t.Errorf("got the log %s, want that the file was set aside", log)
 			}
 		})
 	}
 }
 
-func fill(t *testing.T, dir string) {
+// fillDatabase stores 200 entries.
+func fillDatabase(t *testing.T, dir string) {
 	t.Helper()
 
 	c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
@@ -224,12 +223,8 @@ func fill(t *testing.T, dir string) {
 	}
 
 	for i := range 200 {
-		if err := c.Put(
-			t.Context(),
-			cache.Analysis,
-			fmt.Sprint("k", i),
-			json.RawMessage(`"`+strings.Repeat("x", 300)+`"`),
-		); err != nil {
+		err := c.Put(t.Context(), cache.Analysis, fmt.Sprint("k", i), json.RawMessage(`"`+strings.Repeat("x", 300)+`"`))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,7 +237,7 @@ func fill(t *testing.T, dir string) {
 func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	fill(t, dir)
+	fillDatabase(t, dir)
 	path := filepath.Join(dir, "cache.db")
 
 	b, err := os.ReadFile(path)
@@ -256,17 +251,14 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 	}
 
 	if _, err := cache.OpenSQLite(t.Context(), dir, cache.Options{}); !errors.Is(err, cache.ErrNewer) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, cache.ErrNewer)
 	}
-	said := &warnings{}
+	log := &logBuffer{}
 
-	c, err := cache.OpenOrMemory(
-		t.Context(),
-		cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"},
-		cache.Options{Log: said.log()},
-	)
-	if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "newer version") {
-		t.Errorf("got %T, %v, said %s", c, err, said.String())
+	c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"},
+		cache.Options{Log: log.logger()})
+	if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(log.String(), "newer version") {
+		t.Errorf("got %T, %v, log %s", c, err, log.String())
 	}
 }
 
@@ -279,15 +271,12 @@ func TestAnUnusableFolderDoesNotFailARun(t *testing.T) {
 	}
 
 	for _, backend := range []string{"file", "sqlite"} {
-		said := &warnings{}
+		log := &logBuffer{}
 
-		c, err := cache.OpenOrMemory(
-			t.Context(),
-			cache.Config{Backend: backend, Path: file, MaxSize: "1MB"},
-			cache.Options{Log: said.log()},
-		)
-		if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "cannot be used") {
-			t.Errorf("%s: got %T, %v, said %s", backend, c, err, said.String())
+		c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: backend, Path: file, MaxSize: "1MB"},
+			cache.Options{Log: log.logger()})
+		if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(log.String(), "cannot be used") {
+			t.Errorf("%s: got %T, %v, log %s", backend, c, err, log.String())
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package cache_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"presswork/internal/cache"
 )
 
-func TestConfiguration(t *testing.T) {
+func TestLoadMergesFlagsEnvironmentAndFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cache.json")
 	write := func(text string) {
@@ -21,6 +20,7 @@ func TestConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// env returns a getenv function. pairs are names and values in turn.
 	env := func(pairs ...string) func(string) string {
 		return func(name string) string {
 			for i := 0; i < len(pairs); i += 2 {
@@ -45,7 +45,7 @@ func TestConfiguration(t *testing.T) {
 	if c.Backend != "memory" || c.Path != "/flag" || c.TTL[cache.Analysis] != time.Minute ||
 		c.TTL[cache.Theme] != cache.DefaultTTL(cache.Theme) ||
 		c.MaxSize != "64MB" {
-		t.Errorf("got %+v", c)
+		t.Errorf("got %+v, want the backend of the environment, the path of the flag and the TTL of the file", c)
 	}
 
 	for setting, want := range map[string]string{"backend": "PRESSWORK_CACHE_BACKEND", "path": "flag", "ttl.analysis": file, "ttl.theme": "default"} {
@@ -54,37 +54,34 @@ func TestConfiguration(t *testing.T) {
 		}
 	}
 
-	for i, bad := range []struct {
+	for _, bad := range []struct {
 		env  []string
 		json string
-		says string
+		want string
 	}{
-		{env: []string{"PRESSWORK_CACHE_BACKEND", "sqlit"}, says: `did you mean "sqlite"`},
-		{env: []string{"PRESSWORK_CACHE_TTL", "1h"}, says: "number of seconds"},
-		{env: []string{"PRESSWORK_CACHE_TTL", "-1"}, says: "number of seconds"},
-		{env: []string{"PRESSWORK_CACHE_TTL", "NaN"}, says: "number of seconds"},
-		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "many"}, says: "64MB"},
-		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0"}, says: "64MB"},
-		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "NaNMB"}, says: "64MB"},
-		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0.0001KB"}, says: "64MB"},
-		{env: []string{"PRESSWORK_CACHE_CONFIG", "/nowhere.json"}, says: "no such file"},
-		{json: `{"backend":"file"}`, says: "backend_type"},
-		{json: `{"ttl":{"themes":1}}`, says: "ttl.theme"},
-		{json: `{"ttl":{"theme":-1}}`, says: "number of seconds"},
-		{json: `[`, says: "JSON"},
+		{env: []string{"PRESSWORK_CACHE_BACKEND", "sqlit"}, want: `did you mean "sqlite"`},
+		{env: []string{"PRESSWORK_CACHE_TTL", "1h"}, want: "number of seconds"},
+		{env: []string{"PRESSWORK_CACHE_TTL", "-1"}, want: "number of seconds"},
+		{env: []string{"PRESSWORK_CACHE_TTL", "NaN"}, want: "number of seconds"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "many"}, want: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0"}, want: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "NaNMB"}, want: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_MAX_SIZE", "0.0001KB"}, want: "64MB"},
+		{env: []string{"PRESSWORK_CACHE_CONFIG", "/nowhere.json"}, want: "no such file"},
+		{json: `{"backend":"file"}`, want: "backend_type"},
+		{json: `{"ttl":{"themes":1}}`, want: "ttl.theme"},
+		{json: `{"ttl":{"theme":-1}}`, want: "number of seconds"},
+		{json: `[`, want: "JSON"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(strings.Join(bad.env, "=")+bad.json, func(t *testing.T) {
 			if bad.json != "" {
 				write(bad.json)
 				bad.env = []string{"PRESSWORK_CACHE_CONFIG", file}
 			}
 
-			if _, _, err := cache.Load(
-				cache.Config{},
-				env(bad.env...),
-			); err == nil ||
-				!strings.Contains(err.Error(), bad.says) {
-				t.Errorf("%v %s: got %v, want %q", bad.env, bad.json, err, bad.says)
+			_, _, err := cache.Load(cache.Config{}, env(bad.env...))
+			if err == nil || !strings.Contains(err.Error(), bad.want) {
+				t.Errorf("%v %s: got %v, want %q", bad.env, bad.json, err, bad.want)
 			}
 		})
 	}

@@ -19,9 +19,9 @@ func TestFileCacheRestoresALostCount(t *testing.T) {
 	t.Parallel()
 
 	for name, lose := range map[string]func(path string) error{
-		"gone":    os.Remove,
+		"missing": os.Remove,
 		"damaged": func(path string) error { return os.WriteFile(path, []byte(`{"totals":`), 0o600) },
-		"absurd": func(path string) error {
+		"negative": func(path string) error {
 			return os.WriteFile(path, []byte(`{"version":1,"totals":{"entries":-99,"bytes":-99}}`), 0o600)
 		},
 	} {
@@ -36,12 +36,8 @@ func TestFileCacheRestoresALostCount(t *testing.T) {
 				}
 
 				for i := range 10 {
-					if err := c.Put(
-						t.Context(),
-						cache.Theme,
-						fmt.Sprint("k", from+i),
-						json.RawMessage("1"),
-					); err != nil {
+					err := c.Put(t.Context(), cache.Theme, fmt.Sprint("k", from+i), json.RawMessage("1"))
+					if err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -57,11 +53,9 @@ func TestFileCacheRestoresALostCount(t *testing.T) {
 			}
 			put(10)
 
-			if entries, err := filepath.Glob(
-				filepath.Join(dir, "theme", "*", "*.json"),
-			); len(entries) > 10 ||
-				err != nil {
-				t.Errorf("%s: %d entries; the cap is 10; %v", name, len(entries), err)
+			entries, err := filepath.Glob(filepath.Join(dir, "theme", "*", "*.json"))
+			if len(entries) > 10 || err != nil {
+				t.Errorf("got %d entries (%v), want at most the cap of 10", len(entries), err)
 			}
 		})
 	}
@@ -70,36 +64,28 @@ func TestFileCacheRestoresALostCount(t *testing.T) {
 func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	theirs := []string{
-		filepath.Join(
-			dir,
-			"damaged",
-			"photo.jpg",
-		),
+	foreign := []string{
+		filepath.Join(dir, "damaged", "photo.jpg"),
 		filepath.Join(dir, "notes.txt"),
 		filepath.Join(dir, "theme", "ab", ".new-young"),
-		filepath.Join(
-			dir,
-			"theme",
-			"colors.json",
-		),
+		filepath.Join(dir, "theme", "colors.json"),
 		filepath.Join(dir, "theme", "dark", "colors.json"),
 		filepath.Join(dir, "analysis", "co", "deep", "colors.json"),
 	}
 
-	ours := []string{
+	ownFiles := []string{
 		filepath.Join(dir, "damaged", "abc.json-1"),
 		filepath.Join(dir, "theme", "ab", ".new-old"),
 		filepath.Join(dir, "cache.db.damaged-1"),
 	}
-	for _, path := range append(theirs, ours...) {
+	for _, path := range append(foreign, ownFiles...) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	long := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(ours[1], long, long); err != nil {
+	if err := os.Chtimes(ownFiles[1], long, long); err != nil {
 		t.Fatal(err)
 	}
 
@@ -109,33 +95,26 @@ func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if err := errors.Join(
-			c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")),
-			c.Clear(t.Context()),
-			c.Close(),
-		); err != nil {
+		err = errors.Join(c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")), c.Clear(t.Context()), c.Close())
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	for i, path := range theirs {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if _, err := os.Stat(path); err != nil {
-				t.Error(err)
-			}
-		})
+	for _, path := range foreign {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("a file of another program: %v", err)
+		}
 	}
 
-	for i, path := range ours {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s is still there: %v", path, err)
-			}
-		})
+	for _, path := range ownFiles {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: got %v, want it removed", path, err)
+		}
 	}
 }
 
-func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
+func TestOpenWaitsForAnotherProgramsTransaction(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -145,7 +124,7 @@ func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 	}
 	defer other.Close()
 
-	making, err := other.BeginTx(t.Context(), nil)
+	transaction, err := other.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +140,11 @@ func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 
 	select {
 	case err := <-opened:
-		t.Fatalf("it did not wait: %v", err)
+		t.Fatalf("OpenSQLite did not wait: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 
-	if err := making.Rollback(); err != nil {
+	if err := transaction.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 
@@ -174,7 +153,7 @@ func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsHeldIsNamed(t *testing.T) {
+func TestTheErrorOfALockedDatabaseNamesIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -184,20 +163,18 @@ func TestADatabaseThatIsHeldIsNamed(t *testing.T) {
 	}
 	defer c.Close()
 
-	held, err := sql.Open("sqlite", filepath.Join(dir, "cache.db"))
+	locking, err := sql.Open("sqlite", filepath.Join(dir, "cache.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer held.Close()
+	defer locking.Close()
 
-	if _, err := held.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
+	if _, err := locking.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
 		t.Fatal(err)
 	}
 
-	if err := c.Clear(
-		t.Context(),
-	); err == nil ||
-		!strings.Contains(err.Error(), "another program holds the cache "+dir) {
-		t.Errorf("it says %v", err)
+	err = c.Clear(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "another program holds the cache "+dir) {
+		t.Errorf("got %v, want that another program holds the cache", err)
 	}
 }

@@ -35,8 +35,8 @@ func (c *Clock) Move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// Run checks a backend against the contract. open returns an empty cache. again opens the cache of the last open
-// once more, as another process would; it may be nil.
+// Run checks a backend against the contract. open returns an empty cache. again opens the cache of the last open call
+// a second time, as another process would. A nil again skips the tests of several processes.
 func Run(
 	t *testing.T,
 	open func(t *testing.T, o cache.Options) cache.Cache,
@@ -109,7 +109,7 @@ func Run(
 		h.missing(cache.Analysis, "k1")
 
 		if n := h.stats().Kinds[cache.Analysis].Entries; n > 20 || n < 15 {
-			t.Errorf("%d entries; the cap is 20", n)
+			t.Errorf("got %d entries, want 15 to 20", n)
 		}
 	})
 
@@ -123,7 +123,7 @@ func Run(
 		}
 
 		if n := h.stats().Kinds[cache.Theme].Bytes; n > 100_000 || n < 60_000 {
-			t.Errorf("%d bytes; the cap is 100000", n)
+			t.Errorf("got %d bytes, want 60000 to 100000", n)
 		}
 		h.has(cache.Theme, "k39", big)
 	})
@@ -141,15 +141,15 @@ func Run(
 
 		a, th := s.Kinds[cache.Analysis], s.Kinds[cache.Theme]
 		if a.Entries != 1 || a.Bytes < 6 || a.Hits != 2 || a.Misses != 1 || a.Expired != 0 {
-			t.Errorf("analysis: %+v", a)
+			t.Errorf("analysis: got %+v, want one entry, two hits and a miss", a)
 		}
 
 		if th.Entries != 0 || th.Hits != 0 || th.Misses != 1 || th.Expired != 1 {
-			t.Errorf("theme: %+v", th)
+			t.Errorf("theme: got %+v, want no entry, and a miss that is an expiry", th)
 		}
 
 		if math.Abs(s.HitRate-0.5) > 1e-9 {
-			t.Errorf("hit rate %v", s.HitRate)
+			t.Errorf("got hit rate %v, want 0.5", s.HitRate)
 		}
 	})
 
@@ -162,7 +162,7 @@ func Run(
 		clock.Move(time.Hour)
 
 		if n, err := h.c.Clean(t.Context()); n != 5 || err != nil {
-			t.Errorf("cleaned %d, %v", n, err)
+			t.Errorf("Clean removed %d, %v; want 5", n, err)
 		}
 		h.has(cache.Theme, "t", "1")
 
@@ -172,7 +172,7 @@ func Run(
 		h.missing(cache.Theme, "t")
 
 		if s := h.stats(); s.Kinds[cache.Theme].Entries != 0 || s.Kinds[cache.Theme].Hits != 0 {
-			t.Errorf("after a clear: %+v", s)
+			t.Errorf("after Clear: got %+v, want no entries and no hits", s)
 		}
 		h.put(cache.Theme, "t", "2")
 		h.has(cache.Theme, "t", "2")
@@ -181,43 +181,29 @@ func Run(
 	t.Run("hostile keys and values are refused", func(t *testing.T) {
 		h, _ := start(t, cache.Options{})
 		for _, key := range []string{"", "../../etc/passwd", "a/b", "a b", "a\x00b", ".", "ключ", strings.Repeat("a", 129)} {
-			if err := h.c.Put(
-				t.Context(),
-				cache.Theme,
-				key,
-				json.RawMessage("1"),
-			); !errors.Is(
-				err,
-				cache.ErrInvalidKey,
-			) {
-				t.Errorf("put %q: %v", key, err)
+			err := h.c.Put(t.Context(), cache.Theme, key, json.RawMessage("1"))
+			if !errors.Is(err, cache.ErrInvalidKey) {
+				t.Errorf("Put %q: got %v, want ErrInvalidKey", key, err)
 			}
 
 			if _, _, err := h.c.Get(t.Context(), cache.Theme, key); !errors.Is(err, cache.ErrInvalidKey) {
-				t.Errorf("get %q: %v", key, err)
+				t.Errorf("Get %q: got %v, want ErrInvalidKey", key, err)
 			}
 		}
 
 		if err := h.c.Put(t.Context(), "other", "a", json.RawMessage("1")); !errors.Is(err, cache.ErrInvalidKey) {
-			t.Error(err)
+			t.Errorf("Put of an unknown kind: got %v, want ErrInvalidKey", err)
 		}
 
 		for _, value := range []string{"", "{", "nope", `"` + strings.Repeat("x", cache.MaxValue) + `"`} {
-			if err := h.c.Put(
-				t.Context(),
-				cache.Theme,
-				"a",
-				json.RawMessage(value),
-			); !errors.Is(
-				err,
-				cache.ErrInvalidValue,
-			) {
-				t.Errorf("value %.20q: %v", value, err)
+			err := h.c.Put(t.Context(), cache.Theme, "a", json.RawMessage(value))
+			if !errors.Is(err, cache.ErrInvalidValue) {
+				t.Errorf("Put of the value %.20q: got %v, want ErrInvalidValue", value, err)
 			}
 		}
 	})
 
-	t.Run("parallel calls", func(t *testing.T) {
+	t.Run("parallel calls return whole values", func(t *testing.T) {
 		h, clock := start(t, cache.Options{MaxEntries: 50})
 		caches := []cache.Cache{h.c}
 
@@ -244,7 +230,7 @@ func Run(
 
 					value, found, err := c.Get(t.Context(), cache.Analysis, key)
 					if err != nil || found && string(value) != `"`+key+`"` {
-						t.Errorf("%s: got %s, %v", key, value, err)
+						t.Errorf("Get %s: got %s, %v; want the key as value, or nothing", key, value, err)
 						return
 					}
 				}
@@ -270,7 +256,7 @@ func Run(
 		other.has(cache.Theme, "a", `"nord"`)
 
 		if s := other.stats().Kinds[cache.Theme]; s.Hits != 2 || s.Entries != 1 {
-			t.Errorf("%+v", s)
+			t.Errorf("got %+v, want one entry and two hits", s)
 		}
 	})
 	t.Run("a shorter time to live applies to stored values", func(t *testing.T) {
@@ -287,6 +273,7 @@ func Run(
 	})
 }
 
+// harness calls one cache and fails the test on errors.
 type harness struct {
 	t *testing.T
 	c cache.Cache
@@ -328,6 +315,7 @@ func (h *harness) stats() cache.Stats {
 	return s
 }
 
+// compact removes insignificant white space, which a backend may change.
 func compact(v json.RawMessage) string {
 	var x any
 	if json.Unmarshal(v, &x) != nil {
