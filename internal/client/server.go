@@ -64,7 +64,7 @@ func (s *Server) get(ctx context.Context, path string, into any) error {
 	return s.send(ctx, http.MethodGet, path, "", nil, into)
 }
 
-// ask sends a request and decodes the answer into into, unless it is nil.
+// send sends a request and decodes the response into the value that into points to, unless into is nil.
 func (s *Server) send(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
 	req, err := s.request(ctx, method, path, body)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 
-	answers := map[string]func(http.ResponseWriter){
+	responses := map[string]func(http.ResponseWriter){
 		"needs a key (set the key with --key": func(w http.ResponseWriter) {
 			w.WriteHeader(http.StatusForbidden)
 			w.Write([]byte(`{"error":{"message":"needs a key"}}`))
@@ -21,14 +21,14 @@ func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 		"is not a Presswork server": func(w http.ResponseWriter) { w.Write([]byte("<html>")) },
 		"answered 502":              func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	for want, answer := range answers {
+	for want, respond := range responses {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/admin/api/fleet" || r.Header.Get("X-API-Key") != "k" {
-					t.Errorf("asked %s with %v", r.URL, r.Header)
+					t.Errorf("got a request of %s with %v, want the fleet with the key", r.URL, r.Header)
 				}
-				answer(w)
+				respond(w)
 			}))
 			t.Cleanup(h.Close)
 
@@ -40,7 +40,7 @@ func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 			_, err = s.Fleet(t.Context())
 			if err == nil || !strings.Contains(err.Error(), want) ||
 				!strings.Contains(err.Error(), "http://me:xxxxx@") {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want %q and the address without its password", err, want)
 			}
 		})
 	}
@@ -52,13 +52,13 @@ func TestOnlyHTTPAddressesAreAccepted(t *testing.T) {
 	for _, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {
 		t.Run(cmp.Or(address, "no address"), func(t *testing.T) {
 			if _, err := New(address, ""); err == nil || !strings.Contains(err.Error(), "http://HOST:PORT") {
-				t.Errorf("%q: %v", address, err)
+				t.Errorf("New(%q): got %v, want the allowed form", address, err)
 			}
 		})
 	}
 }
 
-func TestAnAgeIsInItsLargestUnit(t *testing.T) {
+func TestAgeUsesTheLargestUnit(t *testing.T) {
 	t.Parallel()
 
 	for d, want := range map[time.Duration]string{
@@ -67,7 +67,7 @@ func TestAnAgeIsInItsLargestUnit(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			if got := age(d); got != want {
-				t.Errorf("%s: got %q, want %q", d, got, want)
+				t.Errorf("age(%s) = %q, want %q", d, got, want)
 			}
 		})
 	}
