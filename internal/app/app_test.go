@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// options are those of both roles in a folder of their own, with a private Redis and without a browser.
+// options returns options for both roles in a temporary folder, with a private Redis and without a browser.
 func options(t *testing.T, more map[string]string) Options {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func options(t *testing.T, more map[string]string) Options {
 	}
 }
 
-// readyz asks a process whether it is ready.
+// readyz returns nil if the process at this address is ready.
 func readyz(address string) error {
 	res, err := http.Get("http://" + address + "/readyz")
 	if err != nil {
@@ -50,7 +50,7 @@ func readyz(address string) error {
 	return nil
 }
 
-func TestAnAppIsReadyAfterStartAndGoneAfterStop(t *testing.T) {
+func TestAnAppIsReadyAfterStartAndUnreachableAfterStop(t *testing.T) {
 	t.Parallel()
 
 	for _, roles := range []Roles{{API: true, Worker: true}, {API: true}, {Worker: true}} {
@@ -82,25 +82,25 @@ func TestAnAppIsReadyAfterStartAndGoneAfterStop(t *testing.T) {
 			}
 
 			if err := readyz(address); err == nil {
-				t.Error("the process answers after Stop")
+				t.Error("readyz after Stop: got nil, want an error")
 			}
 		})
 	}
 }
 
-// A private Redis locks its folder, so the second New waits in vain if the first one left its Redis running.
+// A private Redis locks its folder, so the second New times out if the first one left its Redis running.
 func TestAFailedNewStopsWhatItStarted(t *testing.T) {
 	t.Parallel()
 	o := options(t, nil)
-	good := o.Config.KeysConfig
+	validPath := o.Config.KeysConfig
 	o.Config.KeysConfig = filepath.Join(t.TempDir(), "none.yaml")
 
 	_, err := New(t.Context(), o)
 	if _, ok := errors.AsType[UsageError](err); !ok {
-		t.Fatalf("without the file of keys: %v", err)
+		t.Fatalf("New without the file of keys: got %v, want a UsageError", err)
 	}
 
-	o.Config.KeysConfig = good
+	o.Config.KeysConfig = validPath
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

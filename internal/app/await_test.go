@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-func TestAServiceIsAwaitedForAWhile(t *testing.T) {
+func TestAwaitServiceRetriesForAMinute(t *testing.T) {
 	t.Parallel()
 	down := errors.New("connection refused")
 
 	for name, c := range map[string]struct {
 		try   func(_ context.Context, since time.Duration) (bool, error)
 		after time.Duration
-		says  string
+		want  string // the error
 	}{
-		"it is there": {func(context.Context, time.Duration) (bool, error) { return false, nil }, 0, ""},
-		"it comes up": {func(_ context.Context, since time.Duration) (bool, error) {
+		"available": {func(context.Context, time.Duration) (bool, error) { return false, nil }, 0, ""},
+		"available after 10 s": {func(_ context.Context, since time.Duration) (bool, error) {
 			if since < 10*time.Second {
 				return false, down
 			}
 
 			return false, nil
 		}, 10 * time.Second, ""},
-		"it refuses": {
+		"rejected for good": {
 			func(context.Context, time.Duration) (bool, error) { return true, down },
 			0, "REDIS_URL: connection refused",
 		},
-		"it stays away": {func(ctx context.Context, since time.Duration) (bool, error) {
+		"unavailable": {func(ctx context.Context, since time.Duration) (bool, error) {
 			if since+startRetry < startPatience {
 				return false, down
 			}
-			<-ctx.Done() // the end of the patience breaks it off
+			<-ctx.Done() // the last attempt hangs until the time is over
 
 			return false, ctx.Err()
 		}, startPatience, "REDIS_URL: no answer within 1m0s; the last error: connection refused"},
@@ -43,31 +43,33 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log strings.Builder
-				began := time.Now()
+				started := time.Now()
 
 				err := awaitService(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
-					func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) })
-				if took := time.Since(began); took != c.after || c.says == "" && err != nil ||
-					c.says != "" && (err == nil || err.Error() != c.says) {
-					t.Errorf("%s: after %s: %v", name, took, err)
+					func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(started)) })
+
+				took := time.Since(started)
+				if took != c.after || c.want == "" && err != nil ||
+					c.want != "" && (err == nil || err.Error() != c.want) {
+					t.Errorf("got %v after %s, want %q after %s", err, took, c.want, c.after)
 				}
 
 				if waited := strings.Contains(log.String(), "waiting for a service"); waited != (c.after > 0) {
-					t.Errorf("%s: the log is %q", name, &log)
+					t.Errorf("got the log %q; want a message only if it waited", &log)
 				}
 			})
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		why := errors.New("enough")
+		cause := errors.New("interrupted")
 
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, why)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
 
 		err := awaitService(ctx, slog.New(slog.DiscardHandler), "REDIS_URL",
 			func(context.Context) (bool, error) { return false, down })
-		if !errors.Is(err, why) {
-			t.Errorf("interrupted: %v", err)
+		if !errors.Is(err, cause) {
+			t.Errorf("interrupted: got %v, want %v", err, cause)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestAStopWaitsForWhatRunsInTheBackground(t *testing.T) {
+func TestStopWaitsForBackgroundWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
@@ -21,18 +21,18 @@ func TestAStopWaitsForWhatRunsInTheBackground(t *testing.T) {
 		})
 
 		if err := life.stop(t.Context()); err != nil || !ended {
-			t.Errorf("ended %v, %v", ended, err)
+			t.Errorf("stop returned %v and the work has ended: %v; want nil and true", err, ended)
 		}
 
 		life.inBackground("work", func(context.Context) { time.Sleep(time.Hour) })
-		late := errors.New("late")
+		timeout := errors.New("the stop takes too long")
 
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, late)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, timeout)
 		defer cancel()
 
-		if err := life.stop(ctx); !errors.Is(err, late) {
-			t.Errorf("work that takes too long to end: %v", err)
+		if err := life.stop(ctx); !errors.Is(err, timeout) {
+			t.Errorf("stop with work that does not end in time: got %v, want %v", err, timeout)
 		}
-		time.Sleep(time.Hour) // it ends within the bubble
+		time.Sleep(time.Hour) // lets the work end before the bubble does
 	})
 }

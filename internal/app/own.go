@@ -123,7 +123,7 @@ func (c *changingAddresses) foundNodes() []string {
 	return nil
 }
 
-// now returns the addresses of this moment.
+// current returns the addresses at this moment.
 func (c *changingAddresses) current() []string {
 	own := slices.Clone(c.foundNodes())
 	for _, m := range c.models().Models() {

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference/catalogue"
 )
 
-func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
+func TestOwnAddressesHaveHostAndPort(t *testing.T) {
 	t.Parallel()
 
 	for _, tc := range []struct {
@@ -56,13 +56,13 @@ func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 		t.Run(tc.redis, func(t *testing.T) {
 			got, err := ownAddresses(tc.cfg, tc.redis)
 			if err != nil || !slices.Equal(got, tc.want) {
-				t.Errorf("%s %+v: got %q (%v), want %q", tc.redis, tc.cfg.S3Endpoint, got, err, tc.want)
+				t.Errorf("got %q (%v), want %q", got, err, tc.want)
 			}
 		})
 	}
 
 	if _, err := ownAddresses(config.Config{}, "http://x"); err == nil {
-		t.Error("a wrong Redis address is taken")
+		t.Error("ownAddresses with an invalid Redis address: got nil, want an error")
 	}
 }
 

@@ -1,13 +1,12 @@
 package app
 
 import (
-	"fmt"
 	"testing"
 
 	"presswork/storage"
 )
 
-// An API without its store still serves the states of jobs; a worker cannot work without it.
+// Without its store, an API still serves the states of jobs. A worker cannot do anything.
 func TestOnlyAWorkerIsUnreadyWithoutTheStore(t *testing.T) {
 	t.Parallel()
 
@@ -17,15 +16,15 @@ func TestOnlyAWorkerIsUnreadyWithoutTheStore(t *testing.T) {
 	}
 
 	for r, optional := range map[Roles]bool{{API: true}: true, {API: true, Worker: true}: true, {Worker: true}: false} {
-		t.Run(fmt.Sprint(r), func(t *testing.T) {
+		t.Run(r.name(), func(t *testing.T) {
 			checks := dependencies(nil, disk, r)
 			if len(checks) != 2 || checks[0].Name != "redis" || checks[0].Optional || checks[1].Name != "store" ||
 				checks[1].Optional != optional {
-				t.Errorf("%s: %+v", r.name(), checks)
+				t.Errorf("got checks %+v, want redis, and the store as optional: %t", checks, optional)
 			}
 
 			if checks := dependencies(nil, storage.None{}, r); len(checks) != 1 {
-				t.Errorf("%s without a store: %+v", r.name(), checks)
+				t.Errorf("without a store: got checks %+v, want redis alone", checks)
 			}
 		})
 	}

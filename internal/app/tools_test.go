@@ -29,7 +29,7 @@ func TestTheSettingsBoundTheMemoryOfInterpreters(t *testing.T) {
 
 			_, err := newInterpreters(cfg, &sandbox.Box{}, slog.New(slog.DiscardHandler))
 			if !strings.Contains(fmt.Sprint(err), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
+				t.Errorf("got error %v, want %q", err, c.want)
 			}
 		})
 	}
