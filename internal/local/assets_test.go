@@ -17,22 +17,17 @@ import (
 func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 	t.Parallel()
 
-	dir := files(
-		t,
-		map[string]string{
-			"doc/in.md":     "within",
-			"doc/sub/in.md": "below",
-			"secret.md":     "secret",
-			"doc/a.md":      "",
-			"other/in.md":   "other",
-		},
-	)
+	dir := writeFiles(t, map[string]string{
+		"doc/in.md":     "within",
+		"doc/sub/in.md": "below",
+		"secret.md":     "secret",
+		"doc/a.md":      "",
+		"other/in.md":   "other",
+	})
 	for link, target := range map[string]string{"doc/link.md": "../secret.md", "doc/inner.md": "in.md", "doc/folder": "sub"} {
-		t.Run(link, func(t *testing.T) {
-			if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	for include, want := range map[string]string{
@@ -42,7 +37,7 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 	} {
 		t.Run(include, func(t *testing.T) {
 			var page bytes.Buffer
-			conv := start(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: []string{dir}})
+			conv := startConverter(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: []string{dir}})
 
 			source := filepath.Join(dir, "doc", "a.md")
 			if err := os.WriteFile(source, []byte("{{#include "+include+"}}\n"), 0o644); err != nil {
@@ -54,18 +49,18 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			said := page.String()
+			text := page.String() // and the warnings
 			for _, w := range out.Warnings {
-				said += html.EscapeString(w.Message)
+				text += html.EscapeString(w.Message)
 			}
 
-			if !strings.Contains(said, want) || strings.Contains(said, "<p>secret") {
-				t.Errorf("%s: %q is not said; warnings %v", include, want, out.Warnings)
+			if !strings.Contains(text, want) || strings.Contains(text, "<p>secret") {
+				t.Errorf("got warnings %v and the page %s; want %q in one of them", out.Warnings, page.String(), want)
 			}
 
-			if _, watched := out.Sources[filepath.Join(dir, "doc", include)]; !watched &&
-				!strings.HasPrefix(include, "..") {
-				t.Errorf("%s: a change of it would not be seen", include)
+			_, watched := out.Sources[filepath.Join(dir, "doc", include)]
+			if !watched && !strings.HasPrefix(include, "..") {
+				t.Errorf("the sources %v lack the included file", out.Sources)
 			}
 		})
 	}
@@ -74,11 +69,11 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 	t.Parallel()
 
-	dir := files(t, map[string]string{
-		"doc/in.png":     picture(t),
-		"doc/sub/in.png": picture(t),
-		"out.png":        picture(t),
-		"other/in.png":   picture(t),
+	dir := writeFiles(t, map[string]string{
+		"doc/in.png":     pngPicture(t),
+		"doc/sub/in.png": pngPicture(t),
+		"out.png":        pngPicture(t),
+		"other/in.png":   pngPicture(t),
 		"doc/a.md":       "",
 	})
 	if err := os.Symlink("../out.png", filepath.Join(dir, "doc/link.png")); err != nil {
@@ -97,24 +92,24 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		image string
 		allow []string
-		says  string // "": the image is shown
+		warns string // part of the warning; "" if the image is shown
 	}{
 		"beside":                  {image: "in.png"},
 		"below":                   {image: "./sub/in.png"},
 		"up and back":             {image: "../doc/in.png"},
 		"link within":             {image: "inner.png"},
-		"above":                   {image: "../out.png", says: outside},
-		"link to above":           {image: "link.png", says: outside},
-		"far above":               {image: "../../../../../../etc/passwd", says: outside},
-		"absolute":                {image: "/etc/passwd", says: outside},
+		"above":                   {image: "../out.png", warns: outside},
+		"link to above":           {image: "link.png", warns: outside},
+		"far above":               {image: "../../../../../../etc/passwd", warns: outside},
+		"absolute":                {image: "/etc/passwd", warns: outside},
 		"absolute, allowed":       {image: dir + "/other/in.png", allow: []string{"other"}},
 		"above, allowed":          {image: "../out.png", allow: []string{"."}},
 		"link to above, allowed":  {image: "link.png", allow: []string{"."}},
-		"above, other is allowed": {image: "../out.png", allow: []string{"other"}, says: outside},
+		"above, other is allowed": {image: "../out.png", allow: []string{"other"}, warns: outside},
 		"sibling, allowed":        {image: "../other/in.png", allow: []string{"other"}},
-		"missing":                 {image: "none.png", says: "there is no such file"},
-		"pipe":                    {image: "fifo.png", says: "it is not a file"},
-		"folder":                  {image: "sub", says: "it is not a file"},
+		"missing":                 {image: "none.png", warns: "there is no such file"},
+		"pipe":                    {image: "fifo.png", warns: "it is not a file"},
+		"folder":                  {image: "sub", warns: "it is not a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +118,7 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 				c.allow[i] = filepath.Join(dir, c.allow[i])
 			}
 			var page bytes.Buffer
-			conv := start(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: c.allow})
+			conv := startConverter(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: c.allow})
 
 			source := filepath.Join(dir, "doc", name+".md")
 			if err := os.WriteFile(source, []byte("x\n\n![alt](<"+c.image+">)"), 0o644); err != nil {
@@ -135,13 +130,13 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if shown := strings.Contains(page.String(), "src=\"data:image/png"); shown != (c.says == "") {
-				t.Errorf("shown: %v; warnings %v", shown, out.Warnings)
+			if shown := strings.Contains(page.String(), "src=\"data:image/png"); shown != (c.warns == "") {
+				t.Errorf("the image is shown: %v, with warnings %v; want %q", shown, out.Warnings, c.warns)
 			}
 
-			if c.says != "" && (len(out.Warnings) != 1 || out.Warnings[0].Code != fault.ImageFailed ||
-				!strings.Contains(out.Warnings[0].Message, c.says) || out.Warnings[0].Line != 3) {
-				t.Errorf("warnings %v, want one on line 3 that says %q", out.Warnings, c.says)
+			if c.warns != "" &&
+				(len(out.Warnings) != 1 || out.Warnings[0].Code != fault.ImageFailed || !strings.Contains(out.Warnings[0].Message, c.warns) || out.Warnings[0].Line != 3) {
+				t.Errorf("got warnings %v, want one in line 3 with %q", out.Warnings, c.warns)
 			}
 		})
 	}
@@ -153,6 +148,6 @@ func TestAnAllowedFolderMustExist(t *testing.T) {
 
 	err := local.New(local.Options{Output: presswork.HTML, Allow: []string{t.TempDir(), missing}}).Start(t.Context())
 	if err == nil || !strings.Contains(err.Error(), missing) {
-		t.Errorf("error %v, want one that names %s", err, missing)
+		t.Errorf("got error %v, want %s in it", err, missing)
 	}
 }

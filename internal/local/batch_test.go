@@ -27,8 +27,8 @@ func TestABatchKeepsItsOrderDespiteFailures(t *testing.T) {
 		}
 		inputs = append(inputs, local.Input{Path: name, Output: filepath.Join(dir, fmt.Sprintf("%d.pdf", i))})
 	}
-	c := start(t, local.Options{Jobs: 3})
-	source := files(t, content)
+	c := startConverter(t, local.Options{Jobs: 3})
+	source := writeFiles(t, content)
 	var order, want []string
 
 	for i := range inputs {
@@ -39,7 +39,7 @@ func TestABatchKeepsItsOrderDespiteFailures(t *testing.T) {
 	for out, err := range c.Batch(t.Context(), inputs) {
 		order = append(order, out.Input)
 		if failed := fault.CodeOf(err) == fault.ContentEmpty; failed != (len(order) == 5) || (err != nil && !failed) {
-			t.Errorf("%s: %v", out.Input, err)
+			t.Errorf("document %d, %s: got error %v; want content_empty for the fifth only", len(order), out.Input, err)
 		}
 	}
 
@@ -47,15 +47,15 @@ func TestABatchKeepsItsOrderDespiteFailures(t *testing.T) {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 
-	if got := names(t, dir); len(got) != 8 {
-		t.Errorf("results: %v", got)
+	if got := listFolder(t, dir); len(got) != 8 {
+		t.Errorf("got results %v, want 8", got)
 	}
 }
 
 func TestABatchCanBeAbandoned(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML, Jobs: 2})
-	dir := files(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c", "d.md": "d"})
+	c := startConverter(t, local.Options{Output: presswork.HTML, Jobs: 2})
+	dir := writeFiles(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c", "d.md": "d"})
 
 	var inputs []local.Input
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -65,7 +65,7 @@ func TestABatchCanBeAbandoned(t *testing.T) {
 
 	for out, err := range c.Batch(t.Context(), inputs) {
 		if err != nil || out.Input != inputs[0].Path {
-			t.Errorf("%s, %v", out.Input, err)
+			t.Errorf("got %s, %v; want the first document", out.Input, err)
 		}
 		break
 	}

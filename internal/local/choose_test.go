@@ -33,24 +33,18 @@ Serves 8
 5. What is left of it keeps for three days under a cloth; it is said to be best on the second one.
 `
 
-func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
+func TestAThemeIsChosenIfItIsAuto(t *testing.T) {
 	t.Parallel()
 	var stages []presswork.Stage
-	c := start(
-		t,
-		local.Options{
-			Output:   presswork.HTML,
-			Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) },
-		},
-	)
-	dir := files(
-		t,
-		map[string]string{
-			"cake.md":  recipe,
-			"auto.md":  "---\ntheme: auto\n---\n" + recipe,
-			"named.md": "---\ntheme: nord\n---\n" + recipe,
-		},
-	)
+	c := startConverter(t, local.Options{
+		Output:   presswork.HTML,
+		Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) },
+	})
+	dir := writeFiles(t, map[string]string{
+		"cake.md":  recipe,
+		"auto.md":  "---\ntheme: auto\n---\n" + recipe,
+		"named.md": "---\ntheme: nord\n---\n" + recipe,
+	})
 
 	convert := func(name, theme string) local.Output {
 		t.Helper()
@@ -64,22 +58,24 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 		return out
 	}
 	for i, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d %s", i, filepath.Base(out.Input)), func(t *testing.T) {
 			if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" ||
-				out.Times.Analyze <= 0 || out.Times.Render <= 0 {
-				t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
+				out.Times.Analyze <= 0 ||
+				out.Times.Render <= 0 {
+				t.Errorf("got theme %s, times %+v, analysis %+v; want a recipe in caramellatte", out.Theme,
+					out.Times, out.Analysis)
 			}
 		})
 	}
 
 	if !slices.Contains(stages, presswork.StageAnalyzing) {
-		t.Errorf("the analysis was not reported: %v", stages)
+		t.Errorf("got stages %v, want the analysis among them", stages)
 	}
 
 	for i, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d %s", i, filepath.Base(out.Input)), func(t *testing.T) {
 			if out.Analysis != nil || out.Times.Analyze != 0 {
-				t.Errorf("%s was analysed and is in %s", out.Input, out.Theme)
+				t.Errorf("got analysis %+v and theme %s, want no analysis", out.Analysis, out.Theme)
 			}
 		})
 	}
@@ -87,36 +83,37 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 
 func TestMergedDocumentIsAnalysedAsAWhole(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})
-	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
+	c := startConverter(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})
+	dir := writeFiles(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
 
 	out, err := c.Convert(t.Context(), local.Input{
 		Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
 		Output: filepath.Join(dir, "out.html"), Theme: themes.Auto,
 	})
 	if err != nil || out.Analysis == nil || out.Analysis.DocumentType != "recipe" {
-		t.Errorf("%v, %+v", err, out.Analysis)
+		t.Errorf("got %v and %+v, want the analysis of a recipe", err, out.Analysis)
 	}
 }
 
 func TestWarmReportsEachStepAndFailure(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{})
-	dir := files(t, map[string]string{"cake.md": recipe})
-	told := map[string]string{}
+	c := startConverter(t, local.Options{})
+	dir := writeFiles(t, map[string]string{"cake.md": recipe})
+	steps := map[string]string{}
 
 	err := c.Warm(
 		t.Context(),
 		[]string{filepath.Join(dir, "cake.md"), filepath.Join(dir, "none.md")},
 		func(s local.WarmStep, err error) {
-			told[filepath.Base(s.Name)] = s.Detail
+			steps[filepath.Base(s.Name)] = s.Detail
 			if (err != nil) != strings.HasSuffix(s.Name, "none.md") {
-				t.Errorf("%s: %v", s.Name, err)
+				t.Errorf("step %s: got error %v, want one for none.md only", s.Name, err)
 			}
 		},
 	)
-	if fault.AsError(err) == nil || told["cake.md"] != "caramellatte" || !strings.HasPrefix(told["themes"], "35") ||
-		told["browser"] == "" || told["fonts"] == "" {
-		t.Errorf("%v, %v", err, told)
+	if fault.AsError(err) == nil || steps["cake.md"] != "caramellatte" || !strings.HasPrefix(steps["themes"], "35") ||
+		steps["browser"] == "" ||
+		steps["fonts"] == "" {
+		t.Errorf("got error %v and steps %v; want an error, and details of each step", err, steps)
 	}
 }

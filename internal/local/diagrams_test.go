@@ -15,20 +15,20 @@ const twoDiagrams = "# One\n\n```mermaid\nflowchart LR\n  a[Anna writes] --> b[B
 
 func TestDiagramsAreDrawn(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{})
-	dir := files(t, map[string]string{"a.md": twoDiagrams})
+	c := startConverter(t, local.Options{})
+	dir := writeFiles(t, map[string]string{"a.md": twoDiagrams})
 	path := filepath.Join(dir, "a.pdf")
 
 	out, err := c.Convert(t.Context(), local.Input{
 		Path: filepath.Join(dir, "a.md"), Output: path,
 		Options: presswork.Options{Lang: "en", PDFUA: new(true)},
-	}) // which wants a text for every figure
+	}) // PDF/UA needs an alternative text for each figure
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	if len(out.Warnings) != 1 || out.Warnings[0].Code != fault.DiagramFailed || out.Warnings[0].Line != 11 {
-		t.Errorf("warnings %+v, want one of line 11", out.Warnings)
+		t.Errorf("got warnings %+v, want one in line 11", out.Warnings)
 	}
 
 	text, err := exec.CommandContext(t.Context(), "pdftotext", path, "-").Output()
@@ -38,7 +38,7 @@ func TestDiagramsAreDrawn(t *testing.T) {
 
 	for _, want := range []string{"Anna writes", "Berta reads", "c[open --> d"} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("the PDF does not show %q:\n%s", want, text)
+			t.Errorf("the text of the PDF is\n%s\nwant %q in it", text, want)
 		}
 	}
 
@@ -48,21 +48,21 @@ func TestDiagramsAreDrawn(t *testing.T) {
 
 	structure, err := exec.CommandContext(t.Context(), "pdfinfo", "-struct", path).Output()
 	if err != nil || strings.Count(string(structure), "Figure") != 1 {
-		t.Errorf("want one figure: %v\n%s", err, structure)
+		t.Errorf("got structure (%v)\n%s\nwant one figure", err, structure)
 	}
 }
 
-// A page that is not printed has its browser launched for its diagrams alone.
-func TestDiagramsOfAPageAreDrawn(t *testing.T) {
+// HTML output needs the browser only for the diagrams. Without one, they stay as source with warnings.
+func TestHTMLOutputHasItsDiagramsDrawn(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 
-	dir := files(t, map[string]string{"a.md": twoDiagrams})
+	dir := writeFiles(t, map[string]string{"a.md": twoDiagrams})
 	for _, browser := range []string{"", filepath.Join(dir, "nothing")} {
-		c := start(t, local.Options{Output: presswork.HTML, Browser: browser})
+		c := startConverter(t, local.Options{Output: presswork.HTML, Browser: browser})
 
 		out, err := c.Convert(t.Context(),
 			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
@@ -72,7 +72,8 @@ func TestDiagramsOfAPageAreDrawn(t *testing.T) {
 
 		drawn := strings.Contains(readFile(t, filepath.Join(dir, "a.html")), `aria-label="Diagram: flow chart"`)
 		if drawn != (browser == "") || len(out.Warnings) != map[bool]int{true: 1, false: 2}[drawn] {
-			t.Errorf("browser %q: drawn %v, warnings %+v", browser, drawn, out.Warnings)
+			t.Errorf("browser %q: drawn %v with warnings %+v; want it drawn only by the default browser", browser,
+				drawn, out.Warnings)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// start starts a converter: with a real browser unless it is for HTML.
-func start(t *testing.T, o local.Options) *local.Converter {
+// startConverter starts a converter. It needs a browser, unless the output is HTML.
+func startConverter(t *testing.T, o local.Options) *local.Converter {
 	t.Helper()
 
 	if o.Output != presswork.HTML && testing.Short() {
@@ -35,7 +35,7 @@ func start(t *testing.T, o local.Options) *local.Converter {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for range 2 { // the second time is harmless
+		for range 2 { // a second Close does nothing
 			if err := c.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
@@ -45,8 +45,8 @@ func start(t *testing.T, o local.Options) *local.Converter {
 	return c
 }
 
-// files writes files into a new folder and returns its path.
-func files(t *testing.T, content map[string]string) string {
+// writeFiles writes files into a new folder and returns its path.
+func writeFiles(t *testing.T, content map[string]string) string {
 	t.Helper()
 
 	dir := t.TempDir()
@@ -75,8 +75,8 @@ func readFile(t *testing.T, path string) string {
 	return string(b)
 }
 
-// names lists a folder.
-func names(t *testing.T, dir string) (list []string) {
+// listFolder returns the names in a folder, in order.
+func listFolder(t *testing.T, dir string) (list []string) {
 	t.Helper()
 
 	entries, err := os.ReadDir(dir)
@@ -91,7 +91,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-func picture(t *testing.T) string {
+func pngPicture(t *testing.T) string {
 	t.Helper()
 
 	var b bytes.Buffer
@@ -104,8 +104,11 @@ func picture(t *testing.T) string {
 
 func TestConvertsAFile(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{})
-	dir := files(t, map[string]string{"report.md": "---\ntheme: nord\n---\n# One\n\n<!-- pagebreak -->\n\n# Two\n"})
+	c := startConverter(t, local.Options{})
+	dir := writeFiles(
+		t,
+		map[string]string{"report.md": "---\ntheme: nord\n---\n# One\n\n<!-- pagebreak -->\n\n# Two\n"},
+	)
 	pdf := filepath.Join(dir, "report.pdf")
 
 	out, err := c.Convert(t.Context(),
@@ -117,10 +120,10 @@ func TestConvertsAFile(t *testing.T) {
 	printed := readFile(t, pdf)
 	if !strings.HasPrefix(printed, "%PDF-") || out.Bytes != len(printed) || out.Theme != "nord" || out.Elapsed <= 0 ||
 		out.Pages < 1 {
-		t.Errorf("%+v of a file of %d bytes", out, len(printed))
+		t.Errorf("got %+v for a file of %d bytes, want its size, pages, theme and time", out, len(printed))
 	}
 
-	if diff := cmp.Diff([]string{"report.md", "report.pdf"}, names(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{"report.md", "report.pdf"}, listFolder(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -130,7 +133,7 @@ func TestStandardInputToStandardOutput(t *testing.T) {
 	var out bytes.Buffer
 	var stages []presswork.Stage
 
-	c := start(t, local.Options{
+	c := startConverter(t, local.Options{
 		Output: presswork.HTML, Stdin: strings.NewReader("# Hello"), Stdout: &out,
 		Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) },
 	})
@@ -139,7 +142,7 @@ func TestStandardInputToStandardOutput(t *testing.T) {
 	}
 
 	if !strings.Contains(out.String(), "Hello</h1>") {
-		t.Errorf("wrote %q", out.String())
+		t.Errorf("stdout is %q, want the document", out.String())
 	}
 
 	want := []presswork.Stage{presswork.StageRendering, presswork.StageStoring, presswork.StageDone}
@@ -148,7 +151,7 @@ func TestStandardInputToStandardOutput(t *testing.T) {
 	}
 }
 
-func TestAFailureLeavesTheOlderResult(t *testing.T) {
+func TestAFailureKeepsTheOlderResult(t *testing.T) {
 	t.Parallel()
 
 	strict := true
@@ -157,22 +160,22 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 		options presswork.Options
 		theme   string
 		want    fault.Code
-		says    string
+		text    string // part of the error
 		warns   string
 	}{
-		"missing":      {in: "nothing.md", want: fault.NotFound, says: "there is no such file"},
-		"folder":       {in: "folder", want: fault.InvalidRequest, says: "it is a folder"},
-		"empty":        {in: "empty.md", want: fault.ContentEmpty, says: "empty"},
-		"binary":       {in: "binary.md", want: fault.ContentNotUTF8, says: "byte 3"},
-		"front matter": {in: "matter.md", want: fault.FrontMatterInvalid, says: "line 3"},
-		"theme":        {in: "good.md", theme: "nrod", want: fault.ThemeNotFound, says: `"nord"`},
-		"strict":       {in: "warns.md", options: presswork.Options{Strict: &strict}, want: fault.StrictFindings, says: "1 warning", warns: "none.png"},
-		"endless":      {in: "/dev/zero", want: fault.ContentTooLarge, says: "64 MB"},
+		"missing":      {in: "nothing.md", want: fault.NotFound, text: "there is no such file"},
+		"folder":       {in: "folder", want: fault.InvalidRequest, text: "it is a folder"},
+		"empty":        {in: "empty.md", want: fault.ContentEmpty, text: "empty"},
+		"binary":       {in: "binary.md", want: fault.ContentNotUTF8, text: "byte 3"},
+		"front matter": {in: "matter.md", want: fault.FrontMatterInvalid, text: "line 3"},
+		"theme":        {in: "good.md", theme: "nrod", want: fault.ThemeNotFound, text: `"nord"`},
+		"strict":       {in: "warns.md", options: presswork.Options{Strict: &strict}, want: fault.StrictFindings, text: "1 warning", warns: "none.png"},
+		"endless":      {in: "/dev/zero", want: fault.ContentTooLarge, text: "64 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conv := start(t, local.Options{Output: presswork.HTML})
-			dir := files(t, map[string]string{
+			conv := startConverter(t, local.Options{Output: presswork.HTML})
+			dir := writeFiles(t, map[string]string{
 				"empty.md":    " \n",
 				"binary.md":   "PDF\xff\xfe",
 				"matter.md":   "---\ntheme: nord\npage_size: [\n---\nx",
@@ -181,7 +184,7 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 				"folder/x.md": "x",
 				"out.html":    "older",
 			})
-			before := names(t, dir)
+			before := listFolder(t, dir)
 
 			in := local.Input{
 				Path:    filepath.Join(dir, c.in),
@@ -195,28 +198,28 @@ func TestAFailureLeavesTheOlderResult(t *testing.T) {
 
 			out, err := conv.Convert(t.Context(), in)
 			if c.warns != "" && (len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Message, c.warns)) {
-				t.Errorf("warnings %+v, want one that says %q", out.Warnings, c.warns)
+				t.Errorf("got warnings %+v, want one with %q", out.Warnings, c.warns)
 			}
 
-			if fault.CodeOf(err) != c.want || !strings.Contains(local.Message(err), c.says) {
-				t.Errorf("error %v, want %s that says %q", err, c.want, c.says)
+			if fault.CodeOf(err) != c.want || !strings.Contains(local.Message(err), c.text) {
+				t.Errorf("got error %v, want %s with %q", err, c.want, c.text)
 			}
 
 			if got := readFile(t, in.Output); got != "older" {
-				t.Errorf("the older result became %q", got)
+				t.Errorf("the older result became %q, want it unchanged", got)
 			}
 
-			if diff := cmp.Diff(before, names(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, listFolder(t, dir)); diff != "" {
 				t.Errorf("files (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestAFailedPrintLeavesTheOlderPDF(t *testing.T) {
+func TestAFailedPrintKeepsTheOlderPDF(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{})
-	dir := files(t, map[string]string{"a.md": "# One page", "a.pdf": "older"})
+	c := startConverter(t, local.Options{})
+	dir := writeFiles(t, map[string]string{"a.md": "# One page", "a.pdf": "older"})
 
 	in := local.Input{
 		Path:    filepath.Join(dir, "a.md"),
@@ -224,34 +227,34 @@ func TestAFailedPrintLeavesTheOlderPDF(t *testing.T) {
 		Options: presswork.Options{PageRanges: "9"},
 	}
 	if _, err := c.Convert(t.Context(), in); fault.CodeOf(err) != fault.InvalidOption {
-		t.Errorf("error %v, want %s", err, fault.InvalidOption)
+		t.Errorf("got error %v, want %s", err, fault.InvalidOption)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	in.Options.PageRanges = ""
 	if _, err := c.Convert(ended, in); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want the end of the context", err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 
 	if got := readFile(t, in.Output); got != "older" {
-		t.Errorf("the older result became %q", got)
+		t.Errorf("the older result became %q, want it unchanged", got)
 	}
 
-	if diff := cmp.Diff([]string{"a.md", "a.pdf"}, names(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{"a.md", "a.pdf"}, listFolder(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 
 func TestEndlessInputIsAbandoned(t *testing.T) {
 	t.Parallel()
-	endless, never := io.Pipe()
-	t.Cleanup(func() { never.Close() })
-	c := start(t, local.Options{Output: presswork.HTML, Stdin: endless, Timeout: 10 * time.Millisecond})
+	input, writer := io.Pipe() // nothing is written
+	t.Cleanup(func() { writer.Close() })
+	c := startConverter(t, local.Options{Output: presswork.HTML, Stdin: input, Timeout: 10 * time.Millisecond})
 
 	_, err := c.Convert(t.Context(), local.Input{Path: local.Std, Output: local.Std})
 	if fault.CodeOf(err) != fault.RenderTimeout {
-		t.Errorf("error %v, want %s", err, fault.RenderTimeout)
+		t.Errorf("got error %v, want %s", err, fault.RenderTimeout)
 	}
 }
 
@@ -259,9 +262,10 @@ func TestMissingBrowserFailsTheStart(t *testing.T) {
 	t.Parallel()
 
 	c := local.New(local.Options{Browser: filepath.Join(t.TempDir(), "chromium")})
-	if err := c.Start(t.Context()); !errors.Is(err, chromium.ErrNotFound) ||
-		!strings.Contains(err.Error(), "apt install") {
-		t.Errorf("error %v, want ErrNotFound with how to get one", err)
+
+	err := c.Start(t.Context())
+	if !errors.Is(err, chromium.ErrNotFound) || !strings.Contains(err.Error(), "apt install") {
+		t.Errorf("got error %v, want ErrNotFound with the command that installs a browser", err)
 	}
 
 	if err := c.Close(); err != nil {
@@ -269,9 +273,9 @@ func TestMissingBrowserFailsTheStart(t *testing.T) {
 	}
 }
 
-func TestABrowserThatDoesNotWorkFailsTheDocument(t *testing.T) {
+func TestABrokenBrowserFailsTheDocument(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"a.md": "x"})
+	dir := writeFiles(t, map[string]string{"a.md": "x"})
 	broken := filepath.Join(dir, "chromium")
 	public.Program(t, broken, "#!/bin/sh\necho broken >&2; exit 1\n")
 
@@ -283,19 +287,19 @@ func TestABrowserThatDoesNotWorkFailsTheDocument(t *testing.T) {
 
 	_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.pdf")})
 	if fault.CodeOf(err) != fault.BrowserUnavailable {
-		t.Errorf("error %v, want %s", err, fault.BrowserUnavailable)
+		t.Errorf("got error %v, want %s", err, fault.BrowserUnavailable)
 	}
 
-	if diff := cmp.Diff([]string{"a.md", "chromium"}, names(t, dir)); diff != "" {
+	if diff := cmp.Diff([]string{"a.md", "chromium"}, listFolder(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 
 func TestReloadReadsThemesAgain(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"own.css": ":root{--primary:#123456;--base-100:#fff;--base-content:#000}"})
+	dir := writeFiles(t, map[string]string{"own.css": ":root{--primary:#123456;--base-100:#fff;--base-content:#000}"})
 
-	c := start(t, local.Options{Output: presswork.HTML, ThemesDir: dir})
+	c := startConverter(t, local.Options{Output: presswork.HTML, ThemesDir: dir})
 	if err := c.CheckTheme("own"); err != nil {
 		t.Error(err)
 	}
@@ -306,7 +310,7 @@ func TestReloadReadsThemesAgain(t *testing.T) {
 	c.Reload()
 
 	if err := c.CheckTheme("own"); fault.CodeOf(err) != fault.ThemeNotFound {
-		t.Errorf("error %v, want %s", err, fault.ThemeNotFound)
+		t.Errorf("got error %v, want %s", err, fault.ThemeNotFound)
 	}
 
 	if err := c.CheckTheme("mine"); err != nil {

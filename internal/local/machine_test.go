@@ -24,7 +24,7 @@ func TestInspectReportsInstalledParts(t *testing.T) {
 
 	if m.Chromium.Path == "" || !strings.Contains(m.Chromium.Version, "Chrome/") || m.Redis.Path == "" ||
 		m.Redis.Version == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("got %+v, want paths and versions of Chromium and Redis", m)
 	}
 
 	for _, s := range m.Scripts {
@@ -53,7 +53,7 @@ func TestInspectReportsMissingParts(t *testing.T) {
 		}
 
 		if !found {
-			t.Errorf("%q is not among %v", want, m.Problems)
+			t.Errorf("got problems %v, want %q with a command that fixes it", m.Problems, want)
 		}
 	}
 }
@@ -63,10 +63,10 @@ func TestInspectReportsScriptsWithoutAFontAndTheRedisServer(t *testing.T) {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 	bin := t.TempDir()
-	script := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
+	fcMatch := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
 
-	other := "#!/bin/sh\necho Valkey server v=8.1.0 sha=00000000:0"
-	for name, text := range map[string]string{"fc-match": script, "valkey-server": other} {
+	valkey := "#!/bin/sh\necho Valkey server v=8.1.0 sha=00000000:0"
+	for name, text := range map[string]string{"fc-match": fcMatch, "valkey-server": valkey} {
 		public.Program(t, filepath.Join(bin, name), text)
 	}
 	t.Setenv("PATH", bin)
@@ -82,16 +82,16 @@ func TestInspectReportsScriptsWithoutAFontAndTheRedisServer(t *testing.T) {
 	}
 
 	if m.Redis != (local.Program{Path: filepath.Join(bin, "valkey-server"), Version: "8.1.0"}) {
-		t.Errorf("a server that can stand in for redis-server: %+v", m.Redis)
+		t.Errorf("got %+v, want valkey-server 8.1.0 instead of redis-server", m.Redis)
 	}
 
 	if fonts["Latin, Greek, Cyrillic"] != "Latin One" || fonts["Japanese"] != "" {
-		t.Errorf("%+v", m.Scripts)
+		t.Errorf("got %+v, want a font for Latin and none for Japanese", m.Scripts)
 	}
 
 	if !slices.Contains(m.Problems, local.Problem{
 		What: "no font for Chinese, Japanese, Korean: such text is printed as boxes", Fix: "apt install fonts-noto-cjk",
 	}) {
-		t.Errorf("%+v", m.Problems)
+		t.Errorf("got problems %+v, want the missing font", m.Problems)
 	}
 }

@@ -11,26 +11,26 @@ import (
 	"presswork/internal/local"
 )
 
-func TestPlan(t *testing.T) {
+func TestPlanNamesAnOutputForEachInput(t *testing.T) {
 	t.Parallel()
 
-	dir := files(t, map[string]string{"a.md": "", "b.md": "", "sub/a.md": "", "taken.pdf": "", "folder/x": ""})
+	dir := writeFiles(t, map[string]string{"a.md": "", "b.md": "", "sub/a.md": "", "taken.pdf": "", "folder/x": ""})
 	if err := os.Symlink("a.md", filepath.Join(dir, "alias.md")); err != nil {
 		t.Fatal(err)
 	}
 
-	in := func(name string) string {
+	path := func(name string) string {
 		if name == "" || name == local.Std {
 			return name
 		}
 
-		return dir + "/" + name // not joined: a separator at the end counts
+		return dir + "/" + name // filepath.Join would remove a separator at the end
 	}
 	for name, c := range map[string]struct {
-		paths  string
+		paths  string // separated by spaces
 		output string
 		want   string // outputs
-		err    string
+		err    string // part of the error, if one is wanted
 	}{
 		"beside":              {paths: "a.md sub/a.md", want: "a.pdf sub/a.pdf"},
 		"one to a file":       {paths: "a.md", output: "x.pdf", want: "x.pdf"},
@@ -59,14 +59,14 @@ func TestPlan(t *testing.T) {
 			t.Parallel()
 
 			var paths, got, want []string
-			for p := range strings.FieldsSeq(c.paths) {
-				paths = append(paths, in(p))
+			for name := range strings.FieldsSeq(c.paths) {
+				paths = append(paths, path(name))
 			}
 
-			inputs, err := local.Plan(paths, in(c.output), ".pdf")
+			inputs, err := local.Plan(paths, path(c.output), ".pdf")
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Errorf("error %v, want one that says %q", err, c.err)
+					t.Errorf("got error %v, want %q in it", err, c.err)
 				}
 
 				return
@@ -80,8 +80,8 @@ func TestPlan(t *testing.T) {
 				got = append(got, i.Output)
 			}
 
-			for p := range strings.FieldsSeq(c.want) {
-				want = append(want, in(p))
+			for name := range strings.FieldsSeq(c.want) {
+				want = append(want, path(name))
 			}
 
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -91,16 +91,16 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestPlanMerged(t *testing.T) {
+func TestPlanMergedNamesOneOutput(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"a.md": "", "b.md": "", "folder/x": ""})
+	dir := writeFiles(t, map[string]string{"a.md": "", "b.md": "", "folder/x": ""})
 
-	in := func(name string) string { return filepath.Join(dir, name) }
-	for output, want := range map[string]string{"": in("a.pdf"), in("x.pdf"): in("x.pdf"), in("folder"): in("folder/a.pdf"), local.Std: local.Std} {
-		t.Run(output, func(t *testing.T) {
-			got, err := local.PlanMerged([]string{in("a.md"), in("b.md"), local.Std}, output, ".pdf")
-			if err != nil || got.Path != in("a.md") || got.Output != want || len(got.Merge) != 2 {
-				t.Errorf("to %q: %+v, %v", output, got, err)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for output, want := range map[string]string{"": path("a.pdf"), path("x.pdf"): path("x.pdf"), path("folder"): path("folder/a.pdf"), local.Std: local.Std} {
+		t.Run("to "+output, func(t *testing.T) {
+			got, err := local.PlanMerged([]string{path("a.md"), path("b.md"), local.Std}, output, ".pdf")
+			if err != nil || got.Path != path("a.md") || got.Output != want || len(got.Merge) != 2 {
+				t.Errorf("got %+v, %v; want output %s and two more files", got, err, want)
 			}
 		})
 	}
@@ -110,13 +110,13 @@ func TestPlanMerged(t *testing.T) {
 		output string
 	}{
 		"nothing":       {nil, ""},
-		"a file twice":  {[]string{in("a.md"), in("b.md"), in("b.md")}, ""},
-		"over an input": {[]string{in("a.md"), in("b.md")}, in("b.md")},
-		"stdin twice":   {[]string{local.Std, local.Std}, in("x.pdf")},
+		"a file twice":  {[]string{path("a.md"), path("b.md"), path("b.md")}, ""},
+		"over an input": {[]string{path("a.md"), path("b.md")}, path("b.md")},
+		"stdin twice":   {[]string{local.Std, local.Std}, path("x.pdf")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := local.PlanMerged(c.paths, c.output, ".pdf"); err == nil {
-				t.Errorf("%s: no error, %+v", name, got)
+				t.Errorf("got %+v, want an error", got)
 			}
 		})
 	}

@@ -16,11 +16,10 @@ import (
 func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		dir := files(t, map[string]string{"a.md": "a", "b.md": "b"})
+		dir := writeFiles(t, map[string]string{"a.md": "a", "b.md": "b"})
 		a, b, later := filepath.Join(dir, "a.md"), filepath.Join(dir, "b.md"), filepath.Join(dir, "later.png")
 		snapshot := local.Take(a, b, later)
-		// write gives each content a time of its own: the files' clock is not the
-		// test's.
+		// write writes a file with a new modification time. The file system does not use the clock of the bubble.
 		stamp := time.Unix(1_000_000_000, 0)
 		write := func(path, text string) {
 			stamp = stamp.Add(time.Second)
@@ -34,7 +33,8 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 
 			return done
 		}
-		waits := func(done chan error, d time.Duration) {
+		// mustWait fails the test if Await returns within d.
+		mustWait := func(done chan error, d time.Duration) {
 			t.Helper()
 
 			select {
@@ -43,7 +43,8 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 			case <-time.After(d):
 			}
 		}
-		returns := func(done chan error, within time.Duration) {
+		// mustReturn fails the test unless Await returns in time.
+		mustReturn := func(done chan error, within time.Duration) {
 			t.Helper()
 
 			select {
@@ -57,13 +58,13 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 		}
 
 		done := await()
-		waits(done, time.Hour)
+		mustWait(done, time.Hour)
 
-		for range 20 { // a file that keeps changing is not read yet
+		for range 20 { // Await waits while a file keeps changing
 			write(a, "more")
-			waits(done, 90*time.Millisecond)
+			mustWait(done, 90*time.Millisecond)
 		}
-		returns(done, 400*time.Millisecond)
+		mustReturn(done, 400*time.Millisecond)
 
 		snapshot = local.Take(a, b, later)
 		done = await()
@@ -71,9 +72,9 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 		if err := os.Remove(b); err != nil {
 			t.Fatal(err)
 		}
-		waits(done, 500*time.Millisecond) // an editor puts it back
+		mustWait(done, 500*time.Millisecond) // an editor may create it again
 		write(b, "new")
-		returns(done, 400*time.Millisecond)
+		mustReturn(done, 400*time.Millisecond)
 
 		snapshot = local.Take(a, b, later)
 		done = await()
@@ -81,12 +82,12 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 		if err := os.Remove(b); err != nil {
 			t.Fatal(err)
 		}
-		returns(done, 3*time.Second) // it stays away
+		mustReturn(done, 3*time.Second) // the file is not created again
 
 		snapshot = local.Take(a, b, later)
 		done = await()
 		write(later, "it appears")
-		returns(done, 400*time.Millisecond)
+		mustReturn(done, 400*time.Millisecond)
 	})
 }
 
@@ -96,14 +97,14 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	cancel()
 
 	if err := local.Await(ctx, local.Take(filepath.Join(t.TempDir(), "x"))); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 }
 
-func TestSourcesAreWhatAResultDependsOn(t *testing.T) {
+func TestSourcesIncludeMissingFiles(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML})
-	dir := files(t, map[string]string{"a.md": "![a](img/a.png)"})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
+	dir := writeFiles(t, map[string]string{"a.md": "![a](img/a.png)"})
 	source, image := filepath.Join(dir, "a.md"), filepath.Join(dir, "img", "a.png")
 
 	out, err := c.Convert(t.Context(), local.Input{Path: source, Output: filepath.Join(dir, "a.html")})
@@ -112,14 +113,14 @@ func TestSourcesAreWhatAResultDependsOn(t *testing.T) {
 	}
 
 	if out.Sources.Changed() {
-		t.Error("changed without a change")
+		t.Error("Changed = true before any change")
 	}
-	// The image was looked for and missing: its coming is a change.
+	// The image was missing. Its creation is a change.
 	if err := errors.Join(os.Mkdir(filepath.Dir(image), 0o755), os.WriteFile(image, []byte("x"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 
 	if !out.Sources.Changed() {
-		t.Errorf("the image that came is not noticed: %v", out.Sources)
+		t.Errorf("Changed = false after the image was created: %v", out.Sources)
 	}
 }

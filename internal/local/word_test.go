@@ -16,7 +16,7 @@ import (
 // htmlOf converts a file to HTML and returns it.
 func htmlOf(t *testing.T, dir, name string) (page string, warnings []fault.Warning, err error) {
 	t.Helper()
-	c := start(t, local.Options{Output: presswork.HTML})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
 	to := filepath.Join(dir, "out.html")
 
 	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, name), Output: to})
@@ -29,7 +29,7 @@ func htmlOf(t *testing.T, dir, name string) (page string, warnings []fault.Warni
 
 func TestAnHTMLDocumentIsSanitisedAndConfined(t *testing.T) {
 	t.Parallel()
-	above := files(t, map[string]string{"secret.png": picture(t)})
+	above := writeFiles(t, map[string]string{"secret.png": pngPicture(t)})
 	dir := filepath.Join(above, "doc")
 	source := `<html lang="de"><title>Gezeiten</title><script>alert("x")</script><body onload="y()">
 <h1>Gezeiten</h1><h2 id="ebbe">Ebbe &amp; Flut</h2><p onclick="z()">Eins <a href="javascript:q()">zwei</a></p>
@@ -39,7 +39,7 @@ func TestAnHTMLDocumentIsSanitisedAndConfined(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for name, data := range map[string]string{"a.HTM": source, "a.png": picture(t)} {
+	for name, data := range map[string]string{"a.HTM": source, "a.png": pngPicture(t)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -53,38 +53,38 @@ func TestAnHTMLDocumentIsSanitisedAndConfined(t *testing.T) {
 	_, body, _ := strings.Cut(page, "<body")
 	for _, want := range []string{`<h2 id="ebbe">Ebbe &amp; Flut</h2>`, "data:image/png;base64,", "Eins"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("%q is missing in %s", want, body)
+			t.Errorf("got %s, want %q in it", body, want)
 		}
 	}
 
 	for _, bad := range []string{"alert", "onload", "onclick", "javascript:", "iframe"} {
 		if strings.Contains(body, bad) {
-			t.Errorf("%q is in %s", bad, body)
+			t.Errorf("got %s, want it without %q", body, bad)
 		}
 	}
 
 	if strings.Count(body, "<h1") != 1 || !strings.Contains(page, `lang="de"`) ||
 		!strings.Contains(page, "<title>Gezeiten</title>") {
-		t.Errorf("title and language: %s", body)
+		t.Errorf("got %s, want one heading, the language and the title", page)
 	}
 
 	if len(warnings) != 1 || warnings[0].Code != fault.ImageFailed {
-		t.Errorf("got the warnings %v", warnings)
+		t.Errorf("got warnings %v, want one of the image above the folder", warnings)
 	}
 }
 
 func TestDeeplyNestedHTMLIsRejected(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"a.html": strings.Repeat("<div>", 1000)})
+	dir := writeFiles(t, map[string]string{"a.html": strings.Repeat("<div>", 1000)})
 
-	if _, _, err := htmlOf(t, dir, "a.html"); fault.CodeOf(err) != fault.InvalidRequest ||
-		!strings.Contains(err.Error(), "512 levels") {
-		t.Errorf("got %v", err)
+	_, _, err := htmlOf(t, dir, "a.html")
+	if fault.CodeOf(err) != fault.InvalidRequest || !strings.Contains(err.Error(), "512 levels") {
+		t.Errorf("got %v, want the limit of levels", err)
 	}
 }
 
-// word returns an archive with one file of the size.
-func word(t *testing.T, size int) string {
+// wordArchive returns a Word file whose document has this size in bytes.
+func wordArchive(t *testing.T, size int) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -105,10 +105,16 @@ func word(t *testing.T, size int) string {
 	return b.String()
 }
 
-// The script stands for pandoc, which the tests do not install.
+// A script takes the place of pandoc, which the tests do not install.
 func TestWordDocumentsAreReadByPandoc(t *testing.T) {
-	dir := files(t, map[string]string{
-		"a.docx": word(t, 10), "b.docx": "no archive", "bomb.docx": word(t, 300<<20), "pic": picture(t),
+	dir := writeFiles(t, map[string]string{
+		"a.docx": wordArchive(
+			t,
+			10,
+		),
+		"b.docx":    "no archive",
+		"bomb.docx": wordArchive(t, 300<<20),
+		"pic":       pngPicture(t),
 	})
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
@@ -132,11 +138,11 @@ func TestWordDocumentsAreReadByPandoc(t *testing.T) {
 	page, warnings, err := htmlOf(t, dir, "a.docx")
 	if err != nil || !strings.Contains(page, ">Read</h1>") || !strings.Contains(page, "data:image/png;base64,") ||
 		len(warnings) > 0 {
-		t.Errorf("got %v, %v, %.200s", err, warnings, page)
+		t.Errorf("got %v, %v, %.200s; want the document with its picture and no warnings", err, warnings, page)
 	}
 
-	if list := names(t, dir); strings.Contains(strings.Join(list, " "), "presswork-word") {
-		t.Errorf("temporary folders were left: %v", list)
+	if list := listFolder(t, dir); strings.Contains(strings.Join(list, " "), "presswork-word") {
+		t.Errorf("got %v, want no temporary folders", list)
 	}
 	script = "#!/bin/sh\necho 'the file is odd'\nexit 3\n"
 
@@ -145,6 +151,6 @@ func TestWordDocumentsAreReadByPandoc(t *testing.T) {
 	}
 
 	if _, _, err := htmlOf(t, dir, "a.docx"); err == nil || !strings.Contains(err.Error(), "the file is odd") {
-		t.Errorf("a failure of pandoc gives %v", err)
+		t.Errorf("a failure of pandoc: got %v, want its message", err)
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestTheOutputIsReplacedAsItWas(t *testing.T) {
+func TestAReplacedOutputKeepsItsMode(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML})
-	dir := files(t, map[string]string{"a.md": "# New", "target.html": "older"})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
+	dir := writeFiles(t, map[string]string{"a.md": "# New", "target.html": "older"})
 
 	target := filepath.Join(dir, "target.html")
 	if err := os.Chmod(target, 0o600); err != nil {
@@ -32,16 +32,16 @@ func TestTheOutputIsReplacedAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 ||
-		!strings.Contains(readFile(t, target), "New") {
-		t.Errorf("the target: %v, %v", info, err)
+	info, err := os.Stat(target)
+	if err != nil || info.Mode().Perm() != 0o600 || !strings.Contains(readFile(t, target), "New") {
+		t.Errorf("got %v, %v; want the new content with mode 600", info, err)
 	}
 }
 
 func TestNothingIsWrittenThroughALink(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML})
-	dir := files(t, map[string]string{"a.md": "# New", "outside/target": "older"})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
+	dir := writeFiles(t, map[string]string{"a.md": "# New", "outside/target": "older"})
 
 	pipe := filepath.Join(dir, "outside/pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -57,29 +57,29 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 
 			_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: link})
 			if err == nil || !strings.Contains(local.Message(err), "symbolic link") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got error %v, want one about symbolic links", err)
 			}
 
 			if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-				t.Errorf("%s: the link was replaced: %v, %v", name, info, err)
+				t.Errorf("the link was replaced: %v, %v", info, err)
 			}
 		})
 	}
 
-	if got := names(t, filepath.Join(dir, "outside")); len(got) != 2 ||
-		readFile(t, filepath.Join(dir, "outside/target")) != "older" {
-		t.Errorf("outside has %q", got)
+	got := listFolder(t, filepath.Join(dir, "outside"))
+	if len(got) != 2 || readFile(t, filepath.Join(dir, "outside/target")) != "older" {
+		t.Errorf("the folder outside has %q, want the pipe and the older target", got)
 	}
 }
 
-func TestOutputsThatCannotBeWritten(t *testing.T) {
+func TestAnUnwritableOutputIsAnError(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
 
-	dir := files(t, map[string]string{"a.md": "x", "folder/x": ""})
+	dir := writeFiles(t, map[string]string{"a.md": "x", "folder/x": ""})
 	for output, want := range map[string]struct {
 		code fault.Code
-		says string
+		text string
 	}{
 		filepath.Join(dir, "none", "a.html"):         {fault.StoreUnavailable, "no such file or directory"},
 		filepath.Join(dir, "folder"):                 {fault.StoreUnavailable, "is a directory"},
@@ -87,30 +87,29 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(output, func(t *testing.T) {
 			_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: output})
-			if fault.CodeOf(err) != want.code || !strings.Contains(local.Message(err), want.says) ||
+			if fault.CodeOf(err) != want.code || !strings.Contains(local.Message(err), want.text) ||
 				!strings.Contains(local.Message(err), output) {
-				t.Errorf("%s: error %v, want %s that says %q", output, err, want.code, want.says)
+				t.Errorf("got error %v, want %s with %q and the path", err, want.code, want.text)
 			}
 		})
 	}
 
-	if got := names(t, dir); len(got) != 2 {
-		t.Errorf("left behind: %v", got)
+	if got := listFolder(t, dir); len(got) != 2 {
+		t.Errorf("the folder has %v, want nothing new", got)
 	}
 }
 
-// The test uses a pipe of its own: a mistake here, run as root, would replace
-// the machine's devices.
+// The test uses a pipe of its own instead of a device, which a mistake could replace when it runs as root.
 func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML})
-	dir := files(t, map[string]string{"a.md": "# Hello"})
+	c := startConverter(t, local.Options{Output: presswork.HTML})
+	dir := writeFiles(t, map[string]string{"a.md": "# Hello"})
 
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Opened for both ends, so that neither side waits for the other.
+	// Open both ends, so that no side blocks until the other is opened.
 	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +132,7 @@ func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 	head := make([]byte, len("<!DOCTYPE html>"))
 
 	if _, err := io.ReadFull(reader, head); err != nil || string(head) != "<!DOCTYPE html>" {
-		t.Errorf("the pipe gave %q, %v", head, err)
+		t.Errorf("read %q, %v from the pipe; want the head of the document", head, err)
 	}
 	go io.Copy(io.Discard, reader)
 	<-out
@@ -145,8 +144,8 @@ func TestAPipeOrDeviceIsWrittenToAndNeverReplaced(t *testing.T) {
 
 func TestAnInterruptionEndsTheWaitForAReader(t *testing.T) {
 	t.Parallel()
-	_, nobodyReads := io.Pipe()
-	dir := files(t, map[string]string{"a.md": "# Hello"})
+	_, blockedWriter := io.Pipe() // nothing is read
+	dir := writeFiles(t, map[string]string{"a.md": "# Hello"})
 
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -155,75 +154,77 @@ func TestAnInterruptionEndsTheWaitForAReader(t *testing.T) {
 
 	for _, output := range []string{pipe, local.Std} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		why := errors.New("enough")
+		cause := errors.New("interrupted")
 
-		c := start(
+		c := startConverter(
 			t,
-			local.Options{Output: presswork.HTML, Stdout: nobodyReads, Progress: func(_ string, stage presswork.Stage) {
-				if stage == presswork.StageStoring { // and a moment later, when the write waits
-					time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-				}
-			}},
+			local.Options{
+				Output: presswork.HTML,
+				Stdout: blockedWriter,
+				Progress: func(_ string, stage presswork.Stage) {
+					if stage == presswork.StageStoring { // cancel a moment later, when the write blocks
+						time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
+					}
+				},
+			},
 		)
-		if _, err := c.Convert(ctx, local.Input{Path: filepath.Join(dir, "a.md"), Output: output}); !errors.Is(
-			err,
-			why,
-		) {
-			t.Errorf("%s: %v", output, err)
+
+		_, err := c.Convert(ctx, local.Input{Path: filepath.Join(dir, "a.md"), Output: output})
+		if !errors.Is(err, cause) {
+			t.Errorf("%s: got error %v, want %v", output, err, cause)
 		}
 	}
 }
 
-// full is a disk without space.
-type full struct{}
+// fullDisk fails each write, as a full disk does.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) {
+func (fullDisk) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 }
 
 func TestAFullDiskIsNamed(t *testing.T) {
 	t.Parallel()
-	c := start(t, local.Options{Output: presswork.HTML, Stdin: strings.NewReader("x"), Stdout: full{}})
+	c := startConverter(t, local.Options{Output: presswork.HTML, Stdin: strings.NewReader("x"), Stdout: fullDisk{}})
 
 	_, err := c.Convert(t.Context(), local.Input{Path: local.Std, Output: local.Std})
 	if fault.CodeOf(err) != fault.StoreFull ||
 		local.Message(err) != "cannot write standard output: no space left on device" {
-		t.Errorf("error %v", err)
+		t.Errorf("got error %v, want %s", err, fault.StoreFull)
 	}
 }
 
-// TestAWriteThatFailsHalfWayLeavesTheOlderResult runs itself in a process that may write files of a
-// few kilobytes only, as on a disk that is nearly full.
-func TestAWriteThatFailsHalfWayLeavesTheOlderResult(t *testing.T) {
+// The test runs itself in a process that may only write files of a few kilobytes, as on a disk that is nearly full.
+func TestAPartialWriteKeepsTheOlderResult(t *testing.T) {
 	t.Parallel()
 
 	const child = "PRESSWORK_TEST_LIMITED"
 	if dir := os.Getenv(child); dir != "" {
-		c := start(t, local.Options{Output: presswork.HTML})
+		c := startConverter(t, local.Options{Output: presswork.HTML})
 
 		_, err := c.Convert(t.Context(),
 			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
 		if fault.CodeOf(err) != fault.StoreUnavailable || !strings.Contains(local.Message(err), "file too large") {
-			t.Errorf("error %v", err)
+			t.Errorf("got error %v, want that the file is too large", err)
 		}
 
 		return
 	}
-	dir := files(t, map[string]string{"a.md": strings.Repeat("word ", 10_000), "a.html": "older"})
-	// The signal that comes with the limit is ignored, so that writes fail.
+	dir := writeFiles(t, map[string]string{"a.md": strings.Repeat("word ", 10_000), "a.html": "older"})
+	// Ignore the signal of the limit, so that the write fails instead.
 	limited := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 16; exec "$0" "$@"`, os.Args[0],
 		"-test.run=^"+t.Name()+"$")
 
 	limited.Env = append(os.Environ(), child+"="+dir)
-	if said, err := limited.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+	if output, err := limited.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
 	}
 
 	if got := readFile(t, filepath.Join(dir, "a.html")); got != "older" {
-		t.Errorf("the older result is now %d bytes", len(got))
+		t.Errorf("the older result has %d bytes, want it unchanged", len(got))
 	}
 
-	if got := names(t, dir); len(got) != 2 {
-		t.Errorf("left behind: %v", got)
+	if got := listFolder(t, dir); len(got) != 2 {
+		t.Errorf("the folder has %v, want nothing new", got)
 	}
 }

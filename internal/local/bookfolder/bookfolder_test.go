@@ -12,7 +12,7 @@ import (
 	"presswork/internal/local/bookfolder"
 )
 
-// folder returns a folder with files, whose content is empty unless given.
+// folder returns a folder with the settings files and their text, and with empty files.
 func folder(settings map[string]string, files ...string) fstest.MapFS {
 	f := fstest.MapFS{}
 	for name, text := range settings {
@@ -26,8 +26,8 @@ func folder(settings map[string]string, files ...string) fstest.MapFS {
 	return f
 }
 
-// listing returns the entries of a book, a line each: its file or "# heading", after a dash per level, with its
-// marks.
+// listing returns the entries of a book as text. A line has a dash per level, the file or "# heading", and "(part)" or
+// "(appendix)".
 func listing(b bookfolder.Book) string {
 	var out strings.Builder
 
@@ -58,7 +58,7 @@ func TestChaptersHaveTheOrderOfTheSettings(t *testing.T) {
 		settings map[string]string
 		files    []string
 		want     string
-		matter   string // in the front matter
+		matter   string // part of the front matter
 	}{
 		"Quarto": {
 			map[string]string{"_quarto.yml": "project: {type: book}\nbook:\n  title: Wells\n  author: Ada\n  chapters:\n" +
@@ -136,7 +136,7 @@ func TestChaptersHaveTheOrderOfTheSettings(t *testing.T) {
 
 			book, err := bookfolder.Read(folder(row.settings, row.files...))
 			if err != nil || len(book.Warnings) > 0 {
-				t.Fatal(err, book.Warnings)
+				t.Fatalf("got error %v and warnings %v, want none", err, book.Warnings)
 			}
 
 			if diff := cmp.Diff(row.want, listing(book)); diff != "" {
@@ -144,13 +144,13 @@ func TestChaptersHaveTheOrderOfTheSettings(t *testing.T) {
 			}
 
 			if matter := string(book.FrontMatter()); !strings.Contains(matter, row.matter) {
-				t.Errorf("the front matter is\n%s", matter)
+				t.Errorf("the front matter is\n%s\nwant in it\n%s", matter, row.matter)
 			}
 		})
 	}
 }
 
-func TestUnusableSettingsAreNamed(t *testing.T) {
+func TestErrorsOfUnusableSettingsNameTheFile(t *testing.T) {
 	t.Parallel()
 
 	var many strings.Builder
@@ -193,7 +193,7 @@ func TestUnusableSettingsAreNamed(t *testing.T) {
 	}
 }
 
-func TestEntriesThatCannotBePrintedLeaveWarnings(t *testing.T) {
+func TestEntriesThatCannotBePrintedCauseWarnings(t *testing.T) {
 	t.Parallel()
 
 	book, err := bookfolder.Read(folder(

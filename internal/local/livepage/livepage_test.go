@@ -3,7 +3,6 @@ package livepage_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,7 +13,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func start(t *testing.T) *livepage.Server {
+// startServer starts a server that is stopped at the end of the test.
+func startServer(t *testing.T) *livepage.Server {
 	t.Helper()
 
 	s, err := livepage.Start(t.Context())
@@ -65,12 +65,12 @@ func body(t *testing.T, res *http.Response) string {
 	return string(b)
 }
 
-func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
+func TestTheDocumentIsServedOnlyUnderItsSecretPath(t *testing.T) {
 	t.Parallel()
 
-	s := start(t)
+	s := startServer(t)
 	if res := get(t, s.URL()+"page"); res.StatusCode != http.StatusNotFound {
-		t.Errorf("a page that is to come: %s", res.Status)
+		t.Errorf("before Show: got %s, want 404", res.Status)
 	}
 	s.Show("<p>Secret</p>")
 
@@ -80,40 +80,37 @@ func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
 	}
 
 	if u.Hostname() != "127.0.0.1" || len(u.Path) < len("/live//")+26 {
-		t.Errorf("it is at %s", u)
+		t.Errorf("the URL is %s, want 127.0.0.1 and a secret path of 26 characters", u)
 	}
 
-	for i, path := range []string{"/", "/live/", "/live/x/", "/live/x/page", "/live/x/events", u.Path[:len(u.Path)-2] + "/page", "/assets/../live", "/fonts/none"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, path := range []string{"/", "/live/", "/live/x/", "/live/x/page", "/live/x/events", u.Path[:len(u.Path)-2] + "/page", "/assets/../live", "/fonts/none"} {
+		t.Run(path, func(t *testing.T) {
 			if res := get(t, "http://"+u.Host+path); res.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s", path, res.Status)
+				t.Errorf("GET %s: got %s, want 404", path, res.Status)
 			}
 		})
 	}
-	// A foreign host name that resolves to this address is refused.
-	for i, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if res := get(t, s.URL()+"page",
-				func(r *http.Request) { r.Host = host }); res.StatusCode != http.StatusMisdirectedRequest ||
-				strings.Contains(body(t, res), "Secret") {
-				t.Errorf("as %s: %s", host, res.Status)
+	// A foreign host name may resolve to this address (DNS rebinding), so it is rejected.
+	for _, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
+		t.Run(host, func(t *testing.T) {
+			res := get(t, s.URL()+"page",
+				func(r *http.Request) { r.Host = host })
+			if res.StatusCode != http.StatusMisdirectedRequest || strings.Contains(body(t, res), "Secret") {
+				t.Errorf("got %s, want 421 without the document", res.Status)
 			}
 		})
 	}
 
-	if res := get(t, s.URL()+"page", func(r *http.Request) { r.Host = "localhost:" + u.Port() }); body(
-		t,
-		res,
-	) != "<p>Secret</p>" {
-		t.Errorf("as localhost: %s", res.Status)
+	res := get(t, s.URL()+"page", func(r *http.Request) { r.Host = "localhost:" + u.Port() })
+	if body(t, res) != "<p>Secret</p>" {
+		t.Errorf("as localhost: got %s, want the document", res.Status)
 	}
 }
 
-// TestShownDocumentRunsNoScripts reads the policies; the visit of internal/test/studio
-// tries them.
-func TestShownDocumentRunsNoScripts(t *testing.T) {
+// The test reads the policies. internal/test/studio checks them in a browser.
+func TestPoliciesForbidScriptsOfTheDocument(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startServer(t)
 	s.Show("<script>alert(1)</script>")
 
 	for path, want := range map[string][]string{
@@ -127,13 +124,13 @@ func TestShownDocumentRunsNoScripts(t *testing.T) {
 			policy := res.Header.Get("Content-Security-Policy") + res.Request.URL.Path
 			for _, w := range want {
 				if !strings.Contains(policy, w) {
-					t.Errorf("%q: %s: the policy is %q", path, res.Status, policy)
+					t.Errorf("got %s with the policy %q, want %q in it", res.Status, policy, w)
 				}
 			}
 
 			if strings.Contains(policy, "unsafe-eval") || res.Header.Get("Referrer-Policy") != "no-referrer" ||
 				res.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%q: %v", path, res.Header)
+				t.Errorf("got headers %v; want no-referrer, no-store and no unsafe-eval", res.Header)
 			}
 		})
 	}
@@ -141,8 +138,9 @@ func TestShownDocumentRunsNoScripts(t *testing.T) {
 
 func TestEveryChangeIsSentToTheLivePage(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startServer(t)
 	events := bufio.NewScanner(get(t, s.URL()+"events").Body)
+	// next returns the data of the next event, or "the end".
 	next := func() string {
 		for events.Scan() {
 			if data, ok := strings.CutPrefix(events.Text(), "data: "); ok {
@@ -152,25 +150,26 @@ func TestEveryChangeIsSentToTheLivePage(t *testing.T) {
 
 		return "the end"
 	}
+	wantEvent := func(want string) {
+		t.Helper()
+
+		if got := next(); got != want {
+			t.Errorf("got event %s, want %s", got, want)
+		}
+	}
 	s.Show("<p>1</p>")
 
-	if got := next(); got != `{"error":""}` {
-		t.Errorf("told %s", got)
-	}
+	wantEvent(`{"error":""}`)
 	s.Fail("line 3: no")
 
-	if got := next(); got != `{"error":"line 3: no"}` {
-		t.Errorf("told %s", got)
-	}
-	// The last page that there was stays.
+	wantEvent(`{"error":"line 3: no"}`)
+	// After a failure, the server still serves the last page.
 	if got := body(t, get(t, s.URL()+"page")); got != "<p>1</p>" {
-		t.Errorf("the page is %s", got)
+		t.Errorf("the page is %s, want the first one", got)
 	}
 	s.Show("<p>2</p>")
 
-	if got := next(); got != `{"error":""}` {
-		t.Errorf("told %s", got)
-	}
+	wantEvent(`{"error":""}`)
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
@@ -179,7 +178,5 @@ func TestEveryChangeIsSentToTheLivePage(t *testing.T) {
 		t.Error(err)
 	}
 
-	if got := next(); got != "the end" {
-		t.Errorf("told %s", got)
-	}
+	wantEvent("the end")
 }

@@ -21,7 +21,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// runs makes n runs, an hour apart, the i-th of which takes i ms.
+// runs returns n runs, one per hour. Run i takes i milliseconds.
 func runs(n int) []runlog.Run {
 	list := make([]runlog.Run, n)
 	for i := range list {
@@ -34,7 +34,8 @@ func runs(n int) []runlog.Run {
 	return list
 }
 
-func write(t *testing.T, dir string, list []runlog.Run) {
+// addRuns adds runs to the run log in dir.
+func addRuns(t *testing.T, dir string, list []runlog.Run) {
 	t.Helper()
 
 	d := runlog.Open(dir)
@@ -51,17 +52,17 @@ func TestTheRunLogKeepsRuns(t *testing.T) {
 
 	d := runlog.Open(dir)
 	if got, _, err := d.Runs(); len(got) != 0 || err != nil {
-		t.Errorf("a new run log has %v, %v", got, err)
+		t.Errorf("a new run log: got %v, %v; want no runs", got, err)
 	}
-	write(t, dir, runs(20))
+	addRuns(t, dir, runs(20))
 
 	got, skipped, err := d.Runs()
 	if diff := cmp.Diff(runs(20), got); diff != "" || skipped != 0 || err != nil {
-		t.Errorf("%d skipped, %v, %s", skipped, err, diff)
+		t.Errorf("got %d skipped lines, %v; runs (-want +got):\n%s", skipped, err, diff)
 	}
 
 	if info, err := os.Stat(filepath.Join(dir, "telemetry.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+		t.Errorf("got mode %v, %v; want 600", info.Mode(), err)
 	}
 
 	if err := errors.Join(d.Clear(), d.Clear()); err != nil {
@@ -69,14 +70,14 @@ func TestTheRunLogKeepsRuns(t *testing.T) {
 	}
 
 	if got, _, _ := d.Runs(); len(got) != 0 {
-		t.Errorf("%d runs are left", len(got))
+		t.Errorf("after Clear: got %d runs, want none", len(got))
 	}
 }
 
 func TestDamagedLinesAreSkippedAndCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, runs(3))
+	addRuns(t, dir, runs(3))
 
 	f, err := os.OpenFile(filepath.Join(dir, "telemetry.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -105,7 +106,7 @@ func TestDamagedLinesAreSkippedAndCounted(t *testing.T) {
 
 	got, skipped, err := runlog.Open(dir).Runs()
 	if len(got) != 3 || skipped != len(bad) || err != nil {
-		t.Errorf("%d runs, %d skipped, %v", len(got), skipped, err)
+		t.Errorf("got %d runs, %d skipped lines, %v; want 3 and %d", len(got), skipped, err, len(bad))
 	}
 }
 
@@ -131,7 +132,8 @@ func TestTheRunLogIsBoundedAndSharedByManyWriters(t *testing.T) {
 
 	got, skipped, err := runlog.Open(dir).Runs()
 	if err != nil || skipped > 0 || len(got) < writers*each/4 || len(got) == writers*each {
-		t.Errorf("%d of %d runs kept, %d torn, %v", len(got), writers*each, skipped, err)
+		t.Errorf("got %d of %d runs, %d damaged lines, %v; want a quarter or more, but not all", len(got),
+			writers*each, skipped, err)
 	}
 	size := int64(0)
 
@@ -144,12 +146,12 @@ func TestTheRunLogIsBoundedAndSharedByManyWriters(t *testing.T) {
 	}
 
 	if size > 2<<20+writers*400 {
-		t.Errorf("the run log takes %d bytes", size)
+		t.Errorf("the run log has %d bytes, want at most 2 MiB and a line per writer", size)
 	}
 }
 
-// A process that is suspended while it begins the next file does not stop the others.
-func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
+// Another process was suspended while it held the lock to begin the next file.
+func TestARunIsAddedWhileAnotherProgramHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -163,11 +165,8 @@ func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := os.WriteFile(
-		filepath.Join(dir, "telemetry.jsonl"),
-		bytes.Repeat([]byte("\n"), 1<<20),
-		0o600,
-	); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "telemetry.jsonl"), bytes.Repeat([]byte("\n"), 1<<20),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 
@@ -179,11 +178,11 @@ func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
 	}
 
 	if got, _, err := runlog.Open(dir).Runs(); len(got) != 1 || err != nil {
-		t.Errorf("%d runs, %v", len(got), err)
+		t.Errorf("got %d runs, %v; want one", len(got), err)
 	}
 }
 
-func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
+func TestFolderIsInTheUsersStateFolderOrEmpty(t *testing.T) {
 	t.Parallel()
 
 	for want, env := range map[string]map[string]string{
@@ -194,26 +193,26 @@ func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			got, err := runlog.Folder(func(name string) string { return env[name] })
 			if got != want || err != nil {
-				t.Errorf("%v: %q, %v, want %q", env, got, err, want)
+				t.Errorf("Folder with %v = %q, %v; want %q", env, got, err, want)
 			}
 		})
 	}
 
 	if dir, err := runlog.Folder(func(string) string { return "" }); dir != "" || err != nil {
-		t.Errorf("without a home: %q, %v", dir, err)
+		t.Errorf("Folder without HOME = %q, %v; want an empty path", dir, err)
 	}
 
-	if _, err := runlog.Folder(func(string) string { return "no" }); err == nil ||
-		!strings.Contains(err.Error(), "on, off") {
-		t.Errorf("got %v", err)
+	_, err := runlog.Folder(func(string) string { return "no" })
+	if err == nil || !strings.Contains(err.Error(), "on, off") {
+		t.Errorf("got %v, want the allowed values", err)
 	}
-	// A file where the folder should be.
+	// The path of the folder has a file in it.
 	if err := runlog.Open("/dev/null/x").Add(runs(1)[0]); err == nil {
-		t.Error("nothing was said")
+		t.Error("Add to an invalid folder: got nil, want an error")
 	}
 }
 
-func TestReport(t *testing.T) {
+func TestReportSummarisesEachMetric(t *testing.T) {
 	t.Parallel()
 	r := runlog.NewReport(runs(101), 2)
 
@@ -224,28 +223,29 @@ func TestReport(t *testing.T) {
 
 	total := byName["total_ms"]
 	if total.P50 != 50 || total.P95 != 95 || total.Runs != 101 || total.Trend == nil || *total.Trend <= 200 {
-		t.Errorf("%+v", total)
+		t.Errorf("got %+v, want percentiles 50 and 95 of 101 runs and a rising trend", total)
 	}
 
 	if s := byName["analyze_ms"]; s.Runs != 0 || s.P50 != 0 || s.Trend != nil {
-		t.Errorf("nothing was analysed: %+v", s)
+		t.Errorf("without analyses: got %+v, want no runs", s)
 	}
 
 	if r.Runs != 101 || r.Documents != 101 || r.Skipped != 2 || r.HitRate < 0.49 || r.HitRate > 0.5 ||
 		!r.To.After(r.From) {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v, want 101 runs, 2 skipped and a hit rate just below 0.5", r)
 	}
-	// A run in which everything failed counts as failed, not as fast.
+	// A run in which every document failed has no durations. It would look fast.
 	failed := runlog.NewReport([]runlog.Run{{Version: 1, At: time.Now(), Documents: 2, Failures: 2}}, 0)
 	for _, s := range failed.Metrics {
 		if want := map[string]int{"failures": 1}[s.Metric]; s.Runs != want {
-			t.Errorf("of nothing converted: %+v", s)
+			t.Errorf("a failed run: got %+v, want %d runs", s, want)
 		}
 	}
 
-	if _, err := runlog.MetricOf("hit_rat"); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) ||
+	_, err := runlog.MetricOf("hit_rat")
+	if err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) ||
 		!strings.Contains(err.Error(), "failures") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want a suggestion and the metrics", err)
 	}
 }
 
@@ -253,15 +253,16 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	t.Parallel()
 
 	for _, n := range []int{0, 1, 7, 30, 500} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d runs", n), func(t *testing.T) {
 			for _, width := range []int{1, 40, 80, 200} {
-				t.Run(fmt.Sprint(width), func(t *testing.T) {
+				t.Run(fmt.Sprintf("width %d", width), func(t *testing.T) {
 					for _, m := range runlog.Metrics() {
 						text := runlog.Terminal(m, runs(n), width, false)
 						for i, line := range strings.Split(text, "\n") {
 							// The headline may be longer; the chart may not.
 							if got := utf8.RuneCountInString(line); i > 0 && i < 15 && got > max(width, 30) {
-								t.Fatalf("%s, %d runs: %d characters in %d: %s", m.Name, n, got, width, line)
+								t.Fatalf("%s: got a line of %d characters, want at most %d: %s", m.Name, got,
+									max(width, 30), line)
 							}
 						}
 					}
@@ -271,27 +272,27 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	}
 
 	m, _ := runlog.MetricOf("total_ms")
-	if text := runlog.Terminal(m, runs(101), 60,
-		false); !strings.Contains(text, "█") || strings.Contains(text, "\x1b") || !strings.Contains(text, "p95 95 ms") {
-		t.Error(text)
+
+	text := runlog.Terminal(m, runs(101), 60, false)
+	if !strings.Contains(text, "█") || strings.Contains(text, "\x1b") || !strings.Contains(text, "p95 95 ms") {
+		t.Errorf("got %s, want bars and the percentile without terminal codes", text)
 	}
 
 	if text := runlog.Terminal(m, runs(20), 60, true); !strings.Contains(text, "\x1b[38;5;69m") {
-		t.Error("no colour")
+		t.Errorf("got %s, want a colour", text)
 	}
 }
 
-func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
+func TestChartsAreWellFormedForAnyNumberOfRuns(t *testing.T) {
 	t.Parallel()
 
 	for _, n := range []int{0, 1, 2, 40, 5000} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d runs", n), func(t *testing.T) {
 			for _, m := range runlog.Metrics() {
 				var svg, page bytes.Buffer
-				if err := errors.Join(
-					runlog.WriteSVG(&svg, m, runs(n)),
-					runlog.WriteHTML(&page, m, runs(n)),
-				); err != nil {
+
+				err := errors.Join(runlog.WriteSVG(&svg, m, runs(n)), runlog.WriteHTML(&page, m, runs(n)))
+				if err != nil {
 					t.Fatal(err)
 				}
 				dec := xml.NewDecoder(&svg)
@@ -307,7 +308,7 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 
 				if size > 300_000 || strings.Contains(page.String(), "NaN") ||
 					!strings.Contains(page.String(), fmt.Sprintf("<title>%s</title>", m.Title)) {
-					t.Errorf("%s, %d runs: %d bytes", m.Name, n, size)
+					t.Errorf("%s of %d runs: got %d bytes; want at most 300000, a title and no NaN", m.Name, n, size)
 				}
 			}
 		})
@@ -326,7 +327,7 @@ func TestTheAxisOfACountHasWholeNumbers(t *testing.T) {
 		chart := runlog.Terminal(pages, []runlog.Run{{At: time.Now(), Documents: 1, Pages: most}}, 80, false)
 		for line := range strings.Lines(chart) {
 			if label, _, axis := strings.Cut(line, "┤"); axis && strings.Contains(label, ".") {
-				t.Errorf("of %d pages the axis says %q", most, strings.TrimSpace(label))
+				t.Errorf("the axis for %d pages has the label %q, want whole numbers", most, strings.TrimSpace(label))
 			}
 		}
 	}
