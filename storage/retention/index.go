@@ -94,8 +94,8 @@ func indexKeys() []string {
 	return []string{sizeKey, madeKey, usedKey, totalKey, untilKey, sourcesKey}
 }
 
-// add adds objects to the index. comparison is the mark of the comparison with the store
-// that found them, or "".
+// addEntries adds objects to the index and returns the total size in bytes. comparison is the mark of the comparison
+// with the store that found them, or "".
 func (k *Keeper) addEntries(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
 	args := make([]any, 1, 1+5*len(entries))
 	args[0] = comparison
