@@ -9,7 +9,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-func TestPlacesOfAnchors(t *testing.T) {
+func TestPlacesAndAnchorsReadTheDestinations(t *testing.T) {
 	t.Parallel()
 	built := filetest.Build(
 		t,
@@ -31,11 +31,11 @@ func TestPlacesOfAnchors(t *testing.T) {
 	}
 
 	if got, err := read(t, filetest.Build(t, filetest.Pages("", "")).Data).Places(); err != nil || len(got) != 0 {
-		t.Errorf("without destinations: %v, %v", got, err)
+		t.Errorf("without destinations: got %v, %v; want none", got, err)
 	}
 }
 
-func TestSizesOfPagesInTheirOrder(t *testing.T) {
+func TestSizesAreInTheOrderOfThePages(t *testing.T) {
 	t.Parallel()
 	built := filetest.Build(
 		t,
@@ -65,6 +65,6 @@ func TestALongChainOfPageNodesIsRead(t *testing.T) {
 
 	sizes, err := read(t, filetest.Write(objects)).Sizes()
 	if err != nil || len(sizes) != 1 || sizes[0] != [2]float64{10, 20} {
-		t.Errorf("sizes %v, %v", sizes, err)
+		t.Errorf("got sizes %v, %v; want one of 10 × 20", sizes, err)
 	}
 }

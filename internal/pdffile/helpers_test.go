@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// read returns the file in data, which must be in Skia's form.
+// read reads a file in the form that Skia writes.
 func read(t testing.TB, data []byte) *File {
 	t.Helper()
 

@@ -31,8 +31,7 @@ func TestCutValueReturnsOneValue(t *testing.T) {
 		"hexadecimal digits in a dictionary":     {"<</A <00>>>1", "<</A <00>>>", "1"},
 		"a reference in an array is not a value": {"[12 0 R] 13 0 R", "[12 0 R]", " 13 0 R"},
 		"a keyword":                              {"null]", "null", "]"},
-		"fifty arrays within each other": {strings.Repeat("[", 50) + strings.Repeat("]", 50), strings.Repeat("[",
-			50) + strings.Repeat("]", 50), ""},
+		"fifty arrays within each other":         {strings.Repeat("[", 50) + strings.Repeat("]", 50), strings.Repeat("[", 50) + strings.Repeat("]", 50), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,27 +48,33 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, in := range map[string]string{
-		"nothing": "", "only spaces": " \n ", "an array without an end": "[1 2",
-		"a dictionary without an end": "<</A 1", "a string without an end": "(abc",
-		"a string that ends with a backslash": `(abc\`, "an escaped end of a string": `(abc\)`,
-		"an inner bracket without an end":   "(a(b)",
-		"hexadecimal digits without an end": "<FEFF", "an end of an array": "]", "an end of a " +
-			"dictionary": ">>", "an end of a string": ")",
-		"a string without an end in an array": "[(a]", "fifty-one arrays within each " +
-			"other": strings.Repeat("[", 51) + strings.Repeat("]", 51),
+		"nothing":                             "",
+		"only spaces":                         " \n ",
+		"an array without an end":             "[1 2",
+		"a dictionary without an end":         "<</A 1",
+		"a string without an end":             "(abc",
+		"a string that ends with a backslash": `(abc\`,
+		"an escaped end of a string":          `(abc\)`,
+		"an inner bracket without an end":     "(a(b)",
+		"hexadecimal digits without an end":   "<FEFF",
+		"an end of an array":                  "]",
+		"an end of a dictionary":              ">>",
+		"an end of a string":                  ")",
+		"a string without an end in an array": "[(a]",
+		"fifty-one arrays within each other":  strings.Repeat("[", 51) + strings.Repeat("]", 51),
 		"dictionaries and arrays without end": strings.Repeat("<</A [", 1_000_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			if value, _, err := cutValue([]byte(in)); !errors.Is(err, ErrObject) {
-				t.Errorf("got %.50q, %v", value, err)
+				t.Errorf("got %.50q, %v; want %v", value, err, ErrObject)
 			}
 		})
 	}
 }
 
-func TestDictionaryIsReadInItsOrder(t *testing.T) {
+func TestReadDictKeepsTheOrderOfEntries(t *testing.T) {
 	t.Parallel()
 	in := "<</Type /Page\n/Kids [1 0 R <</A (>>)>>]/Alt (a >> b) /N null\n/Sub <<>>>> stream\n/No 1\nendstream"
 
@@ -83,15 +88,13 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 		got = append(got, f.Key+"="+string(f.Value))
 	}
 
-	if diff := cmp.Diff(
-		[]string{"Type=/Page", "Kids=[1 0 R <</A (>>)>>]", "Alt=(a >> b)", "N=null", "Sub=<<>>"},
-		got,
-	); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	diff := cmp.Diff([]string{"Type=/Page", "Kids=[1 0 R <</A (>>)>>]", "Alt=(a >> b)", "N=null", "Sub=<<>>"}, got)
+	if diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 
 	if string(rest) != " stream\n/No 1\nendstream" {
-		t.Errorf("the rest is %q", rest)
+		t.Errorf("the rest is %q, want the stream", rest)
 	}
 	d.Set("Alt", "(new)")
 	d.Set("Last", "1")
@@ -99,11 +102,11 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	d.Remove("Absent")
 
 	if got, want := string(d.Bytes()), "<</Type /Page\n/Alt (new)\n/N null\n/Sub <<>>\n/Last 1>>"; got != want {
-		t.Errorf("written as %q, want %q", got, want)
+		t.Errorf("Bytes = %q, want %q", got, want)
 	}
 
 	if d.Get("Kids") != nil || d.Get("Last") == nil {
-		t.Error("Remove left an entry, or Set did not set one")
+		t.Errorf("got Kids %q and Last %q, want none and 1", d.Get("Kids"), d.Get("Last"))
 	}
 }
 
@@ -111,30 +114,40 @@ func TestInvalidDictionariesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, in := range map[string]string{
-		"nothing": "", "an array": "[1]", "no end": "<</A 1", "a key without a value": "<</A>>", "a key that is no " +
-			"name": "<<1 2>>", "an empty key": "<</ 1>>",
-		"half an end": "<</A 1>", "a value without an end": "<</A (b>>", "a stream without a dictionary": "stream\n" +
-			"endstream",
+		"nothing":                       "",
+		"an array":                      "[1]",
+		"no end":                        "<</A 1",
+		"a key without a value":         "<</A>>",
+		"a key that is no name":         "<<1 2>>",
+		"an empty key":                  "<</ 1>>",
+		"half an end":                   "<</A 1>",
+		"a value without an end":        "<</A (b>>",
+		"a stream without a dictionary": "stream\nendstream",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			if d, _, err := ReadDict([]byte(in)); err == nil {
-				t.Errorf("read as %q", d.Bytes())
+				t.Errorf("got %q, want an error", d.Bytes())
 			}
 		})
 	}
 }
 
-func TestArrayIsReadValueByValue(t *testing.T) {
+func TestReadArrayReturnsEachValue(t *testing.T) {
 	t.Parallel()
 
 	for in, want := range map[string][]string{
-		"[]": nil, "[ \n ]": nil, "[1 2 0 R /A]": {"1", "2 0 R", "/A"}, "[[1 2] <</A [3]>> (])]": {
+		"[]":           nil,
+		"[ \n ]":       nil,
+		"[1 2 0 R /A]": {"1", "2 0 R", "/A"},
+		"[[1 2] <</A [3]>> (])]": {
 			"[1 2]",
 			"<</A [3]>>", "(])",
 		},
-		"[<0001> -20 <0002>]": {"<0001>", "-20", "<0002>"}, "12 0 R": {"12 0 R"}, "/One": {"/One"},
+		"[<0001> -20 <0002>]": {"<0001>", "-20", "<0002>"},
+		"12 0 R":              {"12 0 R"},
+		"/One":                {"/One"},
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
@@ -156,17 +169,16 @@ func TestArrayIsReadValueByValue(t *testing.T) {
 			t.Parallel()
 
 			if values, err := ReadArray([]byte(in)); err == nil {
-				t.Errorf("read as %q", values)
+				t.Errorf("got %q, want an error", values)
 			}
 		})
 	}
 }
 
-func TestReference(t *testing.T) {
+func TestReferenceParsesGenerationZeroOnly(t *testing.T) {
 	t.Parallel()
 
-	for in, want := range map[string]int{"12 0 R": 12, "0 0 R": 0, "12": -1, "12 1 R": -1, "12 0 R ": -1, "-12 0 " +
-		"R": -1, " 0 R": -1, "": -1, "99999999999999999999 0 R": -1, "1.5 0 R": -1} {
+	for in, want := range map[string]int{"12 0 R": 12, "0 0 R": 0, "12": -1, "12 1 R": -1, "12 0 R ": -1, "-12 0 R": -1, " 0 R": -1, "": -1, "99999999999999999999 0 R": -1, "1.5 0 R": -1} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 
@@ -182,7 +194,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-func TestReferenceToAMissingObject(t *testing.T) {
+func TestAReferenceToAMissingObjectIsAnError(t *testing.T) {
 	t.Parallel()
 
 	f := &File{Objects: make([][]byte, 3)}
@@ -190,13 +202,13 @@ func TestReferenceToAMissingObject(t *testing.T) {
 	for in, want := range map[string]bool{"2 0 R": true, "3 0 R": false, "": false} {
 		t.Run(in, func(t *testing.T) {
 			if _, ok := f.Object([]byte(in)); ok != want {
-				t.Errorf("%q: %v", in, ok)
+				t.Errorf("Object(%q) = %v, want %v", in, ok, want)
 			}
 		})
 	}
 
 	if _, err := f.Dictionary([]byte("3 0 R")); err == nil {
-		t.Error("an object past the last one was read")
+		t.Error("Dictionary of an object past the last one: got nil, want an error")
 	}
 }
 
@@ -204,11 +216,29 @@ func TestTextStringsAreDecoded(t *testing.T) {
 	t.Parallel()
 
 	for in, want := range map[string]string{
-		"(plain)": "plain", "()": "", `(a\(b\)\\)`: `a(b)\`, `(\n\r\t\b\f)`: "\n\r\t\b\f", `(\101\7\0409)`: "A\a 9",
-		`(\777)`: "\xff", `(\1011)`: "A1", `(\8\z)`: "8z", `(a\`: "a",
-		`(\376\377\000A)`: "A", "<FEFF0041>": "A", "<FEFFD83DDE00>": "😀", "<FEFF>": "", "<feff00e9>": "é",
-		"<4142>": "AB", "<>": "", "<FEFF004>": "", "<FEFFD83D>": "\ufffd", "<XY>": "",
-		"/Name": "", "12": "", "": "", "(": "",
+		"(plain)":         "plain",
+		"()":              "",
+		`(a\(b\)\\)`:      `a(b)\`,
+		`(\n\r\t\b\f)`:    "\n\r\t\b\f",
+		`(\101\7\0409)`:   "A\a 9",
+		`(\777)`:          "\xff",
+		`(\1011)`:         "A1",
+		`(\8\z)`:          "8z",
+		`(a\`:             "a",
+		`(\376\377\000A)`: "A",
+		"<FEFF0041>":      "A",
+		"<FEFFD83DDE00>":  "😀",
+		"<FEFF>":          "",
+		"<feff00e9>":      "é",
+		"<4142>":          "AB",
+		"<>":              "",
+		"<FEFF004>":       "",
+		"<FEFFD83D>":      "\ufffd",
+		"<XY>":            "",
+		"/Name":           "",
+		"12":              "",
+		"":                "",
+		"(":               "",
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +250,7 @@ func TestTextStringsAreDecoded(t *testing.T) {
 	}
 }
 
-func TestTextStringsAreReadAsTheyWereWritten(t *testing.T) {
+func TestWrittenTextStringsDecodeToTheSameText(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{
@@ -232,21 +262,26 @@ func TestTextStringsAreReadAsTheyWereWritten(t *testing.T) {
 
 			written := TextString(text)
 			if n, err := valueLength([]byte(written)); err != nil || n != len(written) {
-				t.Fatalf("%.50s is %d bytes long, %v", written, n, err)
+				t.Fatalf("%.50s has the length %d, %v; want %d", written, n, err, len(written))
 			}
 
 			if got := DecodeText([]byte(written)); got != text {
-				t.Errorf("got %.50q from %.50s", got, written)
+				t.Errorf("got %.50q from %.50s, want %.50q", got, written, text)
 			}
 		})
 	}
 }
 
-func TestOneLineOfAText(t *testing.T) {
+func TestOneLineCollapsesSpacesAndCutsLongText(t *testing.T) {
 	t.Parallel()
 
 	for in, want := range map[string]string{
-		" a \t b\n\nc ": "a b c", "a\x00b": "a b", "a\u0085b": "a b", "a\xffb": "a\ufffdb", "": "", "\n": "",
+		" a \t b\n\nc ":                "a b c",
+		"a\x00b":                       "a b",
+		"a\u0085b":                     "a b",
+		"a\xffb":                       "a\ufffdb",
+		"":                             "",
+		"\n":                           "",
 		"a\u00a0b":                     "a b",
 		strings.Repeat("ä", MaxText+1): strings.Repeat("ä", MaxText),
 	} {
@@ -264,13 +299,12 @@ func TestReferencesAreRenumbered(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ in, want string }{
-		"in a dictionary":            {"<</P 7 0 R\n/K [8 0 R 9 0 R]>>", "<</P 107 0 R\n/K [108 0 R 109 0 R]>>"},
-		"in an array without spaces": {"[7 0 R/A 8 0 R]", "[107 0 R/A 108 0 R]"},
-		"not in a string":            {"<</T (7 0 R \\) 8 0 R)\n/P 9 0 R>>", "<</T (7 0 R \\) 8 0 R)\n/P 109 0 R>>"},
-		"not in a name":              {"<</A7 0\n/P 9 0 R\n/K /7>>", "<</A7 0\n/P 109 0 R\n/K /7>>"},
-		"not in hexadecimal digits":  {"<</ID <70>\n/P 9 0 R>>", "<</ID <70>\n/P 109 0 R>>"},
-		"not in a stream's content": {"<</R 7 0 R>> stream\n8 0 R\nendstream", "<</R 107 0 R>> stream\n8 0 R\n" +
-			"endstream"},
+		"in a dictionary":             {"<</P 7 0 R\n/K [8 0 R 9 0 R]>>", "<</P 107 0 R\n/K [108 0 R 109 0 R]>>"},
+		"in an array without spaces":  {"[7 0 R/A 8 0 R]", "[107 0 R/A 108 0 R]"},
+		"not in a string":             {"<</T (7 0 R \\) 8 0 R)\n/P 9 0 R>>", "<</T (7 0 R \\) 8 0 R)\n/P 109 0 R>>"},
+		"not in a name":               {"<</A7 0\n/P 9 0 R\n/K /7>>", "<</A7 0\n/P 109 0 R\n/K /7>>"},
+		"not in hexadecimal digits":   {"<</ID <70>\n/P 9 0 R>>", "<</ID <70>\n/P 109 0 R>>"},
+		"not in a stream's content":   {"<</R 7 0 R>> stream\n8 0 R\nendstream", "<</R 107 0 R>> stream\n8 0 R\nendstream"},
 		"not other numbers":           {"<</W [7 0 12 1.5]\n/P 9 0 R>>", "<</W [7 0 12 1.5]\n/P 109 0 R>>"},
 		"a string that does not end":  {"(7 0 R", "(107 0 R"},
 		"nothing is to be renumbered": {"<</A 7>>", "<</A 7>>"},
@@ -285,7 +319,7 @@ func TestReferencesAreRenumbered(t *testing.T) {
 	}
 }
 
-func TestHostileNumbers(t *testing.T) {
+func TestInvalidNumbersAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for _, in := range []string{
@@ -296,7 +330,7 @@ func TestHostileNumbers(t *testing.T) {
 			t.Parallel()
 
 			if n, ok := Decimal([]byte(in)); ok {
-				t.Errorf("read as %v", n)
+				t.Errorf("got %v, want no number", n)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// file returns a file with the objects; the first is the catalog.
+// file returns a file with these objects. The first one is the catalog.
 func file(objects ...string) *pdffile.File {
 	f := &pdffile.File{Objects: [][]byte{nil}, Root: 1}
 	for _, o := range objects {
@@ -22,7 +22,7 @@ func file(objects ...string) *pdffile.File {
 	return f
 }
 
-func TestPagesThatShareMuchAreRejected(t *testing.T) {
+func TestCopiesOfSharedObjectsAreLimited(t *testing.T) {
 	t.Parallel()
 	const many, large = 50_000, 1 << 20
 	page := "<</Type /Page\n/MediaBox [0 0 9 9]>>"
@@ -46,26 +46,22 @@ func TestPagesThatShareMuchAreRejected(t *testing.T) {
 			t.Parallel()
 
 			if _, err := Pages(f); !errors.Is(err, errGrowth) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want %v", err, errGrowth)
 			}
 		})
 	}
 
-	// Inherited entries are shared instead.
-	f := file(
-		"<</Pages 2 0 R>>",
-		"<</Kids [3 0 R 4 0 R]\n/Resources <</X ("+strings.Repeat("x", large)+")>>>>",
-		page,
-		page,
-	)
+	// Entries that two pages inherit stay shared, so the file does not grow.
+	f := file("<</Pages 2 0 R>>", "<</Kids [3 0 R 4 0 R]\n/Resources <</X ("+strings.Repeat("x", large)+")>>>>",
+		page, page)
 
 	pages, err := Pages(f)
 	if err != nil || len(pages) != 2 || len(f.Objects[3]) > 200 {
-		t.Fatalf("%v, %v", pages, err)
+		t.Fatalf("got pages %v, %v and an object of %d bytes; want two small pages", pages, err, len(f.Objects[3]))
 	}
 
 	if x := dictOf(f, dictOf(f, f.Objects[4]).Get("Resources")).Get("X"); len(x) != large+2 {
-		t.Errorf("the resources have %d bytes", len(x))
+		t.Errorf("the resources have %d bytes, want %d", len(x), large+2)
 	}
 }
 
@@ -82,7 +78,7 @@ func TestAStampOnPagesThatShareResourcesIsLimited(t *testing.T) {
 	mark := Mark{Form: 4, Width: 1, Height: 1, Place: Place{Scale: 0.5, Opacity: 1}}
 
 	if _, err := Stamp(file(objects...), mark, func(int) bool { return true }); !errors.Is(err, errGrowth) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, errGrowth)
 	}
 }
 
@@ -111,25 +107,22 @@ func TestExtractedPagesKeepTheirLabels(t *testing.T) {
 
 func TestSignaturesAreRemoved(t *testing.T) {
 	t.Parallel()
-	f := file(
-		"<</Pages 2 0 R\n/Perms <</DocMDP 5 0 R>>\n/AcroForm <</Fields [4 0 R]\n/SigFlags 3>>>>",
-		"<</Kids [3 0 R]>>",
-		"<</MediaBox [0 0 9 9]\n/Annots [4 0 R]>>",
-		"<</FT /Sig\n/T (s)\n/V 5 0 R>>",
-		"<</ByteRange [0 1 2 3]\n/Contents <00>>>",
-	)
+	f := file("<</Pages 2 0 R\n/Perms <</DocMDP 5 0 R>>\n/AcroForm <</Fields [4 0 R]\n/SigFlags 3>>>>",
+		"<</Kids [3 0 R]>>", "<</MediaBox [0 0 9 9]\n/Annots [4 0 R]>>", "<</FT /Sig\n/T (s)\n/V 5 0 R>>",
+		"<</ByteRange [0 1 2 3]\n/Contents <00>>>")
 
 	if w := Unsign(f); len(w) != 1 {
-		t.Errorf("got the warnings %q", w)
+		t.Errorf("got warnings %q, want one", w)
 	}
 
-	if got := string(bytes.Join(f.Objects, nil)); strings.Contains(got, "/V ") || strings.Contains(got, "SigFlags") ||
-		strings.Contains(got, "Perms") || !strings.Contains(got, "/T (s)") {
-		t.Errorf("got %s", got)
+	got := string(bytes.Join(f.Objects, nil))
+	if strings.Contains(got, "/V ") || strings.Contains(got, "SigFlags") || strings.Contains(got, "Perms") ||
+		!strings.Contains(got, "/T (s)") {
+		t.Errorf("got %s, want the field without its signature", got)
 	}
 
 	if w := Unsign(f); w != nil {
-		t.Errorf("a file without signatures gives %q", w)
+		t.Errorf("a file without signatures: got warnings %q, want none", w)
 	}
 }
 
@@ -157,7 +150,7 @@ func TestMergedFilesKeepDestinationsAndTagsApart(t *testing.T) {
 	for i, want := range []string{"0", "", "1"} {
 		page := dictOf(f, f.Objects[pages[i]])
 		if key := string(page.Get("StructParents")); key != want {
-			t.Errorf("page %d has the key %q, want %q", i+1, key, want)
+			t.Errorf("page %d has StructParents %q, want %q", i+1, key, want)
 		}
 
 		for _, a := range arrayOf(f, page.Get("Annots")) {
@@ -165,24 +158,27 @@ func TestMergedFilesKeepDestinationsAndTagsApart(t *testing.T) {
 			keys[name] = true
 
 			if target := arrayOf(f, dests.Get(name)); len(target) == 0 || string(target[0]) != pdffile.RefTo(pages[i]) {
-				t.Errorf("the link %q of page %d leads to %q", name, i+1, target)
+				t.Errorf("the link %q of page %d leads to %q, want its own page", name, i+1, target)
 			}
 		}
 	}
 
 	if len(keys) != 2 {
-		t.Errorf("the links lead to %v", keys)
+		t.Errorf("the links lead to %v, want two destinations", keys)
 	}
 }
 
-func TestAPageAsMarkStandsUpright(t *testing.T) {
+func TestAPageAsMarkIsUpright(t *testing.T) {
 	t.Parallel()
 
-	for turned, want := range map[int]string{
-		0: "[1 0 0 1 -10 -20]", 90: "[0 -1 1 0 -20 110]", 180: "[-1 0 0 -1 110 70]", 270: "[0 1 -1 0 70 -10]",
+	for degrees, want := range map[int]string{
+		0:   "[1 0 0 1 -10 -20]",
+		90:  "[0 -1 1 0 -20 110]",
+		180: "[-1 0 0 -1 110 70]",
+		270: "[0 1 -1 0 70 -10]",
 	} {
 		foreign := file("<</Pages 2 0 R>>", "<</Kids [3 0 R]>>",
-			fmt.Sprintf("<</MediaBox [0 0 999 70]\n/CropBox [10 20 110 500]\n/Rotate %d>>", turned))
+			fmt.Sprintf("<</MediaBox [0 0 999 70]\n/CropBox [10 20 110 500]\n/Rotate %d>>", degrees))
 		f := file("<</Pages 2 0 R>>")
 
 		m, _, err := PageMark(f, foreign)
@@ -191,22 +187,14 @@ func TestAPageAsMarkStandsUpright(t *testing.T) {
 		}
 		width, height := 100.0, 50.0
 
-		if turned%180 == 90 {
+		if degrees%180 == 90 {
 			width, height = height, width
 		}
 		d, _, err := pdffile.ReadDict(f.Objects[m.Form])
 
 		if got := string(d.Get("Matrix")); err != nil || got != want || m.Width != width || m.Height != height {
-			t.Errorf(
-				"turned by %d: %s of %v × %v, want %s of %v × %v",
-				turned,
-				got,
-				m.Width,
-				m.Height,
-				want,
-				width,
-				height,
-			)
+			t.Errorf("page turned by %d: got %s of %v × %v, want %s of %v × %v", degrees, got, m.Width, m.Height, want,
+				width, height)
 		}
 	}
 }

@@ -199,11 +199,8 @@ func Pages(resources string, contents ...string) string {
 		)
 	}
 
-	return fmt.Sprintf(
-		"-- pages --\n<</Type /Pages\n/Count %d\n/Kids [%s]>>\n",
-		len(contents),
-		strings.Join(kids, " "),
-	) + out.String()
+	return fmt.Sprintf("-- pages --\n<</Type /Pages\n/Count %d\n/Kids [%s]>>\n", len(contents),
+		strings.Join(kids, " ")) + out.String()
 }
 
 // Element returns a structure element as an object of that name.

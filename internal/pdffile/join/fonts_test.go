@@ -37,8 +37,7 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 		},
 		"another outline of a glyph": {font(map[int]string{1: "a"}, map[int]string{1: "UNO!"}), 2},
 		"another name":               {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "+Face", "+Other"), 2},
-		"another descriptor": {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "/Flags 4", "/Flags "+
-			"5"), 2},
+		"another descriptor":         {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "/Flags 4", "/Flags 5"), 2},
 		"no outlines": {read(t, filetest.Build(t, filetest.Pages("", ""), filetest.Font("font",
 			map[int]string{1: "a"})).Data), 2},
 		"outlines of another kind": {font(map[int]string{1: "a"}, nil, "FontFile2", "FontFile3"), 2},
@@ -60,7 +59,7 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 			}
 
 			if len(fonts) != c.fonts {
-				t.Fatalf("%d fonts, want %d", len(fonts), c.fonts)
+				t.Fatalf("got %d fonts, want %d", len(fonts), c.fonts)
 			}
 
 			if name != "other glyphs" {
@@ -74,9 +73,9 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 			w := whole.ReadWidths(fonts[0])
 
 			for glyph, want := range map[int]float64{1: 501, 2: 502, 5: 505, 6: 506} {
-				t.Run(fmt.Sprint(glyph), func(t *testing.T) {
+				t.Run(fmt.Sprintf("glyph %d", glyph), func(t *testing.T) {
 					if got := w.Of(glyph); got != want {
-						t.Errorf("glyph %d is %v wide, want %v", glyph, got, want)
+						t.Errorf("the width is %v, want %v", got, want)
 					}
 				})
 			}
@@ -91,7 +90,7 @@ func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string)
 
 	s, err := readSubset(f, font)
 	if err != nil || s == nil {
-		t.Fatalf("no font: %v", err)
+		t.Fatalf("readSubset: got %v, %v; want a font", s, err)
 	}
 
 	got := map[int]string{}
@@ -105,11 +104,11 @@ func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string)
 
 	d, data, err := f.Stream(s.file)
 	if err != nil || string(d.Get("Length1")) != fmt.Sprint(len(data)) {
-		t.Errorf("the font file is %d bytes, said to be %s, %v", len(data), d.Get("Length1"), err)
+		t.Errorf("the font file has %d bytes, but Length1 is %s, %v", len(data), d.Get("Length1"), err)
 	}
 
 	if sum := checksum(data); sum != 0xB1B0AFBA {
-		t.Errorf("the file's checksum is %X", sum)
+		t.Errorf("the checksum of the file is %X, want B1B0AFBA", sum)
 	}
 }
 
@@ -118,31 +117,38 @@ func TestInvalidFontFilesAreRejected(t *testing.T) {
 
 	good := string(filetest.TrueType(map[int]string{1: "ONE!", 3: "3333"}))
 	if f, err := readTrueType([]byte(good)); err != nil || f.count != 4 || len(f.glyphs) != 2 {
-		t.Fatalf("%+v, %v", f, err)
+		t.Fatalf("readTrueType = %+v, %v; want 4 glyphs, two with outlines", f, err)
 	}
+	// table returns the offset of a table's entry in the directory.
 	table := func(name string) int { return strings.Index(good, name) }
-	at := func(place int, by string) string { return good[:place] + by + good[place+len(by):] }
+	replaceAt := func(place int, with string) string { return good[:place] + with + good[place+len(with):] }
 
+	// body returns the offset of a table, which the directory names.
 	body := func(name string) int {
 		e := good[table(name):]
 		return int(e[8])<<24 | int(e[9])<<16 | int(e[10])<<8 | int(e[11])
 	}
 	for name, data := range map[string]string{
-		"nothing": "", "another kind": "OTTO" + good[4:], "cut off in the directory": good[:40], "cut off in a " +
-			"table": good[:len(good)-1],
-		"no head": at(table("head"), "hexx"), "no glyphs' places": at(table("loca"), "loco"), "no " +
-			"widths": at(table("hmtx"), "hmtz"), "a table past the end": at(table("glyf")+8, "\xff\xff\xff\xff"),
-		"a table of a huge length": at(table("glyf")+12, "\xff\xff\xff\xff"), "more glyphs than " +
-			"places": at(body("maxp")+4, "\xff\xff"), "more widths than glyphs": at(body("hhea")+34, "\x00\x09"),
-		"no widths in full": at(body("hhea")+34, "\x00\x00"), "a glyph past the " +
-			"others": at(body("loca")+8, "\xff\xff"), "a glyph that ends before it " +
-			"begins": at(body("loca")+2, "\x00\x04\x00\x00"),
+		"nothing":                            "",
+		"another kind":                       "OTTO" + good[4:],
+		"cut off in the directory":           good[:40],
+		"cut off in a table":                 good[:len(good)-1],
+		"no head":                            replaceAt(table("head"), "hexx"),
+		"no glyphs' places":                  replaceAt(table("loca"), "loco"),
+		"no widths":                          replaceAt(table("hmtx"), "hmtz"),
+		"a table past the end":               replaceAt(table("glyf")+8, "\xff\xff\xff\xff"),
+		"a table of a huge length":           replaceAt(table("glyf")+12, "\xff\xff\xff\xff"),
+		"more glyphs than places":            replaceAt(body("maxp")+4, "\xff\xff"),
+		"more widths than glyphs":            replaceAt(body("hhea")+34, "\x00\x09"),
+		"no widths in full":                  replaceAt(body("hhea")+34, "\x00\x00"),
+		"a glyph past the others":            replaceAt(body("loca")+8, "\xff\xff"),
+		"a glyph that ends before it begins": replaceAt(body("loca")+2, "\x00\x04\x00\x00"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			if f, err := readTrueType([]byte(data)); err == nil {
-				t.Errorf("read as %d glyphs", f.count)
+				t.Errorf("got a font of %d glyphs, want an error", f.count)
 			}
 		})
 	}

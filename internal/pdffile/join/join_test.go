@@ -23,39 +23,23 @@ func section(t testing.TB, name string, level int) *pdffile.File {
 	return read(t, filetest.Build(
 		t,
 		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n"+
-			"/StructTreeRoot @tags\n/MarkInfo <</Marked true>>\n/Lang (en)>>\n"+
-			"-- dests --\n<</"+name+" [@page-1 /XYZ 0 190 0]\n/shared [@page-1 /XYZ 0 50 0]>>\n"+
-			"-- outlines --\n<</Type /Outlines\n/First @entry\n/Last @entry>>\n-- entry --\n<</Title ("+name+")\n"+
-			"/Dest [@page-1 /XYZ 0 190 0]\n/Parent @outlines\n/SE @heading>>\n"+
-			"-- tags --\n<</Type /StructTreeRoot\n/K @document\n/ParentTreeNextKey 2\n/ParentTree @parents\n"+
-			"/IDTree @ids>>\n-- parents --\n<</Type /ParentTree\n/Nums [0 @owners 1 @link]>>\n"+
-			"-- owners --\n[@heading @cell @main]\n-- ids --\n<</Kids [@ids-1]>>\n-- ids-1 --\n"+
-			"<</Limits [(node00000007) (node00000007)]\n/Names [(node00000007) @cell]>>\n"+
-			"-- document --\n<</Type /StructElem\n/S /Document\n/P @tags\n/K [@main]>>\n"+
-			filetest.Element(
-				"main",
-				"Div",
-				"document",
-				"\n/Pg @page-1\n/K [@heading @cell @link 2]",
-			)+filetest.Element(
-			"heading",
-			fmt.Sprintf("H%d", level),
-			"main",
-			"\n/Pg @page-1\n/K 0",
-		)+
-			filetest.Element(
-				"cell",
-				"TD",
-				"main",
-				"\n/Pg @page-1\n/K 1\n/ID (node00000007)\n/A <</Headers [(node00000007)]>>",
-			)+
-			filetest.Element(
-				"link",
-				"Link",
-				"main",
-				"\n/K [<</Type /OBJR\n/Obj @annotation\n/Pg @page-1>>]",
-			)+
-			"-- annotation --\n<</Type /Annot\n/Subtype /Link\n/Rect [10 170 50 190]\n/Dest /shared\n"+
+			"/StructTreeRoot @tags\n/MarkInfo <</Marked true>>\n/Lang (en)>>\n",
+		"-- dests --\n<</"+name+" [@page-1 /XYZ 0 190 0]\n/shared [@page-1 /XYZ 0 50 0]>>\n",
+		"-- outlines --\n<</Type /Outlines\n/First @entry\n/Last @entry>>\n",
+		"-- entry --\n<</Title ("+name+")\n/Dest [@page-1 /XYZ 0 190 0]\n/Parent @outlines\n/SE @heading>>\n",
+		"-- tags --\n<</Type /StructTreeRoot\n/K @document\n/ParentTreeNextKey 2\n/ParentTree @parents\n"+
+			"/IDTree @ids>>\n",
+		"-- parents --\n<</Type /ParentTree\n/Nums [0 @owners 1 @link]>>\n",
+		"-- owners --\n[@heading @cell @main]\n",
+		"-- ids --\n<</Kids [@ids-1]>>\n",
+		"-- ids-1 --\n<</Limits [(node00000007) (node00000007)]\n/Names [(node00000007) @cell]>>\n",
+		"-- document --\n<</Type /StructElem\n/S /Document\n/P @tags\n/K [@main]>>\n",
+		filetest.Element("main", "Div", "document", "\n/Pg @page-1\n/K [@heading @cell @link 2]"),
+		filetest.Element("heading", fmt.Sprintf("H%d", level), "main", "\n/Pg @page-1\n/K 0"),
+		filetest.Element("cell", "TD", "main",
+			"\n/Pg @page-1\n/K 1\n/ID (node00000007)\n/A <</Headers [(node00000007)]>>"),
+		filetest.Element("link", "Link", "main", "\n/K [<</Type /OBJR\n/Obj @annotation\n/Pg @page-1>>]"),
+		"-- annotation --\n<</Type /Annot\n/Subtype /Link\n/Rect [10 170 50 190]\n/Dest /shared\n"+
 			"/StructParent 1>>\n",
 		strings.Replace(
 			filetest.Pages(
@@ -66,11 +50,8 @@ func section(t testing.TB, name string, level int) *pdffile.File {
 			"/StructParents 0\n/Annots [@annotation]\n/Contents",
 			1,
 		),
-		filetest.EmbeddedFont(
-			"font",
-			filetest.Latin(),
-			map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]},
-		),
+		filetest.EmbeddedFont("font", filetest.Latin(),
+			map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]}),
 	).Data)
 }
 
@@ -85,14 +66,12 @@ func banner(t testing.TB, texts ...string) *pdffile.File {
 
 	return read(
 		t,
-		filetest.Build(
-			t,
-			filetest.Pages("/Font <</F1 @font>>", contents...),
-			filetest.EmbeddedFont("font", filetest.Latin(), map[int]string{0: "zero", 'H': "outline of H"}),
-		).Data,
+		filetest.Build(t, filetest.Pages("/Font <</F1 @font>>", contents...),
+			filetest.EmbeddedFont("font", filetest.Latin(), map[int]string{0: "zero", 'H': "outline of H"})).Data,
 	)
 }
 
+// joinedFile joins sections and banners and packs the result.
 func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pack.Packed) {
 	t.Helper()
 
@@ -109,22 +88,16 @@ func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File,
 	return whole, p
 }
 
-func TestJoinedSections(t *testing.T) {
+func TestJoinedSectionsKeepPagesDestinationsAndTags(t *testing.T) {
 	t.Parallel()
 
-	_, p := joinedFile(
-		t,
-		[]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
-		[]*pdffile.File{banner(t, "Head one", "Head two"), banner(t, "Head three")},
-	)
+	_, p := joinedFile(t, []*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
+		[]*pdffile.File{banner(t, "Head one", "Head two"), banner(t, "Head three")})
 	if p.Pages != 3 || len(p.Missing) > 0 {
-		t.Errorf("%d pages, missing: %q", p.Pages, p.Missing)
+		t.Errorf("got %d pages, missing %q; want 3 and nothing", p.Pages, p.Missing)
 	}
-	filetest.CheckInfo(
-		t,
-		filetest.Poppler(t, p.Data, "pdfinfo"),
-		map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"},
-	)
+	filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"),
+		map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"})
 
 	var pages []string
 	for page := range strings.SplitSeq(strings.TrimSuffix(filetest.Poppler(t, p.Data, "pdftotext"), "\f"), "\f") {
@@ -150,7 +123,7 @@ func TestJoinedSections(t *testing.T) {
 
 	fonts := strings.Count(filetest.Poppler(t, p.Data, "pdffonts"), "AAAAAA+Face")
 	if fonts != 1 {
-		t.Errorf("the face is embedded %d times", fonts)
+		t.Errorf("the face is embedded %d times, want once", fonts)
 	}
 }
 
@@ -188,7 +161,8 @@ func TestJoinedOutlineIsNested(t *testing.T) {
 	}
 }
 
-// outlineText returns the titles of the entries below at. It checks their links and counts.
+// outlineText returns the title of an outline entry, with those of the entries below it in brackets. It checks their
+// links and counts. up is the reference of the parent, or "".
 func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 	t.Helper()
 
@@ -198,7 +172,7 @@ func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 	}
 
 	if up != "" && string(d.Get("Parent")) != up {
-		t.Errorf("%s has the parent %s, not %s", d.Get("Title"), d.Get("Parent"), up)
+		t.Errorf("%s has the parent %s, want %s", d.Get("Title"), d.Get("Parent"), up)
 	}
 	var kids []string
 	var last []byte
@@ -210,23 +184,22 @@ func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 		}
 
 		if string(kid.Get("Prev")) != string(last) {
-			t.Errorf("%s comes after %s, not %s", kid.Get("Title"), kid.Get("Prev"), last)
+			t.Errorf("%s has the predecessor %s, want %s", kid.Get("Title"), kid.Get("Prev"), last)
 		}
 		kids = append(kids, outlineText(t, f, next, string(at)))
 		last, next = next, kid.Get("Next")
 	}
 
 	if string(d.Get("Last")) != string(last) {
-		t.Errorf("the last of %s is %s, not %s", d.Get("Title"), d.Get("Last"), last)
+		t.Errorf("the last entry of %s is %s, want %s", d.Get("Title"), d.Get("Last"), last)
 	}
 	text := pdffile.DecodeText(d.Get("Title"))
 
 	below := strings.Join(kids, " ")
-	if count := len(
-		regexp.MustCompile(`[A-Z]`).FindAllString(below, -1),
-	); count > 0 &&
-		string(d.Get("Count")) != fmt.Sprint(count) {
-		t.Errorf("%q counts %s, not %d", text, d.Get("Count"), count)
+
+	count := len(regexp.MustCompile(`[A-Z]`).FindAllString(below, -1))
+	if count > 0 && string(d.Get("Count")) != fmt.Sprint(count) {
+		t.Errorf("%q has the count %s, want %d", text, d.Get("Count"), count)
 	}
 
 	if text != "" && below != "" {
@@ -244,7 +217,7 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 			t.Parallel()
 
 			f := read(t, filetest.Build(t, filetest.Pages("", slices.Repeat([]string{""}, min(count, 65))...)).Data)
-			for n := 65; n < count; n++ { // more of the last page
+			for n := 65; n < count; n++ { // copies of the last page
 				pages, _, err := pdffile.ReadDict(f.Objects[3])
 				if err != nil {
 					t.Fatal(err)
@@ -262,13 +235,13 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 
 			numbers, err := whole.PageNumbers()
 			if pages, err2 := whole.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
-				t.Fatalf("%d pages, %d in the tree, %v, %v", pages, len(numbers), err, err2)
+				t.Fatalf("got %d pages and %d in the tree, %v, %v", pages, len(numbers), err, err2)
 			}
 
 			for _, o := range whole.Objects {
 				if d, _, err := pdffile.ReadDict(o); err == nil && string(d.Get("Type")) == "/Pages" {
 					if kids, err := pdffile.ReadArray(d.Get("Kids")); err != nil || len(kids) > 64 {
-						t.Errorf("a node has %d kids, %v", len(kids), err)
+						t.Errorf("a node has %d kids, %v; want at most 64", len(kids), err)
 					}
 				}
 			}
@@ -280,8 +253,10 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, texts := range map[string][][]string{
-		"one too few": {{"Head"}}, "one too many": {{"Head", "Head", "Head"}}, "one too many in two " +
-			"files": {{"Head"}, {"Head", "Head"}}, "one too few in two files": {{"Head"}, {}},
+		"one too few":               {{"Head"}},
+		"one too many":              {{"Head", "Head", "Head"}},
+		"one too many in two files": {{"Head"}, {"Head", "Head"}},
+		"one too few in two files":  {{"Head"}, {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,12 +266,9 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 				banners = append(banners, banner(t, file...))
 			}
 
-			if _, err := Files(
-				[]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 1)},
-				banners,
-			); err == nil ||
-				!strings.Contains(err.Error(), "exactly one page for each page") {
-				t.Errorf("got %v", err)
+			_, err := Files([]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 1)}, banners)
+			if err == nil || !strings.Contains(err.Error(), "exactly one page for each page") {
+				t.Errorf("got %v, want that each page needs one banner", err)
 			}
 		})
 	}
@@ -308,7 +280,7 @@ func TestBannersAreArtifactsOnThePage(t *testing.T) {
 
 	canvases, err := whole.Canvases()
 	if err != nil || len(canvases) != 2 {
-		t.Fatalf("%d canvases, %v", len(canvases), err)
+		t.Fatalf("got %d canvases, %v; want 2", len(canvases), err)
 	}
 
 	for _, c := range canvases {
@@ -333,7 +305,7 @@ func TestBannersAreArtifactsOnThePage(t *testing.T) {
 		}
 
 		if len(parts) != 3 || parts[0] != "q\n" || parts[2] != "Q\n/Artifact BMC\n/Banner Do\nEMC\n" {
-			t.Errorf("the page is drawn by %q", parts)
+			t.Errorf("the page has the contents %q, want the banner as an artifact", parts)
 		}
 	}
 }
@@ -363,7 +335,7 @@ func TestSectionsWithInvalidTagsAreRejected(t *testing.T) {
 			}
 
 			if _, err := Files([]*pdffile.File{f}, nil); err == nil || !found {
-				t.Errorf("joined, %v", found)
+				t.Errorf("Files returned no error; the invalid entry was written: %v", found)
 			}
 		})
 	}

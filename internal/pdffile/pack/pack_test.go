@@ -13,12 +13,12 @@ func TestPackKeepsEveryObject(t *testing.T) {
 	t.Parallel()
 
 	for _, extra := range []int{0, 20, 2500} {
-		t.Run(fmt.Sprint(extra), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d more objects", extra), func(t *testing.T) {
 			original := filetest.Small(extra)
 
 			p, err := Pack(original, Meta{Title: "New"}, Finish{})
 			if err != nil || p.Pages != 2 {
-				t.Fatalf("%d objects: %d pages, %v", extra, p.Pages, err)
+				t.Fatalf("got %d pages, %v; want 2", p.Pages, err)
 			}
 			packed := p.Data
 
@@ -28,28 +28,29 @@ func TestPackKeepsEveryObject(t *testing.T) {
 			}
 
 			if extra == 2500 && len(packed) > len(original)/5 {
-				t.Errorf("packed %d bytes into %d", len(original), len(packed))
+				t.Errorf("packed %d bytes into %d, want at most a fifth", len(original), len(packed))
 			}
 
 			after := filetest.Objects(t, packed)
 			for n, o := range before.Objects {
 				if n != before.Info && n != before.Root && o != nil && after[n] != string(o) {
-					t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
+					t.Fatalf("object %d became %q, was %q", n, after[n], o)
 				}
 			}
 
-			if info := after[before.Info]; !strings.HasPrefix(
+			info := after[before.Info]
+			if !strings.HasPrefix(
 				info,
 				"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
 			) ||
 				!strings.HasSuffix(info, ">>") {
-				t.Errorf("Info is %q", info)
+				t.Errorf("Info is %q, want the title and the fields of Skia", info)
 			}
 		})
 	}
 }
 
-func TestInfoIsEscaped(t *testing.T) {
+func TestTextStringEscapesSpecialCharacters(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
@@ -62,7 +63,7 @@ func TestInfoIsEscaped(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := pdffile.TextString(text); got != want {
-				t.Errorf("%q: got %s, want %s", text, got, want)
+				t.Errorf("TextString(%q) = %s, want %s", text, got, want)
 			}
 		})
 	}
@@ -73,15 +74,22 @@ func TestPackRejectsUnknownForms(t *testing.T) {
 
 	good := string(filetest.Small(3))
 	for name, data := range map[string]string{
-		"empty": "", "not a PDF": "hello", "cut off": good[:len(good)/2], "no trailer": strings.Replace(good, "trailer", "trailor", 1),
-		"encrypted": strings.Replace(good, "/Root", "/Encrypt 9 0 R\n/Root", 1), "a revision": strings.Replace(good, "/Root", "/Prev 9\n/Root", 1),
-		"bad offset": strings.Replace(good, "65535 f \n0", "65535 f \n9", 1), "negative offset": strings.Replace(good, "65535 f \n0", "65535 f \n-", 1), "no info": strings.Replace(good, "/Info", "/Imfo", 1),
-		"root elsewhere": strings.Replace(good, "/Root 2", "/Root 99", 1), "huge table": strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
-		"no pages": strings.Replace(good, "/Pages 3", "/Pages 77", 1),
+		"empty":           "",
+		"not a PDF":       "hello",
+		"cut off":         good[:len(good)/2],
+		"no trailer":      strings.Replace(good, "trailer", "trailor", 1),
+		"encrypted":       strings.Replace(good, "/Root", "/Encrypt 9 0 R\n/Root", 1),
+		"a revision":      strings.Replace(good, "/Root", "/Prev 9\n/Root", 1),
+		"bad offset":      strings.Replace(good, "65535 f \n0", "65535 f \n9", 1),
+		"negative offset": strings.Replace(good, "65535 f \n0", "65535 f \n-", 1),
+		"no info":         strings.Replace(good, "/Info", "/Imfo", 1),
+		"root elsewhere":  strings.Replace(good, "/Root 2", "/Root 99", 1),
+		"huge table":      strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
+		"no pages":        strings.Replace(good, "/Pages 3", "/Pages 77", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {
-				t.Errorf("%s was packed", name)
+				t.Errorf("Pack of a file that is invalid (%s): got nil, want an error", name)
 			}
 		})
 	}

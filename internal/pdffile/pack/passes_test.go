@@ -26,16 +26,13 @@ func TestOutlineGetsTheTextOfHeadings(t *testing.T) {
 		headings []Heading
 		want     []string
 	}{
-		"spaces are restored": {[]entry{{"Onetwo", 1}}, []Heading{{1, "One two"}}, []string{"One two"}},
-		"a number is restored": {[]entry{{"1.2Setup", 2}}, []Heading{{2, "1.2 Setup"}}, []string{"1.2 " +
-			"Setup"}},
-		"a repetition is removed": {[]entry{{"x2x2 is here", 1}}, []Heading{{1, "x2"}}, []string{"x2"}},
-		"another level stays":     {[]entry{{"Onetwo", 1}}, []Heading{{2, "One two"}}, []string{"Onetwo"}},
-		"other words stay":        {[]entry{{"Three", 1}}, []Heading{{1, "One two"}}, []string{"Three"}},
-		"headings are used in their order": {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}, {1, "A " +
-			"B"}}, []string{"A b", "A B"}},
-		"each heading is used once": {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}}, []string{"A " +
-			"b", "Ab"}},
+		"spaces are restored":               {[]entry{{"Onetwo", 1}}, []Heading{{1, "One two"}}, []string{"One two"}},
+		"a number is restored":              {[]entry{{"1.2Setup", 2}}, []Heading{{2, "1.2 Setup"}}, []string{"1.2 Setup"}},
+		"a repetition is removed":           {[]entry{{"x2x2 is here", 1}}, []Heading{{1, "x2"}}, []string{"x2"}},
+		"another level stays":               {[]entry{{"Onetwo", 1}}, []Heading{{2, "One two"}}, []string{"Onetwo"}},
+		"other words stay":                  {[]entry{{"Three", 1}}, []Heading{{1, "One two"}}, []string{"Three"}},
+		"headings are used in their order":  {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}, {1, "A B"}}, []string{"A b", "A B"}},
+		"each heading is used once":         {[]entry{{"Ab", 1}, {"Ab", 1}}, []Heading{{1, "A b"}}, []string{"A b", "Ab"}},
 		"a heading without entry is passed": {[]entry{{"Cd", 1}}, []Heading{{1, "A b"}, {1, "C d"}}, []string{"C d"}},
 		"no letters match no letters":       {[]entry{{"***", 1}}, []Heading{{1, "* * *"}}, []string{"* * *"}},
 		"no letters match none of a word":   {[]entry{{"Word", 1}}, []Heading{{1, "* * *"}}, []string{"Word"}},
@@ -44,8 +41,7 @@ func TestOutlineGetsTheTextOfHeadings(t *testing.T) {
 			[]Heading{{1, "Übersicht"}},
 			[]string{"Übersicht"},
 		},
-		"eight letters are enough": {[]entry{{"abcdefghXYZ", 1}}, []Heading{{1, "abcdefgh " +
-			"ij"}}, []string{"abcdefgh ij"}},
+		"eight letters are enough":        {[]entry{{"abcdefghXYZ", 1}}, []Heading{{1, "abcdefgh ij"}}, []string{"abcdefgh ij"}},
 		"the mark of formulas is removed": {[]entry{{"a\u2061b", 3}}, nil, []string{"ab"}},
 		"line breaks are removed":         {[]entry{{"a\nb", 3}}, nil, []string{"a b"}},
 		"text without a heading stays":    {[]entry{{"Plain", 0}}, []Heading{{1, "P lain"}}, []string{"Plain"}},
@@ -102,26 +98,18 @@ func TestInvalidDestinationsAreRenamed(t *testing.T) {
 
 	long := strings.Repeat("x", maxName+1)
 	for name, c := range map[string]struct{ dests, link, wantDests, wantLink string }{
-		"a plain name": {"/a [@page-1 /XYZ 0 9 0]", "/a", "/a [@page-1 /XYZ 0 9 0]", "/a"},
-		"a name of 127 bytes": {"/" + long[1:] + " [@page-1 /XYZ 0 9 " +
-			"0]", "/" + long[1:], "/" + long[1:] + " [@page-1 /XYZ 0 9 0]", "/" + long[1:]},
-		"a name of 128 bytes": {"/a [@page-1 /XYZ 0 9 0]\n" +
-			"/" + long + " [@page-1 /XYZ 0 8 0]", "/" + long, "/a [@page-1 /XYZ 0 9 0]\n" +
-			"/destination-2 [@page-1 /XYZ 0 8 0]", "/destination-2"},
-		"a word that PDF/A forbids": {"/JavaScript [@page-1 /XYZ 0 9 0]", "/JavaScript", "/destination-1 " +
-			"[@page-1 /XYZ 0 9 0]", "/destination-1"},
+		"a plain name":                   {"/a [@page-1 /XYZ 0 9 0]", "/a", "/a [@page-1 /XYZ 0 9 0]", "/a"},
+		"a name of 127 bytes":            {"/" + long[1:] + " [@page-1 /XYZ 0 9 0]", "/" + long[1:], "/" + long[1:] + " [@page-1 /XYZ 0 9 0]", "/" + long[1:]},
+		"a name of 128 bytes":            {"/a [@page-1 /XYZ 0 9 0]\n/" + long + " [@page-1 /XYZ 0 8 0]", "/" + long, "/a [@page-1 /XYZ 0 9 0]\n/destination-2 [@page-1 /XYZ 0 8 0]", "/destination-2"},
+		"a word that PDF/A forbids":      {"/JavaScript [@page-1 /XYZ 0 9 0]", "/JavaScript", "/destination-1 [@page-1 /XYZ 0 9 0]", "/destination-1"},
 		"a forbidden name leads nowhere": {"/a [@page-1 /XYZ 0 9 0]", "/Launch", "/a [@page-1 /XYZ 0 9 0]", ""},
-		"a destination without a name": {"/a [@page-1 /XYZ 0 9 0]", "[@page-1 /XYZ 0 9 0]", "/a [@page-1 /XYZ 0 " +
-			"9 0]", "[@page-1 /XYZ 0 9 0]"},
+		"a destination without a name":   {"/a [@page-1 /XYZ 0 9 0]", "[@page-1 /XYZ 0 9 0]", "/a [@page-1 /XYZ 0 9 0]", "[@page-1 /XYZ 0 9 0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			built := filetest.Build(
-				t,
+			built := filetest.Build(t,
 				"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests>>\n-- dests --\n<<"+c.dests+">>\n",
-				"-- link --\n<</Type /Annot\n/Subtype /Link\n/Dest "+c.link+"\n/F 4>>\n",
-				filetest.Pages("", ""),
-			)
+				"-- link --\n<</Type /Annot\n/Subtype /Link\n/Dest "+c.link+"\n/F 4>>\n", filetest.Pages("", ""))
 			_, objects := packed(t, built, Finish{})
 
 			link := "-- link --\n<</Type /Annot\n/Subtype /Link\n/F 4>>\n"
@@ -129,10 +117,8 @@ func TestInvalidDestinationsAreRenamed(t *testing.T) {
 				link = "-- link --\n<</Type /Annot\n/Subtype /Link\n/Dest " + c.wantLink + "\n/F 4>>\n"
 			}
 
-			if diff := cmp.Diff(
-				"-- dests --\n<<"+c.wantDests+">>\n"+link,
-				built.Text(t, objects, "dests", "link"),
-			); diff != "" {
+			diff := cmp.Diff("-- dests --\n<<"+c.wantDests+">>\n"+link, built.Text(t, objects, "dests", "link"))
+			if diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -149,11 +135,10 @@ func TestGradientMatrixMovesToTheShading(t *testing.T) {
 			head + "/Shading <</ShadingType 1\n/Domain [-0.071300000 100.039100000 -0.007130000 10.003910000]\n" +
 				"/Function @pages\n/Matrix [2 0 0 2 5 5]>>>>\n",
 		},
-		"one with a matrix of its own stays": {head + "/Matrix [2 0 0 2 5 5]\n/Shading <</ShadingType 1\n" +
-			"/Domain [0 1 0 1]\n/Matrix [1 0 0 1 0 0]>>>>\n", ""},
+		"one with a matrix of its own stays": {head +
+			"/Matrix [2 0 0 2 5 5]\n/Shading <</ShadingType 1\n/Domain [0 1 0 1]\n/Matrix [1 0 0 1 0 0]>>>>\n", ""},
 		"one without a matrix stays": {head + "/Shading <</ShadingType 1\n/Domain [0 1 0 1]>>>>\n", ""},
-		"an axial one stays": {head + "/Matrix [2 0 0 2 5 5]\n/Shading <</ShadingType 2\n" +
-			"/Coords [0 0 1 1]>>>>\n", ""},
+		"an axial one stays":         {head + "/Matrix [2 0 0 2 5 5]\n/Shading <</ShadingType 2\n/Coords [0 0 1 1]>>>>\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,23 +156,19 @@ func TestGradientMatrixMovesToTheShading(t *testing.T) {
 	}
 }
 
-func TestPageBoxesAndCropMarks(t *testing.T) {
+func TestBoxesAndCropMarksAreAddedToPages(t *testing.T) {
 	t.Parallel()
 
 	built := letter(t, 0)
 	for name, c := range map[string]struct {
 		boxes Boxes
-		want  map[string]string // by box, of poppler
+		want  map[string]string // by box, from pdfinfo
 		marks bool
 	}{
-		"not at all": {Boxes{}, map[string]string{"MediaBox": "0.00 0.00 100.00 " +
-			"200.00", "TrimBox": "0.00 0.00 100.00 200.00"}, false},
-		"within the bleed": {Boxes{Bleed: 9}, map[string]string{"MediaBox": "0.00 0.00 100.00 " +
-			"200.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "9.00 9.00 91.00 191.00"}, false},
-		"with marks": {Boxes{Bleed: 9, Marks: 30}, map[string]string{"MediaBox": "-30.00 -30.00 " +
-			"130.00 230.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "9.00 9.00 91.00 191.00"}, true},
-		"with marks, without bleed": {Boxes{Marks: 20}, map[string]string{"MediaBox": "-20.00 -20.00 120.00 " +
-			"220.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "0.00 0.00 100.00 200.00"}, true},
+		"not at all":                {Boxes{}, map[string]string{"MediaBox": "0.00 0.00 100.00 200.00", "TrimBox": "0.00 0.00 100.00 200.00"}, false},
+		"within the bleed":          {Boxes{Bleed: 9}, map[string]string{"MediaBox": "0.00 0.00 100.00 200.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "9.00 9.00 91.00 191.00"}, false},
+		"with marks":                {Boxes{Bleed: 9, Marks: 30}, map[string]string{"MediaBox": "-30.00 -30.00 130.00 230.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "9.00 9.00 91.00 191.00"}, true},
+		"with marks, without bleed": {Boxes{Marks: 20}, map[string]string{"MediaBox": "-20.00 -20.00 120.00 220.00", "BleedBox": "0.00 0.00 100.00 200.00", "TrimBox": "0.00 0.00 100.00 200.00"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,15 +179,13 @@ func TestPageBoxesAndCropMarks(t *testing.T) {
 				lines := regexp.MustCompile(`(?m)^Page +\d+ `+box+`: +(.*)$`).FindAllStringSubmatch(info, -1)
 				if len(lines) != 2 || strings.Join(strings.Fields(lines[0][1]), " ") != want ||
 					lines[0][1] != lines[1][1] {
-					t.Errorf("%s is %q, want %s", box, lines, want)
+					t.Errorf("%s is %q, want %s on both pages", box, lines, want)
 				}
 			}
 
-			if got := strings.Join(
-				strings.Fields(filetest.Poppler(t, p.Data, "pdftotext")),
-				" ",
-			); got != "First page Second page" {
-				t.Errorf("the text is %q", got)
+			got := strings.Join(strings.Fields(filetest.Poppler(t, p.Data, "pdftotext")), " ")
+			if got != "First page Second page" {
+				t.Errorf("the text is %q, want that of both pages", got)
 			}
 			drawn := 0
 
@@ -218,7 +197,7 @@ func TestPageBoxesAndCropMarks(t *testing.T) {
 			}
 
 			if want := map[bool]int{true: 1}[c.marks]; drawn != want {
-				t.Errorf("%d drawings of marks, want %d for both pages", drawn, want)
+				t.Errorf("got %d drawings of marks, want %d, shared by both pages", drawn, want)
 			}
 		})
 	}
@@ -231,7 +210,7 @@ func checkMarks(t *testing.T, content string, boxes Boxes) {
 
 	lines := regexp.MustCompile(`(?m)^(\S+) (\S+) m (\S+) (\S+) l S$`).FindAllStringSubmatch(content, -1)
 	if len(lines) != 8 {
-		t.Errorf("%d lines are drawn", len(lines))
+		t.Errorf("got %d lines, want 8", len(lines))
 	}
 
 	for _, line := range lines {
@@ -240,11 +219,11 @@ func checkMarks(t *testing.T, content string, boxes Boxes) {
 
 			y, _ := pdffile.Decimal([]byte(line[at+1]))
 			if x > 0 && x < 100 && y > 0 && y < 200 {
-				t.Errorf("%s lies on the print", line[0])
+				t.Errorf("the mark %s is on the printed area", line[0])
 			}
 
 			if x < -boxes.Marks-.01 || x > 100+boxes.Marks+.01 || y < -boxes.Marks-.01 || y > 200+boxes.Marks+.01 {
-				t.Errorf("%s lies outside the sheet", line[0])
+				t.Errorf("the mark %s is outside the sheet", line[0])
 			}
 		}
 	}
@@ -264,39 +243,37 @@ func TestSourcesAreAttached(t *testing.T) {
 	}
 
 	list := filetest.Poppler(t, p.Data, "pdfdetach", "-list")
-	if got := regexp.MustCompile(`(?m)^\d: .*$`).
-		FindAllString(list, -1); !cmp.Equal(
-		got,
-		[]string{"1: a.md", "2: b.md", "3: parts/ä (1).md"},
-	) {
-		t.Errorf("poppler lists %q", list)
+
+	got := regexp.MustCompile(`(?m)^\d: .*$`).FindAllString(list, -1)
+	if !cmp.Equal(got, []string{"1: a.md", "2: b.md", "3: parts/ä (1).md"}) {
+		t.Errorf("pdfdetach lists %q, want three files in order", list)
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file.pdf"), p.Data)
 
 	for i, want := range []string{"stream\nendstream\nendobj\n", "# b\n", ""} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("file %d", i+1), func(t *testing.T) {
 			path := filepath.Join(dir, fmt.Sprint(i))
-			if out, err := exec.CommandContext(t.Context(), "pdfdetach", "-save", fmt.Sprint(i+1), "-o", path,
-				filepath.Join(dir, "file.pdf")).
-				CombinedOutput(); err != nil {
+
+			out, err := exec.CommandContext(t.Context(), "pdfdetach", "-save", fmt.Sprint(i+1), "-o", path, filepath.Join(dir, "file.pdf")).
+				CombinedOutput()
+			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 
 			if got := readFile(t, path); got != want {
-				t.Errorf("file %d is %q, want %q", i+1, got, want)
+				t.Errorf("the file is %q, want %q", got, want)
 			}
 		})
 	}
 
 	if !regexp.MustCompile(`/Names \[\(a\.md\) \d+ 0 R \(b\.md\) \d+ 0 R <FEFF`).Match(p.Data) {
-		t.Error("the tree of names is not sorted")
+		t.Error("the names of the name tree are not sorted")
 	}
 
-	for _, want := range []string{"/AFRelationship /Source", "/Subtype /text#2Fmarkdown", "/Size 24\n", "/CheckSum " +
-		"<D41D8CD98F00B204E9800998ECF8427E>", "/AF ["} {
+	for _, want := range []string{"/AFRelationship /Source", "/Subtype /text#2Fmarkdown", "/Size 24\n", "/CheckSum <D41D8CD98F00B204E9800998ECF8427E>", "/AF ["} {
 		if !strings.Contains(string(p.Data), want) {
-			t.Errorf("%s is missing", want)
+			t.Errorf("the file lacks %s", want)
 		}
 	}
 }
@@ -320,50 +297,36 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 
 	first := "<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P @page-1\n" +
 		"/Contents (First \\(1\\))>>"
-	if got := annots(
-		two,
-		"",
-		notes,
-	); !strings.Contains(got, "/Annots [ @new-1 @new-2]>>\n-- new-1 --\n"+first) ||
-		strings.Contains(got, "Nowhere") {
+
+	got := annots(two, "", notes)
+	if !strings.Contains(got, "/Annots [ @new-1 @new-2]>>\n-- new-1 --\n"+first) || strings.Contains(got, "Nowhere") {
 		t.Errorf("got %s", got)
 	}
 
 	for name, c := range map[string]struct{ pages, more string }{
-		"a list of its own": {strings.Replace(two, "/Contents @content-1", "/Contents @content-1\n"+
-			"/Annots [@link]", 1), "-- link --\n<</Type /Annot>>\n"},
-		"a list elsewhere": {strings.Replace(two, "/Contents @content-1", "/Contents @content-1\n"+
-			"/Annots @list", 1), "-- link --\n<</Type /Annot>>\n-- list --\n[ @link ]\n"},
+		"a list of its own": {strings.Replace(two, "/Contents @content-1", "/Contents @content-1\n/Annots [@link]", 1), "-- link --\n<</Type /Annot>>\n"},
+		"a list elsewhere":  {strings.Replace(two, "/Contents @content-1", "/Contents @content-1\n/Annots @list", 1), "-- link --\n<</Type /Annot>>\n-- list --\n[ @link ]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := annots(
-				c.pages,
-				c.more,
-				notes,
-			); !regexp.MustCompile(`/Annots \[ ?@link +@new-1 @new-2\]`).
-				MatchString(got) {
+			got := annots(c.pages, c.more, notes)
+			if !regexp.MustCompile(`/Annots \[ ?@link +@new-1 @new-2\]`).MatchString(got) {
 				t.Errorf("got %s", got)
 			}
 		})
 	}
 
-	if got := annots(
-		filetest.Pages("", ""),
-		"",
-		Finish{Notes: []Note{{"three", "Only page"}}},
-	); !strings.Contains(
-		got,
-		"(Only page)",
-	) {
-		t.Errorf("the note on the only page is missing: %s", got)
+	got = annots(filetest.Pages("", ""), "", Finish{Notes: []Note{{"three", "Only page"}}})
+	if !strings.Contains(got, "(Only page)") {
+		t.Errorf("got %s, want the note on the only page", got)
 	}
 
 	for name, finish := range map[string]Finish{
-		"PDF/A": {PDFA: "2b", Notes: notes.Notes}, "PDF/UA": {PDFUA: true, Notes: notes.Notes},
+		"PDF/A":  {PDFA: "2b", Notes: notes.Notes},
+		"PDF/UA": {PDFUA: true, Notes: notes.Notes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := annots(two, "", finish); strings.Contains(got, "/Annot") {
-				t.Errorf("got %s", got)
+				t.Errorf("got %s, want no annotations", got)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
+// dateOf parses a date of RFC 3339.
 func dateOf(t testing.TB, text string) time.Time {
 	t.Helper()
 
@@ -61,9 +62,12 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ given, typed string }{
-		"a letter and its accent": {"u\u0308", "ü"}, "an accented letter": {"ü", "u\u0308"}, "a " +
-			"ligature": {"\ufb01le", "file"}, "wide letters": {"ＡＢＣ", "ABC"},
-		"a space that does not break": {"a\u00a0b", "a b"}, "a superscript": {"x²", "x2"},
+		"a letter and its accent":     {"u\u0308", "ü"},
+		"an accented letter":          {"ü", "u\u0308"},
+		"a ligature":                  {"\ufb01le", "file"},
+		"wide letters":                {"ＡＢＣ", "ABC"},
+		"a space that does not break": {"a\u00a0b", "a b"},
+		"a superscript":               {"x²", "x2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,9 +76,9 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The reader normalizes the typed password; filetest does not.
+			// A PDF reader normalizes the typed password. filetest does not, so the test does.
 			if objects := filetest.Decrypted(t, p.Data, string(pdffile.NormalPassword(c.typed))); len(objects) < 10 {
-				t.Errorf("%d objects were read", len(objects))
+				t.Errorf("got %d objects, want all of them", len(objects))
 			}
 
 			if string(pdffile.NormalPassword(c.given)) != string(pdffile.NormalPassword(c.typed)) {
@@ -95,34 +99,33 @@ func TestAnEncryptedFileIsUnreadableWithoutItsPassword(t *testing.T) {
 
 	for _, word := range []string{"Confidential", "Ann", "(en)", "/Font", "rdf:RDF", "MediaBox", "Skia"} {
 		if bytes.Contains(one.Data, []byte(word)) {
-			t.Errorf("%s can be read", word)
+			t.Errorf("the file contains %s in plain text", word)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "file.pdf")
 	write(t, path, one.Data)
 
-	for i, word := range []string{"", "Secret", "secret "} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").
-				CombinedOutput(); err == nil ||
-				!bytes.Contains(out, []byte("Incorrect password")) {
-				t.Errorf("%q opens the file: %s", word, out)
+	for _, word := range []string{"", "Secret", "secret "} {
+		t.Run(fmt.Sprintf("password %q", word), func(t *testing.T) {
+			out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").CombinedOutput()
+			if err == nil || !bytes.Contains(out, []byte("Incorrect password")) {
+				t.Errorf("pdftotext: got %s, want that the password is incorrect", out)
 			}
 		})
 	}
 
 	if got := filetest.Poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
-		t.Errorf("as the owner's password, it shows %q", got)
+		t.Errorf("with the password as owner password: got %q, want the text", got)
 	}
 
 	if _, err := pdffile.Read(one.Data); err == nil {
-		t.Error("an encrypted file was read")
+		t.Error("Read of an encrypted file: got nil, want an error")
 	}
 
 	two, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
 	if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, two.Data)) ||
 		bytes.Equal(one.Data[500:1000], two.Data[500:1000]) {
-		t.Errorf("two encrypted files are equal, %v", err)
+		t.Errorf("two encrypted files have equal parts (%v), want other random bytes", err)
 	}
 }
 
@@ -138,7 +141,7 @@ func TestStringsInStreamDictionariesAreEncrypted(t *testing.T) {
 
 	for _, text := range []string{"readable", "72656164"} {
 		if bytes.Contains(p.Data, []byte(text)) {
-			t.Errorf("%s can be read", text)
+			t.Errorf("the file contains %s in plain text", text)
 		}
 	}
 

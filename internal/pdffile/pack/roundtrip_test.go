@@ -35,11 +35,7 @@ func letter(t testing.TB, extra int) *filetest.Built {
 	return filetest.Build(
 		t,
 		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n/Lang (en)>>\n",
-		filetest.Pages(
-			"/Font <</F1 @font>>",
-			text("First page"),
-			text("Second page"),
-		),
+		filetest.Pages("/Font <</F1 @font>>", text("First page"), text("Second page")),
 		filetest.EmbeddedFont("font", filetest.Latin(), map[int]string{'A': "AA"}),
 		"-- dests --\n<</end [@page-2 /XYZ 0 190 0]>>\n-- outlines --\n<</Type /Outlines\n/First @entry\n"+
 			"/Last @entry>>\n"+
@@ -48,7 +44,7 @@ func letter(t testing.TB, extra int) *filetest.Built {
 	)
 }
 
-func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
+func TestEveryObjectSurvivesEachFileForm(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -70,11 +66,11 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 
 			p, err := Pack(built.Data, Meta{Title: "Letter"}, Finish{Password: c.password})
 			if err != nil || p.Pages != 2 || len(p.Missing) > 0 {
-				t.Fatalf("%d pages, %v, %v", p.Pages, p.Missing, err)
+				t.Fatalf("got %d pages, missing %v, %v; want 2 pages", p.Pages, p.Missing, err)
 			}
 
 			if !bytes.Contains(p.Data, []byte(c.form)) || bytes.Contains(p.Data, []byte(c.absent)) {
-				t.Errorf("the file has no %q, or %q", c.form, c.absent)
+				t.Errorf("the file lacks %q or has %q", c.form, c.absent)
 			}
 
 			var after map[int]string
@@ -91,25 +87,17 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 			}
 
 			if len(c.password) > 32 {
-				return // poppler's programs take no longer one
+				return // the tools of poppler accept at most 32 bytes
 			}
 
-			if got := filetest.Poppler(
-				t,
-				p.Data,
-				"pdftotext",
-				"-upw",
-				c.password,
-			); strings.Join(
-				strings.Fields(got),
-				" ",
-			) != "First page Second page" {
-				t.Errorf("poppler reads the text %q", got)
+			got := filetest.Poppler(t, p.Data, "pdftotext", "-upw", c.password)
+			if strings.Join(strings.Fields(got), " ") != "First page Second page" {
+				t.Errorf("poppler reads the text %q, want that of both pages", got)
 			}
 
 			info := filetest.Poppler(t, p.Data, "pdfinfo", "-dests", "-upw", c.password)
 			if !strings.Contains(info, `"end"`) {
-				t.Errorf("poppler knows no destination:\n%s", info)
+				t.Errorf("poppler lists the destinations\n%s\nwant end", info)
 			}
 			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo", "-upw", c.password), map[string]string{
 				"Title":       "Letter",
@@ -118,8 +106,7 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 				"Pages":       "2",
 				"Page size":   "100 x 200 pts",
 				"PDF version": "1.7",
-				"Encrypted": map[bool]string{true: "no", false: "yes (print:yes copy:yes change:yes addNotes:yes " +
-					"algorithm:AES-256)"}[c.password == ""],
+				"Encrypted":   map[bool]string{true: "no", false: "yes (print:yes copy:yes change:yes addNotes:yes algorithm:AES-256)"}[c.password == ""],
 			})
 		})
 	}
@@ -167,24 +154,25 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 
 			two, err := Pack(data, Meta{Title: "t"}, finish)
 			if err != nil || !bytes.Equal(one.Data, two.Data) {
-				t.Errorf("%d and %d bytes differ, %v", len(one.Data), len(two.Data), err)
+				t.Errorf("two files of the same input, of %d and %d bytes, differ (%v)", len(one.Data),
+					len(two.Data), err)
 			}
 
 			other, err := Pack(data, Meta{Title: "T"}, finish)
 			if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, other.Data)) {
-				t.Errorf("another title has the same id, %v", err)
+				t.Errorf("a file with another title has the same id (%v)", err)
 			}
 		})
 	}
 }
 
-// idOf returns the line with the file's id.
+// idOf returns the id of the file, whose two parts must be equal.
 func idOf(t testing.TB, data []byte) []byte {
 	t.Helper()
 
 	id := regexp.MustCompile(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data)
 	if id == nil || !bytes.Equal(id[1], id[2]) {
-		t.Fatalf("the id is %q", id)
+		t.Fatalf("the id is %q, want two equal parts", id)
 	}
 
 	return id[0]
@@ -198,16 +186,16 @@ func TestFreeObjectsStayFree(t *testing.T) {
 			t.Parallel()
 			built := letter(t, extra)
 			f := read(t, built.Data)
-			gone := built.Number(t, "entry")
-			f.Objects[gone] = nil
+			entry := built.Number(t, "entry")
+			f.Objects[entry] = nil
 
 			p, err := Write(f, Meta{}, Finish{})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if o, there := filetest.Objects(t, p.Data)[gone]; there {
-				t.Errorf("the object is %q", o)
+			if o, there := filetest.Objects(t, p.Data)[entry]; there {
+				t.Errorf("the free object became %q", o)
 			}
 			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
 		})
@@ -231,9 +219,7 @@ func TestInfoAndXMPAgree(t *testing.T) {
 		xmp    []string
 		absent []string
 	}{
-		"all of it": {meta, Finish{}, map[string]string{"Title": "A <b> & " +
-			"(c)", "Author": "Ünal\ufffd", "Subject": "漢字", "Keywords": "a & b, " +
-			"c\ufffd", "Creator": "Presswork"}, []string{
+		"all of it": {meta, Finish{}, map[string]string{"Title": "A <b> & (c)", "Author": "Ünal\ufffd", "Subject": "漢字", "Keywords": "a & b, c\ufffd", "Creator": "Presswork"}, []string{
 			`<dc:title><rdf:Alt><rdf:li xml:lang="x-default">A &lt;b&gt; &amp; (c)</rdf:li></rdf:Alt></dc:title>`,
 			"<dc:creator><rdf:Seq><rdf:li>Ünal\ufffd</rdf:li></rdf:Seq></dc:creator>",
 			`<dc:description><rdf:Alt><rdf:li xml:lang="x-default">漢字</rdf:li></rdf:Alt></dc:description>`,

@@ -14,13 +14,10 @@ import (
 func TestTagsAreImproved(t *testing.T) {
 	t.Parallel()
 
-	p, err := Pack(
-		filetest.Write(filetest.Tagged()),
-		Meta{Title: "x"},
-		Finish{PDFUA: true, Headings: []Heading{{Level: 2, Text: "One two"}, {Level: 1, Text: "1 One two"}}},
-	)
+	p, err := Pack(filetest.Write(filetest.Tagged()), Meta{Title: "x"},
+		Finish{PDFUA: true, Headings: []Heading{{Level: 2, Text: "One two"}, {Level: 1, Text: "1 One two"}}})
 	if err != nil || len(p.Missing) > 0 {
-		t.Fatal(err, p.Missing)
+		t.Fatalf("got %v and missing parts %q, want none", err, p.Missing)
 	}
 
 	objects := filetest.Objects(t, p.Data)
@@ -39,9 +36,9 @@ func TestTagsAreImproved(t *testing.T) {
 		25: "<</Title (1 One two)\n/Dest [4 0 R /XYZ 0 0 0]\n/Parent 21 0 R\n/SE 8 0 R>>",
 		26: "<</Type /StructElem\n/S /LBody\n/P 11 0 R\n/K [13 0 R]>>",
 	} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(fmt.Sprintf("object %d", n), func(t *testing.T) {
 			if diff := cmp.Diff(want, objects[n]); diff != "" {
-				t.Errorf("object %d (-want +got):\n%s", n, diff)
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -59,19 +56,27 @@ func TestUnexpectedContentIsRejected(t *testing.T) {
 	c := pdffile.Canvas{Faces: map[string]pdffile.Face{"F1": {Width: 2}}, Forms: map[string]int{"X1": 9}}
 
 	for name, content := range map[string]string{
-		"a mark that does not end": "/P <</MCID 0 >>BDC\n", "an end of none": "EMC\n", "text that does not end": "BT\n",
-		"a tag within a path": "0 0 m\n/P <</MCID 0 >>BDC\nEMC\nf\n", "a tag within untagged text": "BT\n/P <</MCID 0 >>BDC\nEMC\nET\n",
-		"an image within": "BI\n", "a form drawn twice": "/X1 Do\n/X1 Do\n", "cut off": "(", "too deep": strings.Repeat("[", 1000),
+		"a mark that does not end":   "/P <</MCID 0 >>BDC\n",
+		"an end of none":             "EMC\n",
+		"text that does not end":     "BT\n",
+		"a tag within a path":        "0 0 m\n/P <</MCID 0 >>BDC\nEMC\nf\n",
+		"a tag within untagged text": "BT\n/P <</MCID 0 >>BDC\nEMC\nET\n",
+		"an image within":            "BI\n",
+		"a form drawn twice":         "/X1 Do\n/X1 Do\n",
+		"cut off":                    "(",
+		"too deep":                   strings.Repeat("[", 1000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := markArtifacts(c, []byte(content), map[int]int{}); err == nil {
-				t.Errorf("%s: %q", name, out)
+				t.Errorf("got %q, want an error", out)
 			}
 		})
 	}
 
 	for content, want := range map[string]bool{
-		"/F1 9 Tf\n<00010100> Tj\n": false, "/F1 9 Tf\n<00010000> Tj\n": true, "/F1 9 Tf\n[<0001> -20 <0000>] TJ\n": true,
+		"/F1 9 Tf\n<00010100> Tj\n":          false,
+		"/F1 9 Tf\n<00010000> Tj\n":          true,
+		"/F1 9 Tf\n[<0001> -20 <0000>] TJ\n": true,
 	} {
 		t.Run(content, func(t *testing.T) {
 			if got, err := c.ShowsNotdef([]byte(content)); err != nil || got != want {

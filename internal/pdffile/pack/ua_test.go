@@ -51,83 +51,38 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 					elements += filetest.Element(name, []string{"TD", "TH"}[j%2], fmt.Sprintf("row-%d", i), entries)
 				}
 				rows = append(rows, fmt.Sprintf("@row-%d", i))
-				elements += filetest.Element(
-					fmt.Sprintf("row-%d", i),
-					"TR",
-					"body",
-					"\n/K ["+strings.Join(cells, " ")+"]",
-				)
+				elements += filetest.Element(fmt.Sprintf("row-%d", i), "TR", "body",
+					"\n/K ["+strings.Join(cells, " ")+"]")
 			}
 			built := tagged(
 				t,
 				"@table",
-				filetest.Element(
-					"table",
-					"Table",
-					"document",
-					"\n/K [@body]",
-				)+filetest.Element(
-					"body",
-					"TBody",
-					"table",
-					"\n/K ["+strings.Join(rows, " ")+"]",
-				)+elements,
+				concat(filetest.Element("table", "Table", "document", "\n/K [@body]"),
+					filetest.Element("body", "TBody", "table", "\n/K ["+strings.Join(rows, " ")+"]"), elements),
 			)
 
 			p, _ := packed(t, built, Finish{PDFUA: true})
-			if irregular := slices.Contains(
-				p.Missing,
-				"a table has rows of different lengths",
-			); irregular == c.regular {
-				t.Errorf("missing: %q", p.Missing)
+
+			irregular := slices.Contains(p.Missing, "a table has rows of different lengths")
+			if irregular == c.regular {
+				t.Errorf("got missing parts %q; want the table as regular: %v", p.Missing, c.regular)
 			}
 		})
 	}
 }
 
-func TestATableInACellIsAnother(t *testing.T) {
+func TestATableInACellHasRowsOfItsOwn(t *testing.T) {
 	t.Parallel()
 
 	built := tagged(
 		t,
 		"@outer",
-		filetest.Element(
-			"outer",
-			"Table",
-			"document",
-			"\n/K [@row]",
-		)+filetest.Element(
-			"row",
-			"TR",
-			"outer",
-			"\n/K [@cell]",
-		)+filetest.Element(
-			"cell",
-			"TD",
-			"row",
-			"\n/K [@inner]",
-		)+
-			filetest.Element(
-				"inner",
-				"Table",
-				"cell",
-				"\n/K [@inner-row]",
-			)+filetest.Element(
-			"inner-row",
-			"TR",
-			"inner",
-			"\n/K [@a @b]",
-		)+filetest.Element(
-			"a",
-			"TD",
-			"inner-row",
-			"",
-		)+filetest.Element(
-			"b",
-			"TD",
-			"inner-row",
-			"",
-		),
+		concat(filetest.Element("outer", "Table", "document", "\n/K [@row]"),
+			filetest.Element("row", "TR", "outer", "\n/K [@cell]"),
+			filetest.Element("cell", "TD", "row", "\n/K [@inner]"),
+			filetest.Element("inner", "Table", "cell", "\n/K [@inner-row]"),
+			filetest.Element("inner-row", "TR", "inner", "\n/K [@a @b]"),
+			filetest.Element("a", "TD", "inner-row", ""), filetest.Element("b", "TD", "inner-row", "")),
 	)
 	if p, _ := packed(t, built, Finish{PDFUA: true}); len(p.Missing) > 0 {
 		t.Errorf("missing: %q", p.Missing)
@@ -136,7 +91,8 @@ func TestATableInACellIsAnother(t *testing.T) {
 
 func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 	t.Parallel()
-	heads := func(levels ...int) (kids, elements string) {
+	// headings and images return a tree of headings of these levels, and of images with these entries.
+	headings := func(levels ...int) (kids, elements string) {
 		for i, level := range levels {
 			name := fmt.Sprintf("h-%d", i)
 			kids += "@" + name + " "
@@ -163,45 +119,32 @@ func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 		finish Finish
 		want   []string
 	}{
-		"nothing":     {of(heads(1, 2, 3, 2, 1)), "", Finish{}, nil},
-		"no headings": {of("", ""), "", Finish{}, nil},
-		"a first heading of level 2": {of(heads(2, 3)), "", Finish{}, []string{"the first heading is of level " +
-			"2, not 1"}},
-		"a level is skipped": {of(heads(1, 3)), "", Finish{}, []string{"a heading of level 3 follows " +
-			"one of level 1"}},
-		"only the first skip is named": {of(heads(1, 4, 1, 6)), "", Finish{}, []string{"a heading of level 4 " +
-			"follows one of level 1"}},
-		"a heading of level 7": {of(heads(1, 7)), "", Finish{}, nil},
-		"an image":             {of(images("")), "", Finish{}, []string{"an image has no alternative text"}},
-		"two of three images": {of(images("", "\n"+
-			"/Alt (x)", "")), "", Finish{}, []string{"2 images have no alternative text"}},
-		"images that are decoration": {of(images("\n" +
-			"/Alt (x)")), "", Finish{Undescribed: 3}, []string{"3 images have no alternative text"}},
-		"more images than counted": {of(images("", "")), "", Finish{Undescribed: 1}, []string{"2 images have " +
-			"no alternative text"}},
-		"no language": {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n" +
-			"/StructTreeRoot @tags>>\n", Finish{}, []string{"the document has no language; set lang"}},
-		"an empty language": {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n" +
-			"/StructTreeRoot @tags\n/Lang ()>>\n", Finish{}, []string{"the document has no language; set lang"}},
-		"no tags": {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n" +
-			"/Lang (en)>>\n", Finish{}, []string{"the document has no tags"}},
-		"tags without a topmost one": {of("", ""), "-- tags --\n<</Type /StructTreeRoot\n/K @pages\n" +
-			"/ParentTree @parents>>\n", Finish{}, []string{"the tags are not as expected: structure tree: an " +
-			"object is not written as expected"}},
-		"content that is not understood": {of("", ""), "-- content-1 --\n<<>> stream\n" +
-			"EMC\n", Finish{}, []string{"not everything on the pages could be tagged: marked content: an object is " +
+		"nothing":                      {of(headings(1, 2, 3, 2, 1)), "", Finish{}, nil},
+		"no headings":                  {of("", ""), "", Finish{}, nil},
+		"a first heading of level 2":   {of(headings(2, 3)), "", Finish{}, []string{"the first heading is of level 2, not 1"}},
+		"a level is skipped":           {of(headings(1, 3)), "", Finish{}, []string{"a heading of level 3 follows one of level 1"}},
+		"only the first skip is named": {of(headings(1, 4, 1, 6)), "", Finish{}, []string{"a heading of level 4 follows one of level 1"}},
+		"a heading of level 7":         {of(headings(1, 7)), "", Finish{}, nil},
+		"an image":                     {of(images("")), "", Finish{}, []string{"an image has no alternative text"}},
+		"two of three images":          {of(images("", "\n/Alt (x)", "")), "", Finish{}, []string{"2 images have no alternative text"}},
+		"images that are decoration":   {of(images("\n/Alt (x)")), "", Finish{Undescribed: 3}, []string{"3 images have no alternative text"}},
+		"more images than counted":     {of(images("", "")), "", Finish{Undescribed: 1}, []string{"2 images have no alternative text"}},
+		"no language":                  {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags>>\n", Finish{}, []string{"the document has no language; set lang"}},
+		"an empty language":            {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags\n/Lang ()>>\n", Finish{}, []string{"the document has no language; set lang"}},
+		"no tags":                      {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Lang (en)>>\n", Finish{}, []string{"the document has no tags"}},
+		"tags without a topmost one":   {of("", ""), "-- tags --\n<</Type /StructTreeRoot\n/K @pages\n/ParentTree @parents>>\n", Finish{}, []string{"the tags are not as expected: structure tree: an object is not written as expected"}},
+		"content that is not understood": {of("", ""), "-- content-1 --\n<<>> stream\nEMC\n", Finish{}, []string{"not everything on the pages could be tagged: marked content: an object is " +
 			"not written as expected"}},
 		"a character without a font": {
-			of("", ""), filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+
-				"<0000> Tj\nET\n") + filetest.Font("f", map[int]string{0: ""}),
+			of("", ""), filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+"<0000> Tj\nET\n") +
+				filetest.Font("f", map[int]string{0: ""}),
 			Finish{},
 			[]string{"some characters are in no installed font"},
 		},
 		"several at once": {
-			of(heads(3)), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags>>\n",
+			of(headings(3)), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags>>\n",
 			Finish{Undescribed: 1},
-			[]string{"the first heading is of level 3, not 1", "an image has no alternative text", "the document " +
-				"has no language; set lang"},
+			[]string{"the first heading is of level 3, not 1", "an image has no alternative text", "the document has no language; set lang"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,12 +157,12 @@ func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 			}
 
 			if claims := strings.Contains(string(p.Data), "pdfuaid:part"); claims != (len(c.want) == 0) {
-				t.Errorf("the file claims PDF/UA: %v", claims)
+				t.Errorf("the file claims PDF/UA: %v, want %v", claims, len(c.want) == 0)
 			}
 
 			c.finish.PDFUA = false
 			if p, _ := packed(t, tagged(t, c.kids, c.elements, c.more), c.finish); len(p.Missing) > 0 {
-				t.Errorf("missing for PDF/UA that nothing asked for: %q", p.Missing)
+				t.Errorf("without PDFUA: got missing parts %q, want none", p.Missing)
 			}
 		})
 	}

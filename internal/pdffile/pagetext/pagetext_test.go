@@ -10,7 +10,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// read returns the text of a page whose font is object 1 and whose content is content.
+// read returns the text of a page with this font, as object 1, and content. more are the objects from number 4.
 func read(font, content string, more ...string) (string, error) {
 	stream := func(s string) string { return fmt.Sprintf("<</Length %d>> stream\n%s\nendstream", len(s), s) }
 	objects := [][]byte{
@@ -31,12 +31,12 @@ func TestTextComesFromEncodingsAndNames(t *testing.T) {
 
 	text, err := read(font, "BT /F 10 Tf (\x01\x02\x03\x04\x05\x06A\x43) Tj ET")
 	if err != nil || text != "fié中αBC\n" {
-		t.Errorf("got %q, %v", text, err)
+		t.Errorf("got %q, %v; want fié中αBC", text, err)
 	}
 }
 
-// Each of these files needs hours or all memory without a limit.
-func TestHostilePagesEndSoon(t *testing.T) {
+// Without a limit, each of these files would need hours or all memory.
+func TestHostilePagesAreReadInLimitedTime(t *testing.T) {
 	t.Parallel()
 	wide := func(w string) string {
 		return "<</Subtype /Type0\n/DescendantFonts [<</W [" + w + "]>>]\n/ToUnicode 4 0 R>>"
@@ -63,15 +63,15 @@ func TestHostilePagesEndSoon(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			began := time.Now()
+			started := time.Now()
 
 			if _, err := read(c.font, c.content, c.object); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			const generous = 2 * time.Minute // seconds without load
+			const limit = 2 * time.Minute // an idle machine needs seconds
 
-			if took := time.Since(began); took > generous {
-				t.Errorf("it took %s", took)
+			if took := time.Since(started); took > limit {
+				t.Errorf("reading took %s, want at most %s", took, limit)
 			}
 		})
 	}

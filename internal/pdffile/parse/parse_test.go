@@ -46,7 +46,7 @@ func TestHybridFilesShowTheirHiddenObjects(t *testing.T) {
 
 	d, err := Read(hybrid(), "")
 	if err != nil || d.Repaired || string(d.Objects[4]) != "(hidden)" {
-		t.Fatalf("got %q, %v", d.Objects, err)
+		t.Fatalf("got %q, %v; want the hidden object 4", d.Objects, err)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestALaterRevisionReplacesAndFreesObjects(t *testing.T) {
 
 	d, err := Read(b.Bytes(), "")
 	if err != nil || d.Repaired || string(d.Objects[5]) != "(new)" || d.Objects[6] != nil {
-		t.Fatalf("got %q, %v", d.Objects, err)
+		t.Fatalf("got %q, %v; want a new object 5 and no object 6", d.Objects, err)
 	}
 }
 
@@ -84,11 +84,11 @@ func TestRevisionsThatAreACycleEnd(t *testing.T) {
 	data = bytes.Replace(data, []byte("/Info 1 0 R"), []byte("/Info 1 0 R /Prev "+start), 1)
 
 	if d, err := Read(data, ""); err != nil || d.Root != 2 {
-		t.Errorf("got %+v, %v", d, err)
+		t.Errorf("got %+v, %v; want the catalog 2", d, err)
 	}
 }
 
-func TestABombOfAnObjectStreamIsTooLarge(t *testing.T) {
+func TestAnObjectStreamThatUnpacksTooFarIsRejected(t *testing.T) {
 	t.Parallel()
 	// Two stages of compression: a few hundred bytes unpack to 128 MB.
 	packed := filetest.Deflate(filetest.Deflate(make([]byte, 1<<27)))
@@ -99,10 +99,11 @@ func TestABombOfAnObjectStreamIsTooLarge(t *testing.T) {
 		packed,
 	)
 	data := filetest.Write([]string{"<<>>", "<</Type /Catalog\n/Pages 3 0 R>>", "<</Type /Pages\n/Kids []>>", stream})
-	data = bytes.Replace(data, []byte("trailer"), []byte("TRAILER"), 1) // the search unpacks all object streams
+	data = bytes.Replace(data, []byte("trailer"), []byte("TRAILER"),
+		1) // without a trailer, Read searches for objects and unpacks all object streams
 
 	if _, err := Read(data, ""); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, ErrTooLarge)
 	}
 }
 

@@ -29,6 +29,6 @@ func TestLevelReadsItsShortForms(t *testing.T) {
 	}
 
 	if err := json.Unmarshal([]byte(`2`), new(pdfa.Level)); err == nil {
-		t.Error("2 is accepted as a level")
+		t.Error("Unmarshal of the number 2: got nil, want an error")
 	}
 }

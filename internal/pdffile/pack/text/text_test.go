@@ -21,7 +21,7 @@ func glyphs() map[int]string {
 	return texts
 }
 
-// rewritten returns the page's content and its font's map after Pack.
+// rewritten packs a page and returns its content and the ToUnicode map of its font.
 func rewritten(t *testing.T, content string, finish pack.Finish) (after, fontMap string) {
 	t.Helper()
 	built := filetest.Build(t, filetest.Pages("/Font <</F1 @f>>", content), filetest.Font("f", glyphs()))
@@ -46,25 +46,22 @@ func TestSoftHyphensWithinALineAreRemoved(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ in, want string }{
-		"with a move": {begin + "<0001> Tj\n" + soft + "8.1 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\n" +
-			"ET\n", begin + "<0001> Tj\n8.1 0 Td <0002> Tj\nET\n"},
-		"without a move": {begin + "<0001> Tj\n" + soft + "<001B> Tj\nEMC\n8.1 0 Td\n<0002> Tj\n" +
-			"ET\n", begin + "<0001> Tj\n8.1 0 Td\n<0002> Tj\nET\n"},
+		"with a move":    {begin + "<0001> Tj\n" + soft + "8.1 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\nET\n", begin + "<0001> Tj\n8.1 0 Td <0002> Tj\nET\n"},
+		"without a move": {begin + "<0001> Tj\n" + soft + "<001B> Tj\nEMC\n8.1 0 Td\n<0002> Tj\nET\n", begin + "<0001> Tj\n8.1 0 Td\n<0002> Tj\nET\n"},
 		"before a span": {
 			begin + soft + "8.1 0 Td\n<001B> Tj\nEMC\n/Span<</ActualText (n) >> BDC\n0 0 Td\n<0002> Tj\nEMC\nET\n",
 			begin + "/Span<</ActualText (n) >> BDC\n8.1 0 Td <0002> Tj\nEMC\nET\n",
 		},
 		"two in a word": {
-			begin + soft + "1 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\n" + soft + "2 0 Td\n<001B> Tj\nEMC\n0 0 Td\n" +
-				"<0003> Tj\nET\n",
+			begin + soft + "1 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\n" + soft +
+				"2 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0003> Tj\nET\n",
 			begin + "1 0 Td <0002> Tj\n2 0 Td <0003> Tj\nET\n",
 		},
 		"at the end of a line": {
 			begin + "<0001> Tj\n" + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" + begin + "<001C> Tj\nET\n",
 			begin + "<0001> Tj\nET\n" + begin + soft + "<001C> Tj\nEMC\nET\n",
 		},
-		"at the end of a line, as ASCII": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" + begin + "<001D> Tj\n" +
-			"ET\n", begin + "ET\n" + begin + soft + "<001D> Tj\nEMC\nET\n"},
+		"at the end of a line, as ASCII": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" + begin + "<001D> Tj\nET\n", begin + "ET\n" + begin + soft + "<001D> Tj\nEMC\nET\n"},
 		"at the end of a line with an underline": {
 			begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n0 0 9 1 re\nf\nBT\n1 0 0 -1 0 73 Tm\n/F1 9 Tf\n<001C> Tj\nET\n",
 			begin + "ET\n0 0 9 1 re\nf\nBT\n1 0 0 -1 0 73 Tm\n/F1 9 Tf\n" + soft + "<001C> Tj\nEMC\nET\n",
@@ -73,18 +70,14 @@ func TestSoftHyphensWithinALineAreRemoved(t *testing.T) {
 			begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\nBT\n" + hyphen + "/F1 9 Tf\n<001C> Tj\nEMC\nET\n",
 			begin + "ET\nBT\n" + soft + "/F1 9 Tf\n<001C> Tj\nEMC\nET\n",
 		},
-		"another glyph follows the line": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\n" +
-			"ET\n" + begin + "<0001> Tj\nET\n", begin + "ET\n" + begin + "<0001> Tj\nET\n"},
-		"another tag follows the line": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" +
-			"/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n", begin + "ET\n" +
-			"/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n"},
+		"another glyph follows the line": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n" + begin + "<0001> Tj\nET\n", begin + "ET\n" + begin + "<0001> Tj\nET\n"},
+		"another tag follows the line":   {begin + soft + "8 0 Td\n<001B> Tj\nEMC\nET\n/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n", begin + "ET\n/P <</MCID 1 >>BDC\n" + begin + "<001C> Tj\nET\nEMC\n"},
 		"next to letters of another font": {
 			begin + "<0001> Tj\nET\nBT\n" + soft + "/F2 9 Tf\n1 0 0 -1 0 73 Tm\n8 0 Td\n<001B> Tj\nEMC\nET\n" +
 				begin + "1 0 0 -1 0 73 Tm\n8 0 Td\n<0002> Tj\nET\n",
 			begin + "<0001> Tj\nET\nBT\nET\n" + begin + "1 0 0 -1 0 73 Tm\n8 0 Td\n<0002> Tj\nET\n",
 		},
-		"one that is written otherwise stays": {begin + soft + "8 0 Td\n<001B> Tj\n<001B> Tj\nEMC\n0 0 Td\n" +
-			"<0002> Tj\nET\n", ""},
+		"one in another form is kept":      {begin + soft + "8 0 Td\n<001B> Tj\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\nET\n", ""},
 		"one before a move from elsewhere": {begin + soft + "8 0 Td\n<001B> Tj\nEMC\n5 0 Td\n<0002> Tj\nET\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +93,7 @@ func TestSoftHyphensWithinALineAreRemoved(t *testing.T) {
 			}
 
 			if got, _ := rewritten(t, c.in, pack.Finish{}); got != c.in {
-				t.Errorf("without hyphenation, it became %s", got)
+				t.Errorf("without Hyphenated: got %s, want the content unchanged", got)
 			}
 		})
 	}
@@ -111,17 +104,13 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 
 	const alif, lamAlif = "/Span<</ActualText <FEFF0627> >> BDC\n", "/Span<</ActualText <FEFF06440627> >> BDC\n"
 	for name, c := range map[string]struct{ in, want string }{
-		"a span that repeats its glyph goes": {begin + alif + "<0028> Tj\nEMC\nET\n", begin + "<0028> Tj\nET\n"},
-		"a ligature's span goes": {begin + lamAlif + "<0029> Tj\nEMC\nET\n", begin + "<0029> Tj\n" +
-			"ET\n"},
-		"a span around a move goes": {begin + alif + "3 0 Td\n<0028> Tj\nEMC\n" +
-			"ET\n", begin + "3 0 Td\n<0028> Tj\nET\n"},
-		"a span that says something else stays":    {begin + alif + "<002A> Tj\nEMC\nET\n", ""},
-		"a span around a glyph of no letter stays": {begin + alif + "<002B> Tj\nEMC\nET\n", ""},
-		"another tag stays": {"/P <</MCID 0 >>BDC\n" + begin + alif + "<0028> Tj\nEMC\nET\n" +
-			"EMC\n", "/P <</MCID 0 >>BDC\n" + begin + "<0028> Tj\nET\nEMC\n"},
-		"spans of spans": {begin + alif + alif + "<0028> Tj\nEMC\nEMC\n" +
-			"ET\n", begin + alif + "<0028> Tj\nEMC\nET\n"},
+		"a span that repeats its glyph is removed":       {begin + alif + "<0028> Tj\nEMC\nET\n", begin + "<0028> Tj\nET\n"},
+		"the span of a ligature is removed":              {begin + lamAlif + "<0029> Tj\nEMC\nET\n", begin + "<0029> Tj\nET\n"},
+		"a span around a move is removed":                {begin + alif + "3 0 Td\n<0028> Tj\nEMC\nET\n", begin + "3 0 Td\n<0028> Tj\nET\n"},
+		"a span with another text is kept":               {begin + alif + "<002A> Tj\nEMC\nET\n", ""},
+		"a span around a glyph without a letter is kept": {begin + alif + "<002B> Tj\nEMC\nET\n", ""},
+		"another tag is kept":                            {"/P <</MCID 0 >>BDC\n" + begin + alif + "<0028> Tj\nEMC\nET\nEMC\n", "/P <</MCID 0 >>BDC\n" + begin + "<0028> Tj\nET\nEMC\n"},
+		"spans of spans":                                 {begin + alif + alif + "<0028> Tj\nEMC\nEMC\nET\n", begin + alif + "<0028> Tj\nEMC\nET\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,22 +128,18 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 				fontMap,
 				"\n<0028> <0627>\n<0029> <06270644>\n<002A> <0628>\n<002B> <0000>\nendbfchar\nendcmap",
 			) ||
-				!strings.HasPrefix(fontMap, "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n"+
-					"33 beginbfchar\n") {
-				t.Errorf("the font is mapped as %s", fontMap)
+				!strings.HasPrefix(
+					fontMap,
+					"1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n33 beginbfchar\n",
+				) {
+				t.Errorf("the ToUnicode map is %s, want letters instead of presentation forms", fontMap)
 			}
 		})
 	}
 
-	if _, fontMap := rewritten(
-		t,
-		begin+"<0028> Tj\nET\n",
-		pack.Finish{RightToLeft: true},
-	); !strings.Contains(
-		fontMap,
-		"<0028> <FE8E>",
-	) {
-		t.Errorf("a page without spans is mapped as %s", fontMap)
+	_, fontMap := rewritten(t, begin+"<0028> Tj\nET\n", pack.Finish{RightToLeft: true})
+	if !strings.Contains(fontMap, "<0028> <FE8E>") {
+		t.Errorf("a page without spans: the ToUnicode map is %s, want it unchanged", fontMap)
 	}
 }
 
@@ -167,36 +152,31 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 		small = "BT\n/F1 16 Tf\n"
 	)
 	for name, c := range map[string]struct{ in, want string }{
-		"a letter": {big + "<0001> Tj\nET\n0 0 0 rg\n" + small + "<000200030004> Tj\n" +
-			"ET\n", big + empty + "<0001> Tj\nEMC\n\nET\n" +
-			"0 0 0 rg\n" + small + "/Span<</ActualText <FEFF00610062> >> BDC\n<0002> Tj\nEMC\n<00030004> Tj\n\n" +
-			"ET\n"},
-		"a word of one glyph": {big + "<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", big + empty + "<0001> Tj\n" +
-			"EMC\n\nET\n" + small + "/Span<</ActualText <FEFF00610062> >> BDC\n<0002> Tj\nEMC\n\nET\n"},
+		"a letter": {big + "<0001> Tj\nET\n0 0 0 rg\n" + small + "<000200030004> Tj\nET\n", big + empty + "<0001> Tj\nEMC\n\nET\n0 0 0 rg\n" + small +
+			"/Span<</ActualText <FEFF00610062> >> BDC\n<0002> Tj\nEMC\n<00030004> Tj\n\nET\n"},
+		"a word of one glyph": {big + "<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", big + empty + "<0001> Tj\nEMC\n\nET\n" + small +
+			"/Span<</ActualText <FEFF00610062> >> BDC\n<0002> Tj\nEMC\n\nET\n"},
 		"a quotation mark and a letter": {
 			big + "<001D0001> Tj\nET\n" + small + "<0002> Tj\nET\n",
-			big + empty + "<001D0001> Tj\nEMC\n\nET\n" + small + "/Span<</ActualText <FEFF002D00610062> >> BDC\n" +
-				"<0002> Tj\nEMC\n\nET\n",
+			big + empty + "<001D0001> Tj\nEMC\n\nET\n" + small +
+				"/Span<</ActualText <FEFF002D00610062> >> BDC\n<0002> Tj\nEMC\n\nET\n",
 		},
 		"a quotation mark, then a letter": {
 			big + "<001D> Tj\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n",
-			big + empty + "<001D> Tj\n<0001> Tj\nEMC\n\n" +
-				"ET\n" + small + "/Span<</ActualText <FEFF002D00610062> >> BDC\n<0002> Tj\nEMC\n\nET\n",
+			big + empty + "<001D> Tj\n<0001> Tj\nEMC\n\nET\n" + small +
+				"/Span<</ActualText <FEFF002D00610062> >> BDC\n<0002> Tj\nEMC\n\nET\n",
 		},
 		"before a span": {
 			big + "<0001> Tj\nET\nBT\n/Span<</ActualText (n) >> BDC\n/F1 16 Tf\n<0002> Tj\nEMC\nET\n",
 			big + empty + "<0001> Tj\nEMC\n\nET\nBT\n/Span<</ActualText <FEFF0061006E> >> BDC\n/F1 16 Tf\n" +
 				"<0002> Tj\nEMC\nET\n",
 		},
-		"three large letters are a word":    {big + "<000100020003> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
-		"a letter that is not large enough": {"BT\n/F1 35 Tf\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
-		"something is drawn between":        {big + "<0001> Tj\nET\n/X1 Do\n" + small + "<0002> Tj\nET\n", ""},
-		"another tag begins between": {big + "<0001> Tj\nET\n/P <</MCID 0 >>BDC\n" + small + "<0002> Tj\n" +
-			"ET\nEMC\n", ""},
-		"three shows are a word": {big + "<0001> Tj\n<0002> Tj\n<0003> Tj\n" +
-			"ET\n" + small + "<0002> Tj\nET\n", ""},
-		"a text between": {big + "<0001> Tj\nET\n" + big + "<000100020003> Tj\n" +
-			"ET\n" + small + "<0002> Tj\nET\n", ""},
+		"three large letters are a word":         {big + "<000100020003> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
+		"a letter that is not large enough":      {"BT\n/F1 35 Tf\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
+		"something is drawn between":             {big + "<0001> Tj\nET\n/X1 Do\n" + small + "<0002> Tj\nET\n", ""},
+		"another tag begins between":             {big + "<0001> Tj\nET\n/P <</MCID 0 >>BDC\n" + small + "<0002> Tj\nET\nEMC\n", ""},
+		"three shows are a word":                 {big + "<0001> Tj\n<0002> Tj\n<0003> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
+		"a text between":                         {big + "<0001> Tj\nET\n" + big + "<000100020003> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
 		"nothing follows":                        {big + "<0001> Tj\nET\n", ""},
 		"a letter of a font that does not exist": {"BT\n/F9 70 Tf\n<0001> Tj\nET\n" + small + "<0002> Tj\nET\n", ""},
 	} {
@@ -208,10 +188,9 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 			}
 
 			got, _ := rewritten(t, c.in, pack.Finish{DropCaps: true})
-			if diff := cmp.Diff(
-				strings.ReplaceAll(c.want, "\n\n", "\n"),
-				strings.ReplaceAll(got, "\n\n", "\n"),
-			); diff != "" {
+
+			diff := cmp.Diff(strings.ReplaceAll(c.want, "\n\n", "\n"), strings.ReplaceAll(got, "\n\n", "\n"))
+			if diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -221,32 +200,24 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 func TestGlyphsOfNoCharacterAreMapped(t *testing.T) {
 	t.Parallel()
 
-	built := filetest.Build(
-		t,
-		filetest.Pages("/Font <</F1 @f>>", ""),
-		filetest.EmbeddedFont("f", map[int]string{0: "", 1: "a", 2: "", 3: "\u0000a"}, map[int]string{1: "aa"}),
-	)
+	built := filetest.Build(t, filetest.Pages("/Font <</F1 @f>>", ""),
+		filetest.EmbeddedFont("f", map[int]string{0: "", 1: "a", 2: "", 3: "\u0000a"}, map[int]string{1: "aa"}))
 	for name, finish := range map[string]pack.Finish{"PDF/A": {PDFA: "2u"}, "PDF/UA": {PDFUA: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			objects := packed(t, built, finish)
-			if got := built.Text(
-				t,
-				objects,
-				"f-map",
-			); !strings.Contains(
-				got,
-				"\n<0000> <FFFD>\n<0001> <0061>\n<0002> <FFFD>\n<0003> <00000061>\n",
-			) {
-				t.Errorf("got %s", got)
+
+			got := built.Text(t, objects, "f-map")
+			if !strings.Contains(got, "\n<0000> <FFFD>\n<0001> <0061>\n<0002> <FFFD>\n<0003> <00000061>\n") {
+				t.Errorf("got %s, want U+FFFD for glyphs without a character", got)
 			}
 		})
 	}
 
 	objects := packed(t, built, pack.Finish{})
 	if got := built.Text(t, objects, "f-map"); !strings.Contains(got, "\n<0000> <0000>\n") {
-		t.Errorf("without either, it became %s", got)
+		t.Errorf("without PDF/A and PDF/UA: got %s, want it unchanged", got)
 	}
 }
 
