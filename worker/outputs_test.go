@@ -66,10 +66,10 @@ func TestANotebookIsConvertedWithItsOutputs(t *testing.T) {
 		"cells":[{"cell_type":"code","source":"draw()","outputs":[{"output_type":"display_data",
 		"data":{"image/png":"` + dot + `"}},{"output_type":"display_data","data":{"video/mp4":"AA"}}]}]}`})
 
-	rec := s.ended(id)
+	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || len(rec.Warnings) != 1 ||
 		!strings.HasPrefix(rec.Warnings[0].Message, "cell 1: an output is left out") {
-		t.Fatalf("%s %v %v", rec.Status, rec.Error, rec.Warnings)
+		t.Fatalf("got %s with %v and warnings %v, want completed with one of cell 1", rec.Status, rec.Error, rec.Warnings)
 	}
 
 	r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, presswork.HTML.ContentType()), storage.Range{})

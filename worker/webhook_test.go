@@ -129,7 +129,7 @@ func TestAWebhookIsSignedWithTheNewAndTheOldSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := h.Deliver(t.Context(), message(server.URL)); err != nil {
+	if err := h.Deliver(t.Context(), webhookMessage(server.URL)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -76,7 +76,7 @@ func TestABusyPortNamesItsSetting(t *testing.T) {
 
 	last := log.String()[strings.LastIndex(strings.TrimSpace(log.String()), "\n")+1:]
 	if !strings.HasPrefix(last, "presswork: API_PORT: another program listens there already") {
-		t.Errorf("it says %q", last)
+		t.Errorf("the last line of the log is %q, want the setting and the reason", last)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 
 			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.wantStderr) {
-				t.Errorf("it says %q, want %q", last, c.wantStderr)
+				t.Errorf("the last line of the log is %q, want %q", last, c.wantStderr)
 			}
 		})
 	}
