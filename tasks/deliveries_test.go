@@ -10,7 +10,7 @@ import (
 	"presswork/tasks"
 )
 
-func TestOperatorsSendTheWebhookOfAnEndedJobAgain(t *testing.T) {
+func TestRedeliverSendsTheWebhookOfAnEndedJobAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	delivered := make(chan tasks.Webhook, 10)
@@ -19,14 +19,14 @@ func TestOperatorsSendTheWebhookOfAnEndedJobAgain(t *testing.T) {
 		delivered <- w
 		return nil
 	})
-	hooked, plain := withWebhook(t), submission(t)
-	b.submit(t, hooked)
+	withHook, plain := webhookSubmission(t), submission(t)
+	b.submit(t, withHook)
 	b.submit(t, plain)
 
-	_, err := b.client.Redeliver(t.Context(), hooked.ID)
+	_, err := b.client.Redeliver(t.Context(), withHook.ID)
 	wantCode(t, err, fault.InvalidOption) // it has not ended
 
-	for _, id := range []string{hooked.ID, plain.ID} {
+	for _, id := range []string{withHook.ID, plain.ID} {
 		if _, err := b.client.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -38,13 +38,13 @@ func TestOperatorsSendTheWebhookOfAnEndedJobAgain(t *testing.T) {
 	first := wait.Receive(t, "the webhook", delivered)
 
 	for range 2 {
-		if _, err := b.client.Redeliver(t.Context(), hooked.ID); err != nil {
+		if _, err := b.client.Redeliver(t.Context(), withHook.ID); err != nil {
 			t.Fatal(err)
 		}
 
 		again := wait.Receive(t, "the webhook again", delivered)
-		if again.MessageID != first.MessageID || again.Body != first.Body || again.JobID() != hooked.ID {
-			t.Errorf("sent %+v, want %+v", again, first)
+		if again.MessageID != first.MessageID || again.Body != first.Body || again.JobID() != withHook.ID {
+			t.Errorf("got webhook %+v, want %+v again", again, first)
 		}
 	}
 
@@ -54,7 +54,7 @@ func TestOperatorsSendTheWebhookOfAnEndedJobAgain(t *testing.T) {
 	wantCode(t, err, fault.NotFound)
 }
 
-func TestTheLogOfWebhooksHasTheLastTries(t *testing.T) {
+func TestTheDeliveryLogHasTheLastAttempts(t *testing.T) {
 	t.Parallel()
 	const most = 1000
 	b := setup(t, tasks.Options{})
@@ -72,11 +72,11 @@ func TestTheLogOfWebhooksHasTheLastTries(t *testing.T) {
 		}
 
 		if len(log) != want {
-			t.Errorf("the log of %q has %d tries, want %d", job, len(log), want)
+			t.Errorf("the log of job %q has %d attempts, want %d", job, len(log), want)
 		}
 
 		if job == "" && log[0].Status != most {
-			t.Errorf("the first try is number %d, want the newest", log[0].Status)
+			t.Errorf("the first attempt is number %d, want %d, the newest", log[0].Status, most)
 		}
 	}
 
