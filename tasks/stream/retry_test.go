@@ -121,8 +121,8 @@ func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 	}
 }
 
-// The test delays the end of the abandoned run, so that the retry arrives while that run ends: before its answer is
-// forgotten, and before its task has ended. No waiter is renewed in between.
+// The test delays the end of the abandoned run, so that the retry arrives while that run ends. Its answer is not yet
+// forgotten, and its task has not ended. No waiter is renewed in between.
 func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	t.Parallel()
 
