@@ -288,10 +288,8 @@ func TestAMissingSourceFailsTheJobWithoutARetry(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
 
-	if rec := s.waitForEnd(
-		id,
-	); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed ||
-		rec.Attempts != 1 {
+	rec := s.waitForEnd(id)
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed || rec.Attempts != 1 {
 		t.Errorf("got %+v with %v, want render_failed after one attempt", rec.Job, rec.Error)
 	}
 }

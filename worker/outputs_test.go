@@ -69,7 +69,8 @@ func TestANotebookIsConvertedWithItsOutputs(t *testing.T) {
 	rec := s.waitForEnd(id)
 	if rec.Status != presswork.Completed || len(rec.Warnings) != 1 ||
 		!strings.HasPrefix(rec.Warnings[0].Message, "cell 1: an output is left out") {
-		t.Fatalf("got %s with %v and warnings %v, want completed with one of cell 1", rec.Status, rec.Error, rec.Warnings)
+		t.Fatalf("got %s with %v and warnings %v, want completed with one of cell 1", rec.Status, rec.Error,
+			rec.Warnings)
 	}
 
 	r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, presswork.HTML.ContentType()), storage.Range{})

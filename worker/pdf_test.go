@@ -165,8 +165,8 @@ func TestResultsOfPDFOperationsExpireAfterKeep(t *testing.T) {
 				t.Fatalf("got %s with %v, want a result", rec.Status, rec.Error)
 			}
 
-			if at := rec.Artifact.ExpiresAt; at.Before(begun.Add(c.kept-time.Second)) ||
-				at.After(time.Now().Add(c.kept)) {
+			at := rec.Artifact.ExpiresAt
+			if at.Before(begun.Add(c.kept-time.Second)) || at.After(time.Now().Add(c.kept)) {
 				t.Errorf("the result expires at %s, want %s after %s", at, c.kept, begun)
 			}
 
@@ -202,8 +202,8 @@ func TestAPDFWithoutItsPasswordFailsAtOnce(t *testing.T) {
 			rec := s.waitForEnd(id)
 			if rec.Status != presswork.Failed || rec.Error.Code != fault.PDFPassword || rec.Attempts != 1 ||
 				!strings.Contains(rec.Error.Message, "essay.pdf is encrypted and the password is missing or wrong") {
-				t.Errorf("got %s with %v after %d attempts, want the error of the password after one", rec.Status, rec.Error,
-					rec.Attempts)
+				t.Errorf("got %s with %v after %d attempts, want the error of the password after one", rec.Status,
+					rec.Error, rec.Attempts)
 			}
 
 			if !s.isStored(storage.AssetKey(id, id, "0")) {

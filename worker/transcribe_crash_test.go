@@ -118,9 +118,8 @@ func TestTranscriptOfADeadWorkerIsCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if rec := h.waitForEnd(
-		h.submit(id, recording, tasks.Transcription{Model: "ears"}),
-	); rec.Status != presswork.Completed {
+	rec := h.waitForEnd(h.submit(id, recording, tasks.Transcription{Model: "ears"}))
+	if rec.Status != presswork.Completed {
 		t.Fatalf("got %s with %v, want completed", rec.Status, rec.Error)
 	}
 

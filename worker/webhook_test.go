@@ -300,7 +300,8 @@ func TestEachDeliveryAttemptIsRecorded(t *testing.T) {
 
 	for i, got := range attempts {
 		if got.Result != want[i].Result || got.Status != want[i].Status || got.JobID != "01J" ||
-			(got.Error == "") != (got.Result == "delivered") || strings.Contains(got.Host+got.Error, "s3cret") {
+			(got.Error == "") != (got.Result == "delivered") ||
+			strings.Contains(got.Host+got.Error, "s3cret") {
 			t.Errorf("attempt %d is %+v, want %+v without the secret", i, got, want[i])
 		}
 	}

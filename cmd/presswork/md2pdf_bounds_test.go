@@ -55,15 +55,8 @@ func TestMD2PDFBoundsWhatItReads(t *testing.T) {
 			t.Parallel()
 			dir := writeFiles(t, c.files)
 
-			got := runCommand(
-				t,
-				"md2pdf",
-				"--to",
-				"html",
-				filepath.Join(dir, c.input),
-				"-o",
-				filepath.Join(dir, "out.html"),
-			)
+			got := runCommand(t, "md2pdf", "--to", "html", filepath.Join(dir, c.input), "-o",
+				filepath.Join(dir, "out.html"))
 			if got.code != c.code || !strings.Contains(got.stderr, c.stderr) {
 				t.Fatalf("exit status %d, want %d, with %q in\n%.2000s", got.code, c.code, c.stderr, got.stderr)
 			}

@@ -34,12 +34,8 @@ func TestWebhookListenPrintsDeliveriesUntilItIsInterrupted(t *testing.T) {
 	answered := make(chan error, 1)
 
 	go func() {
-		r, err := http.NewRequestWithContext(
-			t.Context(),
-			http.MethodPost,
-			address,
-			strings.NewReader(`{"type":"job.failed"}`),
-		)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address,
+			strings.NewReader(`{"type":"job.failed"}`))
 		if err != nil {
 			answered <- err
 			return
