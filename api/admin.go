@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -198,6 +199,7 @@ type inspectedJob struct {
 	adminJob
 	Queue       tasks.Queue       `json:"queue"`
 	TraceParent string            `json:"traceparent"`
+	TraceURL    string            `json:"trace_url"`
 	WebhookURL  string            `json:"webhook_url"`
 	Events      []presswork.Event `json:"events"`
 	Task        *tasks.TaskState  `json:"task"`
@@ -220,6 +222,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 		adminJob:    s.adminJob(seen.Record),
 		Queue:       seen.Queue,
 		TraceParent: seen.TraceParent,
+		TraceURL:    s.traceURL(seen.TraceParent),
 		WebhookURL:  seen.WebhookURL,
 		Events:      seen.Events,
 		Task:        seen.Task,
@@ -237,6 +240,17 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 	writeJSON(c.Context(), http.StatusOK, view)
 
 	return nil
+}
+
+// traceURL returns the page of a trace, "" if traces have no page.
+func (s *Server) traceURL(traceParent string) string {
+	// A traceparent is version-trace-span-flags.
+	parts := strings.Split(traceParent, "-")
+	if s.TraceURL == "" || len(parts) < 2 {
+		return ""
+	}
+
+	return strings.ReplaceAll(s.TraceURL, "{trace}", parts[1])
 }
 
 // batch is the body of a request that acts on jobs. The answer lists the outcomes in the same order.

@@ -137,6 +137,19 @@ func TestOperatorsReadTheLogOfWebhooks(t *testing.T) {
 		want(t, 200, "")
 }
 
+func TestAJobLinksToItsTrace(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.TraceURL = "https://traces.example/{trace}?tab=1" })
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	var accepted, job map[string]any
+	h.post(`{"content":"# Hi"}`, "traceparent: 00-"+trace+"-00f067aa0ba902b7-01").decode(t, &accepted)
+	h.get("/admin/api/jobs/"+accepted["job_id"].(string)).decode(t, &job)
+
+	if want := "https://traces.example/" + trace + "?tab=1"; job["trace_url"] != want {
+		t.Errorf("trace_url is %q, want %q", job["trace_url"], want)
+	}
+}
+
 func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"))

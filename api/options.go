@@ -98,6 +98,9 @@ type Options struct {
 	// Inference.
 	Meter *meter.Meter
 
+	// TraceURL is the page of a trace, with {trace} for its id. Default: jobs have no link to their trace.
+	TraceURL string
+
 	// ReadTimeout bounds reading the headers of a request, and reading each further 16 KiB of its body. Default 15
 	// s.
 	ReadTimeout time.Duration

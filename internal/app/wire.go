@@ -317,6 +317,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		Recordings:       outbound,
 		RateLimitRPM:     cfg.RateLimitRPM,
 		Meter:            ledger,
+		TraceURL:         cfg.TraceURL,
 		Checks:           append(checks, workersCheck(queue, roles)),
 		Monitor:          page,
 		Stats:            queue.Fleet,

@@ -84,4 +84,5 @@ type Config struct {
 	LogFormat       string
 	LogLevel        string
 	OTLPEndpoint    string
+	TraceURL        string
 }

@@ -293,5 +293,11 @@ func (c *Config) logSettings() []setting {
 			name: "OTEL_EXPORTER_OTLP_ENDPOINT", field: &c.OTLPEndpoint, check: "url",
 			help: "OpenTelemetry collector (http://host:4318) for traces of requests and jobs. Unset: no traces.",
 		},
+		{
+			name:  "TRACE_URL",
+			field: &c.TraceURL,
+			check: "url",
+			help:  "Page of a trace, with {trace} for its id (https://jaeger.example/trace/{trace}); /admin links jobs to it.",
+		},
 	}
 }

@@ -42,6 +42,7 @@ interface Event {
 interface Detail extends AdminJob {
   queue: string;
   traceparent: string;
+  trace_url: string;
   webhook_url: string;
   events: Event[];
   task: { state: string; tries: number; next_at?: string; last_error?: string } | null;
@@ -172,12 +173,12 @@ function Timeline({ d }: { d: Detail }) {
   );
 }
 
-function Fact({ label, value }: { label: string; value?: string | null }) {
+function Fact({ label, value, href }: { label: string; value?: string | null; href?: string }) {
   if (!value) return null;
   return (
     <div>
       <dt>{label}</dt>
-      <dd>{value}</dd>
+      <dd>{href ? <a href={href}>{value}</a> : value}</dd>
     </div>
   );
 }
@@ -290,7 +291,7 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
             <Fact label="Took" value={span(taken(d)) + (d.cached ? ", from the render cache" : "")} />
             <Fact label="Attempts" value={String(d.attempts)} />
             <Fact label="Request" value={d.request_id} />
-            <Fact label="Trace" value={d.traceparent.split("-")[1]} />
+            <Fact label="Trace" value={d.traceparent.split("-")[1]} href={d.trace_url} />
             <Fact label="Webhook" value={d.webhook_url} />
           </dl>
           {d.warnings.length > 0 && (
