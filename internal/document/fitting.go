@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"presswork/internal/document/sheet"
+	"presswork/internal/imagetype"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/block"
 )
@@ -18,11 +19,45 @@ func (t *typesetter) fit(list []neighbour, a area) {
 	t.fitTables(list, a)
 
 	for i := range list {
-		if list[i].Kind == block.Diagram {
+		switch s := &list[i]; {
+		case s.Kind == block.Diagram:
 			t.fitDiagram(list, i, a.sheet)
+		case t.columns && a.topmost && s.Pictures:
+			fitPicture(s)
 		}
 	}
 }
+
+// fitPicture gives a picture both columns if it would be low and its details small in one of them.
+func fitPicture(s *neighbour) {
+	const (
+		fromRatio = 2.2
+		fromWidth = 1000 // pixels
+	)
+
+	_, src, _ := strings.Cut(s.Inner(), ` src="`)
+	src, rest, _ := strings.Cut(src, `"`)
+
+	data, err := imagetype.ReadDataURI(src)
+	if err != nil || strings.Contains(rest, "<img") {
+		return
+	}
+
+	info, err := imagetype.Inspect(data)
+	if err != nil || info.Width < fromWidth || float64(info.Width) < fromRatio*float64(info.Height) {
+		return
+	}
+
+	switch {
+	case s.Tag() == "<p>" && s.PicturesOnly():
+		s.tag = `<p class="spanning" data-pictures>`
+	case strings.HasPrefix(s.Tag(), "<figure"):
+		s.tag = s.TagWithClasses([]string{"spanning"})
+	}
+}
+
+// manyColumns is the number of columns from which a table spans two columns of text.
+const manyColumns = 6
 
 // fitTables sets each table in the largest type in which it fits the page. A table that is too wide in the
 // smallest type is turned to the other side. If it is too wide there as well, it is broken within words. A table
@@ -53,14 +88,19 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 			continue
 		}
 		sizes := s.Sizes()
+		spans := t.columns && (s.HasClass("wide") || len(sizes.Columns) >= manyColumns)
+
 		class, turn := fit(sizes, upright/unit, turned/unit)
+		if spans {
+			class, _ = fit(sizes, turned/unit, 0)
+		}
 
 		t.doubtful = t.doubtful || !surelyFits(sizes, upright/unit)
 		if sizes.Letters > tallText && sizes.Rows <= 8 {
 			class += " tall"
 		}
 
-		if turn && t.columns || s.HasClass("wide") && t.columns {
+		if spans || turn && t.columns {
 			class, turn = class+" spanning", false
 		}
 		s.tag = s.TagWithClasses(strings.Fields(class), "wide", "wider")

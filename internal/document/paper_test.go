@@ -1,7 +1,11 @@
 package document_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
 	"regexp"
 	"slices"
 	"strconv"
@@ -141,6 +145,41 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	); first.left > middle ||
 		last.left < middle {
 		t.Errorf("the wide table is between %.0f and %.0f", first.left, last.right)
+	}
+}
+
+// Low wide pictures and tables of many columns span both columns of the text.
+func TestWideContentSpansBothColumns(t *testing.T) {
+	t.Parallel()
+	picture := func(width, height int) string {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+			t.Fatal(err)
+		}
+
+		return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+	}
+
+	for name, row := range map[string]struct{ text, want string }{
+		"picture":         {"![a](" + picture(1200, 400) + ")", `<p class="spanning" data-pictures><img`},
+		"figure":          {"![a](" + picture(1200, 400) + ` "Title")`, `<figure id="toc-fig-1" class="spanning">`},
+		"high picture":    {"![a](" + picture(1200, 800) + ")", `<p data-pictures><img`},
+		"small picture":   {"![a](" + picture(600, 100) + ")", `<p data-pictures><img`},
+		"in a sentence":   {"See ![a](" + picture(1200, 400) + ").", `<p>See <img`},
+		"six columns":     {grid(6, 2, "1"), `<table class="spanning">`},
+		"five columns":    {grid(5, 2, "1"), `<table>`},
+		"wide by a class": {grid(2, 2, "1") + "{.wide}\n", `<table class="spanning">`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			html := compose(t, document.Document{
+				Content: []byte(row.text), Options: presswork.Options{As: "paper", Columns: new(2)},
+			}).Page.HTML
+
+			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, row.want) {
+				t.Errorf("got %.100s, want %s", body, row.want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -83,7 +84,7 @@ type neighbour struct {
 	until int
 	// wrapper is the start tag of the turned page that ends with it, rule a style element in that page.
 	wrapper, rule string
-	tag           string // the start tag of a table, or of a diagram across both columns
+	tag           string // the start tag of a table, or of a picture or diagram across both columns
 	height        string // of a diagram, an attribute
 }
 
@@ -202,7 +203,11 @@ func (t *typesetter) element(s *neighbour, a area) {
 	case block.Heading:
 		t.heading(s.Block, a)
 	case block.Paragraph:
-		t.paragraph(s.Block, a, next)
+		if s.tag == "" {
+			t.paragraph(s.Block, a, next)
+			return
+		}
+		t.plain(s, a)
 	case block.Table:
 		t.table(s, a)
 	case block.Code:
@@ -213,18 +218,18 @@ func (t *typesetter) element(s *neighbour, a area) {
 		t.division(s.Block, a)
 	case block.Note:
 		from := t.out.Len()
-		t.plain(s.Block, a)
+		t.plain(s, a)
 		t.notes = append(t.notes, [2]int{from, t.out.Len()})
 	default:
 		t.footnotes = t.footnotes || s.Kind == block.Footnotes
-		t.plain(s.Block, a)
+		t.plain(s, a)
 	}
 }
 
-// plain writes a block with its start tag unchanged.
-func (t *typesetter) plain(b *block.Block, a area) {
-	t.out.WriteString(b.Tag())
-	t.inner(b, a.within())
+// plain writes a block as it is, with another start tag if it has one.
+func (t *typesetter) plain(s *neighbour, a area) {
+	t.out.WriteString(cmp.Or(s.tag, s.Tag()))
+	t.inner(s.Block, a.within())
 }
 
 // inner writes the rest of a block after its start tag.
@@ -267,7 +272,7 @@ func (t *typesetter) text(text string, a area) {
 func (t *typesetter) place(s *neighbour, a area) {
 	list, known := t.pieces[s.Classes[0]]
 	if !known {
-		t.plain(s.Block, a)
+		t.plain(s, a)
 		return
 	}
 	t.pieces[s.Classes[0]] = nil
@@ -371,7 +376,7 @@ func (t *typesetter) division(b *block.Block, a area) {
 	}
 
 	if a.turned || t.columns || !b.HasClass(other) {
-		t.plain(b, a)
+		t.plain(&neighbour{Block: b}, a)
 		return
 	}
 
