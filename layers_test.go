@@ -114,6 +114,7 @@ var layers = [][]string{
 		"internal/inference/jsonbody",
 	},
 	{
+		"api/responses",
 		"tasks",
 		"storage/minio",
 		"storage/retention",

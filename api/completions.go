@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 
 	"presswork/api/conn"
 	"presswork/api/openai"
+	"presswork/api/responses"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -157,23 +159,32 @@ func setQueueTime(c *fiber.Ctx, wait time.Duration) {
 
 // readCall reads a request for a call, whose body may have limit bytes. what names the body in errors.
 func (s *Server) readCall(c *fiber.Ctx, limit int64, what string, read readCall) (*openai.Call, error) {
-	began := time.Now()
-
-	body, err := s.jsonBody(c, limit, what)
+	body, head, err := s.readBody(c, limit, what)
 	if err != nil {
 		return nil, err
 	}
 
+	return read(body, head)
+}
+
+// readBody reads the body of a request for a call, and what the call needs of its head.
+func (s *Server) readBody(c *fiber.Ctx, limit int64, what string) ([]byte, openai.Head, error) {
+	began := time.Now()
+
+	body, err := s.jsonBody(c, limit, what)
+	if err != nil {
+		return nil, openai.Head{}, err
+	}
 	meta := metadataOf(c.Context())
 
-	return read(body, openai.Head{
+	return body, openai.Head{
 		Caller:         meta.caller,
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 		IdempotencyKey: c.Get("Idempotency-Key"),
 		Began:          began,
 		Timeout:        clientTimeout(c),
-	})
+	}, nil
 }
 
 // clientTimeout returns how long the client waits, by the header that its SDK sends; 0 when there is none.
@@ -326,10 +337,15 @@ type Inference struct {
 	QueueTimeout time.Duration
 }
 
-// newV1 returns the service behind the routes under /v1; nil without Inference.
-func newV1(o *Inference) *openai.Service {
+// newV1 returns the service behind the routes under /v1; nil without Inference. secret is Options.TokenSecret.
+func newV1(o *Inference, secret []byte) (*openai.Service, error) {
 	if o == nil {
-		return nil
+		return nil, nil
+	}
+
+	sealer, err := responses.NewSealer(secret)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
 	}
 
 	return openai.New(openai.Options{
@@ -339,8 +355,9 @@ func newV1(o *Inference) *openai.Service {
 		Lax:          o.Lax,
 		Patience:     o.Patience,
 		QueueTimeout: o.QueueTimeout,
+		Sealer:       sealer,
 		PublicError:  inferenceError,
-	})
+	}), nil
 }
 
 // listModels answers GET /v1/models.

@@ -79,6 +79,11 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	v1, err := newV1(o.Inference, o.TokenSecret)
+	if err != nil {
+		return nil, err
+	}
 	metrics := newMetrics(o)
 	s := &Server{
 		Options: o,
@@ -98,7 +103,7 @@ func New(o Options) (*Server, error) {
 		}),
 
 		metrics:      metrics,
-		v1:           newV1(o.Inference),
+		v1:           v1,
 		tracer:       o.Tracer.Tracer("presswork/api"),
 		served:       make(chan error, 1),
 		stopReloader: func() {},

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"presswork/internal/inference"
-	wire "presswork/internal/inference/openai"
 	"presswork/tasks/stream"
 )
 
@@ -27,12 +27,6 @@ type Answer struct {
 // Answer returns the answer to a call, read from raw. The answer has the id of raw: an idempotency key may have joined
 // an earlier call.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
-	call.head.SetID(raw.ID)
-
-	if call.answer == nil {
-		call.answer = wire.NewCollector(call.head)
-	}
-
 	return &Answer{service: s, call: call, raw: raw}
 }
 
@@ -72,7 +66,7 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
 	ctx, cancel := a.call.untilDeadline(ctx)
 	defer cancel()
-	whole := a.call.answer
+	whole := a.call.format.collector(a.raw.ID)
 	queued = -1
 
 	for {
@@ -112,13 +106,13 @@ func queueTime(frames []inference.Frame) time.Duration {
 func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadCloser, queued time.Duration, err error) {
 	patience := a.service.o.Patience
 
-	first, err := a.firstFrames(ctx, patience)
+	first, err := a.firstFrames(ctx, cmp.Or(a.call.statusPatience, patience))
 	if err != nil && len(first) == 0 {
 		return nil, -1, err
 	}
 
 	return &eventStream{
-		ctx: ctx, finish: sync.OnceFunc(finish), events: wire.NewWriter(a.call.head), answer: a,
+		ctx: ctx, finish: sync.OnceFunc(finish), events: a.call.format.events(a.raw.ID), answer: a,
 		patience: patience, received: first, err: err, fresh: true,
 	}, queueTime(first), nil
 }
@@ -147,11 +141,13 @@ var errNoFrame = errors.New("no frame arrived in time")
 type eventStream struct {
 	ctx    context.Context
 	finish func()
-	events *wire.Writer
+	events events
 	answer *Answer
-	// patience is the time without a frame after which a comment is sent.
+	// patience is the time without a frame after which an event without news is sent.
 	patience time.Duration
 
+	// begun reports that the start of the stream was written.
+	begun bool
 	// received are the last frames, err is the error after them. fresh is set until fillBuffer has put both into the
 	// buffer.
 	received []inference.Frame
@@ -166,7 +162,8 @@ type eventStream struct {
 }
 
 // Read implements io.Reader. It waits for frames until the completion ends, the client leaves or the server stops.
-// When no frame arrives for patience it returns a comment, so that proxies do not close the idle stream.
+// When no frame arrives for patience it returns an event without news, so that proxies do not close
+// the idle stream.
 func (r *eventStream) Read(p []byte) (int, error) {
 	if len(r.unread) == 0 {
 		if !r.fresh && (r.err != nil || r.answer.ended) {
@@ -199,6 +196,10 @@ func (r *eventStream) Close() error {
 // fillBuffer fills the buffer with the events of the received frames.
 func (r *eventStream) fillBuffer() {
 	r.buffer = r.buffer[:0]
+	if !r.begun {
+		r.buffer, r.begun = r.events.Begin(r.buffer), true
+	}
+
 	for _, f := range r.received {
 		if f.Chunk != nil {
 			r.buffer = r.events.Append(r.buffer, f.Chunk)
@@ -207,11 +208,11 @@ func (r *eventStream) fillBuffer() {
 
 	switch {
 	case r.err != nil:
-		r.buffer = wire.AppendErrorEvent(r.buffer, r.answer.service.o.PublicError(r.err))
+		r.buffer = r.events.Fail(r.buffer, r.answer.service.o.PublicError(r.err))
 	case r.answer.ended:
-		r.buffer = append(r.buffer, wire.Done...)
+		r.buffer = r.events.End(r.buffer)
 	case len(r.buffer) == 0:
-		r.buffer = append(r.buffer, wire.Ping...)
+		r.buffer = r.events.Idle(r.buffer)
 	}
 	r.unread = r.buffer
 }

@@ -65,18 +65,10 @@ type Call struct {
 	job inference.Job
 	// tokens is how many tokens the call may use, by estimate.
 	tokens   int
-	answer   collector
-	head     wire.Head
+	format   format
 	deadline time.Time
-}
-
-// collector gathers the frames of an answer that is sent whole.
-type collector interface {
-	Add(f *inference.Frame)
-	// Append appends the body of the answer to dst.
-	Append(dst []byte) []byte
-	// Failed returns e with what the answer had before it.
-	Failed(e *inference.Error) *inference.Error
+	// statusPatience is how long the status of a stream waits for the first chunk; 0 is Options.Patience.
+	statusPatience time.Duration
 }
 
 // parse reads the body of a request for a completion.
@@ -84,31 +76,49 @@ type parse = func(body []byte, o wire.ParseOptions) (*inference.Request, error)
 
 // ReadChat reads a request for a chat completion. Errors are *inference.Error.
 func (s *Service) ReadChat(body []byte, h Head) (*Call, error) {
-	return s.readCompletion(body, h, wire.ParseRequest)
+	return s.readChat(body, h, wire.ParseRequest)
 }
 
 // ReadText reads a request for a text completion. Errors are *inference.Error.
 func (s *Service) ReadText(body []byte, h Head) (*Call, error) {
-	return s.readCompletion(body, h, wire.ParseTextRequest)
+	return s.readChat(body, h, wire.ParseTextRequest)
 }
 
-func (s *Service) readCompletion(body []byte, h Head, read parse) (*Call, error) {
-	var found *inference.Model
+func (s *Service) readChat(body []byte, h Head, read parse) (*Call, error) {
+	var m *inference.Model
 
-	request, err := read(body, wire.ParseOptions{Lax: s.o.Lax, CheckModel: func(name string) (err error) {
-		found, err = s.Model(h.Caller, name)
-		return err
-	}})
-	if err == nil {
-		err = s.grantTier(h.Caller, request)
-	}
-
+	request, err := read(body, wire.ParseOptions{Lax: s.o.Lax, CheckModel: s.find(h.Caller, &m)})
 	if err != nil {
 		return nil, err
 	}
 
-	if s.o.Lax && !found.Can(inference.CanReason) {
+	if s.o.Lax && !m.Can(inference.CanReason) {
 		request.ReasoningEffort = ""
+	}
+
+	call, err := s.completionCall(body, h, request)
+	if err != nil {
+		return nil, err
+	}
+	head := wire.HeadOf(request)
+	head.RequestID, head.Created, head.Vendor = h.RequestID, h.Began, s.o.Vendor
+	call.format = chatFormat{head}
+
+	return call, nil
+}
+
+// find returns a check of the requested model, which sets m.
+func (s *Service) find(who access.Caller, m **inference.Model) func(name string) error {
+	return func(name string) (err error) {
+		*m, err = s.Model(who, name)
+		return err
+	}
+}
+
+// completionCall returns the call for a completion, without its format.
+func (s *Service) completionCall(body []byte, h Head, request *inference.Request) (*Call, error) {
+	if err := s.grantTier(h.Caller, request); err != nil {
+		return nil, err
 	}
 
 	model, err := s.o.Models().Admit(request)
@@ -121,10 +131,8 @@ func (s *Service) readCompletion(body []byte, h Head, read parse) (*Call, error)
 		model:    model,
 		job:      inference.Job{Request: request},
 		tokens:   request.EstimateTokens() + cmp.Or(request.MaxTokens, reserveAnswer)*request.Choices(),
-		head:     wire.HeadOf(request),
 		deadline: h.deadline(),
 	}
-	call.head.RequestID, call.head.Created, call.head.Vendor = h.RequestID, h.Began, s.o.Vendor
 	call.identify(body, h)
 
 	return call, nil
@@ -172,7 +180,7 @@ func (s *Service) ReadEmbedding(body []byte, h Head) (*Call, error) {
 	}
 	r.Model = m.ID
 	call := s.vectorCall(body, h, m, inference.Job{Embedding: r}, r.EstimateTokens())
-	call.answer = &wire.VectorCollector{Model: m.ID, Base64: inBase64}
+	call.format = wholeFormat{&wire.VectorCollector{Model: m.ID, Base64: inBase64}}
 
 	return call, nil
 }
@@ -195,7 +203,7 @@ func (s *Service) ReadReranking(body []byte, h Head) (*Call, error) {
 	if withDocuments {
 		answer.Documents = r.Documents
 	}
-	call.answer = answer
+	call.format = wholeFormat{answer}
 
 	return call, nil
 }

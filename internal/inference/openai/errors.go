@@ -28,8 +28,3 @@ func AppendError(dst []byte, e *inference.Error) []byte {
 
 	return append(dst, "}}"...)
 }
-
-// AppendErrorEvent appends the last event of a stream that fails after its first chunk. Done must not follow it.
-func AppendErrorEvent(dst []byte, e *inference.Error) []byte {
-	return append(AppendError(append(dst, "data: "...), e), "\n\n"...)
-}

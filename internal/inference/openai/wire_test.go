@@ -137,11 +137,11 @@ func TestWireFormatGolden(t *testing.T) {
 			out = w.Append(out, &chunk)
 			c.Add(&inference.Frame{Chunk: &chunk})
 		}
-		out = append(c.Append(append(out, openai.Done...)), "\n\n"...)
+		out = append(c.Append(w.End(out)), "\n\n"...)
 	}
 	failed := inference.Errorf(503, inference.UpstreamUnavailable, "the model is at capacity").WithParam("model")
 	failed.FailedGeneration = "<function=…>"
-	out = openai.AppendErrorEvent(out, failed)
+	out = openai.NewWriter(head()).Fail(out, failed)
 	out = append(
 		openai.AppendModels(
 			out,

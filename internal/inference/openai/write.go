@@ -52,13 +52,6 @@ func (h *Head) SetID(call string) {
 	h.ID = fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// Done is the last event of a complete stream.
-const Done = "data: [DONE]\n\n"
-
-// Ping is a comment that every client ignores. It has no empty line after it: with one, some SDKs would report an
-// event without data.
-const Ping = ": ping\n"
-
 // Writer writes the chunks of one answer as server-sent events. It is not safe for
 // concurrent use.
 type Writer struct {
@@ -95,7 +88,22 @@ func (w *Writer) setPrefix(fingerprint string) {
 	w.prefix = append(b, `,"choices":[`...)
 }
 
-// Append appends the events of a chunk to dst. After the chunk with the last finish reason, write Done.
+// Begin appends nothing: the first chunk begins the stream.
+func (w *Writer) Begin(dst []byte) []byte { return dst }
+
+// Idle appends a comment that every client ignores. It has no empty line after it: with one, some SDKs would report an
+// event without data.
+func (w *Writer) Idle(dst []byte) []byte { return append(dst, ": ping\n"...) }
+
+// End appends the last event of a complete stream.
+func (w *Writer) End(dst []byte) []byte { return append(dst, "data: [DONE]\n\n"...) }
+
+// Fail appends the last event of a stream that fails after its first chunk. End must not follow it.
+func (w *Writer) Fail(dst []byte, e *inference.Error) []byte {
+	return append(AppendError(append(dst, "data: "...), e), "\n\n"...)
+}
+
+// Append appends the events of a chunk to dst. After the chunk with the last finish reason, call End.
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.First {
 		w.setPrefix(c.Fingerprint)

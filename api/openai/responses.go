@@ -1,0 +1,68 @@
+package openai
+
+import (
+	"errors"
+	"time"
+
+	"presswork/api/responses"
+	"presswork/internal/inference"
+)
+
+// createdAfter is how long the status of a streamed response waits for the first chunk. Clients of responses close
+// streams that have only comments, so the first event must not wait for Options.Patience.
+const createdAfter = 500 * time.Millisecond
+
+// responseFormat is the format of POST /v1/responses.
+type responseFormat struct{ f *responses.Format }
+
+func (r responseFormat) collector(id string) collector { return r.f.Collector(id) }
+func (r responseFormat) events(id string) events       { return r.f.Events(id) }
+
+// ReadResponse reads a request for a response. Errors are *inference.Error.
+func (s *Service) ReadResponse(body []byte, h Head) (*Call, error) {
+	request, format, err := s.parseResponse(body, h)
+	if err != nil {
+		return nil, err
+	}
+
+	call, err := s.completionCall(body, h, request)
+	if e, ok := errors.AsType[*inference.Error](err); ok {
+		return nil, responses.RenameFields(e)
+	}
+
+	if err != nil {
+		return nil, err
+	}
+	format.Model, format.Created = request.Model, h.Began
+	call.format, call.statusPatience = responseFormat{format}, min(createdAfter, s.o.Patience)
+
+	return call, nil
+}
+
+// CountTokens returns the body with the number of tokens of a request for a response, by estimate. Errors are
+// *inference.Error.
+func (s *Service) CountTokens(body []byte, h Head) ([]byte, error) {
+	request, _, err := s.parseResponse(body, h)
+	if err != nil {
+		return nil, err
+	}
+
+	return responses.AppendCount(nil, request.EstimateTokens()), nil
+}
+
+func (s *Service) parseResponse(body []byte, h Head) (*inference.Request, *responses.Format, error) {
+	var m *inference.Model
+
+	request, format, err := responses.Parse(body, responses.Options{
+		CheckModel: s.find(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	if !m.Can(inference.CanReason) {
+		request.ReasoningEffort = "" // agents send it to every model
+	}
+
+	return request, format, nil
+}

@@ -1,0 +1,162 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"presswork/internal/inference"
+)
+
+// searchAction is what a call of browser_search did.
+type searchAction struct {
+	Type    string         `json:"type"`
+	Query   *string        `json:"query,omitempty"`
+	URL     *string        `json:"url,omitempty"`
+	Pattern *string        `json:"pattern,omitempty"`
+	Sources []searchSource `json:"sources,omitempty"`
+}
+
+type searchSource struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+type searchCall struct {
+	ID     string       `json:"id"`
+	Type   string       `json:"type"`
+	Status string       `json:"status"`
+	Action searchAction `json:"action"`
+}
+
+type codeOutput struct {
+	Type string `json:"type"`
+	Logs string `json:"logs,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
+
+type codeCall struct {
+	ID          string `json:"id"`
+	Type        string `json:"type"`
+	Status      string `json:"status"`
+	Code        string `json:"code"`
+	ContainerID string `json:"container_id"`
+	// Outputs are null unless the client asks for them.
+	Outputs []codeOutput `json:"outputs"`
+}
+
+// builtinCall describes the items of built-in tools. Their events have no positions of parts.
+var builtinCall = &itemKind{}
+
+// addExecuted adds a call of a built-in tool that has ended.
+func (w *Writer) addExecuted(dst []byte, e *inference.ExecutedTool) []byte {
+	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
+	if e.Name == inference.PythonFunction {
+		return w.addCode(dst, e)
+	}
+
+	return w.addSearch(dst, e)
+}
+
+func (w *Writer) addSearch(dst []byte, e *inference.ExecutedTool) []byte {
+	it := w.newItem(builtinCall, "ws_")
+	call := searchCall{ID: it.id, Type: "web_search_call", Status: "in_progress", Action: w.actionOf(e)}
+	it.setWhole(call)
+	dst = w.appendItemEvent(dst, "response.output_item.added", it)
+
+	for _, step := range []string{"in_progress", "searching", "completed"} {
+		dst = append(it.place(w.begin(dst, "response.web_search_call."+step)), end...)
+	}
+
+	if call.Status = "completed"; e.Failed {
+		call.Status = "failed"
+	}
+	it.setWhole(call)
+
+	return w.appendItemEvent(dst, "response.output_item.done", it)
+}
+
+// actionOf returns what a call did.
+func (w *Writer) actionOf(e *inference.ExecutedTool) searchAction {
+	var in struct {
+		Query   string `json:"query"`
+		Pattern string `json:"pattern"`
+	}
+	_ = json.Unmarshal([]byte(e.Arguments), &in) // fields of unexpected types stay empty
+	page := ""
+
+	if len(e.Pages) > 0 {
+		page = e.Pages[0].URL
+	}
+
+	switch e.Name {
+	case inference.OpenFunction:
+		return searchAction{Type: "open_page", URL: &page}
+	case inference.FindFunction:
+		return searchAction{Type: "find_in_page", URL: &page, Pattern: &in.Pattern}
+	}
+	action := searchAction{Type: "search", Query: &in.Query}
+
+	for _, found := range e.Search {
+		if w.format.sources {
+			action.Sources = append(action.Sources, searchSource{"url", found.URL})
+		}
+	}
+
+	return action
+}
+
+func (w *Writer) addCode(dst []byte, e *inference.ExecutedTool) []byte {
+	var in struct {
+		Code string `json:"code"`
+	}
+	_ = json.Unmarshal([]byte(e.Arguments), &in) // the gateway has checked it
+	it := w.newItem(builtinCall, "ci_")
+	call := codeCall{
+		ID: it.id, Type: "code_interpreter_call", Status: "in_progress", ContainerID: "cntr_" + w.id,
+	}
+	it.setWhole(call)
+	dst = w.appendItemEvent(dst, "response.output_item.added", it)
+	dst = append(it.place(w.begin(dst, "response.code_interpreter_call.in_progress")), end...)
+
+	dst = it.place(w.begin(dst, "response.code_interpreter_call_code.delta"))
+	dst = append(appendString(append(dst, `,"delta":`...), in.Code), end...)
+	dst = it.place(w.begin(dst, "response.code_interpreter_call_code.done"))
+	dst = append(appendString(append(dst, `,"code":`...), in.Code), end...)
+
+	for _, step := range []string{"interpreting", "completed"} {
+		dst = append(it.place(w.begin(dst, "response.code_interpreter_call."+step)), end...)
+	}
+
+	call.Code, call.Status = in.Code, "completed"
+	if e.Failed {
+		call.Status = "failed"
+	}
+
+	if w.format.outputs {
+		call.Outputs = outputsOf(e)
+	}
+	it.setWhole(call)
+
+	return w.appendItemEvent(dst, "response.output_item.done", it)
+}
+
+// outputsOf returns what a program printed and drew.
+func outputsOf(e *inference.ExecutedTool) []codeOutput {
+	list := []codeOutput{}
+	if e.Output != "" {
+		list = append(list, codeOutput{Type: "logs", Logs: e.Output})
+	}
+
+	for _, c := range e.Code {
+		if c.PNG != "" {
+			list = append(list, codeOutput{Type: "image", URL: "data:image/png;base64," + c.PNG})
+		}
+	}
+
+	return list
+}
+
+// setWhole sets the JSON of a call of a built-in tool.
+func (it *item) setWhole(call any) {
+	b, _ := json.Marshal(call) // structs of strings
+	it.whole = oneLine(b)
+}
