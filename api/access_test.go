@@ -3,6 +3,7 @@ package api_test
 import (
 	"cmp"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,14 +12,15 @@ import (
 	"presswork/internal/fault"
 )
 
-func basic(key string) string {
+// basicAuth returns the header of HTTP Basic authentication with a key as password.
+func basicAuth(key string) string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("anybody:"+key))
 }
 
 func TestKeysOpenTheirRoutes(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"),
-		func(o *api.Options) { o.Monitor = page("monitor") })
+		func(o *api.Options) { o.Monitor = echoHandler("monitor") })
 
 	h.key = ""
 
@@ -34,14 +36,14 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 		{"/api/themes", "Authorization: Bearer " + testKey, 200, ""},
 		{"/api/themes", "Authorization: bearer  " + testKey, 200, ""},
 		{"/api/themes", "Authorization: " + testKey, 401, fault.InvalidAPIKey},
-		{"/api/themes", basic(testKey), 401, fault.InvalidAPIKey},
-		{"/metrics", basic(testKey), 200, ""},
+		{"/api/themes", basicAuth(testKey), 401, fault.InvalidAPIKey},
+		{"/metrics", basicAuth(testKey), 200, ""},
 		{"/metrics", "X-API-Key: " + testKey, 200, ""},
 		{"/metrics", "X-API-Key: alices", 403, fault.Forbidden},
 		{"/metrics", "X-None: x", 401, fault.InvalidAPIKey},
 		{"/metrics", "Authorization: Basic !!", 401, fault.InvalidAPIKey},
-		{"/monitor", basic(testKey), 200, ""},
-		{"/monitor/api/queues", basic("alices"), 403, fault.Forbidden},
+		{"/monitor", basicAuth(testKey), 200, ""},
+		{"/monitor/api/queues", basicAuth("alices"), 403, fault.Forbidden},
 		{"/healthz", "X-None: x", 200, ""},
 		{"/readyz", "X-API-Key: wrong", 200, ""},
 		{"/openapi.yaml", "X-None: x", 200, ""},
@@ -51,17 +53,17 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 			res.want(t, tc.status, tc.code)
 
 			if challenge := res.Header.Get("WWW-Authenticate"); (tc.status == 401) != (challenge != "") {
-				t.Errorf("%s: WWW-Authenticate %q", tc.path, challenge)
+				t.Errorf("%s: WWW-Authenticate is %q, want one: %v", tc.path, challenge, tc.status == 401)
 			}
 		})
 	}
 }
 
-// page returns a net/http handler that answers with text and its request.
-func page(text string) http.Handler {
+// echoHandler answers with text and with the method, path and body of the request.
+func echoHandler(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := new(strings.Builder)
-		if _, err := copyTo(body, r); err != nil {
+		if _, err := io.Copy(body, r.Body); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
@@ -72,7 +74,7 @@ func page(text string) http.Handler {
 
 func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.Monitor = page("monitor") })
+	h := serve(t, func(o *api.Options) { o.Monitor = echoHandler("monitor") })
 
 	h.key = ""
 	for _, tc := range []struct {
@@ -91,21 +93,21 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 				http.MethodPost,
 				"/monitor/api/x",
 				strings.NewReader("data"),
-				append(tc.headers, basic(testKey))...)
+				append(tc.headers, basicAuth(testKey))...)
 			res.want(t, tc.status, "")
 
 			if tc.status == 200 && string(res.body) != "monitor POST /monitor/api/x data" {
-				t.Errorf("%s", res.body)
+				t.Errorf("the handler echoes %s, want monitor POST /monitor/api/x data", res.body)
 			}
 		})
 	}
-	h.get("/monitor", basic(testKey), "Sec-Fetch-Site: cross-site").want(t, http.StatusOK, "")
+	h.get("/monitor", basicAuth(testKey), "Sec-Fetch-Site: cross-site").want(t, http.StatusOK, "")
 	serve(t).get("/monitor").want(t, http.StatusNotFound, fault.NotFound)
 }
 
 func TestAServerWithoutKeysRejectsForeignPages(t *testing.T) {
 	t.Parallel()
-	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
+	h := serve(t, withoutKeys, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 
 	h.key = ""
 	for _, tc := range []struct {
@@ -166,7 +168,7 @@ func TestCrossOriginRequests(t *testing.T) {
 		"Access-Control-Allow-Headers": "x-api-key, authorization, content-type, idempotency-key, last-event-id, prefer, if-none-match, x-stainless-os",
 	} {
 		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 	preflight("https://evil.example", "x-api-key").want(t, http.StatusForbidden, fault.OriginNotAllowed)
@@ -184,7 +186,7 @@ func TestCrossOriginRequests(t *testing.T) {
 	}
 
 	if got.Header.Get("Vary") != "Origin" {
-		t.Errorf("Vary %q", got.Header.Get("Vary"))
+		t.Errorf("Vary is %q, want Origin", got.Header.Get("Vary"))
 	}
 	// Pages of allowed origins must be able to read errors as well.
 	if res := h.get("/api/themes", "Origin: https://app.example"); res.Header.Get("Access-Control-Allow-Origin") == "" {
@@ -193,24 +195,25 @@ func TestCrossOriginRequests(t *testing.T) {
 
 	res = h.get("/api/themes", "Origin: https://evil.example", "X-API-Key: "+testKey)
 	if res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "" {
-		t.Error("a key counts from any origin, without CORS headers")
+		t.Errorf("a key from a foreign origin: got %d %v, want 200 without CORS headers", res.StatusCode, res.Header)
 	}
 
-	everybody := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"*"} })
+	anyOrigin := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"*"} })
 
-	res = everybody.get("/api/themes", "Origin: https://any.example")
+	res = anyOrigin.get("/api/themes", "Origin: https://any.example")
 	if res.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Error("* allows no origin")
 	}
 }
 
-func TestForwardingHeadersCountFromTrustedProxiesOnly(t *testing.T) {
+func TestForwardingHeadersOfUntrustedPeersAreIgnored(t *testing.T) {
 	t.Parallel()
-	trusting := serve(t, open, func(o *api.Options) { o.TrustedProxies = []string{"127.0.0.0/8"} })
+	// X-Forwarded-Host counts only if the peer is a trusted proxy.
+	trusting := serve(t, withoutKeys, func(o *api.Options) { o.TrustedProxies = []string{"127.0.0.0/8"} })
 	trusting.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusForbidden, fault.Forbidden)
 	trusting.get("/api/themes", "X-Forwarded-Host: localhost", "Host: behind.example").want(t, http.StatusOK, "")
-	wary := serve(t, open)
-	wary.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusOK, "")
+	distrusting := serve(t, withoutKeys)
+	distrusting.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusOK, "")
 	o := options(t)
 
 	o.TrustedProxies = []string{"proxy"}

@@ -30,7 +30,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 			for header, code := range map[string]fault.Code{
 				"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
 				// A browser sends a stored password without being asked.
-				basic("olgas"): fault.InvalidAPIKey,
+				basicAuth("olgas"): fault.InvalidAPIKey,
 			} {
 				t.Run(header, func(t *testing.T) {
 					res := h.get(path, header)
@@ -50,7 +50,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	text := string(res.body)
 	if !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) ||
 		strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
-		t.Errorf("the keys are %s", text)
+		t.Errorf("the keys are %s; want olga with her limit, and no secret", text)
 	}
 	wait.ForDay()
 
@@ -66,7 +66,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	} {
 		t.Run(query, func(t *testing.T) {
 			if res := h.get("/admin/api/keys?"+query, olga); !strings.Contains(string(res.body), want) {
-				t.Errorf("keys?%s: %s", query, res.body)
+				t.Errorf("keys?%s: got %s, want %s", query, res.body, want)
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 
 	policy := page.Header.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
-		t.Errorf("the policy is %s", policy)
+		t.Errorf("the policy is %s; want frame-ancestors 'none', and nothing unsafe", policy)
 	}
 }
 
@@ -84,16 +84,16 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 
 	for name, h := range map[string]*harness{
 		"with keys":    serve(t),
-		"without keys": serve(t, open),
+		"without keys": serve(t, withoutKeys),
 		// An origin that may call the API does not belong to the operators' page.
 		"listed": serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://evil.example"} }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := h.submit().JobID
 
-			for _, what := range []string{"cancel", "retry", "dismiss", "redeliver"} {
+			for _, action := range []string{"cancel", "retry", "dismiss", "redeliver"} {
 				for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-					res := h.do("POST", "/admin/api/actions/"+what, strings.NewReader(`{"ids":["`+id+`"]}`),
+					res := h.do("POST", "/admin/api/actions/"+action, strings.NewReader(`{"ids":["`+id+`"]}`),
 						"Content-Type: application/json", header)
 					if name == "without keys" && res.StatusCode == http.StatusForbidden {
 						continue // either of the two rules may reject it
@@ -103,7 +103,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 			}
 
 			if job := h.queue.jobs[id].rec; job.Status != presswork.Queued {
-				t.Errorf("%s: the job is %s", name, job.Status)
+				t.Errorf("the job is %s, want queued", job.Status)
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestAJobLinksToItsTrace(t *testing.T) {
 func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"))
-	mine := h.submit().JobID
+	sharedKeyJob := h.submit().JobID
 	h.key = "alices"
 	hers := h.submit().JobID
 	h.key = testKey
@@ -168,14 +168,14 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 		decode(t, &list)
 
 	if len(list.Data) != 1 || list.Data[0].JobID != hers || list.Data[0].Key != "alice" || list.Data[0].Workers == nil {
-		t.Errorf("alice has %+v", list.Data)
+		t.Errorf("alice has the jobs %+v, want %s", list.Data, hers)
 	}
 
 	got := h.queue.searches[0]
 	if *got.Owner != "alice" || got.Worker != "w1" || got.Text != "x" || !got.Dead || got.Limit != 5 ||
 		got.Since.Year() != 2026 ||
 		!slices.Equal(got.Statuses, []presswork.Status{presswork.Queued, presswork.Failed}) {
-		t.Errorf("searched for %+v", got)
+		t.Errorf("searched for %+v, want all parameters of the query", got)
 	}
 
 	for _, query := range []string{"since=yesterday", "dead=yes", "status=lost", "limit=0", "kind=cake"} {
@@ -192,7 +192,7 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	h.get("/admin/api/jobs/"+hers).decode(t, &job)
 
 	if job.Queue != "render" || len(job.Events) != 1 {
-		t.Errorf("%+v", job)
+		t.Errorf("got %+v, want the queue render and one event", job)
 	}
 	var done struct {
 		Data []struct {
@@ -201,12 +201,12 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 			Error  *fault.Error
 		}
 	}
-	h.do("POST", "/admin/api/actions/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+mine+`"]}`), "Content-Type: application/json").
+	h.do("POST", "/admin/api/actions/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+sharedKeyJob+`"]}`), "Content-Type: application/json").
 		decode(t, &done)
 
 	if len(done.Data) != 3 || done.Data[0].Status != presswork.Cancelled || done.Data[1].Error == nil ||
 		done.Data[1].Error.Code != fault.NotFound || done.Data[2].Status != presswork.Cancelled {
-		t.Errorf("%+v", done.Data)
+		t.Errorf("cancelled %+v; want both jobs cancelled, and nope not found", done.Data)
 	}
 
 	for body, code := range map[string]fault.Code{
@@ -222,6 +222,6 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	h.get("/admin/api/fleet").decode(t, &fleet)
 
 	if len(fleet.Queues) != 1 || fleet.Queues[0].Waiting != 3 {
-		t.Errorf("%+v", fleet)
+		t.Errorf("the fleet is %+v, want one queue with 3 waiting tasks", fleet)
 	}
 }

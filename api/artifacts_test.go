@@ -16,7 +16,7 @@ import (
 	"presswork/storage"
 )
 
-func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
+func TestArtifactURLNeedsNoKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -26,7 +26,7 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 	h.get(a.StatusURL).decode(t, &job)
 
 	if !strings.HasPrefix(job.Artifact.URL, "/api/artifacts/"+a.JobID+"/download?token=") {
-		t.Fatalf("url %q", job.Artifact.URL)
+		t.Fatalf("the URL is %q, want one with a token", job.Artifact.URL)
 	}
 	res := h.get(job.Artifact.URL, "-X-API-Key")
 	res.want(t, http.StatusOK, "")
@@ -46,22 +46,23 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 
 	got := h.get(job.Artifact.URL + "&inline=1").Header.Get("Content-Disposition")
 	if !strings.HasPrefix(got, "inline;") {
-		t.Errorf("inline: %q", got)
+		t.Errorf("Content-Disposition with inline=1 is %q, want inline", got)
 	}
 	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, fault.InvalidOption)
 
 	head := h.do(http.MethodHead, job.Artifact.URL, nil, "-X-API-Key")
 	if head.StatusCode != 200 || head.ContentLength != int64(len(pdf)) ||
 		head.Header.Get("Etag") != res.Header.Get("Etag") {
-		t.Errorf("HEAD: %d, %d bytes", head.StatusCode, head.ContentLength)
+		t.Errorf("HEAD: got status %d, %d bytes, ETag %s; want those of GET", head.StatusCode, head.ContentLength,
+			head.Header.Get("Etag"))
 	}
 	h.get(job.Artifact.URL, "If-None-Match: "+res.Header.Get("Etag")).want(t, http.StatusNotModified, "")
 }
 
-// breaking is a store whose bodies break off while they are read.
-type breaking struct{ storage.Store }
+// truncatingStore is a store whose objects return ErrCorrupt after five bytes.
+type truncatingStore struct{ storage.Store }
 
-func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
+func (s truncatingStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
 	r, info, err := s.Store.Get(ctx, key, rng)
 	if err == nil {
 		r = struct {
@@ -73,19 +74,19 @@ func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.Re
 	return r, info, err
 }
 
-// lines is a log handler's output, line by line.
-type lines chan string
+// logLines is an io.Writer that sends each line of a log.
+type logLines chan string
 
-func (l lines) Write(line []byte) (int, error) {
+func (l logLines) Write(line []byte) (int, error) {
 	l <- string(line)
 	return len(line), nil
 }
 
-func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
+func TestBrokenDownloadIsIncompleteAndLogged(t *testing.T) {
 	t.Parallel()
-	logged := make(lines, 64)
+	logged := make(logLines, 64)
 	h := serve(t, func(o *api.Options) {
-		o.Store, o.Log = breaking{o.Store}, slog.New(slog.NewTextHandler(logged, nil))
+		o.Store, o.Log = truncatingStore{o.Store}, slog.New(slog.NewTextHandler(logged, nil))
 	})
 	a := h.submit()
 	h.finish(a.JobID, []byte("0123456789"))
@@ -130,7 +131,7 @@ func TestRanges(t *testing.T) {
 	for _, tc := range []struct {
 		header, ifRange string
 		status          int
-		body, span      string
+		body, span      string // span is the Content-Range
 	}{
 		{"bytes=0-3", "", 206, "0123", "bytes 0-3/10"},
 		{"bytes=5-", "", 206, "56789", "bytes 5-9/10"},
@@ -156,8 +157,8 @@ func TestRanges(t *testing.T) {
 			res := h.get(path, headers...)
 			if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span ||
 				tc.status < 300 && string(res.body) != tc.body {
-				t.Errorf("%s %s: %d %q %q", tc.header, tc.ifRange, res.StatusCode,
-					res.Header.Get("Content-Range"), res.body)
+				t.Errorf("got %d, %q, %q; want %d, %q, %q", res.StatusCode, res.Header.Get("Content-Range"), res.body,
+					tc.status, tc.span, tc.body)
 			}
 		})
 	}
@@ -186,11 +187,11 @@ func TestUnknownAndExpiredArtifactsAreErrors(t *testing.T) {
 
 	events := string(h.get(a.StatusURL + "/events").body)
 	if !strings.Contains(events, `"status":"completed"`) || strings.Contains(events, "/download") {
-		t.Errorf("the events of a job without its artifact are %s", events)
+		t.Errorf("the events are %s; want completed, without an address of the deleted artifact", events)
 	}
 }
 
-func TestATokenOpensOneJobForReadingAndForATime(t *testing.T) {
+func TestTokenReadsOneJobUntilItExpires(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a, b := h.submit(), h.submit()
@@ -205,8 +206,12 @@ func TestATokenOpensOneJobForReadingAndForATime(t *testing.T) {
 	h.get("/api/conversion?token="+token).want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 
 	secret := []byte(testSecret)
-	for _, bad := range []string{api.Token(secret, a.JobID, -time.Second), api.Token([]byte("another secret.."), a.JobID, time.Hour), token[:len(token)-1], token + "A", "x" + token[1:], strings.Repeat("A", 54), "", "%00"} {
-		h.get("/api/artifacts/"+a.JobID+"/download?token="+bad).want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
+	for _, invalid := range []string{
+		api.Token(secret, a.JobID, -time.Second), api.Token([]byte("another secret.."), a.JobID, time.Hour),
+		token[:len(token)-1], token + "A", "x" + token[1:], strings.Repeat("A", 54), "", "%00",
+	} {
+		h.get("/api/artifacts/"+a.JobID+"/download?token="+invalid).
+			want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 	}
 }
 
@@ -235,16 +240,16 @@ func TestFileNamesAreSafeInHeaders(t *testing.T) {
 	}
 }
 
-// signing is a store with presigned addresses.
-type signing struct{ storage.Store }
+// presigningStore is a store with presigned addresses.
+type presigningStore struct{ storage.Store }
 
-func (s signing) Presign(_ context.Context, key, name string, ttl time.Duration) (string, error) {
+func (s presigningStore) Presign(_ context.Context, key, name string, ttl time.Duration) (string, error) {
 	return "https://s3.example/" + key + "?name=" + name + "&ttl=" + ttl.String(), nil
 }
 
-func TestDownloadsGoToAStoreThatCallersCanReach(t *testing.T) {
+func TestDownloadsRedirectToPresignedAddresses(t *testing.T) {
 	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.Store = signing{o.Store} })
+	h := serve(t, func(o *api.Options) { o.Store = presigningStore{o.Store} })
 	a := h.submit()
 	h.finish(a.JobID, []byte("%PDF-"))
 	path := "/api/artifacts/" + a.JobID
@@ -253,7 +258,7 @@ func TestDownloadsGoToAStoreThatCallersCanReach(t *testing.T) {
 
 	got := res.Header.Get("Location")
 	if got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
-		t.Errorf("Location %q", got)
+		t.Errorf("Location is %q, want the presigned address", got)
 	}
 	h.get(path+"/download?inline=1").want(t, http.StatusOK, "")
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")

@@ -39,31 +39,31 @@ func realQueue(tb testing.TB) *tasks.Client {
 	return client
 }
 
-func TestTheRealQueueBehavesLikeTheFake(t *testing.T) {
+func TestRealQueueBehavesLikeTheFake(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.Queue = realQueue(t) })
-	a := h.submit()
-	h.get(a.StatusURL).want(t, http.StatusOK, "")
-	conn := h.mustDial(a.WSURL)
+	job := h.submit()
+	h.get(job.StatusURL).want(t, http.StatusOK, "")
+	conn := h.mustDial(job.WSURL)
 	got := h.readEvents(conn, 1)
-	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
+	h.do(http.MethodDelete, job.StatusURL, nil).want(t, http.StatusOK, "")
 
 	got = append(got, h.readEvents(conn, -1)...)
 	if diff := cmp.Diff([]string{"snapshot/1", "cancelled/2", "close 1000"}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 
-	diff := cmp.Diff([]string{"- snapshot/2", "2 cancelled/2", "end"}, h.events(a.EventsURL+"&since=1").rest())
+	diff := cmp.Diff([]string{"- snapshot/2", "2 cancelled/2", "end"}, h.events(job.EventsURL+"&since=1").rest())
 	if diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)
+	h.do(http.MethodDelete, job.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)
 	h.post(`{"content":"a"}`, "Idempotency-Key: k").want(t, http.StatusAccepted, "")
 	h.post(`{"content":"a"}`, "Idempotency-Key: k").want(t, http.StatusAccepted, "")
 	h.post(`{"content":"b"}`, "Idempotency-Key: k").want(t, http.StatusConflict, fault.IdempotencyConflict)
 
 	if body := string(h.get("/api/conversion?status=queued").body); strings.Count(body, `"job_id"`) != 1 {
-		t.Errorf("%s", body)
+		t.Errorf("the queued jobs are %s, want the first submission with the key k", body)
 	}
 }
 

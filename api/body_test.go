@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A client that keeps sending a rejected body is disconnected soon.
+// TestLittleOfARejectedBodyIsRead checks that the server disconnects a client that keeps sending a rejected body.
 func TestLittleOfARejectedBodyIsRead(t *testing.T) {
 	t.Parallel()
 
@@ -38,13 +38,13 @@ func TestLittleOfARejectedBodyIsRead(t *testing.T) {
 			}
 			// The buffers of both sides hold bytes that were sent but not read.
 			if sent > 128<<20 {
-				t.Errorf("%s: %d MB were taken", name, sent>>20)
+				t.Errorf("the server accepted %d MB, want up to 128", sent>>20)
 			}
 		})
 	}
 }
 
-func TestAClientThatSendsAllBeforeItReadsGetsTheError(t *testing.T) {
+func TestErrorReachesClientsThatSendTheWholeBodyFirst(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	body := strings.Repeat("x", 50<<20)
@@ -67,6 +67,6 @@ func TestAClientThatSendsAllBeforeItReadsGetsTheError(t *testing.T) {
 	}
 
 	if res.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("answered %s", res.Status)
+		t.Errorf("got %s, want 413", res.Status)
 	}
 }

@@ -19,16 +19,16 @@ import (
 	"presswork/tasks/stream"
 )
 
-func TestASilentStreamBeginsWithComments(t *testing.T) {
+func TestSilentStreamsBeginWithComments(t *testing.T) {
 	t.Parallel()
-	speak := make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		<-speak
-		return say(t, run)
+	release := make(chan struct{})
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
+		<-release
+		return answerHello(t, run)
 	}, func(o *api.Options) { o.Inference.Patience = 300 * time.Millisecond })
 
 	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url("/v1/chat/completions"),
-		strings.NewReader(streamed))
+		strings.NewReader(streamBody))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,47 +45,47 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 	for range 2 {
 		// A comment has one line end. Some clients take an empty line for an event.
 		if line, err := lines.ReadString('\n'); line != ": ping\n" || res.StatusCode != http.StatusOK {
-			t.Fatalf("%d %q %v", res.StatusCode, line, err)
+			t.Fatalf("got %d %q, %v; want 200 and a comment", res.StatusCode, line, err)
 		}
 	}
-	close(speak)
+	close(release)
 
 	rest, err := io.ReadAll(lines)
 
-	said := strings.ReplaceAll(string(rest), ": ping\n", "")
-	if err != nil || !strings.Contains(said, "Hello") || !strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
-		t.Errorf("%v %s", err, rest)
+	events := strings.ReplaceAll(string(rest), ": ping\n", "")
+	if err != nil || !strings.Contains(events, "Hello") || !strings.HasSuffix(events, "\n\ndata: [DONE]\n\n") {
+		t.Errorf("got %s, %v; want Hello and [DONE]", rest, err)
 	}
 }
 
-func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
+func TestErrorsBeforeTheFirstTokenHaveAStatus(t *testing.T) {
 	t.Parallel()
-	fail := inference.Frame{
+	failure := inference.Frame{
 		Error: inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable,
 			"the model is at capacity"),
 	}
-	fail.Error.RetryAfter = 1500 * time.Millisecond
+	failure.Error.RetryAfter = 1500 * time.Millisecond
 
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
 		if run.Call.Tier == stream.Performance {
-			send(t, run, first())
-			send(t, run, word("Hel"))
+			send(t, run, firstFrame())
+			send(t, run, contentFrame("Hel"))
 		}
 
-		return finish(run, fail)
+		return finish(run, failure)
 	})
-	for _, body := range []string{asked, streamed} {
+	for _, body := range []string{chatBody, streamBody} {
 		res := h.chat(body)
 		res.want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 
 		header := res.Header
 		if header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" ||
 			header.Get("X-Should-Retry") != "true" {
-			t.Errorf("%v", header)
+			t.Errorf("the headers are %v, want a retry after 1500 ms", header)
 		}
 	}
 
-	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
+	res := h.chat(strings.Replace(streamBody, "{", `{"service_tier":"performance",`, 1))
 
 	body := string(res.body)
 	if res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") || strings.Contains(body, "[DONE]") ||
@@ -93,30 +93,30 @@ func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
 			body,
 			`data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n",
 		) {
-		t.Errorf("%d %s", res.StatusCode, body)
+		t.Errorf("got %d %s, want 200, the text and the error", res.StatusCode, body)
 	}
-	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).
+	h.chat(strings.Replace(chatBody, "{", `{"service_tier":"performance",`, 1)).
 		want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 }
 
-func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
+func TestStopWaitsForRunningStreams(t *testing.T) {
 	t.Parallel()
-	speak := make(chan struct{})
+	release := make(chan struct{})
 	var calls atomic.Int32
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
 		if calls.Add(1) > 2 { // a call that started before Stop
-			return say(t, run)
+			return answerHello(t, run)
 		}
-		send(t, run, first())
-		send(t, run, word("Hel"))
+		send(t, run, firstFrame())
+		send(t, run, contentFrame("Hel"))
 
 		if run.Call.Tier == stream.Performance { // a call that does not end
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
-		<-speak
+		<-release
 
-		return say(t, run)
+		return answerHello(t, run)
 	})
 	// start sends a request and reads its first event.
 	start := func(body string) *bufio.Reader {
@@ -149,7 +149,7 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 
 		return r
 	}
-	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
+	short, endless := start(streamBody), start(strings.Replace(streamBody, "{", `{"service_tier":"performance",`, 1))
 	stopped := make(chan error, 1)
 
 	go func() {
@@ -158,17 +158,17 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 		stopped <- h.server.Stop(ctx)
 	}()
 	wait.Until(t, "new calls are rejected",
-		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
-	close(speak)
+		func() bool { return h.chat(chatBody).StatusCode == http.StatusServiceUnavailable })
+	close(release)
 
 	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
-		t.Errorf("%v %s", err, rest)
+		t.Errorf("the stream that ends: got %s, %v; want [DONE]", rest, err)
 	}
 
 	rest, err := io.ReadAll(endless)
 	if err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
 		strings.Contains(string(rest), "[DONE]") {
-		t.Errorf("%v %s", err, rest)
+		t.Errorf("the stream that does not end: got %s, %v; want an error instead of [DONE]", rest, err)
 	}
 
 	if err := <-stopped; err != nil {
@@ -176,13 +176,13 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	}
 }
 
-// TestAReaderThatIsTooSlowGetsAnError reads the beginning of a stream. It reads on when more data waits than the
-// server keeps and the connection buffers.
-func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
+// TestSlowReaderGetsAnError reads the beginning of a stream. It continues when more data waits than the server keeps and
+// the connection buffers.
+func TestSlowReaderGetsAnError(t *testing.T) {
 	t.Parallel()
-	begun, sent := make(chan struct{}), make(chan struct{})
+	started, sent := make(chan struct{}), make(chan struct{})
 	var h *harness
-	// entries returns the number of entries of the answer in Redis.
+	// entries returns the number of frames of the answer in Redis.
 	entries := func() (n int64) {
 		keys, _, err := h.redis.ScanType(t.Context(), 0, "*", 1000, "stream").Result()
 		for _, key := range keys {
@@ -195,21 +195,21 @@ func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 
 		return n
 	}
-	h = chats(t, func(ctx context.Context, run *stream.Run) error {
-		send(t, run, first())
+	h = serveChat(t, func(ctx context.Context, run *stream.Run) error {
+		send(t, run, firstFrame())
 
 		select {
-		case <-begun:
+		case <-started:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		long := word(strings.Repeat("x", 250<<10))
+		long := contentFrame(strings.Repeat("x", 250<<10))
 		// The limit is MaxUnread, and the connections buffer a few MB. Each frame is published by itself: joined
 		// frames would be too large to publish and would be fetched when they are read.
 		for range 2 * stream.MaxUnread / (250 << 10) {
 			before := entries()
 			send(t, run, long)
-			wait.Until(t, "it is published", func() bool { return entries() > before })
+			wait.Until(t, "the frame is published", func() bool { return entries() > before })
 		}
 		err := finish(run, inference.Frame{Result: &inference.Result{}})
 		close(sent)
@@ -230,8 +230,8 @@ func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 		conn,
 		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
 		testKey,
-		len(streamed),
-		streamed,
+		len(streamBody),
+		streamBody,
 	)
 
 	answer := bufio.NewReader(conn)
@@ -240,7 +240,7 @@ func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	close(begun)
+	close(started)
 	wait.Receive(t, "the whole answer is sent", sent)
 	wait.Until(t, "the server has read it", func() bool {
 		clients, err := h.redis.Do(t.Context(), "CLIENT", "LIST", "TYPE", "PUBSUB").Text()
@@ -252,14 +252,14 @@ func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 	end := rest[max(0, len(rest)-1000):]
 	if err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
 		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
-		t.Errorf("%v, after %d bytes %.300s", err, len(rest), end)
+		t.Errorf("after %d bytes got %.300s, %v; want reader_too_slow", len(rest), end, err)
 	}
 }
 
-func TestAFailureListsTheToolsThatHaveRun(t *testing.T) {
+func TestErrorsListTheExecutedTools(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
-		send(t, run, first())
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
+		send(t, run, firstFrame())
 		send(t, run, inference.Frame{Chunk: &inference.Chunk{Executed: []inference.ExecutedTool{
 			{
 				BuiltinCall: inference.BuiltinCall{
@@ -277,18 +277,18 @@ func TestAFailureListsTheToolsThatHaveRun(t *testing.T) {
 			},
 		)
 	})
-	res := h.chat(asked)
-	res.holds(t, `"code":"tool_use_failed"`, `"executed_tools":[{`, `"output":"42"`)
+	res := h.chat(chatBody)
+	res.contains(t, `"code":"tool_use_failed"`, `"executed_tools":[{`, `"output":"42"`)
 
 	if res.StatusCode != http.StatusBadRequest {
-		t.Error(res.StatusCode)
+		t.Errorf("got status %d, want 400", res.StatusCode)
 	}
 	// In a stream, the tools come before the error.
-	res = h.chat(streamed)
+	res = h.chat(streamBody)
 
 	text := string(res.body)
 	if res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
 		!strings.Contains(text, `"code":"tool_use_failed"}}`) {
-		t.Errorf("%d %s", res.StatusCode, res.body)
+		t.Errorf("got %d %s, want 200, the output and the error", res.StatusCode, res.body)
 	}
 }

@@ -29,10 +29,10 @@ import (
 	"presswork/tasks/stream"
 )
 
-// talk is the handler of the scripted worker.
-type talk = func(ctx context.Context, run *stream.Run) error
+// callHandler is the handler of the scripted worker.
+type callHandler = func(ctx context.Context, run *stream.Run) error
 
-// send sends a frame. It ignores that the client has left.
+// send sends a frame. It ignores the error of a client that has disconnected.
 func send(t *testing.T, run *stream.Run, f inference.Frame) {
 	t.Helper()
 
@@ -43,6 +43,7 @@ func send(t *testing.T, run *stream.Run, f inference.Frame) {
 	_ = run.Send(b)
 }
 
+// finish sends the last frame of a run.
 func finish(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -52,23 +53,32 @@ func finish(run *stream.Run, f inference.Frame) error {
 	return run.Finish(b)
 }
 
-func first() inference.Frame {
+// firstFrame returns the frame that begins an answer.
+func firstFrame() inference.Frame {
 	return inference.Frame{Chunk: &inference.Chunk{First: true, Fingerprint: "fp_1"}}
 }
 
-func word(s string) inference.Frame { return inference.Frame{Chunk: &inference.Chunk{Content: s}} }
+// contentFrame returns a frame with a piece of text.
+func contentFrame(s string) inference.Frame {
+	return inference.Frame{Chunk: &inference.Chunk{Content: s}}
+}
 
-// say ends a run with an answer of one word.
-func say(t *testing.T, run *stream.Run) error {
-	send(t, run, first())
-	send(t, run, word("Hello"))
+// sayHello returns a handler that answers every call with "Hello".
+func sayHello(t *testing.T) callHandler {
+	return func(_ context.Context, run *stream.Run) error { return answerHello(t, run) }
+}
+
+// answerHello ends a run with the answer "Hello".
+func answerHello(t *testing.T, run *stream.Run) error {
+	send(t, run, firstFrame())
+	send(t, run, contentFrame("Hello"))
 	send(t, run, inference.Frame{Chunk: &inference.Chunk{Finish: "stop", Usage: &inference.Usage{TotalTokens: 3}}})
 
 	return finish(run, inference.Frame{Result: &inference.Result{}})
 }
 
-// chats starts a server whose worker is h. It has a chat model "m" and a model "text" for text completions.
-func chats(t *testing.T, h talk, change ...func(*api.Options)) *harness {
+// serveChat starts a server and a worker that runs h. The model "m" is for chats, "text" for text completions.
+func serveChat(t *testing.T, h callHandler, change ...func(*api.Options)) *harness {
 	t.Helper()
 	address := redistest.Start(t)
 
@@ -130,10 +140,11 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *harness {
 }
 
 const (
-	asked    = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
-	streamed = `{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}`
+	chatBody   = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
+	streamBody = `{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}`
 )
 
+// chat sends a chat completion.
 func (h *harness) chat(body string, headers ...string) reply {
 	h.t.Helper()
 
@@ -144,14 +155,14 @@ func (h *harness) chat(body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-func TestACompletionThatNoWorkerBeginsIsRejected(t *testing.T) {
+func TestCompletionWithoutAWorkerIsRejected(t *testing.T) {
 	t.Parallel()
 
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, func(o *api.Options) {
+	h := serveChat(t, sayHello(t), func(o *api.Options) {
 		o.Inference.QueueTimeout, o.Inference.Patience = time.Millisecond, 50*time.Millisecond
-		o.Inference.Calls = unserved{o.Inference.Calls.(*tasks.Client)}
+		o.Inference.Calls = unservedCalls{o.Inference.Calls.(*tasks.Client)}
 	})
-	for name, body := range map[string]string{"whole": asked, "streamed": streamed} {
+	for name, body := range map[string]string{"whole": chatBody, "streamed": streamBody} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -167,7 +178,7 @@ func TestACompletionThatNoWorkerBeginsIsRejected(t *testing.T) {
 				if res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
 					!strings.Contains(body, `data: {"error":{"message":"no worker has begun`) ||
 					!strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
-					t.Errorf("%d %s", res.StatusCode, body)
+					t.Errorf("got %d %s; want 200, a comment, then queue_unavailable", res.StatusCode, body)
 				}
 
 				return
@@ -176,64 +187,64 @@ func TestACompletionThatNoWorkerBeginsIsRejected(t *testing.T) {
 			res.want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
 
 			if header := res.Header; header.Get("Retry-After") != "30" || header.Get("X-Should-Retry") != "true" {
-				t.Errorf("%v", header)
+				t.Errorf("the headers are %v, want a retry after 30 s", header)
 			}
 		})
 	}
 }
 
-// unserved puts calls on the queue tools, which no worker of these tests serves.
-type unserved struct{ *tasks.Client }
+// unservedCalls puts calls on the queue tools, which no worker of these tests serves.
+type unservedCalls struct{ *tasks.Client }
 
-func (u unserved) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+func (u unservedCalls) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	return u.OpenTools(ctx, call)
 }
 
-func TestTheClientsTimeOutEndsTheWork(t *testing.T) {
+func TestClientTimeoutEndsTheRun(t *testing.T) {
 	t.Parallel()
-	var begun atomic.Int32
+	var started atomic.Int32
 	ended := make(chan error, 100)
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		begun.Add(1)
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
+		started.Add(1)
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 
 		return context.Cause(ctx)
 	})
 
-	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
-		before := begun.Load()
-		wait.Until(t, "a call begins within its time-out", func() bool {
+	for body, header := range map[string]string{chatBody: "X-Stainless-Timeout: 0.3", streamBody: "X-Stainless-Read-Timeout: 0.3"} {
+		before := started.Load()
+		wait.Until(t, "a run starts within the time-out of its client", func() bool {
 			h.chat(body, header).want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
-			return begun.Load() > before
+			return started.Load() > before
 		})
 
-		if cause := wait.Receive(t, "the work's end", ended); !errors.Is(cause, stream.ErrLeft) {
-			t.Errorf("the work ended for %v", cause)
+		if cause := wait.Receive(t, "the end of the run", ended); !errors.Is(cause, stream.ErrLeft) {
+			t.Errorf("the run ended with %v, want %v", cause, stream.ErrLeft)
 		}
 	}
 }
 
-func TestARetryWithItsKeyGetsTheFirstAnswer(t *testing.T) {
+func TestRetryWithIdempotencyKeyGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int32
-	begun, speak := make(chan struct{}, 2), make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
+	started, release := make(chan struct{}, 2), make(chan struct{})
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
 		runs.Add(1)
-		begun <- struct{}{}
+		started <- struct{}{}
 
 		select {
-		case <-speak:
+		case <-release:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 
-		return say(t, run)
+		return answerHello(t, run)
 	})
-	// The first client leaves while the model works.
-	ctx, leave := context.WithCancel(t.Context())
+	// The first client disconnects while the worker answers.
+	ctx, disconnect := context.WithCancel(t.Context())
 
-	req, err := http.NewRequestWithContext(ctx, "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
+	req, err := http.NewRequestWithContext(ctx, "POST", h.url("/v1/chat/completions"), strings.NewReader(streamBody))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,71 +254,71 @@ func TestARetryWithItsKeyGetsTheFirstAnswer(t *testing.T) {
 	}
 
 	go func() {
-		<-begun
-		leave()
+		<-started
+		disconnect()
 	}()
 
 	if res, err := h.client.Do(req); err == nil {
 		io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 	}
-	h.chat(asked, "Idempotency-Key: k").want(t, http.StatusConflict, "idempotency_conflict")
-	close(speak)
+	h.chat(chatBody, "Idempotency-Key: k").want(t, http.StatusConflict, "idempotency_conflict")
+	close(release)
 	id := regexp.MustCompile(`"id":"chatcmpl-[0-9a-f-]{36}"`)
 	var ids []string
 
 	for range 2 {
-		res := h.chat(streamed, "Idempotency-Key: k")
+		res := h.chat(streamBody, "Idempotency-Key: k")
 		if !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") ||
 			res.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
+			t.Errorf("got %d %v %s; want the first answer again", res.StatusCode, res.Header, res.body)
 		}
 		ids = append(ids, id.FindString(string(res.body)))
 	}
 
 	if ids[0] == "" || ids[0] != ids[1] {
-		t.Errorf("the same answer has the ids %q", ids)
+		t.Errorf("the repeated answers have the ids %q, want one id", ids)
 	}
-	h.chat(asked, "Idempotency-Key: "+strings.Repeat("k", 256)).want(t, http.StatusBadRequest, "invalid_option")
+	h.chat(chatBody, "Idempotency-Key: "+strings.Repeat("k", 256)).want(t, http.StatusBadRequest, "invalid_option")
 
 	if n := runs.Load(); n != 1 {
-		t.Errorf("the model worked %d times", n)
+		t.Errorf("the worker ran %d times, want once", n)
 	}
 }
 
-// busy reports many waiting calls.
-type busy struct{ openai.Calls }
+// busyQueue reports 100 waiting calls.
+type busyQueue struct{ openai.Calls }
 
-func (busy) Waiting(context.Context) (int64, error) { return 100, nil }
+func (busyQueue) Waiting(context.Context) (int64, error) { return 100, nil }
 
 func TestFlexIsRejectedWhileManyCallsWait(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
-		func(o *api.Options) { o.Inference.Calls = busy{o.Inference.Calls} })
-	res := h.chat(strings.Replace(asked, "{", `{"service_tier":"flex",`, 1))
+	h := serveChat(t, sayHello(t),
+		func(o *api.Options) { o.Inference.Calls = busyQueue{o.Inference.Calls} })
+	res := h.chat(strings.Replace(chatBody, "{", `{"service_tier":"flex",`, 1))
 	res.want(t, 498, "capacity_exceeded")
 
 	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") != "5" {
-		t.Errorf("%v", res.Header)
+		t.Errorf("the headers are %v, want a retry", res.Header)
 	}
-	h.chat(asked).want(t, http.StatusOK, "")
+	h.chat(chatBody).want(t, http.StatusOK, "")
 }
 
-func TestLimitsOfAKeyOnCompletions(t *testing.T) {
+func TestKeyLimitsOfCompletions(t *testing.T) {
 	t.Parallel()
-	begun, speak := make(chan struct{}, 8), make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
+	started, release := make(chan struct{}, 8), make(chan struct{})
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
 		if run.Call.Owner == "one" {
-			begun <- struct{}{}
+			started <- struct{}{}
 
 			select {
-			case <-speak:
+			case <-release:
 			case <-ctx.Done():
 			}
 		}
 
-		return say(t, run)
-	}, open, keysFile(t, `keys:
+		return answerHello(t, run)
+	}, withoutKeys, keysFile(t, `keys:
   - {name: one, key: ones, concurrency: 1}
   - {name: few, key: fews, tpm: 1100, models: ["m*"]}
   - {name: other, key: others, models: ["x/*"]}
@@ -315,75 +326,75 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 	h.key = ""
 
 	done := make(chan reply)
-	go func() { done <- h.chat(asked, "Authorization: Bearer ones") }()
-	<-begun
-	res := h.chat(asked, "Authorization: Bearer ones")
+	go func() { done <- h.chat(chatBody, "Authorization: Bearer ones") }()
+	<-started
+	res := h.chat(chatBody, "Authorization: Bearer ones")
 	res.want(t, http.StatusTooManyRequests, "rate_limit_exceeded")
 
 	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") == "" {
-		t.Errorf("%v", res.Header)
+		t.Errorf("the headers are %v, want a retry", res.Header)
 	}
-	close(speak)
+	close(release)
 	(<-done).want(t, http.StatusOK, "")
-	h.chat(asked, "Authorization: Bearer ones").want(t, http.StatusOK, "")
+	h.chat(chatBody, "Authorization: Bearer ones").want(t, http.StatusOK, "")
 
-	// Tokens that a short answer did not need are given back.
+	// The tokens that a short answer did not use are returned, so three requests fit.
 	for range 3 {
-		h.chat(streamed, "Authorization: Bearer fews").want(t, http.StatusOK, "")
+		h.chat(streamBody, "Authorization: Bearer fews").want(t, http.StatusOK, "")
 	}
 
-	res = h.chat(strings.Replace(asked, "{", `{"max_tokens":2000,`, 1), "X-API-Key: fews")
+	res = h.chat(strings.Replace(chatBody, "{", `{"max_tokens":2000,`, 1), "X-API-Key: fews")
 	if res.StatusCode != http.StatusRequestEntityTooLarge || res.Header.Get("X-Should-Retry") != "false" {
-		t.Errorf("%d %s", res.StatusCode, res.body)
+		t.Errorf("got %d %s, want 413 and no retry", res.StatusCode, res.body)
 	}
-	h.chat(asked, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
+	h.chat(chatBody, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
 
-	misspelt := strings.Replace(asked, `"m"`, `"mm"`, 1)
+	misspelt := strings.Replace(chatBody, `"m"`, `"mm"`, 1)
 	if res := h.chat(misspelt, "Authorization: Bearer ones"); !strings.Contains(string(res.body), "Did you mean `m`") {
-		t.Errorf("%s", res.body)
+		t.Errorf("got %s, want a suggestion", res.body)
 	}
 
 	res = h.chat(misspelt, "Authorization: Bearer others")
 	if res.StatusCode != http.StatusNotFound || strings.Contains(string(res.body), "`m`") {
 		t.Errorf("an error names a model that the key may not use: %s", res.body)
 	}
-	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
+	h.chat(chatBody, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
 }
 
-func TestATextCompletionContinuesThePrompt(t *testing.T) {
+func TestTextCompletions(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
 		var job inference.Job
 
 		err := json.Unmarshal(run.Call.Body, &job)
 		if err != nil || job.Request.Text == nil || string(job.Request.Text.Prompt) != `"Once"` {
-			t.Errorf("the worker got %s (%v)", run.Call.Body, err)
+			t.Errorf("the worker got %s (%v), want the prompt Once", run.Call.Body, err)
 		}
 
-		return say(t, run)
+		return answerHello(t, run)
 	})
 
-	text := func(path, body string) reply {
+	post := func(path, body string) reply {
 		return h.do("POST", path, strings.NewReader(body), "Content-Type: application/json")
 	}
 	for _, path := range []string{"/v1/completions", "/openai/v1/completions"} {
-		res := text(path, `{"model":"text","prompt":"Once"}`)
+		res := post(path, `{"model":"text","prompt":"Once"}`)
 
 		b := string(res.body)
 		if res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) ||
 			!strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
-			t.Errorf("%s: %d %s", path, res.StatusCode, b)
+			t.Errorf("%s: got %d %s, want 200 and the text Hello", path, res.StatusCode, b)
 		}
 	}
 	// A comment may come before the first chunk.
 	b := strings.TrimPrefix(
-		string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body),
+		string(post("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body),
 		": ping\n",
 	)
 	if !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) ||
 		!strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
-		t.Errorf("streamed: %s", b)
+		t.Errorf("the stream is %s, want chunks of a text completion", b)
 	}
-	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
-	h.chat(strings.Replace(asked, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, fault.InvalidOption)
+	post("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
+	h.chat(strings.Replace(chatBody, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, fault.InvalidOption)
 }

@@ -38,18 +38,18 @@ func TestASubmissionIsAccepted(t *testing.T) {
 
 	if !tasks.ValidID(a.JobID) || a.Status != "queued" || a.StatusURL != "/api/conversion/"+a.JobID ||
 		res.Header.Get("Location") != a.StatusURL {
-		t.Errorf("answer %+v, Location %q", a, res.Header.Get("Location"))
+		t.Errorf("got %+v, Location %q; want a queued job and its address", a, res.Header.Get("Location"))
 	}
 
 	if !strings.HasPrefix(a.WSURL, "/api/conversion/ws/"+a.JobID+"?token=") ||
 		!strings.HasPrefix(a.EventsURL, a.StatusURL+"/events?token=") {
-		t.Errorf("addresses %q %q", a.WSURL, a.EventsURL)
+		t.Errorf("got the addresses %q and %q, want both with a token", a.WSURL, a.EventsURL)
 	}
 
 	sub := h.queue.last()
 	if sub.Theme != "nord" || sub.Task.Queue != tasks.Bulk || sub.Filename != "report.pdf" ||
 		sub.Kind != presswork.KindConversion {
-		t.Errorf("submission %+v", sub)
+		t.Errorf("submitted %+v, want the theme, the queue and the file name of the request", sub)
 	}
 	on := true
 
@@ -60,14 +60,14 @@ func TestASubmissionIsAccepted(t *testing.T) {
 		Filename: "report.pdf",
 	}
 	if diff := cmp.Diff(want, payload(t, sub)); diff != "" {
-		t.Error(diff)
+		t.Errorf("payload (-want +got):\n%s", diff)
 	}
 }
 
 func TestADocumentGoesToTheQueueOfItsLengthAndTheme(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	reading := serve(t, func(o *api.Options) {
+	withModel := serve(t, func(o *api.Options) {
 		o.Recommender = recommend.New(recommend.Options{Model: &recommend.Model{Name: "m"}})
 	})
 
@@ -81,15 +81,15 @@ func TestADocumentGoesToTheQueueOfItsLengthAndTheme(t *testing.T) {
 		"short":                {h, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
 		"long":                 {h, long, "nord", tasks.ConvertPDF.Name, tasks.Bulk},
 		"auto without a model": {h, short, "auto", tasks.ConvertPDF.Name, tasks.Render},
-		"auto with a model":    {reading, short, "auto", tasks.ChooseTheme.Name, tasks.Text},
-		"named, with a model":  {reading, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
+		"auto with a model":    {withModel, short, "auto", tasks.ChooseTheme.Name, tasks.Text},
+		"named, with a model":  {withModel, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body, _ := json.Marshal(map[string]string{"content": c.content, "theme": c.theme})
 			c.h.post(string(body)).want(t, http.StatusAccepted, "")
 
 			if got := c.h.queue.last().Task; got.Kind != c.kind || got.Queue != c.queue {
-				t.Errorf("%s: %s on %s, want %s on %s", name, got.Kind, got.Queue, c.kind, c.queue)
+				t.Errorf("got %s on %s, want %s on %s", got.Kind, got.Queue, c.kind, c.queue)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 	got := payload(t, h.queue.last())
 	if got.Content != "# Größe\n" || got.Theme != "nord" || got.Filename != "README.pdf" ||
 		got.Options.Landscape == nil {
-		t.Errorf("payload %+v", got)
+		t.Errorf("the payload is %+v, want content, theme, file name and options of the request", got)
 	}
 	post := func(path, contentType string) reply {
 		return h.do(http.MethodPost, path, strings.NewReader("# x"), "Content-Type: "+contentType)
@@ -144,7 +144,7 @@ func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 
 	if !strings.Contains(string(broken.body), `"options is not valid JSON: it ends too early`) ||
 		!strings.Contains(string(broken.body), `"param":"options"`) {
-		t.Errorf("broken options: %s", broken.body)
+		t.Errorf("broken options: got %s, want the reason and the parameter", broken.body)
 	}
 	post("/api/conversion?theme=%ff", "text/markdown").want(t, http.StatusBadRequest, fault.InvalidType)
 	post(
@@ -248,7 +248,7 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 				res.want(t, http.StatusBadRequest, fault.InvalidRequest)
 
 				if !strings.Contains(string(res.body), `"param":"theme"`) {
-					t.Errorf("%s as %s: %s", path, contentType, res.body)
+					t.Errorf("%s as %s: got %s, want the parameter theme", path, contentType, res.body)
 				}
 			})
 		}
@@ -257,7 +257,7 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 	}
 }
 
-func TestABodyOfJSONMayBeginWithAByteOrderMark(t *testing.T) {
+func TestJSONMayBeginWithAByteOrderMark(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.post("\ufeff"+`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
@@ -306,7 +306,7 @@ func TestBadSubmissionsAreRejected(t *testing.T) {
 	}
 }
 
-func TestABodyOverEveryLimitIsRejectedWithAnAnswer(t *testing.T) {
+func TestHugeBodiesGetAnError(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1 << 20 })
 	big := strings.Repeat("x", 11<<20)
@@ -330,14 +330,15 @@ func TestLongContentGoesToTheStore(t *testing.T) {
 
 	p := payload(t, sub)
 	if p.Content != "" || p.ContentKey != storage.SourceKey(sub.ID, sub.ID) {
-		t.Fatalf("payload has %d bytes of content and key %q", len(p.Content), p.ContentKey)
+		t.Fatalf("the payload has %d bytes of content and the key %q, want only a key", len(p.Content), p.ContentKey)
 	}
 
 	if got := h.stored(p.ContentKey); string(got) != text {
-		t.Errorf("the store has %d bytes, want %d", len(got), len(text))
+		t.Errorf("the store has %d bytes of content, want %d", len(got), len(text))
 	}
 }
 
+// stored returns the object with a key.
 func (h *harness) stored(key string) []byte {
 	h.t.Helper()
 
@@ -381,7 +382,8 @@ func TestAJobDoesNotShareBuffersWithTheNextRequest(t *testing.T) {
 	h.post(`{"content":"x"}`, "Idempotency-Key: bbbb", "X-Request-Id: other").want(t, http.StatusAccepted, "")
 
 	if first.IdempotencyKey != "aaaa" || first.RequestID != "first" {
-		t.Errorf("the first submission now has %q, %q", first.IdempotencyKey, first.RequestID)
+		t.Errorf("the first submission now has the ids %q and %q, want aaaa and first", first.IdempotencyKey,
+			first.RequestID)
 	}
 }
 
@@ -408,28 +410,28 @@ func TestFileNamesAreCleaned(t *testing.T) {
 	}
 }
 
-func TestRequestAndTraceIDsTravel(t *testing.T) {
+func TestRequestAndTraceIDsReachTheQueue(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 	res := h.post(`{"content":"x"}`, "X-Request-Id: mine-1", "Traceparent: "+trace)
 	if got := res.Header.Get("X-Request-Id"); got != "mine-1" {
-		t.Errorf("x-request-id %q", got)
+		t.Errorf("X-Request-Id is %q, want mine-1", got)
 	}
 
 	if s := h.queue.last(); s.RequestID != "mine-1" || s.TraceParent != trace {
-		t.Errorf("submission has %q, %q", s.RequestID, s.TraceParent)
+		t.Errorf("submitted with the ids %q and %q, want those of the request", s.RequestID, s.TraceParent)
 	}
 	res = h.post(`{"content":"x"}`, "X-Request-Id: a b", "Traceparent: 00-zz")
 
 	id := res.Header.Get("X-Request-Id")
 	if len(id) != 30 || !strings.HasPrefix(id, "req_") || id != strings.ToLower(id) {
-		t.Errorf("x-request-id %q", id)
+		t.Errorf("X-Request-Id is %q, want a new one", id)
 	}
 
 	s := h.queue.last()
 	if len(s.TraceParent) != len(trace) || slices.Contains(strings.Split(s.TraceParent, "-"), "zz") {
-		t.Errorf("traceparent %q", s.TraceParent)
+		t.Errorf("Traceparent is %q, want a new one", s.TraceParent)
 	}
 }

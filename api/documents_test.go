@@ -46,12 +46,13 @@ func zipped(t *testing.T, change func(*zip.FileHeader), files ...string) []byte 
 	return b.Bytes()
 }
 
+// archive submits a zip archive.
 func (h *harness) archive(data []byte, query string) reply {
 	h.t.Helper()
 	return h.do(http.MethodPost, "/api/conversion"+query, bytes.NewReader(data), "Content-Type: application/zip")
 }
 
-func TestSeveralDocumentsFollowOneAnother(t *testing.T) {
+func TestSeveralDocumentsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.form(
@@ -64,15 +65,15 @@ func TestSeveralDocumentsFollowOneAnother(t *testing.T) {
 
 	p := payload(t, h.queue.last())
 	if p.Content != "# Intro" || p.Path != "intro.md" || p.Filename != "intro.pdf" {
-		t.Errorf("payload %+v", p)
+		t.Errorf("the payload is %+v, want intro.md first", p)
 	}
 
 	if diff := cmp.Diff([]string{"text/usage.md", "text/end.md"}, p.Parts); diff != "" {
-		t.Errorf("parts (-want +got) %s", diff)
+		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 
 	if p.Assets[1].Name != "text/usage.md" || string(h.stored(p.Assets[1].Key)) != "# Usage" {
-		t.Errorf("assets %+v", p.Assets)
+		t.Errorf("the assets are %+v, want text/usage.md second", p.Assets)
 	}
 }
 
@@ -116,7 +117,7 @@ func TestAFolderIsOneDocument(t *testing.T) {
 
 					got := strings.Join(append([]string{p.Path}, p.Parts...), " ")
 					if got != tc.order || p.Content == "" {
-						t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
+						t.Errorf("the documents are %q, want %q; the first is %q", got, tc.order, p.Content)
 					}
 				})
 			}
@@ -133,7 +134,7 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 	p := payload(t, h.queue.last())
 	if p.Theme != "nord" || p.Filename != "book.pdf" || p.Options.TOC == nil || p.Content != "# A" ||
 		len(p.Assets) != 2 {
-		t.Errorf("payload %+v", p)
+		t.Errorf("the payload is %+v, want the fields of the query and both files", p)
 	}
 	h.archive(data, "?thme=nord").want(t, http.StatusBadRequest, fault.UnknownField)
 
@@ -142,7 +143,7 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 		"Content-Type: application/zip")
 	if got.want(t, http.StatusOK, ""); !strings.Contains(string(got.body), `href="#second"`) ||
 		!strings.Contains(string(got.body), "Second</h1>") {
-		t.Errorf("the preview is %.300s", got.body)
+		t.Errorf("the preview is %.300s, want both documents with their link", got.body)
 	}
 }
 
@@ -162,7 +163,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 		locked[at+map[string]int{"PK\x03\x04": 6, "PK\x01\x02": 8}[head]] |= 1
 	}
 
-	spoilt := bytes.Replace(zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"),
+	corrupted := bytes.Replace(zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"),
 		[]byte("# Once"), []byte("# Evil"), 1)
 	for name, tc := range map[string]struct {
 		data   []byte
@@ -184,9 +185,9 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 		"twice":           {zipped(t, nil, "a.md\n# A", "./a.md\n# B"), 400, fault.InvalidOption, "twice"},
 		"control":         {zipped(t, nil, "a\x01.md\n# A"), 400, fault.InvalidOption, "control"},
 		"encrypted":       {locked, 400, fault.InvalidOption, "encrypted"},
-		"method":          {method(good, 12), 400, fault.InvalidOption, "deflated"},
+		"method":          {withMethod(good, 12), 400, fault.InvalidOption, "deflated"},
 		"truncated":       {good[:len(good)-9], 400, fault.InvalidRequest, "damaged"},
-		"spoilt":          {spoilt, 400, fault.InvalidRequest, `"a.md" of the archive is damaged`},
+		"corrupted":       {corrupted, 400, fault.InvalidRequest, `"a.md" of the archive is damaged`},
 		"no archive":      {[]byte("# A"), 400, fault.InvalidRequest, "zip"},
 		"empty":           {zipped(t, nil), 400, fault.ContentEmpty, "no document"},
 		"nested":          {zipped(t, nil, "inner.zip\n"+string(good)), 400, fault.ContentEmpty, "no document"},
@@ -201,7 +202,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 			got.want(t, tc.status, tc.code)
 
 			if !strings.Contains(strings.ReplaceAll(string(got.body), `\"`, `"`), tc.says) {
-				t.Errorf("%s does not say %q", got.body, tc.says)
+				t.Errorf("got %s, want %q in the message", got.body, tc.says)
 			}
 		})
 	}
@@ -216,11 +217,11 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 	})
 
 	if keys := h.storedKeys(); len(keys) != 0 {
-		t.Errorf("%v are stored", keys)
+		t.Errorf("rejected archives left %v in the store", keys)
 	}
 }
 
-// folders returns an archive with too many names to keep in memory.
+// folders returns an archive with n folders and no file.
 func folders(t *testing.T, n int) []byte {
 	t.Helper()
 
@@ -232,8 +233,8 @@ func folders(t *testing.T, n int) []byte {
 	return zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, files...)
 }
 
-// method sets the compression method in the headers of the first file.
-func method(data []byte, m uint16) []byte {
+// withMethod returns the archive with another compression method in the headers of the first file.
+func withMethod(data []byte, m uint16) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint16(data[bytes.Index(data, []byte("PK\x03\x04"))+8:], m)
 	binary.LittleEndian.PutUint16(data[bytes.Index(data, []byte("PK\x01\x02"))+10:], m)

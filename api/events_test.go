@@ -26,6 +26,7 @@ type eventStream struct {
 	r   *bufio.Reader
 }
 
+// events opens the event stream of a job.
 func (h *harness) events(path string, headers ...string) *eventStream {
 	h.t.Helper()
 
@@ -77,11 +78,12 @@ func (s *eventStream) next() string {
 		}
 
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			return id + " " + brief(s.t, data)
+			return id + " " + typeAndSeq(s.t, data)
 		}
 	}
 }
 
+// rest returns the remaining blocks of the stream up to "end".
 func (s *eventStream) rest() (all []string) {
 	s.t.Helper()
 
@@ -95,8 +97,8 @@ func (s *eventStream) rest() (all []string) {
 	}
 }
 
-// brief returns "type/seq" of an event's JSON.
-func brief(t testing.TB, data string) string {
+// typeAndSeq returns "type/seq" of an event's JSON.
+func typeAndSeq(t testing.TB, data string) string {
 	t.Helper()
 
 	var e presswork.Event
@@ -111,14 +113,14 @@ func brief(t testing.TB, data string) string {
 	return string(e.Type) + "/" + string('0'+rune(e.Seq))
 }
 
-func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
+func TestEventStreamFollowsAJobToItsEnd(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
 
 	s := h.events(a.EventsURL)
 	if got := s.res.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") {
-		t.Errorf("Content-Type %q", got)
+		t.Errorf("Content-Type is %q, want text/event-stream", got)
 	}
 	got := []string{s.next()}
 	h.queue.progress(a.JobID, 20)
@@ -130,11 +132,11 @@ func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
 
 	diff := cmp.Diff([]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"}, got)
 	if diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-func TestAnEventStreamIsResumed(t *testing.T) {
+func TestEventStreamResumes(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -154,7 +156,7 @@ func TestAnEventStreamIsResumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, h.events(a.EventsURL+tc.query, tc.header...).rest()); diff != "" {
-				t.Errorf("%s: %s", name, diff)
+				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -163,46 +165,46 @@ func TestAnEventStreamIsResumed(t *testing.T) {
 	h.get(a.EventsURL+"&since=x").want(t, http.StatusBadRequest, fault.InvalidOption)
 }
 
-func TestAQuietEventStreamIsKeptAlive(t *testing.T) {
+func TestQuietEventStreamGetsPings(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PingInterval = 20 * time.Millisecond })
 	s := h.events(h.submit().EventsURL)
 	s.next()
 
 	if got := s.next(); got != ": ping" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want a ping", got)
 	}
 }
 
-func TestTheWatchEndsWhenTheClientDisconnects(t *testing.T) {
+func TestWatchEndsWhenTheClientDisconnects(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
 	s := h.events(a.EventsURL)
 	s.next()
 
-	if n := h.queue.watching(); n != 1 {
-		t.Fatalf("%d watches", n)
+	if n := h.queue.openWatches(); n != 1 {
+		t.Fatalf("%d watches are open, want 1", n)
 	}
 	s.res.Body.Close()
-	wait.Until(t, "the stream's watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the stream's watch is closed", func() bool { return h.queue.openWatches() == 0 })
 
 	req, _ := http.NewRequest(http.MethodGet, h.url(a.StatusURL+"?wait=60s"), nil)
 	req.Header.Set("X-API-Key", testKey)
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
+	ctx, disconnect := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
 
 	go func() {
 		_, err := h.client.Do(req.WithContext(ctx))
-		left <- err
+		ended <- err
 	}()
-	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
-	leave()
+	wait.Until(t, "the long poll waits", func() bool { return h.queue.openWatches() == 1 })
+	disconnect()
 
-	if err := <-left; err == nil {
+	if err := <-ended; err == nil {
 		t.Fatal("the long poll was answered")
 	}
-	wait.Until(t, "the long poll's watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the long poll's watch is closed", func() bool { return h.queue.openWatches() == 0 })
 }
 
 func TestStreamsEndWhenTheServerStops(t *testing.T) {
@@ -214,7 +216,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 
 	poll := make(chan reply, 1)
 	go func() { poll <- h.get(a.StatusURL + "?wait=60s") }()
-	wait.Until(t, "both wait", func() bool { return h.queue.watching() == 2 })
+	wait.Until(t, "both wait", func() bool { return h.queue.openWatches() == 2 })
 	h.mustDial(a.WSURL)
 	wait.Until(t, "all three are counted", func() bool {
 		metrics := string(h.get("/metrics").body)
@@ -230,11 +232,11 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	}
 
 	if took := time.Since(began); took > 50*time.Second { // the long poll may take a minute
-		t.Errorf("stopping took %s", took)
+		t.Errorf("Stop took %s, want less than the long poll's minute", took)
 	}
 
 	if rest := s.rest(); !slices.Equal(rest, []string{"end"}) {
-		t.Errorf("the stream went on with %q", rest)
+		t.Errorf("the stream continued with %q, want its end", rest)
 	}
 	(<-poll).want(t, http.StatusOK, "")
 }

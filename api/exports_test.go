@@ -17,6 +17,7 @@ import (
 	"presswork/tasks"
 )
 
+// export sends a request for a page export.
 func (h *harness) export(path, body string, headers ...string) reply {
 	h.t.Helper()
 
@@ -27,11 +28,11 @@ func (h *harness) export(path, body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-// disconnect sends a request and closes the connection once the server waits for its job.
-func (h *harness) disconnect(path, body string, headers ...string) {
+// disconnectWhileWaiting sends a request and closes the connection once the server waits for its job.
+func (h *harness) disconnectWhileWaiting(path, body string, headers ...string) {
 	h.t.Helper()
-	ctx, leave := context.WithCancel(h.t.Context())
-	h.queue.onNextWatch(func(string) { leave() })
+	ctx, disconnect := context.WithCancel(h.t.Context())
+	h.queue.onNextWatch(func(string) { disconnect() })
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url(path), strings.NewReader(body))
 	if err != nil {
@@ -53,12 +54,12 @@ func (h *harness) finishNext(contentType string, data []byte) {
 	h.queue.onNextWatch(func(id string) { h.finishAs(id, contentType, data) })
 }
 
-func TestAnExportAnswersWithTheResult(t *testing.T) {
+func TestExportReturnsTheResult(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
 		path, body, contentType, location string
-		keep                              int64
+		keep                              int64 // seconds; 0 for the retention time
 	}{
 		{"/export-pdf", `{"url":"https://example.com/"}`, "application/pdf", "", 600},
 		{"/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "application/pdf", "/api/artifacts/", 0},
@@ -73,12 +74,12 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 			if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType ||
 				r.Header.Get("x-job-id") != sub.ID ||
 				!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
-				t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
+				t.Errorf("got %d %s %v, want the bytes as %s", r.StatusCode, r.body, r.Header, c.contentType)
 			}
 
 			location := r.Header.Get("Content-Location")
 			if !strings.HasPrefix(location, c.location) || (location != "") != (c.location != "") {
-				t.Errorf("%s: Content-Location %q", c.body, location)
+				t.Errorf("Content-Location is %q, want %q", location, c.location)
 			}
 
 			var task tasks.PageExport
@@ -86,24 +87,24 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 			err := json.Unmarshal(sub.Task.Payload, &task)
 			if err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
 				task.Keep != c.keep {
-				t.Errorf("%s: submitted %+v, %v", c.body, task, err)
+				t.Errorf("submitted %+v, %v; want an export that is kept for %d s", task, err, c.keep)
 			}
 		})
 	}
 }
 
-func TestAnExportCanBeFetchedLater(t *testing.T) {
+func TestExportCanBeFetchedLater(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async")
 	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" || r.Header.Get("Location") == "" {
-		t.Fatalf("got %d %s %v", r.StatusCode, r.body, r.Header)
+		t.Fatalf("got %d %s %v, want 202 and the applied preference", r.StatusCode, r.body, r.Header)
 	}
 
 	var task tasks.PageExport
 	if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
-		t.Errorf("the result is kept for %d s, %v", task.Keep, err)
+		t.Errorf("the result is kept for %d s, %v; want 0 for the retention time", task.Keep, err)
 	}
 }
 
@@ -113,7 +114,7 @@ func TestPreferSetsTheWaitForAnExport(t *testing.T) {
 	for _, c := range []struct {
 		prefer, body string
 		code         int
-		keep         int64
+		keep         int64 // seconds; 0 for the retention time
 	}{
 		{"wait=20", `{"url":"https://example.com/"}`, 200, 0},
 		{"respond-async, wait=20", `{"url":"https://example.com/"}`, 200, 0},
@@ -131,22 +132,22 @@ func TestPreferSetsTheWaitForAnExport(t *testing.T) {
 			id := h.queue.last().ID
 			if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) ||
 				(r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
-				t.Errorf("%s: got %d %s %v", c.prefer, r.StatusCode, r.body, r.Header)
+				t.Errorf("got %d %s %v, want status %d", r.StatusCode, r.body, r.Header, c.code)
 			}
 
 			var task tasks.PageExport
 			if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != c.keep {
-				t.Errorf("%s: the result is kept for %d s, %v", c.prefer, task.Keep, err)
+				t.Errorf("the result is kept for %d s, %v; want %d s", task.Keep, err, c.keep)
 			}
 
 			if rec, err := h.queue.Job(t.Context(), id); err != nil || c.code == 202 && rec.Status != presswork.Queued {
-				t.Errorf("%s: the job is %s, %v", c.prefer, rec.Status, err)
+				t.Errorf("the job is %s, %v; want queued", rec.Status, err)
 			}
 		})
 	}
 }
 
-func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
+func TestPreferDoesNotMakeAnExportAnotherRequest(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const body = `{"url":"https://example.com/"}`
@@ -156,26 +157,26 @@ func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
 
 	sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`))
 	if sub.Fingerprint != hex.EncodeToString(sum[:]) {
-		t.Errorf("the fingerprint is not that of the request: %s", sub.Task.Payload)
+		t.Errorf("the fingerprint is %s, want the digest of the request %s", sub.Fingerprint, sub.Task.Payload)
 	}
 
 	for _, prefer := range []string{"wait=0", "wait=1"} {
 		r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer)
 		if r.StatusCode != 202 || r.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
+			t.Errorf("%s: got %d %s, want 202, replayed", prefer, r.StatusCode, r.body)
 		}
 	}
 	h.finishNext("application/pdf", []byte("the bytes"))
 
 	r := h.export("/export-pdf", body, "Idempotency-Key: k")
 	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("got %d %s", r.StatusCode, r.body)
+		t.Errorf("got %d %s, want the bytes, replayed", r.StatusCode, r.body)
 	}
 	h.export("/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "Idempotency-Key: k").
 		want(t, 409, fault.IdempotencyConflict)
 }
 
-func TestAFailedExportReturnsItsError(t *testing.T) {
+func TestFailedExportReturnsItsError(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(id string) {
@@ -187,14 +188,15 @@ func TestAFailedExportReturnsItsError(t *testing.T) {
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
 	if r.StatusCode != 422 || !strings.Contains(string(r.body), `"page_unreachable"`) {
-		t.Errorf("got %d %s", r.StatusCode, r.body)
+		t.Errorf("got %d %s, want 422, page_unreachable", r.StatusCode, r.body)
 	}
 }
 
-func TestAnExportSurvivesABrokenEventStream(t *testing.T) {
+func TestExportSurvivesABrokenWatch(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.queue.slow = 1 // each watch breaks off after one event
+	h.queue.slow = 1 // each watch ends after one event
+	// The first watch ends at 10 %. The second one gets the end of the job.
 	h.queue.onNextWatch(func(id string) {
 		h.queue.onNextWatch(func(id string) { h.finishAs(id, "application/pdf", []byte("the bytes")) })
 		h.queue.progress(id, 10)
@@ -203,41 +205,47 @@ func TestAnExportSurvivesABrokenEventStream(t *testing.T) {
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
 	if r.StatusCode != 200 || string(r.body) != "the bytes" {
-		t.Errorf("got %d %s", r.StatusCode, r.body)
+		t.Errorf("got %d %s, want 200 and the bytes", r.StatusCode, r.body)
 	}
 }
 
-func TestAnExportHasTheRequestedFilename(t *testing.T) {
+func TestExportHasTheRequestedFilename(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
-	for asked, want := range map[string]string{
-		"page.pdf": "page.pdf", "page.PNG": "page.pdf", "page": "page.pdf", "Q3 vs. Q4": "Q3 vs. Q4.pdf", "v1.2": "v1.2.pdf", "../../etc/passwd": "passwd.pdf", "..": "",
+	for requested, want := range map[string]string{
+		"page.pdf":         "page.pdf",
+		"page.PNG":         "page.pdf",
+		"page":             "page.pdf",
+		"Q3 vs. Q4":        "Q3 vs. Q4.pdf",
+		"v1.2":             "v1.2.pdf",
+		"../../etc/passwd": "passwd.pdf",
+		"..":               "",
 	} {
-		t.Run(asked, func(t *testing.T) {
+		t.Run(requested, func(t *testing.T) {
 			body, _ := json.Marshal(
-				map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}},
+				map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": requested}},
 			)
 
 			r := h.export("/export-pdf", string(body), "Prefer: respond-async")
 			if got := h.queue.last().Filename; r.StatusCode != 202 || got != want {
-				t.Errorf("%q: %d, %q, want %q", asked, r.StatusCode, got, want)
+				t.Errorf("got %d with the file name %q, want %q", r.StatusCode, got, want)
 			}
 		})
 	}
 }
 
-func TestADisconnectCancelsAnExport(t *testing.T) {
+func TestDisconnectCancelsAnExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.disconnect("/export-pdf", `{"url":"https://example.com/"}`)
+	h.disconnectWhileWaiting("/export-pdf", `{"url":"https://example.com/"}`)
 	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
 	})
 }
 
-func TestAnInvalidExportIsRejected(t *testing.T) {
+func TestInvalidExportsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -268,7 +276,7 @@ func TestAnInvalidExportIsRejected(t *testing.T) {
 			r := h.export(c.path, c.body)
 			if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) ||
 				!strings.Contains(string(r.body), c.says) {
-				t.Errorf("%s: got %d %s, want %d %s %s", c.body, r.StatusCode, r.body, c.status, c.code, c.says)
+				t.Errorf("got %d %s, want %d %s %s", r.StatusCode, r.body, c.status, c.code, c.says)
 			}
 		})
 	}
@@ -284,38 +292,40 @@ func TestExportsCanWorkWithoutAKey(t *testing.T) {
 
 	h.key = ""
 	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 401 {
-		t.Errorf("without a key: %d", r.StatusCode)
+		t.Errorf("without a key: got %d, want 401", r.StatusCode)
 	}
 	h = serve(t, func(o *api.Options) { o.ExportAuthOff = true })
 
 	h.key = ""
 	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 400 {
-		t.Errorf("ExportAuthOff, no key: %d %s", r.StatusCode, r.body)
+		t.Errorf("ExportAuthOff, no key: got %d %s, want 400", r.StatusCode, r.body)
 	}
 
 	if r := h.get("/api/conversion"); r.StatusCode != 401 {
-		t.Errorf("ExportAuthOff, another route: %d", r.StatusCode)
+		t.Errorf("ExportAuthOff, another route: got %d, want 401", r.StatusCode)
 	}
 	// A key that is sent anyway must be valid, and its owner is the caller.
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async")
 	if r.StatusCode != 202 || h.queue.last().Owner != "" {
-		t.Errorf("ExportAuthOff, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+		t.Errorf("ExportAuthOff, without a key: got %d, owner %q; want 202 without an owner", r.StatusCode,
+			h.queue.last().Owner)
 	}
 
 	r = h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: wrong")
 	if r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("ExportAuthOff, with a wrong key: %d", r.StatusCode)
+		t.Errorf("ExportAuthOff, with an invalid key: got %d, want 401", r.StatusCode)
 	}
 
 	r = h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
 
 	id := h.queue.last().ID
 	if r.StatusCode != 202 || h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
-		t.Errorf("ExportAuthOff, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
+		t.Errorf("ExportAuthOff, with a key: got %d, owner %q; want 202 and a job of the key", r.StatusCode,
+			h.queue.last().Owner)
 	}
 }
 
-func TestExportsArePostedAsJSON(t *testing.T) {
+func TestExportsAcceptOnlyPostedJSON(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -324,7 +334,7 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 			t.Run(method+" "+path, func(t *testing.T) {
 				r := h.do(method, path, nil)
 				if r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
-					t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
+					t.Errorf("got %d, Allow %q; want 405, POST", r.StatusCode, r.Header.Get("Allow"))
 				}
 			})
 		}
@@ -333,24 +343,24 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 			t.Run(path+" as "+cmp.Or(kind, "nothing"), func(t *testing.T) {
 				r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
 				if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
-					t.Errorf("%s as %q: %d %s", path, kind, r.StatusCode, r.body)
+					t.Errorf("got %d %s, want 415 and application/json", r.StatusCode, r.body)
 				}
 			})
 		}
 	}
 }
 
-func TestAnIdempotencyKeyFetchesAnAbandonedExport(t *testing.T) {
+func TestIdempotencyKeyFetchesAnAbandonedExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.disconnect("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
+	h.disconnectWhileWaiting("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	wait.Until(t, "the server notices the disconnection", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server notices the disconnection", func() bool { return h.queue.openWatches() == 0 })
 	h.finishNext("application/pdf", []byte("the bytes"))
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" ||
 		r.Header.Get("x-job-id") != first {
-		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
+		t.Errorf("got %d %s %v, want the bytes of job %s, replayed", r.StatusCode, r.body, r.Header, first)
 	}
 }

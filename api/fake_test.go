@@ -22,15 +22,15 @@ type fakeQueue struct {
 	keys        map[string]string
 	submissions []tasks.Submission
 	deliveries  []tasks.Delivery
-	// reject is the error of every Submit, unless nil.
-	refuse error
-	// watches counts open watches, ever all that were opened.
-	watches, ever int
-	// late makes Replay and Reserve miss a job that Submit then finds, like two simultaneous requests.
-	late bool
-	// asked holds the tasks that wait for an answer, by key. If answer is set, it answers each in the background.
-	// asks counts the callers, runs the tasks.
-	asked      map[string]*fakeAnswer
+	// submitErr is the error of every Submit, unless nil.
+	submitErr error
+	// watches counts the open watches, opened all watches so far.
+	watches, opened int
+	// racing makes Replay and Reserve miss a job that Submit then finds, like two simultaneous requests.
+	racing bool
+	// pending holds the tasks of Ask that wait for an answer, by key. If answer is set, it answers each in the
+	// background. asks counts the calls of Ask, runs the tasks.
+	pending    map[string]*fakeAnswer
 	answer     func(tasks.Task) (any, error)
 	asks, runs atomic.Int64
 	background sync.WaitGroup
@@ -38,7 +38,7 @@ type fakeQueue struct {
 	workers int
 	// searches are the arguments of Search.
 	searches []tasks.Search
-	// next are called once with the job of the next watch, before it has events.
+	// next are called with the job of the next watch, before the watch sends events.
 	next []func(id string)
 	// slow is the number of events after which a watch ends with ErrSlow; 0 for never.
 	slow int
@@ -55,21 +55,22 @@ type fakeJob struct {
 	rec         tasks.Record
 	fingerprint string
 	events      []presswork.Event
-	grown       chan struct{}
+	grown       chan struct{} // closed when events has grown
 }
 
 func newFakeQueue() *fakeQueue {
-	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}, asked: map[string]*fakeAnswer{}}
+	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}, pending: map[string]*fakeAnswer{}}
 }
 
-func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// nowMillis returns the time in the precision of a record.
+func nowMillis() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	if fault.CodeOf(q.refuse) == fault.QueueFull {
-		return tasks.Record{}, false, q.refuse
+	if fault.CodeOf(q.submitErr) == fault.QueueFull {
+		return tasks.Record{}, false, q.submitErr
 	}
 
 	if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok && s.IdempotencyKey != "" {
@@ -81,7 +82,7 @@ func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Recor
 		}
 
 		s.ID = id
-		if !q.late {
+		if !q.racing {
 			return q.jobs[id].rec, true, nil
 		}
 	}
@@ -93,8 +94,8 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	if q.refuse != nil {
-		return tasks.Record{}, false, q.refuse
+	if q.submitErr != nil {
+		return tasks.Record{}, false, q.submitErr
 	}
 
 	if s.IdempotencyKey != "" {
@@ -115,7 +116,7 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	job := &fakeJob{fingerprint: s.Fingerprint, grown: make(chan struct{}), rec: tasks.Record{
 		Job: presswork.Job{
 			ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued,
-			Seq: 1, Theme: s.Theme, QueuePosition: &ahead, CreatedAt: stamp(),
+			Seq: 1, Theme: s.Theme, QueuePosition: &ahead, CreatedAt: nowMillis(),
 		},
 		Owner:       s.Owner,
 		Filename:    s.Filename,
@@ -130,7 +131,7 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 			Seq:    1,
 			Status: presswork.Queued,
 			Stage:  presswork.StageQueued,
-			At:     stamp(),
+			At:     nowMillis(),
 		},
 	}
 	q.jobs[s.ID] = job
@@ -158,30 +159,30 @@ func (q *fakeQueue) ask(key string, t tasks.Task) (*fakeAnswer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	if q.refuse != nil {
-		return nil, q.refuse
+	if q.submitErr != nil {
+		return nil, q.submitErr
 	}
 	q.asks.Add(1)
 
-	if a := q.asked[key]; a != nil && key != "" {
+	if a := q.pending[key]; a != nil && key != "" {
 		return a, nil
 	}
 	q.runs.Add(1)
 	a := &fakeAnswer{done: make(chan struct{})}
-	q.asked[key] = a
+	q.pending[key] = a
 
 	if answer := q.answer; answer != nil {
 		q.background.Go(func() {
 			defer close(a.done)
-			var made any
+			var value any
 
-			if made, a.err = answer(t); a.err == nil {
-				a.data, a.err = json.Marshal(made)
+			if value, a.err = answer(t); a.err == nil {
+				a.data, a.err = json.Marshal(value)
 			}
 
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			delete(q.asked, key)
+			delete(q.pending, key)
 		})
 	}
 
@@ -195,7 +196,7 @@ func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (t
 	defer q.mu.Unlock()
 
 	id, ok := q.keys[owner+"\x00"+key]
-	if !ok || q.late {
+	if !ok || q.racing {
 		return tasks.Record{}, false, nil
 	}
 
@@ -257,12 +258,12 @@ func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (ta
 
 func (q *fakeQueue) Fleet(context.Context) (tasks.Fleet, error) {
 	return tasks.Fleet{
-		At:      stamp(),
+		At:      nowMillis(),
 		Open:    1,
 		Dead:    2,
 		Queues:  []tasks.QueueStats{{Queue: tasks.Render, Pending: 3, Oldest: time.Second}},
 		Workers: []tasks.Worker{},
-	}, q.refuse
+	}, q.submitErr
 }
 
 func (q *fakeQueue) Search(_ context.Context, s tasks.Search) (tasks.Page, error) {
@@ -331,6 +332,7 @@ func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {
 	return q.Job(context.Background(), id)
 }
 
+// last returns the last submission.
 func (q *fakeQueue) last() tasks.Submission {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -338,6 +340,7 @@ func (q *fakeQueue) last() tasks.Submission {
 	return q.submissions[len(q.submissions)-1]
 }
 
+// count returns the number of submissions.
 func (q *fakeQueue) count() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,7 +13,7 @@ func (q *fakeQueue) emit(id string, e presswork.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	job := q.jobs[id]
-	e.JobID, e.Seq, e.At = id, job.rec.Seq+1, stamp()
+	e.JobID, e.Seq, e.At = id, job.rec.Seq+1, nowMillis()
 	rec := &job.rec
 	rec.Seq, rec.Status, rec.Stage, rec.Progress, rec.QueuePosition = e.Seq, e.Status, e.Stage, e.Progress, nil
 
@@ -26,6 +26,7 @@ func (q *fakeQueue) emit(id string, e presswork.Event) {
 	job.grown = make(chan struct{})
 }
 
+// progress adds a progress event.
 func (q *fakeQueue) progress(id string, percent int) {
 	q.emit(
 		id,
@@ -38,6 +39,7 @@ func (q *fakeQueue) progress(id string, percent int) {
 	)
 }
 
+// complete adds the event of a completed job.
 func (q *fakeQueue) complete(id string, a presswork.Artifact) {
 	q.emit(
 		id,
@@ -58,9 +60,10 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	}
 	snapshot := presswork.Event{
 		Type: presswork.EventSnapshot, JobID: id, Seq: rec.Seq, Status: rec.Status,
-		Stage: rec.Stage, Progress: rec.Progress, At: stamp(), Artifact: rec.Artifact, Error: rec.Error,
+		Stage: rec.Stage, Progress: rec.Progress, At: nowMillis(), Artifact: rec.Artifact, Error: rec.Error,
 	}
 
+	// A watch of a finished job sends its last event again.
 	last := rec.Seq
 	if since >= 0 {
 		last = since
@@ -98,6 +101,7 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	}), nil
 }
 
+// follow sends the events of a job after last until the job ends. It returns ErrSlow as slow says.
 func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<- presswork.Event) error {
 	sent := 0
 
@@ -141,21 +145,24 @@ func (q *fakeQueue) onNextWatch(f func(id string)) {
 	q.next = append(q.next, f)
 }
 
+// watched changes the number of open watches by n.
 func (q *fakeQueue) watched(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.watches += n
-	q.ever += max(0, n)
+	q.opened += max(0, n)
 }
 
-func (q *fakeQueue) opened() int {
+// allWatches returns the number of watches that were ever opened.
+func (q *fakeQueue) allWatches() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	return q.ever
+	return q.opened
 }
 
-func (q *fakeQueue) watching() int {
+// openWatches returns the number of open watches.
+func (q *fakeQueue) openWatches() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 

@@ -19,12 +19,15 @@ import (
 // part is one part of a form. disposition is written as it is.
 type part struct{ disposition, data string }
 
+// field returns a text field.
 func field(name, data string) part { return part{fmt.Sprintf(`form-data; name=%q`, name), data} }
 
+// file returns a file with the name that the client gives it.
 func file(field, name, data string) part {
 	return part{fmt.Sprintf(`form-data; name="%s"; filename="%s"`, field, name), data}
 }
 
+// form submits a conversion as a form.
 func (h *harness) form(parts ...part) reply {
 	h.t.Helper()
 	var b bytes.Buffer
@@ -42,7 +45,7 @@ func (h *harness) form(parts ...part) reply {
 	return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType())
 }
 
-func TestAFormHasAssets(t *testing.T) {
+func TestFormWithAssets(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	large := strings.Repeat("0123456789", 100_000)
@@ -55,20 +58,20 @@ func TestAFormHasAssets(t *testing.T) {
 	p := payload(t, h.queue.last())
 	if p.Content != "# Hi ![](img/a.png)" || p.Theme != "nord" || p.Options.PageSize != "A4" ||
 		p.Filename != "README.pdf" {
-		t.Errorf("payload %+v", p)
+		t.Errorf("the payload is %+v, want content, theme, options and file name of the form", p)
 	}
 	got := map[string]string{}
 
 	for _, a := range p.Assets {
 		data := h.stored(a.Key)
 		if int64(len(data)) != a.Size || len(a.SHA256) != 64 {
-			t.Errorf("asset %+v has %d bytes", a, len(data))
+			t.Errorf("asset %+v has %d bytes in the store, want its size and digest", a, len(data))
 		}
 		got[a.Name] = string(data)
 	}
 
 	if diff := cmp.Diff(map[string]string{"img/a.png": "PNG", "img/größe.svg": large, "b.png": ""}, got); diff != "" {
-		t.Errorf("assets (-want +got) %.300s", diff)
+		t.Errorf("assets (-want +got):\n%.300s", diff)
 	}
 }
 
@@ -87,7 +90,7 @@ func TestHostileFormsAreRejected(t *testing.T) {
 		status int
 		code   fault.Code
 	}{
-		"parent":          {[]part{content, file("assets", "../../etc/cron.d/x", "")}, 400, fault.InvalidOption},
+		"parent folder":   {[]part{content, file("assets", "../../etc/cron.d/x", "")}, 400, fault.InvalidOption},
 		"inner parent":    {[]part{content, file("assets", "a/../../b", "")}, 400, fault.InvalidOption},
 		"absolute":        {[]part{content, file("assets", "/etc/passwd", "")}, 400, fault.InvalidOption},
 		"drive":           {[]part{content, file("assets[C:/x]", "x", "")}, 400, fault.InvalidOption},
@@ -115,7 +118,7 @@ func TestHostileFormsAreRejected(t *testing.T) {
 			h.form(tc.parts...).want(t, tc.status, tc.code)
 		})
 	}
-	t.Run("broken", func(t *testing.T) {
+	t.Run("no end or no boundary", func(t *testing.T) {
 		t.Parallel()
 		h.do(http.MethodPost, "/api/conversion", strings.NewReader("--x\r\nContent-Disposition: form-data; name=content\r\n\r\n# Hi"), "Content-Type: multipart/form-data; boundary=x").
 			want(t, 400, fault.InvalidRequest)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every body leads to a job or to a 4xx with a JSON body, never to a 5xx.
+// FuzzConversionBodies checks that every body leads to a job or to a 4xx with a JSON body, never to a 5xx.
 func FuzzConversionBodies(f *testing.F) {
 	const boundary = "\r\n--x\r\nContent-Disposition: form-data; name="
 	for _, seed := range []string{
@@ -42,7 +42,7 @@ func FuzzConversionBodies(f *testing.F) {
 			reply := h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+media)
 			if !json.Valid(reply.body) ||
 				reply.StatusCode != http.StatusAccepted && (reply.StatusCode < 400 || reply.StatusCode >= 500) {
-				t.Errorf("%s %q: %d %.300s", media, body, reply.StatusCode, reply.body)
+				t.Errorf("%s %q: got %d %.300s, want 202 or a 4xx in JSON", media, body, reply.StatusCode, reply.body)
 			}
 		}
 	})

@@ -12,12 +12,13 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
+func TestIdempotencyKeyReturnsTheSameJob(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.Keys = []string{testKey, "other"} })
 	const key = "Idempotency-Key: a-1"
 	first := h.post(`{"content":"# Hi","options":{"landscape":true,"scale":1}}`, key)
 	first.want(t, http.StatusAccepted, "")
+	// The second body is the same JSON in another form.
 	again := h.post(`{"options":{"scale":1.0, "landscape":true},"content":"# H\u0069"}`, key)
 	again.want(t, http.StatusAccepted, "")
 	var a, b struct {
@@ -27,12 +28,13 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 	again.decode(t, &b)
 
 	if a != b || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("jobs %v %v, replayed %q", a, b, again.Header.Get("Idempotent-Replayed"))
+		t.Errorf("got the jobs %v and %v, replayed %q; want one job, replayed", a, b,
+			again.Header.Get("Idempotent-Replayed"))
 	}
 
 	same := h.post(`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`, key)
 	if same.StatusCode != http.StatusAccepted || same.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("with the default output: %d %s", same.StatusCode, same.body)
+		t.Errorf("with the default output: got %d %s, want the job again", same.StatusCode, same.body)
 	}
 	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).
 		want(t, http.StatusConflict, fault.IdempotencyConflict)
@@ -41,7 +43,7 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 	h.post(`{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("x", 256)).want(t, 400, fault.InvalidOption)
 
 	if n := h.queue.count(); n != 2 {
-		t.Errorf("%d jobs, want 2", n)
+		t.Errorf("%d jobs were submitted, want 2", n)
 	}
 }
 
@@ -62,11 +64,11 @@ func TestIdempotencyComparesAssetsAndStoresThemOnce(t *testing.T) {
 	send("one").want(t, http.StatusAccepted, "")
 	send("one").want(t, http.StatusAccepted, "")
 	send("two").want(t, http.StatusConflict, fault.IdempotencyConflict)
-	h.queue.late = true
+	h.queue.racing = true
 	send("one").want(t, http.StatusAccepted, "")
 	send("two").want(t, http.StatusConflict, fault.IdempotencyConflict)
 
 	if keys := h.storedKeys(); len(keys) != 1 {
-		t.Errorf("the store has %q", keys)
+		t.Errorf("the store has %q, want the asset of the first request", keys)
 	}
 }

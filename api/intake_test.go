@@ -24,8 +24,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// begin sends the headers of a request with a body of 30 MB, and part of the body.
-func (h *harness) begin(path, key, media, part string) net.Conn {
+// beginUpload sends the headers of a request with a body of 30 MB, and part of the body.
+func (h *harness) beginUpload(path, key, media, part string) net.Conn {
 	h.t.Helper()
 	conn := h.connect()
 
@@ -37,8 +37,8 @@ func (h *harness) begin(path, key, media, part string) net.Conn {
 	return conn
 }
 
-// answer reads an answer from conn.
-func answer(t *testing.T, conn net.Conn) reply {
+// readAnswer reads an HTTP response from conn.
+func readAnswer(t *testing.T, conn net.Conn) reply {
 	t.Helper()
 
 	req, err := http.NewRequest(http.MethodPost, "http://localhost/", nil)
@@ -60,8 +60,8 @@ func answer(t *testing.T, conn net.Conn) reply {
 	return reply{res, body}
 }
 
-// holds waits until the node holds at least n bytes of bodies.
-func (h *harness) holds(where string, least float64) {
+// awaitHeld waits until the node holds at least so many bytes of bodies in memory or on disk.
+func (h *harness) awaitHeld(where string, least float64) {
 	h.t.Helper()
 	wait.Until(h.t, "the node holds the bodies", func() bool {
 		for line := range strings.Lines(string(h.get("/metrics", "X-API-Key: "+testKey).body)) {
@@ -80,104 +80,108 @@ const threeKeys = "keys: [{name: ann, key: anns}, {name: bob, key: bobs}, {name:
 func TestBodiesInMemoryAreBoundedPerKeyAndPerNode(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, threeKeys), func(o *api.Options) { o.HeldMemory, o.ReadTimeout = 8<<20, wait.Patience })
+	// Two bodies of this length fill the node. A key may hold half of it.
 	half := `{"content":"` + strings.Repeat("x", 7<<19)
 	post := func(key string) reply {
 		return h.post(`{"content":"`+strings.Repeat("x", 5<<18)+`"}`, "X-API-Key: "+key)
 	}
-	ann := h.begin("/api/conversion", "anns", "application/json", half)
-	h.holds("memory", 7<<19)
+	ann := h.beginUpload("/api/conversion", "anns", "application/json", half)
+	h.awaitHeld("memory", 7<<19)
 	post("anns").want(t, http.StatusTooManyRequests, fault.RateLimited)
 	post("cids").want(t, http.StatusAccepted, "")
 
-	bob := h.begin("/api/conversion", "bobs", "application/json", half)
-	h.holds("memory", 7<<20)
-	full := post("cids")
-	full.want(t, http.StatusServiceUnavailable, fault.StoreUnavailable)
+	bob := h.beginUpload("/api/conversion", "bobs", "application/json", half)
+	h.awaitHeld("memory", 7<<20)
+	rejected := post("cids")
+	rejected.want(t, http.StatusServiceUnavailable, fault.StoreUnavailable)
 
-	if full.Header.Get("Retry-After") == "" {
-		t.Error("no retry-after")
+	if rejected.Header.Get("Retry-After") == "" {
+		t.Error("the 503 has no Retry-After")
 	}
 
 	ann.Close()
 	bob.Close()
 
 	for _, key := range []string{"anns", "bobs", "cids"} {
-		wait.Until(t, "there is room for "+key, func() bool { return post(key).StatusCode == http.StatusAccepted })
+		wait.Until(t, "the node has room for a body of "+key,
+			func() bool { return post(key).StatusCode == http.StatusAccepted })
 	}
 }
 
 func TestFilesOfUploadsAreBoundedPerKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t, keysFile(t, threeKeys), func(o *api.Options) { o.HeldDisk, o.ReadTimeout = 8<<20, wait.Patience })
-	file := func(size int) string {
+	// unfinishedForm returns a form that ends within a file.
+	unfinishedForm := func(size int) string {
 		return "--x\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\n# Hi\r\n" +
 			"--x\r\nContent-Disposition: form-data; name=\"assets\"; filename=\"a.bin\"\r\n\r\n" + strings.Repeat("x", size)
 	}
 	const media = "multipart/form-data; boundary=x"
 	post := func(key string) reply {
-		return h.do(http.MethodPost, "/api/conversion", strings.NewReader(file(1<<20)+"\r\n--x--\r\n"),
+		return h.do(http.MethodPost, "/api/conversion", strings.NewReader(unfinishedForm(1<<20)+"\r\n--x--\r\n"),
 			"Content-Type: "+media, "X-API-Key: "+key)
 	}
-	ann := h.begin("/api/conversion", "anns", media, file(7<<19))
-	h.holds("disk", 13<<18) // a buffer of the parser may hold the rest
+	ann := h.beginUpload("/api/conversion", "anns", media, unfinishedForm(7<<19))
+	h.awaitHeld("disk", 13<<18) // a buffer of the parser may hold the rest
 	post("anns").want(t, http.StatusTooManyRequests, fault.RateLimited)
 	post("bobs").want(t, http.StatusAccepted, "")
 	ann.Close()
-	wait.Until(t, "there is room again", func() bool { return post("anns").StatusCode == http.StatusAccepted })
+	wait.Until(t, "the node has room for another body",
+		func() bool { return post("anns").StatusCode == http.StatusAccepted })
 }
 
-func TestACompletionThatRunsHoldsNoBody(t *testing.T) {
+func TestRunningCompletionHoldsNoBody(t *testing.T) {
 	t.Parallel()
-	begun, speak := make(chan struct{}, 1), make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		begun <- struct{}{}
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	h := serveChat(t, func(ctx context.Context, run *stream.Run) error {
+		started <- struct{}{}
 
 		select {
-		case <-speak:
+		case <-release:
 		case <-ctx.Done():
 		}
 
-		return say(t, run)
+		return answerHello(t, run)
 	}, func(o *api.Options) { o.HeldMemory = 8 << 20 })
-	large := strings.Replace(asked, "Hi", strings.Repeat("x", 3<<20), 1)
+	large := strings.Replace(chatBody, "Hi", strings.Repeat("x", 3<<20), 1)
 	done := make(chan reply)
 
 	for range 2 {
 		go func() { done <- h.chat(large) }()
-		wait.Receive(t, "the completion begins", begun) // two bodies are more than the key's half
+		wait.Receive(t, "the completion starts", started) // two bodies are more than the key's half
 	}
-	close(speak)
+	close(release)
 
 	for range 2 {
 		(<-done).want(t, http.StatusOK, "")
 	}
 }
 
-func TestAnExportThatWaitsForItsPageHoldsNoBody(t *testing.T) {
+func TestWaitingExportHoldsNoBody(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.HeldMemory = 1 << 20 })
-	ask := func() reply {
+	export := func() reply {
 		return h.export("/export-pdf", strings.Repeat(" ", 300<<10)+`{"url":"https://example.com/"}`)
 	}
 	watched, answered := make(chan string, 1), make(chan reply, 1)
 	h.queue.onNextWatch(func(id string) { watched <- id })
 
-	go func() { answered <- ask() }()
+	go func() { answered <- export() }()
 	first := wait.Receive(t, "the first export waits", watched)
 	h.finishNext("application/pdf", []byte("two"))
-	ask().want(t, http.StatusOK, "") // both bodies are more than the key's half
+	export().want(t, http.StatusOK, "") // both bodies are more than the key's half
 	h.finishAs(first, "application/pdf", []byte("one"))
 	wait.Receive(t, "the first export's answer", answered).want(t, http.StatusOK, "")
 }
 
-func TestABodyThatTricklesIsRejected(t *testing.T) {
+func TestTricklingBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = time.Second })
 
 	const head = "POST /api/conversion HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
 		"X-API-Key: " + testKey + "\r\n"
 
-	for name, tc := range map[string]struct{ begin, piece string }{
+	for name, tc := range map[string]struct{ start, piece string }{
 		"with its length": {"Content-Length: 50000000\r\n\r\n" + strings.Repeat(" ", 1<<20), " "},
 		"in chunks": {
 			"Transfer-Encoding: chunked\r\n\r\n100000\r\n" + strings.Repeat(" ", 1<<20) + "\r\n", "1\r\n \r\n",
@@ -187,7 +191,7 @@ func TestABodyThatTricklesIsRejected(t *testing.T) {
 			t.Parallel()
 
 			conn := h.connect()
-			if _, err := io.WriteString(conn, head+tc.begin); err != nil {
+			if _, err := io.WriteString(conn, head+tc.start); err != nil {
 				t.Fatal(err)
 			}
 
@@ -201,11 +205,11 @@ func TestABodyThatTricklesIsRejected(t *testing.T) {
 					}
 				}
 			}()
-			res := answer(t, conn)
+			res := readAnswer(t, conn)
 			res.want(t, http.StatusRequestTimeout, fault.InvalidRequest)
 
 			if !strings.Contains(string(res.body), "too slowly") {
-				t.Errorf("%s", res.body)
+				t.Errorf("the error is %s, want \"too slowly\"", res.body)
 			}
 			conn.Close()
 			<-ended
@@ -213,7 +217,7 @@ func TestABodyThatTricklesIsRejected(t *testing.T) {
 	}
 }
 
-func TestASlowBodyThatKeepsComingIsAccepted(t *testing.T) {
+func TestSlowSteadyBodyIsAccepted(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = 3 * time.Second })
 
@@ -237,7 +241,7 @@ func TestASlowBodyThatKeepsComingIsAccepted(t *testing.T) {
 	h.do(http.MethodPost, "/api/conversion", r, "Content-Type: application/json").want(t, http.StatusAccepted, "")
 }
 
-func TestLimitsOfAKeyCountBeforeTheBodyIsRead(t *testing.T) {
+func TestKeyLimitsApplyBeforeTheBodyIsRead(t *testing.T) {
 	t.Parallel()
 
 	o, err := redis.ParseURL(redistest.Start(t))
@@ -252,47 +256,47 @@ func TestLimitsOfAKeyCountBeforeTheBodyIsRead(t *testing.T) {
 	h.post(`{"content":"x"}`, "X-API-Key: anns").want(t, http.StatusAccepted, "")
 
 	for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis", "/export-pdf"} {
-		res := answer(t, h.begin(path, "anns", "application/json", strings.Repeat(" ", 64<<10)))
+		res := readAnswer(t, h.beginUpload(path, "anns", "application/json", strings.Repeat(" ", 64<<10)))
 		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
 	}
 }
 
-func TestACompletionRunsFromTheHeadOfItsRequest(t *testing.T) {
+func TestConcurrencyCountsFromTheRequestHead(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
+	h := serveChat(t, sayHello(t),
 		keysFile(t, "keys: [{name: ann, key: anns, concurrency: 1}]"),
 		func(o *api.Options) { o.ReadTimeout = wait.Patience })
-	first := h.begin("/v1/chat/completions", "anns", "application/json", strings.Repeat(" ", 64<<10))
+	first := h.beginUpload("/v1/chat/completions", "anns", "application/json", strings.Repeat(" ", 64<<10))
 	wait.Until(t, "the first request counts",
 		func() bool { return len(h.redis.Keys(t.Context(), "*:running").Val()) == 1 })
-	h.chat(asked, "X-API-Key: anns").want(t, http.StatusTooManyRequests, inference.RateLimitExceeded)
+	h.chat(chatBody, "X-API-Key: anns").want(t, http.StatusTooManyRequests, inference.RateLimitExceeded)
 	first.Close()
 	wait.Until(t, "the first request is no longer counted",
-		func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK })
+		func() bool { return h.chat(chatBody, "X-API-Key: anns").StatusCode == http.StatusOK })
 }
 
-func TestATierIsGrantedByTheKeysFile(t *testing.T) {
+func TestKeysFileGrantsTiers(t *testing.T) {
 	t.Parallel()
 	tiers := make(chan stream.Tier, 1)
-	talk := func(_ context.Context, run *stream.Run) error {
+	recordTier := func(_ context.Context, run *stream.Run) error {
 		tiers <- run.Call.Tier
-		return say(t, run)
+		return answerHello(t, run)
 	}
-	h := chats(
+	h := serveChat(
 		t,
-		talk,
+		recordTier,
 		keysFile(
 			t,
 			"keys: [{name: ann, key: anns}, {name: bob, key: bobs, tiers: [performance]}, {name: cid, key: cids, tiers: [flex]}]",
 		),
 	)
 
-	lax := chats(t, talk, keysFile(t, "keys: [{name: ann, key: anns}]"),
+	lax := serveChat(t, recordTier, keysFile(t, "keys: [{name: ann, key: anns}]"),
 		func(o *api.Options) { o.Inference.Lax = true })
 	for _, tc := range []struct {
 		h         *harness
 		key, tier string
-		got       stream.Tier // "" when the request is rejected
+		want      stream.Tier // "" if the request is rejected
 	}{
 		{h, "anns", "performance", ""},
 		{h, "anns", "priority", ""},
@@ -310,45 +314,45 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		{lax, "anns", "performance", stream.OnDemand},
 	} {
 		t.Run(fmt.Sprintf("%s as %s", tc.tier, tc.key), func(t *testing.T) {
-			res := tc.h.chat(strings.Replace(asked, "{", `{"service_tier":"`+tc.tier+`",`, 1), "X-API-Key: "+tc.key)
-			if tc.got == "" {
+			res := tc.h.chat(strings.Replace(chatBody, "{", `{"service_tier":"`+tc.tier+`",`, 1), "X-API-Key: "+tc.key)
+			if tc.want == "" {
 				e := res.want(t, http.StatusBadRequest, fault.InvalidOption)
 				if e["param"] != "service_tier" || !strings.Contains(e["message"], "not available for this key") {
-					t.Errorf("%v", e)
+					t.Errorf("the error is %v, want service_tier is not available", e)
 				}
 
 				return
 			}
 			res.want(t, http.StatusOK, "")
 
-			if got := <-tiers; got != tc.got {
-				t.Errorf("it ran as %s", got)
+			if got := <-tiers; got != tc.want {
+				t.Errorf("the call has the tier %s, want %s", got, tc.want)
 			}
 
-			if tc.got == stream.OnDemand && tc.tier == "performance" &&
+			if tc.want == stream.OnDemand && tc.tier == "performance" &&
 				!strings.Contains(string(res.body), `"service_tier":"on_demand"`) {
-				t.Errorf("%s", res.body)
+				t.Errorf("the response is %s, want the tier on_demand", res.body)
 			}
 		})
 	}
 }
 
-// Checking 200 000 messages takes seconds, checking a name does not.
-func TestTheModelIsCheckedBeforeTheMessages(t *testing.T) {
+// TestModelIsCheckedBeforeTheMessages matters because checking 200 000 messages takes seconds.
+func TestModelIsCheckedBeforeTheMessages(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
+	h := serveChat(t, sayHello(t))
 	h.chat(`{"model":"none","messages":[{"role":"wrong"}],"temperature":9}`).
 		want(t, http.StatusNotFound, inference.ModelNotFound)
 }
 
 func TestRecordingsBeingStoredAreBounded(t *testing.T) {
 	t.Parallel()
-	h := serve(t, transcribing(t), func(o *api.Options) { o.HeldDisk = 80_000 })
+	h := serve(t, withTranscription(t), func(o *api.Options) { o.HeldDisk = 80_000 })
 
 	for size, status := range map[int]int{20_000: http.StatusAccepted, 60_000: http.StatusTooManyRequests} {
-		parts := []part{{`form-data; name="model"`, "ears"}, {`form-data; name="file"; filename="a.wav"`, sound(size)}}
+		parts := []part{{`form-data; name="model"`, "ears"}, {`form-data; name="file"; filename="a.wav"`, wavOf(size)}}
 		if res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async"); res.StatusCode != status {
-			t.Errorf("%d bytes: %d %s", size, res.StatusCode, res.body)
+			t.Errorf("%d bytes: got %d %s, want status %d", size, res.StatusCode, res.body, status)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"presswork/tasks"
 )
 
-func TestAJobIsShownWithItsTag(t *testing.T) {
+func TestJobHasAnETag(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -25,20 +25,20 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 
 	tag := fmt.Sprintf(`"%s-1"`, a.JobID)
 	if res.Header.Get("ETag") != tag {
-		t.Errorf("ETag %q, want %q", res.Header.Get("ETag"), tag)
+		t.Errorf("ETag is %q, want %q", res.Header.Get("ETag"), tag)
 	}
 
 	for _, piece := range []string{`"job_id":"` + a.JobID, `"queue_position":0`, `"started_at":null`, `"warnings":[]`, `"artifact":null`, `"error":null`, `"analysis":null`, `"progress":0`} {
 		if !strings.Contains(string(res.body), piece) {
-			t.Errorf("%s lacks %s", res.body, piece)
+			t.Errorf("the job %s lacks %s", res.body, piece)
 		}
 	}
 
-	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		t.Run(known, func(t *testing.T) {
-			res := h.get(a.StatusURL, "If-None-Match: "+known)
+	for _, header := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		t.Run(header, func(t *testing.T) {
+			res := h.get(a.StatusURL, "If-None-Match: "+header)
 			if res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
-				t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
+				t.Errorf("got %d %s, want 304", res.StatusCode, res.body)
 			}
 		})
 	}
@@ -47,21 +47,21 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 	h.do(http.MethodHead, a.StatusURL, nil).want(t, http.StatusOK, "")
 }
 
-func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
+func TestLongPollReturnsAtTheNextEvent(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
-	tag := fmt.Sprintf(`If-None-Match: "%s-1"`, a.JobID)
+	ifNoneMatch := fmt.Sprintf(`If-None-Match: "%s-1"`, a.JobID)
 	answer := make(chan reply, 1)
 
-	for i, headers := range [][]string{nil, {tag}} {
-		seq := h.get(a.StatusURL).Header.Get("ETag")
+	for i, headers := range [][]string{nil, {ifNoneMatch}} {
+		tag := h.get(a.StatusURL).Header.Get("ETag")
 
 		if headers != nil {
-			headers = []string{"If-None-Match: " + seq}
+			headers = []string{"If-None-Match: " + tag}
 		}
 		go func() { answer <- h.get(a.StatusURL+"?wait=30s", headers...) }()
-		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == i+1 })
+		wait.Until(t, "the request waits", func() bool { return h.queue.allWatches() == i+1 })
 
 		if len(answer) > 0 {
 			t.Fatalf("answered before an event: %s", (<-answer).body)
@@ -70,22 +70,22 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 		res := <-answer
 		res.want(t, http.StatusOK, "")
 
-		if res.Header.Get("ETag") == seq {
-			t.Errorf("the job is unchanged: %s", res.body)
+		if res.Header.Get("ETag") == tag {
+			t.Errorf("the response has the old ETag: %s", res.body)
 		}
 	}
 	// A different tag and a job that has ended get an answer at once.
 	began := time.Now()
-	h.get(a.StatusURL+"?wait=60", tag).want(t, http.StatusOK, "")
+	h.get(a.StatusURL+"?wait=60", ifNoneMatch).want(t, http.StatusOK, "")
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 	h.get(a.StatusURL+"?wait=60s").want(t, http.StatusOK, "")
 
 	if took := time.Since(began); took > 50*time.Second { // each wait is a minute
-		t.Errorf("took %s", took)
+		t.Errorf("the three requests took %s, want no wait", took)
 	}
 }
 
-func TestALongPollEndsUnchangedWhenTheTimeIsUp(t *testing.T) {
+func TestLongPollReturnsTheUnchangedJobAfterTheWait(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -94,7 +94,7 @@ func TestALongPollEndsUnchangedWhenTheTimeIsUp(t *testing.T) {
 	h.get(a.StatusURL+"?wait=1", fmt.Sprintf(`If-None-Match: "%s-1"`, a.JobID)).want(t, http.StatusNotModified, "")
 
 	if took := time.Since(began); took < 2*time.Second {
-		t.Errorf("two polls of a second took %s", took)
+		t.Errorf("two polls of a second took %s, want 2s", took)
 	}
 
 	for _, wait := range []string{"0s", "61s", "-1", "x", "500ms"} {
@@ -110,7 +110,7 @@ func TestCancelEndsAJobOnce(t *testing.T) {
 	res.want(t, http.StatusOK, "")
 
 	if !strings.Contains(string(res.body), `"status":"cancelled"`) {
-		t.Errorf("%s", res.body)
+		t.Errorf("the response is %s, want the cancelled job", res.body)
 	}
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)
 }
@@ -129,7 +129,7 @@ func TestJobsOfOtherKeysDoNotExist(t *testing.T) {
 		want(t, http.StatusNotFound, fault.NotFound)
 
 	if res := h.get("/api/conversion", "X-API-Key: other"); !strings.Contains(string(res.body), `"data":[]`) {
-		t.Errorf("%s", res.body)
+		t.Errorf("the list is %s, want it empty", res.body)
 	}
 
 	for _, id := range []string{"x", "01J9ZZZZZZZZZZZZZZZZZZZZZ", "%7Bx%7D", "..%2f..", strings.Repeat("A", 5000), strings.ToLower(a.JobID)} {
@@ -161,7 +161,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 		h.get(path).decode(t, &l)
 
 		if l.Object != "list" || l.HasMore != (l.NextCursor != nil) {
-			t.Fatalf("%+v", l)
+			t.Fatalf("got %+v, want a list with a cursor if it has more", l)
 		}
 
 		for _, j := range l.Data {
@@ -170,7 +170,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 
 		if !l.HasMore {
 			if pages != 3 {
-				t.Errorf("%d pages", pages)
+				t.Errorf("got %d pages, want 3", pages)
 			}
 			break
 		}
@@ -179,14 +179,14 @@ func TestJobsAreListedInPages(t *testing.T) {
 
 	for i, id := range seen {
 		if id != ids[len(ids)-1-i] {
-			t.Errorf("at %d: %s", i, id)
+			t.Errorf("job %d is %s, want the latest first", i, id)
 		}
 	}
 	var l list
 	h.get("/api/conversion?status=processing,failed").decode(t, &l)
 
 	if len(l.Data) != 1 || l.Data[0].JobID != ids[0] {
-		t.Errorf("%+v", l)
+		t.Errorf("got %+v, want only %s", l, ids[0])
 	}
 
 	for _, q := range []string{"limit=0", "limit=101", "limit=x", "status=done", "kind=chat", "cursor=zz"} {
@@ -196,7 +196,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 	h.get("/api/conversion?status=completed&status=failed").want(t, http.StatusBadRequest, fault.InvalidType)
 }
 
-func TestAWebhookCarriesTheJob(t *testing.T) {
+func TestWebhookCarriesTheJob(t *testing.T) {
 	t.Parallel()
 	rec := tasks.Record{Job: presswork.Job{
 		ID: tasks.NewID(), Status: presswork.Completed,
@@ -210,6 +210,6 @@ func TestAWebhookCarriesTheJob(t *testing.T) {
 
 	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
 		strings.Contains(string(b), "hidden") || rec.Artifact.URL != "" {
-		t.Errorf("%s", b)
+		t.Errorf("the webhook is %s; want a URL with a token, without the owner", b)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
+// keysFile configures a server with a keys file. ${BOB} in the text stands for "bobs".
 func keysFile(t *testing.T, text string) func(*api.Options) {
 	t.Helper()
 
@@ -33,10 +34,10 @@ func keysFile(t *testing.T, text string) func(*api.Options) {
 	}
 }
 
-func TestNamedKeys(t *testing.T) {
+func TestKeysFile(t *testing.T) {
 	t.Parallel()
 	var path string
-	h := serve(t, open, keysFile(t, `keys:
+	h := serve(t, withoutKeys, keysFile(t, `keys:
   - name: bob
     key: ${BOB}
     admin: true
@@ -52,7 +53,7 @@ func TestNamedKeys(t *testing.T) {
 	res.want(t, http.StatusAccepted, "")
 
 	if got := h.queue.last().Owner; got != "bob" {
-		t.Errorf("owner %q", got)
+		t.Errorf("the owner is %q, want bob", got)
 	}
 	location := res.Header.Get("Location")
 	// A rotated key has the same owner, and so the same jobs.
@@ -64,7 +65,7 @@ func TestNamedKeys(t *testing.T) {
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 }
 
-func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
+func TestAddedKeyIsAcceptedByTheRunningServer(t *testing.T) {
 	t.Parallel()
 	var path string
 	h := serve(t, keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"),
@@ -78,7 +79,7 @@ func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
 	wait.Until(t, "the new key is accepted", func() bool { return status("anns") == http.StatusOK })
 
 	if got := status("bobs"); got != http.StatusOK {
-		t.Errorf("the other key: %d", got)
+		t.Errorf("the other key: got %d, want 200", got)
 	}
 
 	if _, err := keyfile.Remove(path, "ann"); err != nil {
@@ -87,10 +88,10 @@ func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
 	wait.Until(t, "the revoked key is rejected", func() bool { return status("anns") == http.StatusUnauthorized })
 }
 
-func TestANewKeyFileIsUsed(t *testing.T) {
+func TestNewKeysFileIsRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
-	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
+	h := serve(t, withoutKeys, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
 	h.key = ""
 	h.get("/api/themes").want(t, http.StatusOK, "")
 
@@ -107,11 +108,11 @@ func TestANewKeyFileIsUsed(t *testing.T) {
 
 	o.Addr, o.KeysFile, o.KeysFileOptional = "0.0.0.0:0", path+".none", true
 	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "no key is set") {
-		t.Errorf("a file that others may read: %v", err)
+		t.Errorf("no keys on all interfaces: got %v, want \"no key is set\"", err)
 	}
 }
 
-func TestAKeyFileThatOthersMayReadIsReported(t *testing.T) {
+func TestReadableKeysFileIsReported(t *testing.T) {
 	t.Parallel()
 
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
@@ -130,7 +131,7 @@ func TestAKeyFileThatOthersMayReadIsReported(t *testing.T) {
 			}
 
 			if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
-				t.Errorf("%o: warned %v: %s", mode, got, &log)
+				t.Errorf("mode %o: warned %v, want %v; log %s", mode, got, warned, &log)
 			}
 		})
 	}
@@ -142,11 +143,11 @@ func TestAKeyFileThatOthersMayReadIsReported(t *testing.T) {
 	}
 
 	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a pipe: %v", err)
+		t.Errorf("a named pipe: got %v, want \"not a regular file\"", err)
 	}
 }
 
-func TestErrorsOfKeyFilesNameTheLine(t *testing.T) {
+func TestErrorsInKeysFilesNameTheLine(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct{ text, says string }{
@@ -170,7 +171,7 @@ func TestErrorsOfKeyFilesNameTheLine(t *testing.T) {
 
 			_, err := api.New(o)
 			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hush") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("got %v, want %q and no key", err, tc.says)
 			}
 		})
 	}

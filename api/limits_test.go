@@ -15,47 +15,47 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
-	"presswork/tasks/stream"
 )
 
-func TestEveryAnswerHasTheStateOfItsKeysLimits(t *testing.T) {
+func TestResponsesHaveTheLimitsOfTheKey(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, open,
+	h := serveChat(t, sayHello(t), withoutKeys,
 		func(o *api.Options) { o.RateLimitRPM = 3 },
 		keysFile(t, "keys: [{name: all, key: alls, rpd: 100, tpm: 50000}, {name: few, key: fews}]"))
 	h.key = ""
-	wrong := strings.Replace(asked, "{", `{"temperature":9,`, 1)
+	wrong := strings.Replace(chatBody, "{", `{"temperature":9,`, 1)
 
 	// The requests of a key count one after the other, so no row can run alone.
 	for _, tc := range []struct {
-		what, key       string
-		ask             func(auth string) reply
-		status          int
-		limit, left     string
-		limitsTheTokens bool
+		name, key    string
+		send         func(auth string) reply
+		status       int
+		limit, left  string // requests
+		limitsTokens bool
 	}{
 		{"a list", "alls", func(a string) reply { return h.get("/v1/models", a) }, http.StatusOK, "100", "100", true},
 		{"a model", "alls", func(a string) reply { return h.get("/openai/v1/models/m", a) }, http.StatusOK, "100", "100", true},
 		{"no such model", "alls", func(a string) reply { return h.get("/v1/models/x", a) }, http.StatusNotFound, "100", "100", true},
-		{"a refusal", "alls", func(a string) reply { return h.chat(wrong, a) }, http.StatusBadRequest, "100", "99", true},
-		{"an answer", "alls", func(a string) reply { return h.chat(asked, a) }, http.StatusOK, "100", "98", true},
-		{"a stream", "alls", func(a string) reply { return h.chat(streamed, a) }, http.StatusOK, "100", "97", true},
+		{"an invalid request", "alls", func(a string) reply { return h.chat(wrong, a) }, http.StatusBadRequest, "100", "99", true},
+		{"an answer", "alls", func(a string) reply { return h.chat(chatBody, a) }, http.StatusOK, "100", "98", true},
+		{"a stream", "alls", func(a string) reply { return h.chat(streamBody, a) }, http.StatusOK, "100", "97", true},
 		{"a list of another", "fews", func(a string) reply { return h.get("/v1/models", a) }, http.StatusOK, "3", "3", false},
-		{"a completion", "fews", func(a string) reply { return h.chat(asked, a) }, http.StatusOK, "3", "2", false},
+		{"a completion", "fews", func(a string) reply { return h.chat(chatBody, a) }, http.StatusOK, "3", "2", false},
 		{"a conversion", "fews", func(a string) reply { return h.post(`{"content":"x"}`, a) }, http.StatusAccepted, "3", "1", false},
 		{"a preview", "fews", func(a string) reply {
 			return h.do("POST", "/api/preview", strings.NewReader(`{"content":"x"}`), "Content-Type: application/json", a)
 		}, http.StatusOK, "3", "0", false},
-		{"one too many", "fews", func(a string) reply { return h.chat(asked, a) }, http.StatusTooManyRequests, "3", "0", false},
+		{"one too many", "fews", func(a string) reply { return h.chat(chatBody, a) }, http.StatusTooManyRequests, "3", "0", false},
 	} {
-		res := tc.ask("Authorization: Bearer " + tc.key)
+		res := tc.send("Authorization: Bearer " + tc.key)
 
 		got := res.Header
 		if res.StatusCode != tc.status || got.Get("X-Ratelimit-Limit-Requests") != tc.limit ||
 			got.Get("X-Ratelimit-Remaining-Requests") != tc.left ||
 			got.Get("X-Ratelimit-Reset-Requests") == "" ||
-			(got.Get("X-Ratelimit-Limit-Tokens") == "50000") != tc.limitsTheTokens {
-			t.Errorf("%s: %d %v %s", tc.what, res.StatusCode, got, res.body)
+			(got.Get("X-Ratelimit-Limit-Tokens") == "50000") != tc.limitsTokens {
+			t.Errorf("%s: got %d %v %s; want %d, %s of %s requests left", tc.name, res.StatusCode, got, res.body,
+				tc.status, tc.left, tc.limit)
 		}
 
 		if res.StatusCode == http.StatusTooManyRequests {
@@ -63,13 +63,13 @@ func TestEveryAnswerHasTheStateOfItsKeysLimits(t *testing.T) {
 
 			ms, _ := strconv.Atoi(got.Get("Retry-After-Ms"))
 			if ms <= 0 || ms > 20_000 || seconds != (ms+999)/1000 {
-				t.Errorf("%s: retry after %d ms, %d s", tc.what, ms, seconds)
+				t.Errorf("%s: retry after %d ms and %d s, want the same of up to 20 s", tc.name, ms, seconds)
 			}
 		}
 	}
 }
 
-func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
+func TestRequestsPerMinuteAreLimited(t *testing.T) {
 	t.Parallel()
 
 	o, err := redis.ParseURL(redistest.Start(t))
@@ -98,7 +98,7 @@ func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 			got := res.Header
 			if got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
 				got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
-				t.Errorf("request %d: %v", n+1, got)
+				t.Errorf("request %d: the headers are %v, want %d of %d requests left", n+1, got, want-1-n, want)
 			}
 		}
 		res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
@@ -108,15 +108,16 @@ func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 		// The bucket refills evenly: the next request is allowed after its share of a minute, whatever the time of
 		// day.
 		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
-			t.Errorf("%d ms, %d s", ms, seconds)
+			t.Errorf("retry after %d ms and %d s, want about %d ms", ms, seconds, share)
 		}
 
 		res = h.get("/api/themes", "X-API-Key: "+key)
 		if res.StatusCode != http.StatusOK || res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
-			t.Errorf("a read after the limit: %d %v", res.StatusCode, res.Header)
+			t.Errorf("a read after the limit: got %d %v, want 200 and no requests left", res.StatusCode, res.Header)
 		}
 	}
 
+	// Without Redis the limits do not apply.
 	if err := client.FlushAll(context.Background()).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"presswork/api"
 )
 
-func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
+func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 	t.Parallel()
 
 	var doc struct {
@@ -50,8 +50,8 @@ func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-// TestTheDescriptionSuitsClientGenerators checks what client generators depend on. `make compat` runs the generators themselves.
-func TestTheDescriptionSuitsClientGenerators(t *testing.T) {
+// TestOpenAPISuitsClientGenerators checks what client generators depend on. `make compat` runs the generators themselves.
+func TestOpenAPISuitsClientGenerators(t *testing.T) {
 	t.Parallel()
 
 	b, err := yaml.YAMLToJSON(serve(t).get("/openapi.yaml").body)
@@ -69,6 +69,7 @@ func TestTheDescriptionSuitsClientGenerators(t *testing.T) {
 	if err := schemas.AddResource(address, doc); err != nil {
 		t.Fatal(err)
 	}
+	// visit checks a node of the description and its descendants. at is its JSON pointer.
 	var visit func(at string, v any)
 	visit = func(at string, v any) {
 		switch v := v.(type) {
@@ -110,7 +111,7 @@ func TestTheDescriptionSuitsClientGenerators(t *testing.T) {
 	visit("", doc)
 }
 
-func TestTheDescriptionNamesEveryCodeAndOption(t *testing.T) {
+func TestOpenAPINamesEveryCodeAndOption(t *testing.T) {
 	t.Parallel()
 
 	doc := string(serve(t).get("/openapi.yaml").body)
@@ -127,6 +128,7 @@ func TestTheDescriptionNamesEveryCodeAndOption(t *testing.T) {
 	}
 }
 
+// optionNames returns the JSON names of the document options.
 func optionNames() (names []string) {
 	for f := range reflect.TypeFor[presswork.Options]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -29,21 +29,21 @@ func TestPagesNeedNoKeyAndHaveAPolicy(t *testing.T) {
 			res.want(t, http.StatusOK, "")
 
 			if got := res.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
-				t.Errorf("%s: Content-Type %q", path, got)
+				t.Errorf("Content-Type is %q, want HTML", got)
 			}
 
 			got := res.Header.Get("Content-Security-Policy")
 			if !strings.Contains(got, policy) || !strings.Contains(got, "default-src 'none'") ||
 				strings.Contains(got, "script-src 'self' '") {
-				t.Errorf("%s: policy %q", path, got)
+				t.Errorf("the policy is %q, want %q and default-src 'none'", got, policy)
 			}
 
 			if cache := res.Header.Get("Cache-Control"); cache != "no-cache" {
-				t.Errorf("%s: Cache-Control %q", path, cache)
+				t.Errorf("Cache-Control is %q, want no-cache", cache)
 			}
 
 			if inline := regexp.MustCompile(`<script(?:>| [^>]*>[^<])|\son\w+=|<style`).Find(res.body); inline != nil {
-				t.Errorf("%s has what its policy forbids: %s", path, inline)
+				t.Errorf("the page contains %s, which its policy forbids", inline)
 			}
 		})
 	}
@@ -70,7 +70,7 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 	packed.want(t, http.StatusOK, "")
 
 	if got := packed.Header.Get("Content-Encoding"); got != "gzip" {
-		t.Fatalf("Content-Encoding %q", got)
+		t.Fatalf("Content-Encoding is %q, want gzip", got)
 	}
 
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed.body))
@@ -80,17 +80,17 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 
 	body, err := io.ReadAll(unpacked)
 	if err != nil || !bytes.Equal(body, plain.body) {
-		t.Errorf("compressed and plain differ (%v)", err)
+		t.Errorf("the compressed and the plain asset differ (%v)", err)
 	}
 
 	for _, res := range []reply{plain, packed} {
 		if got := res.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
-			t.Errorf("Cache-Control %q", got)
+			t.Errorf("Cache-Control is %q, want a year", got)
 		}
 
 		if !strings.Contains(res.Header.Get("Vary"), "Accept-Encoding") ||
 			!strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript") {
-			t.Errorf("headers %v", res.Header)
+			t.Errorf("the headers are %v, want Vary and text/javascript", res.Header)
 		}
 	}
 	h.get(path, "If-None-Match: "+plain.Header.Get("ETag")).want(t, http.StatusNotModified, "")
@@ -103,14 +103,14 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 
 func TestPagesOfAnOpenServerRejectOtherSites(t *testing.T) {
 	t.Parallel()
-	h := serve(t, open)
+	h := serve(t, withoutKeys)
 	h.get("/", "Host: evil.example").want(t, http.StatusForbidden, fault.Forbidden)
 	h.get("/", "Sec-Fetch-Site: cross-site").want(t, http.StatusForbidden, fault.OriginNotAllowed)
 	h.get("/", "Origin: http://evil.example").want(t, http.StatusForbidden, fault.OriginNotAllowed)
 	h.get("/", "Sec-Fetch-Site: none").want(t, http.StatusOK, "")
 }
 
-func TestTheDescriptionIsServedInJSON(t *testing.T) {
+func TestOpenAPIIsServedInJSON(t *testing.T) {
 	t.Parallel()
 	var doc struct {
 		OpenAPI string                    `json:"openapi"`
@@ -121,7 +121,7 @@ func TestTheDescriptionIsServedInJSON(t *testing.T) {
 	res.decode(t, &doc)
 
 	if doc.OpenAPI != "3.1.0" || len(doc.Paths) < len(api.Routes(t))/2 {
-		t.Errorf("version %s, %d paths", doc.OpenAPI, len(doc.Paths))
+		t.Errorf("got OpenAPI %s with %d paths, want 3.1.0 with all paths", doc.OpenAPI, len(doc.Paths))
 	}
 }
 
@@ -134,18 +134,20 @@ func TestPreviewsHaveTheFontsOfThePrint(t *testing.T) {
 	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);src:url\(([^)]+)\)\}`).
 		FindAllSubmatch(sheet.body, -1)
 	if len(faces) != bytes.Count(sheet.body, []byte("@font-face")) || len(faces) < 80 {
-		t.Errorf("%d faces of %d can be read", len(faces), bytes.Count(sheet.body, []byte("@font-face")))
+		t.Errorf("%d of %d font faces have the expected form, want all of 80 or more", len(faces),
+			bytes.Count(sheet.body, []byte("@font-face")))
 	}
 	face := h.get(string(faces[0][1]), "-X-API-Key: ")
 	face.want(t, http.StatusOK, "")
 
 	if !bytes.HasPrefix(face.body, []byte{0, 1, 0, 0}) || face.Header.Get("Content-Type") != "font/ttf" {
-		t.Errorf("%s is %q, % x", faces[0][1], face.Header.Get("Content-Type"), face.body[:4])
+		t.Errorf("%s has the type %q and begins with % x, want a TrueType font", faces[0][1],
+			face.Header.Get("Content-Type"), face.body[:4])
 	}
 	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, fault.NotFound)
 }
 
-func TestOperations(t *testing.T) {
+func TestHealthAndMetrics(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool
 	h := serve(t, func(o *api.Options) {
@@ -169,13 +171,13 @@ func TestOperations(t *testing.T) {
 
 	want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`
 	if string(res.body) != want {
-		t.Errorf("got  %s\nwant %s", res.body, want)
+		t.Errorf("readyz: got %s, want %s", res.body, want)
 	}
 	down.Store(true)
 	h.get("/readyz").want(t, http.StatusServiceUnavailable, "")
 
 	if got := string(h.get("/healthz").body); got != `{"status":"ok"}` {
-		t.Errorf("%s", got)
+		t.Errorf("healthz: got %s, want the status ok", got)
 	}
 	h.get("/nothing")
 
@@ -194,7 +196,7 @@ func TestOperations(t *testing.T) {
 		`presswork_http_requests_running 1`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("no line %s in\n%s", line, metrics)
+			t.Errorf("the metrics lack the line %s:\n%s", line, metrics)
 		}
 	}
 }

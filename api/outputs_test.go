@@ -9,15 +9,15 @@ import (
 	"presswork/internal/fault"
 )
 
-// TestAnOutputIsNamedOrAcceptedByItsType also checks that HTML results have a policy that sandboxes them.
-func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
+// TestOutputIsNamedOrAcceptedByItsType also checks that HTML results have a policy that sandboxes them.
+func TestOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
 		body   string
 		header string
 		want   presswork.Output
-		waits  bool
+		waits  bool // for the file, instead of the accepted job
 	}{
 		{`{"content":"# Hi","output":"html"}`, "Accept: application/json", presswork.HTML, false},
 		{`{"content":"# Hi","output":"html"}`, "Accept: text/html", presswork.HTML, true},
@@ -34,7 +34,7 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 
 			r := h.post(c.body, c.header)
 			if got := payload(t, h.queue.last()).Output; got != c.want {
-				t.Errorf("%s %s: output %q", c.body, c.header, got)
+				t.Errorf("the output is %q, want %q", got, c.want)
 			}
 
 			if !c.waits {
@@ -45,7 +45,7 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 			sandboxed := strings.HasPrefix(r.Header.Get("Content-Security-Policy"), "sandbox;")
 			if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != c.want.ContentType() ||
 				sandboxed != (c.want == presswork.HTML) {
-				t.Errorf("%s %s: %d %v", c.body, c.header, r.StatusCode, r.Header)
+				t.Errorf("got %d %v, want 200 as %s", r.StatusCode, r.Header, c.want.ContentType())
 			}
 		})
 	}
@@ -54,12 +54,12 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 
 	e := h.post(`{"content":"# Hi","output":"docx"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
 	if e["param"] != "output" {
-		t.Errorf("%v", e)
+		t.Errorf("the error is %v, want the parameter output", e)
 	}
 
 	e = h.post(`{"content":"# Hi","output":"html","options":{"password":"secret"}}`).
 		want(t, http.StatusBadRequest, fault.InvalidOption)
 	if e["param"] != "options.password" {
-		t.Errorf("%v", e)
+		t.Errorf("the error is %v, want the parameter options.password", e)
 	}
 }

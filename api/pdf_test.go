@@ -16,8 +16,8 @@ import (
 	"presswork/tasks"
 )
 
-// edit sends a form to /api/pdf.
-func (h *harness) edit(operation string, parts []part, headers ...string) reply {
+// postPDF sends a form to /api/pdf.
+func (h *harness) postPDF(operation string, parts []part, headers ...string) reply {
 	h.t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -34,17 +34,17 @@ func (h *harness) edit(operation string, parts []part, headers ...string) reply 
 	return h.do("POST", "/api/pdf/"+operation, &b, append(headers, "Content-Type: "+w.FormDataContentType())...)
 }
 
-func TestAPDFOperationBecomesAJob(t *testing.T) {
+func TestPDFOperationBecomesAJob(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.finishNext("application/pdf", []byte("%PDF-result"))
 
-	r := h.edit("stamp", []part{
+	r := h.postPDF("stamp", []part{
 		file("file", "C:\\docs\\report.pdf", "%PDF-one"), file("mark", "logo.png", "PNG"),
 		field("options", `{"pages":"1-2","opacity":0.5}`),
 	})
 	if r.StatusCode != 200 || string(r.body) != "%PDF-result" || r.Header.Get("x-job-id") == "" {
-		t.Fatalf("got %d %s", r.StatusCode, r.body)
+		t.Fatalf("got %d %s, want the result with its job id", r.StatusCode, r.body)
 	}
 	sub := h.queue.last()
 	var task tasks.PDFEdit
@@ -56,29 +56,29 @@ func TestAPDFOperationBecomesAJob(t *testing.T) {
 	if sub.Kind != presswork.KindPDF || sub.Task.Queue != tasks.Render || task.Operation != "stamp" ||
 		task.Keep != 600 || task.Options.Pages != "1-2" || *task.Options.Opacity != 0.5 ||
 		len(task.Files) != 1 || task.Mark == nil {
-		t.Fatalf("got %+v of %+v", task, sub)
+		t.Fatalf("got %+v of %+v, want the operation, the options and the files of the form", task, sub)
 	}
 
-	one, mark := h.stored(task.Files[0].Key), h.stored(task.Mark.Key)
-	if string(one) != "%PDF-one" || string(mark) != "PNG" || task.Files[0].Name != "report.pdf" {
-		t.Errorf("stored %q as %s, and %q", one, task.Files[0].Name, mark)
+	source, mark := h.stored(task.Files[0].Key), h.stored(task.Mark.Key)
+	if string(source) != "%PDF-one" || string(mark) != "PNG" || task.Files[0].Name != "report.pdf" {
+		t.Errorf("stored %q as %s, and the mark %q; want the files of the form", source, task.Files[0].Name, mark)
 	}
 }
 
-func TestAPDFOperationCanBeFollowedInstead(t *testing.T) {
+func TestPDFOperationCanBeFetchedLater(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	parts := []part{file("file", "a.pdf", "%PDF-a"), file("file", "b.pdf", "%PDF-b")}
 
-	r := h.edit("merge", parts, "Prefer: respond-async", "Idempotency-Key: k")
+	r := h.postPDF("merge", parts, "Prefer: respond-async", "Idempotency-Key: k")
 	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" {
-		t.Fatalf("got %d %s", r.StatusCode, r.body)
+		t.Fatalf("got %d %s, want 202 and the applied preference", r.StatusCode, r.body)
 	}
 	var task tasks.PDFEdit
 
 	err := json.Unmarshal(h.queue.last().Task.Payload, &task)
 	if err != nil || task.Keep != 0 || len(task.Files) != 2 || task.Files[0].Name != "a.pdf" {
-		t.Errorf("got %+v, %v", task, err)
+		t.Errorf("got %+v, %v; want both files in their order", task, err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestPreferSetsTheWaitForAPDFOperation(t *testing.T) {
 			if want == 200 {
 				h.finishNext("text/plain", []byte("the text"))
 			}
-			r := h.edit("text", []part{file("file", "a.pdf", "%PDF-a")}, "Prefer: "+prefer)
+			r := h.postPDF("text", []part{file("file", "a.pdf", "%PDF-a")}, "Prefer: "+prefer)
 
 			id := h.queue.last().ID
 			if r.StatusCode != want || (r.Header.Get("Location") == "/api/conversion/"+id) != (want == 202) ||
@@ -118,18 +118,18 @@ func TestAPDFRequestWithAKeyIsRepeatedOnce(t *testing.T) {
 	parts := []part{file("file", "a.pdf", "%PDF-a"), field("webhook_url", "https://example.com/hook")}
 	headers := []string{"Idempotency-Key: k", "Prefer: respond-async"}
 
-	h.edit("text", parts, headers...).want(t, 202, "")
+	h.postPDF("text", parts, headers...).want(t, 202, "")
 	sub := h.queue.last()
 
 	if sub.WebhookURL != "https://example.com/hook" {
 		t.Errorf("the webhook is %q", sub.WebhookURL)
 	}
 
-	if r := h.edit("text", parts, headers...); r.StatusCode != 202 ||
+	if r := h.postPDF("text", parts, headers...); r.StatusCode != 202 ||
 		r.Header.Get("Idempotent-Replayed") != "true" || h.queue.last().ID != sub.ID {
 		t.Errorf("again: got %d %s", r.StatusCode, r.body)
 	}
-	h.edit("info", parts, headers...).want(t, 409, fault.IdempotencyConflict)
+	h.postPDF("info", parts, headers...).want(t, 409, fault.IdempotencyConflict)
 
 	if keys := h.storedKeys(); len(keys) != 1 {
 		t.Errorf("stored %v", keys)
@@ -139,7 +139,7 @@ func TestAPDFRequestWithAKeyIsRepeatedOnce(t *testing.T) {
 func TestInvalidPDFRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000 })
-	one := file("file", "a.pdf", "%PDF-a")
+	pdf := file("file", "a.pdf", "%PDF-a")
 
 	for name, c := range map[string]struct {
 		operation string
@@ -148,24 +148,24 @@ func TestInvalidPDFRequestsAreRejected(t *testing.T) {
 		code      fault.Code
 		param     string
 	}{
-		"unknown operation": {"crop", []part{one}, 404, fault.NotFound, ""},
+		"unknown operation": {"crop", []part{pdf}, 404, fault.NotFound, ""},
 		"no file":           {"rotate", []part{field("options", `{"degrees":90}`)}, 400, fault.InvalidRequest, ""},
-		"two for rotate":    {"rotate", []part{one, one, field("options", `{"degrees":90}`)}, 400, fault.InvalidRequest, ""},
-		"bad option":        {"rotate", []part{one, field("options", `{"degrees":45}`)}, 400, fault.InvalidOption, "options.degrees"},
-		"unknown option":    {"rotate", []part{one, field("options", `{"degree":90}`)}, 400, fault.UnknownField, "options.degree"},
-		"unknown field":     {"rotate", []part{one, field("pages", "1")}, 400, fault.UnknownField, "pages"},
-		"two marks":         {"stamp", []part{one, file("mark", "a", "x"), file("mark", "b", "x")}, 400, fault.InvalidType, "mark"},
+		"two for rotate":    {"rotate", []part{pdf, pdf, field("options", `{"degrees":90}`)}, 400, fault.InvalidRequest, ""},
+		"bad option":        {"rotate", []part{pdf, field("options", `{"degrees":45}`)}, 400, fault.InvalidOption, "options.degrees"},
+		"unknown option":    {"rotate", []part{pdf, field("options", `{"degree":90}`)}, 400, fault.UnknownField, "options.degree"},
+		"unknown field":     {"rotate", []part{pdf, field("pages", "1")}, 400, fault.UnknownField, "pages"},
+		"two marks":         {"stamp", []part{pdf, file("mark", "a", "x"), file("mark", "b", "x")}, 400, fault.InvalidType, "mark"},
 		"too large":         {"text", []part{file("file", "a.pdf", strings.Repeat("x", 1001))}, 413, fault.ContentTooLarge, "file"},
-		"bad webhook":       {"text", []part{one, field("webhook_url", "ftp://x")}, 400, fault.WebhookInvalid, "webhook_url"},
+		"bad webhook":       {"text", []part{pdf, field("webhook_url", "ftp://x")}, 400, fault.WebhookInvalid, "webhook_url"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := h.edit(c.operation, c.parts)
+			r := h.postPDF(c.operation, c.parts)
 
 			var got struct{ Error fault.Error }
 
 			err := json.Unmarshal(r.body, &got)
 			if err != nil || r.StatusCode != c.status || got.Error.Code != c.code || got.Error.Param != c.param {
-				t.Errorf("got %d %s, %v", r.StatusCode, r.body, err)
+				t.Errorf("got %d %s, %v; want %d, %s of %q", r.StatusCode, r.body, err, c.status, c.code, c.param)
 			}
 		})
 	}

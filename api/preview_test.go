@@ -20,8 +20,8 @@ import (
 	"presswork/tasks"
 )
 
-// drawn answers a task as a worker does. Each picture contains its source.
-func drawn(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Picture) {
+// drawDiagrams answers a task as a worker does. Each picture contains its source.
+func drawDiagrams(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Picture) {
 	if err := json.Unmarshal(task.Payload, &d); err != nil || task.Kind != tasks.DrawDiagrams.Name {
 		h.t.Errorf("task %s %s: %v", task.Kind, task.Payload, err)
 		return d, nil
@@ -43,49 +43,51 @@ func drawn(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Pic
 	return d, pictures
 }
 
-func fence(source string) string { return "```mermaid\n" + source + "\n```\n\n" }
+// mermaidBlock returns a code block with a diagram.
+func mermaidBlock(source string) string { return "```mermaid\n" + source + "\n```\n\n" }
 
+// preview requests the preview of a Markdown document.
 func (h *harness) preview(markdown string) reply {
 	h.t.Helper()
 	return h.do(http.MethodPost, "/api/preview", strings.NewReader(markdown), "Content-Type: text/markdown")
 }
 
-func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
+func TestPreviewDiagramsAreDrawnByAWorker(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.workers = 1
 	seen := make(chan tasks.Drawing, 9)
 	h.queue.answer = func(task tasks.Task) (any, error) {
-		d, pictures := drawn(h, task)
+		d, pictures := drawDiagrams(h, task)
 		seen <- d
 
 		return pictures, nil
 	}
 	// The server keeps drawn diagrams and retries failed ones.
 	for _, want := range []string{"one\n|wrong\n|two\n", "wrong\n"} {
-		res := h.preview(fence("one") + fence("wrong") + fence("one") + fence("two"))
+		res := h.preview(mermaidBlock("one") + mermaidBlock("wrong") + mermaidBlock("one") + mermaidBlock("two"))
 		res.want(t, http.StatusOK, "")
-		res.holds(t, "<svg", "<title>one</title>", "<title>two</title>", "<code", "wrong")
+		res.contains(t, "<svg", "<title>one</title>", "<title>two</title>", "<code", "wrong")
 
 		if n := bytes.Count(res.body, []byte("<title>one</title>")); n != 2 {
-			t.Errorf("a diagram that occurs twice is drawn %d times", n)
+			t.Errorf("a diagram that occurs twice is in the page %d times, want 2", n)
 		}
 
 		d := <-seen
 		if got := strings.Join(d.Sources, "|"); got != want || d.Style.Page == "" {
-			t.Errorf("a task with %q, %+v", got, d)
+			t.Errorf("the task has the sources %q and the style %+v, want %q and a page colour", got, d.Style, want)
 		}
 	}
 	large := strings.Repeat("x", diagram.MaxSource-10)
-	res := h.preview(fence("three"+large) + fence("four"+large))
-	res.holds(t, "<title>three", "four")
+	res := h.preview(mermaidBlock("three"+large) + mermaidBlock("four"+large))
+	res.contains(t, "<title>three", "four")
 
 	if d := <-seen; len(d.Sources) != 1 || bytes.Contains(res.body, []byte("<title>four")) {
-		t.Errorf("a task has %d large diagrams", len(d.Sources))
+		t.Errorf("the task has %d large diagrams, want 1", len(d.Sources))
 	}
 }
 
-func TestAPreviewWorksWithoutAWorker(t *testing.T) {
+func TestPreviewWithoutAWorker(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -94,24 +96,25 @@ func TestAPreviewWorksWithoutAWorker(t *testing.T) {
 		asks   int64
 	}{
 		"no worker":      {func(q *fakeQueue) { q.workers = 0 }, time.Hour, 0},
-		"a full queue":   {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueFull, "full") }, time.Hour, 0},
+		"a full queue":   {func(q *fakeQueue) { q.submitErr = fault.Errorf(fault.QueueFull, "full") }, time.Hour, 0},
 		"a worker hangs": {func(*fakeQueue) {}, 200 * time.Millisecond, 1},
 		"a worker fails": {func(q *fakeQueue) {
 			q.answer = func(tasks.Task) (any, error) { return nil, fault.Errorf(fault.RenderFailed, "no worker can") }
 		}, time.Hour, 1},
-		"queue not there": {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueUnavailable, "down") }, time.Hour, 0},
+		"queue is down": {func(q *fakeQueue) { q.submitErr = fault.Errorf(fault.QueueUnavailable, "down") }, time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := serve(t, func(o *api.Options) { o.DrawWait = tc.wait })
 			h.queue.workers = 1
 			tc.change(h.queue)
-			res := h.preview("# Hi\n\n" + fence("one"))
+			res := h.preview("# Hi\n\n" + mermaidBlock("one"))
 			res.want(t, http.StatusOK, "")
-			res.holds(t, "<code", "one")
+			res.contains(t, "<code", "one")
 
 			if bytes.Contains(res.body, []byte("<svg")) || h.queue.asks.Load() != tc.asks {
-				t.Errorf("%d tasks, %s", h.queue.asks.Load(), res.body)
+				t.Errorf("%d tasks were asked, want %d; the page is %s, want no picture", h.queue.asks.Load(),
+					tc.asks, res.body)
 			}
 
 			strict := h.do(http.MethodPost, "/api/preview",
@@ -120,30 +123,30 @@ func TestAPreviewWorksWithoutAWorker(t *testing.T) {
 			strict.want(t, http.StatusUnprocessableEntity, fault.StrictFindings)
 
 			if !bytes.Contains(strict.body, []byte("no worker")) {
-				t.Errorf("strict: %s", strict.body)
+				t.Errorf("strict: got %s, want an error with \"no worker\"", strict.body)
 			}
 		})
 	}
 }
 
-// This test is not parallel: it needs as many waiting previews as the machine has CPUs.
-func TestAPreviewThatWaitsForDiagramsFreesItsSlot(t *testing.T) {
+// TestWaitingPreviewFreesItsSlot is not parallel: it needs as many waiting previews as the machine has CPUs.
+func TestWaitingPreviewFreesItsSlot(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.DrawWait = time.Hour })
 	h.queue.workers = 1
-	others := make(chan struct{})
+	proceed := make(chan struct{}) // closed when the diagrams may be drawn
 
-	release := sync.OnceFunc(func() { close(others) })
+	release := sync.OnceFunc(func() { close(proceed) })
 	defer release()
 	h.queue.answer = func(task tasks.Task) (any, error) {
-		<-others
-		_, pictures := drawn(h, task)
+		<-proceed
+		_, pictures := drawDiagrams(h, task)
 
 		return pictures, nil
 	}
 
 	var all sync.WaitGroup
 	for i := range runtime.NumCPU() {
-		all.Go(func() { h.preview(fence(fmt.Sprint("wait", i))).holds(t, "<svg") })
+		all.Go(func() { h.preview(mermaidBlock(fmt.Sprint("wait", i))).contains(t, "<svg") })
 	}
 
 	wait.Until(t, "every preview asks a worker", func() bool {
@@ -166,7 +169,7 @@ func TestPreviewOfADocument(t *testing.T) {
 		`{"content":"# Hi <script>alert(1)</script>","theme":"nord","options":{"title":"T"}}`,
 	)
 	res.want(t, http.StatusOK, "")
-	res.holds(t, "<title>T</title>", `data-theme="nord"`)
+	res.contains(t, "<title>T</title>", `data-theme="nord"`)
 
 	if bytes.Contains(res.body, []byte("<script")) {
 		t.Error("a script is in the page")
@@ -175,9 +178,9 @@ func TestPreviewOfADocument(t *testing.T) {
 	policy := res.Header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "sandbox; default-src 'none'") ||
 		!strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
-		t.Errorf("headers %v", res.Header)
+		t.Errorf("the headers are %v, want HTML in a sandbox", res.Header)
 	}
-	preview("text/markdown", "---\ntheme: dark\n---\nHi").holds(t, `data-theme="dark"`)
+	preview("text/markdown", "---\ntheme: dark\n---\nHi").contains(t, `data-theme="dark"`)
 
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -189,7 +192,7 @@ func TestPreviewOfADocument(t *testing.T) {
 	}
 	_, _ = part.Write(pixel(t))
 	_ = w.Close()
-	preview(w.FormDataContentType(), form.String()).holds(t, `src="data:image/png;base64,`)
+	preview(w.FormDataContentType(), form.String()).contains(t, `src="data:image/png;base64,`)
 
 	for body, code := range map[string]fault.Code{
 		`{"content":""}`:                                        "content_empty",
@@ -203,11 +206,11 @@ func TestPreviewOfADocument(t *testing.T) {
 	}
 
 	if n := h.queue.count(); n > 0 {
-		t.Errorf("%d jobs were submitted", n)
+		t.Errorf("%d jobs were submitted, want none", n)
 	}
 }
 
-func TestADocumentIsAnalysed(t *testing.T) {
+func TestAnalysisOfADocument(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const recipe = "# Pancakes\n\nServes 4.\n\n## Ingredients\n\n- 200 g flour\n- 2 eggs\n- 300 ml milk\n- a pinch of salt\n\n## Method\n\n" +
@@ -221,17 +224,17 @@ func TestADocumentIsAnalysed(t *testing.T) {
 
 	var a finding.Analysis
 	if err := json.Unmarshal(res.body, &a); err != nil || res.StatusCode != 200 {
-		t.Fatalf("%d %s", res.StatusCode, res.body)
+		t.Fatalf("got %d %s, want 200 and an analysis", res.StatusCode, res.body)
 	}
 
 	if a.DocumentType != "recipe" || a.Language != "en" || a.ReadingMinutes != 1 ||
 		len(a.Recommendation.Alternatives) != 2 || len(a.Keywords) == 0 {
-		t.Errorf("got %s", res.body)
+		t.Errorf("got %s, want an English recipe with two alternatives and keywords", res.body)
 	}
 
 	plain := h.do("POST", "/api/analysis", strings.NewReader(recipe), "Content-Type: text/markdown")
 	if string(plain.body) != string(res.body) {
-		t.Errorf("as text/markdown: %s", plain.body)
+		t.Errorf("as text/markdown: got %s, want %s as for JSON", plain.body, res.body)
 	}
 
 	for body, want := range map[string]string{
@@ -244,7 +247,7 @@ func TestADocumentIsAnalysed(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			res := h.do("POST", "/api/analysis", strings.NewReader(body), "Content-Type: application/json")
 			if res.StatusCode != 400 || !strings.Contains(string(res.body), want) {
-				t.Errorf("%s: %d %s", body, res.StatusCode, res.body)
+				t.Errorf("got %d %s, want 400 with %s", res.StatusCode, res.body, want)
 			}
 		})
 	}

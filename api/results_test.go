@@ -18,7 +18,7 @@ const (
 	pdfBytes = "%PDF-1.7 the bytes"
 )
 
-func TestAConversionAnswersWithThePDFItself(t *testing.T) {
+func TestWaitingClientGetsThePDF(t *testing.T) {
 	t.Parallel()
 
 	for _, headers := range [][]string{
@@ -42,13 +42,13 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 				!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") ||
 				r.Header.Get("ETag") == "" ||
 				r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {
-				t.Errorf("%q: got %d %s %v", headers, r.StatusCode, r.body, r.Header)
+				t.Errorf("got %d %s %v, want the PDF", r.StatusCode, r.body, r.Header)
 			}
 		})
 	}
 }
 
-func TestAConversionIsAcceptedWhenTheClientDoesNotWait(t *testing.T) {
+func TestClientThatDoesNotWaitGetsTheJob(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -68,17 +68,17 @@ func TestAConversionIsAcceptedWhenTheClientDoesNotWait(t *testing.T) {
 			r.want(t, http.StatusAccepted, "")
 
 			if r.Header.Get("Location") == "" {
-				t.Errorf("%q: no Location", headers)
+				t.Error("the response has no Location")
 			}
 		})
 	}
 
-	if n := h.queue.opened(); n != 0 {
-		t.Errorf("%d requests waited", n)
+	if n := h.queue.allWatches(); n != 0 {
+		t.Errorf("%d requests waited for their job, want none", n)
 	}
 }
 
-func TestAConversionThatIsNotReadyInTimeIsAccepted(t *testing.T) {
+func TestWaitingClientGetsTheJobAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	r := h.post(`{"content":"# Hi"}`, "Prefer: wait=1")
@@ -86,26 +86,26 @@ func TestAConversionThatIsNotReadyInTimeIsAccepted(t *testing.T) {
 
 	rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 	if err != nil || rec.Status != presswork.Queued || r.Header.Get("Location") != "/api/conversion/"+rec.ID {
-		t.Errorf("%+v %v, Location %q", rec.Status, err, r.Header.Get("Location"))
+		t.Errorf("the job is %s, %v, Location %q; want it queued, at its address", rec.Status, err,
+			r.Header.Get("Location"))
 	}
 }
 
-func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
+func TestStopReturnsTheJobToWaitingClients(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(string) {
-		go h.server.Stop(
-			context.WithoutCancel(t.Context()),
-		) // f waits for the request, and the test may end earlier
+		// Stop waits for this request. The test may end before Stop does, so Stop has a context of its own.
+		go h.server.Stop(context.WithoutCancel(t.Context()))
 	})
 	h.post(`{"content":"# Hi"}`, wantsPDF).want(t, http.StatusAccepted, "")
 
 	if rec, err := h.queue.Job(t.Context(), h.queue.last().ID); err != nil || rec.Status != presswork.Queued {
-		t.Errorf("the job is %s, %v", rec.Status, err)
+		t.Errorf("the job is %s, %v; want queued", rec.Status, err)
 	}
 }
 
-func TestAFailedConversionReturnsItsErrorToAWaitingClient(t *testing.T) {
+func TestWaitingClientGetsTheErrorOfItsJob(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -124,49 +124,49 @@ func TestAFailedConversionReturnsItsErrorToAWaitingClient(t *testing.T) {
 			r.want(t, c.status, c.code)
 
 			if r.Header.Get("x-job-id") != h.queue.last().ID {
-				t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
+				t.Errorf("X-Job-Id is %q, want the id of the job", r.Header.Get("x-job-id"))
 			}
-			wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+			wait.Until(t, "the wait is over", func() bool { return h.queue.openWatches() == 0 })
 		})
 	}
 }
 
-func TestADisconnectCancelsAConversionWithoutAnIdempotencyKey(t *testing.T) {
+func TestDisconnectCancelsOnlyWithoutAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.disconnect("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
+	h.disconnectWhileWaiting("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
 	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 		return err == nil && rec.Status == presswork.Cancelled
 	})
-	wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the wait is over", func() bool { return h.queue.openWatches() == 0 })
 
-	h.disconnect("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
+	h.disconnectWhileWaiting("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.openWatches() == 0 })
 	h.finishNext("application/pdf", []byte(pdfBytes))
 
 	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first ||
 		r.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
+		t.Errorf("got %d %s %v, want the PDF of job %s, replayed", r.StatusCode, r.body, r.Header, first)
 	}
 }
 
-func TestALongPollCanWaitForTheEnd(t *testing.T) {
+func TestLongPollUntilDone(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
 	answer := make(chan reply, 1)
 	// A different tag does not end this wait.
 	go func() { answer <- h.get(a.StatusURL+"?wait=60s&until=done", `If-None-Match: "x"`) }()
-	wait.Until(t, "the request waits", func() bool { return h.queue.opened() == 1 })
+	wait.Until(t, "the request waits", func() bool { return h.queue.allWatches() == 1 })
 	h.queue.progress(a.JobID, 20)
 	h.queue.progress(a.JobID, 40)
 	h.finish(a.JobID, []byte(pdfBytes))
 
 	if r := <-answer; r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
+		t.Errorf("got %d %s, want 200 and the completed job", r.StatusCode, r.body)
 	}
 	// A job that has ended is returned at once.
 	h.get(a.StatusURL+"?wait=60s&until=done").want(t, http.StatusOK, "")
@@ -178,7 +178,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 
 	r := h.get(b.StatusURL + "?wait=1s&until=done")
 	if took := time.Since(began); took < time.Second || !strings.Contains(string(r.body), `"progress":40`) {
-		t.Errorf("after %s: %s", took, r.body)
+		t.Errorf("after %s got %s; want the progress 40 after 1s", took, r.body)
 	}
 
 	for _, query := range []string{"?wait=1s&until=end", "?until=done"} {
@@ -186,7 +186,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	}
 }
 
-func TestASubmissionCanWaitForTheEndOfItsJob(t *testing.T) {
+func TestSubmissionUntilDone(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(id string) { h.finish(id, []byte(pdfBytes)) })
@@ -194,7 +194,7 @@ func TestASubmissionCanWaitForTheEndOfItsJob(t *testing.T) {
 	r := h.do(http.MethodPost, "/api/conversion?wait=60s&until=done", strings.NewReader(`{"content":"# Hi"}`),
 		"Content-Type: application/json")
 	if r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
+		t.Errorf("got %d %s, want 200 and the completed job", r.StatusCode, r.body)
 	}
 
 	// When the time is up, the job is accepted and goes on.
@@ -206,7 +206,7 @@ func TestASubmissionCanWaitForTheEndOfItsJob(t *testing.T) {
 		r := h.do(http.MethodPost, "/api/conversion"+query, strings.NewReader(`{"content":"# Hi"}`),
 			"Content-Type: application/json")
 		if r.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, r.StatusCode, r.body)
+			t.Errorf("%s: got %d %s, want 400", query, r.StatusCode, r.body)
 		}
 	}
 }

@@ -31,10 +31,10 @@ const (
 	testSecret = "0123456789abcdef"
 )
 
-// harness is a running server with its queue and its store.
+// harness is a running server with its queue, its store and a client.
 type harness struct {
 	t      testing.TB
-	redis  *redis.Client // the Redis of chats
+	redis  *redis.Client // of serveChat
 	queue  *fakeQueue
 	store  *storage.Disk
 	server *api.Server
@@ -46,6 +46,7 @@ type harness struct {
 // builtins returns the built-in themes, which all tests share.
 var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
+// serve starts a server with a fake queue and a temporary store. change may edit its options.
 func serve(t testing.TB, change ...func(*api.Options)) *harness {
 	t.Helper()
 	h := &harness{t: t, queue: newFakeQueue(), key: testKey}
@@ -97,11 +98,12 @@ func serve(t testing.TB, change ...func(*api.Options)) *harness {
 	return h
 }
 
-// open configures a server without keys.
-func open(o *api.Options) { o.Keys = nil }
+// withoutKeys configures a server without API keys.
+func withoutKeys(o *api.Options) { o.Keys = nil }
 
 func (h *harness) url(path string) string { return "http://" + h.server.Address() + path }
 
+// reply is a response with its whole body.
 type reply struct {
 	*http.Response
 	body []byte
@@ -137,12 +139,12 @@ func (h *harness) do(method, path string, body io.Reader, headers ...string) rep
 	if h.key != "" {
 		req.Header.Set("X-API-Key", h.key)
 	}
-	said := map[string]bool{}
+	sent := map[string]bool{} // headers of this request; a repeated one is added
 
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		switch {
-		case said[name]:
+		case sent[name]:
 			req.Header.Add(name, value)
 		case strings.HasPrefix(name, "-"):
 			req.Header.Del(name[1:])
@@ -151,7 +153,7 @@ func (h *harness) do(method, path string, body io.Reader, headers ...string) rep
 		default:
 			req.Header.Set(name, value)
 		}
-		said[name] = true
+		sent[name] = true
 	}
 
 	res, err := h.client.Do(req)
@@ -172,7 +174,7 @@ func (h *harness) do(method, path string, body io.Reader, headers ...string) rep
 	return reply{res, b}
 }
 
-// described is the OpenAPI description that answers are checked against.
+// described returns the OpenAPI description that answers are checked against.
 var described = sync.OnceValue(func() *openapitest.Description {
 	d, err := openapitest.Open("openapi.yaml")
 	if err != nil {
@@ -187,6 +189,7 @@ func (h *harness) get(path string, headers ...string) reply {
 	return h.do(http.MethodGet, path, nil, headers...)
 }
 
+// post submits a conversion with a JSON body.
 func (h *harness) post(body string, headers ...string) reply {
 	h.t.Helper()
 
@@ -228,13 +231,14 @@ func (h *harness) finishAs(id, contentType string, data []byte) presswork.Artifa
 	}
 	a := presswork.Artifact{
 		ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: contentType,
-		Filename: "report.pdf", ExpiresAt: stamp().Add(time.Hour),
+		Filename: "report.pdf", ExpiresAt: nowMillis().Add(time.Hour),
 	}
 	h.queue.complete(id, a)
 
 	return a
 }
 
+// decode parses the JSON body.
 func (r reply) decode(t testing.TB, v any) {
 	t.Helper()
 
@@ -254,7 +258,7 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 	}
 
 	if r.Header.Get("X-Request-Id") == "" {
-		t.Error("no x-request-id")
+		t.Error("the response has no X-Request-Id")
 	}
 
 	if code == "" {
@@ -280,7 +284,7 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 	return e.Error
 }
 
-// payload returns the payload that the worker would get.
+// payload returns the payload of a conversion that the worker would get.
 func payload(t *testing.T, s tasks.Submission) (p tasks.Convert) {
 	t.Helper()
 

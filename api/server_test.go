@@ -32,8 +32,6 @@ import (
 	"presswork/tasks"
 )
 
-func copyTo(w io.Writer, r *http.Request) (int64, error) { return io.Copy(w, r.Body) }
-
 // options returns valid options for tests that change them and call New.
 func options(t testing.TB) api.Options {
 	t.Helper()
@@ -64,44 +62,44 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, change := range map[string]func(*api.Options){
-		"everybody without a key": func(o *api.Options) { o.Addr = "0.0.0.0:8000" },
-		"any address":             func(o *api.Options) { o.Addr = ":8000" },
-		"no port":                 func(o *api.Options) { o.Addr = "127.0.0.1" },
-		"no queue":                func(o *api.Options) { o.Queue = nil },
-		"short secret":            func(o *api.Options) { o.TokenSecret = []byte("short") },
-		"half a certificate":      func(o *api.Options) { o.TLSCert = "c.pem" },
-		"no key file":             func(o *api.Options) { o.KeysFile = "/does/not/exist" },
+		"all interfaces, no key": func(o *api.Options) { o.Addr = "0.0.0.0:8000" },
+		"no host, no key":        func(o *api.Options) { o.Addr = ":8000" },
+		"no port":                func(o *api.Options) { o.Addr = "127.0.0.1" },
+		"no queue":               func(o *api.Options) { o.Queue = nil },
+		"short secret":           func(o *api.Options) { o.TokenSecret = []byte("short") },
+		"half a certificate":     func(o *api.Options) { o.TLSCert = "c.pem" },
+		"no key file":            func(o *api.Options) { o.KeysFile = "/does/not/exist" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
 			change(&o)
 
 			if _, err := api.New(o); err == nil {
-				t.Errorf("%s: no error", name)
+				t.Error("New returned no error")
 			}
 		})
 	}
 
 	for name, change := range map[string]func(*api.Options){
-		"loopback":         func(o *api.Options) {},
-		"localhost":        func(o *api.Options) { o.Addr = "localhost:0" },
-		"a key":            func(o *api.Options) { o.Addr, o.Keys = ":0", []string{"k"} },
-		"switched off":     func(o *api.Options) { o.Addr, o.AuthOff = ":0", true },
-		"second loopback":  func(o *api.Options) { o.Addr = "127.0.0.2:0" },
-		"IPv6 is loopback": func(o *api.Options) { o.Addr = "[::1]:0" },
+		"loopback":           func(o *api.Options) {},
+		"localhost":          func(o *api.Options) { o.Addr = "localhost:0" },
+		"a key":              func(o *api.Options) { o.Addr, o.Keys = ":0", []string{"k"} },
+		"authentication off": func(o *api.Options) { o.Addr, o.AuthOff = ":0", true },
+		"second loopback":    func(o *api.Options) { o.Addr = "127.0.0.2:0" },
+		"IPv6 loopback":      func(o *api.Options) { o.Addr = "[::1]:0" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
 			change(&o)
 
 			if _, err := api.New(o); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("New returned %v", err)
 			}
 		})
 	}
 }
 
-func TestAServerThatDidNotStartStops(t *testing.T) {
+func TestStopAfterAFailedStart(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -118,7 +116,7 @@ func TestAServerThatDidNotStartStops(t *testing.T) {
 		}
 
 		if err := s.Start(t.Context()); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: Start returned no error", name)
 		}
 
 		stopped := make(chan error, 1)
@@ -138,6 +136,7 @@ func TestEveryFailureIsJSON(t *testing.T) {
 	a := h.submit()
 	h.do(http.MethodDelete, a.StatusURL, nil)
 	var b strings.Builder
+	// show appends a response to the golden file.
 	show := func(name string, res reply) {
 		fmt.Fprintf(&b, "%s: %d", name, res.StatusCode)
 
@@ -168,7 +167,8 @@ func TestEveryFailureIsJSON(t *testing.T) {
 	show("bad JSON", h.post(`{"content":}`))
 	show("panic", h.get("/monitor"))
 	show("long headers", h.get("/healthz?"+strings.Repeat("x", 4_000_000)))
-	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer").WithCause(os.ErrDeadlineExceeded)
+	h.queue.submitErr = fault.Errorf(fault.QueueUnavailable, "the queue did not answer").
+		WithCause(os.ErrDeadlineExceeded)
 	show("queue down", h.post(`{"content":"x"}`))
 	golden.Check(t, "errors.txt", []byte(b.String()))
 }
@@ -204,17 +204,17 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) ||
 				strings.Contains(string(all), "200 OK") ||
 				!strings.Contains(string(all), `"code":"invalid_request"`) {
-				t.Errorf("%v %q", err, all)
+				t.Errorf("got %q, %v; want status %s, invalid_request", all, err, tc.status)
 			}
 		})
 	}
 }
 
-func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
+func TestUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const smuggled = "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n"
-	// One body is in the server's buffer, one is drained, and one is not.
+	// The server has the first body in its buffer, drains the second, and closes the connection after the third.
 	for size, want := range map[int][]int{100: {401, 200}, 20_000: {401, 200}, 100_000: {401}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			conn := h.connect()
@@ -244,7 +244,7 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	}
 }
 
-func TestTLS(t *testing.T) {
+func TestServesTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -275,7 +275,7 @@ func TestTLS(t *testing.T) {
 
 		return path
 	}
-	h := serve(t, open, func(o *api.Options) {
+	h := serve(t, withoutKeys, func(o *api.Options) {
 		o.TLSCert, o.TLSKey = write("c.pem", "CERTIFICATE", der), write("k.pem", "PRIVATE KEY", pk)
 	})
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
@@ -305,16 +305,16 @@ func TestTLS(t *testing.T) {
 		_, err := client.Do(req)
 		left <- err
 	}()
-	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
+	wait.Until(t, "the long poll waits", func() bool { return h.queue.openWatches() == 1 })
 	leave()
 
 	if err := <-left; err == nil {
 		t.Error("the long poll was answered")
 	}
-	wait.Until(t, "its watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "its watch is closed", func() bool { return h.queue.openWatches() == 0 })
 }
 
-func TestAServerThatHasJustStartedStops(t *testing.T) {
+func TestStopRightAfterStart(t *testing.T) {
 	t.Parallel()
 	var o api.Options
 	serve(t, func(options *api.Options) { o = *options })

@@ -35,6 +35,7 @@ func (h *harness) dial(path string, headers ...string) (*websocket.Conn, *http.R
 	return conn, res, err
 }
 
+// mustDial is dial without an error.
 func (h *harness) mustDial(path string, headers ...string) *websocket.Conn {
 	h.t.Helper()
 
@@ -59,13 +60,13 @@ func (h *harness) readEvents(conn *websocket.Conn, n int) (got []string) {
 		if err != nil {
 			h.t.Fatalf("after %q: %v", got, err)
 		}
-		got = append(got, brief(h.t, string(data)))
+		got = append(got, typeAndSeq(h.t, string(data)))
 	}
 
 	return got
 }
 
-func TestASocketFollowsAJobToItsEnd(t *testing.T) {
+func TestSocketFollowsAJobToItsEnd(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -80,11 +81,11 @@ func TestASocketFollowsAJobToItsEnd(t *testing.T) {
 
 	want := []string{"snapshot/1", "progress/2", "progress/3", "progress/4", "completed/5", "close 1000"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-func TestASocketReplaysWhatWasMissed(t *testing.T) {
+func TestSocketReplaysMissedEvents(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -93,12 +94,12 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 
 	conn := h.mustDial(a.WSURL + "&since=1")
 	if diff := cmp.Diff([]string{"snapshot/3", "progress/2", "progress/3"}, h.readEvents(conn, 3)); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 
 	if diff := cmp.Diff([]string{"cancelled/4", "close 1000"}, h.readEvents(conn, -1)); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 
 	for since, want := range map[string][]string{
@@ -108,7 +109,7 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 	} {
 		t.Run(since, func(t *testing.T) {
 			if diff := cmp.Diff(want, h.readEvents(h.mustDial(a.WSURL+since), -1)); diff != "" {
-				t.Errorf("finished, %s: %s", since, diff)
+				t.Errorf("events of the finished job (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -137,7 +138,7 @@ func TestSocketsAreRejectedBeforeTheUpgrade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, res, err := h.dial(tc.path, tc.headers...)
 			if err == nil || res == nil || res.StatusCode != tc.status {
-				t.Errorf("%s: %v, %v", name, res, err)
+				t.Errorf("got %v, %v; want status %d", res, err, tc.status)
 			}
 		})
 	}
@@ -150,11 +151,11 @@ func TestSocketsAreRejectedBeforeTheUpgrade(t *testing.T) {
 	r.want(t, http.StatusUpgradeRequired, fault.InvalidRequest)
 
 	if r.Header.Get("Upgrade") != "websocket" || r.Header.Get("Sec-WebSocket-Version") != "13" {
-		t.Errorf("%v", r.Header)
+		t.Errorf("the headers are %v, want the upgrade that the server offers", r.Header)
 	}
 }
 
-func TestASlowSocketIsClosedWithTryAgainLater(t *testing.T) {
+func TestSlowSocketIsClosedWithTryAgainLater(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.slow = 2
@@ -167,7 +168,7 @@ func TestASlowSocketIsClosedWithTryAgainLater(t *testing.T) {
 	}
 
 	if diff := cmp.Diff([]string{"progress/2", "progress/3", "close 1013"}, h.readEvents(conn, -1)); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
@@ -188,7 +189,7 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 
 	for _, conn := range conns {
 		if diff := cmp.Diff([]string{"close 1001"}, h.readEvents(conn, -1)); diff != "" {
-			t.Error(diff)
+			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	}
 
@@ -197,9 +198,9 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 	}
 
 	if err := h.server.Stop(t.Context()); err != nil {
-		t.Errorf("the second stop: %v", err)
+		t.Errorf("the second Stop returned %v", err)
 	}
-	wait.Until(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "every watch is closed", func() bool { return h.queue.openWatches() == 0 })
 }
 
 func TestSocketsArePinged(t *testing.T) {
@@ -227,16 +228,16 @@ func TestSocketsArePinged(t *testing.T) {
 	}
 }
 
-func TestASilentSocketIsDropped(t *testing.T) {
+func TestSilentSocketIsDropped(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
 	// The client never reads, so it never answers a ping.
 	h.mustDial(h.submit().WSURL)
 	wait.Until(t, "the watch is opened and closed",
-		func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
+		func() bool { return h.queue.allWatches() == 1 && h.queue.openWatches() == 0 })
 }
 
-func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
+func TestSocketThatSendsTooMuchIsDropped(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -251,16 +252,16 @@ func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
 	}
 
 	if diff := cmp.Diff([]string{"close 1009"}, h.readEvents(conn, -1)); diff != "" {
-		t.Error(diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the watch is closed", func() bool { return h.queue.openWatches() == 0 })
 }
 
-func TestTheWatchEndsWhenTheSocketCloses(t *testing.T) {
+func TestWatchEndsWhenTheSocketCloses(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	conn := h.mustDial(h.submit().WSURL)
 	h.readEvents(conn, 1)
 	conn.Close()
-	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the watch is closed", func() bool { return h.queue.openWatches() == 0 })
 }

@@ -27,9 +27,9 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// accepting is a server with a real queue and the keeper of its store. It shows what happens to sources between a
+// queuedServer is a server with a real queue and the keeper of its store. It shows what happens to sources between a
 // request and a worker.
-type accepting struct {
+type queuedServer struct {
 	*harness
 	queue  *tasks.Client
 	rdb    redis.UniversalClient
@@ -38,10 +38,11 @@ type accepting struct {
 	ahead atomic.Int64
 }
 
-func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accepting {
+// serveWithQueue starts a server with a real queue and no worker.
+func serveWithQueue(t *testing.T, o tasks.Options, change ...func(*api.Options)) *queuedServer {
 	t.Helper()
 	address := redistest.Start(t)
-	a := &accepting{}
+	a := &queuedServer{}
 
 	var err error
 	if a.queue, err = tasks.NewClient(address, o); err != nil {
@@ -77,7 +78,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 }
 
 // sweep sets the keeper's clock 2 h forward and runs the sweeper.
-func (a *accepting) sweep() {
+func (a *queuedServer) sweep() {
 	a.t.Helper()
 	a.ahead.Add(int64(2 * time.Hour))
 
@@ -87,7 +88,7 @@ func (a *accepting) sweep() {
 }
 
 // sources returns the store's keys that the job's task refers to.
-func (a *accepting) sources(id string) (keys []string) {
+func (a *queuedServer) sources(id string) (keys []string) {
 	a.t.Helper()
 
 	payload, err := a.rdb.Get(a.t.Context(), "pw:{"+id+"}:task").Bytes()
@@ -111,8 +112,8 @@ func (a *accepting) sources(id string) (keys []string) {
 	return keys
 }
 
-// complete fails the test when the job's task lacks a source after the next sweep.
-func (a *accepting) complete(id string, want int) {
+// checkSources runs the sweeper. It fails the test unless the job's task refers to so many sources, all in the store.
+func (a *queuedServer) checkSources(id string, want int) {
 	a.t.Helper()
 	a.sweep()
 
@@ -128,12 +129,15 @@ func (a *accepting) complete(id string, want int) {
 	}
 }
 
-// long is a document that does not fit into a task.
-func long(n int) string { return strings.Repeat(fmt.Sprintf("Paragraph of document %d.\n\n", n), 1400) }
+// longText is a document that does not fit into a task.
+func longText(n int) string {
+	return strings.Repeat(fmt.Sprintf("Paragraph of document %d.\n\n", n), 1400)
+}
 
-// markdown is a request with a long document. withAssets is a form with files in a varying order.
-func markdown(n int) (body, contentType string) { return long(n), "text/markdown" }
+// longDocument returns a request with a long document.
+func longDocument(n int) (body, contentType string) { return longText(n), "text/markdown" }
 
+// withAssets returns a form with two files, whose order varies with n.
 func withAssets(n int) (body, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -149,48 +153,50 @@ func withAssets(n int) (body, contentType string) {
 	return b.String(), w.FormDataContentType()
 }
 
-func TestSimultaneousDuplicatesLoseNoSource(t *testing.T) {
+func TestSimultaneousDuplicatesKeepTheirSources(t *testing.T) {
 	t.Parallel()
-	a := accept(t, tasks.Options{})
+	a := serveWithQueue(t, tasks.Options{})
 
+	// Each round sends 20 requests with one idempotency key at the same time.
 	for round := range 15 {
-		request, sources := markdown, 1
+		request, sources := longDocument, 1
 		if round%3 == 2 {
 			request, sources = withAssets, 2
 		}
 		var ids sync.Map
 		var wg sync.WaitGroup
-		gate := make(chan struct{})
+		start := make(chan struct{})
 
 		for n := range 20 {
 			wg.Go(func() {
 				variant := round
 				if sources == 2 {
-					variant = n
+					variant = n // the order of the files may differ
 				}
 				body, contentType := request(variant)
-				<-gate
+				<-start
 				r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body),
 					"Content-Type: "+contentType, fmt.Sprintf("Idempotency-Key: round-%d", round))
 				r.want(t, http.StatusAccepted, "")
 				ids.Store(jobIDOf(t, r), true)
 			})
 		}
-		close(gate)
+		close(start)
 		wg.Wait()
 
 		for id := range ids.Range {
-			a.complete(id.(string), sources)
+			a.checkSources(id.(string), sources)
 		}
 		jobs := 0
 		ids.Range(func(any, any) bool { jobs++; return true })
 
 		if jobs != 1 {
-			t.Errorf("round %d made %d jobs", round, jobs)
+			t.Errorf("round %d made %d jobs, want 1", round, jobs)
 		}
 	}
 }
 
+// jobIDOf returns the job id of an accepted submission.
 func jobIDOf(t *testing.T, r reply) string {
 	t.Helper()
 	var accepted struct {
@@ -201,11 +207,11 @@ func jobIDOf(t *testing.T, r reply) string {
 	return accepted.JobID
 }
 
-func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
+func TestRetryAfterACrashBeforeTheRecordHasItsSources(t *testing.T) {
 	t.Parallel()
-	a := accept(t, tasks.Options{})
+	a := serveWithQueue(t, tasks.Options{})
 
-	for name, request := range map[string]func(int) (string, string){"content": markdown, "assets": withAssets} {
+	for name, request := range map[string]func(int) (string, string){"content": longDocument, "assets": withAssets} {
 		sources := map[string]int{"content": 1, "assets": 2}[name]
 		body, contentType := request(0)
 		headers := []string{"Content-Type: " + contentType, "Idempotency-Key: " + name}
@@ -221,25 +227,25 @@ func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
 		if again := jobIDOf(t, r); again != id {
 			t.Errorf("%s: the retry is job %s, the key is bound to %s", name, again, id)
 		}
-		a.complete(id, sources)
+		a.checkSources(id, sources)
 	}
 }
 
-func TestAFullQueueStoresNothing(t *testing.T) {
+func TestFullQueueStoresNothing(t *testing.T) {
 	t.Parallel()
-	counted := &brittle{}
-	a := accept(t, tasks.Options{MaxPending: 1}, counted.wrap)
+	store := &failingStore{}
+	a := serveWithQueue(t, tasks.Options{MaxPending: 1}, store.wrap)
 	a.post(`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
 	body, contentType := withAssets(0)
 
 	for deadline := time.Now().Add(wait.Patience); ; {
-		before := counted.puts.Load()
+		before := store.puts.Load()
 
 		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+contentType)
 		if r.StatusCode != http.StatusAccepted {
 			r.want(t, http.StatusTooManyRequests, fault.QueueFull)
 
-			if n := counted.puts.Load() - before; n != 0 {
+			if n := store.puts.Load() - before; n != 0 {
 				t.Errorf("%d files of a rejected submission were stored", n)
 			}
 
@@ -252,24 +258,24 @@ func TestAFullQueueStoresNothing(t *testing.T) {
 	}
 }
 
-func TestASubmissionThatTheStoreRejectsLeavesNothing(t *testing.T) {
+func TestFailedWriteLeavesNothingInTheStore(t *testing.T) {
 	t.Parallel()
-	broken := &brittle{}
-	a := accept(t, tasks.Options{}, broken.wrap)
+	store := &failingStore{}
+	a := serveWithQueue(t, tasks.Options{}, store.wrap)
 	a.sweep() // this runs the daily comparison of index and store
 	body, contentType := withAssets(0)
 	headers := []string{"Content-Type: " + contentType, "Idempotency-Key: k"}
-	broken.fails.Store(true)
+	store.fails.Store(true)
 	a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...).
 		want(t, http.StatusServiceUnavailable, fault.StoreUnavailable)
 
 	if keys := a.storedKeys(); len(keys) != 0 {
-		t.Errorf("the store has %q", keys)
+		t.Errorf("the store has %q, want nothing", keys)
 	}
 	// A write that timed out arrives late. The store works again, and the sweep renews its fence there.
-	broken.fails.Store(false)
+	store.fails.Store(false)
 
-	if _, err := a.store.Put(t.Context(), broken.refused, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
+	if _, err := a.store.Put(t.Context(), store.failedKey, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -279,20 +285,20 @@ func TestASubmissionThatTheStoreRejectsLeavesNothing(t *testing.T) {
 
 	r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
 	r.want(t, http.StatusAccepted, "")
-	a.complete(jobIDOf(t, r), 2)
+	a.checkSources(jobIDOf(t, r), 2)
 }
 
-// brittle is a store that counts writes and can fail every second one.
-type brittle struct {
+// failingStore is a store that counts writes and can fail every second one.
+type failingStore struct {
 	storage.Store
-	puts    atomic.Int64
-	fails   atomic.Bool
-	refused string // the key of the last failed write
+	puts      atomic.Int64
+	fails     atomic.Bool
+	failedKey string // of the last failed write
 }
 
-func (b *brittle) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
+func (b *failingStore) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
 
-func (b *brittle) Put(
+func (b *failingStore) Put(
 	ctx context.Context,
 	key string,
 	r io.Reader,
@@ -300,43 +306,43 @@ func (b *brittle) Put(
 	attrs storage.Attrs,
 ) (storage.Info, error) {
 	if n := b.puts.Add(1); b.fails.Load() && n%2 == 0 {
-		b.refused = key
+		b.failedKey = key
 		return storage.Info{}, errors.New("the disk is gone")
 	}
 
 	return b.Store.Put(ctx, key, r, size, attrs)
 }
 
-func TestARejectedSubmissionLeavesNothingInTheStore(t *testing.T) {
+func TestRejectedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait")
+	h.queue.submitErr = fault.Errorf(fault.QueueFull, "too many jobs wait")
 	res := h.form(field("content", strings.Repeat("x", 20_000)), file("assets", "a.png", "PNG"))
 	res.want(t, http.StatusTooManyRequests, fault.QueueFull)
 
 	if got := res.Header.Get("Retry-After"); got != "5" {
-		t.Errorf("Retry-After is %q, want the default", got)
+		t.Errorf("Retry-After is %q, want the default of 5", got)
 	}
 
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
+	h.queue.submitErr = fault.Errorf(fault.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
 	if got := h.post(`{"content":"x"}`).Header.Get("Retry-After"); got != "41" {
-		t.Errorf("retry-after is %q instead of 41", got)
+		t.Errorf("Retry-After is %q, want 41", got)
 	}
 
 	if keys := h.storedKeys(); len(keys) != 0 {
-		t.Errorf("the store has %q", keys)
+		t.Errorf("the store has %q, want nothing", keys)
 	}
 	// The job may have been accepted, so its sources must stay.
-	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer")
+	h.queue.submitErr = fault.Errorf(fault.QueueUnavailable, "the queue did not answer")
 	h.post(`{"content":"`+strings.Repeat("x", 20_000)+`"}`).
 		want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
 
 	if keys := h.storedKeys(); len(keys) != 1 {
-		t.Errorf("the store has %q", keys)
+		t.Errorf("the store has %q, want the document", keys)
 	}
 }
 
-func TestAFullStoreRejectsSubmissions(t *testing.T) {
+func TestFullStoreRejectsSubmissions(t *testing.T) {
 	t.Parallel()
 
 	o, err := redis.ParseURL(redistest.Start(t))
@@ -355,12 +361,13 @@ func TestAFullStoreRejectsSubmissions(t *testing.T) {
 	res.want(t, http.StatusServiceUnavailable, fault.StoreFull)
 
 	if res.Header.Get("Retry-After") == "" || h.queue.count() != 0 {
-		t.Errorf("retry-after %q, %d jobs", res.Header.Get("Retry-After"), h.queue.count())
+		t.Errorf("Retry-After is %q, %d jobs were submitted; want a time and no job",
+			res.Header.Get("Retry-After"), h.queue.count())
 	}
 
 	metrics := string(h.get("/metrics").body)
 	if !strings.Contains(metrics, "presswork_store_bytes 11\n") ||
 		!strings.Contains(metrics, "presswork_store_max_bytes 10\n") {
-		t.Errorf("the level of the store is not in\n%s", metrics)
+		t.Errorf("the metrics lack 11 of 10 bytes in the store:\n%s", metrics)
 	}
 }

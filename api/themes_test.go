@@ -42,9 +42,9 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 	renderPreviews(h)
 	replies := make([]reply, 8)
 	render := h.queue.answer
-	asked := make(chan struct{})
+	allAsked := make(chan struct{})
 	h.queue.answer = func(task tasks.Task) (any, error) {
-		<-asked
+		<-allAsked
 		return render(task)
 	}
 
@@ -53,35 +53,36 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 		all.Go(func() { replies[i] = h.get("/api/themes/nord/preview.png") })
 	}
 	wait.Until(t, "all callers ask", func() bool { return h.queue.asks.Load() == int64(len(replies)) })
-	close(asked)
+	close(allAsked)
 	all.Wait()
 
 	for _, res := range replies {
 		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" ||
 			!bytes.Contains(res.body, []byte(`"theme":"nord","format":"png"`)) {
-			t.Errorf("%d %s: %s", res.StatusCode, res.Header.Get("Content-Type"), res.body)
+			t.Errorf("got %d %s: %s; want the picture of nord", res.StatusCode, res.Header.Get("Content-Type"),
+				res.body)
 		}
 	}
 
 	if n := h.queue.runs.Load(); n != 1 {
-		t.Errorf("%d tasks", n)
+		t.Errorf("%d tasks ran, want 1", n)
 	}
 
 	tag := replies[0].Header.Get("ETag")
 
 	res := h.get("/api/themes/nord/preview.png", "If-None-Match: "+tag)
 	if res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
-		t.Errorf("If-None-Match %s: %d", tag, res.StatusCode)
+		t.Errorf("If-None-Match %s: got %d, want 304", tag, res.StatusCode)
 	}
 
 	other := h.get("/api/themes/dark/preview.png")
 	if other.StatusCode != http.StatusOK || other.Header.Get("ETag") == tag {
-		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
+		t.Errorf("another theme: got %d, ETag %s; want another ETag", other.StatusCode, other.Header.Get("ETag"))
 	}
 
 	res = h.get("/api/themes/nord/preview.pdf")
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/pdf" {
-		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
+		t.Errorf("PDF: got %d %s, want application/pdf", res.StatusCode, res.Header.Get("Content-Type"))
 	}
 
 	if res := h.get("/api/conversion"); !bytes.Contains(res.body, []byte(`"data":[]`)) {
@@ -89,23 +90,23 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 	}
 }
 
-func TestAPreviewThatNoWorkerRendersTimesOut(t *testing.T) {
+func TestThemePreviewWithoutAWorkerTimesOut(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
 	res := h.get("/api/themes/nord/preview.pdf")
 	res.want(t, http.StatusServiceUnavailable, "queue_unavailable")
 
 	if res.Header.Get("Retry-After") == "" || res.Header.Get("ETag") != "" {
-		t.Errorf("headers %v", res.Header)
+		t.Errorf("the headers are %v, want Retry-After and no ETag", res.Header)
 	}
 	h.get("/api/themes/nrod/preview.png").want(t, http.StatusNotFound, fault.ThemeNotFound)
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "10 jobs are waiting already")
+	h.queue.submitErr = fault.Errorf(fault.QueueFull, "10 jobs are waiting already")
 	h.get("/api/themes/dark/preview.png").want(t, http.StatusTooManyRequests, "queue_full")
 	h.key = ""
 	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnauthorized, "invalid_api_key")
 }
 
-func TestAPreviewThatFailsAnswersAtOnce(t *testing.T) {
+func TestFailedThemePreviewIsAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PreviewWait = time.Hour })
 	h.queue.answer = func(tasks.Task) (any, error) {
@@ -114,7 +115,7 @@ func TestAPreviewThatFailsAnswersAtOnce(t *testing.T) {
 	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnprocessableEntity, fault.RenderFailed)
 }
 
-func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
+func TestChangedThemeGetsAnotherPreview(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(primary string) {
@@ -139,22 +140,22 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 
 	first, again, changed := tagOf("#102030"), tagOf("#102030"), tagOf("#302010")
 	if first == "" || first != again || first == changed {
-		t.Errorf("ETags %s, %s, %s", first, again, changed)
+		t.Errorf("the ETags are %s, %s and %s; want the third to differ", first, again, changed)
 	}
 }
 
-// holds fails the test unless the body contains each text.
-func (r reply) holds(t *testing.T, texts ...string) {
+// contains fails the test unless the body contains each text.
+func (r reply) contains(t *testing.T, texts ...string) {
 	t.Helper()
 
 	for _, text := range texts {
 		if !bytes.Contains(r.body, []byte(text)) {
-			t.Errorf("%d, without %s: %.300s", r.StatusCode, text, r.body)
+			t.Errorf("status %d: the body lacks %s: %.300s", r.StatusCode, text, r.body)
 		}
 	}
 }
 
-// pixel is a picture of one pixel.
+// pixel returns a PNG of one pixel.
 func pixel(t *testing.T) []byte {
 	t.Helper()
 
@@ -177,13 +178,14 @@ func TestThemesAreListed(t *testing.T) {
 	h.get("/api/themes").decode(t, &list)
 
 	if list.Default != "light" || list.Count != len(list.Themes) || list.Count != 35 {
-		t.Errorf("%s, %d of %d", list.Default, len(list.Themes), list.Count)
+		t.Errorf("the default is %s, with %d of %d themes; want light, with 35", list.Default, len(list.Themes),
+			list.Count)
 	}
 	res := h.get("/api/themes/nord")
 	res.want(t, http.StatusOK, "")
 
 	if !strings.Contains(string(res.body), `"name":"nord"`) {
-		t.Errorf("%s", res.body)
+		t.Errorf("got %s, want the theme nord", res.body)
 	}
 }
 

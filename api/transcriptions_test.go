@@ -29,9 +29,9 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// transcribing configures a server with the model "ears", which transcribes, and "m", which does not. Recordings may have
-// 100 KB.
-func transcribing(t *testing.T) func(*api.Options) {
+// withTranscription configures a server with the models "ears", which transcribes, and "m", which does not. Recordings may
+// have 100 KB.
+func withTranscription(t *testing.T) func(*api.Options) {
 	t.Helper()
 
 	models := filepath.Join(t.TempDir(), "models.yaml")
@@ -70,14 +70,14 @@ func transcribing(t *testing.T) func(*api.Options) {
 	}
 }
 
-// sound returns size bytes that begin like a WAV file. The API does not read further.
-func sound(size int) string {
+// wavOf returns size bytes that begin like a WAV file. The API does not read further.
+func wavOf(size int) string {
 	head := "RIFF\x00\x00\x00\x00WAVEfmt "
 	return head + strings.Repeat("s", size-len(head))
 }
 
-// recorded returns a form with these parts.
-func recorded(parts ...part) (contentType string, body []byte) {
+// encodeForm returns the content type and the body of a form with these parts, in their order.
+func encodeForm(parts ...part) (contentType string, body []byte) {
 	var b bytes.Buffer
 	for _, p := range parts {
 		fmt.Fprintf(&b, "--x\r\nContent-Disposition: %s\r\n\r\n%s\r\n", p.disposition, p.data)
@@ -87,26 +87,27 @@ func recorded(parts ...part) (contentType string, body []byte) {
 	return "multipart/form-data; boundary=x", b.Bytes()
 }
 
+// transcribe sends a form with a recording.
 func (h *harness) transcribe(path string, parts []part, headers ...string) reply {
 	h.t.Helper()
-	contentType, body := recorded(parts...)
+	contentType, body := encodeForm(parts...)
 
 	return h.do("POST", path, bytes.NewReader(body), append([]string{"Content-Type: " + contentType}, headers...)...)
 }
 
-func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
+func TestTranscriptionFormBecomesAJob(t *testing.T) {
 	t.Parallel()
-	h := serve(t, transcribing(t))
+	h := serve(t, withTranscription(t))
 
 	half := .5
 	for name, tc := range map[string]struct {
 		path   string
 		fields []part
 		want   tasks.Transcription
-		named  string
+		file   string // the name of the result
 	}{
-		"nothing but the model": {"transcriptions", nil, tasks.Transcription{Task: "transcribe", Format: "json"}, "Talk.json"},
-		"all of it": {"transcriptions", []part{
+		"only the model": {"transcriptions", nil, tasks.Transcription{Task: "transcribe", Format: "json"}, "Talk.json"},
+		"all fields": {"transcriptions", []part{
 			field("response_format", "verbose_json"), field("language", "pt-BR"), field("prompt", "Ada."), field("temperature", "0.5"),
 			field("timestamp_granularities[]", "word"), field("timestamp_granularities[]", "segment"), field("user", "x"),
 		}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Language: "pt", Prompt: "Ada.", Temperature: &half, Segments: true, Words: true}, "Talk.json"},
@@ -114,15 +115,15 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 			field("include[]", "logprobs"), field("include[]", "x"), field("languages[]", "de"), field("languages[]", "en"), field("include", "a"), field("include", "b"),
 			field("known_speaker_references[]", "data:audio/wav;base64,"+strings.Repeat("A", 80_000)), field("chunking_strategy", "auto"),
 		}, tasks.Transcription{Task: "transcribe", Format: "json"}, "Talk.json"},
-		"words alone":             {"transcriptions", []part{field("response_format", "verbose_json"), field("timestamp_granularities", "word")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Words: true}, "Talk.json"},
-		"verbose is of segments":  {"transcriptions", []part{field("response_format", "verbose_json")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Segments: true}, "Talk.json"},
-		"a translation is to one": {"translations", []part{field("language", "de"), field("response_format", "srt")}, tasks.Transcription{Task: "translate", Format: "srt"}, "Talk.srt"},
+		"words alone":          {"transcriptions", []part{field("response_format", "verbose_json"), field("timestamp_granularities", "word")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Words: true}, "Talk.json"},
+		"verbose has segments": {"transcriptions", []part{field("response_format", "verbose_json")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Segments: true}, "Talk.json"},
+		"a translation":        {"translations", []part{field("language", "de"), field("response_format", "srt")}, tasks.Transcription{Task: "translate", Format: "srt"}, "Talk.srt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The order of the fields does not matter.
+			// The recording may come before or after the fields.
 			for n, parts := range [][]part{
-				append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", sound(50_000)))...),
-				append([]part{file("file", "Talk.wav", sound(50_000)), field("model", "ears")}, tc.fields...),
+				append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", wavOf(50_000)))...),
+				append([]part{file("file", "Talk.wav", wavOf(50_000)), field("model", "ears")}, tc.fields...),
 			} {
 				headers := []string{"Prefer: respond-async"}
 				if n == 1 {
@@ -138,15 +139,17 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 				}
 
 				stored := h.stored(got.Key)
-				if string(stored) != sound(50_000) || !strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
-					t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
+				if string(stored) != wavOf(50_000) || !strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
+					t.Errorf("%d bytes are stored under %s, want the recording as a source of the job",
+						len(stored), got.Key)
 				}
 
 				tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
 
 				diff := cmp.Diff(tc.want, got)
-				if diff != "" || sub.Filename != tc.named || sub.Kind != presswork.KindTranscription {
-					t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
+				if diff != "" || sub.Filename != tc.file || sub.Kind != presswork.KindTranscription {
+					t.Errorf("got the kind %s and the file %s, want %s; task (-want +got):\n%s", sub.Kind,
+						sub.Filename, tc.file, diff)
 				}
 			}
 		})
@@ -157,25 +160,25 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 
 	p := string(h.queue.last().Task.Payload)
 	if !strings.Contains(p, `"url":"https://example.com/a.wav"`) || strings.Contains(p, `"key"`) {
-		t.Errorf("%s", p)
+		t.Errorf("the task is %s, want the address and no recording", p)
 	}
-	data := "data:audio/wav;base64," + base64.StdEncoding.EncodeToString([]byte(sound(60_000)))
+	data := "data:audio/wav;base64," + base64.StdEncoding.EncodeToString([]byte(wavOf(60_000)))
 	h.transcribe("/v1/audio/transcriptions", []part{field("url", data), field("model", "ears")}, "Prefer: respond-async").
 		want(t, http.StatusAccepted, "")
 
 	var got tasks.Transcription
 
 	err := json.Unmarshal(h.queue.last().Task.Payload, &got)
-	if err != nil || string(h.stored(got.Key)) != sound(60_000) {
-		t.Errorf("%v %+v", err, got)
+	if err != nil || string(h.stored(got.Key)) != wavOf(60_000) {
+		t.Errorf("got %+v, %v; want the decoded recording in the store", got, err)
 	}
 }
 
 func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 	t.Parallel()
-	h := serve(t, transcribing(t))
+	h := serve(t, withTranscription(t))
 
-	parts := []part{field("model", "ears"), file("file", "a.wav", sound(50_000))}
+	parts := []part{field("model", "ears"), file("file", "a.wav", wavOf(50_000))}
 	for _, prefer := range []string{"wait=0", "wait=1"} {
 		res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: "+prefer)
 
@@ -183,11 +186,11 @@ func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 
 		err := json.Unmarshal(h.queue.last().Task.Payload, &payload)
 		if err != nil || payload.Keep != 0 || strings.HasPrefix(payload.Key, storage.Passing) {
-			t.Errorf("%s: %v %+v", prefer, err, payload)
+			t.Errorf("%s: got the task %+v, %v; want the recording and the result kept", prefer, payload, err)
 		}
 
 		if res.StatusCode != http.StatusAccepted || res.Header.Get("Location") != "/api/conversion/"+h.queue.last().ID {
-			t.Errorf("%s: %d %v %s", prefer, res.StatusCode, res.Header, res.body)
+			t.Errorf("%s: got %d %v %s; want 202 and the job", prefer, res.StatusCode, res.Header, res.body)
 		}
 	}
 	h.finishNext("text/plain", []byte("one two\n"))
@@ -195,15 +198,16 @@ func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 	res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async, wait=60")
 	if res.StatusCode != http.StatusOK || string(res.body) != "one two\n" || res.Header.Get("Content-Location") == "" ||
 		res.Header.Get("x-job-id") != h.queue.last().ID {
-		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
+		t.Errorf("got %d %v %s; want the transcript", res.StatusCode, res.Header, res.body)
 	}
 }
 
-func TestADisconnectCancelsATranscription(t *testing.T) {
+func TestDisconnectCancelsATranscription(t *testing.T) {
 	t.Parallel()
-	h := serve(t, transcribing(t))
-	contentType, body := recorded(field("model", "ears"), file("file", "a.wav", sound(50_000)))
-	ask := func(headers ...string) net.Conn {
+	h := serve(t, withTranscription(t))
+	contentType, body := encodeForm(field("model", "ears"), file("file", "a.wav", wavOf(50_000)))
+	// send sends the request on a connection that the test can close.
+	send := func(headers ...string) net.Conn {
 		t.Helper()
 
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
@@ -223,38 +227,38 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 
 		return conn
 	}
-	conn := ask()
+	conn := send()
 	wait.Until(t, "the job exists and is watched",
-		func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 })
-	left := h.queue.last()
+		func() bool { return h.queue.count() == 1 && h.queue.openWatches() == 1 })
+	abandoned := h.queue.last()
 
 	var payload tasks.Transcription
 
-	err := json.Unmarshal(left.Task.Payload, &payload)
-	if err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) || payload.Keep != 600 {
-		t.Errorf("%v %+v", err, payload)
+	err := json.Unmarshal(abandoned.Task.Payload, &payload)
+	if err != nil || !strings.HasPrefix(payload.Key, storage.Passing+abandoned.ID) || payload.Keep != 600 {
+		t.Errorf("got the task %+v, %v; want a passing recording, and 600 s for the result", payload, err)
 	}
 	conn.Close()
 	wait.Until(t, "the job is cancelled and its watch is closed", func() bool {
-		rec, err := h.queue.Job(t.Context(), left.ID)
-		return err == nil && rec.Status == presswork.Cancelled && h.queue.watching() == 0
+		rec, err := h.queue.Job(t.Context(), abandoned.ID)
+		return err == nil && rec.Status == presswork.Cancelled && h.queue.openWatches() == 0
 	})
 	// With an idempotency key, the job goes on and its result can be fetched.
-	conn = ask("Idempotency-Key: k\r\n")
+	conn = send("Idempotency-Key: k\r\n")
 	wait.Until(t, "the second job exists and is watched",
-		func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 })
+		func() bool { return h.queue.count() == 2 && h.queue.openWatches() == 1 })
 
 	kept := h.queue.last()
 
 	err = json.Unmarshal(kept.Task.Payload, &payload)
 	if err != nil || strings.HasPrefix(payload.Key, storage.Passing) {
-		t.Errorf("%v %+v", err, payload)
+		t.Errorf("got the task %+v, %v; want the recording kept", payload, err)
 	}
 	conn.Close()
-	wait.Until(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "every watch is closed", func() bool { return h.queue.openWatches() == 0 })
 
 	if rec, err := h.queue.Job(t.Context(), kept.ID); err != nil || rec.Status != presswork.Queued {
-		t.Errorf("%s %v", rec.Status, err)
+		t.Errorf("the job is %s, %v; want queued", rec.Status, err)
 	}
 	text := []byte("one two\n")
 
@@ -279,6 +283,6 @@ func TestADisconnectCancelsATranscription(t *testing.T) {
 		"Idempotency-Key: k")
 	if res.StatusCode != http.StatusOK || string(res.body) != string(text) ||
 		res.Header.Get("Idempotent-Replayed") != "true" || res.Header.Get("x-job-id") != kept.ID {
-		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
+		t.Errorf("got %d %v %s; want the transcript of job %s, replayed", res.StatusCode, res.Header, res.body, kept.ID)
 	}
 }

@@ -40,7 +40,7 @@ func TestEveryCodeHasAnExplanation(t *testing.T) {
 
 	for code, status := range wanted {
 		if got := explained[string(code)]; got != strconv.Itoa(status) {
-			t.Errorf("docs/troubleshooting.md has %q for %s, which is %d", got, code, status)
+			t.Errorf("docs/troubleshooting.md has the status %q for %s, want %d", got, code, status)
 		}
 		delete(explained, string(code))
 	}

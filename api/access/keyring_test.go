@@ -10,24 +10,26 @@ import (
 	"testing"
 )
 
-func TestKeysAreNeededOnceTheFileExists(t *testing.T) {
+// TestKeysAreRequiredIfTheFileMayExist reads an optional file with each error. A lack of descriptors says nothing about
+// the file, so it changes nothing.
+func TestKeysAreRequiredIfTheFileMayExist(t *testing.T) {
 	t.Parallel()
 
-	for lack, needed := range map[syscall.Errno]bool{
+	for readErr, required := range map[syscall.Errno]bool{
 		syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true,
 	} {
-		t.Run(lack.Error(), func(t *testing.T) {
+		t.Run(readErr.Error(), func(t *testing.T) {
 			r := &Keyring{KeyringOptions: KeyringOptions{FileOptional: true}}
 
-			_, err := r.load(nil, fmt.Errorf("keys.yaml: %w", lack))
-			if r.Required() != needed || (err == nil) != (lack == syscall.ENOENT) {
-				t.Errorf("keys are needed: %v (%v)", r.Required(), err)
+			_, err := r.load(nil, fmt.Errorf("keys.yaml: %w", readErr))
+			if r.Required() != required || (err == nil) != (readErr == syscall.ENOENT) {
+				t.Errorf("keys are required: %v, want %v; error %v", r.Required(), required, err)
 			}
 		})
 	}
 }
 
-func TestAPartlyWrittenKeyFileIsNotUsed(t *testing.T) {
+func TestPartlyWrittenKeysFileIsIgnored(t *testing.T) {
 	t.Parallel()
 	const (
 		ann  = "keys:\n  - {name: ann, key: anns}\n"
@@ -45,9 +47,9 @@ func TestAPartlyWrittenKeyFileIsNotUsed(t *testing.T) {
 	}
 
 	for i, step := range []struct {
-		text    string // in the file when it is looked at
-		changed bool
-		keys    int
+		text    string // in the file at this poll
+		changed bool   // the keys have changed
+		keys    int    // in use after the poll
 	}{
 		// The file is written in place with the same keys.
 		{both, false, 2},
@@ -55,7 +57,7 @@ func TestAPartlyWrittenKeyFileIsNotUsed(t *testing.T) {
 		{ann, false, 2},
 		{both, false, 2},
 		{both, false, 2},
-		// It is written in place with other keys.
+		// It is written in place with other keys. They count at the second poll with the same text.
 		{"", false, 2},
 		{ann, false, 2},
 		{ann, true, 1},
@@ -70,12 +72,13 @@ func TestAPartlyWrittenKeyFileIsNotUsed(t *testing.T) {
 
 		changed, err := r.poll()
 		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
-			t.Fatalf("read %d, of %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
+			t.Fatalf("poll %d of %q: changed %v, %d keys, %v; want changed %v, %d keys", i, step.text, changed,
+				len(*r.named.Load()), err, step.changed, step.keys)
 		}
 	}
 }
 
-func TestAnInvalidKeyFileChangesNothing(t *testing.T) {
+func TestInvalidKeysFileChangesNothing(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "keys.yaml")
@@ -93,7 +96,7 @@ func TestAnInvalidKeyFileChangesNothing(t *testing.T) {
 	write("keys: [{name: bob, key: bobs, rpm: -1}]\n")
 
 	if changed, err := r.reload(); changed || err == nil {
-		t.Errorf("changed %v, %v", changed, err)
+		t.Errorf("the invalid file: changed %v, %v; want an error", changed, err)
 	}
 
 	if _, ok := r.Find("anns"); !ok {
@@ -102,7 +105,7 @@ func TestAnInvalidKeyFileChangesNothing(t *testing.T) {
 	write("keys: [{name: bob, key: bobs}]\n")
 
 	if changed, err := r.reload(); !changed || err != nil {
-		t.Errorf("the corrected file: changed %v, %v", changed, err)
+		t.Errorf("the corrected file: changed %v, %v; want a change", changed, err)
 	}
 
 	if _, ok := r.Find("anns"); ok {
@@ -110,7 +113,7 @@ func TestAnInvalidKeyFileChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAKeyMayUseTheModelsThatItLists(t *testing.T) {
+func TestKeyMayUseListedModels(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -129,13 +132,13 @@ func TestAKeyMayUseTheModelsThatItLists(t *testing.T) {
 			t.Parallel()
 
 			if got := (Caller{Models: tc.models}).MayUse("openai/whisper", "ann/ears"); got != tc.want {
-				t.Errorf("%q: got %v", tc.models, got)
+				t.Errorf("MayUse with the models %q = %v, want %v", tc.models, got, tc.want)
 			}
 		})
 	}
 }
 
-func TestAnOwnerOfTwoKeysIsListedOnce(t *testing.T) {
+func TestOwnerOfTwoKeysIsListedOnce(t *testing.T) {
 	t.Parallel()
 	const keys = "keys: [{name: zoe, key: z}, {name: ann, key: a}, {name: zoe, key: y}]"
 
@@ -155,7 +158,7 @@ func TestAnOwnerOfTwoKeysIsListedOnce(t *testing.T) {
 	}
 
 	if len(names) != 3 || names[0] != "ann" || !strings.HasPrefix(names[1], "key:") || names[2] != "zoe" {
-		t.Errorf("got %q", names)
+		t.Errorf("the callers are %q, want ann, the shared key and zoe", names)
 	}
 
 	for _, secret := range []string{"a", "y", "z", "k"} {

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestAnOpenServerRejectsForeignPages(t *testing.T) {
+func TestServerWithoutKeysRejectsForeignPages(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -39,6 +39,7 @@ func TestAnOpenServerRejectsForeignPages(t *testing.T) {
 	}
 }
 
+// codeOf returns the code of an error, or "" for nil.
 func codeOf(err error) fault.Code {
 	if err == nil {
 		return ""
@@ -47,7 +48,7 @@ func codeOf(err error) fault.Code {
 	return fault.CodeOf(err)
 }
 
-func TestTheClientIsTheRightmostAddressThatIsNotAProxy(t *testing.T) {
+func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
 	t.Parallel()
 
 	proxies, err := ParseProxies([]string{"10.0.0.0/8", "192.0.2.1"})
@@ -79,7 +80,7 @@ func TestTheClientIsTheRightmostAddressThatIsNotAProxy(t *testing.T) {
 				ForwardedHost: tc.forwardedHost,
 			})
 			if ip.String() != tc.ip || string(site) != tc.site {
-				t.Errorf("got %s, %s", ip, site)
+				t.Errorf("got the client %s and the site %s, want %s and %s", ip, site, tc.ip, tc.site)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestATokenOpensItsJobUntilItExpires(t *testing.T) {
+func TestTokenIsValidForItsJobUntilItExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		signer := NewSigner([]byte("0123456789abcdef"))
@@ -16,14 +16,14 @@ func TestATokenOpensItsJobUntilItExpires(t *testing.T) {
 			t.Error("a fresh token is rejected")
 		}
 
-		for name, valid := range map[string]bool{
+		for name, accepted := range map[string]bool{
 			"another job":      signer.Valid(token, "other"),
 			"another secret":   NewSigner([]byte("fedcba9876543210")).Valid(token, "job"),
 			"a shorter token":  signer.Valid(token[:len(token)-1], "job"),
 			"a later expiry":   signer.Valid("_"+token[1:], "job"),
 			"an invalid token": signer.Valid("!", "job"),
 		} {
-			if valid {
+			if accepted {
 				t.Errorf("%s is accepted", name)
 			}
 		}

@@ -16,13 +16,13 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// exhausted is a listener that lacks file descriptors a few times.
-type exhausted struct {
+// exhaustedListener lacks file descriptors in the first calls of Accept, then it is closed.
+type exhaustedListener struct {
 	net.Listener
-	left int
+	left int // calls without a descriptor
 }
 
-func (l *exhausted) Accept() (net.Conn, error) {
+func (l *exhaustedListener) Accept() (net.Conn, error) {
 	if l.left--; l.left >= 0 {
 		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
 	}
@@ -30,24 +30,24 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func TestALackOfFileDescriptorsDoesNotEndTheListener(t *testing.T) {
+func TestListenerSurvivesALackOfFileDescriptors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		lacking := &exhausted{left: 150}
+		exhausted := &exhaustedListener{left: 150}
 
-		_, err := Listener{lacking, time.Second, slog.New(slog.NewTextHandler(&log, nil))}.Accept()
-		if !errors.Is(err, net.ErrClosed) || lacking.left != -1 {
-			t.Errorf("it ended with %v, %d tries before", err, lacking.left)
+		_, err := Listener{exhausted, time.Second, slog.New(slog.NewTextHandler(&log, nil))}.Accept()
+		if !errors.Is(err, net.ErrClosed) || exhausted.left != -1 {
+			t.Errorf("Accept returned %v with %d failures to come, want net.ErrClosed after all", err, exhausted.left)
 		}
 
 		if lines := strings.Count(log.String(), "too many open files"); lines != 2 {
-			t.Errorf("the log says so %d times in 15 s:\n%s", lines, &log)
+			t.Errorf("the log has %d lines for 15 s, want 2:\n%s", lines, &log)
 		}
 	})
 }
 
-// connect returns both ends of a connection that a Listener has accepted.
+// connect returns both ends of a connection through a Listener.
 func connect(t *testing.T) (server net.Conn, client *net.TCPConn) {
 	t.Helper()
 
@@ -72,7 +72,7 @@ func connect(t *testing.T) (server net.Conn, client *net.TCPConn) {
 	return server, dialled.(*net.TCPConn)
 }
 
-func TestAContextEndsWhenTheClientDisconnects(t *testing.T) {
+func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 	t.Parallel()
 	server, client := connect(t)
 	errLeft := errors.New("the client has left")
@@ -87,11 +87,11 @@ func TestAContextEndsWhenTheClientDisconnects(t *testing.T) {
 	wait.Receive(t, "the context ends", ctx.Done())
 
 	if cause := context.Cause(ctx); !errors.Is(cause, errLeft) {
-		t.Errorf("got the cause %v", cause)
+		t.Errorf("the cause is %v, want %v", cause, errLeft)
 	}
 }
 
-func TestAClientThatSendsFirstGetsItsAnswer(t *testing.T) {
+func TestLingerDeliversTheAnswerToAClientThatStillSends(t *testing.T) {
 	t.Parallel()
 	server, client := connect(t)
 
@@ -110,6 +110,6 @@ func TestAClientThatSendsFirstGetsItsAnswer(t *testing.T) {
 	}
 
 	if got, err := io.ReadAll(client); err != nil || string(got) != "answer" {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("got %q, %v; want answer", got, err)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
+func TestDrainWaitsForAnswers(t *testing.T) {
 	t.Parallel()
 
 	errStop := errors.New("stopping")
 
 	for name, tc := range map[string]struct {
-		lasts time.Duration // an answer that does not end by itself has 0
-		ended bool          // by Drain
-		took  time.Duration
+		lasts time.Duration // 0 for an answer that does not end by itself
+		ended bool          // Drain cancels the answer
+		took  time.Duration // by Drain
 	}{
 		"an answer within patience": {lasts: 2 * time.Second, took: 2 * time.Second},
 		"an answer that never ends": {ended: true, took: 5 * time.Second},
@@ -29,7 +29,7 @@ func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
 
 				ctx, leave, err := s.Join("wait")
 				if err != nil || open["wait"] != 1 {
-					t.Fatalf("%v, open: %v", err, open)
+					t.Fatalf("Join returned %v, open: %v; want one stream", err, open)
 				}
 
 				ended := false
@@ -52,11 +52,12 @@ func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
 
 				took := time.Since(began)
 				if took != tc.took || ended != tc.ended || open["wait"] != 0 || !s.Stopping() {
-					t.Errorf("took %s, ended by Drain: %v, open: %v", took, ended, open)
+					t.Errorf("Drain took %s and cancelled: %v, open: %v; want %s, %v and none", took, ended,
+						open, tc.took, tc.ended)
 				}
 
 				if _, _, err := s.Join("wait"); !errors.Is(err, errStop) {
-					t.Errorf("a later answer joined: %v", err)
+					t.Errorf("Join after Drain returned %v, want %v", err, errStop)
 				}
 			})
 		})
@@ -80,7 +81,7 @@ func TestDrainReturnsTheCauseOfItsContext(t *testing.T) {
 		defer cancel()
 
 		if err := s.Drain(ctx, 0, errors.New("stopping")); !errors.Is(err, errLate) {
-			t.Errorf("got %v", err)
+			t.Errorf("Drain returned %v, want %v", err, errLate)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// service returns a service with the models chat and ears.
+// service returns a service with the models "chat" and "ears"; the latter transcribes.
 func service(t *testing.T, lax bool) *Service {
 	t.Helper()
 	const models = `models:
@@ -43,22 +43,22 @@ func service(t *testing.T, lax bool) *Service {
 	return New(Options{Models: source.Current, Vendor: "presswork", Lax: lax})
 }
 
-func TestACallHasTheTierAndTheLimitsOfItsKey(t *testing.T) {
+func TestCallHasTheTierAndLimitsOfItsKey(t *testing.T) {
 	t.Parallel()
 
 	limited := access.Caller{Name: "ann", Tiers: []string{"flex"}, Limits: meter.Limits{RPM: 5, TPM: 1000}}
 
 	for name, tc := range map[string]struct {
-		lax   bool
-		who   access.Caller
-		field string
-		tier  stream.Tier // "" when the request is refused
+		lax    bool
+		caller access.Caller
+		field  string      // of the request
+		tier   stream.Tier // "" if the request is rejected
 	}{
-		"no tier":               {who: limited, tier: stream.OnDemand},
-		"a tier of the key":     {who: limited, field: `"service_tier":"flex",`, tier: stream.Flex},
-		"another tier":          {who: limited, field: `"service_tier":"performance",`},
-		"another tier, lax":     {lax: true, who: limited, field: `"service_tier":"performance",`, tier: stream.OnDemand},
-		"a model of other keys": {who: access.Caller{Models: []string{"ears"}}},
+		"no tier":               {caller: limited, tier: stream.OnDemand},
+		"a tier of the key":     {caller: limited, field: `"service_tier":"flex",`, tier: stream.Flex},
+		"another tier":          {caller: limited, field: `"service_tier":"performance",`},
+		"another tier, lax":     {lax: true, caller: limited, field: `"service_tier":"performance",`, tier: stream.OnDemand},
+		"a model of other keys": {caller: access.Caller{Models: []string{"ears"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,11 +66,11 @@ func TestACallHasTheTierAndTheLimitsOfItsKey(t *testing.T) {
 			began := time.Now()
 
 			call, err := service(t, tc.lax).ReadChat([]byte(body), Head{
-				Caller: tc.who, IdempotencyKey: "again", Began: began, Timeout: time.Minute,
+				Caller: tc.caller, IdempotencyKey: "again", Began: began, Timeout: time.Minute,
 			})
 			if tc.tier == "" {
 				if _, ok := errors.AsType[*inference.Error](err); !ok {
-					t.Errorf("got %v", err)
+					t.Errorf("got %v, want a rejection", err)
 				}
 
 				return
@@ -83,29 +83,29 @@ func TestACallHasTheTierAndTheLimitsOfItsKey(t *testing.T) {
 			if call.Tier != tc.tier || call.Owner != "ann" || call.Limits != (meter.Limits{TPM: 1000}) ||
 				call.Fingerprint == "" || !call.deadline.Equal(began.Add(time.Minute)) ||
 				call.Tokens() < reserveAnswer {
-				t.Errorf("got %+v", call)
+				t.Errorf("got %+v; want the tier %s, the token limit and the deadline of the key", call, tc.tier)
 			}
 		})
 	}
 }
 
-func TestALimitErrorNamesTheModelOnceItIsKnown(t *testing.T) {
+func TestLimitErrorNamesAKnownModel(t *testing.T) {
 	t.Parallel()
-	refused := &meter.Exceeded{Dimension: meter.TPM, Limit: 100, Used: 90, Requested: 20, After: 3 * time.Second}
+	exceeded := &meter.Exceeded{Dimension: meter.TPM, Limit: 100, Used: 90, Requested: 20, After: 3 * time.Second}
 	call := &Call{Call: stream.Call{Tier: stream.Flex}, model: &inference.Model{ID: "chat"}}
 
-	before, after := LimitError(refused, nil), LimitError(refused, call)
+	before, after := LimitError(exceeded, nil), LimitError(exceeded, call)
 	if strings.Contains(before.Message, "model") || !strings.Contains(after.Message, "for model `chat`") {
-		t.Errorf("got %q and %q", before.Message, after.Message)
+		t.Errorf("got %q without and %q with a model, want the model in the second", before.Message, after.Message)
 	}
 
 	large := LimitError(&meter.Exceeded{Dimension: meter.TPM, Limit: 100, Requested: 200}, call)
 	if large.Status != http.StatusRequestEntityTooLarge || large.Type != "tokens" || large.Retryable {
-		t.Errorf("more than the limit: %+v", large)
+		t.Errorf("a request over the whole limit: got %+v, want 413 and no retry", large)
 	}
 
 	if after.Status != http.StatusTooManyRequests || after.Type != "tokens" || after.RetryAfter != 3*time.Second {
-		t.Errorf("got %+v", after)
+		t.Errorf("got %+v, want 429 and a retry after 3s", after)
 	}
 }
 
@@ -131,34 +131,34 @@ func newHold() upload.Hold {
 	}).Hold("ann")
 }
 
-// fields are the fields of a form; the model is ears unless they name it.
+// fields are the fields of a form. Default of the field model: ears.
 type fields map[string]string
 
-// sound returns the fields of a form with a recording and one more field.
-func sound(name, value string) fields { return fields{"file": "sound", name: value} }
+// withRecording returns the fields of a form with a recording and one more field.
+func withRecording(name, value string) fields { return fields{"file": "sound", name: value} }
 
-func TestARequestForATranscriptIsChecked(t *testing.T) {
+func TestTranscriptionFormIsChecked(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
 		fields fields
 		says   string // in the error; "" for none
 		param  string // of the error
-		data   string
+		data   string // the recording that was received
 	}{
-		"a file":             {fields: sound("language", "DE-de"), data: "sound"},
+		"a file":             {fields: withRecording("language", "DE-de"), data: "sound"},
 		"a data: URI":        {fields: fields{"url": "data:audio/wav;base64,c291bmQ=", "language": "de"}, data: "sound"},
 		"no recording":       {fields: fields{}, says: "missing", param: "file"},
-		"two recordings":     {fields: sound("url", "http://x/"), says: "not both", param: "url"},
-		"no model":           {fields: sound("model", ""), says: "property 'model' is missing", param: "model"},
-		"a model that talks": {fields: sound("model", "chat"), says: "chat", param: "model"},
-		"a format":           {fields: sound("response_format", "doc"), says: "allowed", param: "response_format"},
-		"a temperature":      {fields: sound("temperature", "2"), says: "from 0 to 1", param: "temperature"},
-		"a language":         {fields: sound("language", "german!"), says: "ISO 639", param: "language"},
-		"a stream":           {fields: sound("stream", "true"), says: "cannot be streamed", param: "stream"},
-		"a long prompt":      {fields: sound("prompt", strings.Repeat("x", maxPrompt+1)), says: "bytes", param: "prompt"},
+		"two recordings":     {fields: withRecording("url", "http://x/"), says: "not both", param: "url"},
+		"no model":           {fields: withRecording("model", ""), says: "property 'model' is missing", param: "model"},
+		"a model that talks": {fields: withRecording("model", "chat"), says: "chat", param: "model"},
+		"a format":           {fields: withRecording("response_format", "doc"), says: "allowed", param: "response_format"},
+		"a temperature":      {fields: withRecording("temperature", "2"), says: "from 0 to 1", param: "temperature"},
+		"a language":         {fields: withRecording("language", "german!"), says: "ISO 639", param: "language"},
+		"a stream":           {fields: withRecording("stream", "true"), says: "cannot be streamed", param: "stream"},
+		"a long prompt":      {fields: withRecording("prompt", strings.Repeat("x", maxPrompt+1)), says: "bytes", param: "prompt"},
 		"a granularity": {
-			fields: sound("timestamp_granularities", "word"), says: "verbose_json", param: "timestamp_granularities",
+			fields: withRecording("timestamp_granularities", "word"), says: "verbose_json", param: "timestamp_granularities",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 			if tc.says != "" {
 				e, ok := errors.AsType[*inference.Error](err)
 				if !ok || e.Param != tc.param || !strings.Contains(e.Message, tc.says) {
-					t.Errorf("got %v", err)
+					t.Errorf("got %v, want %q for %s", err, tc.says, tc.param)
 				}
 
 				return
@@ -199,13 +199,14 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 
 			if err != nil || task.Model != "ears" || task.Vendor != "presswork" || task.Language != "de" ||
 				string(recording.data) != tc.data {
-				t.Errorf("got %+v, recorded %q (%v)", task, recording.data, err)
+				t.Errorf("got %+v, %v, recorded %q; want model ears, language de and %q", task, err,
+					recording.data, tc.data)
 			}
 		})
 	}
 }
 
-func TestAFieldOfATranscriptMayComeOnce(t *testing.T) {
+func TestRepeatedFieldIsRejected(t *testing.T) {
 	t.Parallel()
 
 	var body bytes.Buffer
@@ -224,23 +225,23 @@ func TestAFieldOfATranscriptMayComeOnce(t *testing.T) {
 
 	_, err := ReadTranscription(&body, w.Boundary(), &hold, &recorder{})
 	if fault.CodeOf(err) != fault.InvalidType {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s", err, fault.InvalidType)
 	}
 }
 
-// waiting is a queue on which this many calls wait.
-type waiting int64
+// queueLength is a queue on which so many calls wait.
+type queueLength int64
 
-func (waiting) Call(context.Context, stream.Call) (*stream.Answer, error) { return nil, io.EOF }
+func (queueLength) Call(context.Context, stream.Call) (*stream.Answer, error) { return nil, io.EOF }
 
-func (w waiting) Waiting(context.Context) (int64, error) { return int64(w), nil }
+func (w queueLength) Waiting(context.Context) (int64, error) { return int64(w), nil }
 
 func TestFlexIsRejectedWhileManyCallsWait(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
 		tier   stream.Tier
-		queue  waiting
+		queue  queueLength
 		reject bool
 	}{
 		"few wait":           {stream.Flex, maxFlexWaiting - 1, false},
@@ -254,7 +255,7 @@ func TestFlexIsRejectedWhileManyCallsWait(t *testing.T) {
 
 			e, rejected := errors.AsType[*inference.Error](err)
 			if rejected != tc.reject || rejected && (e.Status != statusCapacityExceeded || !e.Retryable) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want a rejection: %v", err, tc.reject)
 			}
 		})
 	}

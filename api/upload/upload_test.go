@@ -13,22 +13,22 @@ import (
 	"presswork/internal/fault"
 )
 
-// level is a gauge that a test reads.
-type level float64
+// gauge is a metric that a test reads.
+type gauge float64
 
-func (l *level) Add(change float64) { *l += level(change) }
+func (l *gauge) Add(change float64) { *l += gauge(change) }
 
-// intake returns an Intake of some bytes, and the bytes that it shows as held.
-func intake(memory, disk int64) (i *Intake, shownMemory, shownDisk *level) {
-	shownMemory, shownDisk = new(level), new(level)
+// newIntake returns an Intake with budgets in bytes, and its gauges of the held bytes.
+func newIntake(memory, disk int64) (i *Intake, memoryGauge, diskGauge *gauge) {
+	memoryGauge, diskGauge = new(gauge), new(gauge)
 
 	return NewIntake(IntakeOptions{
-		Memory: memory, Disk: disk, MemoryGauge: shownMemory, DiskGauge: shownDisk,
-	}), shownMemory, shownDisk
+		Memory: memory, Disk: disk, MemoryGauge: memoryGauge, DiskGauge: diskGauge,
+	}), memoryGauge, diskGauge
 }
 
-// send returns the body and the boundary of a form whose fields are named by their content: name, file name, text.
-func send(t *testing.T, fields ...[3]string) (body io.Reader, boundary string) {
+// encodeForm returns the body and the boundary of a form. A field has its name, a file name and its content.
+func encodeForm(t *testing.T, fields ...[3]string) (body io.Reader, boundary string) {
 	t.Helper()
 
 	var b bytes.Buffer
@@ -52,7 +52,7 @@ func send(t *testing.T, fields ...[3]string) (body io.Reader, boundary string) {
 	return &b, w.Boundary()
 }
 
-func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
+func TestDocumentsOfAFolderAreOrdered(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -89,9 +89,9 @@ func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			in, memory, _ := intake(1<<20, 1<<20)
+			in, memory, _ := newIntake(1<<20, 1<<20)
 			hold := in.Hold("ann")
-			body, boundary := send(t, tc.fields...)
+			body, boundary := encodeForm(t, tc.fields...)
 
 			req, err := ReadForm(body, boundary, Limits{Content: 100, Files: 1000}, &hold)
 			if err != nil {
@@ -100,7 +100,7 @@ func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
 			defer req.Discard()
 
 			if req.Path != tc.first || !slices.Equal(req.Parts, tc.parts) {
-				t.Errorf("got %s, then %v", req.Path, req.Parts)
+				t.Errorf("got %s, then %v; want %s, then %v", req.Path, req.Parts, tc.first, tc.parts)
 			}
 
 			if *memory == 0 {
@@ -108,7 +108,7 @@ func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
 			}
 
 			if hold.Release(); *memory != 0 {
-				t.Errorf("%v bytes are still counted after the release", *memory)
+				t.Errorf("%v bytes are counted after the release, want 0", *memory)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
 
 func TestLargeAssetsMoveToDisk(t *testing.T) {
 	t.Parallel()
-	in, memory, disk := intake(1<<20, 4<<20)
+	in, memory, disk := newIntake(1<<20, 4<<20)
 	hold := in.Hold("ann")
 	text := strings.Repeat("0123456789", 60_000)
 
@@ -126,18 +126,18 @@ func TestLargeAssetsMoveToDisk(t *testing.T) {
 	}
 	defer a.Discard()
 
-	if *memory != 0 || *disk != level(len(text)) {
-		t.Errorf("counted %v bytes in memory and %v on disk", *memory, *disk)
+	if *memory != 0 || *disk != gauge(len(text)) {
+		t.Errorf("%v bytes are counted in memory and %v on disk, want 0 and %d", *memory, *disk, len(text))
 	}
 
 	if got, err := io.ReadAll(a.Open()); err != nil || string(got) != text || a.Size != int64(len(text)) {
-		t.Errorf("read %d bytes of %d (%v)", len(got), a.Size, err)
+		t.Errorf("read %d of %d bytes, %v; want %d", len(got), a.Size, err, len(text))
 	}
 }
 
-func TestABudgetIsSharedByKeys(t *testing.T) {
+func TestKeysShareTheBudget(t *testing.T) {
 	t.Parallel()
-	in, _, _ := intake(100, 100)
+	in, _, _ := newIntake(100, 100)
 	read := func(key string, n int) error {
 		hold := in.Hold(key)
 		_, err := io.Copy(io.Discard, hold.InMemory(strings.NewReader(strings.Repeat("x", n))))
@@ -150,19 +150,19 @@ func TestABudgetIsSharedByKeys(t *testing.T) {
 	}
 
 	if err := read("ann", 20); fault.CodeOf(err) != fault.RateLimited {
-		t.Errorf("a key with more than half: %v", err)
+		t.Errorf("a key over half of the budget: got %v, want %s", err, fault.RateLimited)
 	}
 
 	if err := read("bob", 50); err != nil {
-		t.Errorf("another key: %v", err)
+		t.Errorf("another key: got %v, want no error", err)
 	}
 
 	if err := read("cid", 20); fault.CodeOf(err) != fault.StoreUnavailable {
-		t.Errorf("more than the node has: %v", err)
+		t.Errorf("over the whole budget: got %v, want %s", err, fault.StoreUnavailable)
 	}
 }
 
-func TestAnArchiveThatUnpacksToTooMuchIsRejected(t *testing.T) {
+func TestHugeArchiveIsRejected(t *testing.T) {
 	t.Parallel()
 
 	var b bytes.Buffer
@@ -180,18 +180,18 @@ func TestAnArchiveThatUnpacksToTooMuchIsRejected(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	in, _, _ := intake(64<<20, 64<<20)
+	in, _, _ := newIntake(64<<20, 64<<20)
 	hold := in.Hold("ann")
 
 	_, err = ReadArchive(&b, Conversion{}, Limits{Content: 10 << 20, Files: 10 << 20}, &hold)
 	if fault.CodeOf(err) != fault.ContentTooLarge {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s", err, fault.ContentTooLarge)
 	}
 }
 
-func TestAFingerprintDependsOnOutputAndFiles(t *testing.T) {
+func TestFingerprintDependsOnOutputAndFiles(t *testing.T) {
 	t.Parallel()
-	in, _, _ := intake(1<<20, 1<<20)
+	in, _, _ := newIntake(1<<20, 1<<20)
 	hold := in.Hold("ann")
 	digest := func(output presswork.Output, files ...[2]string) string {
 		req := Conversion{Content: "# Hi", Output: output}
@@ -223,7 +223,7 @@ func TestAFingerprintDependsOnOutputAndFiles(t *testing.T) {
 			t.Parallel()
 
 			if (tc.x == tc.y) != tc.same {
-				t.Errorf("the digests are %s and %s", tc.x, tc.y)
+				t.Errorf("the fingerprints are %s and %s, want them equal: %v", tc.x, tc.y, tc.same)
 			}
 		})
 	}

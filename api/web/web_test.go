@@ -15,9 +15,9 @@ import (
 	"presswork/api/web"
 )
 
-// TestTheBuildMatchesTheSources fails when web/ was changed and `make web` was not
+// TestBuildMatchesTheSources fails when web/ was changed and `make web` was not
 // run. web/build.mjs writes the digest the same way.
-func TestTheBuildMatchesTheSources(t *testing.T) {
+func TestBuildMatchesTheSources(t *testing.T) {
 	t.Parallel()
 	const root = "../../web"
 	inputs := []string{"build.mjs", "package-lock.json", "package.json", "tsconfig.json"}
@@ -62,23 +62,23 @@ func TestPagesReferToExistingAssets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Contains(string(page.HTML), "{{") {
-				t.Errorf("%s has a place that was not filled: %s", name, page.HTML)
+				t.Errorf("the page has a placeholder that was not replaced: %s", page.HTML)
 			}
 
 			refs := regexp.MustCompile(`(?:src|href)="/assets/([^"]+)"`).FindAllStringSubmatch(string(page.HTML), -1)
 			if len(refs) == 0 && name != "preview" {
-				t.Errorf("%s refers to nothing", name)
+				t.Error("the page refers to no asset")
 			}
 
 			for _, ref := range refs {
 				if _, ok := web.Find(ref[1]); !ok {
-					t.Errorf("%s refers to %s, which does not exist", name, ref[1])
+					t.Errorf("the page refers to %s, which does not exist", ref[1])
 				}
 			}
 
 			if strings.Contains(page.Policy, "unsafe-eval") || strings.Contains(page.Policy, "http") ||
 				!strings.Contains(page.Policy, "default-src 'none'") {
-				t.Errorf("%s: the policy is %s", name, page.Policy)
+				t.Errorf("the policy is %s; want default-src 'none', without eval and other hosts", page.Policy)
 			}
 		})
 	}
@@ -88,10 +88,10 @@ func TestPagesReferToExistingAssets(t *testing.T) {
 	}
 }
 
-// TestTheStudioIsSmall holds what a first visit transfers.
-func TestTheStudioIsSmall(t *testing.T) {
+// TestStudioIsSmall bounds the bytes that a first visit transfers.
+func TestStudioIsSmall(t *testing.T) {
 	t.Parallel()
-	const most = 200_000
+	const limit = 200_000
 
 	total := len(web.Studio().HTML)
 	for _, ref := range regexp.MustCompile(`"/assets/([^"]+)"`).FindAllStringSubmatch(string(web.Studio().HTML), -1) {
@@ -102,8 +102,8 @@ func TestTheStudioIsSmall(t *testing.T) {
 		total += len(a.Gzip())
 	}
 
-	if total > most {
-		t.Errorf("a first visit transfers %d bytes; allowed: %d", total, most)
+	if total > limit {
+		t.Errorf("a first visit transfers %d bytes; allowed: %d", total, limit)
 	}
 	t.Logf("a first visit transfers %d bytes", total)
 }
@@ -117,7 +117,7 @@ func TestAcceptsGzip(t *testing.T) {
 	} {
 		t.Run(header, func(t *testing.T) {
 			if got := web.AcceptsGzip(header); got != want {
-				t.Errorf("%q: %v", header, got)
+				t.Errorf("AcceptsGzip(%q) = %v, want %v", header, got, want)
 			}
 		})
 	}
