@@ -18,15 +18,15 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// counter is a listener on loopback that counts who gets through.
-type counter struct {
+// loopbackListener is a listener on loopback that counts its connections.
+type loopbackListener struct {
 	port string
 	n    atomic.Int64
 }
 
-// connections is how many were made before the call: the last one is its own, which is
-// accepted, counted and closed after them.
-func (c *counter) connections(t *testing.T) int64 {
+// connections returns the number of connections made before the call. It makes one more itself: the listener accepts
+// connections in order, so when that one is closed, all earlier ones are counted.
+func (c *loopbackListener) connections(t *testing.T) int64 {
 	t.Helper()
 
 	conn, err := net.Dial("tcp", "127.0.0.1:"+c.port)
@@ -39,10 +39,11 @@ func (c *counter) connections(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 
-	return c.n.Add(-1)
+	return c.n.Add(-1) // without the connection of this call
 }
 
-func count(t *testing.T) *counter {
+// listenLoopback starts a loopbackListener.
+func listenLoopback(t *testing.T) *loopbackListener {
 	t.Helper()
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +51,7 @@ func count(t *testing.T) *counter {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	c := &counter{port: port}
+	c := &loopbackListener{port: port}
 
 	done := make(chan struct{})
 	go func() {
@@ -70,12 +71,12 @@ func count(t *testing.T) *counter {
 	return c
 }
 
-// answers is a resolver that gives each of its answers once, then the last.
-func answers(lists ...string) func(context.Context, string) ([]netip.Addr, error) {
-	var asked atomic.Int64
+// resolveTo returns a resolver. Its calls return the lists of addresses in order, and the last list from then on.
+func resolveTo(lists ...string) func(context.Context, string) ([]netip.Addr, error) {
+	var calls atomic.Int64
 
 	return func(context.Context, string) ([]netip.Addr, error) {
-		n := min(int(asked.Add(1)), len(lists))
+		n := min(int(calls.Add(1)), len(lists))
 
 		var out []netip.Addr
 		for a := range strings.FieldsSeq(lists[n-1]) {
@@ -89,13 +90,13 @@ func answers(lists ...string) func(context.Context, string) ([]netip.Addr, error
 func TestARebindingNameReachesNothing(t *testing.T) {
 	t.Parallel()
 
-	listener := count(t)
+	listener := listenLoopback(t)
 	for name, lookup := range map[string]func(context.Context, string) ([]netip.Addr, error){
-		"private at once":    answers("127.0.0.1"),
-		"mapped":             answers("::ffff:127.0.0.1"),
-		"one of several":     answers("93.184.216.34 127.0.0.1"),
-		"v6 loopback behind": answers("2606:4700:4700::1111 ::1"),
-		"unspecified":        answers("0.0.0.0"),
+		"private":            resolveTo("127.0.0.1"),
+		"IPv4-mapped":        resolveTo("::ffff:127.0.0.1"),
+		"one of several":     resolveTo("93.184.216.34 127.0.0.1"),
+		"IPv6 loopback last": resolveTo("2606:4700:4700::1111 ::1"),
+		"unspecified":        resolveTo("0.0.0.0"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
@@ -108,7 +109,7 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 				}
 
 				if fault.CodeOf(err) != fault.AddressNotAllowed {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("got %v, want %s", err, fault.AddressNotAllowed)
 				}
 			}
 		})
@@ -121,24 +122,24 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 
 func TestCheckedAddressIsDialled(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 	// The first address may be dialled, but nothing listens there. A second lookup after the check would reach the
 	// listener.
-	p := policy(t, guard.Options{Allow: "127.0.0.2", Lookup: answers("127.0.0.2", "127.0.0.1")})
+	p := policy(t, guard.Options{Allow: "127.0.0.2", Lookup: resolveTo("127.0.0.2", "127.0.0.1")})
 	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); fault.CodeOf(err) != fault.Internal {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the dial of 127.0.0.2 to fail", err)
 	}
 
 	if n := listener.connections(t); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections reached the listener, want none", n)
 	}
 }
 
 func TestDialTriesTheNextAddress(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 	// Nothing listens on 127.0.0.2 at that port.
-	p := policy(t, guard.Options{Allow: "true", Lookup: answers("127.0.0.2 127.0.0.1")})
+	p := policy(t, guard.Options{Allow: "true", Lookup: resolveTo("127.0.0.2 127.0.0.1")})
 
 	conn, err := p.DialContext(t.Context(), "tcp", "both.test:"+listener.port)
 	if err != nil {
@@ -147,67 +148,70 @@ func TestDialTriesTheNextAddress(t *testing.T) {
 	conn.Close()
 }
 
-func TestANameThatIsExemptMayBePrivateButNeverMetadata(t *testing.T) {
+func TestExemptNameMayBePrivateButNotMetadata(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 	allow := "hook.internal:" + listener.port
 
 	conn, err := policy(
 		t,
-		guard.Options{Allow: allow, Lookup: answers("127.0.0.1")},
+		guard.Options{Allow: allow, Lookup: resolveTo("127.0.0.1")},
 	).DialContext(t.Context(), "tcp", "HOOK.internal.:"+listener.port)
 	if err != nil {
 		t.Fatal(err)
 	}
 	conn.Close()
 
-	p := policy(t, guard.Options{Allow: allow, Lookup: answers("169.254.169.254")})
+	p := policy(t, guard.Options{Allow: allow, Lookup: resolveTo("169.254.169.254")})
 
 	_, err = p.DialContext(t.Context(), "tcp", "hook.internal:"+listener.port)
 	if fault.CodeOf(err) != fault.AddressNotAllowed {
-		t.Errorf("metadata by an exempt name: %v", err)
+		t.Errorf("an exempt name that resolves to metadata: got %v, want %s", err, fault.AddressNotAllowed)
 	}
 }
 
-func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
+func TestDialRejectsDisguisedHosts(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 
 	p := policy(t, guard.Options{})
 	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "①②⑦.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.0.0.1.", "localhost", "metadata.google.internal"} {
 		t.Run(host, func(t *testing.T) {
 			_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
 			if fault.CodeOf(err) != fault.AddressNotAllowed {
-				t.Errorf("%s: %v", host, err)
+				t.Errorf("got %v, want %s", err, fault.AddressNotAllowed)
 			}
 		})
 	}
 
 	for _, network := range []string{"udp", "unix"} {
 		if _, err := p.DialContext(t.Context(), network, "1.1.1.1:80"); err == nil {
-			t.Errorf("%s is dialled", network)
+			t.Errorf("the network %s was dialled, want an error", network)
 		}
 	}
 
 	if n := listener.connections(t); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections reached the listener, want none", n)
 	}
 }
 
-func TestUnresolvableNameIsNotRefused(t *testing.T) {
+func TestUnresolvableNameIsAnInternalError(t *testing.T) {
 	t.Parallel()
-	gone := &net.DNSError{Err: "no such host", Name: "gone.test", IsNotFound: true}
-	p := policy(t, guard.Options{Lookup: func(context.Context, string) ([]netip.Addr, error) { return nil, gone }})
+	errNotFound := &net.DNSError{Err: "no such host", Name: "gone.test", IsNotFound: true}
+	p := policy(
+		t,
+		guard.Options{Lookup: func(context.Context, string) ([]netip.Addr, error) { return nil, errNotFound }},
+	)
 
 	_, err := p.DialContext(t.Context(), "tcp", "gone.test:80")
-	if fault.CodeOf(err) != fault.Internal || !errors.Is(err, gone) {
-		t.Errorf("got %v", err)
+	if fault.CodeOf(err) != fault.Internal || !errors.Is(err, errNotFound) {
+		t.Errorf("got %v, want %s with the error of the resolver", err, fault.Internal)
 	}
 }
 
 func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	t.Parallel()
-	secret := count(t)
+	secret := listenLoopback(t)
 	var target string
 	var referred atomic.Bool
 
@@ -257,7 +261,7 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 			}
 
 			if fault.CodeOf(err) != code {
-				t.Errorf("%s: %v", to, err)
+				t.Errorf("a redirect to %s: got %v, want %s", to, err, code)
 			}
 		})
 	}
@@ -269,7 +273,8 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK || referred.Load() {
-		t.Errorf("status %d, Referer sent: %v", resp.StatusCode, referred.Load())
+		t.Errorf("two redirects: status %d, Referer sent: %v; want 200 without Referer", resp.StatusCode,
+			referred.Load())
 	}
 
 	resp, err = p.Client(guard.ClientOptions{}).Get(target + "/twice")
@@ -279,25 +284,25 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	resp.Body.Close()
 
 	if resp.StatusCode != http.StatusMovedPermanently {
-		t.Errorf("without MaxRedirects the answer is %d", resp.StatusCode)
+		t.Errorf("without MaxRedirects: status %d, want 301", resp.StatusCode)
 	}
 
 	if n := secret.connections(t); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections reached the listener, want none", n)
 	}
 }
 
-func TestTheEnvironmentsProxyIsIgnored(t *testing.T) {
-	proxy := count(t)
+func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
+	proxy := listenLoopback(t)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+proxy.port)
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:"+proxy.port)
 
-	p := policy(t, guard.Options{Lookup: answers("127.0.0.1")})
+	p := policy(t, guard.Options{Lookup: resolveTo("127.0.0.1")})
 	if _, err := p.Client(guard.ClientOptions{}).Get("http://x.test/"); fault.CodeOf(err) != fault.AddressNotAllowed {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s", err, fault.AddressNotAllowed)
 	}
 
 	if n := proxy.connections(t); n != 0 {
-		t.Errorf("%d connections to the proxy", n)
+		t.Errorf("%d connections to the proxy, want none", n)
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"presswork/internal/guard"
 )
 
-func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
+// encodeGray returns a grey image of 3 × 2 pixels in a format.
+func encodeGray(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
 	t.Helper()
 
 	var b bytes.Buffer
@@ -33,12 +34,13 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte
 	return b.Bytes()
 }
 
-// riff builds the head of a WebP file.
-func riff(chunk string, body ...byte) []byte {
+// webp returns the head of a WebP file with a chunk.
+func webp(chunk string, body ...byte) []byte {
 	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"+chunk+"\x00\x00\x00\x00"), body...)
 	return append(b, make([]byte, 16)...)
 }
 
+// avif returns the head of an AVIF file with a size.
 func avif(width, height uint32) []byte {
 	b := []byte("\x00\x00\x00\x14ftypavif\x00\x00\x00\x00mif1\x00\x00\x00\x1cmeta\x00\x00\x00\x14ispe\x00\x00\x00\x00")
 	b = binary.BigEndian.AppendUint32(b, width)
@@ -46,26 +48,27 @@ func avif(width, height uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, height)
 }
 
+// pngBomb returns a PNG whose header has a size of 60000 × 60000.
 func pngBomb(t *testing.T) []byte {
 	t.Helper()
-	b := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
+	b := encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
 	head := binary.BigEndian.AppendUint32([]byte("IHDR"), 60000)
 	head = binary.BigEndian.AppendUint32(head, 60000)
 	copy(b[12:], head)
-	// The checksum of the header, recomputed, so that only the size is odd.
+	// Recompute the checksum of the header, so that only the size is wrong.
 	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
 
 	return b
 }
 
-// images serves bodies by path, and returns a policy that allows the server.
-func images(t *testing.T, bodies map[string][]byte) (base string, p *guard.Policy) {
+// serveImages starts a server of these bodies and of some hostile paths. It returns a policy that allows the server.
+func serveImages(t *testing.T, bodies map[string][]byte) (base string, p *guard.Policy) {
 	t.Helper()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch body, ok := bodies[r.URL.Path]; {
 		case ok:
-			// The type a server claims does not count.
+			// Fetch must not use the type of the server.
 			w.Header().Set("Content-Type", "text/html")
 			w.Write(body)
 		case r.URL.Path == "/endless":
@@ -109,28 +112,36 @@ func images(t *testing.T, bodies map[string][]byte) (base string, p *guard.Polic
 	return server.URL, policy(t, guard.Options{Allow: u.Host})
 }
 
-func TestFetchTellsTheTypeFromTheBytes(t *testing.T) {
+func TestFetchDetectsTheTypeFromTheBytes(t *testing.T) {
 	t.Parallel()
 	bodies := map[string][]byte{
-		"/png":   encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
-		"/jpeg":  encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }),
-		"/gif":   encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }),
-		"/webp":  riff("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0),
-		"/webpL": riff("VP8L", 0x2f, 2, 0x40, 0, 0),
-		"/webpX": riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0),
+		"/png":   encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
+		"/jpeg":  encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }),
+		"/gif":   encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }),
+		"/webp":  webp("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0),
+		"/webpL": webp("VP8L", 0x2f, 2, 0x40, 0, 0),
+		"/webpX": webp("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0),
 		"/avif":  avif(3, 2),
 		"/svg":   []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`),
 		"/svg-xml": []byte(
 			"\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x --><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg:svg xmlns:svg=\"http://www.w3.org/2000/svg\"/>",
 		),
 	}
-	base, p := images(t, bodies)
+	base, p := serveImages(t, bodies)
 
 	f := guard.NewFetcher(p, guard.FetchOptions{})
 
 	for path, want := range map[string]string{
-		"/png": "image/png", "/jpeg": "image/jpeg", "/gif": "image/gif", "/webp": "image/webp", "/webpL": "image/webp", "/webpX": "image/webp",
-		"/avif": "image/avif", "/svg": "image/svg+xml", "/svg-xml": "image/svg+xml", "/hop": "image/png",
+		"/png":     "image/png",
+		"/jpeg":    "image/jpeg",
+		"/gif":     "image/gif",
+		"/webp":    "image/webp",
+		"/webpL":   "image/webp",
+		"/webpX":   "image/webp",
+		"/avif":    "image/avif",
+		"/svg":     "image/svg+xml",
+		"/svg-xml": "image/svg+xml",
+		"/hop":     "image/png",
 	} {
 		t.Run(path, func(t *testing.T) {
 			data, got, err := f.Fetch(t.Context(), base+path)
@@ -141,15 +152,15 @@ func TestFetchTellsTheTypeFromTheBytes(t *testing.T) {
 			}
 
 			if err != nil || got != want || !bytes.Equal(data, body) {
-				t.Errorf("%s: %d bytes of %q, %v", path, len(data), got, err)
+				t.Errorf("got %d bytes of %q, %v; want %d bytes of %q", len(data), got, err, len(body), want)
 			}
 		})
 	}
 }
 
-func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
+func TestFetchRejectsUnprintableImages(t *testing.T) {
 	t.Parallel()
-	base, p := images(t, map[string][]byte{
+	base, p := serveImages(t, map[string][]byte{
 		"/html":      []byte("<!doctype html><html><body><svg></svg>"),
 		"/text":      []byte("hello"),
 		"/empty":     {},
@@ -158,28 +169,41 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 		"/cut-png":   []byte("\x89PNG\r\n\x1a\n\x00\x00"),
 		"/cut-jpeg":  []byte("\xff\xd8\xff\xe0"),
 		"/cut-avif":  avif(3, 2)[:24],
-		"/odd-webp":  riff("XXXX"),
+		"/odd-webp":  webp("XXXX"),
 		"/flat-avif": avif(3, 0),
 		"/entities":  []byte(`<!DOCTYPE svg [<!ENTITY a "x">]><svg>&a;</svg>`),
 		"/bomb-png":  pngBomb(t),
-		"/bomb-webp": riff("VP8X", 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+		"/bomb-webp": webp("VP8X", 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
 		"/bomb-avif": avif(1<<31, 1<<30),
 	})
 	f := guard.NewFetcher(p, guard.FetchOptions{MaxBytes: 1 << 20})
 
-	hasty := guard.NewFetcher(p, guard.FetchOptions{Timeout: 100 * time.Millisecond})
+	impatient := guard.NewFetcher(p, guard.FetchOptions{Timeout: 100 * time.Millisecond})
 
-	_, _, err := hasty.Fetch(t.Context(), base+"/stall")
+	_, _, err := impatient.Fetch(t.Context(), base+"/stall")
 	if fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "within 100ms") {
-		t.Errorf("a server that stalls: %v", err)
+		t.Errorf("a server that stalls: got %v, want %s within 100ms", err, fault.NotFound)
 	}
 
 	for path, want := range map[string]fault.Code{
-		"/html": fault.UnsupportedMediaType, "/text": fault.UnsupportedMediaType, "/empty": fault.UnsupportedMediaType, "/script": fault.UnsupportedMediaType,
-		"/bmp": fault.UnsupportedMediaType, "/cut-png": fault.UnsupportedMediaType, "/cut-jpeg": fault.UnsupportedMediaType, "/cut-avif": fault.UnsupportedMediaType, "/odd-webp": fault.UnsupportedMediaType,
-		"/flat-avif": fault.UnsupportedMediaType, "/entities": fault.UnsupportedMediaType,
-		"/bomb-png": fault.ContentTooLarge, "/bomb-webp": fault.ContentTooLarge, "/bomb-avif": fault.ContentTooLarge,
-		"/endless": fault.ContentTooLarge, "/zip": fault.ContentTooLarge, "/missing": fault.NotFound, "/inward": fault.AddressNotAllowed,
+		"/html":      fault.UnsupportedMediaType,
+		"/text":      fault.UnsupportedMediaType,
+		"/empty":     fault.UnsupportedMediaType,
+		"/script":    fault.UnsupportedMediaType,
+		"/bmp":       fault.UnsupportedMediaType,
+		"/cut-png":   fault.UnsupportedMediaType,
+		"/cut-jpeg":  fault.UnsupportedMediaType,
+		"/cut-avif":  fault.UnsupportedMediaType,
+		"/odd-webp":  fault.UnsupportedMediaType,
+		"/flat-avif": fault.UnsupportedMediaType,
+		"/entities":  fault.UnsupportedMediaType,
+		"/bomb-png":  fault.ContentTooLarge,
+		"/bomb-webp": fault.ContentTooLarge,
+		"/bomb-avif": fault.ContentTooLarge,
+		"/endless":   fault.ContentTooLarge,
+		"/zip":       fault.ContentTooLarge,
+		"/missing":   fault.NotFound,
+		"/inward":    fault.AddressNotAllowed,
 	} {
 		t.Run(path, func(t *testing.T) {
 			_, _, err := f.Fetch(t.Context(), base+path)
@@ -190,7 +214,9 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 	}
 
 	for raw, want := range map[string]fault.Code{
-		"http://127.0.0.1:1/x.png": fault.AddressNotAllowed, "file:///etc/passwd": fault.InvalidURL, "http://x/%zz\x00": fault.InvalidURL,
+		"http://127.0.0.1:1/x.png": fault.AddressNotAllowed,
+		"file:///etc/passwd":       fault.InvalidURL,
+		"http://x/%zz\x00":         fault.InvalidURL,
 	} {
 		t.Run(raw, func(t *testing.T) {
 			if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
@@ -200,29 +226,31 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 	}
 }
 
-func TestAFailedFetchKeepsAddressesOutOfItsMessage(t *testing.T) {
+func TestFetchErrorsDoNotNameResolvedAddresses(t *testing.T) {
 	t.Parallel()
-	p := policy(t, guard.Options{Allow: "127.0.0.9:1", Lookup: answers("127.0.0.9")})
+	p := policy(t, guard.Options{Allow: "127.0.0.9:1", Lookup: resolveTo("127.0.0.9")})
 	_, _, err := guard.NewFetcher(p, guard.FetchOptions{}).Fetch(t.Context(), "http://dead.test:1/x.png")
 
 	e := fault.AsError(err)
 	if e.Code != fault.NotFound || strings.Contains(e.Message, "127.") || !strings.Contains(e.Error(), "127.0.0.9") {
-		t.Errorf("message %q, log %q", e.Message, e.Error())
+		t.Errorf("the message is %q and the log entry %q, want the address in the second only", e.Message, e.Error())
 	}
 }
 
-func TestFetchEndsWithItsContextAndServesManyAtOnce(t *testing.T) {
+func TestFetchIsCancelledAndConcurrent(t *testing.T) {
 	t.Parallel()
-	base, p := images(
+	base, p := serveImages(
 		t,
-		map[string][]byte{"/png": encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })},
+		map[string][]byte{
+			"/png": encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
+		},
 	)
 	f := guard.NewFetcher(p, guard.FetchOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 
 	if _, _, err := f.Fetch(ctx, base+"/stall"); err == nil {
-		t.Error("a cancelled fetch succeeds")
+		t.Error("a fetch with a cancelled context returned no error")
 	}
 
 	var wg sync.WaitGroup

@@ -30,15 +30,16 @@ func TestHostGlobs(t *testing.T) {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			p := policy(t, guard.Options{AllowHosts: tc.allow, DenyHosts: tc.deny})
 			if _, err := p.CheckURL("http://" + tc.host + "/"); (err == nil) != tc.ok {
-				t.Errorf("allow %q, deny %q: %s: %v", tc.allow, tc.deny, tc.host, err)
+				t.Errorf("allow %q, deny %q, host %s: got %v, want it allowed: %v", tc.allow, tc.deny, tc.host,
+					err, tc.ok)
 			}
 		})
 	}
 
-	for _, wrong := range []string{"a b", "http://x", "x/y", "[a-z].example", "bü*.example"} {
-		t.Run(wrong, func(t *testing.T) {
-			if _, err := guard.New(guard.Options{DenyHosts: wrong}); err == nil {
-				t.Errorf("the glob %q is taken", wrong)
+	for _, invalid := range []string{"a b", "http://x", "x/y", "[a-z].example", "bü*.example"} {
+		t.Run(invalid, func(t *testing.T) {
+			if _, err := guard.New(guard.Options{DenyHosts: invalid}); err == nil {
+				t.Errorf("the glob %q is accepted", invalid)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"presswork/internal/guard"
 )
 
+// policy returns a policy with valid options.
 func policy(t *testing.T, o guard.Options) *guard.Policy {
 	t.Helper()
 
@@ -22,18 +23,19 @@ func policy(t *testing.T, o guard.Options) *guard.Policy {
 	return p
 }
 
+// allowed reports whether the policy allows an address and a port.
 func allowed(t *testing.T, p *guard.Policy, addrPort string) bool {
 	t.Helper()
 
 	err := p.Check(netip.MustParseAddrPort(addrPort))
 	if err != nil && fault.CodeOf(err) != fault.AddressNotAllowed {
-		t.Errorf("%s: code %s", addrPort, fault.CodeOf(err))
+		t.Errorf("%s: got the code %s, want %s", addrPort, fault.CodeOf(err), fault.AddressNotAllowed)
 	}
 
 	return err == nil
 }
 
-func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
+func TestPublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{})
@@ -44,7 +46,7 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is refused", ap)
+				t.Errorf("%s is rejected", ap)
 			}
 		})
 	}
@@ -58,9 +60,10 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	}
 }
 
-// The first and last address of every special range, and every way to write an IPv4 address as IPv6. The ranges
+// TestEverySpecialRangeIsRejected has the first and the last address of every special range, and every way to write an
+// IPv4 address as IPv6. The ranges
 // are those entries of the IANA special-purpose and multicast registries that are not globally reachable.
-func TestEverySpecialRangeIsRefused(t *testing.T) {
+func TestEverySpecialRangeIsRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, addrs := range map[string]string{
@@ -99,7 +102,7 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 				for _, port := range []uint16{80, 443} {
 					err := p.Check(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
 					if fault.CodeOf(err) != fault.AddressNotAllowed {
-						t.Errorf("%s: %s gives %v", name, addr, err)
+						t.Errorf("%s: got %v, want %s", addr, err, fault.AddressNotAllowed)
 					}
 				}
 			}
@@ -107,14 +110,14 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 	}
 }
 
-func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
+func TestAllowTrueOpensOnlyPrivateNetworks(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{Allow: "true"})
 	for _, ap := range []string{"127.0.0.1:3000", "127.9.9.9:80", "10.1.2.3:9000", "172.20.0.5:81", "192.168.1.1:443", "[::1]:8080", "[fd12::1]:99", "[::ffff:10.0.0.1]:25"} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is refused", ap)
+				t.Errorf("%s is rejected", ap)
 			}
 		})
 	}
@@ -132,10 +135,10 @@ func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
+func TestExemptionsOpenOnlyWhatTheyName(t *testing.T) {
 	t.Parallel()
 
-	for i, tc := range []struct{ allow, yes, no string }{
+	for i, tc := range []struct{ allow, opened, closed string }{
 		{"10.1.0.0/16", "10.1.2.3:81", "10.2.0.1:80"},
 		{"10.1.2.3", "10.1.2.3:81", "10.1.2.4:80"},
 		{"10.1.2.3:9000", "10.1.2.3:9000", "10.1.2.3:9001"},
@@ -155,18 +158,18 @@ func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			p := policy(t, guard.Options{Allow: tc.allow})
-			if !allowed(t, p, tc.yes) {
-				t.Errorf("%s does not open %s", tc.allow, tc.yes)
+			if !allowed(t, p, tc.opened) {
+				t.Errorf("%s does not open %s", tc.allow, tc.opened)
 			}
 
-			if allowed(t, p, tc.no) {
-				t.Errorf("%s opens %s", tc.allow, tc.no)
+			if allowed(t, p, tc.closed) {
+				t.Errorf("%s opens %s", tc.allow, tc.closed)
 			}
 		})
 	}
 }
 
-func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
+func TestOwnServicesStayClosed(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{
@@ -184,38 +187,41 @@ func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
 	for _, ap := range []string{"127.0.0.1:6380", "10.0.0.8:9000", "192.168.200.201:6379"} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is refused", ap)
+				t.Errorf("%s is rejected", ap)
 			}
 		})
 	}
 }
 
-func TestOwnServicesThatComeLaterAreClosedAsWell(t *testing.T) {
+func TestLaterOwnServicesAreClosed(t *testing.T) {
 	t.Parallel()
-	var now []string
-	p := policy(t, guard.Options{Allow: "true", NeverNow: func() []string { return now }, Lookup: answers("10.0.0.7")})
+	var ownServices []string
+	p := policy(
+		t,
+		guard.Options{Allow: "true", NeverNow: func() []string { return ownServices }, Lookup: resolveTo("10.0.0.7")},
+	)
 
 	const node, upstream = "10.0.0.7:7001", "10.0.0.7:11434"
 	for _, ap := range []string{node, upstream} {
 		if !allowed(t, p, ap) {
-			t.Errorf("%s is refused before it is known", ap)
+			t.Errorf("%s is rejected before it is an own service", ap)
 		}
 	}
 
-	now = []string{node, "ollama:11434", "not an address"}
+	ownServices = []string{node, "ollama:11434", "not an address"}
 	if allowed(t, p, node) {
 		t.Errorf("%s is allowed", node)
 	}
 
 	_, err := p.DialContext(t.Context(), "tcp", upstream)
 	if fault.CodeOf(err) != fault.AddressNotAllowed {
-		t.Errorf("%s: %v", upstream, err)
+		t.Errorf("%s: got %v, want %s", upstream, err, fault.AddressNotAllowed)
 	}
 }
 
-func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
+func TestDialRejectsAnOwnServiceByName(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 
 	p := policy(t, guard.Options{
 		Allow: "true",
@@ -228,17 +234,17 @@ func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
 			if fault.CodeOf(err) != fault.AddressNotAllowed {
-				t.Errorf("%s: %v", host, err)
+				t.Errorf("%s: got %v, want %s", host, err, fault.AddressNotAllowed)
 			}
 		})
 	}
 
 	if n := listener.connections(t); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections reached the listener, want none", n)
 	}
 }
 
-func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
+func TestInvalidSettingsSayWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 
 	for allow, says := range map[string]string{
@@ -257,17 +263,17 @@ func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 		t.Run(allow, func(t *testing.T) {
 			_, err := guard.New(guard.Options{Allow: "10.0.0.1," + allow})
 			if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), `"`+allow) {
-				t.Errorf("%s: %v", allow, err)
+				t.Errorf("Allow %s: got %v, want an error with %q", allow, err, says)
 			}
 		})
 	}
 
 	if _, err := guard.New(guard.Options{Never: []string{"redis"}}); err == nil {
-		t.Error("an own address without port is taken")
+		t.Error("an own service without a port is accepted")
 	}
 }
 
-func TestARefusalNamesTheSetting(t *testing.T) {
+func TestErrorNamesTheSetting(t *testing.T) {
 	t.Parallel()
 	p := policy(t, guard.Options{Setting: "OUTBOUND_ALLOW_PRIVATE"})
 	err := p.Check(netip.MustParseAddrPort("10.0.0.1:80"))
@@ -279,6 +285,6 @@ func TestARefusalNamesTheSetting(t *testing.T) {
 
 	err = p.Check(netip.MustParseAddrPort("169.254.169.254:80"))
 	if got := fault.AsError(err).Message; strings.Contains(got, "OUTBOUND") {
-		t.Errorf("promises what cannot be: %s", got)
+		t.Errorf("the message is %s, want no setting: metadata is never allowed", got)
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// session opens one with a client that goes through it.
-func session(t testing.TB, p *guard.Policy, o guard.ProxyOptions) (*guard.Session, *http.Client) {
+// openSession opens a session and returns it with a client that uses it as proxy.
+func openSession(t testing.TB, p *guard.Policy, o guard.ProxyOptions) (*guard.Session, *http.Client) {
 	t.Helper()
 
 	s, err := guard.NewProxy(p, o).Open(t.Context())
@@ -31,10 +31,11 @@ func session(t testing.TB, p *guard.Policy, o guard.ProxyOptions) (*guard.Sessio
 	}
 	t.Cleanup(s.Close)
 
-	return s, through(t, s)
+	return s, clientOf(t, s)
 }
 
-func through(t testing.TB, s *guard.Session) *http.Client {
+// clientOf returns a client that uses the session as proxy.
+func clientOf(t testing.TB, s *guard.Session) *http.Client {
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: s.Addr()}),
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -44,8 +45,8 @@ func through(t testing.TB, s *guard.Session) *http.Client {
 	return &http.Client{Transport: transport, Timeout: wait.Patience}
 }
 
-// site answers with what it was asked, and an upgraded connection with echoes.
-var site = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echoSite answers with the request. An upgraded connection echoes its bytes.
+var echoSite = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		conn, buf, _ := http.NewResponseController(w).Hijack()
 		defer conn.Close()
@@ -59,6 +60,7 @@ var site = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Get("Proxy-Connection"), r.Header.Get("Proxy-Authorization"), r.Header.Get("X-Forwarded-For"))
 })
 
+// hostOf returns the host and port of a server.
 func hostOf(t testing.TB, s *httptest.Server) string {
 	t.Helper()
 
@@ -70,6 +72,7 @@ func hostOf(t testing.TB, s *httptest.Server) string {
 	return u.Host
 }
 
+// get returns the status and the body of a page.
 func get(t testing.TB, c *http.Client, url string) (status int, body string) {
 	t.Helper()
 
@@ -90,11 +93,11 @@ func get(t testing.TB, c *http.Client, url string) (status int, body string) {
 func TestProxyForwardsAndTunnels(t *testing.T) {
 	t.Parallel()
 
-	plain, secure := httptest.NewServer(site), httptest.NewTLSServer(site)
+	plain, secure := httptest.NewServer(echoSite), httptest.NewTLSServer(echoSite)
 	defer plain.Close()
 	defer secure.Close()
 
-	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}),
+	s, client := openSession(t, policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}),
 		guard.ProxyOptions{})
 	for _, server := range []*httptest.Server{plain, secure} {
 		req, _ := http.NewRequest("POST", server.URL+"/a%2Fb/c?q=1;2&%zz", strings.NewReader("hello"))
@@ -108,28 +111,28 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 		resp.Body.Close()
 
 		want := "POST /a%2Fb/c?q=1;2&%zz host=" + hostOf(t, server) + " body=hello proxy="
-		if server == plain && string(b) != want+" xff=" {
-			t.Errorf("got %q, want %q", b, want)
+		if server == plain && string(b) != want+" xff=" { // the proxy adds no header
+			t.Errorf("got %q, want %q", b, want+" xff=")
 		}
 
 		if !strings.HasPrefix(string(b), want) {
 			t.Errorf("got %q, want %q", b, want)
 		}
 	}
-	// Of the tunnel there is its handshake, too, and the end of TLS.
+	// The requests are the two above, the CONNECT, and up to three TLS records of the handshake and the end.
 	if u := s.Usage(); u.Requests < 4 || u.Requests > 6 || u.Bytes < 500 {
-		t.Errorf("usage %+v", u)
+		t.Errorf("the usage is %+v, want 4 to 6 requests and 500 bytes or more", u)
 	}
 }
 
 func TestProxyPassesUpgrades(t *testing.T) {
 	t.Parallel()
 
-	server := httptest.NewServer(site)
+	server := httptest.NewServer(echoSite)
 	defer server.Close()
 	host := hostOf(t, server)
 
-	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
+	s, _ := openSession(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
 	for name, head := range map[string]string{
 		"forwarded": "GET http://" + host + "/ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
 		"tunnelled": "CONNECT " + host + " HTTP/1.1\r\nHost: " + host + "\r\n\r\nGET /ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
@@ -147,7 +150,7 @@ func TestProxyPassesUpgrades(t *testing.T) {
 			for {
 				line, err := r.ReadString('\n')
 				if err != nil {
-					t.Fatalf("%s: %v", name, err)
+					t.Fatal(err)
 				}
 
 				if line == "ping\n" {
@@ -163,17 +166,18 @@ func TestProxyPassesUpgrades(t *testing.T) {
 	}
 }
 
-func TestProxyConnectsNowhereElse(t *testing.T) {
+func TestProxyRejectsForbiddenTargets(t *testing.T) {
 	t.Parallel()
-	listener := count(t)
+	listener := listenLoopback(t)
 	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
 		if host == "gone.test" {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		}
 
-		return answers("93.184.216.34 127.0.0.1")(context.Background(), host)
+		return resolveTo("93.184.216.34 127.0.0.1")(context.Background(), host)
 	}
-	s, client := session(t, policy(t, guard.Options{Lookup: lookup, DenyHosts: "*.denied.test"}), guard.ProxyOptions{})
+	s, client := openSession(t, policy(t, guard.Options{Lookup: lookup, DenyHosts: "*.denied.test"}),
+		guard.ProxyOptions{})
 
 	for _, host := range []string{
 		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "127.0.0.1.", "localhost", "localhost.",
@@ -188,29 +192,29 @@ func TestProxyConnectsNowhereElse(t *testing.T) {
 					resp.Body.Close()
 
 					if resp.StatusCode != http.StatusForbidden {
-						t.Errorf("%s://%s: %s", scheme, target, resp.Status)
+						t.Errorf("%s://%s: got %s, want 403", scheme, target, resp.Status)
 					}
 				} else if scheme == "http" || !strings.Contains(err.Error(), "Forbidden") {
-					t.Errorf("%s://%s: %v", scheme, target, err)
+					t.Errorf("%s://%s: got %v, want 403", scheme, target, err)
 				}
 
 				if err := s.Failure(target); fault.CodeOf(err) != fault.AddressNotAllowed {
-					t.Errorf("%s: failure %v", target, err)
+					t.Errorf("the failure of %s is %v, want %s", target, err, fault.AddressNotAllowed)
 				}
 			}
 		})
 	}
 
 	if status, _ := get(t, client, "http://gone.test/"); status != http.StatusBadGateway {
-		t.Errorf("a name that does not resolve: %d", status)
+		t.Errorf("a name that does not resolve: got %d, want 502", status)
 	}
 
 	if _, ok := errors.AsType[*net.DNSError](s.Failure("gone.test:80")); !ok {
-		t.Errorf("failure %v", s.Failure("gone.test:80"))
+		t.Errorf("the failure is %v, want a DNS error", s.Failure("gone.test:80"))
 	}
 
 	if n := listener.connections(t); n != 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("%d connections reached the listener, want none", n)
 	}
 }
 
@@ -233,23 +237,23 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 
 		for _, host := range []string{"127.0.0.1", "127.9.9.9", "localhost"} {
 			t.Run(host, func(t *testing.T) {
-				status, _ := get(t, through(t, sessions[0]), "http://"+host+":"+port+"/")
+				status, _ := get(t, clientOf(t, sessions[0]), "http://"+host+":"+port+"/")
 				if status != http.StatusForbidden {
-					t.Errorf("%s:%s: %d", host, port, status)
+					t.Errorf("%s:%s: got %d, want 403", host, port, status)
 				}
 			})
 		}
 	}
 }
 
-func TestProxyRefusesOtherRequests(t *testing.T) {
+func TestProxyRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 
-	server := httptest.NewServer(site)
+	server := httptest.NewServer(echoSite)
 	defer server.Close()
 	host := hostOf(t, server)
 
-	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
+	s, _ := openSession(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
 	for i, head := range []string{
 		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
 		"GET https://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -275,7 +279,7 @@ func TestProxyRefusesOtherRequests(t *testing.T) {
 			}
 
 			if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
-				t.Errorf("%q: %s", head, resp.Status)
+				t.Errorf("%q: got %s, want 400 or 502", head, resp.Status)
 			}
 			conn.Close()
 		})
@@ -298,7 +302,7 @@ func TestProxySessionEndsAtItsLimits(t *testing.T) {
 
 	p := policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)})
 	for _, server := range []*httptest.Server{plain, secure} {
-		s, client := session(t, p, guard.ProxyOptions{MaxBytes: 4 << 20})
+		s, client := openSession(t, p, guard.ProxyOptions{MaxBytes: 4 << 20})
 
 		resp, err := client.Get(server.URL)
 		if err != nil {
@@ -308,19 +312,19 @@ func TestProxySessionEndsAtItsLimits(t *testing.T) {
 		resp.Body.Close()
 
 		if err == nil || n > 5<<20 {
-			t.Errorf("%d bytes, error %v", n, err)
+			t.Errorf("got %d bytes, %v; want an error after about 4 MiB", n, err)
 		}
 		<-s.Done()
 
 		if fault.CodeOf(s.Err()) != fault.PageError || !strings.Contains(s.Err().Error(), "4 MiB") {
-			t.Errorf("session ended with %v", s.Err())
+			t.Errorf("the session ended with %v, want %s with \"4 MiB\"", s.Err(), fault.PageError)
 		}
 	}
 
-	small := httptest.NewServer(site)
+	small := httptest.NewServer(echoSite)
 	defer small.Close()
 
-	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, small)}), guard.ProxyOptions{MaxRequests: 3})
+	s, client := openSession(t, policy(t, guard.Options{Allow: hostOf(t, small)}), guard.ProxyOptions{MaxRequests: 3})
 	for range 3 {
 		get(t, client, small.URL)
 	}
@@ -331,21 +335,21 @@ func TestProxySessionEndsAtItsLimits(t *testing.T) {
 	<-s.Done()
 
 	if fault.CodeOf(s.Err()) != fault.PageError {
-		t.Errorf("session ended with %v", s.Err())
+		t.Errorf("the session ended with %v, want %s", s.Err(), fault.PageError)
 	}
 }
 
 func TestProxyCloseEndsItsConnections(t *testing.T) {
 	t.Parallel()
-	held := make(chan struct{})
+	ended := make(chan struct{})
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
-		close(held)
+		close(ended)
 	}))
 	defer server.Close()
-	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+	s, client := openSession(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
 
 	resp, err := client.Get(server.URL)
 	if err != nil {
@@ -353,6 +357,6 @@ func TestProxyCloseEndsItsConnections(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	s.Close()
-	<-held
+	<-ended
 	awaitFree(t, s.Addr())
 }

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestAnEndedSessionKeepsItsPort(t *testing.T) {
+func TestEndedSessionKeepsItsPort(t *testing.T) {
 	t.Parallel()
 
 	s, err := guard.NewProxy(policy(t, guard.Options{}), guard.ProxyOptions{}).Open(t.Context())
@@ -37,7 +37,7 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	awaitFree(t, s.Addr())
 }
 
-// awaitFree waits until the port is free: another process may use it for a moment.
+// awaitFree waits until a port is free. Another process may use it for a moment.
 func awaitFree(t *testing.T, address string) {
 	t.Helper()
 	wait.Until(t, "the port is free", func() bool {
@@ -51,14 +51,16 @@ func awaitFree(t *testing.T, address string) {
 	})
 }
 
-func TestGateRefusesRequestsBeforeItsSession(t *testing.T) {
+func TestGateServesNothingBeforeItsSession(t *testing.T) {
 	t.Parallel()
-	asked := make(chan string, 2)
+	requested := make(chan string, 2)
 
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { requested <- r.URL.Path }),
+	)
 	defer server.Close()
 	p := guard.NewProxy(policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
-	ask := func(g *guard.Gate) net.Conn {
+	request := func(g *guard.Gate) net.Conn {
 		t.Helper()
 
 		conn, err := net.Dial("tcp", g.Addr())
@@ -80,30 +82,30 @@ func TestGateRefusesRequestsBeforeItsSession(t *testing.T) {
 
 		return g
 	}
-	shut, open := reserve(), reserve()
-	never := ask(shut)
+	closedGate, openGate := reserve(), reserve()
+	unanswered := request(closedGate)
 
-	s := open.Open(t.Context())
+	s := openGate.Open(t.Context())
 	defer s.Close()
 
-	if b, err := io.ReadAll(ask(open)); err != nil || <-asked != "/"+open.Addr() {
-		t.Fatalf("an open gate: %q, %v", b, err)
+	if b, err := io.ReadAll(request(openGate)); err != nil || <-requested != "/"+openGate.Addr() {
+		t.Fatalf("the open gate answered %q, %v; want the page", b, err)
 	}
-	shut.Close()
-	shut.Close()
+	closedGate.Close()
+	closedGate.Close()
 
-	if b, err := io.ReadAll(never); len(b) > 0 || len(asked) > 0 {
-		t.Errorf("a shut gate answered %q, %v, and asked %d times", b, err, len(asked))
+	if b, err := io.ReadAll(unanswered); len(b) > 0 || len(requested) > 0 {
+		t.Errorf("the closed gate answered %q, %v, and sent %d requests; want none", b, err, len(requested))
 	}
 }
 
-func TestProxyCountsRefusals(t *testing.T) {
+func TestProxyCountsRejections(t *testing.T) {
 	t.Parallel()
 	p := guard.NewProxy(
 		policy(
 			t,
 			guard.Options{
-				Lookup:    answers("127.0.0.1"),
+				Lookup:    resolveTo("127.0.0.1"),
 				DenyHosts: "denied.test",
 				Never:     []string{"127.0.0.1:7"},
 				Allow:     "own.test",
@@ -119,7 +121,7 @@ func TestProxyCountsRefusals(t *testing.T) {
 	defer s.Close()
 
 	for _, host := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "1.1.1.1:22", "denied.test", "own.test:7"} {
-		get(t, through(t, s), "http://"+host)
+		get(t, clientOf(t, s), "http://"+host)
 	}
 
 	want := map[guard.Reason]int64{guard.NotPublic: 2, guard.Never: 1, guard.Port: 1, guard.Host: 1, guard.Own: 1}
@@ -128,7 +130,7 @@ func TestProxyCountsRefusals(t *testing.T) {
 	}
 }
 
-func TestProxyAddsNothing(t *testing.T) {
+func TestProxyAddsNoHeaders(t *testing.T) {
 	t.Parallel()
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -136,13 +138,13 @@ func TestProxyAddsNothing(t *testing.T) {
 		fmt.Fprintf(w, "<html>%q", r.Header)
 	}))
 	defer server.Close()
-	_, client := session(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+	_, client := openSession(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
 	req, _ := http.NewRequest("GET", server.URL, nil)
 	req.Header.Set("X-Forwarded-Proto", "https")
 	req.Header.Set("User-Agent", "u")
 	req.Header.Set("Accept-Encoding", "identity")
 
-	for range 3000 { // net/http guesses a type only when the body is faster than the head
+	for range 3000 { // net/http guesses a type only if the body arrives before the head is sent
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +158,7 @@ func TestProxyAddsNothing(t *testing.T) {
 		}
 
 		if got, ok := resp.Header["Content-Type"]; ok {
-			t.Fatalf("the type %q was made up", got)
+			t.Fatalf("the response has the type %q, want none as from the server", got)
 		}
 	}
 }

@@ -20,8 +20,9 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer secure.Close()
-	const most = 20
-	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, secure)}), guard.ProxyOptions{MaxRequests: most})
+	const maxRequests = 20
+	s, client := openSession(t, policy(t, guard.Options{Allow: hostOf(t, secure)}),
+		guard.ProxyOptions{MaxRequests: maxRequests})
 	ctx, cancel := context.WithCancel(t.Context())
 
 	go func() {
@@ -29,8 +30,8 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 		cancel()
 	}()
 
-	made := 0
-	for ; made <= most; made++ {
+	sent := 0
+	for ; sent <= maxRequests; sent++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, secure.URL, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -44,12 +45,13 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 	}
 	<-s.Done()
 	// The tunnel and its handshake count as well.
-	if fault.CodeOf(s.Err()) != fault.PageError || made < most-3 {
-		t.Errorf("%d requests, then %v", made, s.Err())
+	if fault.CodeOf(s.Err()) != fault.PageError || sent < maxRequests-3 {
+		t.Errorf("the session ended with %v after %d requests, want %s after about %d", s.Err(), sent,
+			fault.PageError, maxRequests)
 	}
 }
 
-func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
+func TestTunnelRequestsAreCountedInPieces(t *testing.T) {
 	t.Parallel()
 
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,6 +70,7 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 			go io.Copy(conn, conn)
 		}
 	}()
+	// record returns a TLS record. Each record of kind 23, application data, that is not empty counts as a request.
 	record := func(kind byte, length int) string {
 		return string([]byte{kind, 3, 3, byte(length >> 8), byte(length)}) + strings.Repeat("x", length)
 	}
@@ -80,8 +83,8 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 	} {
 		t.Run(sent, func(t *testing.T) {
 			for _, piece := range []int{1, 4, 1 << 20} {
-				t.Run(fmt.Sprint(piece), func(t *testing.T) {
-					s, _ := session(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
+				t.Run(fmt.Sprintf("pieces of %d bytes", piece), func(t *testing.T) {
+					s, _ := openSession(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
 
 					conn, err := net.Dial("tcp", s.Addr())
 					if err != nil {
@@ -91,7 +94,7 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 
 					answer := bufio.NewReader(conn)
 					if line, _ := answer.ReadString('\n'); !strings.Contains(line, " 200 ") {
-						t.Fatalf("answered %q", line)
+						t.Fatalf("CONNECT: got %q, want 200", line)
 					}
 					answer.ReadString('\n')
 
@@ -105,8 +108,8 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 						t.Fatal(err)
 					}
 
-					if got := s.Usage().Requests - 1; got != want { // one is the tunnel
-						t.Errorf("%.20q… in pieces of %d: %d requests, want %d", sent, piece, got, want)
+					if got := s.Usage().Requests - 1; got != want { // the CONNECT is one request
+						t.Errorf("%d requests were counted, want %d", got, want)
 					}
 					conn.Close()
 				})

@@ -41,17 +41,17 @@ func TestCheckURLCanonicalisesAsBrowsersDo(t *testing.T) {
 			u, err := p.CheckURL(raw)
 			switch {
 			case want == "" && err == nil:
-				t.Errorf("%q is taken as %s", raw, u)
+				t.Errorf("CheckURL(%q) = %s, want an error", raw, u)
 			case want != "" && err != nil:
-				t.Errorf("%q: %v", raw, err)
+				t.Errorf("CheckURL(%q): got %v, want %s", raw, err, want)
 			case want != "" && u.String() != want:
-				t.Errorf("%q gives %s, want %s", raw, u, want)
+				t.Errorf("CheckURL(%q) = %s, want %s", raw, u, want)
 			}
 		})
 	}
 }
 
-func TestCheckURLRefusesInvalidAddresses(t *testing.T) {
+func TestCheckURLRejectsInvalidAddresses(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{})
@@ -68,17 +68,18 @@ func TestCheckURLRefusesInvalidAddresses(t *testing.T) {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			u, err := p.CheckURL(raw)
 			if fault.CodeOf(err) != fault.InvalidURL {
-				t.Errorf("%.80q gives %v, %v", raw, u, err)
+				t.Errorf("CheckURL(%.80q) = %v, %v; want %s", raw, u, err, fault.InvalidURL)
 			}
 
 			if err != nil && len(fault.AsError(err).Message) > 1200 {
-				t.Errorf("%.80q: a message of %d bytes", raw, len(fault.AsError(err).Message))
+				t.Errorf("CheckURL(%.80q): the message has %d bytes, want up to 1200", raw,
+					len(fault.AsError(err).Message))
 			}
 		})
 	}
 }
 
-func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
+func TestCheckURLRejectsDisguisedAddresses(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{})
@@ -95,13 +96,13 @@ func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
 		t.Run(raw, func(t *testing.T) {
 			u, err := p.CheckURL(raw)
 			if fault.CodeOf(err) != fault.AddressNotAllowed {
-				t.Errorf("%q gives %v, %v", raw, u, err)
+				t.Errorf("CheckURL(%q) = %v, %v; want %s", raw, u, err, fault.AddressNotAllowed)
 			}
 		})
 	}
 }
 
-func TestCheckURLLeavesToTheDialWhatANameMayResolveTo(t *testing.T) {
+func TestCheckURLDoesNotResolveNames(t *testing.T) {
 	t.Parallel()
 
 	for i, tc := range []struct {
@@ -125,7 +126,7 @@ func TestCheckURLLeavesToTheDialWhatANameMayResolveTo(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			if _, err := policy(t, guard.Options{Allow: tc.allow}).CheckURL(tc.url); (err == nil) != tc.ok {
-				t.Errorf("%q with %q: %v", tc.url, tc.allow, err)
+				t.Errorf("CheckURL(%q) with Allow %q: got %v, want it allowed: %v", tc.url, tc.allow, err, tc.ok)
 			}
 		})
 	}
@@ -148,7 +149,7 @@ func FuzzCheckURL(f *testing.F) {
 
 		again, err := p.CheckURL(u.String())
 		if err != nil || again.String() != u.String() {
-			t.Errorf("%q gives %q, which gives %v, %v", raw, u, again, err)
+			t.Errorf("CheckURL(%q) = %q, and CheckURL of that = %v, %v; want the same", raw, u, again, err)
 		}
 	})
 }
