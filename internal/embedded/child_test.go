@@ -9,15 +9,15 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The process id of an ended child may be reused before the child is stopped.
-func TestAnEndedChildIsNotSignalled(t *testing.T) {
+// TestEndedChildIsNotSignalled gives the id of an ended child to another process, as the kernel may do.
+func TestEndedChildIsNotSignalled(t *testing.T) {
 	t.Parallel()
 
 	c, err := launch(exec.CommandContext(t.Context(), "true"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait.Receive(t, "its end", c.exited)
+	wait.Receive(t, "the end of the child", c.exited)
 	other := exec.CommandContext(t.Context(), "cat") // runs until its input ends
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 
@@ -35,6 +35,6 @@ func TestAnEndedChildIsNotSignalled(t *testing.T) {
 	in.Close()
 
 	if err := other.Wait(); err != nil {
-		t.Errorf("another process: %v", err)
+		t.Errorf("the other process ended with %v, want no signal", err)
 	}
 }

@@ -22,23 +22,25 @@ import (
 // fakeEngine is the environment variable that makes this test binary a model server.
 const fakeEngine = "PRESSWORK_FAKE_ENGINE"
 
-// serveEngine reports its name, its arguments and whether it sees secrets.
+// serveEngine is the main function of the fake model server. /health answers with its process id, its arguments and the
+// secret that it must not see. The model /dev/null makes it fail.
 func serveEngine() {
 	args := os.Args[1:]
 
-	after := func(name string) string { return args[slices.Index(args, name)+1] }
-	if after("-m") == "/dev/null" {
+	option := func(name string) string { return args[slices.Index(args, name)+1] }
+	if option("-m") == "/dev/null" {
 		fmt.Fprintln(os.Stderr, "that is no model")
 		os.Exit(3)
 	}
 	http.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, os.Getpid(), " ", strings.Join(args, " "), " ", os.Getenv("TOKEN_SECRET"))
 	})
-	fmt.Fprintln(os.Stderr, http.ListenAndServe(after("--host")+":"+after("--port"), nil))
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(option("--host")+":"+option("--port"), nil))
 	os.Exit(1)
 }
 
-// program creates a script named like an engine. The script runs the server with or without exec.
+// program creates a script with the name of an engine. The script runs the fake server, with how before its path:
+// "exec" replaces the shell, "" starts a child of the shell.
 func program(t *testing.T, name, how string) string {
 	t.Helper()
 
@@ -52,6 +54,7 @@ func program(t *testing.T, name, how string) string {
 	return path
 }
 
+// health returns the process id and the arguments of the fake server, or 0 if it does not answer.
 func health(address string) (pid int, args string) {
 	res, err := http.Get("http://" + address + "/health")
 	if err != nil {
@@ -69,7 +72,7 @@ func health(address string) (pid int, args string) {
 	return pid, args
 }
 
-func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
+func TestEngineIsRestartedAndStopped(t *testing.T) {
 	t.Setenv("TOKEN_SECRET", "hush")
 
 	model := filepath.Join(t.TempDir(), "m.gguf")
@@ -91,14 +94,14 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 			first, args := health(e.Address())
 			if !strings.HasPrefix(args, "-m "+model+" --host 127.0.0.1 --port ") || !strings.Contains(args, want) ||
 				strings.Contains(args, "hush") {
-				t.Errorf("%s runs with %s", name, args)
+				t.Errorf("%s runs with the arguments %s; want model, host, port, %s, and no secret", name, args, want)
 			}
 
 			if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			var second int
-			wait.Until(t, "it is started again", func() bool {
+			wait.Until(t, "the server is restarted", func() bool {
 				second, _ = health(e.Address())
 				return second != 0 && second != first
 			})
@@ -108,14 +111,15 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 			}
 
 			if syscall.Kill(second, 0) == nil {
-				t.Errorf("%s runs on", name)
+				t.Errorf("%s still runs after Stop", name)
 			}
 		})
 	}
 }
 
-// Without exec, the server is a child of the shell. The shell does not end it, and it keeps the output open.
-func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
+// TestEngineInAScriptEndsWithTheScript runs the server as a child of a shell. The shell does not end the server, and the
+// server keeps the output open.
+func TestEngineInAScriptEndsWithTheScript(t *testing.T) {
 	t.Parallel()
 
 	model := filepath.Join(t.TempDir(), "m.gguf")
@@ -147,7 +151,7 @@ func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var second int
-	wait.Until(t, "it is started again", func() bool {
+	wait.Until(t, "the server is restarted", func() bool {
 		second, _ = health(e.Address())
 		return second != 0 && second != first
 	})
@@ -155,16 +159,16 @@ func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- e.Stop(t.Context()) }()
 
-	if err := wait.Receive(t, "it is stopped", stopped); err != nil {
+	if err := wait.Receive(t, "Stop returns", stopped); err != nil {
 		t.Error(err)
 	}
 
 	for _, pid := range []int{first, second} {
-		wait.Until(t, "the server is gone", func() bool { return gone(pid) })
+		wait.Until(t, "the server has ended", func() bool { return hasEnded(pid) })
 	}
 }
 
-func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
+func TestStartReturnsTheOutputOfAFailedEngine(t *testing.T) {
 	t.Parallel()
 
 	e, err := embedded.NewEngine(
@@ -175,7 +179,7 @@ func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 
 	if err == nil || !strings.Contains(err.Error(), "that is no model") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the output \"that is no model\"", err)
 	}
 
 	for want, o := range map[string]embedded.EngineOptions{

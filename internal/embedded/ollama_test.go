@@ -15,13 +15,13 @@ import (
 // FakeOllama is the environment variable that makes this test binary behave like `ollama serve`.
 const FakeOllama = "PRESSWORK_FAKE_OLLAMA"
 
-// ServeOllama is the server of that program.
+// ServeOllama is the main function of the fake `ollama serve`.
 func ServeOllama() {
 	http.HandleFunc("/api/version",
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) })
 
 	if os.Getenv("TOKEN_SECRET") != "" {
-		panic("the parent's secrets are here")
+		panic("the child sees a secret of its parent")
 	}
 
 	if err := http.ListenAndServe(os.Getenv("OLLAMA_HOST"), nil); err != nil {
@@ -29,7 +29,7 @@ func ServeOllama() {
 	}
 }
 
-func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
+func TestOllamaIsStartedAndStopped(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -47,12 +47,12 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 	}
 
 	if !answers(t.Context(), address) || !OllamaInstalled() {
-		t.Error("it does not answer")
+		t.Error("Ollama does not answer, or is not installed")
 	}
 
 	second := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
 	if err := second.Start(t.Context()); err != nil || second.child != nil {
-		t.Errorf("with a running Ollama: %v", err)
+		t.Errorf("a second Start: got %v, and a child: %v; want neither", err, second.child != nil)
 	}
 
 	if err := o.Stop(t.Context()); err != nil {
@@ -60,22 +60,22 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 	}
 
 	if answers(t.Context(), address) {
-		t.Error("it outlives Stop")
+		t.Error("Ollama still answers after Stop")
 	}
 }
 
-func TestAnOllamaThatDiesSaysWhy(t *testing.T) {
+func TestStartReturnsTheOutputOfAFailedOllama(t *testing.T) {
 	dir := t.TempDir()
 	public.Program(t, filepath.Join(dir, "ollama"), "#!/bin/sh\necho no room left; exit 3\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
 	o := &Ollama{address: "127.0.0.1:1", log: slog.New(slog.DiscardHandler)}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no room left") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the output \"no room left\"", err)
 	}
 	t.Setenv("PATH", t.TempDir())
 
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "not installed") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want \"not installed\"", err)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// parentOf is the environment variable with the data directory. A process that has it starts the server as its
-// parent in TestMain and runs until it is killed.
-const parentOf = "PRESSWORK_TEST_PARENT_OF"
+// parentVariable is an environment variable with a data directory. A test process with the variable starts the server
+// as its child in TestMain, and runs until it is killed.
+const parentVariable = "PRESSWORK_TEST_PARENT_OF"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(embedded.FakeOllama) != "" {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		serveEngine()
 	}
 
-	dir := os.Getenv(parentOf)
+	dir := os.Getenv(parentVariable)
 	if dir == "" {
 		os.Exit(m.Run())
 	}
@@ -52,11 +52,11 @@ func TestMain(m *testing.M) {
 func TestDataOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 
-	dir := directory(t)
+	dir := dataDir(t)
 	for n := range 3 {
-		r := start(t, dir)
+		r := startRedis(t, dir)
 		if got := client(t, r).Incr(t.Context(), "starts").Val(); got != int64(n+1) {
-			t.Fatalf("start %d: the counter is %d", n+1, got)
+			t.Fatalf("start %d: the counter is %d, want %d", n+1, got, n+1)
 		}
 
 		for range 2 {
@@ -67,9 +67,9 @@ func TestDataOutlivesTheServer(t *testing.T) {
 	}
 }
 
-func TestAKilledServerComesBackWithItsData(t *testing.T) {
+func TestKilledServerIsRestartedWithItsData(t *testing.T) {
 	t.Parallel()
-	r := start(t, directory(t))
+	r := startRedis(t, dataDir(t))
 
 	c := client(t, r)
 	for n := range 3 {
@@ -81,9 +81,9 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 			return strings.Contains(c.Info(t.Context(), "persistence").Val(), "aof_buffer_length:0\r\n")
 		})
 		pid := serverPID(t, c)
-		kill(t, pid, syscall.SIGKILL)
+		signal(t, pid, syscall.SIGKILL)
 		var got int
-		wait.Until(t, "the server is back", func() bool {
+		wait.Until(t, "the server answers again", func() bool {
 			var err error
 			got, err = c.Get(t.Context(), "k").Int()
 
@@ -96,45 +96,46 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 	}
 }
 
-func TestTheServerEndsWithAKilledParent(t *testing.T) {
+func TestServerEndsWithAKilledParent(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := dataDir(t)
 	parent := startParent(t, dir)
-	r := wired(t, dir)
+	r := newRedis(t, dir)
 
 	c := client(t, r)
 	if err := c.Set(t.Context(), "k", "kept", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
 	pid := serverPID(t, c)
-	kill(t, parent.Process.Pid, syscall.SIGKILL)
-	wait.Until(t, "the server has ended", func() bool { return gone(pid) })
-	run(t, r)
+	signal(t, parent.Process.Pid, syscall.SIGKILL)
+	wait.Until(t, "the server has ended", func() bool { return hasEnded(pid) })
+	startAndCleanUp(t, r)
 
 	if got := c.Get(t.Context(), "k").Val(); got != "kept" {
-		t.Errorf("the successor finds %q", got)
+		t.Errorf("the next server has the value %q, want kept", got)
 	}
 }
 
-// A server that dies slowly blocks its successor: two servers would damage the append-only file.
-func TestASuccessorWaitsForAnOrphan(t *testing.T) {
+// TestStartWaitsForAnOrphanedServer has an old server that ends late. Two servers would damage the append-only file.
+func TestStartWaitsForAnOrphanedServer(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := dataDir(t)
 	parent := startParent(t, dir)
-	r := wired(t, dir)
+	r := newRedis(t, dir)
 	pid := serverPID(t, client(t, r))
 
 	o, err := redis.ParseURL(r.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.MaxRetries, o.ReadTimeout = -1, wait.Patience // a retry would ask the successor
+	o.MaxRetries, o.ReadTimeout = -1, wait.Patience // a retry would reach the next server
 	busy := redis.NewClient(o)
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 
+	// After this time in a script, in milliseconds, the server reports that it is busy.
 	err = busy.ConfigSet(t.Context(), "lua-time-limit", "1").Err()
-	if err != nil { // the server reports that it is busy afterwards
+	if err != nil {
 		t.Fatal(err)
 	}
 	// SIGSTOP does not work here: the kernel wakes a stopped process when its parent ends.
@@ -143,26 +144,26 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 		err := busy.Ping(t.Context()).Err()
 		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
 	})
-	kill(t, parent.Process.Pid, syscall.SIGKILL)
+	signal(t, parent.Process.Pid, syscall.SIGKILL)
 	parent.Wait()
 
-	cause := errors.New("waited long enough")
+	errTimeout := errors.New("waited long enough")
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errTimeout)
 	defer cancel()
 
-	if err := r.Start(ctx); !errors.Is(err, cause) || !strings.Contains(err.Error(), dir) {
-		t.Fatalf("with the orphan alive: got %v", err)
+	if err := r.Start(ctx); !errors.Is(err, errTimeout) || !strings.Contains(err.Error(), dir) {
+		t.Fatalf("while the orphan runs: got %v, want %v with the directory", err, errTimeout)
 	}
-	kill(t, pid, syscall.SIGKILL)
-	run(t, r)
+	signal(t, pid, syscall.SIGKILL)
+	startAndCleanUp(t, r)
 }
 
-func TestTheSecondOfTwoParentsWaits(t *testing.T) {
+func TestStartWaitsForAnotherParent(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
-	first := start(t, dir)
-	second := wired(t, dir)
+	dir := dataDir(t)
+	first := startRedis(t, dir)
+	second := newRedis(t, dir)
 
 	started := make(chan error, 1)
 	go func() { started <- second.Start(t.Context()) }()
@@ -174,7 +175,7 @@ func TestTheSecondOfTwoParentsWaits(t *testing.T) {
 
 	select {
 	case err := <-started:
-		t.Fatalf("the second did not wait: %v", err)
+		t.Fatalf("the second Start returned while the first server runs: %v", err)
 	case <-time.After(200 * time.Millisecond):
 	}
 
@@ -187,26 +188,26 @@ func TestTheSecondOfTwoParentsWaits(t *testing.T) {
 	}
 
 	if got := client(t, second).Get(t.Context(), "k").Val(); got != "first" {
-		t.Errorf("the second finds %q", got)
+		t.Errorf("the second server has the value %q, want first", got)
 	}
 }
 
-func TestALongDataDirectoryGetsAShortSocket(t *testing.T) {
+func TestLongDataDirectoryGetsAShortSocket(t *testing.T) {
 	t.Parallel()
-	long := filepath.Join(directory(t), strings.Repeat("long directory/", 20))
+	long := filepath.Join(dataDir(t), strings.Repeat("long directory/", 20))
 
-	r := start(t, long)
+	r := startRedis(t, long)
 	if err := client(t, r).Ping(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 
 	socket := strings.TrimPrefix(r.URL(), "unix://")
 	if len(socket) > 103 || strings.HasPrefix(socket, long) {
-		t.Errorf("the socket is %s", socket)
+		t.Errorf("the socket is %s, want up to 103 bytes outside the data directory", socket)
 	}
 
 	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("its directory: %v, %v", info, err)
+		t.Errorf("the directory of the socket is %v, %v; want the mode 0700", info, err)
 	}
 
 	if err := r.Stop(t.Context()); err != nil {
@@ -214,22 +215,22 @@ func TestALongDataDirectoryGetsAShortSocket(t *testing.T) {
 	}
 
 	if _, err := os.Stat(filepath.Dir(socket)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("left behind: %s (%v)", socket, err)
+		t.Errorf("Stop left %s (%v)", socket, err)
 	}
 }
 
-func TestASpaceInThePathDoesNoHarm(t *testing.T) {
+func TestDataDirectoryMayHaveSpecialCharacters(t *testing.T) {
 	t.Parallel()
 
-	r := start(t, filepath.Join(directory(t), `it's "my" data %41`))
+	r := startRedis(t, filepath.Join(dataDir(t), `it's "my" data %41`))
 	if err := client(t, r).Set(t.Context(), "k", 1, 0).Err(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestTheServerHasItsOwnProcessGroupAndNoSecrets(t *testing.T) {
+func TestServerHasItsOwnProcessGroupAndNoEnvironment(t *testing.T) {
 	t.Parallel()
-	pid := serverPID(t, client(t, start(t, directory(t))))
+	pid := serverPID(t, client(t, startRedis(t, dataDir(t))))
 
 	group, err := syscall.Getpgid(pid)
 	if err != nil || group == syscall.Getpgrp() {
@@ -237,14 +238,14 @@ func TestTheServerHasItsOwnProcessGroupAndNoSecrets(t *testing.T) {
 	}
 
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && len(b) > 0 {
-		t.Errorf("its environment: %q", b)
+		t.Errorf("the environment of the server is %q, want it empty", b)
 	}
 }
 
 func TestServerHasOurConfiguration(t *testing.T) {
 	t.Parallel()
 
-	c := client(t, start(t, directory(t)))
+	c := client(t, startRedis(t, dataDir(t)))
 	for name, want := range map[string]string{
 		"port": "0", "appendonly": "yes", "appendfsync": "always", "save": "",
 		"maxmemory-policy": "noeviction", "unixsocketperm": "700",
@@ -261,11 +262,11 @@ func TestServerHasOurConfiguration(t *testing.T) {
 	}
 }
 
-func TestUnreadableDataStopsTheStartWithTheServersOutput(t *testing.T) {
+func TestStartReturnsTheOutputOfAServerWithDamagedData(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := dataDir(t)
 
-	r := start(t, dir)
+	r := startRedis(t, dir)
 	if err := client(t, r).Set(t.Context(), "k", "v", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -279,13 +280,13 @@ func TestUnreadableDataStopsTheStartWithTheServersOutput(t *testing.T) {
 		t.Fatal(files, err)
 	}
 
-	if err := os.WriteFile(files[0], []byte("not what it was\r\n"), 0o600); err != nil {
+	if err := os.WriteFile(files[0], []byte("damaged\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
-	again := wired(t, dir)
+	again := newRedis(t, dir)
 	if err := again.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Bad file format") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want the output \"Bad file format\"", err)
 	}
 
 	if err := again.Stop(t.Context()); err != nil {
@@ -293,30 +294,30 @@ func TestUnreadableDataStopsTheStartWithTheServersOutput(t *testing.T) {
 	}
 }
 
-func TestAStubbornServerIsKilled(t *testing.T) {
+func TestServerThatDoesNotStopIsKilled(t *testing.T) {
 	t.Parallel()
-	r := start(t, directory(t))
+	r := startRedis(t, dataDir(t))
 	pid := serverPID(t, client(t, r))
-	kill(t, pid, syscall.SIGSTOP)
-	cause := errors.New("the drain took too long")
+	signal(t, pid, syscall.SIGSTOP)
+	errTimeout := errors.New("the drain took too long")
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errTimeout)
 	defer cancel()
 
-	if err := r.Stop(ctx); !errors.Is(err, cause) {
-		t.Errorf("got %v", err)
+	if err := r.Stop(ctx); !errors.Is(err, errTimeout) {
+		t.Errorf("got %v, want %v", err, errTimeout)
 	}
 
-	if !gone(pid) {
-		t.Error("the server lives on")
+	if !hasEnded(pid) {
+		t.Error("the server still runs")
 	}
 }
 
-func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
+func TestMissingServerErrorSaysHowToInstallIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
 	_, err := embedded.New(embedded.Options{Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "make setup") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want \"make setup\"", err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// directory creates a directory for a server and its socket.
-func directory(t *testing.T) string {
+// dataDir creates a directory for a server and its socket.
+func dataDir(t *testing.T) string {
 	t.Helper()
 
 	if testing.Short() {
@@ -30,7 +30,8 @@ func directory(t *testing.T) string {
 	return public.Dir(t)
 }
 
-func wired(t *testing.T, dir string) *embedded.Redis {
+// newRedis returns a server that is not started.
+func newRedis(t *testing.T, dir string) *embedded.Redis {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
 
@@ -42,15 +43,17 @@ func wired(t *testing.T, dir string) *embedded.Redis {
 	return r
 }
 
-func start(t *testing.T, dir string) *embedded.Redis {
+// startRedis starts a server that is stopped after the test.
+func startRedis(t *testing.T, dir string) *embedded.Redis {
 	t.Helper()
-	r := wired(t, dir)
-	run(t, r)
+	r := newRedis(t, dir)
+	startAndCleanUp(t, r)
 
 	return r
 }
 
-func run(t *testing.T, r *embedded.Redis) {
+// startAndCleanUp starts r and stops it after the test.
+func startAndCleanUp(t *testing.T, r *embedded.Redis) {
 	t.Helper()
 	t.Cleanup(func() { r.Stop(context.Background()) })
 
@@ -59,11 +62,11 @@ func run(t *testing.T, r *embedded.Redis) {
 	}
 }
 
-// startParent starts a separate process that is the server's parent.
+// startParent starts another process that starts the server, and waits until it is ready.
 func startParent(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), parentOf+"="+dir)
+	cmd.Env = append(os.Environ(), parentVariable+"="+dir)
 
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -79,12 +82,13 @@ func startParent(t *testing.T, dir string) *exec.Cmd {
 	})
 
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the parent said %q, %v", line, err)
+		t.Fatalf("the parent wrote %q, %v; want ready", line, err)
 	}
 
 	return cmd
 }
 
+// client returns a client of the server.
 func client(t *testing.T, r *embedded.Redis) *redis.Client {
 	t.Helper()
 
@@ -98,6 +102,7 @@ func client(t *testing.T, r *embedded.Redis) *redis.Client {
 	return c
 }
 
+// serverPID returns the process id of the server.
 func serverPID(t *testing.T, c *redis.Client) int {
 	t.Helper()
 
@@ -111,12 +116,13 @@ func serverPID(t *testing.T, c *redis.Client) int {
 			return pid
 		}
 	}
-	t.Fatal("the server does not tell its process id")
+	t.Fatal("INFO has no process_id")
 
 	return 0
 }
 
-func kill(t *testing.T, pid int, sig syscall.Signal) {
+// signal sends a signal to a process.
+func signal(t *testing.T, pid int, sig syscall.Signal) {
 	t.Helper()
 
 	if err := syscall.Kill(pid, sig); err != nil {
@@ -124,8 +130,8 @@ func kill(t *testing.T, pid int, sig syscall.Signal) {
 	}
 }
 
-// gone reports whether a process has ended. A zombie of an orphan counts as ended.
-func gone(pid int) bool {
+// hasEnded reports whether a process has ended. A zombie of an orphan counts as ended.
+func hasEnded(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The watch notices a parent's death by the closed pipe, whatever the cause of death.
-func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
+// TestWatchEndsAProcessAfterItsParent checks that a parent may end in any way: the watch sees that its pipe is closed.
+func TestWatchEndsAProcessAfterItsParent(t *testing.T) {
 	t.Parallel()
 
 	victim := exec.CommandContext(t.Context(), "sleep", "1000")
@@ -19,25 +19,26 @@ func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The parent watches the victim and then kills itself, so that Go cannot close the pipe for it.
-	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheWatchAsAParent$")
+	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWatchParentHelper$")
 	parent.Env = append(os.Environ(), "PRESSWORK_TEST_WATCH="+strconv.Itoa(victim.Process.Pid))
 
 	out, err := parent.CombinedOutput()
 	if parent.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the parent: %v\n%s", err, out)
+		t.Fatalf("the parent ended with %v, want SIGKILL\n%s", err, out)
 	}
 
 	ended := make(chan error, 1)
 	go func() { ended <- victim.Wait() }()
 
 	defer victim.Process.Kill()
-	wait.Receive(t, "the end of the parent's process", ended)
+	wait.Receive(t, "the end of the watched process", ended)
 }
 
-func TestTheWatchAsAParent(t *testing.T) {
+// TestWatchParentHelper is the parent process of TestWatchEndsAProcessAfterItsParent. As a test it does nothing.
+func TestWatchParentHelper(t *testing.T) {
 	pid, err := strconv.Atoi(os.Getenv("PRESSWORK_TEST_WATCH"))
 	if err != nil {
-		return // this process is the parent of the test above
+		return // not started by TestWatchEndsAProcessAfterItsParent
 	}
 
 	if _, err := watch(pid); err != nil {
@@ -46,7 +47,7 @@ func TestTheWatchAsAParent(t *testing.T) {
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
 
-func TestAReleasedWatchLeavesTheProcessAlone(t *testing.T) {
+func TestReleasedWatchDoesNotEndTheProcess(t *testing.T) {
 	t.Parallel()
 	victim := exec.CommandContext(t.Context(), "cat")
 
