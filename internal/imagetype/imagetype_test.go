@@ -14,7 +14,8 @@ import (
 	"presswork/internal/imagetype"
 )
 
-func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
+// encodeGray returns a grey image of 3 × 2 pixels in a format.
+func encodeGray(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
 	t.Helper()
 
 	var b bytes.Buffer
@@ -25,12 +26,13 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte
 	return b.Bytes()
 }
 
-// riff returns the start of a WebP file.
-func riff(chunk string, body ...byte) []byte {
+// webp returns the start of a WebP file.
+func webp(chunk string, body ...byte) []byte {
 	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"+chunk+"\x00\x00\x00\x00"), body...)
 	return append(b, make([]byte, 16)...)
 }
 
+// box returns a box of an ISO media file, such as AVIF.
 func box(kind string, body ...[]byte) []byte {
 	inner := bytes.Join(body, nil)
 	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(inner)))
@@ -38,13 +40,16 @@ func box(kind string, body ...[]byte) []byte {
 	return append(append(b, kind...), inner...)
 }
 
+// ftyp returns the box with the brand of the file.
 func ftyp(brand string) []byte { return box("ftyp", []byte(brand+"\x00\x00\x00\x00mif1")) }
 
+// ispe returns the box with the size of an image.
 func ispe(width, height uint32) []byte {
 	b := binary.BigEndian.AppendUint32(make([]byte, 4), width)
 	return box("ispe", binary.BigEndian.AppendUint32(b, height))
 }
 
+// tkhd returns the box with the size of a track, in a version of its form.
 func tkhd(version byte, width, height uint32) []byte {
 	b := make([]byte, 76+12*int(version))
 	b[0] = version
@@ -74,7 +79,7 @@ func animatedGIF(t *testing.T, n int) []byte {
 
 func TestFramesAreCounted(t *testing.T) {
 	t.Parallel()
-	still := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
+	still := encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
 	chunk := func(kind string) []byte { return join([]byte{0, 0, 0, 0}, []byte(kind), []byte{0, 0, 0, 0}) }
 	apng := join(
 		still[:33],
@@ -103,25 +108,25 @@ func TestFramesAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := imagetype.Frames(c.data, c.contentType); got != c.want {
-				t.Errorf("%s: %d frames, want %d", name, got, c.want)
+				t.Errorf("got %d frames, want %d", got, c.want)
 			}
 		})
 	}
 }
 
-func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
+func TestInspectReadsTypeAndSize(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
 		data []byte
 		want imagetype.Info
 	}{
-		"png":        {encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }), imagetype.Info{ContentType: "image/png", Width: 3, Height: 2}},
-		"jpeg":       {encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/jpeg", Width: 3, Height: 2}},
-		"gif":        {encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/gif", Width: 3, Height: 2}},
-		"webp":       {riff("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
-		"webp VP8L":  {riff("VP8L", 0x2f, 2, 0x40, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
-		"webp VP8X":  {riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"png":        {encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }), imagetype.Info{ContentType: "image/png", Width: 3, Height: 2}},
+		"jpeg":       {encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/jpeg", Width: 3, Height: 2}},
+		"gif":        {encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }), imagetype.Info{ContentType: "image/gif", Width: 3, Height: 2}},
+		"webp":       {webp("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"webp VP8L":  {webp("VP8L", 0x2f, 2, 0x40, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
+		"webp VP8X":  {webp("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0), imagetype.Info{ContentType: "image/webp", Width: 3, Height: 2}},
 		"avif":       {join(ftyp("avif"), box("meta", ispe(3, 2))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
 		"avif, data": {join(ftyp("avif"), box("meta", ispe(3, 2)), box("mdat", ispe(1<<31, 1<<31))), imagetype.Info{ContentType: "image/avif", Width: 3, Height: 2}},
 		"avif, two":  {join(ftyp("avif"), box("meta", ispe(3, 2), ispe(30, 20), ispe(5, 5))), imagetype.Info{ContentType: "image/avif", Width: 30, Height: 20}},
@@ -137,16 +142,16 @@ func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := imagetype.Inspect(c.data); err != nil || got != c.want {
-				t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+				t.Errorf("got %+v, %v; want %+v", got, err, c.want)
 			}
 		})
 	}
 }
 
-func TestImagesThatTheBrowserCannotShowAreRejected(t *testing.T) {
+func TestInspectRejectsImagesThatBrowsersCannotShow(t *testing.T) {
 	t.Parallel()
 	const none, damaged = "it is not a PNG", "damaged"
-	flat := encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })
+	flat := encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })
 	copy(flat[6:10], make([]byte, 4))
 
 	for name, c := range map[string]struct {
@@ -163,8 +168,8 @@ func TestImagesThatTheBrowserCannotShowAreRejected(t *testing.T) {
 		"cut png":       {[]byte("\x89PNG\r\n\x1a\nxxxx"), damaged},
 		"cut jpeg":      {[]byte("\xff\xd8\xff\xe0"), damaged},
 		"flat gif":      {flat, damaged},
-		"odd webp":      {riff("XXXX"), damaged},
-		"flat webp":     {riff("VP8 "), damaged},
+		"odd webp":      {webp("XXXX"), damaged},
+		"flat webp":     {webp("VP8 "), damaged},
 		"sizeless avif": {join(ftyp("avif"), box("meta"), box("mdat", ispe(3, 2))), damaged},
 		"flat avif":     {join(ftyp("avif"), box("meta", ispe(3, 0))), damaged},
 		"cut avif":      {join(ftyp("avif"), box("meta", ispe(3, 2)))[:44], damaged},
@@ -174,7 +179,7 @@ func TestImagesThatTheBrowserCannotShowAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := imagetype.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
+				t.Errorf("got %+v, %v; want an error with %q", got, err, c.want)
 			}
 		})
 	}
@@ -182,7 +187,7 @@ func TestImagesThatTheBrowserCannotShowAreRejected(t *testing.T) {
 
 func FuzzInspect(f *testing.F) {
 	f.Add(join(ftyp("avis"), box("meta", ispe(3, 2)), box("moov", tkhd(1, 30, 20))))
-	f.Add(riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0))
+	f.Add(webp("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0))
 	f.Add([]byte("<?xml version=\"1.0\"?><svg/>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		info, err := imagetype.Inspect(data)

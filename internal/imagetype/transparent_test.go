@@ -16,9 +16,9 @@ import (
 	"presswork/internal/imagetype"
 )
 
-// picture returns an image of a cross in the colour ink on ground. It is a GIF if m is a gifPicture, otherwise a
-// PNG.
-func picture(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
+// crossImage draws a cross into m, in the colour ink on the colour ground. It returns a GIF if m is a gifPicture,
+// otherwise a PNG.
+func crossImage(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
 	t.Helper()
 
 	for x := range m.Bounds().Dx() {
@@ -44,10 +44,10 @@ func picture(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
 	return b.Bytes()
 }
 
-// gifPicture makes picture return a GIF.
+// gifPicture makes crossImage return a GIF.
 type gifPicture struct{ *image.Paletted }
 
-func unbase64(t *testing.T, s string) []byte {
+func decodeBase64(t *testing.T, s string) []byte {
 	t.Helper()
 
 	b, err := base64.StdEncoding.DecodeString(s)
@@ -64,7 +64,7 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 	paletted := func() *image.Paletted {
 		return image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{color.Transparent, color.Black, color.White})
 	}
-	colours := picture(t, nrgba(40), color.NRGBA{0xea, 0x43, 0x35, 0xff}, color.Transparent)
+	colours := crossImage(t, nrgba(40), color.NRGBA{0xea, 0x43, 0x35, 0xff}, color.Transparent)
 	chart := nrgba(100)
 
 	for x := range 100 {
@@ -87,61 +87,61 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 		data []byte
 		want bool
 	}{
-		"black lines":            {picture(t, nrgba(40), color.Black, color.Transparent), true},
-		"dark blue lines":        {picture(t, nrgba(40), color.NRGBA{0, 0, 0x80, 0xff}, color.Transparent), true},
-		"grey scale, 16 bits":    {picture(t, image.NewNRGBA64(image.Rect(0, 0, 40, 40)), color.Gray{0x22}, color.Transparent), true},
-		"a palette":              {picture(t, paletted(), color.Black, color.Transparent), true},
-		"GIF":                    {picture(t, &gifPicture{paletted()}, color.Black, color.Transparent), true},
+		"black lines":            {crossImage(t, nrgba(40), color.Black, color.Transparent), true},
+		"dark blue lines":        {crossImage(t, nrgba(40), color.NRGBA{0, 0, 0x80, 0xff}, color.Transparent), true},
+		"grey scale, 16 bits":    {crossImage(t, image.NewNRGBA64(image.Rect(0, 0, 40, 40)), color.Gray{0x22}, color.Transparent), true},
+		"a palette":              {crossImage(t, paletted(), color.Black, color.Transparent), true},
+		"GIF":                    {crossImage(t, &gifPicture{paletted()}, color.Black, color.Transparent), true},
 		"a chart with bars":      {bars.Bytes(), true},
-		"large":                  {picture(t, nrgba(2000), color.Black, color.Transparent), true}, // lines of four pixels
-		"WebP":                   {unbase64(t, "UklGRiQAAABXRUJQVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
-		"extended WebP":          {unbase64(t, "UklGRjYAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
-		"lossy WebP":             {unbase64(t, "UklGRmQAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAQUxQSBMAAAABDzD/ERFCLJjMnzmH3oj+B7EAAFZQOCAqAAAAMAMAnQEqKAAoAD7RaK5RqCYkIqOIAQAaCWkAABuBvT4OAAD+852AAAAA"), true},
-		"white lines, WebP":      {unbase64(t, "UklGRigAAABXRUJQVlA4TBsAAAAvJ8AJEA8w//M///Mf8BALJvNnzqE3ov9BHAAA"), false},
-		"white lines":            {picture(t, nrgba(40), color.White, color.Transparent), false},
-		"white lines, a palette": {picture(t, paletted(), color.White, color.Transparent), false},
-		"white lines, GIF":       {picture(t, &gifPicture{paletted()}, color.White, color.Transparent), false},
+		"large":                  {crossImage(t, nrgba(2000), color.Black, color.Transparent), true}, // lines of four pixels
+		"WebP":                   {decodeBase64(t, "UklGRiQAAABXRUJQVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
+		"extended WebP":          {decodeBase64(t, "UklGRjYAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAVlA4TBcAAAAvJ8AJEA8QEfMfQiyYzJ85h96I/gdxAAA="), true},
+		"lossy WebP":             {decodeBase64(t, "UklGRmQAAABXRUJQVlA4WAoAAAAQAAAAJwAAJwAAQUxQSBMAAAABDzD/ERFCLJjMnzmH3oj+B7EAAFZQOCAqAAAAMAMAnQEqKAAoAD7RaK5RqCYkIqOIAQAaCWkAABuBvT4OAAD+852AAAAA"), true},
+		"white lines, WebP":      {decodeBase64(t, "UklGRigAAABXRUJQVlA4TBsAAAAvJ8AJEA8w//M///Mf8BALJvNnzqE3ov9BHAAA"), false},
+		"white lines":            {crossImage(t, nrgba(40), color.White, color.Transparent), false},
+		"white lines, a palette": {crossImage(t, paletted(), color.White, color.Transparent), false},
+		"white lines, GIF":       {crossImage(t, &gifPicture{paletted()}, color.White, color.Transparent), false},
 		"a colour":               {colours, false},
-		"black on white":         {picture(t, nrgba(40), color.Black, color.White), false},
-		"black on white, GIF":    {picture(t, &gifPicture{paletted()}, color.Black, color.White), false},
-		"dark all over":          {picture(t, nrgba(40), color.Black, color.NRGBA{0x20, 0x20, 0x20, 0xfe}), false},
-		"nothing at all":         {picture(t, nrgba(40), color.Transparent, color.Transparent), false},
+		"black on white":         {crossImage(t, nrgba(40), color.Black, color.White), false},
+		"black on white, GIF":    {crossImage(t, &gifPicture{paletted()}, color.Black, color.White), false},
+		"dark all over":          {crossImage(t, nrgba(40), color.Black, color.NRGBA{0x20, 0x20, 0x20, 0xfe}), false},
+		"nothing at all":         {crossImage(t, nrgba(40), color.Transparent, color.Transparent), false},
 		"JPEG":                   {[]byte("\xff\xd8\xff"), false},
 		"not an image":           {[]byte("hello"), false},
-		"cut off":                {picture(t, nrgba(40), color.Black, color.Transparent)[:60], false},
+		"cut off":                {crossImage(t, nrgba(40), color.Black, color.Transparent)[:60], false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			budget := uint64(1 << 22)
 			if got := imagetype.DarkOnTransparent(c.data, &budget); got != c.want {
-				t.Errorf("%s: %v, want %v", name, got, c.want)
+				t.Errorf("DarkOnTransparent = %v, want %v", got, c.want)
 			}
 		})
 	}
 }
 
-// A file of a few hundred bytes can state any size.
+// TestDarkOnTransparentRespectsItsBudget matters because a file of a few hundred bytes can state any size.
 func TestDarkOnTransparentRespectsItsBudget(t *testing.T) {
 	t.Parallel()
-	black := picture(t, image.NewNRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.Transparent)
+	black := crossImage(t, image.NewNRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.Transparent)
 
-	budget := uint64(2*40*40 + 10)
+	budget := uint64(2*40*40 + 10) // pixels: enough for two images
 
 	for i, want := range []bool{true, true, false} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
+		t.Run(fmt.Sprintf("image %d", i), func(t *testing.T) {
 			if got := imagetype.DarkOnTransparent(black, &budget); got != want {
-				t.Errorf("image %d: %v, want %v", i, got, want)
+				t.Errorf("DarkOnTransparent of image %d = %v, want %v", i, got, want)
 			}
 		})
 	}
 
-	opaque := picture(t, image.NewRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.White)
+	opaque := crossImage(t, image.NewRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.White)
 	if imagetype.DarkOnTransparent(opaque, &budget); budget != 10 {
-		t.Errorf("%d pixels are left; an opaque image should take none of 10", budget)
+		t.Errorf("%d pixels are left after an opaque image, want 10", budget)
 	}
 
 	const head = "GIF89a\x04\x10\x04\x10\x00\x00\x00" // 4100 × 4100
 	if budget = 1 << 40; imagetype.DarkOnTransparent([]byte(head), &budget) || budget != 1<<40 {
-		t.Error("an image of 17 million pixels was unpacked")
+		t.Error("an image of 17 million pixels was decoded")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 	const lines = `<path d="M0 0L100 50" stroke="black"/>`
 	for svg, want := range map[string]bool{
 		`>` + lines:                      true,
-		`><path d="M12 2L22 40L2 20z"/>`: true, // black unless told otherwise
+		`><path d="M12 2L22 40L2 20z"/>`: true, // the default fill is black
 		`><g fill="none" stroke="#222"><circle r="9"/></g>`:                                                                                                     true,
 		`fill="currentColor"><path d="M1 1h9v9z"/>`:                                                                                                             true,
 		`><rect width="100" height="50" fill="none"/>` + lines:                                                                                                  true, // a frame
@@ -181,13 +181,14 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 	} {
 		t.Run(svg, func(t *testing.T) {
 			if got := imagetype.DarkOnTransparent([]byte(box+svg+"</svg>"), new(uint64)); got != want {
-				t.Errorf("%s: %v, want %v", svg, got, want)
+				t.Errorf("DarkOnTransparent(%s) = %v, want %v", svg, got, want)
 			}
 		})
 	}
 }
 
-// Work rejects slow drawings before this check, but it accepts this one.
+// TestDarkOnTransparentIsQuickWithRepeatedRules has a drawing that Work accepts. Work rejects other slow drawings before
+// this check.
 func TestDarkOnTransparentIsQuickWithRepeatedRules(t *testing.T) {
 	t.Parallel()
 

@@ -10,10 +10,10 @@ import (
 	"presswork/internal/imagetype"
 )
 
-func TestDamagedImagesAreRejected(t *testing.T) {
+func TestWholeRejectsDamagedImages(t *testing.T) {
 	t.Parallel()
-	pngFile := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
-	jpegFile := encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) })
+	pngFile := encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
+	jpegFile := encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) })
 	altered := bytes.Clone(pngFile)
 	altered[bytes.Index(altered, []byte("IDAT"))+5] ^= 0xff
 
@@ -39,12 +39,11 @@ func TestDamagedImagesAreRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			info, err := imagetype.Inspect(c.data)
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				return
+				t.Fatal(err)
 			}
 
 			if err := imagetype.Whole(c.data, info.ContentType); (err == nil) != c.whole {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("Whole returned %v, want the image accepted: %v", err, c.whole)
 			}
 		})
 	}

@@ -11,8 +11,9 @@ import (
 
 const svgHead = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="200" height="200">`
 
-// nested returns elements of which each draws the previous one ten times.
-func nested(levels int, wrap, use string) string {
+// nestedUses returns elements of which each draws the previous one ten times, and a use of the last. wrap is the format
+// of an element with its level and content, use that of a reference to a level.
+func nestedUses(levels int, wrap, use string) string {
 	var b strings.Builder
 	b.WriteString(`<defs><g id="l0"><rect width="2" height="2"/></g>`)
 
@@ -26,22 +27,22 @@ func nested(levels int, wrap, use string) string {
 func TestWorkFollowsReferences(t *testing.T) {
 	t.Parallel()
 	const group, use = `<g id="l%d">%s</g>`, `<use href="#l%d"/>`
-	bomb := nested(8, group, use)
+	bomb := nestedUses(8, group, use)
 
 	many := func(n int, part string) string { return strings.Repeat(part, n) }
 	for name, body := range map[string]string{
 		"use":              bomb,
-		"xlink:href":       nested(8, group, `<use xlink:href="#l%d"/>`),
-		"a prefix":         `<s:g xmlns:s="http://www.w3.org/2000/svg">` + nested(8, `<s:g id="l%d">%s</s:g>`, `<s:use href="#l%d"/>`) + `</s:g>`,
-		"a reference":      nested(8, group, `<use href="&#35;l%d"/>`),
-		"set":              nested(8, group, `<use><set attributeName="href" to="#l%d"/></use>`),
-		"symbols":          nested(8, `<symbol id="l%d">%s</symbol>`, use),
-		"patterns":         nested(8, `<pattern id="l%d" width=".1" height=".1">%s</pattern>`, `<rect width="9" height="9" fill="url(#l%d)"/>`),
-		"by style":         nested(8, `<pattern id="l%d" width=".1" height=".1">%s</pattern>`, `<rect width="9" height="9" style="fill:/**/u\72l('#l%d')"/>`),
+		"xlink:href":       nestedUses(8, group, `<use xlink:href="#l%d"/>`),
+		"a prefix":         `<s:g xmlns:s="http://www.w3.org/2000/svg">` + nestedUses(8, `<s:g id="l%d">%s</s:g>`, `<s:use href="#l%d"/>`) + `</s:g>`,
+		"a reference":      nestedUses(8, group, `<use href="&#35;l%d"/>`),
+		"set":              nestedUses(8, group, `<use><set attributeName="href" to="#l%d"/></use>`),
+		"symbols":          nestedUses(8, `<symbol id="l%d">%s</symbol>`, use),
+		"patterns":         nestedUses(8, `<pattern id="l%d" width=".1" height=".1">%s</pattern>`, `<rect width="9" height="9" fill="url(#l%d)"/>`),
+		"by style":         nestedUses(8, `<pattern id="l%d" width=".1" height=".1">%s</pattern>`, `<rect width="9" height="9" style="fill:/**/u\72l('#l%d')"/>`),
 		"inherited":        `<pattern id="p" width="1" height="1">` + many(500, `<rect/>`) + `</pattern><g fill="url(#p)">` + many(500, `<rect/>`) + `</g>`,
-		"clip paths":       nested(8, `<clipPath id="l%d">%s</clipPath>`, `<rect width="9" height="9" clip-path="url(#l%d)"/>`),
-		"masks":            nested(8, `<mask id="l%d">%s</mask>`, `<rect width="9" height="9" mask="url(#l%d)"/>`),
-		"feImage":          nested(8, `<filter id="l%d">%s</filter>`, `<feImage href="#l%d"/>`),
+		"clip paths":       nestedUses(8, `<clipPath id="l%d">%s</clipPath>`, `<rect width="9" height="9" clip-path="url(#l%d)"/>`),
+		"masks":            nestedUses(8, `<mask id="l%d">%s</mask>`, `<rect width="9" height="9" mask="url(#l%d)"/>`),
+		"feImage":          nestedUses(8, `<filter id="l%d">%s</filter>`, `<feImage href="#l%d"/>`),
 		"markers":          `<marker id="m">` + many(100, `<rect/>`) + `</marker><path marker-mid="url(#m)" d="M0 0` + many(10_000, "L1 1") + `"/>`,
 		"an image inside":  `<image href="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svgHead+bomb+"</svg>")) + `"/>`,
 		"filters":          `<filter id="f"><feGaussianBlur stdDeviation="5"/></filter>` + many(1000, `<rect filter="url(#f)"/>`),
@@ -61,7 +62,7 @@ func TestWorkFollowsReferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
 			if err != nil || work <= imagetype.MaxWork {
-				t.Errorf("%s: %d, %v", name, work, err)
+				t.Errorf("Work = %d, %v; want more than %d", work, err, imagetype.MaxWork)
 			}
 		})
 	}
@@ -71,20 +72,21 @@ func TestWorkFollowsReferences(t *testing.T) {
 		"style sheet":        `<?xml-stylesheet type="text/css" href="data:text/css,rect{}"?>` + svgHead + `</svg>`,
 		"import":             svgHead + `<style>@\69mport "\64 ata:text/css,rect{}";</style></svg>`,
 		"depth":              svgHead + strings.Repeat("<g>", 2000) + strings.Repeat("</g>", 2000) + `</svg>`,
-		"chain":              svgHead + chain(5000) + `</svg>`,
+		"chain":              svgHead + useChain(5000) + `</svg>`,
 		"no end":             svgHead + `<g`,
 		"an animation": svgHead + `<image href="data:image/gif;base64,` +
 			base64.StdEncoding.EncodeToString(animatedGIF(t, imagetype.MaxFrames+1)) + `"/></svg>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if work, err := imagetype.Work([]byte(svg), "image/svg+xml", false); err == nil {
-				t.Errorf("%s: %d", name, work)
+				t.Errorf("Work = %d, want an error", work)
 			}
 		})
 	}
 }
 
-func chain(n int) string {
+// useChain returns n groups of which each uses the next.
+func useChain(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, `<g id="c%d"><use href="#c%d"/></g>`, i, i+1)
@@ -93,8 +95,7 @@ func chain(n int) string {
 	return b.String()
 }
 
-// Files of drawing programs and libraries are far below MaxWork. Measuring must be cheap for content that is cheap
-// to write.
+// TestWorkIsMeasuredInLinearTime has content that is cheap to write, so measuring it must be cheap.
 func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	t.Parallel()
 
@@ -108,7 +109,7 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
 			if err == nil && work <= imagetype.MaxWork {
-				t.Errorf("%s: %d", name, work)
+				t.Errorf("Work = %d, want an error or more than %d", work, imagetype.MaxWork)
 			}
 		})
 	}
@@ -125,6 +126,7 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	}
 }
 
+// TestWorkOfOrdinaryImages has drawings as programs and libraries write them. They are far below MaxWork.
 func TestWorkOfOrdinaryImages(t *testing.T) {
 	t.Parallel()
 	var scatter, figma, atlas, chart strings.Builder
@@ -168,14 +170,14 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 		"shadows":    `<svg width="600" height="400"><filter id="s"><feDropShadow dx="2"/></filter>` + strings.Repeat(`<rect filter="url(#s)"/>`, 12),
 		"draw.io":    `<svg width="600" height="400">` + strings.Repeat(`<switch><foreignObject style="overflow: visible;" width="100%" height="100%"><div xmlns="http://www.w3.org/1999/xhtml" style="display: flex">Text</div></foreignObject><text x="1">Text</text></switch>`, 500),
 		"a photo":    `<svg width="600" height="400"><image href="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"/>`,
-		"itself":     svgHead + `<g id="a"><use href="#a"/></g>`,
+		"recursion":  svgHead + `<g id="a"><use href="#a"/></g>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			work, err := imagetype.Work([]byte(svg+"</svg>"), "image/svg+xml", false)
-			t.Logf("%s: %d", name, work)
+			t.Logf("Work = %d", work)
 
 			if err != nil || work == 0 || work > imagetype.MaxWork*3/4 {
-				t.Errorf("%s: %d, %v", name, work, err)
+				t.Errorf("Work = %d, %v; want at most three quarters of %d", work, err, imagetype.MaxWork)
 			}
 		})
 	}
@@ -183,7 +185,7 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 
 func FuzzWork(f *testing.F) {
 	for _, seed := range []string{
-		nested(3, `<g id="l%d">%s</g>`, `<use href="#l%d"/>`), nested(2, `<pattern id="l%d">%s</pattern>`, `<rect fill="url(#l%d)"/>`),
+		nestedUses(3, `<g id="l%d">%s</g>`, `<use href="#l%d"/>`), nestedUses(2, `<pattern id="l%d">%s</pattern>`, `<rect fill="url(#l%d)"/>`),
 		`<style>.a,b:not(c){fill:url(#a)}@media x{d{filter:blur(1px)}}</style><g class="a" id="a"/>`, `<path d="M0 0h1e400A1,2-3.5e-2z" stroke-dasharray="1e-300"/>`,
 		`<image href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"/>`, `<set attributeName="fill" to="url(#a)"/>`, `<style>\`, `<style>}{}`,
 	} {
@@ -191,18 +193,18 @@ func FuzzWork(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, inside string) {
 		for _, svg := range []string{svgHead + inside + "</svg>", inside} {
-			one, err := imagetype.Work([]byte(svg), "image/svg+xml", false)
+			work, err := imagetype.Work([]byte(svg), "image/svg+xml", false)
 			if err != nil {
 				continue
 			}
 			imagetype.DarkOnTransparent([]byte(svg), new(uint64))
 
-			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && one < uint64(strings.Count(svg, "<g/>")) {
-				t.Errorf("%q: %d", svg, one)
+			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && work < uint64(strings.Count(svg, "<g/>")) {
+				t.Errorf("Work(%q) = %d, want one or more for each element", svg, work)
 			}
 			// Scaling an image must not reduce its work.
-			if scaled, err := imagetype.Work([]byte(svg), "image/svg+xml", true); err != nil || scaled < one {
-				t.Errorf("%q: %d, scaled %d, %v", svg, one, scaled, err)
+			if scaled, err := imagetype.Work([]byte(svg), "image/svg+xml", true); err != nil || scaled < work {
+				t.Errorf("Work(%q) = %d, scaled %d, %v; want no less scaled", svg, work, scaled, err)
 			}
 		}
 	})
