@@ -15,15 +15,16 @@ import (
 	"presswork/tasks/stream"
 )
 
+// respond sends a request to the Responses API.
 func (h *harness) respond(path, body string) reply {
 	h.t.Helper()
 
 	return h.do("POST", path, strings.NewReader(body), "Content-Type: application/json")
 }
 
-func TestAResponseIsSentWholeOrAsAStream(t *testing.T) {
+func TestResponseIsSentWholeOrAsAStream(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
+	h := serveChat(t, sayHello(t))
 
 	var whole struct {
 		ID, Object, Status string
@@ -39,7 +40,7 @@ func TestAResponseIsSentWholeOrAsAStream(t *testing.T) {
 
 	if !strings.HasPrefix(whole.ID, "resp_") || whole.Object != "response" || whole.Status != "completed" ||
 		len(whole.Output) != 1 || whole.Output[0].Content[0].Text != "Hello" || whole.Usage.Total != 3 {
-		t.Errorf("got %+v", whole)
+		t.Errorf("got %+v, want a completed response with the text Hello and 3 tokens", whole)
 	}
 
 	res := h.respond("/openai/v1/responses", `{"model":"m","input":"Hi","stream":true}`)
@@ -48,13 +49,13 @@ func TestAResponseIsSentWholeOrAsAStream(t *testing.T) {
 	if res.Header.Get("Content-Type") != "text/event-stream" ||
 		!strings.HasPrefix(events[0], "event: response.created\n") ||
 		!strings.HasPrefix(events[len(events)-1], "event: response.completed\n") {
-		t.Errorf("%v %s", res.Header, res.body)
+		t.Errorf("got %v %s, want the events created to completed", res.Header, res.body)
 	}
 }
 
-func TestAResponseThatFailsBeforeItBeginsHasAStatus(t *testing.T) {
+func TestResponseErrorsBeforeTheFirstTokenHaveAStatus(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
 		return finish(run, inference.Frame{Error: inference.Errorf(http.StatusBadRequest, inference.ContextLength,
 			"the request is too long")})
 	}, func(o *api.Options) { o.Inference.Patience = time.Minute })
@@ -67,12 +68,12 @@ func TestAResponseThatFailsBeforeItBeginsHasAStatus(t *testing.T) {
 		want(t, http.StatusBadRequest, fault.InvalidOption)
 }
 
-func TestAQueuedResponseBeginsAtOnceAndGivesSignsOfLife(t *testing.T) {
+func TestQueuedResponseStreamBeginsAtOnceAndRepeatsItsState(t *testing.T) {
 	t.Parallel()
-	speak := make(chan struct{})
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
-		<-speak
-		return say(t, run)
+	release := make(chan struct{})
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
+		<-release
+		return answerHello(t, run)
 	}, func(o *api.Options) { o.Inference.Patience = 200 * time.Millisecond })
 
 	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url("/v1/responses"),
@@ -93,7 +94,7 @@ func TestAQueuedResponseBeginsAtOnceAndGivesSignsOfLife(t *testing.T) {
 	for _, want := range []string{"created", "in_progress", "in_progress", "in_progress"} {
 		name, err := lines.ReadString('\n')
 		if err != nil || name != "event: response."+want+"\n" {
-			t.Fatalf("%q %v", name, err)
+			t.Fatalf("got %q, %v; want the event %s", name, err, want)
 		}
 
 		for range 2 { // the data and the empty line
@@ -102,19 +103,19 @@ func TestAQueuedResponseBeginsAtOnceAndGivesSignsOfLife(t *testing.T) {
 			}
 		}
 	}
-	close(speak)
+	close(release)
 
 	rest, err := io.ReadAll(lines)
 	if err != nil || !strings.Contains(string(rest), "event: response.completed\n") {
-		t.Errorf("%v %s", err, rest)
+		t.Errorf("got %s, %v; want the event completed", rest, err)
 	}
 }
 
-func TestAResponseThatFailsInTheMiddleEndsWithAnEvent(t *testing.T) {
+func TestResponseErrorsInAStreamAreEvents(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
-		send(t, run, first())
-		send(t, run, word("Hel"))
+	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
+		send(t, run, firstFrame())
+		send(t, run, contentFrame("Hel"))
 		e := inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity.")
 		e.RetryAfter = 1500 * time.Millisecond
 
@@ -127,13 +128,13 @@ func TestAResponseThatFailsInTheMiddleEndsWithAnEvent(t *testing.T) {
 
 	if !strings.HasPrefix(last, "event: response.failed\n") || !strings.Contains(last,
 		`"error":{"code":"rate_limit_exceeded","message":"the model is at capacity. Please try again in 2s."}`) {
-		t.Errorf("%s", last)
+		t.Errorf("the last event is %s, want failed with a retry in 2s", last)
 	}
 }
 
-func TestTheTokensOfAnInputAreEstimated(t *testing.T) {
+func TestInputTokensAreEstimated(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
+	h := serveChat(t, sayHello(t))
 
 	res := h.respond("/v1/responses/input_tokens", `{"model":"m","input":"Twelve bytes"}`)
 	if want := `{"estimated":true,"input_tokens":10,"object":"response.input_tokens"}`; string(res.body) != want {
