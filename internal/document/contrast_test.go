@@ -34,6 +34,7 @@ func TestEveryTextOfAPageMeetsWCAGAA(t *testing.T) {
 	c := converter(t, document.Options{})
 	kinds := map[string]presswork.Options{
 		"document": {}, "covered": {Cover: new(true)}, "book": {As: "book"}, "slides": {As: "slides"},
+		"paper": {As: "paper"}, "ink": {InkSaver: new(true), Cover: new(true)},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		theme, kind := path.Split(strings.TrimPrefix(r.URL.Path, "/"))
@@ -57,7 +58,12 @@ func TestEveryTextOfAPageMeetsWCAGAA(t *testing.T) {
 		for kind := range kinds {
 			t.Run(theme.Name+"/"+kind, func(t *testing.T) {
 				page := visit.Page.MustNavigate(server.URL + "/" + theme.Name + "/" + kind).MustWaitLoad()
-				found := page.MustEval(faintTexts, theme.Colors["base_100"], theme.Token("--cover-bg"))
+
+				shown := theme
+				if kind == "ink" {
+					shown = theme.InkSaver()
+				}
+				found := page.MustEval(faintTexts, shown.Colors["base_100"], shown.Token("--cover-bg"))
 
 				if n := found.Get("checked").Int(); n < 100 {
 					t.Errorf("only %d texts were found", n)
