@@ -15,6 +15,7 @@ import (
 	"presswork/api/conn"
 	"presswork/api/guide"
 	"presswork/api/openai"
+	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/input"
@@ -277,9 +278,26 @@ func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 		// Bodies are plain structs, which always encode.
 		panic(fmt.Errorf("api: encoding %T: %w", v, err))
 	}
+	sendText(ctx, status, "application/json; charset=utf-8", b)
+}
+
+// minPacked is the size from which text is compressed, in bytes. Less fits into one packet anyway.
+const minPacked = 1400
+
+// sendText sends text, compressed if the client accepts gzip.
+func sendText(ctx *fasthttp.RequestCtx, status int, kind string, text []byte) {
 	ctx.SetStatusCode(status)
-	ctx.SetContentType("application/json; charset=utf-8")
-	ctx.Response.SetBodyRaw(b)
+	ctx.SetContentType(kind)
+
+	if len(text) >= minPacked {
+		ctx.Response.Header.Add(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
+
+		if web.AcceptsGzip(string(ctx.Request.Header.Peek(fiber.HeaderAcceptEncoding))) {
+			ctx.Response.Header.Set(fiber.HeaderContentEncoding, "gzip")
+			text = fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestSpeed)
+		}
+	}
+	ctx.Response.SetBodyRaw(text)
 }
 
 // storeError returns the public form of a store error: err itself when it is public, else StoreFull or

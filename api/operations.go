@@ -205,20 +205,22 @@ const (
 // breaks lines like the print.
 func (s *Server) getFont(c *fiber.Ctx) error {
 	name := c.Params("name")
-	// A new version may change the fonts under the same names.
-	c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 
 	if name == facesCSS {
-		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
-		return c.SendString(fonts.Stylesheet(fontsDir))
+		// A new version may have other fonts.
+		c.Set(fiber.HeaderCacheControl, "no-cache")
+		sendText(c.Context(), http.StatusOK, "text/css; charset=utf-8", []byte(fonts.Serve().Stylesheet))
+
+		return nil
 	}
 
-	face, ok := fonts.Face(name)
+	face, ok := fonts.Serve().File(name)
 	if !ok {
 		return fault.Errorf(fault.NotFound, "there is no font %s", input.Quote(name))
 	}
-	c.Set(fiber.HeaderContentType, "font/ttf")
+	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+	c.Set(fiber.HeaderContentType, "font/woff2")
 	c.Context().Response.SetBodyRaw(face)
 
 	return nil

@@ -131,18 +131,23 @@ func TestPreviewsHaveTheFontsOfThePrint(t *testing.T) {
 	sheet := h.get("/fonts/faces.css", "-X-API-Key: ")
 	sheet.want(t, http.StatusOK, "")
 
-	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);src:url\(([^)]+)\)\}`).
+	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);`+
+		`src:url\(([^)/]+)\)(?:;unicode-range:[U+0-9A-F,-]+)?\}`).
 		FindAllSubmatch(sheet.body, -1)
 	if len(faces) != bytes.Count(sheet.body, []byte("@font-face")) || len(faces) < 80 {
 		t.Errorf("%d of %d font faces have the expected form, want all of 80 or more", len(faces),
 			bytes.Count(sheet.body, []byte("@font-face")))
 	}
-	face := h.get(string(faces[0][1]), "-X-API-Key: ")
+	face := h.get("/fonts/"+string(faces[0][1]), "-X-API-Key: ")
 	face.want(t, http.StatusOK, "")
 
-	if !bytes.HasPrefix(face.body, []byte{0, 1, 0, 0}) || face.Header.Get("Content-Type") != "font/ttf" {
-		t.Errorf("%s has the type %q and begins with % x, want a TrueType font", faces[0][1],
+	if !bytes.HasPrefix(face.body, []byte("wOF2")) || face.Header.Get("Content-Type") != "font/woff2" {
+		t.Errorf("%s has the type %q and begins with % x, want WOFF 2", faces[0][1],
 			face.Header.Get("Content-Type"), face.body[:4])
+	}
+
+	if kept := face.Header.Get("Cache-Control"); kept != "public, max-age=31536000, immutable" {
+		t.Errorf("%s is kept: %s", faces[0][1], kept)
 	}
 	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, fault.NotFound)
 }
@@ -198,5 +203,20 @@ func TestHealthAndMetrics(t *testing.T) {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics lack the line %s:\n%s", line, metrics)
 		}
+	}
+}
+
+func TestJSONIsCompressedForClientsThatAcceptIt(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+
+	// The client accepts gzip by itself, and unpacks it.
+	packed, plain := h.get("/api/themes"), h.get("/api/themes", "Accept-Encoding: identity")
+	if !packed.Uncompressed || plain.Header.Get("Content-Encoding") != "" || !bytes.Equal(packed.body, plain.body) {
+		t.Errorf("compressed: %v; otherwise: %q", packed.Uncompressed, plain.Header.Get("Content-Encoding"))
+	}
+
+	if vary := plain.Header.Get("Vary"); !strings.Contains(vary, "Accept-Encoding") {
+		t.Errorf("Vary is %q", vary)
 	}
 }

@@ -24,7 +24,8 @@ function sheetStyle(page: Document): string {
 :root { --w:${width}; --h:${height}; --t:${top}; --r:${right}; --b:${bottom}; --l:${left}; --gap:7mm; --sheet:${paper}; }
 html { background:var(--desk)!important; margin:0; padding:0 }
 body { box-sizing:border-box; position:relative; width:var(--w); min-height:var(--h); margin:24px auto!important; padding:var(--t) var(--r) var(--b) var(--l)!important;
-  background:var(--sheet); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word }
+  background:var(--sheet); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word;
+  text-rendering:geometricPrecision }
 a { cursor:default }
 .cover { box-sizing:border-box; height:var(--h); min-height:0!important; overflow:hidden; background-color:${cover};
   margin:calc(-1*var(--t)) calc(-1*var(--r)) calc(var(--t) + var(--gap)) calc(-1*var(--l))!important }

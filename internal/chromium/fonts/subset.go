@@ -2,11 +2,13 @@ package fonts
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+	"unicode"
 
 	"golang.org/x/image/font/sfnt"
 )
@@ -22,11 +24,21 @@ const maxKerning = 40 << 10
 // Substitutions such as ligatures are removed. The face's name is also removed, because its
 // licence may reserve it.
 func Subset(face []byte, characters []rune) ([]byte, error) {
+	s, err := newSubset(face, characters)
+	if err != nil || s == nil {
+		return nil, err
+	}
+
+	return s.woff()
+}
+
+// newSubset returns the tables of a Subset, or nil if the face has none of the characters.
+func newSubset(face []byte, characters []rune) (*subset, error) {
 	parsed, err := sfnt.Parse(face)
 	if err != nil {
 		return nil, fmt.Errorf("fonts: %w", err)
 	}
-	s := subset{tables: tablesOf(face), keep: map[int]bool{0: true}, mapped: map[rune]int{}}
+	s := &subset{tables: tablesOf(face), keep: map[int]bool{0: true}, mapped: map[rune]int{}}
 
 	var buffer sfnt.Buffer
 	for _, r := range characters {
@@ -44,13 +56,8 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 		return nil, nil
 	}
 	s.keepVariants()
-	s.cut()
-	s.tables["cmap"] = s.characterMap()
-	s.tables["name"] = anonymous()
-	post := slices.Clone(s.tables["post"][:32])
-	binary.BigEndian.PutUint32(post, 0x00030000) // without names of glyphs
+	s.reduce()
 
-	s.tables["post"] = post
 	for tag := range s.tables {
 		switch tag {
 		case "cmap",
@@ -78,7 +85,61 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 		}
 	}
 
-	return s.woff()
+	return s, nil
+}
+
+// newExcerpt returns the tables of a TrueType face with only the given characters. Unlike a Subset it keeps kerning
+// and substitutions, with the glyphs that they may lead to. So text is as wide as in the whole face.
+func newExcerpt(face []byte, characters *unicode.RangeTable) (*subset, error) {
+	parsed, err := sfnt.Parse(face)
+	if err != nil {
+		return nil, fmt.Errorf("fonts: %w", err)
+	}
+	s := &subset{tables: tablesOf(face), keep: map[int]bool{}, mapped: map[rune]int{}}
+
+	for glyph := range parsed.NumGlyphs() {
+		s.keep[glyph] = true
+	}
+	var buffer sfnt.Buffer
+	var problem error
+
+	spans(coverage, func(first, last rune) {
+		for r := first; r <= last; r++ {
+			glyph, err := parsed.GlyphIndex(&buffer, r)
+			problem = cmp.Or(problem, err)
+
+			switch {
+			case glyph == 0:
+			case unicode.Is(characters, r):
+				s.mapped[r] = int(glyph)
+			default:
+				delete(s.keep, int(glyph))
+			}
+		}
+	})
+
+	if problem != nil {
+		return nil, fmt.Errorf("fonts: %w", problem)
+	}
+
+	// A glyph may serve several characters.
+	for _, glyph := range s.mapped {
+		s.keep[glyph] = true
+	}
+	s.reduce()
+
+	return s, nil
+}
+
+// reduce removes all but the kept glyphs, the mapped characters, and the names.
+func (s *subset) reduce() {
+	s.cut()
+	s.tables["cmap"] = s.characterMap()
+	s.tables["name"] = anonymous()
+	post := slices.Clone(s.tables["post"][:32])
+	binary.BigEndian.PutUint32(post, 0x00030000) // without names of glyphs
+
+	s.tables["post"] = post
 }
 
 // subset is a face while it is reduced to some glyphs.

@@ -16,6 +16,8 @@ type WebFace struct {
 	File   string
 	Weight int
 	Italic bool
+	// Characters is a value of unicode-range: the page uses the face for these only. Empty means all.
+	Characters string
 }
 
 // FacesOf returns the faces of a family. The list is empty if the family is not embedded.
@@ -38,20 +40,6 @@ func FacesOf(family string) (list []WebFace) {
 	return list
 }
 
-// Stylesheet returns CSS with an @font-face rule for every embedded face. The page loads the faces that it uses
-// from dir followed by the file name.
-func Stylesheet(dir string) string {
-	var b strings.Builder
-
-	for _, f := range catalogue() {
-		for _, face := range FacesOf(f.Name) {
-			b.WriteString(face.Rule(f.Name, dir+face.File))
-		}
-	}
-
-	return b.String()
-}
-
 // Rule returns the @font-face rule for the face as part of family. address is the URL of the font file.
 func (f WebFace) Rule(family, address string) string {
 	slant := "normal"
@@ -59,13 +47,13 @@ func (f WebFace) Rule(family, address string) string {
 		slant = "italic"
 	}
 
-	return fmt.Sprintf(
-		"@font-face{font-family:%q;font-weight:%d;font-style:%s;src:url(%s)}\n",
-		family,
-		f.Weight,
-		slant,
-		address,
-	)
+	rule := fmt.Sprintf("@font-face{font-family:%q;font-weight:%d;font-style:%s;src:url(%s)",
+		family, f.Weight, slant, address)
+	if f.Characters != "" {
+		rule += ";unicode-range:" + f.Characters
+	}
+
+	return rule + "}\n"
 }
 
 // Face returns the bytes of an embedded TrueType file, or false if no file has that name.

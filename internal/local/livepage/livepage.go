@@ -190,17 +190,17 @@ func asset(w http.ResponseWriter, r *http.Request) {
 func font(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("name") == "faces.css" {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = io.WriteString(w, fonts.Stylesheet("/fonts/"))
+		_, _ = io.WriteString(w, fonts.Serve().Stylesheet)
 
 		return
 	}
 
-	face, ok := fonts.Face(r.PathValue("name"))
+	face, ok := fonts.Serve().File(r.PathValue("name"))
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", "font/ttf")
-	w.Header().Set("Cache-Control", "max-age=86400")
+	w.Header().Set("Content-Type", "font/woff2")
+	w.Header().Set("Cache-Control", "max-age=31536000, immutable")
 	_, _ = w.Write(face)
 }

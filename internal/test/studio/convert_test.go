@@ -61,6 +61,8 @@ func TestStudio(t *testing.T) {
 		"ASecondTabDoesNotOverwrite":        aSecondTabDoesNotOverwrite,
 		"AFullBrowserSaysSo":                aFullBrowserSaysSo,
 		"OptionsAreCommittedAndMarked":      optionsAreCommittedAndMarked,
+		"AFirstVisitIsSmall":                aFirstVisitIsSmall,
+		"WordsKeepTheirSpaces":              wordsKeepTheirSpacesInTheScaledPage,
 		"NothingRunsInThePreview":           nothingRunsInThePreview,
 		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
 		"ByKeyboardAlone":                   byKeyboardAlone,

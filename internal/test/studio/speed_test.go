@@ -1,0 +1,42 @@
+package studio_test
+
+import (
+	"strconv"
+	"testing"
+)
+
+// aFirstVisitIsSmall adds up what a browser without a cache transfers until the sample is on the page.
+func aFirstVisitIsSmall(t *testing.T, h *shared) {
+	const most = 450_000
+	_, p, _ := h.open(t)
+	shows(p, "quiet craft")
+	p.Until(
+		"the fonts are there",
+		`() => [...`+page+`.fonts].some(f => f.status === "loaded") && `+page+`.fonts.status === "loaded"`,
+	)
+
+	const sum = `() => String([window, document.querySelector("iframe.sheet").contentWindow].reduce((n, w) => n +
+		[...w.performance.getEntriesByType("navigation"), ...w.performance.getEntriesByType("resource")].
+			reduce((n, e) => n + e.transferSize, 0), 0))`
+	if total, err := strconv.Atoi(p.Eval(sum)); err != nil || total > most || total < 100_000 {
+		t.Errorf("a first visit transfers %d bytes, %v; allowed: %d", total, err, most)
+	}
+}
+
+// wordsKeepTheirSpacesInTheScaledPage compares the width of a text at the scale of the preview and at full size.
+func wordsKeepTheirSpacesInTheScaledPage(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	write(p, "text/plain", "# A\n\n| Good for |\n| --- |\n| reports and booklets that are read in bed |\n")
+	shows(p, "Good for")
+	p.Until("the fonts are there", `() => `+page+`.fonts.status === "loaded"`)
+	p.Until("the text is as wide as its scale says", `() => {
+		const root = `+page+`.documentElement, text = `+page+`.createRange();
+		const width = zoom => {
+			root.style.setProperty("--zoom", zoom);
+			text.selectNodeContents(root.querySelector("td"));
+			return text.getBoundingClientRect().width / zoom;
+		};
+		const whole = width(1);
+		return [0.5, 0.55, 0.6, 0.67, 0.71].every(zoom => Math.abs(width(zoom) / whole - 1) < 0.01);
+	}`)
+}
