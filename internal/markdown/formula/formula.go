@@ -137,7 +137,10 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 		case *math.Formula:
 			markup := r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n])
 			r.embed(&n.Embed, markup)
-			n.Plain = textOf(markup)
+
+			if isInImage(n) {
+				n.Plain = textOf(markup)
+			}
 		case *math.Block:
 			r.embed(&n.Embed, r.render(limited, n.Source, n.Offset, "div", true, o.Equations[n]))
 		}
@@ -152,6 +155,17 @@ func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Option
 	}
 
 	return r.Result, nil
+}
+
+// isInImage reports whether a formula is in the description of an image, which is plain text.
+func isInImage(n ast.Node) bool {
+	for n = n.Parent(); n != nil && n.Type() == ast.TypeInline; n = n.Parent() {
+		if n.Kind() == ast.KindImage {
+			return true
+		}
+	}
+
+	return false
 }
 
 var (
