@@ -67,7 +67,8 @@ func (c *topCommand) run(ctx context.Context) error {
 	return c.follow(ctx, server, now)
 }
 
-// follow redraws the screen until ctx ends. It uses the alternate screen, so that the earlier text comes back.
+// follow redraws the screen until ctx ends. It uses the alternate screen, so the terminal restores the earlier text at
+// the end.
 func (c *topCommand) follow(ctx context.Context, server *client.Server, now client.Fleet) error {
 	fmt.Fprint(c.stdout, "\x1b[?1049h\x1b[?25l")
 	defer fmt.Fprint(c.stdout, "\x1b[?25h\x1b[?1049l")
