@@ -32,7 +32,7 @@ type active struct {
 	runs map[*activeRun]struct{}
 }
 
-// add adds a run and returns the function that removes it again.
+// addRun adds a run and returns the function that removes it again.
 func (a *active) addRun(r *activeRun) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,7 +45,7 @@ func (a *active) addRun(r *activeRun) (remove func()) {
 	}
 }
 
-// all returns the runs.
+// allRuns returns the runs.
 func (a *active) allRuns() []*activeRun {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -92,8 +92,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	return &retryError{delay: delay, counted: v == countedRetry, cause: err}
 }
 
-// concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or is
-// gone, so that the task is removed. Otherwise it returns errNotOurs.
+// concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or no
+// longer exists, so that the task is removed. Otherwise it returns errNotOurs.
 func (s *Server) concludeSuperseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -129,7 +129,7 @@ func (s *Server) concludeSuperseded(run *Run) error {
 func (s *Server) concludeNotBegun(ctx context.Context, id string, err error) error {
 	switch {
 	case record.LostCause(err) != nil:
-		// Finished, cancelled or gone: the task is done.
+		// The job is finished, cancelled or deleted, so the task has ended.
 		s.log.Debug("the job of a task needs no work", "job_id", id, "reason", err)
 		// The job's last run may have stored an artifact before it died.
 		rec, err := s.records.Read(ctx, id)

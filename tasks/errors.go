@@ -48,7 +48,7 @@ func NewWatch(
 // errDraining ends the context of a run that a stopping worker gives back, also of a call's run.
 var errDraining = stream.ErrDraining
 
-// verdict is what a handler's error means for its task.
+// verdict is the consequence of a handler's error for its task.
 type verdict int
 
 const (
@@ -85,7 +85,7 @@ func public(err error) *fault.Error {
 	return e
 }
 
-// retryError makes Asynq run a task again after delay. counted says whether the try counts.
+// retryError makes Asynq run a task again after delay. counted is set if the try counts.
 type retryError struct {
 	delay   time.Duration
 	counted bool

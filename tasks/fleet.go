@@ -114,7 +114,7 @@ func (s *Server) publish(ctx context.Context, key, what string, state func() any
 	tick := time.NewTicker(offerEvery)
 	defer tick.Stop()
 	previous := ""
-	// The end of ctx must not cancel a write: it would be unknown whether Redis has the text.
+	// The end of ctx must not cancel a write: the worker could not know whether Redis has received the text.
 	write := func(text string) {
 		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
@@ -192,8 +192,8 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 }
 
 const (
-	// offerEvery is the time between two writes of a worker's offer, and offerTTL the life of the offer. The tools
-	// of a dead worker therefore disappear within seconds.
+	// offerEvery is the time between two writes of a worker's offer. The offer expires after offerTTL, so the tools of
+	// a dead worker disappear within seconds.
 	offerEvery = 2 * time.Second
 	offerTTL   = 7 * time.Second
 )
@@ -206,8 +206,8 @@ type Offer map[string]string
 type Offers struct {
 	// Workers counts the living workers.
 	Workers int
-	// Tools maps the type of each tool to "" when some worker has it. Otherwise it has the reason of one worker
-	// that does not.
+	// Tools maps the type of each tool to "" when some worker has it. Otherwise it has the reason of a worker without
+	// the tool.
 	Tools Offer
 }
 
@@ -229,8 +229,8 @@ type offered struct {
 	Tools  Offer  `json:"tools"`
 }
 
-// offer publishes the offer of this worker until ctx ends, and then withdraws it. A draining worker thus gets no
-// new session.
+// offer publishes the offer of this worker until ctx ends, and then withdraws it. A draining worker gets no new
+// sessions.
 func (s *Server) offer(ctx context.Context) {
 	worker := s.name + " " + NewID() // a process may have several
 	s.publish(ctx, offersKey, "offer", func() any { return offered{worker, s.offers()} })

@@ -47,8 +47,8 @@ var (
 	// ServeCall serves a call; see package stream. Timeout bounds a run. The caller ends the call by
 	// leaving.
 	ServeCall = Kind[CallTask]{Name: "call:v2", Queue: Infer, Retries: 5, Timeout: time.Hour}
-	// ServeTools is ServeCall for the built-in tools of a completion. It is a kind of its own, so that a
-	// model's program never delays the first token of another completion.
+	// ServeTools is ServeCall for the built-in tools of a completion. It is a separate kind, so that a model's program
+	// never delays the first token of another completion.
 	ServeTools = Kind[CallTask]{Name: "tool:v2", Queue: Tools, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook sends a job's end to a webhook: 8 tries over about a day.
 	DeliverWebhook = Kind[Webhook]{

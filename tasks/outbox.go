@@ -163,7 +163,7 @@ func (o *outbox) webhookBody(r *record.Stored) ([]byte, error) {
 	return b, nil
 }
 
-// end writes a terminal state that no run wrote, and settles the job.
+// endJob writes a terminal state that no run wrote, and settles the job.
 func (o *outbox) endJob(ctx context.Context, id string, e record.Ending) (*record.Stored, error) {
 	e.Nonce = NewID()
 

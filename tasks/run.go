@@ -112,7 +112,7 @@ func (r *Run) SetAnalysis(analysis finding.Analysis) error {
 	return r.holdReport(r.records.Analysis("analyzed", analysis))
 }
 
-// holdReport holds a report, unless err says that it could not be made.
+// holdReport holds a report, unless err is set because the report could not be created.
 func (r *Run) holdReport(one record.Report, err error) error {
 	if err == nil {
 		r.hold(one)

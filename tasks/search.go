@@ -276,7 +276,7 @@ type Inspection struct {
 type TaskState struct {
 	// State is pending, active, retry, scheduled, archived or completed.
 	State string `json:"state"`
-	// Tries counts the failed tries, without those that do not count.
+	// Tries counts the failed tries. One that an outage or the stop of a worker ended does not count.
 	Tries int `json:"tries"`
 	// NextAt is when the next try is due; zero when none is planned.
 	NextAt time.Time `json:"next_at,omitzero"`

@@ -18,8 +18,7 @@ import (
 
 const (
 	idempotencyTTL = 24 * time.Hour
-	// enqueueTimeout bounds the queueing of an accepted job's task, which goes on after the caller has
-	// left.
+	// enqueueTimeout bounds the queueing of an accepted job's task, which continues after the caller has left.
 	enqueueTimeout = 2 * time.Second
 )
 
@@ -115,7 +114,7 @@ func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	}
 }
 
-// record returns what the record of the job takes from the submission.
+// record returns the record of the submitted job.
 func (s Submission) record() Record {
 	return Record{
 		Job:         presswork.Job{ID: s.ID, Kind: s.Kind, Theme: s.Theme},

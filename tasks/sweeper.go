@@ -90,8 +90,8 @@ func (s *Server) storeWork(ctx context.Context, jobs []*record.Stored, do func(c
 	_ = group.Wait() // do returns no error
 }
 
-// settleEnded settles jobs while its caller goes on. While the jobs of an earlier call are being settled it does
-// nothing: the sweeper finds them again.
+// settleEnded settles jobs in the background. While the jobs of an earlier call are being settled it does nothing: the
+// sweeper finds them again.
 func (s *Server) settleEnded(ctx context.Context, jobs ...*record.Stored) {
 	if len(jobs) == 0 || !s.settling.TryLock() {
 		return

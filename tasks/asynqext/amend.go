@@ -29,8 +29,8 @@ type amended struct {
 	lines  string
 	// ours maps the added lines and Asynq's digest to the digest of our script.
 	ours sync.Map
-	// delays maps a task and its retry time to the delay that Asynq computed. If Redis refuses the retry, Asynq
-	// sends it again, and the clock may have been set meanwhile.
+	// delays maps a task and its retry time to the delay that Asynq computed. If Redis refuses the retry, Asynq sends
+	// it again. The clock may have been changed in between.
 	delays sync.Map
 }
 
@@ -111,7 +111,7 @@ func (a *amended) addition(keys []string, argv []any) string {
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
-		// Return early: Asynq asks often and there is rarely a task to move.
+		// Return early: Asynq runs this script often, and there is rarely a task to move.
 		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" +
 			serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):

@@ -50,7 +50,7 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 
 	err := c.retry(ctx, cmd, next)
 	if err != nil && strings.Contains(err.Error(), "NOT FOUND") {
-		// A first try has written the end and its answer was lost, or the task is gone. Nothing is left to do.
+		// An earlier try has written the end and its reply was lost, or the task no longer exists.
 		c.log.Debug("the end of a task was written already", "task_id", id)
 		return nil
 	}

@@ -31,7 +31,7 @@ type Slots interface {
 	Acquire(ctx context.Context, q Queue) bool
 	// Grant leaves an acquired slot to the handler of the task just dequeued.
 	Grant(q Queue)
-	// Release gives an acquired slot back.
+	// Release releases an acquired slot.
 	Release(q Queue)
 }
 

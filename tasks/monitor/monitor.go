@@ -219,8 +219,8 @@ func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
 	return filled
 }
 
-// showPayload shortens the documents in a payload. It hides passwords and the cookies and headers of exports. A
-// page of tasks thus stays small and shows no secret.
+// showPayload shortens the documents in a payload. It hides passwords and the cookies and headers of exports. A page of
+// tasks therefore stays small and shows no secrets.
 func showPayload(kind string, payload []byte) string {
 	if record.HasRecord(kind) {
 		return payloadInRecord

@@ -155,7 +155,7 @@ func (r *Records) Create(
 	return job, JobExisted, err
 }
 
-// listing is what the write of a record does to the lists of its owner.
+// listing describes what the write of a record changes in the lists of its owner.
 type listing struct {
 	trim, isNew, cluster bool
 	at                   time.Time

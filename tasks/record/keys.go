@@ -19,8 +19,8 @@ const (
 	CancelChannel = "pw:cancel"
 )
 
-// TaskPrefix begins the type of tasks whose payload is in the record of their job, so that Redis
-// holds it once. A worker that does not know the form leaves the task to one that does.
+// TaskPrefix begins the type of tasks whose payload is in the record of their job, so that Redis holds it once. A
+// worker of a release without this form leaves the task to other workers.
 const TaskPrefix = "job:"
 
 // HasRecord reports whether the payload of a task of this type is at PayloadKey.

@@ -104,8 +104,8 @@ func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l Lookup) {
 func (r *Records) Events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
 	var log *redis.StringSliceCmd
 	var packed *redis.StringCmd
-	// Read the log first: a job that is packed meanwhile is in one of the two. A transaction would
-	// not do, because a full Redis refuses even transactions that only read.
+	// Read the log first: a job that is packed between the reads is in one of the two. A transaction would not do,
+	// because a full Redis refuses even transactions that only read.
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		log = p.LRange(ctx, LogKey(id), 0, -1)
 		packed = p.Get(ctx, PackedKey(id))
@@ -180,7 +180,7 @@ func (r *Records) Task(ctx context.Context, id string) (Task, error) {
 	}, nil
 }
 
-// Holder is who may change an open job.
+// Holder is the status of a job with the fence of its latest run. Only that run may change an open job.
 type Holder struct {
 	Status presswork.Status
 	// Fence is the fence of the latest run.

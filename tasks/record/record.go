@@ -58,9 +58,9 @@ type Stored struct {
 	Record
 	// Queue is the queue of the job's task.
 	Queue Queue
-	// Settled says that nothing remains to be done after the job's end.
+	// Settled is set when nothing remains to be done after the job's end.
 	Settled bool
-	// TaskEnded says that the job's task has left its queue.
+	// TaskEnded is set when the job's task has left its queue.
 	TaskEnded bool
 
 	message string

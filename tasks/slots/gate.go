@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// askAgain is how long a queue that got no slot keeps its turn. Asynq asks for it again within
-	// milliseconds.
+	// askAgain is how long a queue that got no slot keeps its turn. Asynq tries again within milliseconds.
 	askAgain = 100 * time.Millisecond
 	// maxPassed bounds how often more urgent ranks are served before a rank that waits.
 	maxPassed = 8
@@ -82,8 +81,8 @@ func (g *gate) acquire(ctx context.Context, rank int) bool {
 	return true
 }
 
-// resume takes a slot for a task of the rank that was idle. A task whose context has ended gets
-// one beyond the limit, because it is about to give it back.
+// resume takes a slot for a task of the rank that was idle. A task whose context has ended gets a slot beyond the
+// limit, because it is about to release it.
 func (g *gate) resume(ctx context.Context, rank int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,7 +92,7 @@ func (g *gate) resume(ctx context.Context, rank int) {
 	g.addUsed(rank, 1)
 }
 
-// release gives a slot of the rank back.
+// release releases a slot of the rank.
 func (g *gate) release(rank int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

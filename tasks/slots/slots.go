@@ -19,8 +19,8 @@ type Group struct {
 	Total int
 	// LastMost is how many slots the last queue may hold.
 	LastMost int
-	// Resumes says that tasks of the group call Idle. A task that resumes gets its slot before
-	// tasks that have not begun.
+	// Resumes is set if tasks of the group call Idle. A task that resumes gets its slot before tasks that have not
+	// begun.
 	Resumes bool
 }
 
@@ -73,7 +73,7 @@ func (s Slots) Grant(q Queue) {
 	}
 }
 
-// Release gives an acquired slot back.
+// Release releases an acquired slot.
 func (s Slots) Release(q Queue) {
 	if r, ok := s.queues[q]; ok {
 		r.gate.release(r.rank)
@@ -116,15 +116,14 @@ func (s Slots) First(q Queue) Queue {
 
 type idleKey struct{}
 
-// WithIdle returns a context for the handler of a task in whose calls of Idle the task gives its
-// slot away. The queue's group has Resumes set.
+// WithIdle returns a context for the handler of a task. A call of Idle with this context releases the slot of the task
+// for a while. The queue's group has Resumes set.
 func (s Slots) WithIdle(ctx context.Context, q Queue) context.Context {
 	return context.WithValue(ctx, idleKey{}, s.queues[q])
 }
 
-// Idle runs f, during which the task of ctx needs no slot, and lets another task have the slot
-// meanwhile. It returns when the task has a slot again, or when ctx has ended. Without WithIdle it
-// only runs f.
+// Idle releases the slot of the task of ctx, runs f, and acquires a slot again. Another task may use the slot while f
+// runs. Idle returns when the task has a slot, or when ctx has ended. Without WithIdle it only runs f.
 func Idle(ctx context.Context, f func()) {
 	if r, ok := ctx.Value(idleKey{}).(rankOf); ok {
 		r.gate.release(r.rank)

@@ -54,7 +54,7 @@ type Answer struct {
 	once   sync.Once
 }
 
-// endMark is what the field "l" of an entry says about the end of the answer.
+// endMark is the value of the field "l" of an entry, which marks the end of an answer.
 type endMark string
 
 const (

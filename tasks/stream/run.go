@@ -145,7 +145,7 @@ func (r *Run) Finish(frame []byte) error {
 // abandon ends the answer without a last frame.
 func (r *Run) abandon() { _ = r.Finish(nil) }
 
-// add adds a frame to the pending ones. The caller holds the lock.
+// addFrame adds a frame to the pending ones. The caller holds the lock.
 func (r *Run) addFrame(frame []byte, last bool) {
 	if len(frame) > 0 {
 		r.pending = append(append(r.pending, frame...), '\n')
@@ -219,7 +219,7 @@ func (r *Run) notify() {
 	}
 }
 
-// take starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
+// takeWrite starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
 // run must not write.
 func (r *Run) takeWrite() (w write, ok bool) {
 	r.mu.Lock()

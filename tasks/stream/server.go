@@ -25,7 +25,7 @@ type Server struct {
 
 	mu   sync.Mutex
 	runs map[*Run]struct{}
-	// failed is when Redis last did not answer. away is when the outage began; zero while Redis answers. Callers
+	// failed is when Redis last failed to respond. away is when the outage began; zero while Redis responds. Callers
 	// could not renew their waiters during the outage.
 	failed, away time.Time
 }
@@ -115,7 +115,7 @@ func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 	return run, nil
 }
 
-// run runs the handler for a call. After an error another run may answer the call.
+// serveRun runs the handler for a call. After an error another run may answer the call.
 func (s *Server) serveRun(ctx context.Context, run *Run, h func(context.Context, *Run) error) error {
 	rctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -170,8 +170,8 @@ func (s *Server) IsOpen(ctx context.Context, id string) (bool, error) {
 	return n > 0, nil
 }
 
-// Condemn ends the call of a task with an error for its caller, because no run of it can
-// succeed. The reason is what the caller reads. A call that has ended is no error.
+// Condemn ends the call of a task with an error for its caller, because no run of it can succeed. The caller gets the
+// reason as the message. Condemn returns nil for a call that has ended.
 func (s *Server) Condemn(ctx context.Context, task, reason string) error {
 	id, maker := callOf(task)
 	if err := condemnScript.Run(ctx, s.rdb, callKeys(id), reason, maker).Err(); err != nil {
@@ -219,7 +219,7 @@ func (s *Server) isBack() {
 	s.away = time.Time{}
 }
 
-// all returns the runs.
+// allRuns returns the runs.
 func (s *Server) allRuns() []*Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()

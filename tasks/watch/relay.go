@@ -89,7 +89,7 @@ func (r *Relay) Stop() {
 	r.running.Wait()
 }
 
-// end ends every watch with err, and makes add return err.
+// endAll ends every watch with err. addWatcher returns err from then on.
 func (r *Relay) endAll(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,8 @@ func (r *Relay) run() {
 
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
-	// Run one check at a time, in parallel with the routing. The channel remembers one request made meanwhile.
+	// Run one check at a time, in parallel with the routing. The channel remembers one request that arrives during a
+	// check.
 	wanted := make(chan struct{}, 1)
 	r.running.Go(func() {
 		for {
@@ -248,7 +249,7 @@ func (r *Relay) check() {
 	}
 }
 
-// add registers w for the news of its job. It returns an error when the relay has ended.
+// addWatcher registers w for the news of its job. It returns an error when the relay has ended.
 func (r *Relay) addWatcher(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
