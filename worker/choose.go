@@ -6,9 +6,8 @@ import (
 	"presswork/tasks"
 )
 
-// Choose handles tasks.ChooseTheme. It chooses the theme of a document and makes the job a conversion on
-// the queue that the task names. It is a kind of its own, so that a slow model holds no slot for
-// printing. Errors: those of Convert.
+// Choose handles tasks.ChooseTheme. It chooses the theme of a document and makes the job a conversion on the queue that
+// the task names. It is a separate kind, so that a slow model holds no slot for printing. Errors: those of Convert.
 func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
 	return w.throughOutages(ctx, run, func() error { return w.chooseAndQueue(ctx, run, task) })
 }

@@ -273,7 +273,7 @@ func stopping(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), stream.ErrLeft)
 }
 
-// job returns the request of the call.
+// requestOf returns the request of the call.
 func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
 
@@ -336,7 +336,7 @@ func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job infere
 	)
 }
 
-// end sends the last frame.
+// sendLastFrame sends the last frame.
 func (c *Completions) sendLastFrame(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {

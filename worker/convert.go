@@ -82,7 +82,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 	return nil
 }
 
-// result is a stored artifact with what the end of its job needs.
+// result is a stored artifact with the values that complete its job.
 type result struct {
 	artifact presswork.Artifact
 	// title is the document's, for the name of the download.

@@ -20,7 +20,7 @@ const (
 	// storeTries is how often a run is tried while the store answers health checks. A run that still
 	// fails gives its slot to another job.
 	storeTries = 5
-	// storeMargin is the time that a run needs to give its task back before its deadline.
+	// storeMargin is the time that a run needs to return its task to the queue before its deadline.
 	storeMargin = 30 * time.Second
 	// firstStorePause is the first pause between two tries; pauses double up to lastStorePause.
 	firstStorePause = 250 * time.Millisecond

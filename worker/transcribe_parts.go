@@ -83,7 +83,7 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 		Open:        part.Open,
 		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
-	// A caller who waits for a single part retries by itself.
+	// The client of a single part retries by itself.
 	tries := 1
 	if several || h.task.Keep == 0 {
 		tries = partTries

@@ -38,7 +38,7 @@ import (
 type Options struct {
 	// Store holds sources, artifacts and the render cache. Mandatory.
 	Store storage.Store
-	// Keeper counts what is stored, for retention and the size cap. Mandatory.
+	// Keeper counts the stored objects, for retention and the size cap. Mandatory.
 	Keeper *retention.Keeper
 	// Converter renders documents. Mandatory.
 	Converter *document.Converter
