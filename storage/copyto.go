@@ -18,9 +18,9 @@ type Copied struct {
 	Skipped []error
 }
 
-// CopyTo copies artifacts and sources from one store to another that lacks them, with
-// their attributes. It passes over objects that are deleted meanwhile. It skips an
-// object that cannot be copied, and ends with an error when a store does not work.
+// CopyTo copies artifacts and sources from one store to another that lacks them, with their attributes. It skips
+// objects that are deleted while it runs. It skips an object that cannot be copied, and ends with an error when a store
+// does not work.
 func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 	var c Copied
 

@@ -53,10 +53,9 @@ type Store interface {
 	Copy(ctx context.Context, src, dst string) (Info, error)
 	// Delete removes an object. It returns nil if the object does not exist.
 	Delete(ctx context.Context, key string) error
-	// List yields every object whose key starts with prefix, in key order. On S3 it
-	// also yields objects of other programs, whose keys CheckKey may refuse. An error
-	// with a key is about that object or folder only, and the listing goes on; an error
-	// without a key ends the listing.
+	// List yields every object whose key starts with prefix, in key order. On S3 it also yields objects of other
+	// programs, whose keys CheckKey may refuse. An error with a key concerns that object or folder only, and the
+	// listing continues. An error without a key ends the listing.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 	// Presign returns a URL that downloads the object without credentials for ttl. The
 	// browser saves it under filename. Errors: ErrNotSupported, ErrInvalidKey.

@@ -13,10 +13,9 @@ import (
 	"presswork/storage"
 )
 
-// fence is the object that says which deployment owns a store. The owner renews it with
-// its sweeps: it creates the object with the next number and deletes the one before. The
-// creation fails when another deployment was faster. Each fence has a new random token,
-// which the owner keeps in its Redis. A copy of that Redis, for example a restored
+// fence is the object that records which deployment owns a store. The owner renews it with its sweeps: it creates the
+// object with the next number and deletes the one before. The creation fails when another deployment was faster. Each
+// fence has a new random token, which the owner keeps in its Redis. A copy of that Redis, for example a restored
 // backup, has only old tokens and is another deployment.
 type fence struct {
 	// Deployment and Redis name the owner in messages.

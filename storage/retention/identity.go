@@ -15,8 +15,8 @@ const FenceKey = "pw:{keep}:fence"
 // identity is the content of the hash FenceKey.
 type identity struct {
 	Name string `redis:"name"` // of the deployment, in messages
-	// Token is that of the fence, and Next that of its successor. Redis has it one
-	// interval before the store does, so that a failover does not lose it.
+	// Token is the token of the fence, and Next the token of its successor. Redis has it one interval before the store
+	// does, so that a failover does not lose it.
 	Token string `redis:"token"`
 	Next  string `redis:"next"`
 	// Store is the name of the store, and At when the fence was last renewed, in
