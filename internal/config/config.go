@@ -4,7 +4,7 @@ package config
 
 import "time"
 
-// Config holds the settings. settings.go says what each of them means.
+// Config holds the settings. settings.go describes each of them.
 type Config struct {
 	APIHost        string
 	APIPort        int

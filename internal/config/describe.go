@@ -12,7 +12,7 @@ import (
 type Setting struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
-	// Value is the present value; of a secret it says only whether it is set.
+	// Value is the present value. For a secret it only shows whether one is set.
 	Value   string `json:"value"`
 	Meaning string `json:"meaning"`
 	Secret  bool   `json:"secret"`
