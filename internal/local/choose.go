@@ -24,7 +24,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *
 
 	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)
 	if err != nil || unknown != nil || theme != themes.Auto {
-		return nil // the composer reports what is wrong
+		return nil // the composer reports the error
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()

@@ -179,7 +179,7 @@ func (m *Machine) inspectFonts() {
 	m.FontConfig = config
 }
 
-// inspectScripts asks fontconfig in the same way as the browser.
+// inspectScripts queries fontconfig in the same way as the browser.
 func (m *Machine) inspectScripts(ctx context.Context) {
 	match, err := exec.LookPath("fc-match")
 	if err != nil {

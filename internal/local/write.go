@@ -63,7 +63,7 @@ func writeWaiting(ctx context.Context, path string, write func() error) error {
 	return err
 }
 
-// Waiting returns the result of do, or the cause of ctx if ctx ends first. do then goes on in the background.
+// Waiting returns the result of do, or the cause of ctx if ctx ends first. do then continues in the background.
 func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -89,7 +89,7 @@ func writeFile(path string, data []byte) (err error) {
 	mode := os.FileMode(0)
 
 	switch info, err := os.Lstat(path); {
-	case err != nil: // nothing is there, or the steps below find what is wrong
+	case err != nil: // the file does not exist, or the steps below return the error
 	case info.IsDir():
 		return syscall.EISDIR
 	default:

@@ -27,7 +27,7 @@ const (
 	contentsDepth = 2
 )
 
-// Book is what the settings of a book say.
+// Book holds the settings of a book.
 type Book struct {
 	// Settings are the files with the settings. The first has the order of the chapters.
 	Settings []string

@@ -147,7 +147,7 @@ func (r *reader) fromChapter(file string) {
 
 	d, err := frontmatter.Read(text)
 	if err != nil {
-		return // the printer reports what is wrong with it
+		return // the printer reports the error
 	}
 	values := map[string]any{}
 

@@ -123,7 +123,7 @@ func (s *Server) guarded(h http.HandlerFunc) http.HandlerFunc {
 func page(w http.ResponseWriter, p web.Page) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", p.Policy)
-	_, _ = w.Write(p.HTML) // who has gone needs nothing
+	_, _ = w.Write(p.HTML) // the client may have disconnected, so the error is ignored
 }
 
 // document sends the newest page. The live page reads it as text; opened directly, its

@@ -114,8 +114,8 @@ func full(path string, line int) bool {
 // patience bounds the wait for a process that begins a new file: it may be suspended.
 const patience = 5 * time.Second
 
-// rotate begins a new file. Only one process does that, and the others wait: otherwise the lines that they write
-// meanwhile would have no limit.
+// rotate begins a new file. Only one process does that, and the others wait. Otherwise they could write any number of
+// lines in the meantime.
 func (d *Log) rotate(path string, line int) error {
 	lock, err := os.OpenFile(filepath.Join(d.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
