@@ -54,8 +54,8 @@ type fileEntry struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// OpenFile opens the cache in a folder and creates the folder if necessary. The error says why the folder is
-// unusable.
+// OpenFile opens the cache in a folder and creates the folder if necessary. The error contains the reason why the
+// folder is unusable.
 func OpenFile(dir string, o Options) (*File, error) {
 	f := &File{dir: dir, o: o.withDefaults(), pending: counters{}}
 	for _, k := range Kinds() {
@@ -238,8 +238,8 @@ type found struct {
 	used time.Time
 }
 
-// walk lists the entries. It skips files that vanish meanwhile and files that cannot be entries: the folder may
-// hold other things.
+// walk lists the entries. It skips files that are deleted during the walk, and files that cannot be entries, because
+// the folder may hold other files.
 func (f *File) walk() ([]found, error) {
 	var all []found
 
@@ -276,8 +276,8 @@ func totalOf(all []found) (sum totals) {
 	return sum
 }
 
-// shrink counts the entries. If they exceed the cap, it removes the least recently used ones until a tenth of the
-// cap is free. Not every Put then walks the folder. The caller holds f.mu.
+// shrink counts the entries. If they exceed the cap, it removes the least recently used ones until a tenth of the cap
+// is free. The next Puts therefore need not walk the folder. The caller holds f.mu.
 func (f *File) shrink() error {
 	all, err := f.walk()
 	if err != nil {

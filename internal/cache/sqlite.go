@@ -151,7 +151,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	}
 
 	defer func() { _ = tx.Rollback() }()
-	// Another process may have created the schema meanwhile.
+	// Another process may have created the schema in the meantime.
 	if v, err := version(tx); err != nil || v == schemaVersion {
 		return err
 	}
