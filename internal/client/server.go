@@ -173,7 +173,7 @@ func Ready(ctx context.Context, address string, out io.Writer) error {
 	if err != nil {
 		return UsageError{fmt.Errorf("--url: %w", err)}
 	}
-	// The certificate names the public host; this asks the same machine.
+	// The certificate names the public host, but this request goes to the same machine.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 	res, err := client.Do(req)
