@@ -22,7 +22,7 @@ const DefaultAnalysisURL = "http://127.0.0.1:8000/v1"
 
 // AdviceOptions say how a command chooses the themes of its documents.
 type AdviceOptions struct {
-	// Mood and DocType are what the caller knows of the documents; both may be empty.
+	// Mood and DocType describe the documents, as far as the caller knows them. Both may be empty.
 	Mood, DocType string
 	// Model reads the documents instead of the program's own analyser; it may be empty.
 	Model string
@@ -30,7 +30,7 @@ type AdviceOptions struct {
 	ModelURL, ModelKey string
 	// Cache is where analyses and choices are kept.
 	Cache cache.Config
-	// Log receives what goes wrong with the cache or the model.
+	// Log receives the problems of the cache and the model.
 	Log *slog.Logger
 }
 

@@ -13,7 +13,7 @@ import (
 	"presswork/storage"
 )
 
-// The names of what a backup holds.
+// The names of the files and folders in a backup.
 const (
 	backupStore  = "store"       // objects, in the layout of a disk store
 	backupRedis  = "redis.rdb"   // a snapshot

@@ -86,7 +86,7 @@ func startEngine(ctx context.Context, cfg config.Config, log *slog.Logger, life 
 	return engine, life.start(ctx, "engine", engine)
 }
 
-// engineModels asks the engine that Presswork started for its models.
+// engineModels queries the engine that Presswork started for its models.
 func engineModels(ctx context.Context, engine *embedded.Engine, file string) ([]inference.Model, error) {
 	base := "http://" + engine.Address()
 	if !engine.Transcribes() {
@@ -103,7 +103,8 @@ func engineModels(ctx context.Context, engine *embedded.Engine, file string) ([]
 	}}, nil
 }
 
-// engineInterval is how often Presswork asks its own engine for its models: the engine may still load one.
+// engineInterval is the time between two queries of Presswork's own engine for its models: the engine may still load
+// one.
 const engineInterval = 2 * time.Second
 
 // openModels reads the models that both roles need, and follows their changes. engine may be nil.

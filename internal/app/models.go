@@ -28,8 +28,8 @@ func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error
 // ModelsJSON returns the list of models as the API returns it.
 func ModelsJSON(c *inference.Catalogue) []byte { return openai.AppendModels(nil, c.Models()) }
 
-// CheckModels asks the upstreams of the named models, or of all models, what they serve. A name that does not exist
-// is a UsageError.
+// CheckModels queries the upstreams of the named models, or of all models, for the models that they serve. A name that
+// does not exist is a UsageError.
 func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]gateway.UpstreamStatus, error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {

@@ -222,7 +222,7 @@ func maxPending(cfg config.Config) int64 {
 	return cfg.QueueMaxJobs
 }
 
-// queues returns the queues that a worker takes tasks of; none stands for all.
+// queues returns the queues that a worker serves. An empty list means all queues.
 func queues(cfg config.Config) []tasks.Queue {
 	var out []tasks.Queue
 	for _, name := range cfg.WorkerQueues {

@@ -12,7 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// newTracing sends traces to the operator's collector, or nowhere if no collector is set. The stop sends what is left.
+// newTracing sends traces to the operator's collector, or nowhere if no collector is set. The stop function sends the
+// remaining traces.
 func newTracing(ctx context.Context, o Options, life *lifecycle) (trace.TracerProvider, error) {
 	endpoint := o.Config.OTLPEndpoint
 	if endpoint == "" {

@@ -22,7 +22,7 @@ import (
 
 // webOptions configure the browser that searches and reads the web for models.
 type webOptions struct {
-	// policy says which addresses may be dialled.
+	// policy decides which addresses may be dialled.
 	policy *guard.Policy
 	// exporter shows pages that need their scripts; without it such pages have no text.
 	exporter *chromium.Exporter
@@ -128,8 +128,8 @@ func (w *Web) Open(ctx context.Context, address string, first, lines int) (infer
 	return w.call(ctx, inference.OpenFunction, map[string]any{"id": address, "loc": first, "num_lines": lines})
 }
 
-// call calls a function of browser_search in a session of its own. A failed call is an error with the message that a
-// model would read.
+// call calls a function of browser_search in a new session. A failed call is an error with the message that a model
+// would read.
 func (w *Web) call(ctx context.Context, function string, arguments map[string]any) (inference.ToolResult, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
