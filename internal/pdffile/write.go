@@ -13,7 +13,7 @@ import (
 // thousand objects compress as well as all.
 const perStream = 1000
 
-// Layout says how Bytes writes a file. The zero value is a file of version 1.7 that is neither compressed nor
+// Layout defines how Bytes writes a file. The zero value is a file of version 1.7 that is neither compressed nor
 // encrypted.
 type Layout struct {
 	// Version is the PDF version in the header, such as "2.0". Default: "1.7".

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Description is what a file says about itself.
+// Description holds the properties that a file states about itself.
 type Description struct {
 	Title    string `json:"title,omitempty"`
 	Author   string `json:"author,omitempty"`

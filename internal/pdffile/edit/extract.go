@@ -91,7 +91,7 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 type extraction struct {
 	file *pdffile.File
 	kept []int
-	// index are the new indexes of the kept pages by object number; gone are the other pages.
+	// index holds the new indexes of the kept pages by object number. gone holds the other pages.
 	index map[int]int
 	gone  map[int]bool
 	// named are the destinations of the file that lead to kept pages, with "/" or "(" before their names.

@@ -229,7 +229,7 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 	form.Set("Resources", string(resources))
 	number := foreign.Add(nil)
 	foreign.SetStream(number, form, parse.Untag(content.Bytes()))
-	// Only the form and what it needs come along.
+	// Copy only the form and the objects that it refers to.
 	foreign.Objects[pages[0]] = nil
 	foreign.Root, foreign.Info = number, foreign.Add([]byte("<<>>"))
 	Clean(foreign)

@@ -20,7 +20,7 @@ type Mark struct {
 	Place Place
 }
 
-// Place says where and how a mark is drawn on a page.
+// Place defines where and how a mark is drawn on a page.
 type Place struct {
 	// Under draws below the content of the page. Default: above it.
 	Under bool

@@ -158,7 +158,7 @@ func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64,
 	return nil
 }
 
-// note records a text. missing says that at least one of its glyphs is glyph 0.
+// note records a text. missing is set if at least one of its glyphs is glyph 0.
 func (i *inspector) note(text string, missing bool) {
 	if !missing {
 		for _, r := range text {

@@ -31,11 +31,11 @@ type Finish struct {
 	// Headings replace the titles in the outline, because Chromium's titles lack spaces and repeat formulas.
 	// Entries without a matching heading keep their title.
 	Headings []Heading
-	// Hyphenated says that pages contain soft hyphens, which then need a pass over the text.
+	// Hyphenated is set if pages contain soft hyphens, which need a pass over the text.
 	Hyphenated bool
-	// RightToLeft says that pages may contain Arabic letters.
+	// RightToLeft is set if pages may contain Arabic letters.
 	RightToLeft bool
-	// DropCaps says that pages contain drop caps.
+	// DropCaps is set if pages contain drop caps.
 	DropCaps bool
 	// Boxes describe how pages are trimmed. Default: as printed.
 	Boxes Boxes

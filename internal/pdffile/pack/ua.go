@@ -8,7 +8,7 @@ import (
 )
 
 // accessible converts a printed PDF to PDF/UA-1 as far as possible and returns what is missing. undescribed is
-// Finish.Undescribed; notdef says that glyph 0 is shown.
+// Finish.Undescribed; notdef is set if glyph 0 is shown.
 func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.Dictionary(catalog.Get("StructTreeRoot"))
 	if err != nil {

@@ -40,7 +40,7 @@ nbspace   sfthyphen - dotlessj ȷ`
 // glyphTexts are the texts of the names in glyphNames. The zero value is ready.
 type glyphTexts map[string]string
 
-// text returns the text of a glyph name, or "" if the name says nothing.
+// text returns the text of a glyph name, or "" if the name is unknown.
 func (g *glyphTexts) text(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 
