@@ -10,8 +10,16 @@ func TestConfigRejectsTheSettingsThatServeRejects(t *testing.T) {
 	t.Parallel()
 
 	for setting, value := range map[string]string{
-		"REDIS_URL": "http://x", "CACHE_REDIS_URL": "redis://", "TOKEN_SECRET": "short", "WEBHOOK_SECRET": "no secret", "EXPORT_ALLOW_PRIVATE": "10.0.0.0/99",
-		"EXPORT_DENY_HOSTS": "a b", "OUTBOUND_ALLOW_PRIVATE": "169.254.169.254", "SEARCH_URL": "ftp://x", "SEARCH_HEADER": "x", "INFERENCE_ENGINE": "llama-server",
+		"REDIS_URL":              "http://x",
+		"CACHE_REDIS_URL":        "redis://",
+		"TOKEN_SECRET":           "short",
+		"WEBHOOK_SECRET":         "no secret",
+		"EXPORT_ALLOW_PRIVATE":   "10.0.0.0/99",
+		"EXPORT_DENY_HOSTS":      "a b",
+		"OUTBOUND_ALLOW_PRIVATE": "169.254.169.254",
+		"SEARCH_URL":             "ftp://x",
+		"SEARCH_HEADER":          "x",
+		"INFERENCE_ENGINE":       "llama-server",
 	} {
 		t.Run(setting, func(t *testing.T) {
 			env := map[string]string{setting: value, "LOG_FORMAT": "text"}

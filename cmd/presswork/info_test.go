@@ -62,8 +62,7 @@ func TestInfoStartsWithTheProblems(t *testing.T) {
 		"This machine can print documents and export pages. It cannot run `presswork serve` by itself (without redis-server it needs REDIS_URL). 1 problem to fix:\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: program, Problems: []local.Problem{problem},
 		},
-		"It cannot print documents and export pages (no working Chromium was found; HTML output works without it), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 problems to fix:\n" +
-			"- no font for Thai: apt install fonts-noto-core\n- no font for Thai: apt install fonts-noto-core": {
+		"It cannot print documents and export pages (no working Chromium was found; HTML output works without it), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 problems to fix:\n- no font for Thai: apt install fonts-noto-core\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: local.Program{Path: "/usr/bin/x"}, Problems: []local.Problem{problem, problem},
 		},
 	} {

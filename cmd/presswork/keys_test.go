@@ -24,7 +24,8 @@ func TestKeysAreCreatedListedAndRevoked(t *testing.T) {
 	key := strings.TrimSpace(created.stdout)
 	sum := sha256.Sum256([]byte(key))
 
-	want := "keys:\n  - {name: app, sha256: " + hex.EncodeToString(sum[:]) + ", admin: true, models: [openai/*, m], " +
+	want := "keys:\n  - {name: app, sha256: " + hex.EncodeToString(sum[:]) +
+		", admin: true, models: [openai/*, m], " +
 		"tiers: [flex, performance], rpm: 60, rpd: 5000, tpm: 100000, tpd: 2000000, concurrency: 20}\n"
 	if got := readFile(t, path); got != want {
 		t.Errorf("the file is\n%s, want\n%s", got, want)

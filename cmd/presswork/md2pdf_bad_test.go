@@ -63,8 +63,8 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 		"dies": `( sleep 1; kill -9 $$ ) & exec "` + real + `" "$@"`,
 	})
 	// A single table is printed in one piece. A document in several sections would survive the browser's end.
-	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat("| lorem | ipsum | dolor | sit |\n",
-		10_000)
+	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" +
+		strings.Repeat("| lorem | ipsum | dolor | sit |\n", 10_000)
 
 	for name, c := range map[string]struct {
 		env        map[string]string
@@ -106,7 +106,8 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 	}
 
 	dir := writeFiles(t, map[string]string{
-		"a.pdf": "older", "a.html": "older",
+		"a.pdf":        "older",
+		"a.html":       "older",
 		"a-binary.md":  "\x00\x01\xff\xfe\x00ELF",
 		"a-matter.md":  "---\ntitle: [\ntheme: nord\n---\nbody",
 		"a-key.md":     "---\ntitle: x\npage_size: [A4\ntheme: nord\n---\nbody",

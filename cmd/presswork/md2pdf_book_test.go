@@ -119,12 +119,15 @@ func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
 	chapter := "# Depth\r\n\r\n```{python}\r\nprint(6 * 7)\r\n```\r\n"
 	sum := md5.Sum([]byte(strings.ReplaceAll(chapter, "\r\n", "\n")))
 
-	stored, err := json.Marshal(map[string]any{"hash": hex.EncodeToString(sum[:]), "result": map[string]any{
-		"engine": "jupyter",
-		"markdown": "# Depth\n\n::: {#4a .cell execution_count=1}\n``` {.python .cell-code}\nprint(6 * 7)\n```\n\n" +
-			"::: {.cell-output .cell-output-stdout}\n```\n42\n```\n:::\n\n::: {.cell-output .cell-output-display}\n" +
-			"![](depth_files/figure-html/a.svg){#fig-depth}\n\n![](gone.png)\n:::\n:::\n",
-	}})
+	stored, err := json.Marshal(map[string]any{
+		"hash": hex.EncodeToString(sum[:]),
+		"result": map[string]any{
+			"engine": "jupyter",
+			"markdown": "# Depth\n\n::: {#4a .cell execution_count=1}\n``` {.python .cell-code}\nprint(6 * 7)\n```\n\n" +
+				"::: {.cell-output .cell-output-stdout}\n```\n42\n```\n:::\n\n::: {.cell-output .cell-output-display}\n" +
+				"![](depth_files/figure-html/a.svg){#fig-depth}\n\n![](gone.png)\n:::\n:::\n",
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

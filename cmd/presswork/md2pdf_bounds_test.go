@@ -42,7 +42,8 @@ func TestMD2PDFBoundsWhatItReads(t *testing.T) {
 		}, "a.ipynb", 1, "a.ipynb: it is larger than 64 MB", ""},
 		"a book of 2000 chapters": {book, "book", 0, "", "Word0 Word999 Word1999"},
 		"a cycle of includes": {map[string]string{
-			"a.md": "# A\n\n{{#include b.md}}\n\nafter-a\n", "b.md": "in-b\n\n{{#include a.md}}\n\nafter-b\n",
+			"a.md": "# A\n\n{{#include b.md}}\n\nafter-a\n",
+			"b.md": "in-b\n\n{{#include a.md}}\n\nafter-b\n",
 		}, "a.md", 0, "a.md:3: include of \"b.md\": it includes itself: b.md includes a.md includes b.md", "in-b after-b after-a"},
 		"macros without end": {map[string]string{
 			"a.md": "# A\n\n$$\\def\\a{\\b\\b}\\def\\b{\\a\\a}\\a$$\n\nafter\n",

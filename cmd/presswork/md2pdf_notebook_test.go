@@ -65,7 +65,9 @@ func TestMD2PDFRejectsInvalidNotebooks(t *testing.T) {
 		"a.ipynb":   "a.ipynb: it is not a Jupyter notebook: line 3: invalid character 'x'",
 		"old.ipynb": "old.ipynb: the notebook has nbformat 3, and 4 is read",
 	} {
-		got := runCommand(t, "md2pdf", filepath.Join(dir, name))
-		got.check(t, exitFailed, want)
+		t.Run(name, func(t *testing.T) {
+			got := runCommand(t, "md2pdf", filepath.Join(dir, name))
+			got.check(t, exitFailed, want)
+		})
 	}
 }

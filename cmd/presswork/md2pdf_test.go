@@ -128,12 +128,15 @@ func TestALowContrastThemeCausesOneWarning(t *testing.T) {
 	})
 
 	path := func(name string) string { return filepath.Join(dir, name) }
+
 	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
-		got := runCommand(t, "md2pdf", "--html", "--themes-dir", path("themes"), "-t", theme, path("a.md"),
-			path("b.md"), "-o", path(theme))
-		if n := strings.Count(got.stderr, "hard to read: WCAG AA requires"); got.code != exitOK || n != times {
-			t.Errorf("theme %s: got %d warnings, want %d: %v", theme, n, times, got)
-		}
+		t.Run(theme, func(t *testing.T) {
+			got := runCommand(t, "md2pdf", "--html", "--themes-dir", path("themes"), "-t", theme, path("a.md"),
+				path("b.md"), "-o", path(theme))
+			if n := strings.Count(got.stderr, "hard to read: WCAG AA requires"); got.code != exitOK || n != times {
+				t.Errorf("got %d warnings, want %d: %v", n, times, got)
+			}
+		})
 	}
 }
 

@@ -102,7 +102,7 @@ func TestMD2PDFOpensTheResult(t *testing.T) {
 
 	runCommand(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")).checkOK(t)
 	wait.Until(t, "the viewer was called", func() bool {
-		said, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
-		return len(said) == 1 && readFile(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
+		calls, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
+		return len(calls) == 1 && readFile(t, calls[0]) == filepath.Join(dir, "a.html")+"\n"
 	})
 }

@@ -142,7 +142,9 @@ func TestPDFEncryptsWithPasswordsFromFiles(t *testing.T) {
 	got.checkOK(t)
 
 	for password, want := range map[string]string{
-		"open": "forbids to copy", "all": "", "wrong": "password is missing or wrong",
+		"open":  "forbids to copy",
+		"all":   "",
+		"wrong": "password is missing or wrong",
 	} {
 		t.Run(password, func(t *testing.T) {
 			got := runCommand(t, "pdf", "text", out, "--password", password)

@@ -15,8 +15,13 @@ import (
 // serveEnv returns the settings of a `presswork serve` in its own folder, without a browser.
 func serveEnv(dir, port string) func(string) string {
 	settings := map[string]string{
-		"API_PORT": port, "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
-		"CACHE_DIR": filepath.Join(dir, "cache"), "PDF_OUTPUT_DIR": filepath.Join(dir, "out"), "THEMES_DIR": dir,
+		"API_PORT":       port,
+		"WORKER_QUEUES":  "text",
+		"WORKERS":        "1",
+		"DATA_DIR":       filepath.Join(dir, "data"),
+		"CACHE_DIR":      filepath.Join(dir, "cache"),
+		"PDF_OUTPUT_DIR": filepath.Join(dir, "out"),
+		"THEMES_DIR":     dir,
 	}
 
 	return func(name string) string { return settings[name] }

@@ -178,7 +178,9 @@ func TestFetchAndSearchPrintTheToolResults(t *testing.T) {
 	env := map[string]string{"OUTBOUND_ALLOW_PRIVATE": host, "SEARXNG_URL": "http://" + host}
 
 	for path, want := range map[string]string{
-		"/": "L0: Plain 【0†words†127.0.0.1】.\n=== End", "/app": "L0: made by scripts\n=== End", "/doc.pdf": "With words in a PDF.",
+		"/":        "L0: Plain 【0†words†127.0.0.1】.\n=== End",
+		"/app":     "L0: made by scripts\n=== End",
+		"/doc.pdf": "With words in a PDF.",
 	} {
 		t.Run(path, func(t *testing.T) {
 			got := runWithEnv(t, env, "fetch", "http://"+host+path)

@@ -29,15 +29,15 @@ func TestWebhookListenPrintsDeliveriesUntilItIsInterrupted(t *testing.T) {
 
 	address := regexp.MustCompile(`http://[0-9.:]+/`).FindString(greeting)
 	if address == "" {
-		t.Fatalf("the command says %q, which has no address", greeting)
+		t.Fatalf("the command printed %q, which has no address", greeting)
 	}
-	answered := make(chan error, 1)
+	sent := make(chan error, 1)
 
 	go func() {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address,
 			strings.NewReader(`{"type":"job.failed"}`))
 		if err != nil {
-			answered <- err
+			sent <- err
 			return
 		}
 
@@ -45,19 +45,17 @@ func TestWebhookListenPrintsDeliveriesUntilItIsInterrupted(t *testing.T) {
 		if err == nil {
 			answer.Body.Close()
 		}
-		answered <- err
+		sent <- err
 	}()
 
-	if line, err := bufio.NewReader(stdout).
-		ReadString('\n'); !strings.Contains(
-		line,
-		"job.failed (signature not checked",
-	) {
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if !strings.Contains(line, "job.failed (signature not checked") {
 		t.Errorf("printed %q (%v), want the type and the state of the signature", line, err)
 	}
+
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
 
-	if err := <-answered; err != nil {
+	if err := <-sent; err != nil {
 		t.Error(err)
 	}
 	interrupt()
