@@ -124,8 +124,8 @@ func (r *scriptReplayer) replay(t *testing.T, rdb redis.UniversalClient) {
 // again after its end.
 func TestARepeatedCallIsServedOnce(t *testing.T) {
 	t.Parallel()
-	sent := &scriptReplayer{}
-	b := setupWithHook(t, sent)
+	replayer := &scriptReplayer{}
+	b := setupWithHook(t, replayer)
 	runs, proceed := make(chan string, 9), make(chan struct{})
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		runs <- run.ID
@@ -141,7 +141,7 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 
 	long := b.call(t, stream.Call{Owner: "ann", Body: []byte(`"long"`)})
 	wait.Receive(t, "the call runs", runs)
-	sent.replay(t, b.rdb)
+	replayer.replay(t, b.rdb)
 
 	wantAnswer(t, b.call(t, stream.Call{Owner: "ann", Body: []byte("1")}), "1")
 	wait.Receive(t, "the next call ran", runs)
@@ -149,7 +149,7 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 	end()
 
 	wantAnswer(t, long, `"long"`)
-	sent.replay(t, b.rdb)
+	replayer.replay(t, b.rdb)
 	wait.Until(t, "the queue is empty", func() bool {
 		return b.rdb.Exists(t.Context(), tasks.AsynqPending(tasks.Infer), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})

@@ -290,8 +290,15 @@ func TestARedisOutageIsQueueUnavailable(t *testing.T) {
 	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
 
 	for method, err := range map[string]error{
-		"Submit": submitErr, "Job": jobErr, "Jobs": listErr, "Cancel": cancelErr, "Watch": watchErr,
-		"Workers": workersErr, "Stats": statsErr, "Replay": replayErr, "Health": b.client.Health(ctx),
+		"Submit":  submitErr,
+		"Job":     jobErr,
+		"Jobs":    listErr,
+		"Cancel":  cancelErr,
+		"Watch":   watchErr,
+		"Workers": workersErr,
+		"Stats":   statsErr,
+		"Replay":  replayErr,
+		"Health":  b.client.Health(ctx),
 	} {
 		t.Run(method, func(t *testing.T) {
 			wantCode(t, err, fault.QueueUnavailable)

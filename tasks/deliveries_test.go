@@ -66,18 +66,20 @@ func TestTheDeliveryLogHasTheLastAttempts(t *testing.T) {
 	}
 
 	for job, want := range map[string]int{"": most, "1": most / 2, "2": 0} {
-		log, err := b.client.Deliveries(t.Context(), job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run("job "+job, func(t *testing.T) {
+			log, err := b.client.Deliveries(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if len(log) != want {
-			t.Errorf("the log of job %q has %d attempts, want %d", job, len(log), want)
-		}
+			if len(log) != want {
+				t.Errorf("the log has %d attempts, want %d", len(log), want)
+			}
 
-		if job == "" && log[0].Status != most {
-			t.Errorf("the first attempt is number %d, want %d, the newest", log[0].Status, most)
-		}
+			if job == "" && log[0].Status != most {
+				t.Errorf("the first attempt is number %d, want %d, the newest", log[0].Status, most)
+			}
+		})
 	}
 
 	if ttl := b.rdb.TTL(t.Context(), "pw:deliveries").Val(); ttl <= 0 {

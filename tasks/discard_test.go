@@ -124,7 +124,9 @@ func TestDiscardUsesTheSubmittedType(t *testing.T) {
 	})
 
 	for given, want := range map[string]string{
-		"text/html; charset=utf-8": "text/html; charset=utf-8", "application/pdf": "", "": "",
+		"text/html; charset=utf-8": "text/html; charset=utf-8",
+		"application/pdf":          "",
+		"":                         "",
 	} {
 		t.Run(given, func(t *testing.T) {
 			s := submission(t)

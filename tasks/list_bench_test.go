@@ -28,7 +28,8 @@ func BenchmarkJobs(b *testing.B) {
 	wg.Wait()
 
 	for name, q := range map[string]tasks.Query{
-		"100 queued": {Limit: 100}, "no match": {Limit: 100, Statuses: []presswork.Status{presswork.Failed}},
+		"100 queued": {Limit: 100},
+		"no match":   {Limit: 100, Statuses: []presswork.Status{presswork.Failed}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

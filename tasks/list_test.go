@@ -59,9 +59,9 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	}
 	slices.Reverse(want)
 	slices.Reverse(cancelled)
-	others := submission(t)
-	others.Owner = "bob"
-	b.submit(t, others)
+	foreign := submission(t)
+	foreign.Owner = "bob"
+	b.submit(t, foreign)
 
 	for _, limit := range []int{1, 7, 10, 29, 30, 31} {
 		t.Run(fmt.Sprintf("limit %d", limit), func(t *testing.T) {
@@ -161,11 +161,11 @@ func TestPositionsFollowTheTurns(t *testing.T) {
 func TestExpiredJobsLeaveTheListing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
-	old, young := b.submit(t, submission(t)), b.submit(t, submission(t))
-	b.rdb.Del(t.Context(), tasks.JobKey(old))
+	expired, kept := b.submit(t, submission(t)), b.submit(t, submission(t))
+	b.rdb.Del(t.Context(), tasks.JobKey(expired))
 
-	if got := listAll(t, b, tasks.Query{Limit: 1}); !slices.Equal(got, []string{young}) {
-		t.Errorf("got %v, want %s", got, young)
+	if got := listAll(t, b, tasks.Query{Limit: 1}); !slices.Equal(got, []string{kept}) {
+		t.Errorf("got %v, want %s", got, kept)
 	}
 
 	if n := b.rdb.ZCard(t.Context(), "pw:owner:ann").Val(); n != 1 {

@@ -130,18 +130,18 @@ func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 		t.Errorf("got fleet %+v, %v; want one dead letter", fleet, err)
 	}
 
-	again, err := b.client.Retry(t.Context(), id)
+	retried, err := b.client.Retry(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	done := b.waitForEnd(t, again.ID)
+	done := b.waitForEnd(t, retried.ID)
 	if done.Status != presswork.Completed || done.Owner != "ann" || done.Filename != "a.pdf" || done.ID == id {
 		t.Errorf("the new job is %+v, want it completed with the owner and the file name of the first", done)
 	}
 
-	if twice, err := b.client.Retry(t.Context(), id); err != nil || twice.ID != again.ID {
-		t.Errorf("a second retry: got job %s, %v; want %s", twice.ID, err, again.ID)
+	if twice, err := b.client.Retry(t.Context(), id); err != nil || twice.ID != retried.ID {
+		t.Errorf("a second retry: got job %s, %v; want %s", twice.ID, err, retried.ID)
 	}
 
 	if job := b.job(t, id); job.Status != presswork.Failed {
@@ -156,11 +156,12 @@ func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 		t.Errorf("Needed = true, %v; want the sources deleted", err)
 	}
 
-	seen, err := b.client.Inspect(t.Context(), id)
-	if err != nil || seen.RetriedAs != again.ID || seen.Dead || len(seen.Events) < 3 || len(seen.Workers) != 1 {
-		t.Errorf("got %+v, %v; want a retried job that is no dead letter", seen, err)
+	inspection, err := b.client.Inspect(t.Context(), id)
+	if err != nil || inspection.RetriedAs != retried.ID || inspection.Dead || len(inspection.Events) < 3 ||
+		len(inspection.Workers) != 1 {
+		t.Errorf("got %+v, %v; want a retried job that is no dead letter", inspection, err)
 	}
-	_, err = b.client.Retry(t.Context(), again.ID)
+	_, err = b.client.Retry(t.Context(), retried.ID)
 	wantCode(t, err, fault.JobFinished)
 	wantCode(t, b.client.Dismiss(t.Context(), id), fault.NotFound)
 	// Asynq counts the runs: two, of which one failed.
@@ -209,8 +210,10 @@ func TestAWaitingRetryCanBeStartedAtOnce(t *testing.T) {
 			t.Fatalf("got attempt %d, want %d", got, attempt)
 		}
 		wait.Until(t, "it waits for its next try", func() bool {
-			seen, err := b.client.Inspect(t.Context(), id)
-			return err == nil && seen.Task != nil && seen.Task.State == "retry" && !seen.Task.NextAt.IsZero()
+			inspection, err := b.client.Inspect(t.Context(), id)
+
+			return err == nil && inspection.Task != nil && inspection.Task.State == "retry" &&
+				!inspection.Task.NextAt.IsZero()
 		})
 		// The age is only known to half a round trip, so it may be 0 at first.
 		wait.Until(t, "a job that waits for its next try is the oldest", func() bool {

@@ -95,7 +95,12 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 	lines := log.jobFinishedLines(t)
 	for name, want := range map[string]map[string]any{
 		"good.pdf": {
-			"level": "INFO", "status": "completed", "theme": "dracula", "pages": 3.0, "bytes": 123.0, "cached": true,
+			"level":  "INFO",
+			"status": "completed",
+			"theme":  "dracula",
+			"pages":  3.0,
+			"bytes":  123.0,
+			"cached": true,
 		},
 		"bad.pdf":  {"level": "ERROR", "status": "failed", "theme": "nord", "code": "strict_findings"},
 		"left.pdf": {"level": "INFO", "status": "cancelled", "theme": "nord"},

@@ -87,10 +87,10 @@ func TestPackingChangesNothingForCallers(t *testing.T) {
 	}
 	_, err = b.client.Cancel(ctx, id)
 	wantCode(t, err, fault.JobFinished)
-	again := typicalSubmission(t, 0)
+	repeated := typicalSubmission(t, 0)
 
-	again.IdempotencyKey, again.Fingerprint = "k", "f"
-	if rec, replayed, err := b.client.Submit(ctx, again); err != nil || !replayed || rec.ID != id {
+	repeated.IdempotencyKey, repeated.Fingerprint = "k", "f"
+	if rec, replayed, err := b.client.Submit(ctx, repeated); err != nil || !replayed || rec.ID != id {
 		t.Errorf("second submission with the key: got job %s, replayed %t, %v; want a replay of %s", rec.ID,
 			replayed, err, id)
 	}

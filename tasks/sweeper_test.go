@@ -27,7 +27,11 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Server{
-		rdb: rdb, records: c.records, outbox: c.outbox, log: slog.New(slog.DiscardHandler), metrics: c.metrics,
+		rdb:     rdb,
+		records: c.records,
+		outbox:  c.outbox,
+		log:     slog.New(slog.DiscardHandler),
+		metrics: c.metrics,
 	}
 	ctx := t.Context()
 	keys := []string{record.JobKey(open), record.LogKey(open), record.PayloadKey(open), record.OwnerKey("")}

@@ -102,9 +102,11 @@ func (s *commandRecorder) record(ctx context.Context, cmd redis.Cmder, next redi
 
 	_, deadline := ctx.Deadline()
 	for name, is := range map[string]bool{
-		"dequeue": dequeue, "enqueue": enqueue,
-		"end of a task": end && !deadline, "end of a task within its lease": end && deadline,
-		"timed by Redis": strings.Contains(s.amend.addition(keys, argv), "'TIME'") || s.amend.extension(ctx, cmd) != nil,
+		"dequeue":                        dequeue,
+		"enqueue":                        enqueue,
+		"end of a task":                  end && !deadline,
+		"end of a task within its lease": end && deadline,
+		"timed by Redis":                 strings.Contains(s.amend.addition(keys, argv), "'TIME'") || s.amend.extension(ctx, cmd) != nil,
 	} {
 		if is {
 			words = append(words, "= "+name)

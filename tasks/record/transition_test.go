@@ -212,26 +212,28 @@ func TestACompletedJobWithoutAWebhookIsSettledWithItsEnd(t *testing.T) {
 		"with a webhook": {"https://example.com", presswork.Completed, false},
 		"failed":         {"", presswork.Failed, false},
 	} {
-		r, id := newJob(t)
-		if c.webhook != "" {
-			r.rdb.HSet(t.Context(), JobKey(id), fieldWebhook, c.webhook)
-		}
+		t.Run(name, func(t *testing.T) {
+			r, id := newJob(t)
+			if c.webhook != "" {
+				r.rdb.HSet(t.Context(), JobKey(id), fieldWebhook, c.webhook)
+			}
 
-		if err := r.OpenLedger(t.Context(), r.rdb, id).Err(); err != nil {
-			t.Fatal(err)
-		}
+			if err := r.OpenLedger(t.Context(), r.rdb, id).Err(); err != nil {
+				t.Fatal(err)
+			}
 
-		s, err := r.Finish(t.Context(), id, Ending{Nonce: "n", Status: c.status})
-		if err != nil {
-			t.Fatal(err)
-		}
+			s, err := r.Finish(t.Context(), id, Ending{Nonce: "n", Status: c.status})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		open := r.rdb.ZScore(t.Context(), LedgerKey, id).Err() == nil
-		due := r.rdb.ZScore(t.Context(), SettledKey, id).Val()
+			open := r.rdb.ZScore(t.Context(), LedgerKey, id).Err() == nil
+			due := r.rdb.ZScore(t.Context(), SettledKey, id).Val()
 
-		if s.Settled != c.settled || open == c.settled || (due > 0) != c.settled {
-			t.Errorf("%s: got settled %v, in the ledger %v, due for packing at %.0f; want settled %v", name,
-				s.Settled, open, due, c.settled)
-		}
+			if s.Settled != c.settled || open == c.settled || (due > 0) != c.settled {
+				t.Errorf("got settled %v, in the ledger %v, due for packing at %.0f; want settled %v", s.Settled,
+					open, due, c.settled)
+			}
+		})
 	}
 }

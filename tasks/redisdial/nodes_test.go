@@ -50,9 +50,11 @@ func TestNodesIncludesServersThatTheAddressDoesNotName(t *testing.T) {
 	}
 
 	for address, want := range map[string][]string{"redis://h": {"h:6379"}, "unix:///s": nil} {
-		if nodes, err := Nodes(t.Context(), address); err != nil || !slices.Equal(nodes, want) {
-			t.Errorf("Nodes(%s) = %q, %v; want %q", address, nodes, err, want)
-		}
+		t.Run(address, func(t *testing.T) {
+			if nodes, err := Nodes(t.Context(), address); err != nil || !slices.Equal(nodes, want) {
+				t.Errorf("Nodes(%s) = %q, %v; want %q", address, nodes, err, want)
+			}
+		})
 	}
 
 	nodes, err := Nodes(t.Context(), "redis-sentinel://127.0.0.1:1/m")

@@ -97,15 +97,17 @@ func TestDialSetsBoundedTimeouts(t *testing.T) {
 	}
 
 	for address, want := range map[string]bool{"redis://a,b": true, "redis-sentinel://a/m": false} {
-		client, err := Dial(address, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
+		t.Run(address, func(t *testing.T) {
+			client, err := Dial(address, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
 
-		if _, cluster := client.(*redis.ClusterClient); cluster != want {
-			t.Errorf("Dial(%s) is a %T, want a cluster client: %v", address, client, want)
-		}
+			if _, cluster := client.(*redis.ClusterClient); cluster != want {
+				t.Errorf("Dial(%s) is a %T, want a cluster client: %v", address, client, want)
+			}
+		})
 	}
 }
 

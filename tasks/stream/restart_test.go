@@ -103,8 +103,8 @@ func TestCallsSurviveARestartOfRedis(t *testing.T) {
 
 	for name, want := range map[string]string{`"sends"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
 		t.Run(name, func(t *testing.T) {
-			if said := wait.Receive(t, name+" ends", got[name]); said != want {
-				t.Errorf("received %.60q… (%d bytes), want %.60q… (%d)", said, len(said), want, len(want))
+			if answer := wait.Receive(t, name+" ends", got[name]); answer != want {
+				t.Errorf("received %.60q… (%d bytes), want %.60q… (%d)", answer, len(answer), want, len(want))
 			}
 		})
 	}

@@ -23,7 +23,10 @@ type stepper struct {
 
 func newStepper() *stepper {
 	return &stepper{
-		trips: make(chan int), rests: make(chan int), proceed: make(chan struct{}), over: make(chan struct{}),
+		trips:   make(chan int),
+		rests:   make(chan int),
+		proceed: make(chan struct{}),
+		over:    make(chan struct{}),
 	}
 }
 
