@@ -193,29 +193,31 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 	}
 
 	for name, call := range map[string]stream.Call{"ann": {Body: []byte(greeting)}, "bob": {BodyKey: key}} {
-		call.Owner = name
-		var text strings.Builder
+		t.Run(name, func(t *testing.T) {
+			call.Owner = name
+			var text strings.Builder
 
-		frames := h.frames(call)
-		for i, f := range frames {
-			if f.Error != nil || (f.Result != nil) != (i == len(frames)-1) || (f.QueueTime > 0) != (i == 0) {
-				t.Errorf("%s: frame %d of %d is %+v; want the queue time in the first and the result in the last",
-					name, i+1, len(frames), f)
+			frames := h.frames(call)
+			for i, f := range frames {
+				if f.Error != nil || (f.Result != nil) != (i == len(frames)-1) || (f.QueueTime > 0) != (i == 0) {
+					t.Errorf("frame %d of %d is %+v; want the queue time in the first and the result in the last",
+						i+1, len(frames), f)
+				}
+
+				if f.Chunk != nil {
+					text.WriteString(f.Chunk.Content)
+				}
 			}
 
-			if f.Chunk != nil {
-				text.WriteString(f.Chunk.Content)
+			if text.String() != "Hello, world!" {
+				t.Errorf("the answer is %q, want Hello, world!", text.String())
 			}
-		}
 
-		if text.String() != "Hello, world!" {
-			t.Errorf("%s: the answer is %q, want Hello, world!", name, text.String())
-		}
-
-		rows := h.usage(name)
-		if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 || rows[0].CompletionTokens != 4 {
-			t.Errorf("%s: got usage %+v, want one request with 11 and 4 tokens", name, rows)
-		}
+			rows := h.usage(name)
+			if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 || rows[0].CompletionTokens != 4 {
+				t.Errorf("got usage %+v, want one request with 11 and 4 tokens", rows)
+			}
+		})
 	}
 	wait.Until(t, "the request is deleted from the store", func() bool {
 		_, err := h.disk.Stat(t.Context(), key)

@@ -285,7 +285,10 @@ func TestResultsOfPDFOperationsHaveOneExtension(t *testing.T) {
 	}
 
 	for name, want := range map[string]string{
-		"parts.zip": "parts.zip", "Parts.PDF": "Parts.zip", "parts": "parts.zip", ".pdf": ".pdf.zip",
+		"parts.zip": "parts.zip",
+		"Parts.PDF": "Parts.zip",
+		"parts":     "parts.zip",
+		".pdf":      ".pdf.zip",
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := s.waitForEnd(s.submitNamedPDF(name, tasks.PDFEdit{Operation: pdfops.Split}, source))
