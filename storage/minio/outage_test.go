@@ -147,7 +147,11 @@ func wantOutage(t *testing.T, address, want string) {
 
 	_, put := s.Put(t.Context(), "a", strings.NewReader("x"), 1, storage.Attrs{})
 	for call, err := range map[string]error{
-		"Start": s.Start(t.Context()), "Stat": stat, "Put": put, "Delete": s.Delete(t.Context(), "a"), "Health": s.Health(t.Context()),
+		"Start":  s.Start(t.Context()),
+		"Stat":   stat,
+		"Put":    put,
+		"Delete": s.Delete(t.Context(), "a"),
+		"Health": s.Health(t.Context()),
 	} {
 		if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrExists) {
 			t.Errorf("%s: got %v, want the error of an outage", call, err)

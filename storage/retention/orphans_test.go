@@ -209,9 +209,11 @@ func TestPassingSourcesBelongToTheirJob(t *testing.T) {
 	sweep(t, keeper)
 
 	for job, want := range map[string]bool{"waiting": true, "ended": false} {
-		if _, err := k.store.Stat(t.Context(), storage.PassingKey(job, "request")); (err == nil) != want {
-			t.Errorf("Stat of the source of the %s job: got %v, want it stored: %t", job, err, want)
-		}
+		t.Run(job, func(t *testing.T) {
+			if _, err := k.store.Stat(t.Context(), storage.PassingKey(job, "request")); (err == nil) != want {
+				t.Errorf("Stat of the source of the job: got %v, want it stored: %t", err, want)
+			}
+		})
 	}
 }
 
