@@ -31,9 +31,16 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 	}
 
 	for include, want := range map[string]string{
-		"in.md": "<p>within</p>", "sub/in.md": "<p>below</p>", "sub/../in.md": "<p>within</p>",
-		"link.md": "through symbolic links: link.md", "inner.md": "through symbolic links: inner.md", "folder/in.md": "through symbolic links: folder",
-		"../secret.md": "document&#39;s folder only", "../doc/in.md": "document&#39;s folder only", "none.md": "there is no such file", "sub": "it is not a file",
+		"in.md":        "<p>within</p>",
+		"sub/in.md":    "<p>below</p>",
+		"sub/../in.md": "<p>within</p>",
+		"link.md":      "through symbolic links: link.md",
+		"inner.md":     "through symbolic links: inner.md",
+		"folder/in.md": "through symbolic links: folder",
+		"../secret.md": "document&#39;s folder only",
+		"../doc/in.md": "document&#39;s folder only",
+		"none.md":      "there is no such file",
+		"sub":          "it is not a file",
 	} {
 		t.Run(include, func(t *testing.T) {
 			var page bytes.Buffer

@@ -121,12 +121,16 @@ func TestWordDocumentsAreReadByPandoc(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(dir))
 
 	for name, want := range map[string]string{
-		"a.docx": "install pandoc", "b.docx": "not a Word document", "bomb.docx": "larger than 256 MB",
+		"a.docx":    "install pandoc",
+		"b.docx":    "not a Word document",
+		"bomb.docx": "larger than 256 MB",
 		"none.docx": "no such file",
 	} {
-		if _, _, err := htmlOf(t, dir, name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", name, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, _, err := htmlOf(t, dir, name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 	script := "#!/bin/sh\n[ \"$1\" = --sandbox ] || exit 1\n/bin/mkdir media\n/bin/cp '" + filepath.Join(dir, "pic") +
 		"' media/a.png\nprintf -- '---\\ntitle: Word\\n---\\n\\n# Read\\n\\n![a](./media/a.png)\\n' > document.md\n"

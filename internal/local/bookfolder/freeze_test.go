@@ -1,6 +1,7 @@
 package bookfolder_test
 
 import (
+	"fmt"
 	"testing"
 
 	"presswork/internal/local/bookfolder"
@@ -9,8 +10,8 @@ import (
 func TestStoredOutputsAreThoseOfTheirChapter(t *testing.T) {
 	t.Parallel()
 
-	if files := bookfolder.StoredFiles("text/one.qmd"); len(files) == 0 ||
-		files[0] != "_freeze/text/one/execute-results/html.json" {
+	files := bookfolder.StoredFiles("text/one.qmd")
+	if len(files) == 0 || files[0] != "_freeze/text/one/execute-results/html.json" {
 		t.Errorf("the files are %v", files)
 	}
 
@@ -18,8 +19,8 @@ func TestStoredOutputsAreThoseOfTheirChapter(t *testing.T) {
 		t.Errorf("a notebook has its own outputs, but also %v", files)
 	}
 
-	if file, ok := bookfolder.StoredPicture("text/one.qmd", "one_files/figure-html/a.png"); !ok ||
-		file != "/_freeze/text/one/figure-html/a.png" {
+	file, ok := bookfolder.StoredPicture("text/one.qmd", "one_files/figure-html/a.png")
+	if !ok || file != "/_freeze/text/one/figure-html/a.png" {
 		t.Errorf("the picture is %s, %v", file, ok)
 	}
 
@@ -28,13 +29,15 @@ func TestStoredOutputsAreThoseOfTheirChapter(t *testing.T) {
 	}
 
 	for source, stale := range map[string]bool{"a\nb\n": false, "a\r\nb\r\n": false, "a\nc\n": true} {
-		// md5 of "a\nb\n"
-		file := []byte(`{"hash":"dd8c6a395b5dd36c56d23275028f526c","result":{"markdown":"# A"}}`)
+		t.Run(fmt.Sprintf("%q", source), func(t *testing.T) {
+			// md5 of "a\nb\n"
+			file := []byte(`{"hash":"dd8c6a395b5dd36c56d23275028f526c","result":{"markdown":"# A"}}`)
 
-		got, err := bookfolder.ReadStored(file, []byte(source))
-		if err != nil || string(got.Markdown) != "# A" || got.Stale != stale {
-			t.Errorf("%q: got %+v, %v", source, got, err)
-		}
+			got, err := bookfolder.ReadStored(file, []byte(source))
+			if err != nil || string(got.Markdown) != "# A" || got.Stale != stale {
+				t.Errorf("got %+v, %v; want markdown # A, stale: %v", got, err, stale)
+			}
+		})
 	}
 
 	if _, err := bookfolder.ReadStored([]byte("<<<<"), nil); err == nil {
