@@ -27,21 +27,21 @@ func TestMemoryConforms(t *testing.T) {
 func TestFileConforms(t *testing.T) {
 	t.Parallel()
 	var dir string
-	again := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenFile(dir, o))(t) }
+	reopen := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenFile(dir, o))(t) }
 	cachetest.Run(t, func(t *testing.T, o cache.Options) cache.Cache {
 		dir = t.TempDir()
-		return again(t, o)
-	}, again)
+		return reopen(t, o)
+	}, reopen)
 }
 
 func TestSQLiteConforms(t *testing.T) {
 	t.Parallel()
 	var dir string
-	again := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenSQLite(t.Context(), dir, o))(t) }
+	reopen := func(t *testing.T, o cache.Options) cache.Cache { return must(cache.OpenSQLite(t.Context(), dir, o))(t) }
 	cachetest.Run(t, func(t *testing.T, o cache.Options) cache.Cache {
 		dir = t.TempDir()
-		return again(t, o)
-	}, again)
+		return reopen(t, o)
+	}, reopen)
 }
 
 func TestRedisConforms(t *testing.T) {
@@ -53,11 +53,11 @@ func TestRedisConforms(t *testing.T) {
 	}
 	client := redis.NewClient(opt)
 	t.Cleanup(func() { client.Close() })
-	again := func(_ *testing.T, o cache.Options) cache.Cache { return cache.NewRedis(client, o) }
+	reopen := func(_ *testing.T, o cache.Options) cache.Cache { return cache.NewRedis(client, o) }
 	cachetest.Run(t, func(t *testing.T, o cache.Options) cache.Cache {
 		client.FlushAll(t.Context())
-		return again(t, o)
-	}, again)
+		return reopen(t, o)
+	}, reopen)
 }
 
 // must turns the result of an Open function into one that fails the test on an error.

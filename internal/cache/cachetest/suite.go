@@ -35,12 +35,12 @@ func (c *Clock) Move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// Run checks a backend against the contract. open returns an empty cache. again opens the cache of the last open call
-// a second time, as another process would. A nil again skips the tests of several processes.
+// Run checks a backend against the contract. open returns an empty cache. reopen opens the cache of the last open call
+// a second time, as another process would. A nil reopen skips the tests of several processes.
 func Run(
 	t *testing.T,
 	open func(t *testing.T, o cache.Options) cache.Cache,
-	again func(t *testing.T, o cache.Options) cache.Cache,
+	reopen func(t *testing.T, o cache.Options) cache.Cache,
 ) {
 	// start opens a cache whose clock begins at the present, because Redis has its own clock.
 	start := func(t *testing.T, o cache.Options) (*harness, *Clock) {
@@ -207,8 +207,8 @@ func Run(
 		h, clock := start(t, cache.Options{MaxEntries: 50})
 		caches := []cache.Cache{h.c}
 
-		if again != nil {
-			other := again(t, cache.Options{MaxEntries: 50, Now: clock.Now})
+		if reopen != nil {
+			other := reopen(t, cache.Options{MaxEntries: 50, Now: clock.Now})
 			t.Cleanup(func() {
 				if err := other.Close(); err != nil {
 					t.Error(err)
@@ -239,7 +239,7 @@ func Run(
 		wg.Wait()
 	})
 
-	if again == nil {
+	if reopen == nil {
 		return
 	}
 	t.Run("another process sees entries and counts", func(t *testing.T) {
@@ -251,7 +251,7 @@ func Run(
 			t.Fatal(err)
 		}
 
-		other := &harness{t, again(t, cache.Options{Now: clock.Now})}
+		other := &harness{t, reopen(t, cache.Options{Now: clock.Now})}
 		defer other.c.Close()
 		other.has(cache.Theme, "a", `"nord"`)
 
@@ -265,7 +265,7 @@ func Run(
 
 		other := &harness{
 			t,
-			again(t, cache.Options{Now: clock.Now, TTL: map[cache.Kind]time.Duration{cache.Theme: time.Minute}}),
+			reopen(t, cache.Options{Now: clock.Now, TTL: map[cache.Kind]time.Duration{cache.Theme: time.Minute}}),
 		}
 		defer other.c.Close()
 		clock.Move(time.Minute)
