@@ -62,8 +62,12 @@ func TestAgeUsesTheLargestUnit(t *testing.T) {
 	t.Parallel()
 
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0 ms", 528 * time.Millisecond: "528 ms", 4200 * time.Millisecond: "4.2 s",
-		75 * time.Second: "1 min", 30 * time.Hour: "30 h", 49 * time.Hour: "2 d",
+		-time.Second:            "0 ms",
+		528 * time.Millisecond:  "528 ms",
+		4200 * time.Millisecond: "4.2 s",
+		75 * time.Second:        "1 min",
+		30 * time.Hour:          "30 h",
+		49 * time.Hour:          "2 d",
 	} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			if got := age(d); got != want {
