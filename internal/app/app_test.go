@@ -20,8 +20,13 @@ func options(t *testing.T, more map[string]string) Options {
 	t.Helper()
 	dir := t.TempDir()
 	settings := map[string]string{
-		"API_PORT": "0", "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
-		"CACHE_DIR": filepath.Join(dir, "cache"), "PDF_OUTPUT_DIR": filepath.Join(dir, "out"), "THEMES_DIR": dir,
+		"API_PORT":       "0",
+		"WORKER_QUEUES":  "text",
+		"WORKERS":        "1",
+		"DATA_DIR":       filepath.Join(dir, "data"),
+		"CACHE_DIR":      filepath.Join(dir, "cache"),
+		"PDF_OUTPUT_DIR": filepath.Join(dir, "out"),
+		"THEMES_DIR":     dir,
 	}
 	maps.Copy(settings, more)
 
@@ -60,7 +65,9 @@ func TestAnAppIsReadyAfterStartAndUnreachableAfterStop(t *testing.T) {
 			more := map[string]string{}
 			if !roles.both() {
 				more = map[string]string{
-					"REDIS_URL": redistest.Start(t), "WORKER_QUEUES": "infer", "WORKER_ADDR": "127.0.0.1:0",
+					"REDIS_URL":     redistest.Start(t),
+					"WORKER_QUEUES": "infer",
+					"WORKER_ADDR":   "127.0.0.1:0",
 				}
 			}
 			o := options(t, more)

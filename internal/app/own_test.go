@@ -81,7 +81,9 @@ func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &changingAddresses{
-		redisURLs: []string{"redis://10.0.0.8:7000", ""}, models: source.Current, log: slog.New(slog.DiscardHandler),
+		redisURLs: []string{"redis://10.0.0.8:7000", ""},
+		models:    source.Current,
+		log:       slog.New(slog.DiscardHandler),
 	}
 	c.refreshNodes(t.Context())
 
