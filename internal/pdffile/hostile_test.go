@@ -64,29 +64,29 @@ func applyAll(ctx context.Context, data []byte) (errs []error) {
 
 func TestInvalidFilesAreRejected(t *testing.T) {
 	t.Parallel()
-	good := string(filetest.Small(3))
+	valid := string(filetest.Small(3))
 
 	replaced := func(old, by string) string {
-		if !strings.Contains(good, old) {
+		if !strings.Contains(valid, old) {
 			t.Fatalf("%q is not in the file", old)
 		}
 
-		return strings.Replace(good, old, by, 1)
+		return strings.Replace(valid, old, by, 1)
 	}
 	for name, data := range map[string]string{
 		"another version":                         replaced("%PDF-1.4", "%PDF-2.0"),
 		"a start past the end":                    replaced("startxref\n", "startxref\n9"),
 		"a negative start":                        replaced("startxref\n", "startxref\n-"),
 		"a start that is not a number":            replaced("startxref\n", "startxref\nx"),
-		"a start that points at an object":        good[:strings.LastIndex(good, "startxref")] + "startxref\n15\n%%EOF\n",
-		"a start more than 64 bytes from the end": good + strings.Repeat("\n", 64),
+		"a start that points at an object":        valid[:strings.LastIndex(valid, "startxref")] + "startxref\n15\n%%EOF\n",
+		"a start more than 64 bytes from the end": valid + strings.Repeat("\n", 64),
 		"a table of no objects":                   replaced("xref\n0 10\n", "xref\n0 0\n"),
 		"a table of a negative size":              replaced("xref\n0 10\n", "xref\n0 -10\n"),
 		"a table of more than eight million":      replaced("xref\n0 10\n", "xref\n0 8000001\n"),
 		"a table longer than the file":            replaced("xref\n0 10\n", "xref\n0 1000\n"),
 		"a table one entry short":                 replaced("xref\n0 10\n", "xref\n0 9\n"),
-		"two objects at one offset":               strings.Replace(good, offsetLine(good, 4), offsetLine(good, 5), 1),
-		"an object in another one":                strings.Replace(good, offsetLine(good, 4), fmt.Sprintf("%010d 00000 n \n", offsetOf(good, 4)+1), 1),
+		"two objects at one offset":               strings.Replace(valid, offsetLine(valid, 4), offsetLine(valid, 5), 1),
+		"an object in another one":                strings.Replace(valid, offsetLine(valid, 4), fmt.Sprintf("%010d 00000 n \n", offsetOf(valid, 4)+1), 1),
 		"an entry of an unknown type":             replaced("00000 n", "00000 x"),
 		"an object with another number":           replaced("\n4 0 obj\n", "\n8 0 obj\n"),
 		"an object of another generation":         replaced("\n4 0 obj\n", "\n4 1 obj\n"),
@@ -119,12 +119,12 @@ func offsetLine(data string, number int) string {
 
 func TestTruncatedFilesAreRejected(t *testing.T) {
 	t.Parallel()
-	good := filetest.Small(3)
+	valid := filetest.Small(3)
 
-	whole := bytes.LastIndex(good, []byte("\n%%EOF"))
+	whole := bytes.LastIndex(valid, []byte("\n%%EOF"))
 	for end := range whole - 2 { // with one digit less, startxref is still a number
-		if _, err := pdffile.Read(good[:end]); err == nil {
-			t.Fatalf("the first %d of %d bytes: got a file, want an error", end, len(good))
+		if _, err := pdffile.Read(valid[:end]); err == nil {
+			t.Fatalf("the first %d of %d bytes: got a file, want an error", end, len(valid))
 		}
 	}
 }

@@ -177,24 +177,25 @@ func TestAPageAsMarkIsUpright(t *testing.T) {
 		180: "[-1 0 0 -1 110 70]",
 		270: "[0 1 -1 0 70 -10]",
 	} {
-		foreign := file("<</Pages 2 0 R>>", "<</Kids [3 0 R]>>",
-			fmt.Sprintf("<</MediaBox [0 0 999 70]\n/CropBox [10 20 110 500]\n/Rotate %d>>", degrees))
-		f := file("<</Pages 2 0 R>>")
+		t.Run(fmt.Sprintf("turned by %d", degrees), func(t *testing.T) {
+			foreign := file("<</Pages 2 0 R>>", "<</Kids [3 0 R]>>",
+				fmt.Sprintf("<</MediaBox [0 0 999 70]\n/CropBox [10 20 110 500]\n/Rotate %d>>", degrees))
+			f := file("<</Pages 2 0 R>>")
 
-		m, _, err := PageMark(f, foreign)
-		if err != nil {
-			t.Fatal(err)
-		}
-		width, height := 100.0, 50.0
+			m, _, err := PageMark(f, foreign)
+			if err != nil {
+				t.Fatal(err)
+			}
+			width, height := 100.0, 50.0
 
-		if degrees%180 == 90 {
-			width, height = height, width
-		}
-		d, _, err := pdffile.ReadDict(f.Objects[m.Form])
+			if degrees%180 == 90 {
+				width, height = height, width
+			}
+			d, _, err := pdffile.ReadDict(f.Objects[m.Form])
 
-		if got := string(d.Get("Matrix")); err != nil || got != want || m.Width != width || m.Height != height {
-			t.Errorf("page turned by %d: got %s of %v × %v, want %s of %v × %v", degrees, got, m.Width, m.Height, want,
-				width, height)
-		}
+			if got := string(d.Get("Matrix")); err != nil || got != want || m.Width != width || m.Height != height {
+				t.Errorf("got %s of %v × %v, want %s of %v × %v", got, m.Width, m.Height, want, width, height)
+			}
+		})
 	}
 }

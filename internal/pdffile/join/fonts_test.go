@@ -46,13 +46,13 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			whole, err := Files([]*pdffile.File{first(), c.second}, nil)
+			joined, err := Files([]*pdffile.File{first(), c.second}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var fonts []int
 
-			for n, o := range whole.Objects {
+			for n, o := range joined.Objects {
 				if strings.HasPrefix(string(o), "<</Type /Font\n/Subtype /Type0\n") {
 					fonts = append(fonts, n)
 				}
@@ -66,11 +66,11 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 				return
 			}
 
-			if diff := cmp.Diff(pdffile.TextMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.TextMap(fonts[0])); diff != "" {
+			if diff := cmp.Diff(pdffile.TextMap{1: "a", 2: "b", 5: "é", 6: ""}, joined.TextMap(fonts[0])); diff != "" {
 				t.Errorf("texts (-want +got):\n%s", diff)
 			}
 
-			w := whole.ReadWidths(fonts[0])
+			w := joined.ReadWidths(fonts[0])
 
 			for glyph, want := range map[int]float64{1: 501, 2: 502, 5: 505, 6: 506} {
 				t.Run(fmt.Sprintf("glyph %d", glyph), func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 					}
 				})
 			}
-			checkOutlines(t, whole, fonts[0], map[int]string{0: "zero", 1: "ONE!", 5: "FIVE"})
+			checkOutlines(t, joined, fonts[0], map[int]string{0: "zero", 1: "ONE!", 5: "FIVE"})
 		})
 	}
 }
@@ -115,24 +115,24 @@ func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string)
 func TestInvalidFontFilesAreRejected(t *testing.T) {
 	t.Parallel()
 
-	good := string(filetest.TrueType(map[int]string{1: "ONE!", 3: "3333"}))
-	if f, err := readTrueType([]byte(good)); err != nil || f.count != 4 || len(f.glyphs) != 2 {
+	valid := string(filetest.TrueType(map[int]string{1: "ONE!", 3: "3333"}))
+	if f, err := readTrueType([]byte(valid)); err != nil || f.count != 4 || len(f.glyphs) != 2 {
 		t.Fatalf("readTrueType = %+v, %v; want 4 glyphs, two with outlines", f, err)
 	}
 	// table returns the offset of a table's entry in the directory.
-	table := func(name string) int { return strings.Index(good, name) }
-	replaceAt := func(place int, with string) string { return good[:place] + with + good[place+len(with):] }
+	table := func(name string) int { return strings.Index(valid, name) }
+	replaceAt := func(place int, with string) string { return valid[:place] + with + valid[place+len(with):] }
 
 	// body returns the offset of a table, which the directory names.
 	body := func(name string) int {
-		e := good[table(name):]
+		e := valid[table(name):]
 		return int(e[8])<<24 | int(e[9])<<16 | int(e[10])<<8 | int(e[11])
 	}
 	for name, data := range map[string]string{
 		"nothing":                            "",
-		"another kind":                       "OTTO" + good[4:],
-		"cut off in the directory":           good[:40],
-		"cut off in a table":                 good[:len(good)-1],
+		"another kind":                       "OTTO" + valid[4:],
+		"cut off in the directory":           valid[:40],
+		"cut off in a table":                 valid[:len(valid)-1],
 		"no head":                            replaceAt(table("head"), "hexx"),
 		"no glyphs' places":                  replaceAt(table("loca"), "loco"),
 		"no widths":                          replaceAt(table("hmtx"), "hmtz"),

@@ -75,17 +75,17 @@ func banner(t testing.TB, texts ...string) *pdffile.File {
 func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pack.Packed) {
 	t.Helper()
 
-	whole, err := Files(sections, banners)
+	joined, err := Files(sections, banners)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	p, err := pack.Write(whole, pack.Meta{Title: "Whole"}, pack.Finish{PDFUA: true})
+	p, err := pack.Write(joined, pack.Meta{Title: "Whole"}, pack.Finish{PDFUA: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	return whole, p
+	return joined, p
 }
 
 func TestJoinedSectionsKeepPagesDestinationsAndTags(t *testing.T) {
@@ -147,14 +147,14 @@ func TestJoinedOutlineIsNested(t *testing.T) {
 			for i, level := range c.levels {
 				sections = append(sections, section(t, string(rune('A'+i)), level))
 			}
-			whole, _ := joinedFile(t, sections, nil)
+			joined, _ := joinedFile(t, sections, nil)
 
-			catalog, _, err := pdffile.ReadDict(whole.Objects[whole.Root])
+			catalog, _, err := pdffile.ReadDict(joined.Objects[joined.Root])
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if got := outlineText(t, whole, catalog.Get("Outlines"), ""); got != c.want {
+			if got := outlineText(t, joined, catalog.Get("Outlines"), ""); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -228,17 +228,17 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 				f.Objects[3] = pages.Bytes()
 			}
 
-			whole, err := Files([]*pdffile.File{f}, nil)
+			joined, err := Files([]*pdffile.File{f}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			numbers, err := whole.PageNumbers()
-			if pages, err2 := whole.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
+			numbers, err := joined.PageNumbers()
+			if pages, err2 := joined.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
 				t.Fatalf("got %d pages and %d in the tree, %v, %v", pages, len(numbers), err, err2)
 			}
 
-			for _, o := range whole.Objects {
+			for _, o := range joined.Objects {
 				if d, _, err := pdffile.ReadDict(o); err == nil && string(d.Get("Type")) == "/Pages" {
 					if kids, err := pdffile.ReadArray(d.Get("Kids")); err != nil || len(kids) > 64 {
 						t.Errorf("a node has %d kids, %v; want at most 64", len(kids), err)
@@ -276,9 +276,9 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 
 func TestBannersAreArtifactsOnThePage(t *testing.T) {
 	t.Parallel()
-	whole, _ := joinedFile(t, []*pdffile.File{section(t, "Alpha", 1)}, []*pdffile.File{banner(t, "Head")})
+	joined, _ := joinedFile(t, []*pdffile.File{section(t, "Alpha", 1)}, []*pdffile.File{banner(t, "Head")})
 
-	canvases, err := whole.Canvases()
+	canvases, err := joined.Canvases()
 	if err != nil || len(canvases) != 2 {
 		t.Fatalf("got %d canvases, %v; want 2", len(canvases), err)
 	}
@@ -295,9 +295,9 @@ func TestBannersAreArtifactsOnThePage(t *testing.T) {
 		}
 
 		for _, part := range contents {
-			n, _ := whole.Object(part)
+			n, _ := joined.Object(part)
 
-			_, content, err := whole.Stream(n)
+			_, content, err := joined.Stream(n)
 			if err != nil {
 				t.Fatal(err)
 			}

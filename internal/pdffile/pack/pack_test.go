@@ -72,20 +72,20 @@ func TestTextStringEscapesSpecialCharacters(t *testing.T) {
 func TestPackRejectsUnknownForms(t *testing.T) {
 	t.Parallel()
 
-	good := string(filetest.Small(3))
+	valid := string(filetest.Small(3))
 	for name, data := range map[string]string{
 		"empty":           "",
 		"not a PDF":       "hello",
-		"cut off":         good[:len(good)/2],
-		"no trailer":      strings.Replace(good, "trailer", "trailor", 1),
-		"encrypted":       strings.Replace(good, "/Root", "/Encrypt 9 0 R\n/Root", 1),
-		"a revision":      strings.Replace(good, "/Root", "/Prev 9\n/Root", 1),
-		"bad offset":      strings.Replace(good, "65535 f \n0", "65535 f \n9", 1),
-		"negative offset": strings.Replace(good, "65535 f \n0", "65535 f \n-", 1),
-		"no info":         strings.Replace(good, "/Info", "/Imfo", 1),
-		"root elsewhere":  strings.Replace(good, "/Root 2", "/Root 99", 1),
-		"huge table":      strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
-		"no pages":        strings.Replace(good, "/Pages 3", "/Pages 77", 1),
+		"cut off":         valid[:len(valid)/2],
+		"no trailer":      strings.Replace(valid, "trailer", "trailor", 1),
+		"encrypted":       strings.Replace(valid, "/Root", "/Encrypt 9 0 R\n/Root", 1),
+		"a revision":      strings.Replace(valid, "/Root", "/Prev 9\n/Root", 1),
+		"bad offset":      strings.Replace(valid, "65535 f \n0", "65535 f \n9", 1),
+		"negative offset": strings.Replace(valid, "65535 f \n0", "65535 f \n-", 1),
+		"no info":         strings.Replace(valid, "/Info", "/Imfo", 1),
+		"root elsewhere":  strings.Replace(valid, "/Root 2", "/Root 99", 1),
+		"huge table":      strings.Replace(valid, "xref\n0 1", "xref\n0 9991", 1),
+		"no pages":        strings.Replace(valid, "/Pages 3", "/Pages 77", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {

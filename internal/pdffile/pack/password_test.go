@@ -92,18 +92,18 @@ func TestAnEncryptedFileIsUnreadableWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	built := letter(t, 0)
 
-	one, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
+	first, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	for _, word := range []string{"Confidential", "Ann", "(en)", "/Font", "rdf:RDF", "MediaBox", "Skia"} {
-		if bytes.Contains(one.Data, []byte(word)) {
+		if bytes.Contains(first.Data, []byte(word)) {
 			t.Errorf("the file contains %s in plain text", word)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "file.pdf")
-	write(t, path, one.Data)
+	write(t, path, first.Data)
 
 	for _, word := range []string{"", "Secret", "secret "} {
 		t.Run(fmt.Sprintf("password %q", word), func(t *testing.T) {
@@ -114,17 +114,17 @@ func TestAnEncryptedFileIsUnreadableWithoutItsPassword(t *testing.T) {
 		})
 	}
 
-	if got := filetest.Poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
+	if got := filetest.Poppler(t, first.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
 		t.Errorf("with the password as owner password: got %q, want the text", got)
 	}
 
-	if _, err := pdffile.Read(one.Data); err == nil {
+	if _, err := pdffile.Read(first.Data); err == nil {
 		t.Error("Read of an encrypted file: got nil, want an error")
 	}
 
-	two, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
-	if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, two.Data)) ||
-		bytes.Equal(one.Data[500:1000], two.Data[500:1000]) {
+	second, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
+	if err != nil || bytes.Equal(idOf(t, first.Data), idOf(t, second.Data)) ||
+		bytes.Equal(first.Data[500:1000], second.Data[500:1000]) {
 		t.Errorf("two encrypted files have equal parts (%v), want other random bytes", err)
 	}
 }

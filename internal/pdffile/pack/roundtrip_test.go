@@ -125,11 +125,11 @@ func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetest.CheckInfo(t, filetest.Poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
-	one, two := filetest.Objects(t, once.Data), filetest.Objects(t, twice.Data)
-	maps.DeleteFunc(one, func(n int, o string) bool { return n <= 2 || o == two[n] })
+	first, second := filetest.Objects(t, once.Data), filetest.Objects(t, twice.Data)
+	maps.DeleteFunc(first, func(n int, o string) bool { return n <= 2 || o == second[n] })
 
-	if len(one) > 0 {
-		t.Errorf("objects changed: %v", one)
+	if len(first) > 0 {
+		t.Errorf("objects changed: %v", first)
 	}
 }
 
@@ -147,19 +147,19 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 				Headings: []Heading{{1, "x"}},
 			}
 
-			one, err := Pack(data, Meta{Title: "t"}, finish)
+			first, err := Pack(data, Meta{Title: "t"}, finish)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			two, err := Pack(data, Meta{Title: "t"}, finish)
-			if err != nil || !bytes.Equal(one.Data, two.Data) {
-				t.Errorf("two files of the same input, of %d and %d bytes, differ (%v)", len(one.Data),
-					len(two.Data), err)
+			second, err := Pack(data, Meta{Title: "t"}, finish)
+			if err != nil || !bytes.Equal(first.Data, second.Data) {
+				t.Errorf("two files of the same input, of %d and %d bytes, differ (%v)", len(first.Data),
+					len(second.Data), err)
 			}
 
 			other, err := Pack(data, Meta{Title: "T"}, finish)
-			if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, other.Data)) {
+			if err != nil || bytes.Equal(idOf(t, first.Data), idOf(t, other.Data)) {
 				t.Errorf("a file with another title has the same id (%v)", err)
 			}
 		})
@@ -194,7 +194,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			if o, there := filetest.Objects(t, p.Data)[entry]; there {
+			if o, exists := filetest.Objects(t, p.Data)[entry]; exists {
 				t.Errorf("the free object became %q", o)
 			}
 			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
