@@ -1,10 +1,10 @@
 // The tab that talks with a model.
 import { batch, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { aborted, key, post, text as errorText } from "./api";
+import { ApiError, aborted, key, post, text as errorText } from "./api";
 import { Markdown } from "./markdown";
-import { able, loadModels, models } from "./models";
-import { CodeDialog, CopyButton, Icon, IconButton, Notice, bytes } from "./parts";
+import { able, loadModels, loadTools, models, toolProblems } from "./models";
+import { CodeDialog, CopyButton, Icon, IconButton, Notice, bytes, linked } from "./parts";
 import type { Sample } from "./snippets";
 
 interface Executed {
@@ -39,6 +39,9 @@ const running = signal<AbortController | null>(null);
 const last = signal<Sample | null>(null);
 const builtins = signal<Record<string, boolean>>({});
 
+/** tools are the built-in tools by their types, with names for people. */
+const tools: Record<string, string> = { code_interpreter: "Code", browser_search: "Web" };
+
 const maxImage = 15e6;
 
 /** wire returns a message in the API's form. */
@@ -53,8 +56,15 @@ function change(f: (m: Message) => Message): void {
 
 async function ask(): Promise<void> {
   const abort = new AbortController();
-  const tools = Object.entries(builtins.value).filter(([, on]) => on).map(([type]) => ({ type }));
-  const body = { model: model.value, messages: messages.value.filter((m) => !m.error).map(wire), stream: true, ...(tools.length ? { tools } : {}) };
+  const can = able("chat").find((m) => m.id === model.value)?.capabilities ?? [];
+  const chosen = Object.keys(tools).filter((type) => builtins.value[type] && can.includes("tools") && toolProblems.value?.(type) === "");
+  const body = {
+    model: model.value,
+    messages: messages.value.filter((m) => !m.error).map(wire),
+    stream: true,
+    ...(can.includes("reasoning") ? { reasoning_format: "parsed" } : {}),
+    ...(chosen.length ? { tools: chosen.map((type) => ({ type })) } : {}),
+  };
   const short = JSON.parse(JSON.stringify(body, (k, v: unknown) => (k === "url" && typeof v === "string" && v.startsWith("data:") ? v.slice(0, 40) + "…" : v))) as unknown;
   batch(() => {
     running.value = abort;
@@ -62,7 +72,12 @@ async function ask(): Promise<void> {
     messages.value = [...messages.value, { role: "assistant", content: "", reasoning: "", images: [], tools: [] }];
   });
   try {
-    const response = await post("/v1/chat/completions", body, { signal: abort.signal });
+    const send = (b: object) => post("/v1/chat/completions", b, { signal: abort.signal });
+    const response = await send(body).catch((e: unknown) => {
+      // Some models separate their reasoning by themselves and take no format.
+      if (e instanceof ApiError && e.param === "reasoning_format") return send({ ...body, reasoning_format: undefined });
+      throw e;
+    });
     // Collect tokens, so that the page is drawn at most ten times a second.
     let content = "";
     let reasoning = "";
@@ -183,6 +198,7 @@ export function Chat() {
     () =>
       key.subscribe(() => {
         problem.value = "";
+        loadTools().catch(() => {}); // the message comes with the models
         loadModels().then(
           () => (model.value ||= able("chat")[0]?.id ?? ""),
           (e: unknown) => (problem.value = errorText(e)),
@@ -228,7 +244,7 @@ export function Chat() {
   };
   const chats = able("chat");
   const now = chats.find((m) => m.id === model.value);
-  const offers = (c: string) => now?.capabilities?.includes(c) ?? false;
+  const offered = now?.capabilities?.includes("tools") && toolProblems.value ? Object.entries(tools) : [];
   return (
     <div
       class="chat"
@@ -249,21 +265,22 @@ export function Chat() {
             </option>
           ))}
         </select>
-        {offers("tools") &&
-          [
-            ["code_interpreter", "Code"],
-            ["browser_search", "Web"],
-          ].map(([type, label]) => (
+        {offered.map(([type, label]) => {
+          const why = toolProblems.value!(type);
+          return (
             <button
               type="button"
               key={type}
               class="chip toggle"
-              aria-pressed={!!builtins.value[type!]}
-              onClick={() => (builtins.value = { ...builtins.value, [type!]: !builtins.value[type!] })}
+              disabled={!!why}
+              title={why}
+              aria-pressed={!why && !!builtins.value[type]}
+              onClick={() => (builtins.value = { ...builtins.value, [type]: !builtins.value[type] })}
             >
               {label}
             </button>
-          ))}
+          );
+        })}
         <span class="grow" />
         {last.value && (
           <button type="button" class="quiet" onClick={() => (code.value = true)} aria-haspopup="dialog">
@@ -278,10 +295,24 @@ export function Chat() {
         {models.value && !chats.length && (
           <div class="empty">
             <p>No models found.</p>
-            <p class="hint">Start Ollama or llama-server on the server's machine, or add a model to models.yaml.</p>
+            <p class="hint">{linked("The operator of this server can add one: docs/inference.md.")}</p>
           </div>
         )}
-        {chats.length > 0 && !messages.value.length && <p class="empty">Ask a question.</p>}
+        {chats.length > 0 && !messages.value.length && (
+          <div class="empty">
+            <p>Ask a question.</p>
+            {offered.map(([type, label]) => {
+              const why = toolProblems.value!(type);
+              return (
+                why && (
+                  <p class="hint" key={type}>
+                    {label} is not available: {why}.
+                  </p>
+                )
+              );
+            })}
+          </div>
+        )}
         {messages.value.map((m, i) => (
           <Said key={i} m={m} live={!!running.value && i === messages.value.length - 1} />
         ))}

@@ -4,7 +4,7 @@ import type { SyntaxNode } from "@lezer/common";
 import { GFM, parser } from "@lezer/markdown";
 import type { ComponentChildren, VNode } from "preact";
 import { memo } from "preact/compat";
-import { CopyButton } from "./parts";
+import { CopyButton, linked } from "./parts";
 
 const reader = parser.configure([GFM]);
 
@@ -37,12 +37,12 @@ function children(node: SyntaxNode, text: string): ComponentChildren[] {
   const out: ComponentChildren[] = [];
   let at = node.from;
   for (let n = node.firstChild; n; n = n.nextSibling) {
-    if (n.from > at) out.push(text.slice(at, n.from));
+    if (n.from > at) out.push(linked(text.slice(at, n.from)));
     if (n.name === "URL" && !["Link", "Image", "LinkReference"].includes(node.name)) out.push(link(text.slice(n.from, n.to), text.slice(n.from, n.to)));
     else if (!hidden.test(n.name)) out.push(element(n, text));
     at = n.to;
   }
-  if (at < node.to) out.push(text.slice(at, node.to));
+  if (at < node.to) out.push(linked(text.slice(at, node.to)));
   return out;
 }
 
@@ -54,8 +54,10 @@ function inner(node: SyntaxNode, text: string): ComponentChildren[] {
 }
 
 function link(address: string, label: ComponentChildren): ComponentChildren {
+  const page = /^docs\/[\w-]+\.md(#[\w-]+)?$/.test(address);
+  if (page) address = "/" + address.replace(".md", "");
   const href = /^www\./i.test(address) ? "https://" + address : address;
-  return /^(https?:|mailto:)/i.test(href) ? (
+  return page || /^(https?:|mailto:)/i.test(href) ? (
     <a href={href} target="_blank" rel="noopener noreferrer">
       {label}
     </a>
@@ -96,7 +98,7 @@ function element(n: SyntaxNode, text: string): VNode | ComponentChildren {
       );
     }
     case "InlineCode":
-      return <code>{raw.replace(/^(`+)\s?([\s\S]*?)\s?\1$/, "$2")}</code>;
+      return <code>{linked(raw.replace(/^(`+)\s?([\s\S]*?)\s?\1$/, "$2"))}</code>;
     case "StrongEmphasis":
       return <strong>{children(n, text)}</strong>;
     case "Emphasis":

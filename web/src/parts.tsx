@@ -53,12 +53,27 @@ export function IconButton({ icon, label, round, ...rest }: { icon: string; labe
   );
 }
 
+/** linked turns references to pages of the manual, such as docs/rest.md#errors, into links. */
+export function linked(text: string): ComponentChildren {
+  const parts = text.split(/(\bdocs\/[\w-]+\.md(?:#[\w-]+)?)/);
+  if (parts.length === 1) return text;
+  return parts.map((part, i) =>
+    i % 2 ? (
+      <a key={i} href={"/" + part.replace(".md", "")} target="_blank">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  );
+}
+
 /** Notice is a message that screen readers read out. */
 export function Notice({ kind, children, onClose }: { kind: "error" | "info"; children: ComponentChildren; onClose?: () => void }) {
   return (
     <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
       <Icon name={kind === "error" ? "alert" : "check"} />
-      <div class="grow">{children}</div>
+      <div class="grow">{typeof children === "string" ? linked(children) : children}</div>
       {onClose && <IconButton icon="close" label="Dismiss" onClick={onClose} />}
     </div>
   );

@@ -25,6 +25,8 @@ func models(t *testing.T) string {
 
 	for _, m := range []struct{ id, more string }{
 		{"reason-field", ", capabilities: [chat, tools, vision], reasoning: {parser: field}"},
+		{"reason-think", ", reasoning: {parser: think}"},
+		{"echo", ""},
 		{"executed", ""},
 		{"hang-middle", ""},
 		{"whole", ""},
@@ -44,7 +46,7 @@ func models(t *testing.T) string {
 func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
-	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 4`)
+	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 6`)
 	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
 	p.Until(
 		"the answer is there",
@@ -60,6 +62,23 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.Click("Copy as")
 	p.Reads(".program", "/v1/chat/completions", "Name a fruit.")
 	p.Click("Close")
+	// The tools are offered if a worker has them; the reason otherwise has no settings.
+	p.Until(
+		"a tool is not offered",
+		`() => [...document.querySelectorAll(".toggle")].some(e => e.innerText === "Web" && e.disabled &&
+		e.title === "no search engine is configured")`,
+	)
+	// Reasoning between tags in the text is folded as well.
+	p.See("#model").MustSelect("reason-think")
+	p.See("textarea[aria-label=Message]").MustInput("Again.").MustType(input.Enter)
+	p.Until("its answer has no tags", `(text, thought) => {
+		const last = [...document.querySelectorAll(".said.assistant")].at(-1);
+		return last.querySelector(".below") && last.querySelector(".reasoning")?.textContent.includes(thought) &&
+			last.querySelector(":scope > .prose").innerText.trim() === text;
+	}`, inferencetest.Answer, inferencetest.Thought)
+	p.See("#model").MustSelect("echo")
+	p.See("textarea[aria-label=Message]").MustInput("See docs/rest.md#errors now.").MustType(input.Enter)
+	p.See(`.prose a[href="/docs/rest#errors"]`)
 	// One that never ends is stopped, and then asked again.
 	p.See("#model").MustSelect("hang-middle")
 	p.See("textarea[aria-label=Message]").MustInput("And another?").MustType(input.Enter)
@@ -71,7 +90,7 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 		"the other model answers",
 		`() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`,
 	)
-	p.Until("two questions are shown", `() => document.querySelectorAll(".said.user").length === 2`)
+	p.Until("no question is lost", `() => document.querySelectorAll(".said.user").length === 4`)
 }
 
 func aPageIsExported(t *testing.T, h *shared) {

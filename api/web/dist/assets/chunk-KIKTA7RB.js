@@ -1,1 +1,0 @@
-import{k as i,w as o}from"./chunk-GJLZP26A.js";var l=i(null);async function r(){l.value=(await o("/v1/models")).data}function s(t){return(l.value??[]).filter(e=>!e.capabilities||e.capabilities.includes(t))}export{l as a,r as b,s as c};
