@@ -59,6 +59,12 @@ var cases = []struct{ id, what string }{
 	{"G48", "a recording in a `data:` URI; an invalid one is refused"},
 	{"G49", "speech, streamed"},
 	{"G50", "embeddings, as numbers and in base64"},
+	{"R1", "`POST /v1/responses`: text, roles, an image, whole and streamed by the client's helper"},
+	{"R2", "three turns with a function and encrypted reasoning; changed reasoning is refused"},
+	{"R3", "custom tools and namespaces, and their outputs"},
+	{"R4", "`text.format` by the client's own helper"},
+	{"R5", "`web_search` with citations, `code_interpreter` with outputs"},
+	{"R6", "incomplete and failed responses, refusals, the count of tokens"},
 }
 
 // client is a program that prints rows.

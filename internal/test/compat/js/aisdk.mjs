@@ -268,4 +268,5 @@ else row('T5', async () => {
 without('the AI SDK does not ask for models', 'A11', 'A12', 'F40');
 without('the stream is the client\'s own', 'E37');
 without('the AI SDK sends no time-out', 'F45');
+without('these providers know chats only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
 await run();

@@ -3,6 +3,7 @@ import {
   assert, client, base, laxBase, toolsBase, key, model, counting, finding, mixed, without, load, thought, answer, pixel, user, weather, person,
   left, asked, row, run, collect, contentOf, reasoningOf, callsOf, failure,
 } from './rows.mjs';
+import { responses } from './responses.mjs';
 
 const groq = client === 'groq-sdk';
 const { default: SDK } = await load(groq ? 'groq-sdk' : 'openai');
@@ -448,4 +449,10 @@ row('G50', async () => {
   assert.deepEqual(byDefault.data.map((e) => Array.from(e.embedding)), numbers.data.map((e) => e.embedding));
   assert.equal(numbers.usage.prompt_tokens, 4);
 });
+if (groq) {
+  without('Groq\'s clients know chats only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
+} else {
+  const { zodTextFormat } = await load('openai/helpers/zod');
+  responses(sdk, open({ baseURL: at(toolsBase) }), zodTextFormat, z);
+}
 await run();

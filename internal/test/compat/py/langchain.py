@@ -345,6 +345,7 @@ def _():
 without("LangChain parses every answer", "A3", "A4")
 without("LangChain has no audio", "G47", "G48", "G49")
 without("langchain-groq has no embeddings", "G50")
+without("langchain-groq knows chats only", "R1", "R2", "R3", "R4", "R5", "R6")
 without("LangChain has a usage of its own", "A8")
 without("LangChain sends known fields only", "A9")
 without("LangChain does not ask for models", "A11", "A12", "F40")

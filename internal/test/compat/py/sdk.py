@@ -8,6 +8,7 @@ import wave
 
 from pydantic import BaseModel
 
+import sdk_responses  # noqa: F401 (its rows)
 import sdk_tools  # noqa: F401 (its rows)
 import sdk_wire  # noqa: F401 (its rows)
 from rows import (
