@@ -55,8 +55,11 @@ func (p *parser) readOptions() {
 	r.Temperature = p.Float("temperature", 0, 2)
 	r.TopP = p.Float("top_p", 0, 1)
 	r.Stream = p.IsTrue("stream")
+
 	r.ParallelToolCalls = p.Boolean("parallel_tool_calls")
-	p.Integer("max_tool_calls", 1, math.MaxInt32)
+	if n := p.Integer("max_tool_calls", 1, math.MaxInt32); n != nil {
+		r.MaxToolCalls = int(*n)
+	}
 	p.Enum("truncation", "auto", "disabled")
 
 	if r.User = p.Str("safety_identifier"); r.User == "" {
@@ -152,7 +155,7 @@ func (p *parser) readText() {
 		return
 	}
 	text := p.Object.Object("text")
-	text.Enum("verbosity", "low", "medium", "high")
+	p.r.Verbosity = text.Enum("verbosity", "low", "medium", "high")
 
 	if !text.Has("format") {
 		return

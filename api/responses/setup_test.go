@@ -58,9 +58,12 @@ func ask(t *testing.T, base string, tools inference.Toolbox, body string) answer
 		t.Fatalf("%s: %v", body, err)
 	}
 	c := inference.NewCatalogue([]inference.Model{{
-		ID:           r.Model,
-		Capabilities: []string{inference.CanChat, inference.CanTools, inference.CanVision, inference.CanReason},
-		Upstreams:    []inference.Upstream{{Name: "scripted", BaseURL: base}},
+		ID: r.Model,
+		Capabilities: []string{
+			inference.CanChat, inference.CanTools, inference.CanVision, inference.CanReason,
+			inference.CanLogprobs, inference.CanChoices,
+		},
+		Upstreams: []inference.Upstream{{Name: "scripted", BaseURL: base}},
 	}})
 	g := gateway.New(gateway.Options{
 		Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools,

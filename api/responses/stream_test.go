@@ -1,11 +1,15 @@
 package responses_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/golden"
 )
@@ -35,7 +39,22 @@ var requests = map[string]struct{ scenario, input, fields string }{
 		fields: `"tools":[{"type":"namespace","name":"agents","description":"Agents.","tools":[{"type":"function","name":"wait"}]},` +
 			`{"type":"namespace","name":"shell","tools":[{"type":"custom","name":"run"}]}]`,
 	},
-	"cut": {scenario: "cut"},
+	"search": {
+		scenario: "tools-plan",
+		input: inferencetest.Plan(
+			`browser_search {"query":"paper"}`,
+			`browser_open {"id":0} | browser_find {"pattern":"Lun"}`,
+			"say Cai Lun 【1†L1】 made it.",
+		),
+		fields: `"tools":[{"type":"web_search"}],"include":["web_search_call.action.sources"]`,
+	},
+	"code": {
+		scenario: "tools-plan",
+		input:    inferencetest.Plan(`say Counting. | python {"code":"print(42)"}`, "say It is 42."),
+		fields:   `"tools":[{"type":"code_interpreter","container":{"type":"auto"}}],"include":["code_interpreter_call.outputs"]`,
+	},
+	"logprobs": {scenario: "many", fields: `"include":["message.output_text.logprobs"],"top_logprobs":1`},
+	"cut":      {scenario: "cut"},
 }
 
 func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
@@ -51,7 +70,7 @@ func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
 			if fields != "" {
 				fields = "," + fields
 			}
-			a := ask(t, base, nil, fmt.Sprintf(`{"model":%q,"input":%s%s}`, tc.scenario, input, fields))
+			a := ask(t, base, toolbox{}, fmt.Sprintf(`{"model":%q,"input":%s%s}`, tc.scenario, input, fields))
 			out := a.events()
 			checkEvents(t, out)
 
@@ -98,6 +117,114 @@ func checkEvents(t *testing.T, stream string) {
 			if id, ok := fields["item_id"]; ok && open[index] != id {
 				t.Errorf("%s is about an item that is not open", data)
 			}
+		}
+	}
+}
+
+// toolbox has one page and one program.
+type toolbox struct{}
+
+func (b toolbox) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return b, nil
+}
+
+func (toolbox) Call(_ context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+	const page = "https://paper.example/page"
+
+	switch c.Name {
+	case inference.PythonFunction:
+		return inference.ToolResult{Output: "42\n", Code: []inference.CodeResult{{PNG: "iVBORw0KGgo="}}}, nil
+	case inference.SearchFunction:
+		return inference.ToolResult{
+			Output: "[0] Paper",
+			Search: []inference.SearchResult{{Title: "Paper", URL: page}},
+		}, nil
+	}
+
+	return inference.ToolResult{
+		Output: "L1: Cai Lun made paper.", Pages: []inference.PageResult{{Title: "Paper", URL: page}},
+		Origins: []inference.Origin{{Cursor: 1, First: 0, Last: 9, URL: page, Title: "Paper"}},
+	}, nil
+}
+
+func (toolbox) Close() error { return nil }
+
+func TestAWaitingStreamRepeatsWhatItHasSent(t *testing.T) {
+	t.Parallel()
+
+	_, f, err := parse(t, `{"model":"m","input":"Hi"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := f.Events("call")
+	w.Append(w.Begin(nil), &inference.Chunk{Reasoning: "Hm."})
+	w.Append(nil, &inference.Chunk{Content: "Hel"})
+
+	sign := string(w.Idle(nil))
+	for _, want := range []string{
+		"event: response.in_progress\n", `"sequence_number":11,`, `"text":"Hm."`, `"status":"completed"`, `"text":"Hel"`,
+	} {
+		if !strings.Contains(sign, want) {
+			t.Errorf("%s has no %s", sign, want)
+		}
+	}
+}
+
+func TestReasoningComesBack(t *testing.T) {
+	t.Parallel()
+
+	_, f, err := parse(t, `{"model":"m","input":"Hi","include":["reasoning.encrypted_content"]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.Collector("call")
+	c.Add(&inference.Frame{Chunk: &inference.Chunk{Reasoning: "Which city?"}})
+	c.Add(&inference.Frame{Chunk: &inference.Chunk{Content: "Oslo.", Finish: "stop"}})
+	var answer struct {
+		Output []map[string]any `json:"output"`
+	}
+
+	if err := json.Unmarshal(c.Append(nil), &answer); err != nil {
+		t.Fatal(err)
+	}
+	delete(answer.Output[0], "content")
+
+	again, err := json.Marshal(append(answer.Output, map[string]any{"role": "user", "content": "Sure?"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	r, _, err := parse(t, `{"model":"m","input":`+string(again)+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if got, want := transcript(r.Messages), "assistant: Oslo. (Which city?) | user: Sure?"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestFailuresHaveTheCodesThatAgentsRead(t *testing.T) {
+	t.Parallel()
+
+	again := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded, "Limit reached.")
+	again.RetryAfter = 61500 * time.Millisecond
+
+	for want, e := range map[string]*inference.Error{
+		`{"code":"context_length_exceeded","message":"Too long."}`:                           inference.Errorf(400, inference.ContextLength, "Too long."),
+		`{"code":"insufficient_quota","message":"No budget."}`:                               inference.Errorf(429, "insufficient_quota", "No budget."),
+		`{"code":"rate_limit_exceeded","message":"Limit reached. Please try again in 62s."}`: again,
+		`{"code":"invalid_prompt","message":"Wrong."}`:                                       inference.Errorf(400, inference.ToolUseFailed, "Wrong."),
+		`{"code":"server_error","message":"Gone."}`:                                          inference.Errorf(502, inference.UpstreamError, "Gone."),
+	} {
+		_, f, err := parse(t, `{"model":"m","input":"Hi"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if got := string(f.Events("call").Fail(nil, e)); !strings.Contains(got, `"status":"failed"`) ||
+			!strings.Contains(got, `"error":`+want) {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -34,6 +34,8 @@ type Request struct {
 	Stop []string `json:"stop,omitempty"`
 	// Seed is for sampling; an upstream may ignore it.
 	Seed *int64 `json:"seed,omitempty"`
+	// Verbosity is low, medium, high or "". Only upstreams that know it get it.
+	Verbosity string `json:"verbosity,omitempty"`
 	// User is the caller's name for its own user. It is only passed on.
 	User string `json:"user,omitempty"`
 	// Stream means that the caller wants the answer in chunks. IncludeUsage means that it asked for the usage chunk
@@ -49,6 +51,8 @@ type Request struct {
 	ToolChoice ToolChoice `json:"tool_choice,omitzero"`
 	// ParallelToolCalls false keeps only the first call of an answer; nil is true.
 	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
+	// MaxToolCalls bounds the calls of built-in tools in the answer; 0 leaves it to the gateway.
+	MaxToolCalls int `json:"max_tool_calls,omitempty"`
 	// DisableToolValidation passes on calls unchecked, including those of unknown tools and with arguments that do
 	// not match the schema.
 	DisableToolValidation bool `json:"disable_tool_validation,omitempty"`

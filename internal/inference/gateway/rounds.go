@@ -186,7 +186,7 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 	}
 
 	again.ToolChoice = afterCalls(r.ToolChoice)
-	if d.last {
+	if d.last = d.last || d.executed >= d.maxCalls(); d.last {
 		parts := again.Messages[len(again.Messages)-1].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
 		again.ToolChoice, again.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format

@@ -46,9 +46,18 @@ func builtinArguments(name, written string) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
+// maxCalls returns how many calls of built-in tools the answer may have.
+func (d *rounds) maxCalls() int {
+	if n := d.c.request.MaxToolCalls; n > 0 {
+		return min(n, maxToolCalls)
+	}
+
+	return maxToolCalls
+}
+
 // runCall runs one call, emits its result and returns the output for the model. An error ends the completion.
 func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (string, error) {
-	if d.executed >= maxToolCalls || d.session == nil || d.timeLeft <= 0 {
+	if d.executed >= d.maxCalls() || d.session == nil || d.timeLeft <= 0 {
 		d.last = true
 		return "It was not called: no more calls are possible in this answer.", nil
 	}

@@ -29,6 +29,7 @@ type body struct {
 	ParallelToolCalls   *bool           `json:"parallel_tool_calls,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
+	Verbosity           string          `json:"verbosity,omitempty"`
 	ReasoningFormat     string          `json:"reasoning_format,omitempty"`
 	IncludeReasoning    *bool           `json:"include_reasoning,omitempty"`
 	TemplateArguments   map[string]any  `json:"chat_template_kwargs,omitempty"`
@@ -161,6 +162,10 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 		b.MaxTokens = r.MaxTokens
 	} else {
 		b.MaxCompletionTokens = r.MaxTokens
+	}
+
+	if e.verbosity {
+		b.Verbosity = r.Verbosity
 	}
 
 	for _, msg := range r.Messages {

@@ -20,6 +20,8 @@ type engine struct {
 	developer, names bool
 	// parallel means that the upstream accepts parallel_tool_calls.
 	parallel bool
+	// verbosity means that the upstream accepts verbosity.
+	verbosity bool
 	// base64 means that the upstream can send vectors in base64.
 	base64 bool
 }
@@ -84,6 +86,7 @@ var engines = map[string]engine{
 		developer: true,
 		names:     true,
 		parallel:  true,
+		verbosity: true,
 		base64:    true,
 	},
 }

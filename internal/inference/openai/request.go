@@ -111,6 +111,8 @@ func (p *parser) readSampling(r *inference.Request) {
 	r.Seed = p.Integer("seed", math.MinInt64, math.MaxInt64)
 
 	r.User = p.Str("user")
+
+	r.Verbosity = p.Enum("verbosity", "low", "medium", "high")
 	if v := p.Raw("stop"); v != nil && v[0] == '"' {
 		r.Stop = []string{p.Str("stop")}
 	} else {

@@ -76,6 +76,14 @@ func TestRoundsAreBounded(t *testing.T) {
 		t.Errorf("%d requests, %+v, %v; want 4 requests and 3 calls", len(requests), a, err)
 	}
 
+	r := chat(t, "tools-endless", threeTools)
+	r.MaxToolCalls = 2
+
+	a, _, err = complete(t, newGatewayWith(&fakeToolbox{}, model("tools-endless", inference.Plain, base)), r)
+	if err != nil || a.content() != "I give up." || len(a.Choices[0].Message.ExecutedTools) != 2 {
+		t.Errorf("with two calls: got %+v, %v; want 2 calls", a, err)
+	}
+
 	if _, err := run("tools-stubborn"); inference.AsError(err).Code != inference.ToolUseFailed {
 		t.Errorf("a model that calls without tools: got %v, want %s", err, inference.ToolUseFailed)
 	}

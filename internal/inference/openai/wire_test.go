@@ -26,7 +26,7 @@ import (
 // golden file has one line for each field.
 func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 	t.Parallel()
-	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"reasoning_effort":%q,"tool_choice":%s,
+	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"verbosity":"low","reasoning_effort":%q,"tool_choice":%s,
 		"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}},{"type":"function","function":{"name":"g"}}],
 		"response_format":{"type":"json_schema","json_schema":{"name":"p","schema":{"type":"object"}}},
 		"messages":[{"role":"developer","content":"Be brief."},{"role":"user","name":"Ada","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
