@@ -84,6 +84,7 @@ func (s *Server) complete(c *fiber.Ctx, what string, read readCall) error {
 
 		body, queued, err := answer.Collect(begun.ctx)
 		setQueueTime(c, queued)
+		setFallback(c, answer)
 
 		if err != nil {
 			return err
@@ -98,6 +99,7 @@ func (s *Server) complete(c *fiber.Ctx, what string, read readCall) error {
 		return err
 	}
 	setQueueTime(c, queued)
+	setFallback(c, answer)
 	c.Set(fiber.HeaderContentType, "text/event-stream")
 	c.Set(fiber.HeaderCacheControl, "no-cache, no-transform")
 	setUnbuffered(c)
@@ -154,6 +156,13 @@ func setUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
 func setQueueTime(c *fiber.Ctx, wait time.Duration) {
 	if wait >= 0 {
 		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(wait.Seconds()*1e6)/1e3, 'f', -1, 64))
+	}
+}
+
+// setFallback sets the header with the model that answers in place of the requested one.
+func setFallback(c *fiber.Ctx, answer *openai.Answer) {
+	if id := answer.Fallback(); id != "" {
+		c.Set("X-Fallback-Model", id)
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
 	defer cancel()
 
-	u := usage(run.Call.Owner, job.Request.Model, result)
+	u := usage(run.Call.Owner, cmp.Or(result.Model, job.Request.Model), result)
 	if errors.Is(context.Cause(ended), stream.ErrLeft) {
 		u.Cancelled = 1
 	}

@@ -19,6 +19,8 @@ type Answer struct {
 	service *Service
 	call    *Call
 	raw     *stream.Answer
+	// model is the id of the model that answers.
+	model string
 	// ended is set after the last frame. failure is the error that the last frame carries, nil for none.
 	ended   bool
 	failure error
@@ -27,7 +29,12 @@ type Answer struct {
 // Answer returns the answer to a call, read from raw. The answer has the id of raw: an idempotency key may have joined
 // an earlier call.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
-	return &Answer{service: s, call: call, raw: raw}
+	a := &Answer{service: s, call: call, raw: raw}
+	if call.asked != "" {
+		a.model = call.model.ID
+	}
+
+	return a
 }
 
 // next waits for frames and returns them, and io.EOF after the last. When the completion failed, or the client reads
@@ -57,6 +64,12 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	}
 	frames, ended, err := inference.ReadFrames(raw)
 	a.ended, a.failure = ended, err
+
+	for i := range frames {
+		if c := frames[i].Chunk; c != nil && c.First && c.Model != "" {
+			a.model = c.Model
+		}
+	}
 
 	return frames, err
 }

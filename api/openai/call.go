@@ -61,6 +61,8 @@ type Call struct {
 	Limits meter.Limits
 
 	model *inference.Model
+	// asked is the id of the model that the client named. "" allows no fallback.
+	asked string
 	// job has the request until Forget.
 	job inference.Job
 	// tokens is how many tokens the call may use, by estimate.
@@ -121,7 +123,12 @@ func (s *Service) completionCall(body []byte, h Head, request *inference.Request
 		return nil, err
 	}
 
-	model, err := s.o.Models().Admit(request)
+	requested, err := s.setFallbacks(h.Caller, request)
+	if err != nil {
+		return nil, err
+	}
+
+	model, err := s.admit(request)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +136,7 @@ func (s *Service) completionCall(body []byte, h Head, request *inference.Request
 		Call:     h.call(tierOf(request.ServiceTier), s.o.QueueTimeout),
 		Limits:   meter.Limits{TPM: h.Caller.Limits.TPM, TPD: h.Caller.Limits.TPD},
 		model:    model,
+		asked:    requested.ID,
 		job:      inference.Job{Request: request},
 		tokens:   request.EstimateTokens() + cmp.Or(request.MaxTokens, reserveAnswer)*request.Choices(),
 		deadline: h.deadline(),

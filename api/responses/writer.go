@@ -53,6 +53,10 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		return dst
 	}
 
+	if c.First && c.Model != "" {
+		w.format.Model = c.Model
+	}
+
 	if c.Reasoning != "" {
 		dst = w.addThought(dst, c.Reasoning)
 	}

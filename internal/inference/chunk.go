@@ -10,6 +10,8 @@ type Chunk struct {
 	// First marks the first chunk. From it the API writes the role of every answer, also of those with another
 	// Choice.
 	First bool `json:"first,omitempty"`
+	// Model is the model that answers in place of the requested one, on the first chunk; "" otherwise.
+	Model string `json:"model,omitempty"`
 	// Fingerprint names the configuration of the upstream; it is on the first chunk.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Content is answer text; Reasoning is text of the reasoning field.

@@ -109,6 +109,9 @@ type Model struct {
 	// ID is the name for callers; Aliases are other names.
 	ID      string   `yaml:"id"`
 	Aliases []string `yaml:"aliases"`
+	// Fallbacks are the ids of other models. They answer in this order when all upstreams of this one are down or
+	// limited, or a request is too long for it.
+	Fallbacks []string `yaml:"fallbacks"`
 	// OwnedBy is shown by GET /v1/models.
 	OwnedBy string `yaml:"owned_by"`
 	// ContextWindow and MaxCompletionTokens are in tokens; 0 is unknown.
@@ -132,6 +135,9 @@ type Model struct {
 	// Created is when the entry was read.
 	Created time.Time `yaml:"-"`
 }
+
+// MaxFallbacks is the largest number of fallbacks of a model or a request.
+const MaxFallbacks = 8
 
 // Can reports whether the model has a capability.
 func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilities, capability) }

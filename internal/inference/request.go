@@ -11,6 +11,8 @@ import (
 type Request struct {
 	// Model is an id or an alias in the catalogue; after Admit, the id.
 	Model string `json:"model"`
+	// Fallbacks are the models to ask, in this order, when Model fails before its first token; see Model.Fallbacks.
+	Fallbacks []string `json:"fallbacks,omitempty"`
 	// Messages is the conversation, oldest first. It has at least one message, but none with Text.
 	Messages []Message `json:"messages"`
 	// Text, if not nil, makes the request one to continue a text.

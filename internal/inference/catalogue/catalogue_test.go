@@ -101,6 +101,8 @@ func TestParseErrorNamesLineAndField(t *testing.T) {
 			"name: groq, kind: groq, base_url: \"https://api.groq.com/openai/v1\"", "name: gpu1, base_url: \"http://10.0.0.1:8000/v1\"",
 			`line 12: models[0].upstreams[1].name: upstreams[0] has the same name "gpu1"`,
 		},
+		{"id: small", "id: small\n    fallbacks: [smal]", `models[1].fallbacks[0]: "smal" is not the name of a model in this file`},
+		{"id: small", "id: small\n    fallbacks: [small]", "models[1].fallbacks[0]: a model cannot replace itself"},
 		{"models:", "models: [", "line "},
 	} {
 		t.Run(test.replacement, func(t *testing.T) {

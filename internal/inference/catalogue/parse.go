@@ -53,12 +53,38 @@ func Parse(path string, data []byte, getenv func(string) string) (*inference.Cat
 	c := inference.NewCatalogue(file.Models)
 
 	for i, m := range c.Models() {
-		if field, err := checkTogether(m); err != nil {
+		field, err := checkTogether(m)
+		if err == nil {
+			field, err = resolveFallbacks(c, m)
+		}
+
+		if err != nil {
 			return nil, fail(i, field, err)
 		}
 	}
 
 	return c, nil
+}
+
+// resolveFallbacks replaces aliases in the fallbacks of a model by ids. With an error it returns the invalid field.
+func resolveFallbacks(c *inference.Catalogue, m *inference.Model) (string, error) {
+	if len(m.Fallbacks) > inference.MaxFallbacks {
+		return "fallbacks", fmt.Errorf("there are %d; at most %d are allowed", len(m.Fallbacks), inference.MaxFallbacks)
+	}
+
+	for i, name := range m.Fallbacks {
+		other, err := c.Find(name)
+
+		switch {
+		case err != nil:
+			return fmt.Sprintf("fallbacks[%d]", i), fmt.Errorf("%q is not the name of a model in this file", name)
+		case other == m:
+			return fmt.Sprintf("fallbacks[%d]", i), errors.New("a model cannot replace itself")
+		}
+		m.Fallbacks[i] = other.ID
+	}
+
+	return "", nil
 }
 
 // reserveNames adds the names of a model to taken. If another model has one of them, it returns an error and the

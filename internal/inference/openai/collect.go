@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -39,7 +40,7 @@ func (c *Collector) Add(f *inference.Frame) {
 	}
 
 	if chunk.First {
-		c.head.Fingerprint = chunk.Fingerprint
+		c.head.Fingerprint, c.head.Model = chunk.Fingerprint, cmp.Or(chunk.Model, c.head.Model)
 	}
 
 	if chunk.Usage != nil {

@@ -128,6 +128,17 @@ func (p *parser) readSampling(r *inference.Request) {
 		p.Failf("stop", "at most 4 stop sequences are allowed")
 	}
 
+	p.List("models", func(item json.RawMessage, path string) {
+		if item[0] != '"' {
+			p.FailType(path, "a string")
+		}
+		r.Fallbacks = append(r.Fallbacks, jsonbody.Text(item))
+	})
+
+	if len(r.Fallbacks) > inference.MaxFallbacks {
+		p.Failf("models", "at most %d models are allowed", inference.MaxFallbacks)
+	}
+
 	tiers := []string{"auto", "on_demand", "flex", "performance", "default", "priority", "scale"}
 	switch r.ServiceTier = p.Enum("service_tier", tiers...); r.ServiceTier {
 	case "", "default":

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -106,6 +107,7 @@ func (w *Writer) Fail(dst []byte, e *inference.Error) []byte {
 // Append appends the events of a chunk to dst. After the chunk with the last finish reason, call End.
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.First {
+		w.head.Model = cmp.Or(c.Model, w.head.Model)
 		w.setPrefix(c.Fingerprint)
 
 		for choice := 0; choice < max(1, w.head.Choices) && !w.head.Text; choice++ {

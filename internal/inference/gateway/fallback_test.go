@@ -1,0 +1,117 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
+)
+
+// fallbackGateway has a model for each engine, with one upstream. Those in tools can call tools.
+func fallbackGateway(engines map[string]*engine, tools ...string) *gateway.Gateway {
+	var models []inference.Model
+
+	for name := range engines {
+		capabilities := []string{inference.CanChat}
+		if slices.Contains(tools, name) {
+			capabilities = append(capabilities, inference.CanTools)
+		}
+		models = append(models, inference.Model{
+			ID:           name,
+			Capabilities: capabilities,
+			Upstreams:    []inference.Upstream{{Name: name, BaseURL: "http://" + name}},
+			Routing:      inference.Routing{Retries: new(0)},
+		})
+	}
+	c := inference.NewCatalogue(models)
+
+	return gateway.New(gateway.Options{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open:      func(u inference.Upstream) (inference.Engine, error) { return engines[u.Name], nil },
+	})
+}
+
+// tooLong fails as an engine does whose context is too small.
+func tooLong(context.Context, *inference.Request, func(*inference.Delta) error) error {
+	return inference.Errorf(400, inference.ContextLength, "too long")
+}
+
+// cutOff fails after the first token.
+func cutOff(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+	return errors.Join(emit(&inference.Delta{Content: "Hel"}), inference.Errorf(502, inference.UpstreamError, "cut"))
+}
+
+// invalid refuses the request.
+func invalid(context.Context, *inference.Request, func(*inference.Delta) error) error {
+	return inference.Errorf(400, "invalid_request", "no")
+}
+
+func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		first      runFunc
+		second     runFunc
+		wantModel  string
+		wantFailed bool
+	}{
+		"outage":                {failWith(503), nil, "second", false},
+		"rate limit":            {rateLimited(0), nil, "second", false},
+		"context overflow":      {tooLong, nil, "second", false},
+		"two outages":           {failWith(503), failWith(503), "third", false},
+		"no failure":            {nil, nil, "first", false},
+		"a refusal is final":    {invalid, nil, "first", true},
+		"never after the first": {cutOff, nil, "first", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := fallbackGateway(
+					map[string]*engine{"first": {run: test.first}, "second": {run: test.second}, "third": {}},
+				)
+				r := chatRequest()
+				r.Model, r.Fallbacks = "first", []string{"second", "third"}
+				var shown string
+
+				result, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+					shown += c.Model
+					return nil
+				})
+				if result.Model != test.wantModel || (err != nil) != test.wantFailed {
+					t.Errorf(
+						"model %s answered (%v), want %s, failed %v",
+						result.Model,
+						err,
+						test.wantModel,
+						test.wantFailed,
+					)
+				}
+
+				if want := map[bool]string{false: test.wantModel}[test.wantModel == "first"]; shown != want {
+					t.Errorf("the chunks name the model %q, want %q", shown, want)
+				}
+			})
+		})
+	}
+}
+
+func TestAFallbackThatCannotTakeTheRequestIsSkipped(t *testing.T) {
+	t.Parallel()
+	plain := &engine{}
+	g := fallbackGateway(
+		map[string]*engine{"first": {run: failWith(503)}, "plain": plain, "third": {}}, "first", "third",
+	)
+	r := chatRequest()
+	r.Model, r.Fallbacks = "first", []string{"plain", "unknown", "third"}
+	r.Tools = []inference.Tool{{Type: inference.FunctionTool, Name: "f"}}
+
+	result, err := g.Complete(t.Context(), r, discard)
+	if err != nil || result.Model != "third" || plain.calls.Load() != 0 {
+		t.Errorf("model %s answered (%v) after %d calls of plain, want third after none",
+			result.Model, err, plain.calls.Load())
+	}
+}

@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+func TestAnotherModelAnswersWhenAModelIsDown(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": writeFile(t, "models.yaml", fmt.Sprintf(`models:
+  - {id: down, fallbacks: [secret, spare], upstreams: [{base_url: %[1]q, model: "status:503"}], routing: {retries: 0}}
+  - {id: tiny, context_window: 10, fallbacks: [spare], upstreams: [{base_url: %[1]q, model: hello}]}
+  - {id: secret, upstreams: [{base_url: %[1]q, model: hello}]}
+  - {id: spare, aliases: [other], upstreams: [{base_url: %[1]q, model: hello}]}
+`, base)),
+		"KEYS_CONFIG": writeFile(
+			t,
+			"keys.yaml",
+			"keys:\n  - {name: app, key: app-key, models: [down, tiny, spare]}\n",
+		),
+		"WORKER_QUEUES": "infer",
+	})
+	c.Key = "app-key"
+	chat := func(model, more string) string {
+		return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s}`, model, more)
+	}
+
+	for name, test := range map[string]struct{ path, body string }{
+		"an outage, as the file says":    {"/v1/chat/completions", chat("down", "")},
+		"an outage, as a stream":         {"/v1/chat/completions", chat("down", `,"stream":true`)},
+		"an outage, as the caller says":  {"/v1/chat/completions", chat("down", `,"models":["other"]`)},
+		"a request that is too long":     {"/v1/chat/completions", strings.Replace(chat("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
+		"an outage behind a response":    {"/v1/responses", `{"model":"down","input":"Hi"}`},
+		"an outage of a streamed answer": {"/v1/responses", `{"model":"down","input":"Hi","stream":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, header, answer := c.Do("POST", test.path, "application/json", []byte(test.body))
+			if status != 200 || !strings.Contains(string(answer), `"model":"spare"`) ||
+				!strings.Contains(string(answer), "world") {
+				t.Fatalf("answered %d %s, want an answer of spare", status, answer)
+			}
+
+			if got := header.Get("x-fallback-model"); got != "spare" {
+				t.Errorf("x-fallback-model is %q, want spare", got)
+			}
+		})
+	}
+
+	status, header, _ := c.Do("POST", "/v1/chat/completions", "application/json", []byte(chat("spare", "")))
+	if status != 200 || header.Get("x-fallback-model") != "" {
+		t.Errorf(
+			"the requested model: %d, x-fallback-model %q, want 200 and none",
+			status,
+			header.Get("x-fallback-model"),
+		)
+	}
+
+	status, _, answer := c.Do(
+		"POST",
+		"/v1/chat/completions",
+		"application/json",
+		[]byte(chat("down", `,"models":["secret"]`)),
+	)
+	if status != 404 || !strings.Contains(string(answer), `"param":"models"`) {
+		t.Errorf("a fallback that the key may not use: %d %s, want 404", status, answer)
+	}
+	wait.Until(t, "the ledger has the answers of the model that gave them", func() bool {
+		_, _, usage := c.Do("GET", "/v1/usage", "", nil)
+		return strings.Contains(string(usage), `"model":"spare"`) && !strings.Contains(string(usage), `"model":"down"`)
+	})
+}
