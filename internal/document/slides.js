@@ -91,22 +91,32 @@
     const area = slide.querySelector(".slide-body"), text = area && area.querySelector(".slide-fit");
     if (!text || slide.matches(".slide-full")) return null;
     const fits = () => slide.scrollHeight <= slide.clientHeight + 1 && text.scrollHeight <= area.clientHeight + 1 && text.scrollWidth <= area.clientWidth + 1;
+    // shrink makes the text as small as it takes, down to a share, and reports whether it fits. Each fits() takes a
+    // layout.
     const shrink = least => {
-      for (let fit = 1; !fits() && fit > least; ) {
-        fit -= step;
-        area.style.setProperty("--fit", fit.toFixed(2));
+      const set = steps => area.style.setProperty("--fit", (1 - steps * step).toFixed(2));
+      let large = 0, small = Math.ceil((1 - least) / step - .01);
+      set(small);
+      if (!fits()) return false;
+      while (small - large > 1) {
+        const middle = large + small >> 1;
+        set(middle);
+        if (fits()) small = middle; else large = middle;
       }
-      return fits();
+      set(small);
+      return true;
     };
-    if (shrink(legible)) return null;
+    if (fits()) return null;
+    const style = getComputedStyle(slide), head = slide.querySelector(":scope > .slide-head");
+    const margins = head ? getComputedStyle(head) : {marginTop: "0", marginBottom: "0"};
+    const room = slide.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) -
+      (head ? head.offsetHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) : 0);
+    // A text of twice the height is too long at 80 %, too.
+    if (text.scrollHeight < 2 * room && shrink(legible)) return null;
 
     area.style.removeProperty("--fit");
     let next = null;
     if (slide.matches(".slide-content, .slide-code, .slide-table")) {
-      const style = getComputedStyle(slide), head = slide.querySelector(":scope > .slide-head");
-      const margins = head ? getComputedStyle(head) : {marginTop: "0", marginBottom: "0"};
-      const room = slide.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) -
-        (head ? head.offsetHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) : 0);
       const more = divide(text, rect(text).top + room, room);
       if (more) {
         next = slide.cloneNode(true);
@@ -115,7 +125,7 @@
         slide.after(next);
       }
     }
-    if (!shrink(smallest)) {
+    if (!fits() && !shrink(smallest)) {
       // More than a slide holds goes on on another page.
       Object.assign(slide.style, {height: "auto", breakInside: "auto", overflow: "visible"});
       area.style.flex = "none";
