@@ -15,8 +15,8 @@ import (
 	"presswork"
 )
 
-// submit sends a request until it is accepted. A request without an idempotency key is
-// repeated only if the API certainly refused it.
+// submit sends a request until an API accepts it. A request without an idempotency key is repeated only if the API
+// certainly rejected it.
 func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	for try := 0; ; try++ {
 		e := Entry{Op: opSubmit, Job: r.job, Kind: r.kind, Key: r.key, Call: l.h.now()}
@@ -42,13 +42,13 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 			accepted <- presswork.Job{ID: e.ID}
 			return
 		}
-		// The API may have accepted the job despite the 503. With a key a repeat is harmless.
+		// Another error may hide an accepted job. Only a request with a key may then be repeated.
 		if r.key == "" && code != http.StatusTooManyRequests || try > 100 {
 			return
 		}
 
 		select {
-		case <-l.over:
+		case <-l.stopped:
 			if try > 20 {
 				return
 			}
@@ -58,8 +58,8 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	}
 }
 
-// ask sends a request about a job and decodes the job in the response.
-func (l *load) ask(op, method string, job int, id string, at int) Entry {
+// requestJob sends a request about a job and decodes the job in the response.
+func (l *load) requestJob(op, method string, job int, id string, at int) Entry {
 	e := Entry{Op: op, Job: job, ID: id, Call: l.h.now()}
 	code, body, err := l.do(method, l.bases[at]+"/api/conversion/"+id, "", nil)
 
@@ -77,28 +77,29 @@ func (l *load) ask(op, method string, job int, id string, at int) Entry {
 	return e
 }
 
+// get returns the status of a job, if the API has answered.
 func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
-	e := l.ask(opGet, "GET", job, id, at)
+	e := l.requestJob(opGet, "GET", job, id, at)
 	return e.Status, e.Code == http.StatusOK
 }
 
 // cancel cancels the job and reports whether it has ended, now or earlier.
 func (l *load) cancel(job int, id string, at int) bool {
-	e := l.ask(opCancel, "DELETE", job, id, at)
+	e := l.requestJob(opCancel, "DELETE", job, id, at)
 	return e.Code == http.StatusOK || e.Code == http.StatusConflict
 }
 
-// watch follows a job's events to its end and reconnects after failures. With hangUp it
-// also disconnects at random.
+// watch follows the events of a job to its end and reconnects after failures. With hangUp it disconnects after each
+// event.
 func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
 	last := since
 
 	for try := 0; e.End == "" && l.watched.Err() == nil; try++ {
 		if !l.replays((at + try) % len(l.bases)) {
-			continue // the other API does
+			continue // try the next API
 		}
-		ctx, leave := context.WithTimeout(l.watched, 30*time.Second)
+		ctx, cancel := context.WithTimeout(l.watched, 30*time.Second)
 		path := fmt.Sprintf("%s/api/conversion/%s/events?since=%d", l.bases[(at+try)%len(l.bases)], id, last)
 		l.stream(ctx, "GET", path, nil, func(data string) bool {
 			var event presswork.Event
@@ -114,7 +115,7 @@ func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 
 			return !hangUp
 		})
-		leave()
+		cancel()
 
 		if e.End == "" {
 			l.pause(200 * time.Millisecond)
@@ -155,7 +156,7 @@ func (l *load) stream(ctx context.Context, method, url string, body []byte, on f
 
 // complete requests a completion and reads its stream.
 func (l *load) complete(job int, rng *rand.Rand) {
-	e := Entry{Op: opCompletion, Job: job, Kind: modelOf(int(l.asked.Add(1))), Call: l.h.now()}
+	e := Entry{Op: opCompletion, Job: job, Kind: modelOf(int(l.completions.Add(1))), Call: l.h.now()}
 	body, _ := json.Marshal(
 		map[string]any{
 			"model":    e.Kind,

@@ -11,38 +11,42 @@ import (
 	"presswork/internal/fault"
 )
 
-// Check compares a history and the final state with the promises, and returns the
-// promises that were broken.
-func Check(entries []Entry, w World) []string {
-	c := checker{w: w, entries: entries, number: map[string]Entry{}, objects: map[string][]string{}}
+// Check compares a history and the final state with the promises to callers and operators. It returns a sentence for
+// each broken promise.
+func Check(entries []Entry, final State) []string {
+	c := checker{final: final, entries: entries, submissions: map[string]Entry{}, objects: map[string][]string{}}
 	for _, e := range entries {
 		if e.Op == opSubmit && e.ID != "" {
-			c.number[e.ID] = e
+			c.submissions[e.ID] = e
 		}
 	}
 
-	for _, key := range w.Objects {
+	for _, key := range final.Objects {
 		if rest, ok := strings.CutPrefix(key, "artifacts/"); ok {
 			id, _, _ := strings.Cut(rest, ".")
 			c.objects[id] = append(c.objects[id], key)
 		}
 	}
 
-	for _, check := range []func(){c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.recordings, c.leftovers} {
+	for _, check := range []func(){
+		c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.recordings, c.leftovers,
+	} {
 		check()
 	}
 
 	return append(c.complaints, unlinear(entries)...)
 }
 
+// checker collects the broken promises.
 type checker struct {
-	w          World
-	entries    []Entry
-	number     map[string]Entry // the submission of a job, by id
-	objects    map[string][]string
-	complaints []string
+	final       State
+	entries     []Entry
+	submissions map[string]Entry    // the accepted submission of a job, by its id
+	objects     map[string][]string // the artifacts of a job in the store, by its id
+	complaints  []string
 }
 
+// complain adds a broken promise.
 func (c *checker) complain(format string, args ...any) {
 	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
 }
@@ -50,13 +54,13 @@ func (c *checker) complain(format string, args ...any) {
 // accepted checks that every accepted job exists and has completed, or was cancelled by
 // its caller.
 func (c *checker) accepted() {
-	for _, id := range slices.Sorted(maps.Keys(c.number)) {
-		e := c.number[id]
+	for _, id := range slices.Sorted(maps.Keys(c.submissions)) {
+		e := c.submissions[id]
 
-		job, there := c.w.Jobs[id]
+		job, exists := c.final.Jobs[id]
 		switch {
-		case !there:
-			c.complain("job %d (%s, %s) was accepted and is not there", e.Job, e.Kind, id)
+		case !exists:
+			c.complain("job %d (%s, %s) was accepted, but does not exist", e.Job, e.Kind, id)
 		case !job.Status.Terminal():
 			c.complain("job %d (%s, %s) was accepted and is %s, %s", e.Job, e.Kind, id, job.Status, job.Stage)
 		case job.Status == presswork.Failed && !c.unlucky(e, job):
@@ -66,17 +70,17 @@ func (c *checker) accepted() {
 		}
 	}
 
-	for id, job := range c.w.Jobs {
+	for id, job := range c.final.Jobs {
 		if !job.Status.Terminal() {
-			if _, known := c.number[id]; !known {
+			if _, known := c.submissions[id]; !known {
 				c.complain("job %s, whose caller got no response, is %s", id, job.Status)
 			}
 		}
 	}
 }
 
-// unlucky reports whether the nemesis killed three workers of one job, which then fails
-// because it seems to kill its workers.
+// unlucky reports whether the nemesis killed three workers of one job. The job then fails, because it seems to kill its
+// workers.
 func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	if job.Error == nil || job.Error.Code != fault.RenderFailed ||
 		!strings.Contains(job.Error.Message, "the worker died") || job.FinishedAt == nil {
@@ -100,6 +104,7 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 func (c *checker) keys() {
 	ids := map[int]map[string]bool{}
 	keyed := map[int]bool{}
+	// note adds the id of a job that the submissions with this number made.
 	note := func(job int, id string) {
 		if ids[job] == nil {
 			ids[job] = map[string]bool{}
@@ -118,7 +123,7 @@ func (c *checker) keys() {
 		}
 	}
 
-	for id, job := range c.w.Jobs {
+	for id, job := range c.final.Jobs {
 		var number int
 		if job.Artifact != nil {
 			if _, err := fmt.Sscanf(job.Artifact.Filename, "job-%d.", &number); err == nil {
@@ -138,8 +143,8 @@ func (c *checker) keys() {
 // artifacts checks that each completed job has the artifact in its record, and that no other
 // job has one.
 func (c *checker) artifacts() {
-	for id, job := range c.w.Jobs {
-		e := c.number[id]
+	for id, job := range c.final.Jobs {
+		e := c.submissions[id]
 
 		n := len(c.objects[id])
 		switch {
@@ -149,21 +154,21 @@ func (c *checker) artifacts() {
 			c.complain("job %d (%s, %s) is %s and has the artifact %v", e.Job, e.Kind, id, job.Status, c.objects[id])
 		}
 
-		if why := c.w.Wrong[id]; why != "" {
+		if why := c.final.Wrong[id]; why != "" {
 			c.complain("the artifact of job %d (%s, %s): %s", e.Job, e.Kind, id, why)
 		}
 	}
 
 	for id, keys := range c.objects {
-		if _, there := c.w.Jobs[id]; !there {
-			c.complain("the artifact %v is of no job", keys)
+		if _, there := c.final.Jobs[id]; !there {
+			c.complain("the artifact %v belongs to no job", keys)
 		}
 	}
 	// A source is deleted at the end of its job. A source that a crash left must be in the
 	// index that the sweeper reads.
-	for _, key := range c.w.Objects {
-		if _, found := slices.BinarySearch(c.w.Index, key); strings.HasPrefix(key, "sources/") && !found {
-			c.complain("no sweep will find %s", key)
+	for _, key := range c.final.Objects {
+		if _, found := slices.BinarySearch(c.final.Index, key); strings.HasPrefix(key, "sources/") && !found {
+			c.complain("the sweeper's index lacks %s", key)
 		}
 	}
 }
@@ -171,8 +176,8 @@ func (c *checker) artifacts() {
 // logs checks that every event log counts from 1 without a gap and that only its last event
 // is terminal.
 func (c *checker) logs() {
-	for id, job := range c.w.Jobs {
-		log := c.w.Logs[id]
+	for id, job := range c.final.Jobs {
+		log := c.final.Logs[id]
 		ends := 0
 
 		for i, event := range log {
@@ -201,13 +206,13 @@ func (c *checker) watchers() {
 
 		for i, seq := range e.Seqs {
 			if seq != e.Since+int64(i+1) {
-				c.complain("a watcher of job %d (%s) from %d was sent %v", e.Job, e.ID, e.Since, e.Seqs)
+				c.complain("a watcher of job %d (%s) from %d got %v", e.Job, e.ID, e.Since, e.Seqs)
 				break
 			}
 		}
 
-		if job := c.w.Jobs[e.ID]; job.Status.Terminal() && e.End != string(job.Status) {
-			c.complain("a watcher of job %d (%s), which is %s, was told of the end %q after %v", e.Job, e.ID,
+		if job := c.final.Jobs[e.ID]; job.Status.Terminal() && e.End != string(job.Status) {
+			c.complain("a watcher of job %d (%s), which is %s, got the end %q after %v", e.Job, e.ID,
 				job.Status, e.End, e.Seqs)
 		}
 	}
@@ -228,13 +233,13 @@ func (c *checker) webhooks() {
 		ids[e.ID][e.Message] = true
 
 		delivered[e.ID] = delivered[e.ID] || e.Code == http.StatusOK
-		if job := c.w.Jobs[e.ID]; job.Status != e.Status {
+		if job := c.final.Jobs[e.ID]; job.Status != e.Status {
 			c.complain("a webhook calls job %s %s, which is %s", e.ID, e.Status, job.Status)
 		}
 	}
 
-	for id, e := range c.number {
-		if e.Kind == "webhook" && c.w.Jobs[id].Status.Terminal() && !delivered[id] {
+	for id, e := range c.submissions {
+		if e.Kind == "webhook" && c.final.Jobs[id].Status.Terminal() && !delivered[id] {
 			c.complain("the webhook of job %d (%s) was not delivered", e.Job, id)
 		}
 	}
@@ -265,8 +270,8 @@ func (c *checker) completions() {
 		n := of[e.Kind]
 		if e.Whole && e.End == "" {
 			n.whole, n.tokens = n.whole+1, n.tokens+int64(e.Tokens)
-			if e.Tokens != scriptSaid {
-				c.complain("completion %d ended with %d of %d tokens", e.Job, e.Tokens, scriptSaid)
+			if e.Tokens != scriptTokens {
+				c.complain("completion %d ended with %d of %d tokens", e.Job, e.Tokens, scriptTokens)
 			}
 		} else {
 			n.open++
@@ -275,29 +280,30 @@ func (c *checker) completions() {
 	}
 
 	for _, model := range slices.Sorted(maps.Keys(of)) {
-		n, has := of[model], c.w.Ledger[model]
+		n, recorded := of[model], c.final.Ledger[model]
 
-		missing := c.w.Unrecorded[model]
-		if has.Requests < n.whole-missing || has.Requests > min(n.whole+n.open, c.w.Asked[model]) {
+		missing := c.final.Unrecorded[model]
+		if recorded.Requests < n.whole-missing || recorded.Requests > min(n.whole+n.open, c.final.Asked[model]) {
 			c.complain(
 				"the ledger has %d completions of %s; %d were whole, %d broke off, and the model was asked for %d",
-				has.Requests,
+				recorded.Requests,
 				model,
 				n.whole,
 				n.open,
-				c.w.Asked[model],
+				c.final.Asked[model],
 			)
 		}
 
-		if has.Tokens < n.tokens-missing*scriptSaid || has.Tokens > min(n.tokens+n.open*scriptSaid, c.w.Sent[model]) {
+		if recorded.Tokens < n.tokens-missing*scriptTokens ||
+			recorded.Tokens > min(n.tokens+n.open*scriptTokens, c.final.Sent[model]) {
 			c.complain(
 				"the ledger has %d tokens of %s; callers of complete answers received %d, %d were incomplete, and the model "+
 					"has sent %d",
-				has.Tokens,
+				recorded.Tokens,
 				model,
 				n.tokens,
 				n.open,
-				c.w.Sent[model],
+				c.final.Sent[model],
 			)
 		}
 	}
@@ -307,37 +313,39 @@ func (c *checker) completions() {
 func (c *checker) recordings() {
 	var done int64
 
-	for _, job := range c.w.Jobs {
+	for _, job := range c.final.Jobs {
 		if job.Kind == presswork.KindTranscription && job.Status == presswork.Completed {
 			done++
 		}
 	}
 
-	has := c.w.Ledger[listener]
-	if has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] || has.Seconds != has.Requests*spoken {
+	recorded := c.final.Ledger[listener]
+	if recorded.Requests > done || recorded.Requests < done-c.final.Unrecorded[listener] ||
+		recorded.Seconds != recorded.Requests*spoken {
 		c.complain("the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds",
-			has.Requests, has.Seconds, done, spoken)
+			recorded.Requests, recorded.Seconds, done, spoken)
 	}
 }
 
+// leftovers checks that nothing of the work is left in Redis, in the browsers and on the machine.
 func (c *checker) leftovers() {
-	for _, ghost := range c.w.Ghosts {
-		c.complain("left in Redis: %s", ghost)
+	for _, key := range c.final.LeftoverKeys {
+		c.complain("left in Redis: %s", key)
 	}
 
-	for _, stray := range c.w.Strays {
-		c.complain("a process outlives its worker: %s", stray)
+	for _, process := range c.final.LeftoverProcesses {
+		c.complain("a process outlives its worker: %s", process)
 	}
 
-	for _, file := range c.w.Files {
+	for _, file := range c.final.Files {
 		c.complain("a file outlives its worker: %s", file)
 	}
 
-	for _, browser := range leaked(c.w.Tabs) {
+	for _, browser := range leaked(c.final.Tabs) {
 		c.complain("tabs outlive their documents in %s", browser)
 	}
 
-	for _, name := range c.w.Stuck {
+	for _, name := range c.final.NotStopped {
 		c.complain("%s did not stop", name)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/test/nemesis"
 )
 
-// fine returns a history without a broken promise and the state that it leaves.
-func fine() ([]nemesis.Entry, nemesis.World) {
+// correctRun returns a history without a broken promise and the state that it leaves.
+func correctRun() ([]nemesis.Entry, nemesis.State) {
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	entries := []nemesis.Entry{
 		{
@@ -57,7 +57,7 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 	}
 	artifact := func(name string) *presswork.Artifact { return &presswork.Artifact{Filename: name} }
 
-	return entries, nemesis.World{
+	return entries, nemesis.State{
 		Jobs: map[string]presswork.Job{
 			"A": {ID: "A", Status: "completed", Seq: 3, Artifact: artifact("job-1.pdf")},
 			"B": {ID: "B", Status: "cancelled", Seq: 2},
@@ -91,33 +91,33 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 	}
 }
 
-func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
+func TestCheckReportsEachBrokenPromise(t *testing.T) {
 	t.Parallel()
 
-	if got := nemesis.Check(fine()); len(got) > 0 {
+	if got := nemesis.Check(correctRun()); len(got) > 0 {
 		t.Fatalf("the checker complains about a correct history: %q", got)
 	}
-	job := func(id string, change func(*presswork.Job)) func([]nemesis.Entry, *nemesis.World) {
-		return func(_ []nemesis.Entry, w *nemesis.World) {
+	job := func(id string, change func(*presswork.Job)) func([]nemesis.Entry, *nemesis.State) {
+		return func(_ []nemesis.Entry, w *nemesis.State) {
 			j := w.Jobs[id]
 			change(&j)
 			w.Jobs[id] = j
 		}
 	}
 
-	uses := func(model string, u nemesis.Use) func([]nemesis.Entry, *nemesis.World) {
-		return func(_ []nemesis.Entry, w *nemesis.World) { w.Ledger[model] = u }
+	uses := func(model string, u nemesis.Use) func([]nemesis.Entry, *nemesis.State) {
+		return func(_ []nemesis.Entry, w *nemesis.State) { w.Ledger[model] = u }
 	}
 	for name, tc := range map[string]struct {
-		spoil func([]nemesis.Entry, *nemesis.World)
-		says  string
+		damage func([]nemesis.Entry, *nemesis.State)
+		says   string // in the complaint
 	}{
-		"a lost job":       {func(_ []nemesis.Entry, w *nemesis.World) { delete(w.Jobs, "C") }, "is not there"},
+		"a lost job":       {func(_ []nemesis.Entry, w *nemesis.State) { delete(w.Jobs, "C") }, "does not exist"},
 		"a job that waits": {job("C", func(j *presswork.Job) { j.Status = presswork.Queued }), "was accepted and is queued"},
 		"a failed job": {job("C", func(j *presswork.Job) {
 			j.Status, j.Error = presswork.Failed, &fault.Error{Code: fault.RenderFailed}
 		}), "failed"},
-		"a job that seems to kill its workers": {func(_ []nemesis.Entry, w *nemesis.World) {
+		"a job that seems to kill its workers": {func(_ []nemesis.Entry, w *nemesis.State) {
 			at := time.Now()
 			w.Jobs["C"] = presswork.Job{
 				ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
@@ -125,23 +125,23 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 			}
 		}, "the worker died 3 times"},
 		"a cancelled job":               {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "was cancelled, but no caller"},
-		"a doubled job":                 {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
-		"two ids for one key":           {func(e []nemesis.Entry, _ *nemesis.World) { e[1].ID = "C" }, "made 2 jobs"},
-		"no artifact":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
-		"two artifacts":                 {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
-		"an orphaned artifact":          {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
-		"an artifact without a job":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "is of no job"},
-		"a wrong artifact":              {func(_ []nemesis.Entry, w *nemesis.World) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
-		"a forgotten source":            {func(_ []nemesis.Entry, w *nemesis.World) { w.Index = nil }, "no sweep will find sources/A"},
-		"a gap in a log":                {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
-		"two ends":                      {func(_ []nemesis.Entry, w *nemesis.World) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
-		"a watcher's gap":               {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
-		"a watcher's double":            {func(e []nemesis.Entry, _ *nemesis.World) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
-		"a watcher without the end":     {func(e []nemesis.Entry, _ *nemesis.World) { e[4].End = "" }, "was told of the end"},
-		"no webhook":                    {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Code = 500 }, "was not delivered"},
-		"two webhooks":                  {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Message = "msg_D" }, "under the ids"},
-		"a webhook with a wrong status": {func(e []nemesis.Entry, _ *nemesis.World) { e[10].Status = "failed" }, "calls job C failed"},
-		"a lost token":                  {func(e []nemesis.Entry, _ *nemesis.World) { e[11].Tokens = 29 }, "29 of 30 tokens"},
+		"two jobs for one submission":   {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
+		"two ids for one key":           {func(e []nemesis.Entry, _ *nemesis.State) { e[1].ID = "C" }, "made 2 jobs"},
+		"no artifact":                   {func(_ []nemesis.Entry, w *nemesis.State) { w.Objects = w.Objects[1:] }, "completed with 0 artifacts"},
+		"two artifacts":                 {func(_ []nemesis.Entry, w *nemesis.State) { w.Objects = append(w.Objects, "artifacts/C.png") }, "completed with 2 artifacts"},
+		"an orphaned artifact":          {func(_ []nemesis.Entry, w *nemesis.State) { w.Objects = append(w.Objects, "artifacts/B.pdf") }, "is cancelled and has the artifact"},
+		"an artifact without a job":     {func(_ []nemesis.Entry, w *nemesis.State) { w.Objects = append(w.Objects, "artifacts/X.pdf") }, "belongs to no job"},
+		"a wrong artifact":              {func(_ []nemesis.Entry, w *nemesis.State) { w.Wrong = map[string]string{"A": "3 bytes"} }, "the artifact of job 1"},
+		"a forgotten source":            {func(_ []nemesis.Entry, w *nemesis.State) { w.Index = nil }, "the sweeper's index lacks sources/A"},
+		"a gap in a log":                {func(_ []nemesis.Entry, w *nemesis.State) { w.Logs["A"][1].Seq = 7 }, "event 2 of its log"},
+		"two terminal events":           {func(_ []nemesis.Entry, w *nemesis.State) { w.Logs["A"][1].Status = presswork.Completed }, "2 of them terminal"},
+		"a watcher's gap":               {func(e []nemesis.Entry, _ *nemesis.State) { e[4].Seqs = []int64{3} }, "a watcher of job 1"},
+		"a watcher's double":            {func(e []nemesis.Entry, _ *nemesis.State) { e[4].Seqs = []int64{2, 2, 3} }, "a watcher of job 1"},
+		"a watcher without the end":     {func(e []nemesis.Entry, _ *nemesis.State) { e[4].End = "" }, "got the end"},
+		"no webhook":                    {func(e []nemesis.Entry, _ *nemesis.State) { e[10].Code = 500 }, "was not delivered"},
+		"two webhooks":                  {func(e []nemesis.Entry, _ *nemesis.State) { e[10].Message = "msg_D" }, "under the ids"},
+		"a webhook with a wrong status": {func(e []nemesis.Entry, _ *nemesis.State) { e[10].Status = "failed" }, "calls job C failed"},
+		"a lost token":                  {func(e []nemesis.Entry, _ *nemesis.State) { e[11].Tokens = 29 }, "29 of 30 tokens"},
 		"an uncounted request":          {uses("m", nemesis.Use{}), "the ledger has 0 completions of m"},
 		"a request counted twice":       {uses("m", nemesis.Use{Requests: 2, Tokens: 30}), "the ledger has 2 completions of m"},
 		"an uncounted token":            {uses("m", nemesis.Use{Requests: 1, Tokens: 29}), "the ledger has 29 tokens of m"},
@@ -149,49 +149,49 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 		"an uncounted recording":        {uses("ears", nemesis.Use{}), "the ledger has 0 transcriptions"},
 		"a recording counted twice":     {uses("ears", nemesis.Use{Requests: 2, Seconds: 6}), "the ledger has 2 transcriptions"},
 		"seconds without a caller":      {uses("ears", nemesis.Use{Requests: 1, Seconds: 6}), "1 transcriptions and 6 seconds"},
-		"a leaked tab":                  {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 documents"] = 3 }, "tabs outlive their documents in worker1 documents: 3 of 2"},
-		"a leaked page":                 {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = 2 }, "worker1 pages: 2 of 1"},
-		"an unknown number of tabs":     {func(_ []nemesis.Entry, w *nemesis.World) { w.Tabs["worker1 pages"] = -1 }, "worker1 pages: -1 of 1"},
-		"a ghost":                       {func(_ []nemesis.Entry, w *nemesis.World) { w.Ghosts = []string{"pw:open"} }, "left in Redis"},
-		"a stray":                       {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
-		"a status that falls":           {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
-		"an old answer":                 {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
-		"a job that comes back": {
-			func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
-			"job 2 (B): its answers fit no order",
+		"a leaked tab":                  {func(_ []nemesis.Entry, w *nemesis.State) { w.Tabs["worker1 documents"] = 3 }, "tabs outlive their documents in worker1 documents: 3 of 2"},
+		"a leaked page":                 {func(_ []nemesis.Entry, w *nemesis.State) { w.Tabs["worker1 pages"] = 2 }, "worker1 pages: 2 of 1"},
+		"an unknown number of tabs":     {func(_ []nemesis.Entry, w *nemesis.State) { w.Tabs["worker1 pages"] = -1 }, "worker1 pages: -1 of 1"},
+		"a leftover key":                {func(_ []nemesis.Entry, w *nemesis.State) { w.LeftoverKeys = []string{"pw:open"} }, "left in Redis"},
+		"a leftover process":            {func(_ []nemesis.Entry, w *nemesis.State) { w.LeftoverProcesses = []string{"1 chromium"} }, "outlives its worker"},
+		"a status that goes back":       {func(e []nemesis.Entry, _ *nemesis.State) { e[3].Status, e[3].Seq = "queued", 4 }, "no order of its requests"},
+		"an outdated response":          {func(e []nemesis.Entry, _ *nemesis.State) { e[3].Seq = 1 }, "no order of its requests"},
+		"a cancelled job that completes": {
+			func(e []nemesis.Entry, _ *nemesis.State) { e[7].Status, e[7].Seq = "completed", 3 },
+			"job 2 (B): no order of its requests",
 		},
-		"a job that is not seen": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Code = 404 }, "job 2 (B): its answers fit no order"},
+		"an accepted job that is not found": {func(e []nemesis.Entry, _ *nemesis.State) { e[7].Code = 404 }, "job 2 (B): no order of its requests"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			entries, world := fine()
-			tc.spoil(entries, &world)
+			entries, final := correctRun()
+			tc.damage(entries, &final)
 
-			if got := strings.Join(nemesis.Check(entries, world), "\n"); !strings.Contains(got, tc.says) {
-				t.Errorf("it says %q, not %q", got, tc.says)
+			if got := strings.Join(nemesis.Check(entries, final), "\n"); !strings.Contains(got, tc.says) {
+				t.Errorf("the complaints are %q, want %q", got, tc.says)
 			}
 		})
 	}
 }
 
-func TestUnknownOutcomesAreNotComplaints(t *testing.T) {
+func TestCheckAcceptsUnknownOutcomes(t *testing.T) {
 	t.Parallel()
-	entries, world := fine()
+	entries, final := correctRun()
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	entries = append(entries,
-		// It broke off, and happened all the same: before, between or after the others.
+		// These requests broke off. They may have happened before, between or after the others, or not at all.
 		nemesis.Entry{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(1), Return: at(4)},
 		nemesis.Entry{Op: "cancel", Job: 2, Call: at(5), Return: at(6), Code: 503, ID: "B"},
 		nemesis.Entry{Op: "get", Job: 2, Call: at(5), Return: at(6), ID: "B"},
-		// Its worker died; whether another one has counted what it sent is open.
+		// The worker died. Another worker may have recorded what it sent.
 		nemesis.Entry{Op: "completion", Job: 6, Kind: "n", Code: 200, Tokens: 3, End: "error"},
-		// Redis was away for longer than its worker waited.
+		// Redis was unavailable for longer than the worker waits, so the usage was not recorded.
 		nemesis.Entry{Op: "completion", Job: 7, Kind: "o", Code: 200, Tokens: 30, Whole: true},
 	)
-	world.Asked["n"], world.Sent["n"], world.Ledger["n"] = 1, 7, nemesis.Use{Requests: 1, Tokens: 5}
+	final.Asked["n"], final.Sent["n"], final.Ledger["n"] = 1, 7, nemesis.Use{Requests: 1, Tokens: 5}
 
-	world.Asked["o"], world.Sent["o"], world.Unrecorded = 1, 30, map[string]int64{"o": 1}
-	if got := nemesis.Check(entries, world); len(got) > 0 {
-		t.Errorf("%q", got)
+	final.Asked["o"], final.Sent["o"], final.Unrecorded = 1, 30, map[string]int64{"o": 1}
+	if got := nemesis.Check(entries, final); len(got) > 0 {
+		t.Errorf("the complaints are %q, want none", got)
 	}
 }

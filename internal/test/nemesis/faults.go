@@ -20,7 +20,7 @@ type injection struct {
 	targets []string
 	// longest is the longest duration; 0 for a fault that ends at once.
 	longest time.Duration
-	strike  func(f *fleet, target string)
+	inject  func(f *fleet, target string)
 	// heal ends the fault; nil for a fault that ends at once.
 	heal func(f *fleet, target string)
 }
@@ -33,16 +33,17 @@ var (
 // faults lists the faults that this fleet supports.
 func (f *fleet) faults(smallDisk bool) []injection {
 	list := []injection{
-		{"kill", allNodes, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
+		// A node may be killed as any node or as a worker, so workers are killed more often.
+		{"kill", allNodes, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startKilled},
 		{
 			"kill a worker",
 			allWorkers,
 			2 * time.Second,
 			func(f *fleet, at string) { f.node(at).kill() },
-			(*fleet).startAgain,
+			(*fleet).startKilled,
 		},
 		// The lease of a paused node ends.
-		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).goOn},
+		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).resume},
 		{"restart", allNodes, 0, (*fleet).restart, nil},
 		{"kill the browsers", allWorkers, 0, (*fleet).killBrowsers, nil},
 		{
@@ -50,10 +51,10 @@ func (f *fleet) faults(smallDisk bool) []injection {
 			[]string{"redis"},
 			4 * time.Second,
 			(*fleet).fillRedis,
-			func(f *fleet, _ string) { f.command("config", "set", "maxmemory", "0") },
+			func(f *fleet, _ string) { f.commandRedis("config", "set", "maxmemory", "0") },
 		},
-		{"forget scripts", []string{"redis"}, 0, func(f *fleet, _ string) { f.command("script", "flush") }, nil},
-		{"cut connections", []string{"redis"}, 0, (*fleet).cut, nil},
+		{"forget scripts", []string{"redis"}, 0, func(f *fleet, _ string) { f.commandRedis("script", "flush") }, nil},
+		{"cut connections", []string{"redis"}, 0, (*fleet).cutConnections, nil},
 		{
 			"kill the store",
 			[]string{"store"},
@@ -68,7 +69,7 @@ func (f *fleet) faults(smallDisk bool) []injection {
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) },
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) },
 		},
-		{"kill who stores", []string{"store"}, time.Second, (*fleet).killWhoStores, (*fleet).storeOn},
+		{"kill who stores", []string{"store"}, time.Second, (*fleet).killStoringWorkers, (*fleet).resumeStore},
 	}
 	list = append(list, f.onWires("part", silent, 16*time.Second), f.onWires("lose answers", oneWay, 16*time.Second),
 		f.onWires("slow down", slow, 16*time.Second), f.onWires("break answers", broken, time.Second))
@@ -103,7 +104,7 @@ func (f *fleet) faults(smallDisk bool) []injection {
 	return list
 }
 
-// onWires returns a fault of the network between one node and Redis or the store.
+// onWires returns a fault of the network between a node and a server. The targets are all wires.
 func (f *fleet) onWires(name string, s state, longest time.Duration) injection {
 	return injection{
 		name, slices.Sorted(maps.Keys(f.wires)), longest,
@@ -134,6 +135,7 @@ func killAndPauseRedis() []injection {
 	}
 }
 
+// node returns the node with a name.
 func (f *fleet) node(name string) *node {
 	for _, n := range f.nodes {
 		if n.name == name {
@@ -144,7 +146,8 @@ func (f *fleet) node(name string) *node {
 	return nil
 }
 
-func (f *fleet) startAgain(name string) {
+// startKilled starts a node that has ended, with a random version of the program.
+func (f *fleet) startKilled(name string) {
 	n := f.node(name)
 	if !n.ended() {
 		return
@@ -159,7 +162,7 @@ func (f *fleet) pause(name string) {
 	n.signal(syscall.SIGSTOP)
 }
 
-func (f *fleet) goOn(name string) {
+func (f *fleet) resume(name string) {
 	n := f.node(name)
 	n.paused = false
 	n.signal(syscall.SIGCONT)
@@ -168,7 +171,7 @@ func (f *fleet) goOn(name string) {
 // restart is a step of an upgrade or of a downgrade.
 func (f *fleet) restart(name string) {
 	f.node(name).stop()
-	f.startAgain(name)
+	f.startKilled(name)
 }
 
 func (f *fleet) killBrowsers(name string) {
@@ -182,9 +185,9 @@ func (f *fleet) killBrowsers(name string) {
 	}
 }
 
-// killWhoStores stops the store until artifacts wait to be put, and then kills the workers that send them. The
+// killStoringWorkers stops the store until artifacts wait to be put, and then kills the workers that send them. The
 // store receives them when it continues.
-func (f *fleet) killWhoStores(string) {
+func (f *fleet) killStoringWorkers(string) {
 	f.store.Signal(syscall.SIGSTOP)
 	time.Sleep(time.Second) // meanwhile workers print documents that wait for the store
 
@@ -196,17 +199,17 @@ func (f *fleet) killWhoStores(string) {
 	}
 }
 
-func (f *fleet) storeOn(string) {
+func (f *fleet) resumeStore(string) {
 	f.store.Signal(syscall.SIGCONT)
 
 	for _, name := range f.victims {
-		f.startAgain(name)
+		f.startKilled(name)
 	}
 	f.victims = nil
 }
 
-// command sends a command to Redis, if it answers.
-func (f *fleet) command(args ...any) {
+// commandRedis sends a command to Redis, if it answers.
+func (f *fleet) commandRedis(args ...any) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 	defer cancel()
 
@@ -230,9 +233,9 @@ func (f *fleet) fillRedis(string) {
 	}
 }
 
-func (f *fleet) cut(string) {
-	f.command("client", "kill", "type", "pubsub")
-	f.command("client", "kill", "type", "normal")
+func (f *fleet) cutConnections(string) {
+	f.commandRedis("client", "kill", "type", "pubsub")
+	f.commandRedis("client", "kill", "type", "normal")
 }
 
 const filler = "filler"
@@ -241,7 +244,7 @@ const filler = "filler"
 func (f *fleet) fillDisk(string) {
 	out, err := os.Create(filepath.Join(f.disk, filler))
 	if err != nil {
-		return // it is full already
+		return // the disk is full already
 	}
 	defer out.Close()
 
@@ -271,6 +274,7 @@ func (f *fleet) emptyDisk(string) {
 	}
 }
 
+// stepClock sets the clocks forward or back by 40 s to an hour.
 func (f *fleet) stepClock(string) {
 	f.setClock([]int{-3600, -300, -40, 40, 300, 3600}[f.rng.IntN(6)])
 }

@@ -24,16 +24,17 @@ import (
 )
 
 const (
+	// The numbers of nodes.
 	apis    = 2
 	workers = 3
 	// script is the answer of the model server: the number of tokens, and the
 	// milliseconds between them.
-	script     = "tokens:30@30"
-	scriptSaid = 30
+	script       = "tokens:30@30"
+	scriptTokens = 30
 	// models is the number of model names. Each completion uses the next name, so that
 	// the ledger, which counts by model, has one row per completion.
 	models   = 300
-	listener = "ears"
+	listener = "ears" // the model that transcribes
 	// spoken is the length of a recording, in seconds.
 	spoken = 3
 	// tabs is the number of documents that a worker prints at a time.
@@ -48,8 +49,8 @@ type fleet struct {
 	t        testing.TB
 	dir      string
 	disk     string
-	programs []string
-	form     Redis
+	programs []string // the version under test, then the others
+	form     Redis    // how Redis runs
 	rng      *rand.Rand
 
 	redis   servers
@@ -95,7 +96,7 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 		}
 		t.Cleanup(func() { exec.Command("umount", "-l", f.disk).Run() })
 	}
-	f.outside(hooks)
+	f.startExternalServers(hooks)
 	f.startRedis(o.Redis)
 
 	objects := filepath.Join(f.disk, "objects")
@@ -160,9 +161,9 @@ func (f *fleet) startRedis(form Redis) {
 	}
 }
 
-// outside starts a model server that counts what it sends, a page to export and
+// startExternalServers starts a model server that counts what it sends, a page to export and
 // a receiver of webhooks.
-func (f *fleet) outside(hooks http.Handler) {
+func (f *fleet) startExternalServers(hooks http.Handler) {
 	f.upstream = inferencetest.NewServer()
 	counting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, _ := f.sent.LoadOrStore(r.Header.Get(modelHeader), &atomic.Int64{})
@@ -255,7 +256,7 @@ func (f *fleet) startNodes() {
 			own = append(own, "NEMESIS_CLOCK="+f.clock)
 		}
 		n.env = append(
-			append(own, "REDIS_URL="+f.wiredRedis(n.name), "S3_ENDPOINT="+f.wired(n.name, "store", f.store.Address)),
+			append(own, "REDIS_URL="+f.wireRedis(n.name), "S3_ENDPOINT="+f.wire(n.name, "store", f.store.Address)),
 			common...)
 		f.nodes = append(f.nodes, n)
 		f.t.Cleanup(func() {
@@ -269,28 +270,28 @@ func (f *fleet) startNodes() {
 	}
 
 	for _, n := range f.nodes {
-		n.listening()
+		n.awaitListening()
 	}
 }
 
-// wired returns the address at which a node reaches a server through its own wire.
-func (f *fleet) wired(node, name, server string) string {
+// wire returns the address at which a node reaches a server through its own wire.
+func (f *fleet) wire(node, name, server string) string {
 	w := newWire(f.t, server)
 	f.wires[node+" "+name] = w
 
 	return w.address
 }
 
-// wiredRedis is wired for a single Redis server. Sentinels and the nodes of a Cluster
+// wireRedis is wire for a single Redis server. Sentinels and the nodes of a Cluster
 // announce their own addresses, so wires cannot replace those.
-func (f *fleet) wiredRedis(node string) string {
+func (f *fleet) wireRedis(node string) string {
 	const scheme = "redis://"
 
 	if f.form != Single {
 		return f.redis.address
 	}
 
-	return scheme + f.wired(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
+	return scheme + f.wire(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
 }
 
 // programOf returns the program of a node: one of the versions, or the program with a

@@ -11,23 +11,24 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// known is a possible state of a job.
-type known struct {
-	made   bool
+// jobState is a possible state of a job.
+type jobState struct {
+	exists bool
 	status presswork.Status
 	// seq is the sequence number; exact is false when it may be greater.
 	seq   int64
 	exact bool
 }
 
-// over is the status of a job that has ended in an unknown way.
-const over presswork.Status = "over"
+// ended is the status of a job that has ended in an unknown way.
+const ended presswork.Status = "ended"
 
+// rank orders the statuses: 0 before the first run, 1 while the job runs, 2 after its end.
 func rank(s presswork.Status) int {
 	switch s {
 	case presswork.Processing:
 		return 1
-	case presswork.Completed, presswork.Failed, presswork.Cancelled, over:
+	case presswork.Completed, presswork.Failed, presswork.Cancelled, ended:
 		return 2
 	}
 
@@ -37,26 +38,26 @@ func rank(s presswork.Status) int {
 // reaches reports whether a job may get from one status to another by itself.
 func reaches(from, to presswork.Status) bool {
 	if rank(from) == 2 {
-		return from == to || from == over && rank(to) == 2 || to == over
+		return from == to || from == ended && rank(to) == 2 || to == ended
 	}
 
 	return rank(to) >= rank(from)
 }
 
-// step returns the states that a job may be in after this response. It returns none when the
-// response is impossible.
-func step(s known, e Entry) []known {
-	unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
+// step returns the states in which a job may be after a response. It returns none if the response is impossible in
+// state s.
+func step(s jobState, e Entry) []jobState {
+	unsure := e.outcomeUnknown()
 	switch {
 	case e.Op == opSubmit && unsure:
-		if s.made {
-			return []known{s}
+		if s.exists {
+			return []jobState{s}
 		}
 
-		return []known{s, {made: true, status: presswork.Queued, seq: 1}}
+		return []jobState{s, {exists: true, status: presswork.Queued, seq: 1}}
 	case e.Op == opSubmit:
-		if !s.made {
-			s = known{made: true, status: presswork.Queued, seq: 1}
+		if !s.exists {
+			s = jobState{exists: true, status: presswork.Queued, seq: 1}
 		}
 
 		if !reaches(s.status, e.Status) {
@@ -68,51 +69,56 @@ func step(s known, e Entry) []known {
 		}
 		s.status = e.Status
 
-		return []known{s}
+		return []jobState{s}
 	case e.Code == http.StatusNotFound:
-		if s.made {
+		if s.exists {
 			return nil
 		}
 
-		return []known{s}
+		return []jobState{s}
 	case e.Op == opCancel && unsure:
-		if !s.made || rank(s.status) == 2 {
-			return []known{s}
+		if !s.exists || rank(s.status) == 2 {
+			return []jobState{s}
 		}
 
-		return []known{s, {made: true, status: presswork.Cancelled, seq: s.seq + 1}}
-	case !s.made:
+		return []jobState{s, {exists: true, status: presswork.Cancelled, seq: s.seq + 1}}
+	case !s.exists:
 		return nil
 	case e.Op == opCancel && e.Code == http.StatusConflict:
 		if rank(s.status) < 2 {
-			s.status, s.exact = over, false
+			s.status, s.exact = ended, false
 		}
 
-		return []known{s}
+		return []jobState{s}
 	case e.Op == opCancel:
 		if rank(s.status) == 2 || e.Seq <= s.seq {
 			return nil
 		}
 
-		return []known{{true, presswork.Cancelled, e.Seq, true}}
+		return []jobState{{true, presswork.Cancelled, e.Seq, true}}
 	case e.Op == opGet:
 		if e.Seq < s.seq || !reaches(s.status, e.Status) || s.exact && e.Seq == s.seq && e.Status != s.status {
 			return nil
 		}
 
-		return []known{{true, e.Status, e.Seq, true}}
+		return []jobState{{true, e.Status, e.Seq, true}}
 	}
 
 	return nil
 }
 
+// outcomeUnknown reports whether the request may or may not have taken effect.
+func (e Entry) outcomeUnknown() bool {
+	return e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
+}
+
 // jobModel is a job as callers see it: it is created once, never goes back, and ends once.
 func jobModel() porcupine.Model {
 	m := porcupine.NondeterministicModel{
-		Init: func() []any { return []any{known{}} },
+		Init: func() []any { return []any{jobState{}} },
 		Step: func(state, input, _ any) []any {
 			var out []any
-			for _, s := range step(state.(known), input.(Entry)) {
+			for _, s := range step(state.(jobState), input.(Entry)) {
 				out = append(out, s)
 			}
 
@@ -142,14 +148,14 @@ func unlinear(entries []Entry) (complaints []string) {
 		}
 		op := porcupine.Operation{Input: e, Call: int64(e.Call), Return: int64(e.Return)}
 
-		unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
+		unsure := e.outcomeUnknown()
 		switch {
 		case unsure && (e.Op == opGet || e.Op == opSubmit && e.Key == ""):
 			continue // the response says nothing about this job
 		case unsure:
 			op.Return = math.MaxInt64 // it may still happen
 		case e.Op == opSubmit && e.ID == "":
-			continue // refused
+			continue // rejected
 		}
 		of[e.Job] = append(of[e.Job], op)
 	}
@@ -159,7 +165,7 @@ func unlinear(entries []Entry) (complaints []string) {
 		case porcupine.Illegal:
 			complaints = append(
 				complaints,
-				fmt.Sprintf("job %d (%s): its answers fit no order of its requests", number, id),
+				fmt.Sprintf("job %d (%s): no order of its requests explains the responses", number, id),
 			)
 		case porcupine.Unknown:
 			complaints = append(

@@ -19,21 +19,21 @@ import (
 	"presswork"
 )
 
-// load sends the requests of callers and records them until it is stopped.
+// load runs callers that send requests, and records the requests in the history.
 type load struct {
-	h     *history
-	bases []string
-	site  string
-	hooks string
-	seed  uint64
-	most  int // largest number of jobs; 0 for no limit
-	next  atomic.Int64
-	// asked counts the completions. replays reports whether a watcher may go to an API.
-	asked   atomic.Int64
-	replays func(api int) bool
-	http    *http.Client
-	// over is closed when callers stop submitting.
-	over chan struct{}
+	h       *history
+	bases   []string
+	site    string
+	hooks   string
+	seed    uint64
+	maxJobs int          // 0 for no limit
+	next    atomic.Int64 // the number of the last job
+	// completions counts the completions. replays reports whether a watcher may use an API.
+	completions atomic.Int64
+	replays     func(api int) bool
+	http        *http.Client
+	// stopped is closed when callers must stop submitting.
+	stopped chan struct{}
 	// watched ends the watchers at the end of the run.
 	watched context.Context
 	wg      sync.WaitGroup
@@ -67,16 +67,16 @@ func (l *load) caller(n int) {
 
 	for {
 		select {
-		case <-l.over:
+		case <-l.stopped:
 			return
 		default:
 		}
 
 		job := int(l.next.Add(1))
-		if l.most > 0 && job > l.most {
+		if l.maxJobs > 0 && job > l.maxJobs {
 			return
 		}
-		l.one(job, kinds[rng.IntN(len(kinds))], rng)
+		l.runJob(job, kinds[rng.IntN(len(kinds))], rng)
 	}
 }
 
@@ -89,8 +89,8 @@ type request struct {
 	headers           []string
 }
 
-// one submits a job and follows it to its end.
-func (l *load) one(job int, kind string, rng *rand.Rand) {
+// runJob submits a job and follows it to its end.
+func (l *load) runJob(job int, kind string, rng *rand.Rand) {
 	if kind == "completion" {
 		l.complete(job, rng)
 		return
@@ -146,11 +146,13 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 	}
 }
 
-func (l *load) pause(d time.Duration) { time.Sleep(d) } // the pause of a caller between two requests
+// pause is the pause of a caller between two requests.
+func (l *load) pause(d time.Duration) { time.Sleep(d) }
 
-// mark returns a word that only this job's document has.
+// mark returns a word that only the document of this job contains.
 func mark(seed uint64, job int) string { return fmt.Sprintf("nemesis%dx%d", seed%1e6, job) }
 
+// request returns a submission of a kind. Its document contains the mark of the job.
 func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	r := request{job: job, kind: kind, path: "/api/conversion", contentType: "application/json"}
 	if kind != "small" && (kind == "keyed" || strings.HasSuffix(kind, "duplicates") || rng.IntN(2) == 0) {
@@ -187,7 +189,7 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 			fmt.Sprintf("job-%d.wav", job), tone(spoken))
 
 		return r
-	case "files": // two documents as one, and a picture's place
+	case "files": // two documents and an asset
 		fields := map[string]string{
 			"filename":      fmt.Sprintf("job-%d.pdf", job),
 			"files[one.md]": text,
@@ -208,6 +210,7 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	return r
 }
 
+// form returns a form with fields and one file.
 func form(fields map[string]string, file, name string, data []byte) (contentType string, body []byte) {
 	var b bytes.Buffer
 

@@ -1,5 +1,5 @@
-// Package nemesis breaks a fleet on purpose while callers use it, and then proves that nothing was lost, doubled
-// or left behind. APIs, workers, Redis and MinIO are real processes, and a seed chooses the faults. A history
+// Package nemesis injects faults into a fleet while callers use it, and then checks that nothing was lost, doubled or
+// left over. APIs, workers, Redis and MinIO are real processes, and a seed chooses the faults. A history
 // records all responses to callers. A checker compares history, API, Redis, store and machine.
 package nemesis
 
@@ -32,7 +32,7 @@ type Options struct {
 	Dir string
 	// Seed chooses faults, targets and kinds of jobs. The timing on the machine still varies.
 	Seed uint64
-	// Duration is how long callers submit and the nemesis strikes.
+	// Duration is how long callers submit and faults are injected.
 	Duration time.Duration
 	// Jobs bounds the number of submitted jobs; 0 for no bound.
 	Jobs int
@@ -67,22 +67,22 @@ func Run(t testing.TB, o Options) string {
 	t.Helper()
 	path := filepath.Join(o.Dir, "history.jsonl")
 	h := newHistory(t, path)
-	hooks := &receiver{h: h, told: map[string]bool{}}
+	hooks := &receiver{h: h, delivered: map[string]bool{}}
 	f := newFleet(t, o, hooks)
 
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
 	l := &load{
-		h:     h,
-		bases: f.bases,
-		site:  f.site.URL,
-		hooks: f.receiver.URL,
-		seed:  o.Seed,
-		most:  o.Jobs,
+		h:       h,
+		bases:   f.bases,
+		site:    f.site.URL,
+		hooks:   f.receiver.URL,
+		seed:    o.Seed,
+		maxJobs: o.Jobs,
 		http: &http.Client{
 			Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 		},
-		over:    make(chan struct{}),
+		stopped: make(chan struct{}),
 		watched: watched,
 		replays: f.replays,
 	}
@@ -92,29 +92,29 @@ func Run(t testing.TB, o Options) string {
 	for n := range o.Callers {
 		callers.Go(func() { l.caller(n) })
 	}
-	struck := f.nemesis(h, o)
-	close(l.over)
+	faults := f.nemesis(h, o)
+	close(l.stopped)
 	callers.Wait()
 
-	hooked := map[string]bool{}
+	withWebhook := map[string]bool{} // the ids of jobs that request one
 
 	var ids []string
 	for _, e := range h.all() {
 		if e.Op == opSubmit && e.ID != "" && !slices.Contains(ids, e.ID) {
 			ids = append(ids, e.ID)
 			if e.Kind == "webhook" {
-				hooked[e.ID] = true
+				withWebhook[e.ID] = true
 			}
 		}
 	}
 	began := time.Now()
-	f.settle(l, ids, func() int { return hooks.missing(hooked) }, o.Settling)
+	f.settle(l, ids, func() int { return hooks.missing(withWebhook) }, o.Settling)
 	settled := time.Since(began)
 	time.AfterFunc(wait.Patience, unwatch) // by then each watcher has received the last event
 	l.wg.Wait()
-	w := f.observe(l)
+	final := f.observe(l)
 
-	complaints := Check(h.all(), w)
+	complaints := Check(h.all(), final)
 	for _, c := range complaints {
 		t.Error(c)
 	}
@@ -123,14 +123,15 @@ func Run(t testing.TB, o Options) string {
 		t.Logf("seed %d; history: %s", o.Seed, path)
 	}
 
-	return figures(o, h.all(), w, struck, settled, len(complaints))
+	return figures(o, h.all(), final, faults, settled, len(complaints))
 }
 
-func figures(o Options, entries []Entry, w World, struck map[string]int, settled time.Duration, wrong int) string {
+// figures returns a line with the counts of a run.
+func figures(o Options, entries []Entry, final State, faults map[string]int, settled time.Duration, broken int) string {
 	accepted := map[string]bool{}
 	ends := map[presswork.Status]int{}
 	submissions, watchers, hooks, completions, whole, runs := 0, 0, 0, 0, 0, 0
-	told := map[string]bool{}
+	delivered := map[string]bool{}
 
 	for _, e := range entries {
 		switch e.Op {
@@ -144,7 +145,7 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 			watchers++
 		case opWebhook:
 			hooks++
-			told[e.ID] = true
+			delivered[e.ID] = true
 		case opCompletion:
 			completions++
 
@@ -155,30 +156,30 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 	}
 
 	for id := range accepted {
-		ends[w.Jobs[id].Status]++
-		runs += w.Jobs[id].Attempts
+		ends[final.Jobs[id].Status]++
+		runs += final.Jobs[id].Attempts
 	}
-	var faults []string
+	var counts []string
 	sum := 0
 
-	for _, name := range slices.Sorted(maps.Keys(struck)) {
-		faults = append(faults, fmt.Sprintf("%s %d", name, struck[name]))
-		sum += struck[name]
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		counts = append(counts, fmt.Sprintf("%s %d", name, faults[name]))
+		sum += faults[name]
 	}
 	var ledger Use
 	var asked, sent int64
 
-	for model, use := range w.Ledger {
+	for model, use := range final.Ledger {
 		if model != listener {
 			ledger.Requests, ledger.Tokens = ledger.Requests+use.Requests, ledger.Tokens+use.Tokens
 		}
-		asked, sent = asked+w.Asked[model], sent+w.Sent[model]
+		asked, sent = asked+final.Asked[model], sent+final.Sent[model]
 	}
 	recovered := "none to recover"
 
-	if n := len(w.Recoveries); n > 0 {
+	if n := len(final.Recoveries); n > 0 {
 		var took []time.Duration
-		for _, e := range w.Recoveries {
+		for _, e := range final.Recoveries {
 			took = append(took, (e.Return - e.Call).Round(100*time.Millisecond))
 		}
 		slices.Sort(took)
@@ -208,21 +209,21 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 		sent,
 		watchers,
 		hooks,
-		len(told),
+		len(delivered),
 		sum,
-		strings.Join(faults, ", "),
+		strings.Join(counts, ", "),
 		settled.Round(time.Second),
-		wrong,
+		broken,
 	)
 }
 
-// receiver receives webhooks. It refuses the first delivery of every seventh job.
+// receiver receives webhooks. It answers the first delivery of every seventh job with a 503.
 type receiver struct {
 	h *history
 
-	mu   sync.Mutex
-	told map[string]bool
-	seen int
+	mu        sync.Mutex
+	delivered map[string]bool
+	seen      int
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -239,25 +240,25 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Lock()
 
-	_, before := r.told[e.ID]
+	_, before := r.delivered[e.ID]
 	if !before {
 		if r.seen++; r.seen%7 == 0 {
 			e.Code = http.StatusServiceUnavailable
 		}
 	}
-	r.told[e.ID] = r.told[e.ID] || e.Code == http.StatusOK
+	r.delivered[e.ID] = r.delivered[e.ID] || e.Code == http.StatusOK
 	r.mu.Unlock()
 	r.h.add(e)
 	w.WriteHeader(e.Code)
 }
 
-// missing returns how many jobs have had no webhook yet.
+// missing returns how many of the jobs have no delivered webhook yet.
 func (r *receiver) missing(of map[string]bool) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	for id := range of {
-		if !r.told[id] {
+		if !r.delivered[id] {
 			n++
 		}
 	}

@@ -30,7 +30,7 @@ type node struct {
 	ops string
 
 	program string
-	// older is set while it runs another version than the one under test.
+	// older is set while the node runs another version than the one under test.
 	older  atomic.Bool
 	runs   int
 	deaths []death
@@ -73,8 +73,8 @@ func (n *node) start(program string, older bool) {
 	}()
 }
 
-// listening waits until the node serves.
-func (n *node) listening() {
+// awaitListening waits until the node serves.
+func (n *node) awaitListening() {
 	n.t.Helper()
 
 	wait.For(wait.Patience, func() bool { return n.listens() || n.ended() })
@@ -84,7 +84,7 @@ func (n *node) listening() {
 	}
 }
 
-// listens reports whether the node has begun to serve.
+// listens reports whether the log says that the node serves.
 func (n *node) listens() bool {
 	b, err := os.ReadFile(n.log)
 	if err != nil {
@@ -92,8 +92,8 @@ func (n *node) listens() bool {
 	}
 
 	for line := range bytes.Lines(b) {
-		var said struct{ Msg string }
-		if json.Unmarshal(line, &said) == nil && said.Msg == "listening" {
+		var entry struct{ Msg string }
+		if json.Unmarshal(line, &entry) == nil && entry.Msg == "listening" {
 			return true
 		}
 	}
@@ -101,6 +101,7 @@ func (n *node) listens() bool {
 	return false
 }
 
+// ended reports whether the process has ended.
 func (n *node) ended() bool {
 	select {
 	case <-n.exited:
@@ -116,6 +117,7 @@ func (n *node) signal(s syscall.Signal) {
 	}
 }
 
+// kill ends the node by SIGKILL and records the time.
 func (n *node) kill() {
 	n.deaths = append(n.deaths, death{n.cmd.Process.Pid, time.Now()})
 	n.signal(syscall.SIGKILL)
@@ -165,7 +167,7 @@ func children(parent int, named string) (pids []int) {
 }
 
 // strays returns the processes whose command line or environment names a directory.
-func strays(dir string) (lines []string) {
+func leftoverProcesses(dir string) (lines []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range all {
 		line, err := os.ReadFile(path)

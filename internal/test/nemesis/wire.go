@@ -12,6 +12,7 @@ import (
 type state string
 
 const (
+	// whole lets all bytes pass.
 	whole state = ""
 	// silent holds everything back until the connection is restored, like a network that loses packets. Data
 	// arrives late, even when its sender has given up.
@@ -24,6 +25,7 @@ const (
 	broken state = "broken"
 )
 
+// slowness is the delay of each block in the state slow.
 const slowness = 200 * time.Millisecond
 
 // wire is the network between one node and a server: a TCP proxy that can fail.
@@ -65,6 +67,7 @@ func newWire(t testing.TB, server string) *wire {
 	return w
 }
 
+// set changes the state.
 func (w *wire) set(s state) {
 	w.mu.Lock()
 	w.state = s
@@ -72,7 +75,7 @@ func (w *wire) set(s state) {
 	w.changed.Broadcast()
 }
 
-// join carries a connection until both ends are done.
+// join connects a client to the server and copies both directions until they end.
 func (w *wire) join(ctx context.Context, client *net.TCPConn) {
 	defer client.Close()
 	w.wait(false)
@@ -91,18 +94,18 @@ func (w *wire) join(ctx context.Context, client *net.TCPConn) {
 	both.Wait()
 }
 
-// carry copies one direction until it ends.
-func (w *wire) carry(to, from *net.TCPConn, answers bool) {
+// carry copies one direction until it ends. responses is true for the direction to the client.
+func (w *wire) carry(to, from *net.TCPConn, responses bool) {
 	defer to.CloseWrite()
 
 	block := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(block)
 		if n > 0 {
-			switch s := w.wait(answers); {
+			switch s := w.wait(responses); {
 			case s == slow:
 				time.Sleep(slowness) // the delay that the fault injects
-			case s == broken && answers:
+			case s == broken && responses:
 				to.Write(block[:n/2])
 
 				for _, end := range []*net.TCPConn{to, from} {
@@ -125,11 +128,11 @@ func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 }
 
 // wait returns the state as soon as that lets bytes of this direction pass.
-func (w *wire) wait(answers bool) state {
+func (w *wire) wait(responses bool) state {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	for w.state == silent || w.state == oneWay && answers {
+	for w.state == silent || w.state == oneWay && responses {
 		w.changed.Wait()
 	}
 

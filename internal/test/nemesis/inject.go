@@ -7,12 +7,12 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// struck is a fault that is active.
-type struck struct {
+// activeFault is a fault that has not been healed.
+type activeFault struct {
 	injection
 	target string
 	began  time.Duration
-	until  time.Duration
+	until  time.Duration // when the fault must be healed
 }
 
 // nemesis injects faults until the time is over and each fault has occurred, then heals the
@@ -30,8 +30,8 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 		f.t.Fatalf("none of %q is a fault of this fleet", o.Faults)
 	}
 	var order []int
-	var active []struck
-	heal := func(s struck) {
+	var active []activeFault
+	heal := func(s activeFault) {
 		s.heal(f, s.target)
 		h.add(Entry{Op: opFault, Kind: s.name, Target: s.target, Call: s.began, Return: h.now()})
 	}
@@ -58,8 +58,8 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 
 			if target := f.free(chosen, active); target != "" {
 				counts[chosen.name]++
-				s := struck{injection: chosen, target: target, began: h.now()}
-				chosen.strike(f, target)
+				s := activeFault{injection: chosen, target: target, began: h.now()}
+				chosen.inject(f, target)
 
 				if chosen.heal == nil {
 					h.add(Entry{Op: opFault, Kind: s.name, Target: target, Call: s.began, Return: h.now()})
@@ -99,10 +99,10 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 
 // supervise restarts a node that has ended by itself, as systemd or Kubernetes does. It may end because Redis or
 // the store was away at its start, but not after its start.
-func (f *fleet) supervise(active []struck) {
+func (f *fleet) supervise(active []activeFault) {
 	for _, n := range f.nodes {
 		if !n.ended() || slices.Contains(f.victims, n.name) ||
-			slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
+			slices.ContainsFunc(active, func(s activeFault) bool { return s.target == n.name }) {
 			continue
 		}
 
@@ -113,8 +113,8 @@ func (f *fleet) supervise(active []struck) {
 	}
 }
 
-// free returns a target of the fault that no active fault has, "" for none.
-func (f *fleet) free(chosen injection, active []struck) string {
+// free returns a target of the fault that no active fault uses, or "" if there is none.
+func (f *fleet) free(chosen injection, active []activeFault) string {
 	for _, i := range f.rng.Perm(len(chosen.targets)) {
 		target, held := chosen.targets[i], false
 		for _, s := range active {

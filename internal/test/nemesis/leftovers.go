@@ -13,6 +13,7 @@ import (
 	"presswork/storage/minio"
 )
 
+// objects returns the keys of all objects in the store, sorted.
 func (f *fleet) objects() (keys []string) {
 	f.t.Helper()
 
@@ -36,8 +37,8 @@ func (f *fleet) objects() (keys []string) {
 	return keys
 }
 
-// lasting lists the prefixes of keys that need no expiry.
-var lasting = []string{
+// permanent lists the prefixes of keys that need no expiry.
+var permanent = []string{
 	"pw:secret:",
 	"pw:{keep}:",
 	"pw:usage:",
@@ -51,13 +52,13 @@ var lasting = []string{
 	"asynq:workers",
 }
 
-// oldLines begins the keys in which 0.1.0 queued calls. Later releases do not read them, so the end of an upgrade
-// may leave some.
-const oldLines = "pw:{calls}:"
+// queuesOf010 is the prefix of the keys in which release 0.1.0 queued calls. Later releases do not read them, so an
+// upgrade may leave some.
+const queuesOf010 = "pw:{calls}:"
 
-// ghosts reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
+// leftoverKeys reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
 // be open, and all other keys must expire.
-func (f *fleet) ghosts() (ghosts []string) {
+func (f *fleet) leftoverKeys() (leftovers []string) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()
 
@@ -67,22 +68,23 @@ func (f *fleet) ghosts() (ghosts []string) {
 		it := client.Scan(ctx, 0, "*", 1000).Iterator()
 		for it.Next(ctx) {
 			// Keys may expire after they were listed, for example those of delivered webhooks.
-			if why := ghostly(ctx, client, it.Val()); why != "" && client.Exists(ctx, it.Val()).Val() > 0 {
-				ghosts = append(ghosts, it.Val()+": "+why)
+			if why := leftoverReason(ctx, client, it.Val()); why != "" && client.Exists(ctx, it.Val()).Val() > 0 {
+				leftovers = append(leftovers, it.Val()+": "+why)
 			}
 		}
 
 		if it.Err() != nil {
-			ghosts = append(ghosts, "Redis: "+it.Err().Error())
+			leftovers = append(leftovers, "Redis: "+it.Err().Error())
 		}
 		client.Close()
 	}
-	slices.Sort(ghosts)
+	slices.Sort(leftovers)
 
-	return ghosts
+	return leftovers
 }
 
-func ghostly(ctx context.Context, client *redis.Client, key string) string {
+// leftoverReason returns why a key should be gone, or "" if it may stay.
+func leftoverReason(ctx context.Context, client *redis.Client, key string) string {
 	_, rest, task := strings.Cut(key, "}:t:")
 	switch {
 	case task:
@@ -102,24 +104,24 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 		}
 
 		return "" // Asynq's counters
-	case strings.HasPrefix(key, oldLines):
+	case strings.HasPrefix(key, queuesOf010):
 		return ""
 	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
 		if client.TTL(ctx, key).Val() < 0 {
-			return "a call or a line that does not expire"
+			return "a call or a queue that does not expire"
 		}
 
 		return ""
 	}
 
-	for _, prefix := range lasting {
+	for _, prefix := range permanent {
 		if strings.HasPrefix(key, prefix) {
 			return ""
 		}
 	}
 
 	if client.TTL(ctx, key).Val() == -1 {
-		return "it never goes"
+		return "it does not expire"
 	}
 
 	return ""

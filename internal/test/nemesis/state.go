@@ -17,16 +17,16 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// World is the final state of a run: the content of the API, Redis, the store and the
+// State is the final state of a run: the content of the API, Redis, the store and the
 // machine when all work should be done.
-type World struct {
+type State struct {
 	// Jobs has the jobs that the API lists, by id, and Logs has their events.
 	Jobs map[string]presswork.Job
 	Logs map[string][]presswork.Event
 	// Objects has the keys in the store, Index those in the keeper's index.
 	Objects, Index []string
-	// Ghosts has the keys of Redis that nothing needs, and the tasks on queues.
-	Ghosts []string
+	// LeftoverKeys has the keys in Redis that should be gone, with the reason, and the tasks on queues.
+	LeftoverKeys []string
 	// Wrong has the jobs whose artifact differs from their record, with the difference.
 	Wrong map[string]string
 	// Ledger has the usage in the ledger, by model.
@@ -43,9 +43,9 @@ type World struct {
 	Tabs map[string]int
 	// Recoveries are the times from the kill of a worker to the next run of its job.
 	Recoveries []Entry
-	// Strays has the processes that outlived their worker, Files the files that stopped
-	// workers left, and Stuck the nodes that did not stop.
-	Strays, Files, Stuck []string
+	// LeftoverProcesses has the processes that outlived their worker, Files the files that stopped
+	// workers left, and NotStopped the nodes that did not stop.
+	LeftoverProcesses, Files, NotStopped []string
 }
 
 // Use is the usage of a model in the ledger.
@@ -63,16 +63,16 @@ func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Durat
 
 			return err == nil && json.Unmarshal(body, &job) == nil && job.Status.Terminal()
 		})
-		if len(open) == 0 && len(f.ghosts()) == 0 && hooks() == 0 {
+		if len(open) == 0 && len(f.leftoverKeys()) == 0 && hooks() == 0 {
 			return
 		}
 	}
 }
 
-// observe reads everything, and stops the fleet.
-func (f *fleet) observe(l *load) World {
+// observe reads the final state of API, Redis, store and machine, and stops the fleet.
+func (f *fleet) observe(l *load) State {
 	f.t.Helper()
-	w := World{Jobs: map[string]presswork.Job{}, Logs: map[string][]presswork.Event{}, Wrong: map[string]string{}}
+	final := State{Jobs: map[string]presswork.Job{}, Logs: map[string][]presswork.Event{}, Wrong: map[string]string{}}
 
 	for cursor := ""; ; {
 		code, body, err := l.do("GET", f.bases[0]+"/api/conversion?limit=100&cursor="+cursor, "", nil)
@@ -87,7 +87,7 @@ func (f *fleet) observe(l *load) World {
 		}
 
 		for _, job := range page.Data {
-			w.Jobs[job.ID] = job
+			final.Jobs[job.ID] = job
 		}
 
 		if cursor = page.NextCursor; !page.HasMore {
@@ -97,13 +97,13 @@ func (f *fleet) observe(l *load) World {
 	// Read the index before the objects: a deletion removes an object from the store first.
 	for _, s := range f.redis.primaries() {
 		client := s.Client()
-		w.Index = append(w.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
+		final.Index = append(final.Index, client.HKeys(f.t.Context(), "pw:{keep}:size").Val()...)
 		client.Close()
 	}
-	slices.Sort(w.Index)
+	slices.Sort(final.Index)
 
-	w.Objects = f.objects()
-	for id, job := range w.Jobs {
+	final.Objects = f.objects()
+	for id, job := range final.Jobs {
 		l.stream(
 			f.t.Context(),
 			"GET",
@@ -112,7 +112,7 @@ func (f *fleet) observe(l *load) World {
 			func(data string) bool {
 				var e presswork.Event
 				if json.Unmarshal([]byte(data), &e) == nil && e.Type != presswork.EventSnapshot {
-					w.Logs[id] = append(w.Logs[id], e)
+					final.Logs[id] = append(final.Logs[id], e)
 				}
 
 				return job.Status.Terminal()
@@ -125,49 +125,55 @@ func (f *fleet) observe(l *load) World {
 
 		code, body, err := l.do("GET", f.bases[1]+job.Artifact.URL, "", nil)
 		if err != nil || code != http.StatusOK || int64(len(body)) != job.Artifact.Size {
-			w.Wrong[id] = fmt.Sprintf("answered %d with %d of %d bytes (%v)", code, len(body), job.Artifact.Size, err)
+			final.Wrong[id] = fmt.Sprintf(
+				"got status %d with %d of %d bytes (%v)",
+				code,
+				len(body),
+				job.Artifact.Size,
+				err,
+			)
 		}
 	}
 	// Nodes still do periodic work, so wait for keys that disappear by themselves.
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
-		if w.Ghosts = f.ghosts(); len(w.Ghosts) == 0 || time.Now().After(deadline) {
+		if final.LeftoverKeys = f.leftoverKeys(); len(final.LeftoverKeys) == 0 || time.Now().After(deadline) {
 			break
 		}
 	}
-	f.readUsage(l, &w)
+	f.readUsage(l, &final)
 
-	w.Tabs = f.tabs(l)
-	for id, job := range w.Jobs {
+	final.Tabs = f.tabs(l)
+	for id, job := range final.Jobs {
 		if job.Attempts > 1 {
-			w.Recoveries = append(w.Recoveries, f.recoveries(l, id)...)
+			final.Recoveries = append(final.Recoveries, f.recoveries(l, id)...)
 		}
 	}
 
 	for _, n := range f.nodes {
 		if !n.stop() {
-			w.Stuck = append(w.Stuck, n.name)
+			final.NotStopped = append(final.NotStopped, n.name)
 		}
 	}
 	// The kernel may end the children of a process a moment later.
 	nodes := filepath.Join(f.dir, "tmp")
 	for deadline := time.Now().Add(wait.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if w.Strays = strays(nodes); len(w.Strays) == 0 {
+		if final.LeftoverProcesses = leftoverProcesses(nodes); len(final.LeftoverProcesses) == 0 {
 			break
 		}
 	}
 
 	left, _ := os.ReadDir(nodes)
 	for _, entry := range left {
-		w.Files = append(w.Files, entry.Name())
+		final.Files = append(final.Files, entry.Name())
 	}
-	w.Unrecorded = f.unrecorded()
+	final.Unrecorded = f.unrecorded()
 
-	return w
+	return final
 }
 
 // readUsage reads the ledger and the counts of the model server.
-func (f *fleet) readUsage(l *load, w *World) {
-	w.Ledger, w.Asked, w.Sent = map[string]Use{}, map[string]int64{}, map[string]int64{}
+func (f *fleet) readUsage(l *load, final *State) {
+	final.Ledger, final.Asked, final.Sent = map[string]Use{}, map[string]int64{}, map[string]int64{}
 	code, body, err := l.do("GET", f.bases[0]+"/v1/usage?group_by=model", "", nil)
 
 	var usage struct {
@@ -183,8 +189,8 @@ func (f *fleet) readUsage(l *load, w *World) {
 	}
 
 	for _, u := range usage.Data {
-		sum := w.Ledger[u.Model]
-		w.Ledger[u.Model] = Use{
+		sum := final.Ledger[u.Model]
+		final.Ledger[u.Model] = Use{
 			sum.Requests + u.Requests,
 			sum.Tokens + u.CompletionTokens,
 			sum.Seconds + u.AudioSeconds,
@@ -192,10 +198,10 @@ func (f *fleet) readUsage(l *load, w *World) {
 	}
 
 	for _, r := range f.upstream.Requests() {
-		w.Asked[r.Header.Get(modelHeader)]++
+		final.Asked[r.Header.Get(modelHeader)]++
 	}
 	f.sent.Range(func(model, n any) bool {
-		w.Sent[model.(string)] = n.(*atomic.Int64).Load()
+		final.Sent[model.(string)] = n.(*atomic.Int64).Load()
 		return true
 	})
 }
@@ -213,9 +219,9 @@ func (f *fleet) unrecorded() map[string]int64 {
 		}
 
 		for line := range bytes.Lines(b) {
-			var said struct{ Msg, Model string }
-			if json.Unmarshal(line, &said) == nil && strings.HasSuffix(said.Msg, "was not recorded") {
-				of[said.Model]++
+			var entry struct{ Msg, Model string }
+			if json.Unmarshal(line, &entry) == nil && strings.HasSuffix(entry.Msg, "was not recorded") {
+				of[entry.Model]++
 			}
 		}
 	}
