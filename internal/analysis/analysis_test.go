@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// TestDocuments pins what is found in documents of the project's own.
+// TestDocuments compares the analysis of the documents in testdata with a golden file.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 
@@ -40,8 +40,7 @@ func TestDocuments(t *testing.T) {
 	golden.Check(t, "documents.golden", out.Bytes())
 }
 
-// TestWeightsFitTheSamples fails when features or lexicon changed and `make
-// train` was forgotten.
+// TestWeightsFitTheSamples fails if the features or the lexicon have changed without `make train`.
 func TestWeightsFitTheSamples(t *testing.T) {
 	t.Parallel()
 
@@ -65,17 +64,17 @@ func TestWeightsFitTheSamples(t *testing.T) {
 			if got := analysis.Analyze([]byte(text)).DocumentType; got == kind {
 				right++
 			} else {
-				t.Logf("%s taken for %s: %.40q", kind, got, text)
+				t.Logf("type %s, want %s: %.40q", got, kind, text)
 			}
 		}
 	}
 
 	if right*100 < all*95 {
-		t.Errorf("%d of %d samples are told, want 95 %%: run `make train`", right, all)
+		t.Errorf("the type of %d of %d samples is right, want 95 %%: run `make train`", right, all)
 	}
 }
 
-func TestBadInput(t *testing.T) {
+func TestTextsWithoutProseHaveNoType(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ text, kind, language string }{
@@ -94,15 +93,15 @@ func TestBadInput(t *testing.T) {
 
 			a := analysis.Analyze([]byte(c.text))
 			if a.DocumentType != c.kind || c.language != "" && a.Language != c.language {
-				t.Errorf("%s, %s; want %s, %s", a.DocumentType, a.Language, c.kind, c.language)
+				t.Errorf("type %s, language %s; want %s, %s", a.DocumentType, a.Language, c.kind, c.language)
 			}
 
 			if a.EmotionalTone == "" || a.Keywords == nil {
-				t.Errorf("left empty: %+v", a)
+				t.Errorf("got %+v, want a tone and a list of keywords", a)
 			}
 
 			if a.Sentiment != (finding.Leaning{}) || a.Formality != (finding.Leaning{}) {
-				t.Errorf("judged though its language is not known: %+v", a)
+				t.Errorf("got %+v, want no sentiment or formality for an unknown language", a)
 			}
 
 			empty := strings.TrimSpace(c.text) == ""
@@ -124,15 +123,21 @@ func TestLongDocumentsAreSampled(t *testing.T) {
 
 	short, long := analysis.Examine([]byte(body)), analysis.Examine([]byte(strings.Repeat(body, 600)))
 	if long.DocumentType != short.DocumentType || long.Language != short.Language {
-		t.Errorf("%s in %s, repeated %s in %s", short.DocumentType, short.Language, long.DocumentType, long.Language)
+		t.Errorf(
+			"type %s and language %s, repeated 600 times %s and %s",
+			short.DocumentType,
+			short.Language,
+			long.DocumentType,
+			long.Language,
+		)
 	}
 
 	if want := 600 * short.Words; long.Words < want*9/10 || long.Words > want*11/10 {
-		t.Errorf("%d words estimated, %d there", long.Words, want)
+		t.Errorf("estimated %d words, want about %d", long.Words, want)
 	}
 }
 
-func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
+func TestAnalysisIsDeterministic(t *testing.T) {
 	t.Parallel()
 
 	sample, err := os.ReadFile("testdata/documents/guide.md")
@@ -143,34 +148,34 @@ func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 	want := analysis.Examine(sample)
 	for range 20 {
 		if got := analysis.Examine(sample); !reflect.DeepEqual(got, want) {
-			t.Fatalf("got %+v, then %+v", want, got)
+			t.Fatalf("first %+v, then %+v", want, got)
 		}
 	}
 
 	if first, second := analysis.Version(), analysis.Version(); first == "" || first != second {
-		t.Error("the version is not one")
+		t.Errorf("Version() = %q, then %q; want the same text twice", first, second)
 	}
 }
 
-func TestAResumeInAFenceIsRead(t *testing.T) {
+func TestResumeInACodeBlockIsRecognized(t *testing.T) {
 	t.Parallel()
 
 	text := "```\nJANE DOE\njane@example.org   (555) 010-0199\n\nEXPERIENCE\n\n2019 - present  Welder, Dock 4\nKept three lines running and trained new staff.\n\nEDUCATION\n\nTrade school, 2018\n\nSKILLS\n\nTIG, MIG, reading drawings\n\nReferences available upon request\n```\n"
 	if a := analysis.Analyze([]byte(text)); a.DocumentType != "resume" {
-		t.Errorf("type %s", a.DocumentType)
+		t.Errorf("type %s, want resume", a.DocumentType)
 	}
 }
 
-func TestFrontMatterAloneTells(t *testing.T) {
+func TestFrontMatterAloneDeterminesTheType(t *testing.T) {
 	t.Parallel()
 
 	text := "---\ninvoice-nr: 23\ncurrency: EUR\nVAT: 20\nto:\n- Some Person\nservice:\n- description: work\n  price: 320.00\n---\n"
 	if a := analysis.Analyze([]byte(text)); a.DocumentType != "invoice" {
-		t.Errorf("type %s", a.DocumentType)
+		t.Errorf("type %s, want invoice", a.DocumentType)
 	}
 }
 
-func TestTypesAndProbabilities(t *testing.T) {
+func TestTypesAreSortedByProbability(t *testing.T) {
 	t.Parallel()
 	f := analysis.Examine([]byte("# Shopping\n\n- milk\n- eggs\n"))
 
@@ -178,12 +183,12 @@ func TestTypesAndProbabilities(t *testing.T) {
 	for i, p := range f.Types {
 		sum += p.Probability
 		if !slices.Contains(analysis.DocumentTypes(), p.Type) || i > 0 && p.Probability > f.Types[i-1].Probability {
-			t.Errorf("type %d is %+v", i, p)
+			t.Errorf("type %d is %+v, want a known type that is not more probable than the one before", i, p)
 		}
 	}
 
 	if len(f.Types) != len(analysis.DocumentTypes()) || sum < 0.999 || sum > 1.001 {
-		t.Errorf("%d types of %f", len(f.Types), sum)
+		t.Errorf("%d types with a sum of %f, want %d with 1", len(f.Types), sum, len(analysis.DocumentTypes()))
 	}
 }
 
@@ -195,7 +200,7 @@ func FuzzAnalyze(f *testing.F) {
 		got := analysis.Analyze(text)
 		if !slices.Contains(analysis.DocumentTypes(), got.DocumentType) ||
 			!slices.Contains(analysis.Tones(), got.EmotionalTone) {
-			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
+			t.Errorf("type %q and tone %q, want known ones", got.DocumentType, got.EmotionalTone)
 		}
 
 		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 ||

@@ -18,30 +18,37 @@ func TestFormalityOrdersGenres(t *testing.T) {
 		t.Run(c.label, func(t *testing.T) {
 			got := scoreFormality(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
 			if got.Label != c.label || got.Score >= last {
-				t.Errorf("%s is %s (%.2f, after %.2f), want %s and less", c.kind, got.Label, got.Score, last, c.label)
+				t.Errorf(
+					"%s is %s with %.2f, want %s with less than the last, %.2f",
+					c.kind,
+					got.Label,
+					got.Score,
+					c.label,
+					last,
+				)
 			}
 			last = got.Score
 		})
 	}
 }
 
-func TestTextWithoutAModelHasNoSentiment(t *testing.T) {
+func TestOnlyEnglishHasSentimentAndFormality(t *testing.T) {
 	t.Parallel()
 
-	for i, text := range []string{
+	for _, text := range []string{
 		"Wir danken Ihnen für Ihr Schreiben und bestätigen Ihnen den Eingang Ihrer Unterlagen. Bitte senden Sie uns die fehlenden Angaben.",
 		"这是一篇关于春天的文章。春天来了，花开了，鸟儿在树上唱歌，孩子们在草地上奔跑。",
 		"hello",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.20s", text), func(t *testing.T) {
 			if a := Analyze([]byte(text)); a.Sentiment.Label != "" || a.Formality.Label != "" {
-				t.Errorf("%s: %+v, %+v", a.Language, a.Sentiment, a.Formality)
+				t.Errorf("language %s: sentiment %+v, formality %+v; want none", a.Language, a.Sentiment, a.Formality)
 			}
 		})
 	}
 
 	a := Analyze([]byte("We thank you for your letter and confirm that your documents have arrived here."))
 	if a.Sentiment.Label == "" || a.Formality.Label == "" {
-		t.Errorf("English is not judged: %+v", a)
+		t.Errorf("English text: got %+v, want a sentiment and a formality", a)
 	}
 }

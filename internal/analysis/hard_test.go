@@ -21,7 +21,8 @@ import (
 var hardCases string
 
 // TestHardCases checks short documents that were once misread. A case has a line "-- name | types | language |
-// forbidden types" and the text.
+// words" and the text. The words are types, tones and themes that the result must not
+// have, or "nfd" for decomposed letters.
 func TestHardCases(t *testing.T) {
 	t.Parallel()
 	catalogue := themes.Open(themes.Options{})
@@ -49,31 +50,45 @@ func TestHardCases(t *testing.T) {
 
 		a, rec := result.Analysis, result.Recommendation
 		if types != "-" && !slices.Contains(strings.Split(types, ","), a.DocumentType) {
-			t.Errorf("%s: %s (%.2f), want %s", name, a.DocumentType, a.TypeConfidence, types)
+			t.Errorf("%s: type %s (%.2f), want %s", name, a.DocumentType, a.TypeConfidence, types)
 		}
 
 		if a.Language != language {
 			t.Errorf("%s: language %s, want %s", name, a.Language, language)
 		}
 
+		// Sentiment and formality have word lists in English only.
 		judged := a.Sentiment != (finding.Leaning{}) || a.Formality != (finding.Leaning{})
 		if judged != (language == "en") {
-			t.Errorf("%s: %+v, %+v in %s", name, a.Sentiment, a.Formality, language)
+			t.Errorf("%s: sentiment %+v and formality %+v in %s", name, a.Sentiment, a.Formality, language)
 		}
 
-		for _, no := range notes {
-			if a.EmotionalTone == no || a.DocumentType == no ||
-				slices.Contains(append(rec.Alternatives, rec.Primary), no) && no != "dark" {
-				t.Errorf("%s must not be %s: %s, %s, %v", name, no, a.DocumentType, a.EmotionalTone, rec)
+		for _, forbidden := range notes {
+			if a.EmotionalTone == forbidden || a.DocumentType == forbidden ||
+				slices.Contains(append(rec.Alternatives, rec.Primary), forbidden) && forbidden != "dark" {
+				t.Errorf(
+					"%s must not be %s: type %s, tone %s, theme %v",
+					name,
+					forbidden,
+					a.DocumentType,
+					a.EmotionalTone,
+					rec,
+				)
 			}
 		}
 
 		if a.TypeConfidence > 0.98 || rec.Confidence > 0.97 || a.ReadingMinutes < 1 {
-			t.Errorf("%s: %.2f and %.2f sure, %d minutes", name, a.TypeConfidence, rec.Confidence, a.ReadingMinutes)
+			t.Errorf(
+				"%s: confidence %.2f of the type and %.2f of the theme, %d minutes to read; want at most 0.98, 0.97 and at least 1",
+				name,
+				a.TypeConfidence,
+				rec.Confidence,
+				a.ReadingMinutes,
+			)
 		}
 
 		if strings.Contains(strings.Join(rec.Reasons, ""), "there is no text") {
-			t.Errorf("%s: %v", name, rec.Reasons)
+			t.Errorf("%s: the reasons %v say that there is no text", name, rec.Reasons)
 		}
 		fmt.Fprintf(&out, "%s: %s, %s, %s, %s\n", name, a.DocumentType, a.Language, a.EmotionalTone, rec.Primary)
 
@@ -92,7 +107,7 @@ func TestHardCases(t *testing.T) {
 	golden.Check(t, "hard.golden", out.Bytes())
 }
 
-func TestDecomposedLettersAreTheSame(t *testing.T) {
+func TestDecomposedLettersDoNotChangeTheAnalysis(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{
@@ -101,12 +116,12 @@ func TestDecomposedLettersAreTheSame(t *testing.T) {
 	} {
 		a, b := analysis.Analyze([]byte(text)), analysis.Analyze([]byte(norm.NFD.String(text)))
 		if fmt.Sprint(a) != fmt.Sprint(b) {
-			t.Errorf("%+v\n%+v", a, b)
+			t.Errorf("composed letters: %+v\ndecomposed: %+v", a, b)
 		}
 	}
 }
 
-func TestKeywordsKeepTheirMarks(t *testing.T) {
+func TestKeywordsOfLanguagesWithoutLatinLetters(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
@@ -122,7 +137,7 @@ func TestKeywordsKeepTheirMarks(t *testing.T) {
 			}
 
 			if !slices.ContainsFunc(terms, func(s string) bool { return strings.Contains(s, want) }) {
-				t.Errorf("%q lacks %s", terms, want)
+				t.Errorf("keywords %q, want one with %s", terms, want)
 			}
 		})
 	}

@@ -20,24 +20,24 @@ func TestKeywordsComeFromTheTextAndTheAuthor(t *testing.T) {
 
 	got := terms(text, "en")
 	if len(got) < 4 || got[0] != "harbour" || got[1] != "Tide Tables" {
-		t.Fatalf("the author's own are not first: %q", got)
+		t.Fatalf("got %q, want the tags of the front matter first", got)
 	}
 
 	for _, want := range []string{"storm surge", "tidal barrier"} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(strings.ToLower(s), want) }) {
-			t.Errorf("%q lacks %q", got, want)
+			t.Errorf("got %q, want one that begins with %q", got, want)
 		}
 	}
 
 	for _, term := range got {
 		if strings.Contains(strings.ToLower(term), "gates") || strings.Contains(term, "http") ||
 			strings.Contains(term, "closeBarrier") {
-			t.Errorf("code in the keywords: %q", term)
+			t.Errorf("keyword %q is from code or an address", term)
 		}
 	}
 }
 
-func TestKeywordsMergeVariants(t *testing.T) {
+func TestFormsOfAWordAreOneKeyword(t *testing.T) {
 	t.Parallel()
 	got := terms(
 		"# Cookies\n\nA cookie is small. Cookies are sent back. The cookie expires, the cookies too. Children like cookies, a child likes a cookie.\n",
@@ -52,11 +52,11 @@ func TestKeywordsMergeVariants(t *testing.T) {
 	}
 
 	if n != 1 {
-		t.Errorf("one term in several forms: %q", got)
+		t.Errorf("got %q, want one form of cookie", got)
 	}
 }
 
-func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
+func TestKeywordsContainNoFunctionWords(t *testing.T) {
 	t.Parallel()
 
 	got := terms(
@@ -64,7 +64,7 @@ func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
 		"de",
 	)
 	if !slices.Contains(got, "Deich") || slices.Contains(got, "wenn") || slices.Contains(got, "der") {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want Deich and no function words", got)
 	}
 }
 
@@ -79,12 +79,12 @@ func TestKeywordsAreNotFillerWords(t *testing.T) {
 	for _, term := range got {
 		for word := range strings.FieldsSeq(strings.ToLower(term)) {
 			if slices.Contains([]string{"either", "myself", "thy", "spoken", "given", "walking", "waiting"}, word) {
-				t.Errorf("%q in %q", word, got)
+				t.Errorf("%q is among the keywords %q", word, got)
 			}
 		}
 	}
 
 	if !slices.Contains(got, "miller") {
-		t.Errorf("%q lacks the miller", got)
+		t.Errorf("got %q, want miller among them", got)
 	}
 }

@@ -45,14 +45,14 @@ func TestDetectLanguage(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := detectLanguage(read([]byte(text))); got != want {
-				t.Errorf("%s, want %s: %s", got, want, text)
+				t.Errorf("got %s, want %s: %s", got, want, text)
 			}
 		})
 	}
 }
 
 // A text in a language similar to a known one is reported as its own language, or as "und" if that is uncertain.
-func TestASimilarLanguageIsNotReported(t *testing.T) {
+func TestUncertainLanguageIsUndetermined(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
@@ -62,17 +62,17 @@ func TestASimilarLanguageIsNotReported(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := detectLanguage(read([]byte(text))); got != want && got != "und" {
-				t.Errorf("%s, want %s: %s", got, want, text)
+				t.Errorf("got %s, want %s or und: %s", got, want, text)
 			}
 		})
 	}
 }
 
-func TestLanguageOfProseNotOfCode(t *testing.T) {
+func TestCodeDoesNotDetermineTheLanguage(t *testing.T) {
 	t.Parallel()
 
 	text := "# Einrichten\n\nBitte öffnen Sie zuerst die Konfiguration und tragen Sie den Namen des Servers ein, dann starten Sie das Programm neu.\n\n```sh\n# this is the comment of a script that says the server must be started before the client\nserver start\n```\n"
 	if got := detectLanguage(read([]byte(text))); got != "de" {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want de", got)
 	}
 }

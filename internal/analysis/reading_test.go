@@ -28,31 +28,29 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-func TestCitationsAreCountedAndNoWords(t *testing.T) {
+func TestCitationsAreCountedAndRemoved(t *testing.T) {
 	t.Parallel()
 
 	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]{{ page.x }}{% y %}"))
 
 	got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"
 	if got != want || r.ev.citations != 4 {
-		t.Errorf("%q, %d citations", got, r.ev.citations)
+		t.Errorf("text %q with %d citations, want %q with 4", got, r.ev.citations, want)
 	}
 }
 
 func TestCaptions(t *testing.T) {
 	t.Parallel()
 
-	r := read(
-		[]byte(
-			"**Bill to:** Ada\n\nEXPERIENCE\nat sea\n\n**From** home\nto work\n\nAlone\n\nA sentence that is one.\n\ntwo words\nof a paragraph\n",
-		),
-	)
+	const text = "**Bill to:** Ada\n\nEXPERIENCE\nat sea\n\n**From** home\nto work\n\nAlone\n\nA sentence that is one.\n\ntwo words\nof a paragraph\n"
+
+	r := read([]byte(text))
 	if got, want := strings.Join(r.captions, "|"), "Bill to|EXPERIENCE|From home|Alone"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-func TestATextInAFenceIsRead(t *testing.T) {
+func TestProseInACodeBlockIsRead(t *testing.T) {
 	t.Parallel()
 
 	prose := strings.Repeat("It was a long way from the house to the sea and nobody spoke on it. ", 12)
@@ -68,19 +66,19 @@ func TestATextInAFenceIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := read([]byte(c.text)).amount() > 60; got != c.want {
-				t.Errorf("%s: read is %v", name, got)
+				t.Errorf("%s: read as prose: %v, want %v", name, got, c.want)
 			}
 		})
 	}
 }
 
-func TestAHeadingThatIsForTheMostPartCode(t *testing.T) {
+func TestHeadingsThatAreMostlyCode(t *testing.T) {
 	t.Parallel()
 
 	r := read([]byte("# `fetch(url)`\n\n## Using the `x` of it\n\n## open(path)\n\n## `--verbose`, -v\n"))
 	for i, want := range []bool{true, false, true, true} {
 		if r.headings[i].code != want {
-			t.Errorf("%q: %v", r.headings[i].text, r.headings[i].code)
+			t.Errorf("%q: code is %v, want %v", r.headings[i].text, r.headings[i].code, want)
 		}
 	}
 }

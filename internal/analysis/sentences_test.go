@@ -27,12 +27,13 @@ func TestSplitSentences(t *testing.T) {
 			sentences := strings.Split(want, "|")
 
 			separator := " "
+			// Chinese and Japanese have no space between sentences.
 			if strings.Contains(want, "今") {
 				separator = ""
 			}
 
 			if diff := cmp.Diff(sentences, splitSentences(strings.Join(sentences, separator))); diff != "" {
-				t.Error(diff)
+				t.Errorf("sentences (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -42,7 +43,7 @@ func TestSplitSentences(t *testing.T) {
 		splitSentences("A title\n \n\na line\nthat goes on.\n\n"),
 	)
 	if diff != "" {
-		t.Error(diff)
+		t.Errorf("sentences (-want +got):\n%s", diff)
 	}
 
 	if got := splitSentences(strings.Repeat("x", 7500)); len(got) != 5 {

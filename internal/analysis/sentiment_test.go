@@ -2,7 +2,6 @@ package analysis
 
 import (
 	_ "embed"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -11,8 +10,8 @@ import (
 //go:embed testdata/negation.tsv
 var negationPairs string
 
-// wantSign says whether a score has the sign a sentence is marked with.
-func wantSign(mark string, score float64) bool {
+// hasSign reports whether a score is positive, negative or about zero, as its mark demands.
+func hasSign(mark string, score float64) bool {
 	switch mark {
 	case "+":
 		return score > 0.03
@@ -31,15 +30,15 @@ func TestNegationPairs(t *testing.T) {
 	for fields := range dataLines(negationPairs) {
 		pairs++
 		var scores [2]float64
-		good := true
+		correct := true
 
 		for i, sentence := range fields {
 			mark, text, _ := strings.Cut(sentence, " ")
 			scores[i] = model.Score(text)
-			good = good && wantSign(mark, scores[i])
+			correct = correct && hasSign(mark, scores[i])
 		}
 
-		if good && scores[0] > scores[1] {
+		if correct && scores[0] > scores[1] {
 			right++
 		} else {
 			t.Logf("%+.2f, %+.2f: %s | %s", scores[0], scores[1], fields[0], fields[1])
@@ -54,7 +53,7 @@ func TestNegationPairs(t *testing.T) {
 //go:embed testdata/vader.tsv
 var vaderGolden string
 
-func TestVADERIsThatOfItsAuthors(t *testing.T) {
+func TestVADERScoresEqualTheOriginals(t *testing.T) {
 	t.Parallel()
 
 	sentences := 0
@@ -62,24 +61,24 @@ func TestVADERIsThatOfItsAuthors(t *testing.T) {
 		sentences++
 
 		if got, want := VADERScore(fields[1]), mustFloat(fields[0]); math.Abs(got-want) > 0.0006 {
-			t.Errorf("%q scores %.4f, the original %.4f", fields[1], got, want)
+			t.Errorf("VADERScore(%q) = %.4f, want %.4f as in the original", fields[1], got, want)
 		}
 	}
 
 	if sentences < 90 {
-		t.Errorf("only %d sentences", sentences)
+		t.Errorf("%d sentences, want at least 90", sentences)
 	}
 }
 
-func TestSensesAreRead(t *testing.T) {
+func TestWordsWithSeveralMeanings(t *testing.T) {
 	t.Parallel()
 
-	for i, neutral := range []string{
+	for _, neutral := range []string{
 		"Fatal error: process killed", "Kill the child process and abort.", "You are free to use, copy and share",
 		"Please see the security policy.", "Dear Sir, sincerely yours", "Returns an error if the file does not exist.",
 		"The party agrees to indemnify the other party against any loss or damages.", "",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(neutral, func(t *testing.T) {
 			if score := SentenceSentiment(neutral); math.Abs(score) > 0.1 {
 				t.Errorf("%q scores %.2f, want neutral", neutral, score)
 			}
@@ -91,7 +90,7 @@ func TestSensesAreRead(t *testing.T) {
 		"not not not good": "-", "We are proud to announce record profits.": "+", "Not the worst show": "+",
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if score := SentenceSentiment(sentence); !wantSign(sign, score) {
+			if score := SentenceSentiment(sentence); !hasSign(sign, score) {
 				t.Errorf("%q scores %.2f, want %s", sentence, score, sign)
 			}
 		})
@@ -123,7 +122,7 @@ func TestDocumentSentiment(t *testing.T) {
 
 	german := splitSentences("Die Sonne ist die beste Art, am Tag fun zu haben. Kill das.")
 	if got := scoreSentiment(german, documentCues{Language: "de"}); got.Score != 0 {
-		t.Errorf("a German text is judged by English words: %+v", got)
+		t.Errorf("German text scored by English words: got %+v, want 0", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 //go:embed testdata/tone.tsv
 var toneCases string
 
-func TestTonesOfPassages(t *testing.T) {
+func TestTonesOfMostPassagesAreRight(t *testing.T) {
 	t.Parallel()
 
 	passages, right := 0, 0
@@ -28,24 +28,24 @@ func TestTonesOfPassages(t *testing.T) {
 	}
 }
 
-func TestToneOfADocumentMindsItsGenre(t *testing.T) {
+func TestToneDependsOnTheDocumentType(t *testing.T) {
 	t.Parallel()
 
 	text := "The daemon kills the child process. A dead socket is buried in the log. Fear no zombie: the parent reaps the corpse at midnight."
 	for kind, want := range map[string]string{"story": "dark", "api_reference": "technical"} {
 		tone, strength := detectTone(splitSentences(text), documentCues{Type: kind, Language: "en"})
 		if tone != want {
-			t.Errorf("as %s it is %s (%.2f), want %s", kind, tone, strength, want)
+			t.Errorf("type %s: tone %s (%.2f), want %s", kind, tone, strength, want)
 		}
 	}
 
 	if tone, _ := detectTone(splitSentences(text), documentCues{Language: "de"}); tone != "neutral" {
-		t.Errorf("English words gave a German text the tone %s", tone)
+		t.Errorf("German text with English words: tone %s, want neutral", tone)
 	}
 }
 
 // A long text has a tone only if one feeling outweighs the others.
-func TestALongTextOfTwoFeelingsIsNeutral(t *testing.T) {
+func TestTextWithTwoEqualTonesIsNeutral(t *testing.T) {
 	t.Parallel()
 	love := "He gave her a tender kiss, my heart, she sighed, and their embrace was full of desire and love. "
 	death := "The cursed corpse lay in the grave, and terror, wailing and evil came with the dagger at midnight. "

@@ -20,20 +20,20 @@ const invitation = "# Come to our party\n\nDear neighbours, on Saturday we turn 
 	"Bring nothing but yourselves, and something warm. Children are welcome until they fall asleep, and then they are welcome on the sofa. " +
 	"Please tell us by Thursday whether you come, so that the cake can be baked in the right size. We are looking forward to you!"
 
-const festive = `Here you are: {"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},` +
+const festiveAnswer = `Here you are: {"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},` +
 	`"formality":{"label":"informal","score":0.2},"keywords":["garden party","birth\u001bday"],"language":"en"}`
 
-func TestAModelReplacesTheAnalyser(t *testing.T) {
+func TestModelAnswerReplacesTheLocalAnalysis(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	calls := 0
 	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
-		asked++
+		calls++
 
 		if !strings.Contains(r.Messages[1].Text(), "turn forty") || r.Format.Type != inference.JSONSchema {
-			t.Errorf("asked %+v", r)
+			t.Errorf("request %+v, want the text and a JSON schema", r)
 		}
 
-		return festive, nil
+		return festiveAnswer, nil
 	}}
 
 	a := recommend.New(
@@ -48,30 +48,32 @@ func TestAModelReplacesTheAnalyser(t *testing.T) {
 		if advice.DocumentType != "newsletter" || advice.EmotionalTone != "festive" ||
 			advice.Sentiment.Score != 0.8 || advice.Keywords[0].Term != "garden party" ||
 			advice.Keywords[1].Term != "birth day" || advice.Language != "en" || advice.ReadingMinutes != 1 {
-			t.Errorf("got %+v", advice.Analysis)
+			t.Errorf("got %+v, want the values of the model's answer", advice.Analysis)
 		}
 	}
 
-	if asked != 1 {
-		t.Errorf("the model was asked %d times", asked)
+	if calls != 1 {
+		t.Errorf("the model was called %d times, want once", calls)
 	}
 }
 
-func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
+func TestLocalAnalysisIsUsedWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 
-	own, err := recommend.New(recommend.Options{}).
+	local, err := recommend.New(recommend.Options{}).
 		Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	for name, ask := range map[string]func(context.Context) (string, error){
-		"failing":    func(context.Context) (string, error) { return "", errors.New("out of order") },
-		"hanging":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
-		"chatting":   func(context.Context) (string, error) { return "It is a lovely invitation.", nil },
-		"inventive":  func(context.Context) (string, error) { return strings.Replace(festive, "newsletter", "party", 1), nil },
-		"boundless":  func(context.Context) (string, error) { return strings.Replace(festive, "0.8", "8", 1), nil },
+		"failing":  func(context.Context) (string, error) { return "", errors.New("out of order") },
+		"hanging":  func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		"chatting": func(context.Context) (string, error) { return "It is a lovely invitation.", nil },
+		"inventive": func(context.Context) (string, error) {
+			return strings.Replace(festiveAnswer, "newsletter", "party", 1), nil
+		},
+		"boundless":  func(context.Context) (string, error) { return strings.Replace(festiveAnswer, "0.8", "8", 1), nil },
 		"incomplete": func(context.Context) (string, error) { return `{"document_type":"newsletter"}`, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,28 +95,29 @@ func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 					t.Fatal(err)
 				}
 
-				if got.DocumentType != own.DocumentType || got.Recommendation.Primary != own.Recommendation.Primary {
-					t.Errorf("got %+v, want %+v", got.Analysis, own.Analysis)
+				if got.DocumentType != local.DocumentType ||
+					got.Recommendation.Primary != local.Recommendation.Primary {
+					t.Errorf("got %+v, want %+v", got.Analysis, local.Analysis)
 				}
 
 				reasons := strings.Join(got.Recommendation.Reasons, "; ")
 				if !strings.Contains(reasons, "the model could not be asked") {
-					t.Errorf("the reasons are %s", reasons)
+					t.Errorf("reasons %q, want one that the model could not be asked", reasons)
 				}
 			}
 
 			if strings.Count(log.String(), "analysed without the model") != 2 {
-				t.Errorf("the log says %s", log.String())
+				t.Errorf("log:\n%s\nwant two notes that the model was not used", log.String())
 			}
 		})
 	}
 }
 
-func TestAModelIsShownABoundedText(t *testing.T) {
+func TestModelGetsALimitedPartOfTheText(t *testing.T) {
 	t.Parallel()
-	shown := 0
+	size := 0
 	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
-		shown = len(r.Messages[1].Text())
+		size = len(r.Messages[1].Text())
 		return "", fault.Errorf(fault.Internal, "enough")
 	}}
 
@@ -126,7 +129,7 @@ func TestAModelIsShownABoundedText(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if shown == 0 || shown > 10<<10 {
-		t.Errorf("the model was shown %d bytes", shown)
+	if size == 0 || size > 10<<10 {
+		t.Errorf("the model got %d bytes, want 1 to 10 KiB", size)
 	}
 }

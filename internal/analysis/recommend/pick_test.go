@@ -10,10 +10,10 @@ import (
 	"presswork/internal/analysis/finding"
 )
 
-func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
+func TestToneTopicAndFormalityChangeTheTheme(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
-	with := func(docType string, change func(*Profile)) Profile {
+	profile := func(docType string, change func(*Profile)) Profile {
 		p := sure(docType)
 		change(&p)
 
@@ -27,17 +27,17 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 		p    Profile
 		want string
 	}{
-		"ghost story":       {with("story", tone("dark")), "night"},
-		"love poem":         {with("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
-		"halloween party":   {with("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
-		"formal letter":     {with("letter", func(p *Profile) { p.Formality = finding.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
-		"solemn essay":      {with("essay", tone("solemn")), "autumn"},
-		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
-		"playful contract":  {with("legal", tone("playful")), "light"},
+		"ghost story":       {profile("story", tone("dark")), "night"},
+		"love poem":         {profile("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
+		"halloween party":   {profile("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
+		"formal letter":     {profile("letter", func(p *Profile) { p.Formality = finding.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
+		"solemn essay":      {profile("essay", tone("solemn")), "autumn"},
+		"children's recipe": {profile("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
+		"playful contract":  {profile("legal", tone("playful")), "light"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := r.Recommend(c.p, catalogue(t), Preference{}); got.Primary != c.want {
-				t.Errorf("%s: %+v, want %s", name, got, c.want)
+				t.Errorf("got %+v, want %s", got, c.want)
 			}
 		})
 	}
@@ -52,17 +52,17 @@ func TestPreferencesReplaceTheAnalysis(t *testing.T) {
 	for _, mood := range Moods() {
 		rec := r.Recommend(resume, list, Preference{Mood: mood})
 		if !slices.Contains(r.tones[mood].accept, rec.Primary) {
-			t.Errorf("--mood=%s chose %s", mood, rec.Primary)
+			t.Errorf("mood %s: theme %s, want one of %v", mood, rec.Primary, r.tones[mood].accept)
 		}
 	}
 
 	if rec := r.Recommend(resume, list, Preference{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
-		t.Errorf("a dark résumé is %s", rec.Primary)
+		t.Errorf("a dark résumé gets %s, want night or business", rec.Primary)
 	}
 
 	rec := r.Recommend(resume, list, Preference{Mood: "romantic"})
 	if rec.Primary == "valentine" || rec.Primary == "sunset" {
-		t.Errorf("a romantic résumé is %s", rec.Primary)
+		t.Errorf("a romantic résumé gets %s, want neither valentine nor sunset", rec.Primary)
 	}
 
 	short := Profile{Analysis: finding.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
@@ -73,30 +73,30 @@ func TestPreferencesReplaceTheAnalysis(t *testing.T) {
 		if !slices.ContainsFunc(r.types, func(rule typeRule) bool {
 			return slices.Contains(members, rule.name) && slices.Contains(rule.accept, rec.Primary)
 		}) {
-			t.Errorf("--doc-type=%s chose %s", name, rec.Primary)
+			t.Errorf("type %s: theme %s, want one that its rules accept", name, rec.Primary)
 		}
 	}
-	// A caller who has no document at all.
+	// Without a document.
 	if rec := r.Recommend(Profile{}, list, Preference{Mood: "creative"}); rec.Primary != "cmyk" {
-		t.Errorf("creative is %+v", rec)
+		t.Errorf("mood creative: got %+v, want cmyk", rec)
 	}
 }
 
-func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
+func TestUnknownTypeGetsTheDefaultTheme(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
-	few, strange := sure(analysis.OtherType), sure(analysis.OtherType)
+	short, foreign := sure(analysis.OtherType), sure(analysis.OtherType)
 
-	few.Words, strange.Language = 40, "und"
-	for says, p := range map[string]Profile{"40 words": few, "the language is unknown": strange} {
+	short.Words, foreign.Language = 40, "und"
+	for reason, p := range map[string]Profile{"40 words": short, "the language is unknown": foreign} {
 		rec := r.Recommend(p, catalogue(t), Preference{})
-		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], says) {
-			t.Errorf("%+v", rec)
+		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], reason) {
+			t.Errorf("got %+v, want light with a confidence of at most 0.5 and the reason %q", rec, reason)
 		}
 	}
 }
 
-func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
+func TestShortTextOfAClearTypeGetsItsTheme(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	last := 0.5
@@ -108,20 +108,20 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 
 			rec := r.Recommend(haiku, catalogue(t), Preference{})
 			if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
-				t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
+				t.Errorf("%d words: got %+v, want silk with a confidence above %.2f", words, rec, last)
 			}
 			last = rec.Confidence
 		})
 	}
-	strange := sure("poem")
+	foreign := sure("poem")
 
-	strange.Language = "und"
-	if rec := r.Recommend(strange, catalogue(t), Preference{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
-		t.Errorf("in an unknown language: %+v", rec)
+	foreign.Language = "und"
+	if rec := r.Recommend(foreign, catalogue(t), Preference{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
+		t.Errorf("in an unknown language: got %+v, want silk with a confidence of at most 0.5", rec)
 	}
 }
 
-func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
+func TestTopicOfAShortInvitationChoosesItsTheme(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	invitation := []byte(
@@ -130,7 +130,7 @@ func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
 
 	p := r.Profile(analysis.Examine(invitation))
 	if rec := r.Recommend(p, catalogue(t), Preference{}); rec.Primary != "halloween" {
-		t.Errorf("%+v of %s, %v", rec, p.DocumentType, p.Topics)
+		t.Errorf("got %+v for type %s and topics %v, want halloween", rec, p.DocumentType, p.Topics)
 	}
 }
 
@@ -154,7 +154,13 @@ func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
 				for _, rule := range []typeRule{first, second} {
 					if slices.Contains(rule.never, name) && name != darkWord ||
 						rule.neverDark && list[i].Scheme == "dark" {
-						t.Errorf("%s or %s: %s is offered", first.name, second.name, name)
+						t.Errorf(
+							"probably %s, perhaps %s: recommended %s, which %s forbids",
+							first.name,
+							second.name,
+							name,
+							rule.name,
+						)
 					}
 				}
 			}
@@ -176,8 +182,8 @@ func TestThemeIsDarkOnlyForAReason(t *testing.T) {
 			p.EmotionalTone, p.ToneStrength = tone, 0.95
 
 			rec := r.Recommend(p, list, Preference{})
-			if asked := tone == "dark" || tone == "luxurious"; dark(rec.Primary) && !asked {
-				t.Errorf("a %s %s is %s", tone, rule.name, rec.Primary)
+			if suitsDark := tone == "dark" || tone == "luxurious"; dark(rec.Primary) && !suitsDark {
+				t.Errorf("a %s %s gets the dark theme %s", tone, rule.name, rec.Primary)
 			}
 		}
 	}
@@ -185,6 +191,6 @@ func TestThemeIsDarkOnlyForAReason(t *testing.T) {
 
 	ghost.EmotionalTone, ghost.ToneStrength = "dark", 0.9
 	if rec := r.Recommend(ghost, list, Preference{}); !dark(rec.Primary) {
-		t.Errorf("a ghost story is %s", rec.Primary)
+		t.Errorf("a ghost story gets %s, want a dark theme", rec.Primary)
 	}
 }

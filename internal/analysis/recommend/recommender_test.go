@@ -24,7 +24,7 @@ func catalogue(t *testing.T) []themes.Theme {
 	return catalogue.List()
 }
 
-func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
+func TestRepeatedRequestsHitTheCache(t *testing.T) {
 	t.Parallel()
 	memory := cache.NewMemory(cache.Options{})
 	opened := 0
@@ -44,17 +44,18 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 
 	second := ask(invitation, list, recommend.Preference{})
 	if first.Hits != 0 || first.Lookups != 2 || second.Hits != 2 || opened != 1 {
-		t.Errorf("hits %d then %d, opened %d times", first.Hits, second.Hits, opened)
+		t.Errorf("%d hits of %d look-ups, then %d hits, %d caches opened; want 0 of 2, then 2, one cache",
+			first.Hits, first.Lookups, second.Hits, opened)
 	}
 
 	if diff := cmp.Diff(first.Analysis, second.Analysis); diff != "" {
-		t.Errorf("the cache tells another story: %s", diff)
+		t.Errorf("the cached analysis differs (-first +second):\n%s", diff)
 	}
 
 	if first.Recommendation.Primary == "" || len(first.Recommendation.Alternatives) != 2 {
-		t.Errorf("%+v", first.Recommendation)
+		t.Errorf("got %+v, want a theme and two alternatives", first.Recommendation)
 	}
-	// Another text, wish or set of themes is another question.
+	// Another text, preference or set of themes must not get the cached answer.
 	custom := append(slices.Clip(list), themes.Theme{Name: "mine", Scheme: "light", Custom: true})
 	for name, got := range map[string]recommend.Result{
 		"text":   ask(invitation+" ", list, recommend.Preference{}),
@@ -62,31 +63,36 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 		"themes": ask(invitation, custom, recommend.Preference{}),
 	} {
 		if got.Hits == 2 {
-			t.Errorf("another %s got the same answer", name)
+			t.Errorf("another %s got the cached answer", name)
 		}
 	}
-	// Documents of one owner do not affect another.
+	// The cache of an owner is not used for another.
 	for _, hits := range []int{0, 2} {
 		advice, err := a.Recommend(t.Context(), "ann", []byte(invitation), list, recommend.Preference{})
 		if err != nil || advice.Hits != hits {
-			t.Errorf("another owner: %d hits, want %d (%v)", advice.Hits, hits, err)
+			t.Errorf("another owner: %d hits, %v; want %d", advice.Hits, err, hits)
 		}
 	}
-	// The same without a cache.
+	// Without a cache the analysis is the same.
 	plain, err := recommend.New(recommend.Options{}).
 		Recommend(t.Context(), "", []byte(invitation), list, recommend.Preference{})
 	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
-		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
+		t.Errorf(
+			"without a cache: %v, %d look-ups, want none; analysis (-cached +plain):\n%s",
+			err,
+			plain.Lookups,
+			diff,
+		)
 	}
 }
 
-// broken is a cache that fails, or answers nonsense.
-type broken struct {
+// brokenCache fails every call, or answers each Get with an invalid value.
+type brokenCache struct {
 	cache.Cache
 	answer string
 }
 
-func (b broken) Get(context.Context, cache.Kind, string) (json.RawMessage, bool, error) {
+func (b brokenCache) Get(context.Context, cache.Kind, string) (json.RawMessage, bool, error) {
 	if b.answer != "" {
 		return json.RawMessage(b.answer), true, nil
 	}
@@ -94,37 +100,37 @@ func (b broken) Get(context.Context, cache.Kind, string) (json.RawMessage, bool,
 	return nil, false, errors.New("out of order")
 }
 
-func (broken) Put(context.Context, cache.Kind, string, json.RawMessage) error {
+func (brokenCache) Put(context.Context, cache.Kind, string, json.RawMessage) error {
 	return errors.New("disk full")
 }
 
-func TestABrokenCacheCostsNoAdvice(t *testing.T) {
+func TestRecommendWorksWithABrokenCache(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		cache broken
+		cache brokenCache
 		says  string
 	}{
-		"out of order": {broken{}, "out of order"},
-		"nonsense":     {broken{answer: `["no"]`}, "cannot unmarshal"},
+		"out of order": {brokenCache{}, "out of order"},
+		"nonsense":     {brokenCache{answer: `["no"]`}, "cannot unmarshal"},
 	} {
-		var said bytes.Buffer
+		var log bytes.Buffer
 		a := recommend.New(
 			recommend.Options{
 				Cache: func() cache.Cache { return c.cache },
-				Log:   slog.New(slog.NewTextHandler(&said, nil)),
+				Log:   slog.New(slog.NewTextHandler(&log, nil)),
 			},
 		)
 
 		advice, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
-		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) ||
-			!strings.Contains(said.String(), "disk full") {
-			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
+		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(log.String(), c.says) ||
+			!strings.Contains(log.String(), "disk full") {
+			t.Errorf("%s: got %+v, %v, log:\n%s", name, advice.Recommendation, err, log.String())
 		}
 	}
 }
 
-func TestRankBeginsWithTheRecommendation(t *testing.T) {
+func TestRankStartsWithTheRecommendation(t *testing.T) {
 	t.Parallel()
 
 	a := recommend.New(recommend.Options{})
@@ -133,12 +139,12 @@ func TestRankBeginsWithTheRecommendation(t *testing.T) {
 
 		want := append([]string{advice.Recommendation.Primary}, advice.Recommendation.Alternatives...)
 		if err != nil || len(names) != 35 || !cmp.Equal(names[:3], want) {
-			t.Errorf("%v: %v begins not with %v", err, names, want)
+			t.Errorf("got %v, %v; want 35 names that start with %v", names, err, want)
 		}
 	}
 }
 
-func TestAnInterruptionIsTheOnlyError(t *testing.T) {
+func TestCancelledRecommendReturnsTheCause(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
@@ -146,11 +152,11 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 
 	_, err := recommend.New(recommend.Options{}).Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{})
 	if !errors.Is(err, why) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, why)
 	}
 }
 
-// BenchmarkFirstAdvice is what a process pays that has not read the models yet.
+// BenchmarkFirstAdvice measures the first recommendation of a process, which also loads the models.
 func BenchmarkFirstAdvice(b *testing.B) {
 	catalogue := themes.Open(themes.Options{})
 	text := []byte(strings.Repeat(invitation, 10*1024/len(invitation)))

@@ -1,7 +1,6 @@
 package recommend
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// list is the built-in catalogue as far as a choice looks at it.
+// catalogue returns the name and scheme of every built-in theme, and the custom themes after them.
 func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 	t.Helper()
 	dark := []string{
@@ -47,13 +46,13 @@ func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 	}
 
 	if len(list) != 35 {
-		t.Fatalf("%d themes have a look, want 35", len(list))
+		t.Fatalf("%d themes have attributes, want 35", len(list))
 	}
 
 	return append(list, custom...)
 }
 
-// sure is the profile of a long English document of a type.
+// sure returns the profile of a long English document that is of docType with a probability of 0.95.
 func sure(docType string) Profile {
 	return Profile{Analysis: finding.Analysis{
 		DocumentType: docType, Language: "en", EmotionalTone: "neutral",
@@ -61,7 +60,7 @@ func sure(docType string) Profile {
 	}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
 }
 
-func TestThemeRulesNameThemesThatExist(t *testing.T) {
+func TestThemeRulesNameExistingThemesAndTypes(t *testing.T) {
 	t.Parallel()
 
 	rules, err := parseRules(themeData)
@@ -69,22 +68,22 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	check := func(of string, names []string) {
+	checkThemes := func(rule string, names []string) {
 		for _, name := range names {
 			if _, ok := rules.looks[name]; !ok {
-				t.Errorf("%s: %q is no theme", of, name)
+				t.Errorf("%s: there is no theme %q", rule, name)
 			}
 		}
 	}
 	for _, docType := range rules.types {
-		check(docType.name, slices.Concat(docType.accept, docType.never))
+		checkThemes(docType.name, slices.Concat(docType.accept, docType.never))
 
 		for when, names := range docType.first {
-			check(docType.name+" "+when, names)
+			checkThemes(docType.name+" "+when, names)
 
 			for _, name := range names {
 				if slices.Contains(docType.never, name) {
-					t.Errorf("%s %s: %s is put first and must never be", docType.name, when, name)
+					t.Errorf("%s %s: theme %s is both preferred and forbidden", docType.name, when, name)
 				}
 			}
 		}
@@ -92,19 +91,19 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 
 	for _, mood := range Moods() {
 		if len(rules.tones[mood].accept) == 0 {
-			t.Errorf("no theme carries %s", mood)
+			t.Errorf("no theme suits the mood %s", mood)
 		}
-		check(mood, rules.tones[mood].accept)
+		checkThemes(mood, rules.tones[mood].accept)
 	}
 
 	for _, topic := range rules.topics {
-		check(topic.name, topic.accept)
+		checkThemes(topic.name, topic.accept)
 	}
 
 	for _, family := range analysis.DocumentFamilies() {
 		for _, docType := range rules.families[family] {
 			if !slices.Contains(analysis.DocumentTypes(), docType) {
-				t.Errorf("%s: %q is no document type", family, docType)
+				t.Errorf("%s: there is no document type %q", family, docType)
 			}
 		}
 
@@ -114,7 +113,7 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 	}
 }
 
-func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
+func TestErrorsOfThemeRulesNameTheLine(t *testing.T) {
 	t.Parallel()
 
 	for data, says := range map[string]string{
@@ -127,13 +126,13 @@ func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 	} {
 		t.Run(data, func(t *testing.T) {
 			if _, err := parseRules(data); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%q: %v; want %q", data, err, says)
+				t.Errorf("parseRules(%q): error %v, want one with %q", data, err, says)
 			}
 		})
 	}
 }
 
-func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
+func TestEveryTypeGetsTheFirstThemeOfItsRule(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 
@@ -152,17 +151,17 @@ func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
 
 			schemes = append(schemes, list[i].Scheme)
 			if slices.Contains(rule.never, name) && name != "dark" || rule.neverDark && list[i].Scheme == "dark" {
-				t.Errorf("%s: %s is offered and must never be", rule.name, name)
+				t.Errorf("%s: recommended %s, which its rule forbids", rule.name, name)
 			}
 		}
 
 		if slices.Contains(schemes, "dark") == rule.print || !slices.Contains(schemes, "light") {
-			t.Errorf("%s: schemes %v, print %v", rule.name, schemes, rule.print)
+			t.Errorf("%s: schemes %v; want light, and dark unless it is for print (%v)", rule.name, schemes, rule.print)
 		}
 	}
 }
 
-func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
+func TestCustomThemesAreRankedByTheirColoursAndTags(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	house := ThemeInfo{
@@ -191,14 +190,14 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 
 	rec := r.Recommend(sure("report"), catalogue(t, house, wild), Preference{})
 	if !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
-		t.Errorf("a sober blue theme is not among %+v", rec)
+		t.Errorf("got %+v, want the sober blue theme among them", rec)
 	}
 
 	for _, docType := range []string{"report", "legal", "resume"} {
 		t.Run(docType, func(t *testing.T) {
 			rec := r.Recommend(sure(docType), catalogue(t, wild), Preference{})
 			if slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
-				t.Errorf("%s: a shouting theme is among %+v", docType, rec)
+				t.Errorf("%s: got %+v, want them without the garish theme", docType, rec)
 			}
 		})
 	}
@@ -206,48 +205,48 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 
 	rec = r.Recommend(sure("report"), catalogue(t, house), Preference{})
 	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "custom theme") {
-		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
+		t.Errorf("got %+v, want the theme that is tagged for reports", rec)
 	}
 }
 
-func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
+func TestParsePreference(t *testing.T) {
 	t.Parallel()
 
 	s, err := ParsePreference(" Creative", "API-Reference")
 	if err != nil || s != (Preference{"creative", "api_reference"}) {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("got %+v, %v; want creative and api_reference", s, err)
 	}
 
-	for i, c := range []struct{ mood, docType, param, says string }{
-		{"creativ", "", "mood", `did you mean "creative"?`},
-		{"", "resumee", "doc_type", `did you mean "resume"?`},
-		{"", "zzz", "doc_type", "or a family: software"},
-		{strings.Repeat("x", 500), "", "mood", "…"},
+	for name, c := range map[string]struct{ mood, docType, param, says string }{
+		"misspelled mood": {"creativ", "", "mood", `did you mean "creative"?`},
+		"misspelled type": {"", "resumee", "doc_type", `did you mean "resume"?`},
+		"unknown type":    {"", "zzz", "doc_type", "or a family: software"},
+		"long mood":       {strings.Repeat("x", 500), "", "mood", "…"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			_, err := ParsePreference(c.mood, c.docType)
 
 			e := fault.AsError(err)
 			if e == nil || e.Code != fault.InvalidOption || e.Param != c.param ||
 				!strings.Contains(e.Message, c.says) || len(e.Message) > 500 {
-				t.Errorf("%+v: %v", c, err)
+				t.Errorf("ParsePreference(%.20q, %q): error %v, want %s: %s", c.mood, c.docType, err, c.param, c.says)
 			}
 		})
 	}
 }
 
-func TestColoursTellALook(t *testing.T) {
+func TestLookIsDerivedFromTheColours(t *testing.T) {
 	t.Parallel()
 
 	c, ok := parseOKLCH("#ff0000")
 	if !ok || math.Abs(c.lightness-0.628) > 0.002 || math.Abs(c.chroma-0.258) > 0.002 || math.Abs(c.hue-29.2) > 0.2 {
-		t.Errorf("red is %+v", c)
+		t.Errorf("parseOKLCH of red = %+v, %v; want 0.628, 0.258, 29.2", c, ok)
 	}
 
-	for i, bad := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if _, ok := parseOKLCH(bad); ok {
-				t.Errorf("%q is read as a colour", bad)
+	for _, invalid := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
+		t.Run(invalid, func(t *testing.T) {
+			if _, ok := parseOKLCH(invalid); ok {
+				t.Errorf("parseOKLCH(%q) succeeds, want a failure", invalid)
 			}
 		})
 	}
@@ -257,7 +256,12 @@ func TestColoursTellALook(t *testing.T) {
 	night := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#0f172a", "primary": "#3abdf7"}})
 	if calm[lookEnergy] >= loud[lookEnergy] || calm[lookFormality] <= loud[lookFormality] ||
 		night[lookDarkness] < 0.8 || calm[lookWarmth] >= loud[lookWarmth] {
-		t.Errorf("calm %v, loud %v, night %v", calm, loud, night)
+		t.Errorf(
+			"calm %v, loud %v, dark %v; want loud with more energy and warmth and less formality, and dark darker than 0.8",
+			calm,
+			loud,
+			night,
+		)
 	}
 }
 
@@ -306,24 +310,25 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 
 			said := strings.Join(rec.Reasons, "\n")
 			if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "evidence: 12 numbered clauses") {
-				t.Errorf("%v: %s", c, said)
+				t.Errorf("reasons:\n%s\nwant %q and the evidence", said, c.says)
 			}
 
 			if rec.Confidence >= last || rec.Confidence > maxConfidence {
-				t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
+				t.Errorf("confidence %.2f, want less than %.2f and at most %.2f", rec.Confidence, last, maxConfidence)
 			}
 			last = rec.Confidence
 		})
 	}
 
-	sure, unsure := r.Recommend(between(0.96, 0.04), catalogue(t), Preference{}), r.Recommend(
-		between(0.55, 0.45),
-		catalogue(t),
-		Preference{},
-	)
-	if unsure.Confidence >= sure.Confidence {
-		t.Errorf("confidence %.2f with two equally probable types, %.2f with one", unsure.Confidence,
-			sure.Confidence)
+	clear := r.Recommend(between(0.96, 0.04), catalogue(t), Preference{})
+	unclear := r.Recommend(between(0.55, 0.45), catalogue(t), Preference{})
+
+	if unclear.Confidence >= clear.Confidence {
+		t.Errorf(
+			"confidence %.2f with two probable types, want less than with one, %.2f",
+			unclear.Confidence,
+			clear.Confidence,
+		)
 	}
 	p := between(0.25, 0.20)
 	p.DocumentType = analysis.OtherType
@@ -331,12 +336,17 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 	rec := r.Recommend(p, catalogue(t), Preference{})
 	if rec.Primary != fallbackTheme || rec.Confidence > cautiousLimit ||
 		!strings.Contains(rec.Reasons[0], "type is unclear") {
-		t.Errorf("without a clear type: %+v", rec)
+		t.Errorf(
+			"without a clear type: got %+v, want %s with a confidence of at most %.2f",
+			rec,
+			fallbackTheme,
+			cautiousLimit,
+		)
 	}
 }
 
-// Whatever a model answers, it is refused, or what becomes of it is an analysis.
-func FuzzAModelsReading(f *testing.F) {
+// An answer of a model is either rejected or becomes a valid analysis.
+func FuzzModelAnswer(f *testing.F) {
 	const reading = `{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},"formality":{"label":"informal","score":0.2},"keywords":["a\u001b b","` + "\ufffd" + `",""],"language":"en"}`
 	for _, seed := range []string{
 		reading, "```json\n" + reading + "\n```", "{" + reading + "}", strings.Replace(reading, "0.8", "1e999", 1), strings.Replace(reading, "0.8", "-1.1", 1),
@@ -348,7 +358,7 @@ func FuzzAModelsReading(f *testing.F) {
 		r, err := parseReading(answer)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n{") {
-				t.Errorf("%q: %v", answer, err)
+				t.Errorf("%q: error %q repeats the answer", answer, err)
 			}
 
 			return
@@ -366,7 +376,7 @@ func FuzzAModelsReading(f *testing.F) {
 
 			if p.Types[0].Type != r.DocumentType || math.Abs(sum-1) > 1e-9 || !plausibleTag(p.Language) ||
 				len(p.Keywords) > 10 {
-				t.Errorf("%q: %+v", answer, p)
+				t.Errorf("%q: invalid profile %+v", answer, p)
 			}
 		}
 	})
