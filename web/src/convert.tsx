@@ -4,7 +4,7 @@ import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, aborted, key, json, offline, text as errorText } from "./api";
 import { assets, body, extras, ignored, onChange, output, sampleOf, set, text, title, usedAssets } from "./document";
-import { create, isFull, keepCopy, open, reload, remove, saving, stale, trouble } from "./documents";
+import { create, isFull, keepCopy, open, reload, remove, stale, trouble } from "./documents";
 import { folderOf, submission } from "./folder";
 import { insert, insertPictures, jump, load, newEditor, wrap, type Hooks } from "./editor";
 import { sort, summary, type Intake } from "./intake";
@@ -45,7 +45,7 @@ export function Convert() {
   const picker = useRef<HTMLInputElement>(null);
   const preview = useRef<Preview | null>(null);
   const notice = useSignal("");
-  const info = useSignal<{ says: string; undo: () => Promise<unknown> } | null>(null);
+  const info = useSignal<{ says: string; ids: string[]; undo: () => Promise<unknown> } | null>(null);
   const broken = useSignal("");
   const busy = useSignal(false);
   const gallery = useSignal(false);
@@ -138,7 +138,7 @@ export function Convert() {
       const used = new Set<Blob>(documents.flatMap((d) => d.assets.map((a) => a.file)));
       taken.pictures = taken.pictures.filter((f) => !used.has(f));
       const what = ids.length === 1 ? `${documents[0]!.name} is open as a document of its own.` : `${ids.length} files are open as documents of their own.`;
-      info.value = { says: `${what} ${before.title} is kept under Documents.`, undo: () => remove(ids, before.id) };
+      info.value = { says: `${what} ${before.title} is kept under Documents.`, ids, undo: () => remove(ids, before.id) };
     } catch (e) {
       problems.unshift(`${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`);
     }
@@ -166,7 +166,10 @@ export function Convert() {
     const e = newEditor(host.current!, text.value, hooks);
     editor.current = e;
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
-    const stop = open.subscribe(() => load(e, text.peek(), hooks));
+    const stop = open.subscribe(({ id }) => {
+      load(e, text.peek(), hooks);
+      if (!info.peek()?.ids.includes(id)) info.value = null;
+    });
     return () => {
       stop();
       e.destroy();
@@ -307,9 +310,7 @@ export function Convert() {
           <IconButton icon="code" label="Code" onClick={() => run(wrap("`"))()} />
           <IconButton icon="link" label="Link (Ctrl+K)" onClick={() => run(wrap("[", "](https://)"))()} />
           <span class="grow" />
-          <small class="words">
-            {words} words{open.value.id && ` · ${saving.value ? "saving…" : "saved"}`}
-          </small>
+          <small class="words">{words} words</small>
         </div>
         {trouble.value && <Notice kind="error">{trouble.value}</Notice>}
         {stale.value && (

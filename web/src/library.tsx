@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { text as errorText } from "./api";
 import { title } from "./document";
-import { create, list, name, open, remove, rename, restore, show } from "./documents";
+import { create, list, name, open, remove, rename, restore, saving, show } from "./documents";
 import { Dialog, Icon, IconButton, Notice, ago } from "./parts";
 import type { Entry } from "./store";
 
@@ -15,7 +15,11 @@ export function DocumentButton() {
   return (
     <>
       <button type="button" class="quiet document" aria-haspopup="dialog" aria-label={`Documents: ${now}`} title="Documents" onClick={() => (opened.value = true)}>
-        <Icon name="documents" /> <span>{now}</span>
+        <Icon name="documents" />
+        <span>
+          <b>{now}</b>
+          {entry && <small>{saving.value ? "saving…" : "saved"}</small>}
+        </span>
       </button>
       {opened.value && <Library onClose={() => (opened.value = false)} />}
     </>

@@ -28,6 +28,10 @@ func TestTheStudioIsAccessible(t *testing.T) {
 			check := func(part string) { t.Helper(); inspect(t, p, string(axe), part, size, dark) }
 			p.See(".cm-content")
 			check("convert")
+			p.Click("Documents")
+			p.See("dialog li[data-id]")
+			check("documents")
+			p.Click("Close")
 			if size[0] < 900 {
 				p.Click("Options")
 				check("options")

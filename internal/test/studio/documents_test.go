@@ -18,7 +18,7 @@ func drop(p *browsertest.Visit, files ...[3]string) {
 }
 
 // kept waits until the browser has the newest text.
-func kept(p *browsertest.Visit) { p.Reads(".words", "· saved") }
+func kept(p *browsertest.Visit) { p.Reads(".document", "saved") }
 
 // picturesOutliveAReload drops a picture on a page that is then loaded again.
 func picturesOutliveAReload(t *testing.T, h *shared) {
@@ -142,7 +142,7 @@ func aFullBrowserSaysSo(t *testing.T, h *shared) {
 	p.Reads(".notice.error", "big could not be opened: the browser has no space left")
 	write(p, "text/plain", "# Mine, longer\n")
 	p.Reads(".write > .notice.error", "no space left", "Delete documents or files")
-	p.Reads(".words", "saving")
+	p.Reads(".document", "saving")
 
 	p.Eval(`() => { window.full = false; document.querySelector(".cm-content").focus() }`)
 	p.Page.Keyboard.MustType('x')

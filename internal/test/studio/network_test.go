@@ -55,7 +55,10 @@ func theServerGoesAndComesBack(t *testing.T, h *shared) {
 	offline(t, p, true)
 	write(p, "text/plain", "# Written offline\n")
 	p.See(".offline")
-	p.Reads(".words", "saved")
+	p.Until(
+		"the text is kept",
+		`() => document.querySelector(".document").innerText.includes("Written offline\nsaved")`,
+	)
 	offline(t, p, false)
 	shows(p, "Written offline")
 }
