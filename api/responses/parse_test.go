@@ -160,6 +160,13 @@ func TestToolsBecomeFunctions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+
+	for choice, optional := range map[string]bool{`"auto"`: true, `"required"`: false} {
+		r, _, err := parse(t, `{"model":"m","input":"Hi","tools":[{"type":"web_search"}],"tool_choice":`+choice+`}`)
+		if err != nil || r.Tools[0].Optional != optional {
+			t.Errorf("with tool_choice %s: %v, %+v; want a search with optional %v", choice, err, r, optional)
+		}
+	}
 }
 
 func TestEveryFormOfToolChoiceIsRead(t *testing.T) {

@@ -90,7 +90,8 @@ func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 	case builtins[kind] == "" || isFalse(o, "external_web_access"):
 		// It is ignored. A search without access to the web would need an index of its own.
 	case !slices.ContainsFunc(p.r.Tools, func(t inference.Tool) bool { return t.Type == builtins[kind] }):
-		p.addTool(o, inference.Tool{Type: builtins[kind]})
+		// Agents send a search without being asked.
+		p.addTool(o, inference.Tool{Type: builtins[kind], Optional: kind != inference.CodeInterpreter})
 	}
 }
 
@@ -180,8 +181,16 @@ func (p *parser) readToolChoice() {
 	}
 
 	choice := p.r.ToolChoice.Mode
-	if len(p.r.Tools) == 0 && (choice == inference.ChooseRequired || choice == inference.ChooseNamed) {
+	if choice != inference.ChooseRequired && choice != inference.ChooseNamed {
+		return
+	}
+
+	if len(p.r.Tools) == 0 {
 		p.Failf("tool_choice", "it is only allowed when 'tools' are given")
+	}
+
+	for i := range p.r.Tools {
+		p.r.Tools[i].Optional = false
 	}
 }
 

@@ -199,6 +199,8 @@ type Tool struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Strict asks the upstream to enforce Parameters while it generates, if it can.
 	Strict bool `json:"strict,omitempty"`
+	// Optional means that a built-in tool is left out if no worker runs it.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // The modes of a tool choice; "" is auto when there are tools.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"presswork/internal/inference"
@@ -36,14 +35,11 @@ type completion struct {
 
 // run answers the request: one round without built-in tools, else as many as the model needs.
 func (c *completion) run(ctx context.Context) error {
-	r := c.request
-	if slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type != inference.FunctionTool }) {
-		var err error
-		if c.rounds, r, err = c.beginRounds(ctx); err != nil {
-			return err
-		}
-		defer c.rounds.close()
+	r, err := c.openTools(ctx)
+	if err != nil {
+		return err
 	}
+	defer c.rounds.close()
 
 	answers, err := c.requestCorrected(ctx, r)
 	for err == nil && c.rounds.needsRound(answers[0]) {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -62,6 +63,29 @@ func (s *separator) next() string {
 
 // endRound ends this round and begins a new one.
 func (s *separator) endRound() { *s = separator{earlier: s.earlier || s.now} }
+
+// openTools opens the built-in tools of the request, if it has any, and returns the request of the first round. It
+// leaves out optional tools if a tool is not available.
+func (c *completion) openTools(ctx context.Context) (r *inference.Request, err error) {
+	if !slices.ContainsFunc(c.request.Tools, func(t inference.Tool) bool { return t.Type != inference.FunctionTool }) {
+		return c.request, nil
+	}
+	c.rounds, r, err = c.beginRounds(ctx)
+
+	e, failed := errors.AsType[*inference.Error](err)
+	if !failed || e.Code != inference.ToolUnavailable {
+		return r, err
+	}
+	needed := *c.request
+
+	needed.Tools = slices.DeleteFunc(slices.Clone(needed.Tools), func(t inference.Tool) bool { return t.Optional })
+	if len(needed.Tools) == len(c.request.Tools) {
+		return nil, err
+	}
+	c.request = &needed
+
+	return c.openTools(ctx)
+}
 
 // beginRounds opens the built-in tools. It returns the request of the first round.
 func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Request, error) {
@@ -126,9 +150,9 @@ func (d *rounds) functionNames() []string {
 	return d.functions
 }
 
-// close ends the session of the tools.
+// close ends the session of the tools. A nil d has none.
 func (d *rounds) close() {
-	if d.session == nil {
+	if d == nil || d.session == nil {
 		return
 	}
 

@@ -3,6 +3,7 @@ package inferencetest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -206,6 +207,16 @@ var scenarios = map[string]func(*call){
 	},
 	// tools-plan follows the first user message, one line for each round: see Plan.
 	"tools-plan": func(c *call) { c.followPlan() },
+	// agent-plan follows the last user message: agents send messages of their own before it.
+	"agent-plan": func(c *call) {
+		for i, m := range slices.Backward(c.body.Messages) {
+			if m.Role == "user" {
+				c.body.Messages = c.body.Messages[i:]
+				break
+			}
+		}
+		c.followPlan()
+	},
 	// tools-endless calls the first tool as long as the request offers one. tools-stubborn always calls.
 	"tools-endless": func(c *call) {
 		if len(c.body.Tools) == 0 {

@@ -244,6 +244,20 @@ func TestUnavailableToolsAreRejected(t *testing.T) {
 	}
 	_, base := inferencetest.Start(t)
 
+	r := chat(t, "hello", threeTools)
+	for i := range r.Tools {
+		r.Tools[i].Optional = true
+	}
+
+	a, _, err := complete(
+		t,
+		newGatewayWith(&fakeToolbox{openErr: errNoWorker}, model("hello", inference.Plain, base)),
+		r,
+	)
+	if err != nil || a.content() != "Hello, world!" {
+		t.Errorf("with optional tools: got %q, %v; want an answer", a.content(), err)
+	}
+
 	_, _, err = complete(t, newGateway(model("hello", inference.Plain, base)),
 		chat(t, "hello", threeTools))
 
