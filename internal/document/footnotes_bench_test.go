@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,19 +9,35 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkFootnotes prints a text with many notes, alternately at the foot of pages and at the end of the
-// document. It alternates because the speed of a machine drifts.
+// BenchmarkFootnotes prints a text with many notes, alternately at the foot of pages, or of two columns, and at the end
+// of the document. It alternates because the speed of a machine drifts.
 func BenchmarkFootnotes(b *testing.B) {
 	content, _ := annotated()
+	paper := strings.Repeat(strings.Repeat("words that fill the lines ", 25)+"^[A note.]\n\n", 300)
+
+	for name, c := range map[string]struct {
+		content string
+		options presswork.Options
+	}{
+		"pages":   {content, presswork.Options{}},
+		"columns": {paper, presswork.Options{As: "paper", Columns: new(2)}},
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkNotes(b, c.content, c.options) })
+	}
+}
+
+func benchmarkNotes(b *testing.B, content string, o presswork.Options) {
 	c := converter(b, document.Options{Printer: printer(b)})
 	var took [2]time.Duration
 	var composed [2]document.Composed
 
 	for i, place := range []string{"page", "end"} {
 		var err error
+
+		o.Footnotes = place
 		if composed[i], err = c.Compose(
 			b.Context(),
-			document.Document{Content: []byte(content), Options: presswork.Options{Footnotes: place}},
+			document.Document{Content: []byte(content), Options: o},
 		); err != nil {
 			b.Fatal(err)
 		}

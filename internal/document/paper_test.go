@@ -221,6 +221,42 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 }
 
 // Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
+// The script that places notes leaves out of the layout what it has passed. It does not where that would move the
+// rest, as below a table across both columns.
+func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
+	t.Parallel()
+	const notes, middle = 60, 210 * 72 / 25.4 / 2
+	var text, list strings.Builder
+
+	for n := range notes {
+		text.WriteString(
+			strings.Repeat("words that fill the lines ", 20+n%7*9) + fmt.Sprintf("marks%dx[^%d].\n\n", n, n),
+		)
+		fmt.Fprintf(&list, "[^%d]: notes%dx %s\n\n", n, n, strings.Repeat("in small type ", n%5*3))
+
+		if n%12 == 5 {
+			text.WriteString("| " + strings.Repeat("a long head | ", 12) + "\n" + strings.Repeat("|---", 12) + "|\n\n")
+		}
+	}
+	c := converter(t, document.Options{Printer: printer(t)})
+	_, path := convert(t, c, document.Document{
+		Content: []byte(text.String() + list.String()),
+		Options: presswork.Options{As: "paper", Columns: new(2), PageSize: "A5"},
+	})
+	words := wordsIn(t, path)
+
+	if last := words[len(words)-1].page; last < 14 {
+		t.Fatalf("the paper has only %d pages", last)
+	}
+
+	for n := range notes {
+		mark, note := wordWith(t, words, fmt.Sprintf("marks%dx", n)), wordWith(t, words, fmt.Sprintf("notes%dx", n))
+		if mark.page != note.page || (mark.left > middle/1.41) != (note.left > middle/1.41) || note.top < mark.bottom {
+			t.Errorf("note %d is at %+v, its mark at %+v", n, note, mark)
+		}
+	}
+}
+
 func TestPapersAreDense(t *testing.T) {
 	t.Parallel()
 	pages := map[string]int{}

@@ -11,7 +11,8 @@ class Pages {
   #origin; // where the first column begins
   #start; // of the text on a page
   #strut = make("div"); // stands for what is not laid out any more
-  #forgets = true;
+  #forgetAt = 0; // the page from which on to forget again
+  #failures = 0; // to forget, in a row
   #forgotten = 0; // pages that are not laid out any more
   #numbers = new Map(); // of the blocks
 
@@ -20,7 +21,6 @@ class Pages {
   constructor({ width, height, top, bottom, gap, between = 0 }, section) {
     [this.main] = all("body > main");
     Object.assign(this, { width, height, gap, between, perSheet: between ? 2 : 1, limit: height - bottom });
-    this.#forgets = !between;
     this.rtl = getComputedStyle(this.main).direction === "rtl";
     this.#makeColumns();
     this.blocks = [...this.main.children];
@@ -79,7 +79,7 @@ class Pages {
     const from = this.rtl ? this.#origin - rect.right : rect.left - this.#origin;
     const sheet = Math.floor(from / (this.width + this.gap) + 0.001);
     if (this.perSheet === 1) return this.#forgotten + sheet;
-    return 2 * sheet + (from - sheet * (this.width + this.gap) > this.width / 2 - 1 ? 1 : 0);
+    return this.#forgotten + 2 * sheet + (from - sheet * (this.width + this.gap) > this.width / 2 - 1 ? 1 : 0);
   }
 
   // columnStart is how far from the origin the text area of a page begins.
@@ -140,23 +140,34 @@ class Pages {
   }
 
   // forget leaves out of the layout what ends before a page, and puts a strut in its
-  // place: the page that the first other block begins on stays as it is.
+  // place: the page that the first other block begins on stays as it is, and what follows.
   #forget() {
     const first = this.blocks[this.passed], old = firstRect(first), page = this.pageOf(old), strut = this.#strut;
-    if (!this.#forgets || page - this.#forgotten < 3) return;
+    if (page < this.#forgetAt || page - this.#forgotten < 3 * this.perSheet) return;
+    const last = this.blocks[this.shown - 1], end = lastRect(last), endPage = end && this.pageOf(end);
     const hidden = []; // feet among them
     for (let b = first.previousElementSibling; b && b !== strut && !b.classList.contains("waiting"); b = b.previousElementSibling) hidden.push(b);
-    const was = [this.#forgotten, strut.style.cssText];
+    const was = [this.#forgotten, strut.style.marginBottom, [...strut.children]];
     for (const b of hidden) b.classList.add("waiting");
-    this.#forgotten = page;
-    strut.style.cssText = `height: ${Math.max(0, old.top - this.#start)}px`;
+    const column = page % this.perSheet;
+    this.#forgotten = page - column;
+    strut.replaceChildren(...Array.from({ length: column + 1 }, () => make("div")));
+    if (column) strut.firstChild.style.breakAfter = "column";
+    strut.lastChild.style.height = Math.max(0, old.top - this.#start) + "px";
+    strut.style.marginBottom = "0";
     if (!strut.parentNode) this.main.prepend(strut);
     const moved = () => firstRect(first).top - old.top;
     strut.style.marginBottom = -moved() + "px";
-    if (Math.abs(moved()) > 0.1 || this.pageOf(firstRect(first)) !== page) {
+    const now = end && lastRect(last);
+    const stays = Math.abs(moved()) < 0.1 && this.pageOf(firstRect(first)) === page &&
+      (!end || Math.abs(now.bottom - end.bottom) < 0.1 && this.pageOf(now) === endPage);
+    this.#failures = stays ? 0 : this.#failures + 1;
+    if (!stays) {
       for (const b of hidden) b.classList.remove("waiting");
-      [this.#forgotten, strut.style.cssText] = was;
-      this.#forgets = false;
+      [this.#forgotten, strut.style.marginBottom] = was;
+      strut.replaceChildren(...was[2]);
+      if (!was[2].length) strut.remove(); // the title is the first child again
+      this.#forgetAt = page + this.perSheet * 2 ** this.#failures;
     }
   }
 
