@@ -90,18 +90,19 @@
   const settle = slide => {
     const area = slide.querySelector(".slide-body"), text = area && area.querySelector(".slide-fit");
     if (!text || slide.matches(".slide-full")) return null;
-    const fits = () => slide.scrollHeight <= slide.clientHeight + 1 && text.scrollHeight <= area.clientHeight + 1 && text.scrollWidth <= area.clientWidth + 1;
-    // shrink makes the text as small as it takes, down to a share, and reports whether it fits. Each fits() takes a
-    // layout.
-    const shrink = least => {
+    const isNarrow = () => text.scrollWidth <= area.clientWidth + 1;
+    const fits = () => slide.scrollHeight <= slide.clientHeight + 1 && text.scrollHeight <= area.clientHeight + 1 && isNarrow();
+    // shrink makes the text as small as it takes, down to a share, and reports whether it passes the test. Each test
+    // takes a layout.
+    const shrink = (least, passes) => {
       const set = steps => area.style.setProperty("--fit", (1 - steps * step).toFixed(2));
       let large = 0, small = Math.ceil((1 - least) / step - .01);
       set(small);
-      if (!fits()) return false;
+      if (!passes()) return false;
       while (small - large > 1) {
         const middle = large + small >> 1;
         set(middle);
-        if (fits()) small = middle; else large = middle;
+        if (passes()) small = middle; else large = middle;
       }
       set(small);
       return true;
@@ -112,20 +113,23 @@
     const room = slide.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) -
       (head ? head.offsetHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) : 0);
     // A text of twice the height is too long at 80 %, too.
-    if (text.scrollHeight < 2 * room && shrink(legible)) return null;
+    const isWide = !isNarrow();
+    if (text.scrollHeight < 2 * room && shrink(legible, fits)) return null;
 
     area.style.removeProperty("--fit");
+    if (isWide && shrink(smallest, isNarrow) && fits()) return null;
     let next = null;
     if (slide.matches(".slide-content, .slide-code, .slide-table")) {
       const more = divide(text, rect(text).top + room, room);
       if (more) {
         next = slide.cloneNode(true);
         next.querySelector(".slide-fit").replaceWith(more);
+        next.querySelector(".slide-body").style.removeProperty("--fit");
         for (const named of [next, ...next.querySelectorAll(".slide-head [id], .slide-bg [id]")]) named.removeAttribute("id");
         slide.after(next);
       }
     }
-    if (!fits() && !shrink(smallest)) {
+    if (!fits() && !shrink(smallest, fits)) {
       // More than a slide holds goes on on another page.
       Object.assign(slide.style, {height: "auto", breakInside: "auto", overflow: "visible"});
       area.style.flex = "none";

@@ -209,6 +209,11 @@ func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 			"| Name | Text |\n|---|---|\n" + lines(22, "| row | cell %d. |"),
 			[]string{"Name Text row cell 1.", "Crowded 2/3 Name Text row cell 8.", "Crowded 3/3 Name Text row cell 15. row cell 22."},
 		},
+		"rows of a wide table": {
+			strings.Repeat("| Column of words ", 9) + "|\n" + strings.Repeat("|---", 9) + "|\n" +
+				lines(20, "| row%d "+strings.Repeat("| undividedword ", 8)+"|"),
+			[]string{"Column row1", "Crowded 2/2 Column words row20"},
+		},
 		"lines of code": {
 			"```go {2}\n" + lines(40, "x%d := 0") + "```\n",
 			[]string{"1 x1 := 0", "Crowded 2/3 14 x14 := 0", "Crowded 3/3 27 x27 := 0 40 x40 := 0"},
