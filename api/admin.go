@@ -129,7 +129,7 @@ type adminJobs struct {
 
 // adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
-	filters := append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)
+	filters := append([]string{"key", "worker", "since", "before", "text", "dead", "cause"}, listFilters...)
 	if err := onlyQuery(c, filters...); err != nil {
 		return err
 	}
@@ -188,6 +188,13 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 				input.Quote(text),
 			).WithParam(name)
 		}
+	}
+
+	switch q.Cause = tasks.Cause(c.Query("cause")); q.Cause {
+	case "", tasks.ByCaller, tasks.ByServer:
+	default:
+		return q, fault.Errorf(fault.InvalidOption, "cause is %s; allowed: caller, server",
+			input.Quote(c.Query("cause"))).WithParam("cause")
 	}
 	q.Dead, err = queryBool(c, "dead")
 

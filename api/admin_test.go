@@ -164,7 +164,7 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 			Workers []string `json:"workers"`
 		}
 	}
-	h.get("/admin/api/jobs?key=alice&status=queued,failed&worker=w1&text=x&dead=true&since=2026-01-01T00:00:00Z&limit=5").
+	h.get("/admin/api/jobs?key=alice&status=queued,failed&worker=w1&text=x&dead=true&cause=caller&since=2026-01-01T00:00:00Z&limit=5").
 		decode(t, &list)
 
 	if len(list.Data) != 1 || list.Data[0].JobID != hers || list.Data[0].Key != "alice" || list.Data[0].Workers == nil {
@@ -172,13 +172,14 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 	}
 
 	got := h.queue.searches[0]
-	if *got.Owner != "alice" || got.Worker != "w1" || got.Text != "x" || !got.Dead || got.Limit != 5 ||
+	if *got.Owner != "alice" || got.Worker != "w1" || got.Text != "x" || !got.Dead || got.Cause != tasks.ByCaller ||
+		got.Limit != 5 ||
 		got.Since.Year() != 2026 ||
 		!slices.Equal(got.Statuses, []presswork.Status{presswork.Queued, presswork.Failed}) {
 		t.Errorf("searched for %+v, want all parameters of the query", got)
 	}
 
-	for _, query := range []string{"since=yesterday", "dead=yes", "status=lost", "limit=0", "kind=cake"} {
+	for _, query := range []string{"since=yesterday", "dead=yes", "cause=me", "status=lost", "limit=0", "kind=cake"} {
 		h.get("/admin/api/jobs?"+query).want(t, 400, fault.InvalidOption)
 	}
 

@@ -75,6 +75,21 @@ func verdictOf(err error) verdict {
 	return final
 }
 
+// causedByCaller reports whether a job failed because of its document, its options, or the page that it exports. Such a
+// job fails again however often it is retried.
+func causedByCaller(code fault.Code) bool {
+	switch code {
+	case fault.InvalidRequest, fault.InvalidJSON, fault.UnknownField, fault.InvalidType, fault.InvalidOption,
+		fault.ThemeNotFound, fault.ContentEmpty, fault.ContentNotUTF8, fault.InvalidURL, fault.FrontMatterInvalid,
+		fault.WebhookInvalid, fault.AddressNotAllowed, fault.ContentTooLarge, fault.UnsupportedMediaType,
+		fault.ContentTooComplex, fault.StrictFindings, fault.PageUnreachable, fault.PageError, fault.PDFInvalid,
+		fault.PDFPassword:
+		return true
+	}
+
+	return false
+}
+
 // public returns the error of a job that failed for good.
 func public(err error) *fault.Error {
 	e := fault.AsError(err)

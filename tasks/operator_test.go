@@ -101,6 +101,42 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 	wantCode(t, err, fault.InvalidOption)
 }
 
+func TestAFailureOfTheCallerLeavesNoDeadLetter(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	b.serve(t, tasks.Options{}, func(_ context.Context, run *tasks.Run, _ tasks.Convert) error {
+		if run.Record.Filename == "bad.pdf" {
+			return fault.Errorf(fault.ContentTooComplex, "the tables are nested too deeply")
+		}
+
+		return fault.Errorf(fault.RenderFailed, "the browser has crashed")
+	})
+	ids := map[string]string{}
+
+	for _, name := range []string{"bad.pdf", "good.pdf"} {
+		s := submission(t)
+		s.Filename = name
+		ids[name] = b.submit(t, s)
+		b.waitForEnd(t, ids[name])
+	}
+	wait.Until(t, "the other job is the only dead letter", func() bool {
+		return slices.Equal(searchAll(t, b, tasks.Search{Dead: true}), []string{ids["good.pdf"]})
+	})
+
+	for cause, name := range map[tasks.Cause]string{tasks.ByCaller: "bad.pdf", tasks.ByServer: "good.pdf"} {
+		if got := searchAll(t, b, tasks.Search{Cause: cause}); !slices.Equal(got, []string{ids[name]}) {
+			t.Errorf("failed by the %s: %v, want %s", cause, got, name)
+		}
+	}
+
+	wait.Until(t, "the sources of the first are not needed", func() bool {
+		needed, err := b.client.Needed(t.Context(), ids["bad.pdf"])
+		return err == nil && !needed
+	})
+	_, err := b.client.Retry(t.Context(), ids["bad.pdf"])
+	wantCode(t, err, fault.JobFinished)
+}
+
 func TestADeadLetterIsRetriedAsOneNewJob(t *testing.T) {
 	t.Parallel()
 	wait.ForDay()

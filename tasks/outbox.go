@@ -104,7 +104,7 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	}
 
 	if r.Status == presswork.Failed {
-		if err := o.addDeadLetter(ctx, r.ID); err != nil {
+		if err := o.settleFailed(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -128,6 +128,24 @@ func (o *outbox) enqueueWebhook(ctx context.Context, r *record.Stored, task stri
 	}
 
 	return o.enqueue(ctx, asynqext.Turn{Owner: r.Owner}, task, t, asynq.Retention(webhookMemory))
+}
+
+// settleFailed makes a failed job a dead letter. If the caller caused the failure, a retry would fail in the same way,
+// so settleFailed deletes the job's task and sources instead.
+func (o *outbox) settleFailed(ctx context.Context, r *record.Stored) error {
+	if causeOf(&r.Record) != ByCaller {
+		return o.addDeadLetter(ctx, r.ID)
+	}
+
+	if err := o.sources(ctx, r.ID); err != nil {
+		return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
+	}
+
+	if err := o.rdb.Del(ctx, record.PayloadKey(r.ID)).Err(); err != nil {
+		return record.Unavailable(err)
+	}
+
+	return nil
 }
 
 // deleteObjects deletes the objects that runs may have stored for a job that ended without an artifact.

@@ -36,6 +36,29 @@ type Search struct {
 	Text string
 	// Dead selects the dead letters: failed jobs that were neither retried nor dismissed. See Client.Retry.
 	Dead bool
+	// Cause selects the failed jobs with this cause; "" for all jobs.
+	Cause Cause
+}
+
+// Cause is the side that caused the failure of a job.
+type Cause string
+
+// A caller causes a failure with the document, the options or the page. All other failures are those of the server.
+const (
+	ByCaller Cause = "caller"
+	ByServer Cause = "server"
+)
+
+// causeOf returns the cause of a failure, "" if it has not failed.
+func causeOf(r *Record) Cause {
+	switch {
+	case r.Status != presswork.Failed:
+		return ""
+	case r.Error != nil && causedByCaller(r.Error.Code):
+		return ByCaller
+	}
+
+	return ByServer
 }
 
 // Search lists jobs of all owners. As with Jobs, a page may have fewer jobs than the limit and still report more.
@@ -138,7 +161,7 @@ func (c *Client) searched(ctx context.Context, found []*record.Stored, cursor st
 
 func (q Search) selects(r *Record) bool {
 	if !q.Query.selects(r) || q.Owner != nil && *q.Owner != r.Owner ||
-		q.Worker != "" && !slices.Contains(r.Workers, q.Worker) {
+		q.Worker != "" && !slices.Contains(r.Workers, q.Worker) || q.Cause != "" && q.Cause != causeOf(r) {
 		return false
 	}
 

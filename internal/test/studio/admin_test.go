@@ -2,6 +2,7 @@ package studio_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"mime/multipart"
@@ -26,7 +27,9 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 		Filename: "broken.pdf",
 		Options:  presswork.Options{Strict: new(true)},
 	}
-	bad := c.Submit(failing).JobID
+	wrong := c.Submit(failing).JobID
+	c.Wait(wrong)
+	bad := transcribe(t, c, "ears-broken")
 	c.Wait(bad)
 
 	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json",
@@ -44,7 +47,14 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 
 	// The list, by filter and text; a job with its timeline and its PDF.
 	p.Click("Jobs")
-	p.Until("both jobs are listed", `() => document.querySelectorAll("tr[data-id]").length === 2`)
+	p.Until("all jobs are listed", `() => document.querySelectorAll("tr[data-id]").length === 3`)
+	// A failure of the caller has a filter of its own, and needs no operator.
+	p.See("select[aria-label=Status]").MustSelect("Failed: document or page")
+	p.Until(
+		"it is listed alone",
+		`id => [...document.querySelectorAll("tr[data-id]")].map(r => r.dataset.id).join() === id`,
+		wrong,
+	)
 	p.See("select[aria-label=Status]").MustSelect("Completed")
 	p.Until(
 		"one is left",
@@ -103,6 +113,36 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
 		t.Error("the key is kept beyond the session")
 	}
+}
+
+// transcribe submits a recording and returns its job.
+func transcribe(t *testing.T, c *e2e.Client, model string) string {
+	t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+
+	err := w.WriteField("model", model)
+	part, perr := w.CreateFormFile("file", "memo.wav")
+
+	if err = errors.Join(err, perr); err == nil {
+		_, err = part.Write(tone())
+	}
+
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	status, _, body := c.Do(http.MethodPost, "/v1/audio/transcriptions", w.FormDataContentType(), form.Bytes(),
+		"Prefer", "respond-async")
+
+	var accepted struct {
+		ID string `json:"job_id"`
+	}
+	if err := json.Unmarshal(body, &accepted); err != nil || status != http.StatusAccepted {
+		t.Fatalf("%d %s", status, body)
+	}
+
+	return accepted.ID
 }
 
 func TestOperatorsFilterJobsByKind(t *testing.T) {

@@ -31,6 +31,7 @@ func models(t *testing.T) string {
 		{"hang-middle", ""},
 		{"whole", ""},
 		{"ears", ", capabilities: [transcription]"},
+		{"ears-broken", ", capabilities: [transcription]"},
 	} {
 		fmt.Fprintf(&b, "  - {id: %s, upstreams: [{base_url: %q, model: %s}]%s}\n", m.id, base, m.id, m.more)
 	}

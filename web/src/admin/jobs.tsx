@@ -26,13 +26,17 @@ interface Filters {
 const none: Filters = { status: "", kind: "", key: "", worker: "", age: "", text: "" };
 const ages: Record<string, number> = { "Last hour": 3600, "Last day": 86400, "Last week": 604800 };
 
+/** causes select the failed jobs with a cause. */
+const causes: Record<string, string> = { caller: "Failed: document or page", server: "Failed: server" };
+
 /** anyKey selects every key, noKey the jobs submitted without one. */
 const anyKey = "";
 const noKey = "\u0000";
 
 function address(f: Filters, dead: boolean, cursor: string | null, limit: number): string {
   const q = new URLSearchParams({ limit: String(limit) });
-  if (f.status) q.set("status", f.status);
+  if (f.status in causes) q.set("cause", f.status);
+  else if (f.status) q.set("status", f.status);
   if (f.kind) q.set("kind", f.kind);
   if (f.key !== anyKey) q.set("key", f.key === noKey ? "" : f.key);
   if (f.worker) q.set("worker", f.worker);
@@ -147,6 +151,11 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
             {["queued", "processing", "completed", "failed", "cancelled"].map((s) => (
               <option key={s} value={s}>
                 {s[0]!.toUpperCase() + s.slice(1)}
+              </option>
+            ))}
+            {Object.entries(causes).map(([cause, label]) => (
+              <option key={cause} value={cause}>
+                {label}
               </option>
             ))}
           </select>
@@ -279,7 +288,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
           </tbody>
         </table>
         {list.value && jobs.length === 0 && (
-          <p class="empty">{cursor.value ? "No match among the jobs searched so far." : dead ? "No dead letters. No failed job needs attention." : "No job matches the filters."}</p>
+          <p class="empty">{cursor.value ? "No match among the jobs searched so far." : dead ? "No dead letters. Failures by a document or page are under Jobs." : "No job matches the filters."}</p>
         )}
       </div>
       {cursor.value && (
