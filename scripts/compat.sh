@@ -48,4 +48,13 @@ honcho=2.0.0
 if ! [ -d "$dir/honcho-$honcho" ]; then
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/honcho-$honcho" "honcho==$honcho" 2>/dev/null
 fi
+# Agents, each in a place of its own: Codex with its program, and a newer SDK than the clients'.
+codex=0.169.0
+if ! [ -d "$dir/codex-$codex" ]; then
+  npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/codex-$codex" "@openai/codex@$codex" >&2
+fi
+agents=0.24.0
+if ! [ -d "$dir/agents-$agents" ]; then
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/agents-$agents" "openai-agents==$agents" 2>/dev/null
+fi
 (cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

@@ -76,7 +76,9 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 	b.WriteString(
 		"\n`make compat` runs the clients against the real server with a scripted model, and compares this page; " +
 			"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
-			"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n",
+			"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
+			"It also runs Codex 0.169.0 (a patch, a shell, namespaces, reasoning summaries) and OpenAI's Agents SDK for " +
+			"Python 0.24.0.\n",
 	)
 	return b.Bytes()
 }
