@@ -14,16 +14,20 @@ import (
 // become one message, because chat templates need that form.
 type conversation struct {
 	messages []inference.Message
+	// thoughts is the reasoning of a message by its index.
+	thoughts map[int][]string
 	// open has the ids of the calls without a result. All are in the message with the index calls.
 	open  map[string]bool
 	calls int
+	// later are the messages that follow the results, although their items precede some of them.
+	later []inference.Message
 	// pictures are those of results. They follow the results as a message of the user, because a result is a text.
 	pictures []inference.Part
 }
 
 // readInput reads the instructions and the items.
 func (p *parser) readInput() {
-	c := &conversation{open: map[string]bool{}}
+	c := &conversation{thoughts: map[int][]string{}, open: map[string]bool{}}
 	if s := p.Str("instructions"); s != "" {
 		c.add(inference.Message{Role: inference.System, Parts: []inference.Part{{Text: s}}})
 	}
@@ -43,11 +47,7 @@ func (p *parser) readInput() {
 			p.readItem(jsonbody.New(item, path+".", p.Err), c)
 		})
 	}
-	c.addPictures()
-	// Reasoning that nothing follows has no use.
-	c.messages = slices.DeleteFunc(c.messages, func(m inference.Message) bool {
-		return m.Role == inference.Assistant && len(m.Parts) == 0 && len(m.ToolCalls) == 0
-	})
+	c.finish()
 	p.r.Messages = c.messages
 
 	switch {
@@ -198,9 +198,9 @@ func (p *parser) readThought(o jsonbody.Object, c *conversation) {
 		}
 	}
 
-	if text := strings.Join(texts, "\n\n"); text != "" && !o.Failed() {
-		m := &c.messages[c.assistant()]
-		m.Reasoning = strings.TrimPrefix(m.Reasoning+"\n\n"+text, "\n\n")
+	if !o.Failed() && len(texts) > 0 {
+		i := c.assistant()
+		c.thoughts[i] = append(c.thoughts[i], texts...)
 	}
 }
 
@@ -240,8 +240,12 @@ func (p *parser) readResult(o jsonbody.Object, c *conversation) {
 	c.addResult(id, parts)
 }
 
-// add adds a message that is not the model's.
+// add adds a message that is not the model's. Upstreams need the results of calls before it.
 func (c *conversation) add(m inference.Message) {
+	if len(c.open) > 0 {
+		c.later = append(c.later, m)
+		return
+	}
 	c.addPictures()
 	c.messages = append(c.messages, m)
 }
@@ -251,6 +255,19 @@ func (c *conversation) addPictures() {
 		c.messages = append(c.messages, inference.Message{Role: inference.User, Parts: c.pictures})
 		c.pictures = nil
 	}
+}
+
+// finish adds what is left after the last item.
+func (c *conversation) finish() {
+	c.addPictures()
+
+	for i, texts := range c.thoughts {
+		c.messages[i].Reasoning = strings.Join(texts, "\n\n")
+	}
+	// Reasoning that nothing follows has no use.
+	c.messages = slices.DeleteFunc(c.messages, func(m inference.Message) bool {
+		return m.Role == inference.Assistant && len(m.Parts) == 0 && len(m.ToolCalls) == 0
+	})
 }
 
 // assistant returns the index of the message to which the next item of the model belongs. That is the message whose
@@ -275,14 +292,9 @@ func (c *conversation) addCall(call inference.ToolCall) {
 	m.ToolCalls = append(m.ToolCalls, call)
 }
 
-// addResult adds the result of an open call after those of the same message.
+// addResult adds the result of an open call.
 func (c *conversation) addResult(id string, parts []inference.Part) {
-	at := c.calls + 1
 	delete(c.open, id)
-
-	for at < len(c.messages) && c.messages[at].Role == inference.ToolRole {
-		at++
-	}
 	m := inference.Message{Role: inference.ToolRole, ToolCallID: id}
 
 	for _, part := range parts {
@@ -296,5 +308,12 @@ func (c *conversation) addResult(id string, parts []inference.Part) {
 	if len(m.Parts) == 0 {
 		m.Parts = []inference.Part{{Text: ""}}
 	}
-	c.messages = slices.Insert(c.messages, at, m)
+	c.messages = append(c.messages, m)
+
+	if len(c.open) == 0 {
+		for _, m := range c.later {
+			c.add(m)
+		}
+		c.later = nil
+	}
 }
