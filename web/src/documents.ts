@@ -104,7 +104,7 @@ async function writeOnce(): Promise<void> {
 const journal = (id: string) => "presswork.unsaved." + id;
 
 function leave(): void {
-  if (!open.value.id || stale.value || !unsaved()) return;
+  if (!open.value.id || !unsaved()) return;
   try {
     localStorage.setItem(journal(open.value.id), JSON.stringify({ version, text: text.value, css: css() }));
   } catch {
@@ -212,7 +212,9 @@ export async function reload(): Promise<void> {
 /** keepCopy keeps the text of the tab as a document of its own. */
 export async function keepCopy(): Promise<void> {
   const entry = list.value.find((e) => e.id === open.value.id);
+  const before = open.value.id;
   await create([{ name: entry ? `${name(entry)} (copy)` : "", text: text.value, assets: assets.value }]);
+  localStorage.removeItem(journal(before));
 }
 
 /** check looks whether another tab has changed the open document. */

@@ -121,6 +121,16 @@ func aSecondTabDoesNotOverwrite(t *testing.T, h *shared) {
 	write(first, "text/plain", "# Newest\n")
 	second.Click("Reload it")
 	second.Reads(".cm-content", "Newest")
+
+	// A text for which no choice was made becomes a document of its own.
+	write(first, "text/plain", "# Newer\n")
+	second.Reads(".notice.error", "Another tab has changed")
+	write(second, "text/plain", "# Not lost\n")
+	second.Page.MustReload().MustWaitLoad()
+	second.Reads(".cm-content", "Newer")
+	second.Click("Documents")
+	second.Click("Of the first (copy) (unsaved text)")
+	second.Reads(".cm-content", "Not lost")
 }
 
 // aFullBrowserSaysSo has no space for what is dropped, and later has.
