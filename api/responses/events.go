@@ -125,10 +125,20 @@ func (w *Writer) appendDelta(dst []byte, it *item, text string) []byte {
 
 // appendPiece appends the event about a piece of text.
 func (w *Writer) appendPiece(dst []byte, it *item, text string) []byte {
-	dst = it.place(w.begin(dst, it.kind.event+".delta"))
-	dst = appendString(append(dst, `,"delta":`...), text)
+	return append(w.beginPiece(dst, it, text), end...)
+}
 
-	return append(dst, end...)
+// beginPiece appends the event about a piece of text without its end.
+func (w *Writer) beginPiece(dst []byte, it *item, text string) []byte {
+	if it.piece == nil {
+		name := it.kind.event + ".delta"
+		it.piece = append(it.piece, "event: "+name+"\ndata: {\"type\":\""+name+`"`...)
+		it.piece = append(it.place(it.piece), `,"sequence_number":`...)
+	}
+	dst = strconv.AppendInt(append(dst, it.piece...), int64(w.sequence), 10)
+	w.sequence++
+
+	return appendString(append(dst, `,"delta":`...), text)
 }
 
 // appendTextDelta adds a piece to the open text.
@@ -139,11 +149,9 @@ func (w *Writer) appendTextDelta(dst []byte, text string, logprobs json.RawMessa
 	if len(logprobs) > 0 {
 		it.logprobs = append(it.logprobs, logprobs)
 	}
-	dst = it.place(w.begin(dst, it.kind.event+".delta"))
-	dst = appendString(append(dst, `,"delta":`...), text)
-	dst = append(append(append(dst, `,"logprobs":[`...), logprobs...), ']')
+	dst = append(w.beginPiece(dst, it, text), `,"logprobs":[`...)
 
-	return append(dst, end...)
+	return append(append(append(dst, logprobs...), ']'), end...)
 }
 
 // addAnnotation adds a citation to the open text. Those of earlier texts are left out, because they are done.

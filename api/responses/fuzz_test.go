@@ -23,14 +23,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(body)
 	}
 
-	sealer, err := responses.NewSealer([]byte("0123456789abcdef"))
-	if err != nil {
-		f.Fatal(err)
-	}
-
+	s := sealer(f, "0123456789abcdef")
 	f.Fuzz(func(t *testing.T, body string) {
 		r, format, err := responses.Parse([]byte(body), responses.Options{
-			CheckModel: func(string) error { return nil }, Owner: owner, Sealer: sealer,
+			CheckModel: func(string) error { return nil }, Owner: owner, Sealer: s,
 		})
 		if err != nil {
 			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {

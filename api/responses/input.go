@@ -93,7 +93,7 @@ func (p *parser) readItem(o jsonbody.Object, c *conversation) {
 	case "":
 		o.Failf("type", "property 'type' is missing")
 	case "item_reference":
-		o.Failf("type", "items are not stored; send the item itself")
+		o.Failf("type", "items are not stored; send the item itself (clients do so with 'store' false)")
 	default:
 		o.Enum("type", itemTypes...)
 	}

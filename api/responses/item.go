@@ -46,6 +46,8 @@ type item struct {
 	index int
 	// text is the text, the reasoning or the arguments so far.
 	text []byte
+	// piece is the start of the events about pieces of text; nil before the first.
+	piece []byte
 	// status is "" while the item is open.
 	status string
 	// from is the number of characters of earlier items of text.

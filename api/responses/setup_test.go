@@ -18,7 +18,7 @@ import (
 // owner is the holder of the key in these tests.
 const owner = "ann"
 
-func sealer(t *testing.T, secret string) *responses.Sealer {
+func sealer(t testing.TB, secret string) *responses.Sealer {
 	t.Helper()
 
 	s, err := responses.NewSealer([]byte(secret))
@@ -29,7 +29,7 @@ func sealer(t *testing.T, secret string) *responses.Sealer {
 	return s
 }
 
-func parse(t *testing.T, body string) (*inference.Request, *responses.Format, error) {
+func parse(t testing.TB, body string) (*inference.Request, *responses.Format, error) {
 	t.Helper()
 
 	r, f, err := responses.Parse([]byte(body), responses.Options{

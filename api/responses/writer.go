@@ -142,11 +142,13 @@ func (w *Writer) addText(dst []byte, text string, logprobs json.RawMessage) []by
 	}
 	w.chars += utf8.RuneCountInString(text)
 
-	if !w.format.logprobs {
+	if logprobs != nil && w.format.logprobs {
+		logprobs = tokensOf(logprobs)
+	} else {
 		logprobs = nil
 	}
 
-	return w.appendTextDelta(dst, text, tokensOf(logprobs))
+	return w.appendTextDelta(dst, text, logprobs)
 }
 
 // tokensOf returns the list of tokens in the probabilities of a chunk, without brackets.
