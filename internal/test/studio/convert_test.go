@@ -59,6 +59,7 @@ func TestStudio(t *testing.T) {
 		"DroppedTextsAreDocuments":          droppedTextsAreDocumentsOfTheirOwn,
 		"DocumentsAreNamedAndDeleted":       documentsAreNamedDeletedAndRestored,
 		"ASecondTabDoesNotOverwrite":        aSecondTabDoesNotOverwrite,
+		"ManyFilesAreDropped":               manyFilesAreDroppedWithoutAServer,
 		"AFullBrowserSaysSo":                aFullBrowserSaysSo,
 		"OptionsAreCommittedAndMarked":      optionsAreCommittedAndMarked,
 		"AFirstVisitIsSmall":                aFirstVisitIsSmall,

@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -158,6 +159,28 @@ func aFullBrowserSaysSo(t *testing.T, h *shared) {
 	p.Page.Keyboard.MustType('x')
 	kept(p)
 	p.Until("nothing is wrong any more", `() => !document.querySelector(".write > .notice.error")`)
+}
+
+// manyFilesAreDroppedWithoutAServer drops 500 texts and an archive while the server does not answer.
+func manyFilesAreDroppedWithoutAServer(t *testing.T, h *shared) {
+	_, p, _ := h.open(t)
+	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
+	shows(p, "quiet craft")
+	offline(t, p, true)
+
+	many := [][3]string{{"book.zip", "application/zip", "PK"}}
+	for i := range 500 {
+		many = append(many, [3]string{fmt.Sprintf("note-%03d.md", i), "text/markdown", fmt.Sprintf("# Note %d\n", i)})
+	}
+	drop(p, many...)
+	p.Reads(".notice.info", "500 files are open as documents of their own", "The quiet craft of printing is kept")
+	p.Reads(".action .notice", "book.zip was not converted", "Drop it again when the server is back")
+
+	offline(t, p, false)
+	shows(p, "Note 0")
+	p.Page.MustReload().MustWaitLoad()
+	p.Click("Documents")
+	p.Until("all are listed", `() => document.querySelectorAll("dialog li[data-id]").length === 501`)
 }
 
 // TestLimitsAreCheckedBeforeConvert visits a server that accepts little.
