@@ -33,8 +33,7 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 		"`MOOD` of the theme: a tone (calm, dark, festive …), creative, elegant or serious")
 	f.StringVar(&a.DocType, "doc-type", "",
 		"document `TYPE` (report, letter, recipe …) or family (business, creative …)")
-	f.StringVar(&a.Model, "analysis-model", "",
-		"use `MODEL` instead of the built-in analyser (sends it your text)")
+	f.StringVar(&a.Model, "analysis-model", "", "use `MODEL` instead of the built-in analyser (sends it your text)")
 	f.StringVar(&a.ModelURL, "analysis-url", app.DefaultAnalysisURL,
 		"OpenAI-compatible `ADDRESS` of that model; its key is PRESSWORK_API_KEY")
 	completeValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})

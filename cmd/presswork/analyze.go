@@ -119,15 +119,15 @@ func (m *md2pdf) recordRun(outputs []local.Output, failures int) {
 		return
 	}
 	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
-	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
+	share := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
 
 	for _, out := range outputs {
 		r.Pages += out.Pages
 		r.Bytes += int64(out.Bytes)
-		r.TotalMS += each(out.Elapsed)
-		r.AnalyzeMS += each(out.Times.Analyze)
-		r.RenderMS += each(out.Times.Render)
-		r.PrintMS += each(out.Times.Print)
+		r.TotalMS += share(out.Elapsed)
+		r.AnalyzeMS += share(out.Times.Analyze)
+		r.RenderMS += share(out.Times.Render)
+		r.PrintMS += share(out.Times.Print)
 		r.Lookups += out.Lookups
 		r.Hits += out.Hits
 	}

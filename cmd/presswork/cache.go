@@ -169,13 +169,8 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 				if ttl, ok := cfg.TTL[cache.Kind(strings.TrimPrefix(row.Name, "ttl."))]; ok {
 					value += " s (" + days(ttl) + ")"
 				}
-				fmt.Fprintf(
-					w,
-					"%s\t%s\t%s\n",
-					row.Name,
-					terminal.Dash(terminal.Printable(value)),
-					terminal.Printable(row.From),
-				)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, terminal.Dash(terminal.Printable(value)),
+					terminal.Printable(row.From))
 			}
 
 			return w.Flush()

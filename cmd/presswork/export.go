@@ -253,9 +253,6 @@ func (e *exportCommand) explain(err error) error {
 		return err
 	}
 
-	return fmt.Errorf(
-		"--%s is not supported for %s: it applies to PDFs or to pictures, not to both",
-		exportFlags()[i].flag(),
-		e.output,
-	)
+	return fmt.Errorf("--%s is not supported for %s: it applies to PDFs or to pictures, not to both",
+		exportFlags()[i].flag(), e.output)
 }

@@ -92,12 +92,7 @@ func (p *program) createKey(e keyfile.Entry) error {
 	if err := keyfile.Add(path, e); err != nil {
 		return usageError{err}
 	}
-	fmt.Fprintf(
-		terminal.Plain(p.stderr),
-		"added key %s to %s; save it now: it is printed only once\n",
-		e.Name,
-		path,
-	)
+	fmt.Fprintf(terminal.Plain(p.stderr), "added key %s to %s; save it now: it is printed only once\n", e.Name, path)
 	_, err = fmt.Fprintln(p.stdout, key)
 
 	return err

@@ -144,13 +144,8 @@ func (c *pdfCommand) addFlags(f *pflag.FlagSet) {
 	case pdfops.Text:
 		f.StringVarP(&c.output, "output", "o", local.Std, "text `FILE`, or - for standard output")
 	case pdfops.Split:
-		f.StringVarP(
-			&c.output,
-			"output",
-			"o",
-			".",
-			"`DIR` for the files; with --single a PDF file, or - for standard output",
-		)
+		f.StringVarP(&c.output, "output", "o", ".",
+			"`DIR` for the files; with --single a PDF file, or - for standard output")
 		f.BoolVar(&o.Single, "single", false, "write one file with all pages of --pages")
 	default:
 		f.StringVarP(&c.output, "output", "o", "", "PDF `FILE`, or - for standard output (mandatory)")
@@ -174,20 +169,12 @@ func (c *pdfCommand) addFlags(f *pflag.FlagSet) {
 		f.BoolVar(&o.Under, "under", false, "draw below the content of the pages")
 	case pdfops.Encrypt:
 		f.StringVar(&o.UserPassword, "user-password", "", "`PASSWORD` that opens the file")
-		f.StringVar(
-			&o.OwnerPassword,
-			"owner-password",
-			"",
-			"`PASSWORD` that allows everything (default --user-password)",
-		)
+		f.StringVar(&o.OwnerPassword, "owner-password", "",
+			"`PASSWORD` that allows everything (default --user-password)")
 		c.addPasswordFile(f, "user-password-file")
 		c.addPasswordFile(f, "owner-password-file")
-		f.StringSliceVar(
-			&o.Forbid,
-			"forbid",
-			nil,
-			"forbid `ACTIONS`: print, copy, modify, annotate; separated by commas",
-		)
+		f.StringSliceVar(&o.Forbid, "forbid", nil,
+			"forbid `ACTIONS`: print, copy, modify, annotate; separated by commas")
 	}
 	f.StringVar(&o.Password, "password", "", "`PASSWORD` of encrypted input files")
 	c.addPasswordFile(f, "password-file")

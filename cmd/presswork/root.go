@@ -200,9 +200,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case !ok:
 		return usageError{err}
 	case unknown.GetSpecifiedShortnames() != "":
-		return usageError{
-			fmt.Errorf("%w; write ./-%s to name a file", err, unknown.GetSpecifiedShortnames()),
-		}
+		return usageError{fmt.Errorf("%w; write ./-%s to name a file", err, unknown.GetSpecifiedShortnames())}
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

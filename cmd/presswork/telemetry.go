@@ -93,14 +93,8 @@ func (p *program) printTelemetry(r runlog.Report) error {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet; every md2pdf adds one")
 		return err
 	}
-	fmt.Fprintf(
-		p.stdout,
-		"%s, %s, %d failed, %s\n",
-		terminal.Count(r.Runs, "run"),
-		terminal.Count(r.Documents, "document"),
-		r.Failures,
-		runlog.Span(r.From, r.To, "2 Jan 2006"),
-	)
+	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s\n", terminal.Count(r.Runs, "run"),
+		terminal.Count(r.Documents, "document"), r.Failures, runlog.Span(r.From, r.To, "2 Jan 2006"))
 	fmt.Fprintf(p.stdout, "hit rate of the analysis cache: %.0f %%\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tMEANING")
@@ -113,16 +107,8 @@ func (p *program) printTelemetry(r runlog.Report) error {
 		if s.Runs > 0 {
 			p50, p95 = m.Format(s.P50), m.Format(s.P95)
 		}
-		fmt.Fprintf(
-			w,
-			"%s\t%d\t%s\t%s\t%s\t%s\n",
-			s.Metric,
-			s.Runs,
-			p50,
-			p95,
-			terminal.Dash(runlog.TrendText(s)),
-			m.Title,
-		)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, terminal.Dash(runlog.TrendText(s)),
+			m.Title)
 	}
 
 	return w.Flush()
@@ -196,13 +182,8 @@ func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []r
 			return err
 		}
 
-		if data, err = local.Picture(
-			ctx,
-			cfg.ChromiumPath,
-			b.String(),
-			runlog.ChartWidth+96,
-			runlog.ChartHeight+118,
-		); err != nil {
+		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), runlog.ChartWidth+96,
+			runlog.ChartHeight+118); err != nil {
 			return fileError{output, err}
 		}
 	}

@@ -79,15 +79,8 @@ func (p *program) printThemes(list []themes.Theme) error {
 	fmt.Fprintln(w, "NAME\tSCHEME\tTEXT\tLINK\tDESCRIPTION")
 
 	for _, t := range list {
-		fmt.Fprintf(
-			w,
-			"%s\t%s\t%.1f\t%.1f\t%s\n",
-			terminal.Printable(t.Name),
-			t.Scheme,
-			t.Contrast.Text,
-			t.Contrast.Link,
-			description(t),
-		)
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s\n", terminal.Printable(t.Name), t.Scheme, t.Contrast.Text,
+			t.Contrast.Link, description(t))
 	}
 
 	if err := w.Flush(); err != nil {
