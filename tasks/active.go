@@ -152,12 +152,8 @@ func (s *Server) progress(at time.Time) error {
 	for p, when := range last {
 		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.IsFull(Infer))
 		if free && at.Sub(when) > stallAfter {
-			return fault.Errorf(
-				fault.Internal,
-				"no task has been taken from the queue %s for %s",
-				p,
-				at.Sub(when).Round(time.Second),
-			)
+			return fault.Errorf(fault.Internal, "no task has been taken from the queue %s for %s", p,
+				at.Sub(when).Round(time.Second))
 		}
 	}
 

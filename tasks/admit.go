@@ -102,12 +102,9 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	case err != nil:
 		return record.Unavailable(err)
 	case crowded && own > ownerShare*free:
-		return fault.Errorf(
-			fault.QueueFull,
+		return fault.Errorf(fault.QueueFull,
 			"%d jobs are waiting, %d of them of this key; the free places are reserved for other keys; try again later",
-			l.Waiting,
-			own,
-		).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
+			l.Waiting, own).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
 	case late && oldest > c.maxWait:
 		return fault.Errorf(fault.QueueFull, "jobs have waited for %s already; try again later", oldest.Round(time.Second)).
 			WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))

@@ -86,16 +86,13 @@ func NewClient(address string, o Options) (*Client, error) {
 		backlogs:   map[Queue]*cachedValue[backlog]{},
 	}
 
-	c.calls = stream.NewClient(
-		rdb,
-		stream.ClientOptions{
-			Enqueue: c.enqueueCall,
-			Drop:    c.dropCall,
-			Left:    record.CancelChannel,
-			Input:   inputChannel,
-			Log:     o.Log,
-		},
-	)
+	c.calls = stream.NewClient(rdb, stream.ClientOptions{
+		Enqueue: c.enqueueCall,
+		Drop:    c.dropCall,
+		Left:    record.CancelChannel,
+		Input:   inputChannel,
+		Log:     o.Log,
+	})
 	for _, q := range Queues() {
 		c.backlogs[q] = &cachedValue[backlog]{maxAge: maxBacklogAge}
 	}

@@ -59,12 +59,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
-	message := fmt.Sprintf(
-		"attempt %d did not succeed (%s); trying again in %s",
-		run.Attempt,
-		fault.CodeOf(err),
-		delay.Round(time.Second),
-	)
+	message := fmt.Sprintf("attempt %d did not succeed (%s); trying again in %s", run.Attempt, fault.CodeOf(err),
+		delay.Round(time.Second))
 	if err := run.holdReport(s.records.Warnings(message, nil)); err != nil {
 		return err
 	}
@@ -73,21 +69,8 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		return s.concludeSuperseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
-	s.log.Warn(
-		"a run failed; the job is retried",
-		"job_id",
-		run.ID,
-		"attempt",
-		run.Attempt,
-		"request_id",
-		run.Record.RequestID,
-		"traceparent",
-		run.Record.TraceParent,
-		"err",
-		err,
-		"delay",
-		delay,
-	)
+	s.log.Warn("a run failed; the job is retried", "job_id", run.ID, "attempt", run.Attempt,
+		"request_id", run.Record.RequestID, "traceparent", run.Record.TraceParent, "err", err, "delay", delay)
 
 	return &retryError{delay: delay, counted: v == countedRetry, cause: err}
 }
@@ -100,13 +83,8 @@ func (s *Server) concludeSuperseded(run *Run) error {
 
 	rec, err := s.records.Read(ctx, run.ID)
 	if err == nil && rec == nil {
-		s.log.Error(
-			"a job is gone while it runs: Redis has lost its data, or another deployment uses the same",
-			"job_id",
-			run.ID,
-			"attempt",
-			run.Attempt,
-		)
+		s.log.Error("a job is gone while it runs: Redis has lost its data, or another deployment uses the same",
+			"job_id", run.ID, "attempt", run.Attempt)
 
 		return nil
 	}

@@ -98,11 +98,8 @@ func (c *Client) Redeliver(ctx context.Context, id string) (Record, error) {
 	case job.WebhookURL == "":
 		return job.Record, fault.Errorf(fault.InvalidOption, "the job has no webhook")
 	case !job.Status.Terminal():
-		return job.Record, fault.Errorf(
-			fault.InvalidOption,
-			"the job is %s; its webhook is sent at its end",
-			job.Status,
-		)
+		return job.Record, fault.Errorf(fault.InvalidOption, "the job is %s; its webhook is sent at its end",
+			job.Status)
 	}
 
 	return job.Record, c.outbox.enqueueWebhook(ctx, job, webhookTask(id)+"-"+NewID())

@@ -260,11 +260,8 @@ func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, erro
 // context returns the context of a handler. It ends after the time-out and when the server stops.
 func (s *Server) context(timeout time.Duration) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(s.work)
-	tctx, stop := context.WithTimeoutCause(
-		ctx,
-		timeout,
-		fault.Errorf(fault.RenderTimeout, "the job took longer than %s", timeout),
-	)
+	tctx, stop := context.WithTimeoutCause(ctx, timeout,
+		fault.Errorf(fault.RenderTimeout, "the job took longer than %s", timeout))
 
 	return tctx, func(cause error) {
 		cancel(cause)

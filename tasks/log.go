@@ -29,30 +29,20 @@ type outcome struct {
 // LogValue implements slog.LogValuer.
 func (o outcome) LogValue() slog.Value {
 	attrs := []slog.Attr{
-		slog.String(
-			"job_id",
-			o.job.ID,
-		),
+		slog.String("job_id", o.job.ID),
 		slog.Any("kind", o.job.Kind),
 		slog.Any("status", o.job.Status),
 		slog.String("theme", o.job.Theme),
 		// As text, because JSON logs write a duration as a number without its unit.
-		slog.String(
-			"duration",
-			o.took.Round(time.Millisecond).String(),
-		),
+		slog.String("duration", o.took.Round(time.Millisecond).String()),
 		slog.Int("attempt", o.attempt),
 		slog.String("worker", o.worker),
 		slog.String("request_id", o.job.RequestID),
 		slog.String("traceparent", o.job.TraceParent),
 	}
 	if a := o.job.Artifact; a != nil {
-		attrs = append(
-			attrs,
-			slog.Int("pages", a.Pages),
-			slog.Int64("bytes", a.Size),
-			slog.Bool("cached", o.job.Cached),
-		)
+		attrs = append(attrs, slog.Int("pages", a.Pages), slog.Int64("bytes", a.Size),
+			slog.Bool("cached", o.job.Cached))
 	}
 
 	if o.err != nil {

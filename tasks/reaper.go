@@ -97,11 +97,8 @@ func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 		return s.calls.Condemn(ctx, id, fmt.Sprintf(reason, asynqext.CrashCap))
 	}
 
-	err := s.failJob(
-		ctx,
-		id,
-		fault.Errorf(fault.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap),
-	)
+	err := s.failJob(ctx, id,
+		fault.Errorf(fault.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap))
 	if err != nil {
 		return fmt.Errorf("failing job %s: %w", id, err)
 	}
@@ -125,15 +122,8 @@ func (s *Server) setAside(q Queue, id string, why error) {
 	switch {
 	case err != nil:
 	case job != nil:
-		s.log.Error(
-			"the task of a job cannot be run; it is created again from the job's record",
-			"job_id",
-			id,
-			"queue",
-			q,
-			"err",
-			why,
-		)
+		s.log.Error("the task of a job cannot be run; it is created again from the job's record", "job_id", id,
+			"queue", q, "err", why)
 
 		err = asynqext.Remove(ctx, s.rdb, q, id)
 		if err == nil {
@@ -145,15 +135,8 @@ func (s *Server) setAside(q Queue, id string, why error) {
 	}
 
 	if err != nil {
-		s.log.Error(
-			"a task that cannot be run stays where it is until its lease ends",
-			"task_id",
-			id,
-			"queue",
-			q,
-			"err",
-			err,
-		)
+		s.log.Error("a task that cannot be run stays where it is until its lease ends", "task_id", id, "queue", q,
+			"err", err)
 	}
 }
 

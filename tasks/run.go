@@ -207,13 +207,8 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 
 	r.continued = true
 	if err := r.outbox.enqueueJob(ctx, r.Record.Owner, r.ID, t); err != nil {
-		r.outbox.log.Warn(
-			"a job's next task is not on the queue yet; the sweeper will put it there",
-			"job_id",
-			r.ID,
-			"err",
-			err,
-		)
+		r.outbox.log.Warn("a job's next task is not on the queue yet; the sweeper will put it there",
+			"job_id", r.ID, "err", err)
 	}
 
 	return nil

@@ -248,11 +248,8 @@ func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, er
 	return func(cursor string, n int) ([]string, error) {
 		at := 0
 		if cursor != "" {
-			at, _ = slices.BinarySearchFunc(
-				all,
-				cursor,
-				func(id, cursor string) int { return strings.Compare(cursor, id) },
-			)
+			at, _ = slices.BinarySearchFunc(all, cursor,
+				func(id, cursor string) int { return strings.Compare(cursor, id) })
 			for at < len(all) && all[at] >= cursor {
 				at++
 			}

@@ -104,13 +104,8 @@ func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	defer cancel()
 
 	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
-		c.log.Warn(
-			"the task of an accepted job could not be queued; the sweeper will queue it",
-			"job_id",
-			id,
-			"err",
-			err,
-		)
+		c.log.Warn("the task of an accepted job could not be queued; the sweeper will queue it", "job_id", id,
+			"err", err)
 	}
 }
 

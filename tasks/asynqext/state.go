@@ -149,17 +149,9 @@ func ReadBacklog(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time)
 	var done, head *redis.StringCmd
 
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		waiting, done, head = p.LLen(
-			ctx,
-			pendingKey(q),
-		), p.Get(
-			ctx,
-			keyOf(q, "processed"),
-		), p.LIndex(
-			ctx,
-			pendingKey(q),
-			-1,
-		)
+		waiting = p.LLen(ctx, pendingKey(q))
+		done = p.Get(ctx, keyOf(q, "processed"))
+		head = p.LIndex(ctx, pendingKey(q), -1)
 
 		return nil
 	})

@@ -7,13 +7,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The owners of waiting tasks take turns: a thousand documents of one key delay another key by one document.
-// Asynq's pending list remains the authority on waiting tasks. In the same hash slot, each owner with waiting
-// tasks has a waitlist, which is a sorted set of task ids. The queue has a ring, which is a sorted set of owners
-// with the one served longest ago first. Asynq's enqueue and dequeue scripts are replaced by scripts that do the
-// same and update both in the same round trip. Asynq itself puts tasks back without a waitlist; they are taken when
-// they reach the end of the list. The queues of calls have three rings, one for each tier. The owners of a tier are
-// served when no task of a more urgent tier waits.
+// The owners of waiting tasks take turns: a thousand documents of one key delay another key by one document. Asynq's
+// pending list remains the authority on waiting tasks. In the same hash slot, each owner with waiting tasks has a
+// waitlist, which is a sorted set of task ids. The queue has a ring, which is a sorted set of owners with the one
+// served longest ago first. Asynq's enqueue and dequeue scripts are replaced by scripts that do the same and update
+// the waitlist and the ring in the same round trip. Asynq itself puts tasks back without a waitlist; they are taken
+// when they reach the end of the list. The queues of calls have three rings, one for each tier. The owners of a tier
+// are served when no task of a more urgent tier waits.
 //
 // The hash of a task names its owner. The running tasks of a queue are in one sorted set, by owner and id. A
 // dequeue thus counts those of an owner without reading the active list. Reconcile compares the set with that
@@ -28,8 +28,7 @@ func runningKey(q Queue) string     { return "pw:{" + string(q) + "}:running" }
 // takenKey holds the last dequeue of one process from a queue, so that a repeat gets the same task.
 func takenKey(q Queue, process string) string { return "pw:taken:{" + string(q) + "}:" + process }
 
-// ownerField names the owner in Asynq's hash of a task, tierField the tier where it is not
-// Normal.
+// In Asynq's hash of a task, ownerField holds the owner. tierField holds the tier, unless that is Normal.
 const (
 	ownerField = "x_owner"
 	tierField  = "x_tier"
@@ -38,7 +37,7 @@ const (
 // Tier is how urgent a task is.
 type Tier string
 
-// The tiers. Every queue has Normal; the queues that are announced have all of them.
+// The tiers. Every queue has Normal; the queues of calls have all of them.
 const (
 	Urgent Tier = "urgent"
 	Normal Tier = ""
@@ -89,7 +88,8 @@ return 1
 // of the owner with the fewest running tasks; among equals, that of the owner served longest ago. A dequeue with
 // the nonce of the previous one repeats it after a lost response: it gets the same task, unless that was reaped.
 const dequeueLua = `
--- again is the task whose answer was lost. If it was reaped meanwhile, it has not crashed its worker.
+-- again returns the task of the previous dequeue if its answer was lost. If the task was reaped in the
+-- meantime, its worker has not crashed, so that crash is not counted.
 local function again()
   local nonce, lease, id = string.match(redis.call('GET', KEYS[7]) or '', '^(%S+) (%S+) (.+)$')
   if nonce ~= ARGV[4] then return nil end
@@ -108,7 +108,7 @@ local function answer(id)
   local message, begun = redis.call('HGET', task, 'msg'), nil
   -- The type is the first field of the message, and shorter than 128 bytes.
   if begin and message and message:byte(1) == 10 then
-    -- A failure must not keep the answer back: the task is taken.
+    -- If begin fails, the answer is sent all the same, because the task is taken.
     local ok, answer = pcall(begin, id, message:sub(3, 2 + message:byte(2)), {unpack(ARGV, 5)})
     begun = ok and answer or nil
   end
@@ -272,40 +272,34 @@ type heldContextKey struct{}
 // Args returns the keys and arguments of enqueue in EnqueueLua.
 func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
 
-// Turns returns a go-redis hook that replaces Asynq's enqueue script by ours when the task has an owner. rdb is
-// the client to which the hook is added.
+// Turns returns a go-redis hook that replaces Asynq's enqueue script by enqueueScript when the task has an owner.
+// rdb is the client to which the hook is added.
 func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
-		place, owned := ctx.Value(turnContextKey{}).(Turn)
-		ours, ok := cmd.(*redis.Cmd)
+		turn, owned := ctx.Value(turnContextKey{}).(Turn)
+		result, ok := cmd.(*redis.Cmd)
 
 		q, found := enqueueOf(cmd)
 		if !owned || !ok || !found {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
-		ring := map[Tier]string{Urgent: urgentRing(q), Normal: ringKey(q), Flex: flexRing(q)}[place.Tier]
+		ring := map[Tier]string{Urgent: urgentRing(q), Normal: ringKey(q), Flex: flexRing(q)}[turn.Tier]
 
-		keys, argv = append(
-			keys,
-			ring,
-		), []any{
-			argv[0],
-			argv[1],
-			waitlistPrefix(q),
-			place.Owner,
-			string(place.Tier),
-			place.Channel,
+		keys = append(keys, ring)
+
+		argv = []any{
+			argv[0], argv[1], waitlistPrefix(q), turn.Owner, string(turn.Tier), turn.Channel,
 		}
 		if held, holds := ctx.Value(heldContextKey{}).(*Held); holds {
 			held.keys, held.argv = keys, argv
-			ours.SetVal(int64(1))
+			result.SetVal(int64(1))
 
 			return nil
 		}
 		n, err := enqueueScript.Run(ctx, rdb, keys, argv...).Int64()
-		ours.SetVal(n)
-		ours.SetErr(err)
+		result.SetVal(n)
+		result.SetErr(err)
 
 		return err
 	})

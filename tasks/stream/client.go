@@ -52,18 +52,9 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 		memory = joinMemory
 	}
 
-	made, err = makeCallScript.Run(
-		ctx,
-		c.rdb,
-		[]string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
-		waiter,
-		waiterTTL.Milliseconds(),
-		b,
-		callTTL.Milliseconds(),
-		memory.Milliseconds(),
-		c.channel,
-		call.Shared,
-	).Bool()
+	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
+		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds(), c.channel,
+		call.Shared).Bool()
 	if err != nil {
 		return false, unavailable(err)
 	}

@@ -271,17 +271,9 @@ func (c *Client) renewAll() {
 
 	err := runAll(ctx, c.rdb, renewScript, func(p redis.Pipeliner) error {
 		for i, w := range all {
-			all[i].state = renewScript.EvalSha(
-				ctx,
-				p,
-				[]string{callKey(w.ID), waitersKey(w.ID)},
-				w.waiter,
-				waiterTTL.Milliseconds(),
-				waiterTTL.Milliseconds(),
-				c.channel,
-				w.limit > 0 && time.Since(w.since) >= w.limit,
-				!w.linger,
-			)
+			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)}, w.waiter,
+				waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel,
+				w.limit > 0 && time.Since(w.since) >= w.limit, !w.linger)
 			_ = w.sendInput(ctx, p) // the pipeline returns the error
 		}
 

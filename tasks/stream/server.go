@@ -144,17 +144,8 @@ func (s *Server) serveRun(ctx context.Context, run *Run, h func(context.Context,
 	case errors.Is(err, ErrAgain) && !run.hasSent():
 		return err
 	}
-	s.log.Error(
-		"a call ended without its last frame",
-		"call_id",
-		run.ID,
-		"attempt",
-		run.Attempt,
-		"request_id",
-		run.Call.RequestID,
-		"err",
-		err,
-	)
+	s.log.Error("a call ended without its last frame", "call_id", run.ID, "attempt", run.Attempt,
+		"request_id", run.Call.RequestID, "err", err)
 	run.abandon()
 
 	return nil
