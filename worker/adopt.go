@@ -34,14 +34,8 @@ func (w *Worker) earlierResult(
 	case err != nil:
 		return result{}, storeError(err)
 	}
-	w.Log.WarnContext(
-		ctx,
-		"a run failed; the job completes with the result of an earlier run",
-		"job_id",
-		run.ID,
-		"error",
-		failure,
-	)
+	w.Log.WarnContext(ctx, "a run failed; the job completes with the result of an earlier run", "job_id", run.ID,
+		"error", failure)
 	made.artifact, made.cached, err = w.adoptStored(run, info)
 
 	return made, err

@@ -38,12 +38,8 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 			"gen_ai_request_model",
 			"error_type",
 		),
-		firstWord: histogram(
-			"gen_ai_server_time_to_first_token_seconds",
-			"Time until the first token.",
-			seconds,
-			"gen_ai_request_model",
-		),
+		firstWord: histogram("gen_ai_server_time_to_first_token_seconds", "Time until the first token.", seconds,
+			"gen_ai_request_model"),
 		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "Time per token after the first.",
 			prometheus.ExponentialBuckets(0.0005, 2, 14), "gen_ai_request_model"),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{

@@ -146,28 +146,11 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	if err != nil {
 		e := inference.AsError(err)
 		if stopping(ctx) {
-			e = inference.Errorf(
-				http.StatusServiceUnavailable,
-				inference.UpstreamError,
-				"the worker is being restarted",
-			)
+			e = inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamError,
+				"the worker is being restarted")
 		} else if e.Status >= http.StatusInternalServerError {
-			c.Log.WarnContext(
-				ctx,
-				"a completion failed",
-				"call_id",
-				run.ID,
-				"request_id",
-				run.Call.RequestID,
-				"model",
-				result.Model,
-				"upstream",
-				result.Upstream,
-				"error",
-				err,
-				"cause",
-				e.Cause,
-			)
+			c.Log.WarnContext(ctx, "a completion failed", "call_id", run.ID, "request_id", run.Call.RequestID,
+				"model", result.Model, "upstream", result.Upstream, "error", err, "cause", e.Cause)
 		}
 
 		return c.sendLastFrame(run, inference.Frame{Error: e, Result: &result})
@@ -359,15 +342,7 @@ func (c *Completions) dropBody(run *stream.Run) {
 	defer cancel()
 
 	if err := c.Keeper.Delete(ctx, key); err != nil {
-		c.Log.WarnContext(
-			ctx,
-			"a request was not deleted; the next sweep does it",
-			"call_id",
-			run.ID,
-			"key",
-			key,
-			"error",
-			err,
-		)
+		c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key,
+			"error", err)
 	}
 }

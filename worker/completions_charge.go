@@ -15,38 +15,24 @@ import (
 )
 
 // record writes the usage of a run, also after its caller has left. A superseded run writes nothing: the
-// later run does. ended is the context of the run.
-func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, ended context.Context) {
+// later run does. runCtx is the context of the run, which may have ended.
+func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, runCtx context.Context) {
 	timeout := recordTimeout
-	if stopping(ended) {
+	if stopping(runCtx) {
 		timeout = stoppingTimeout
 	}
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(runCtx), timeout)
 	defer cancel()
 
 	u := usage(run.Call.Owner, cmp.Or(result.Model, job.Request.Model), result)
-	if errors.Is(context.Cause(ended), stream.ErrLeft) {
+	if errors.Is(context.Cause(runCtx), stream.ErrLeft) {
 		u.Cancelled = 1
 	}
 
 	if err := retry(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
-		c.Log.ErrorContext(
-			ctx,
-			"the use of a completion was not recorded",
-			"call_id",
-			run.ID,
-			"key",
-			u.Key,
-			"model",
-			u.Model,
-			"prompt_tokens",
-			u.PromptTokens,
-			"completion_tokens",
-			u.CompletionTokens,
-			"error",
-			err,
-		)
+		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key,
+			"model", u.Model, "prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
 	}
 }
 

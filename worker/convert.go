@@ -21,7 +21,7 @@ import (
 // Converter.Compose and Make (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
 // BrowserUnavailable), RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
-	ctx, ended := w.observe(ctx, run)
+	ctx, endRun := w.observe(ctx, run)
 	var cached bool
 
 	err := w.throughOutages(ctx, run, func() (err error) {
@@ -35,7 +35,7 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
-	ended(cached, err)
+	endRun(cached, err)
 
 	return err
 }
@@ -65,11 +65,8 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 		if made.counted {
 			return nil
 		}
-		w.countExport(
-			ctx,
-			storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size},
-			0,
-		)
+		w.countExport(ctx,
+			storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size}, 0)
 
 		return nil
 	}, func() error { return run.Complete(ctx, artifact, made.cached) })
@@ -145,8 +142,8 @@ func (w *Worker) withRenderTimeout(ctx context.Context, do func(context.Context)
 
 // choose returns the theme that suits a document, and reports the analysis on the job.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (string, error) {
-	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)
-	defer ended()
+	ctx, endStage := w.stage(ctx, presswork.StageAnalyzing)
+	defer endStage()
 
 	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
 		return "", err
@@ -163,8 +160,8 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (st
 // compose typesets a document. It reports the warnings, including strict findings, and the theme when it
 // differs from the requested one.
 func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Document) (document.Composed, error) {
-	ctx, ended := w.stage(ctx, presswork.StageRendering)
-	defer ended()
+	ctx, endStage := w.stage(ctx, presswork.StageRendering)
+	defer endStage()
 	run.Step(presswork.StageRendering, 20, "typesetting the Markdown")
 
 	composed, err := w.Converter.Compose(ctx, doc)
@@ -186,8 +183,8 @@ func inParallel(report, work func() error) error {
 	go func() { reported <- report() }()
 	err := work()
 
-	if ended := <-reported; ended != nil {
-		return ended
+	if reportErr := <-reported; reportErr != nil {
+		return reportErr
 	}
 
 	return err

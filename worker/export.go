@@ -19,7 +19,7 @@ import (
 // Export handles tasks.ExportPage. It stores the page at an address as a PDF or a picture. Errors: those
 // of Exporter.PDF, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
-	ctx, ended := w.observe(ctx, run)
+	ctx, endRun := w.observe(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.export(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -29,7 +29,7 @@ func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
-	ended(false, err)
+	endRun(false, err)
 
 	return err
 }
@@ -109,7 +109,7 @@ func (w *Worker) visit(
 	}
 	var reported error
 	visit.Loaded = func() { reported = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
-	loading, ended := w.stage(ctx, presswork.StagePrinting)
+	loading, endStage := w.stage(ctx, presswork.StagePrinting)
 	began, output := time.Now(), "pdf"
 	var exported chromium.Exported
 	var err error
@@ -120,7 +120,7 @@ func (w *Worker) visit(
 	} else {
 		exported, err = w.Exporter.PDF(loading, visit, *task.PDF)
 	}
-	ended()
+	endStage()
 	w.metrics.visited(output, began, err)
 
 	if err := errors.Join(err, reported); err != nil {
@@ -152,8 +152,8 @@ func (w *Worker) storeExport(
 	task tasks.PageExport,
 	d rendition,
 ) (presswork.Artifact, error) {
-	ctx, ended := w.stage(ctx, presswork.StageStoring)
-	defer ended()
+	ctx, endStage := w.stage(ctx, presswork.StageStoring)
+	defer endStage()
 
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {

@@ -23,11 +23,8 @@ func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 	return browserCollector{
 		stats:  stats,
 		prints: desc("presswork_browser_prints_total", "PDFs the browser returned."),
-		restarts: desc(
-			"presswork_browser_restarts_total",
-			"Browsers replaced, by reason: recycle (age, count or memory) or crash.",
-			"reason",
-		),
+		restarts: desc("presswork_browser_restarts_total",
+			"Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_browser_tabs_lost_total", "Tabs that died, or left their page, while printing."),
 		tabs: desc(
 			"presswork_browser_tabs",
@@ -86,11 +83,8 @@ func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reas
 			"presswork_export_browser_launches_total",
 			"Starts of the browser for foreign pages, which stops when it is idle.",
 		),
-		restarts: desc(
-			"presswork_export_browser_restarts_total",
-			"Browsers replaced, by reason: recycle (age, count or memory) or crash.",
-			"reason",
-		),
+		restarts: desc("presswork_export_browser_restarts_total",
+			"Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_export_browser_tabs_lost_total", "Pages whose renderer died."),
 		tabs: desc(
 			"presswork_export_browser_tabs",

@@ -83,10 +83,7 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 
 		message := fmt.Sprintf("printing for %d s, longer than usual for this size", int(took.Seconds()))
 		if left := expected - took; left > 0 {
-			message = fmt.Sprintf(
-				"printing; about %d s left",
-				int(math.Ceil(left.Seconds())),
-			)
+			message = fmt.Sprintf("printing; about %d s left", int(math.Ceil(left.Seconds())))
 		}
 		report(percent, message)
 	}
@@ -94,8 +91,8 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 
 // printPaced prints, and reports the estimated progress on the job.
 func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
-	ctx, ended := w.stage(ctx, presswork.StagePrinting)
-	defer ended()
+	ctx, endStage := w.stage(ctx, presswork.StagePrinting)
+	defer endStage()
 	size, began := len(c.Page.HTML), time.Now()
 	pacing, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup

@@ -21,7 +21,7 @@ import (
 // EditPDF handles tasks.EditPDF. It stores the result of an operation on PDF files. Errors: those of pdfops.Run,
 // RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit) error {
-	ctx, ended := w.observe(ctx, run)
+	ctx, endRun := w.observe(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.editPDF(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -31,7 +31,7 @@ func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
-	ended(false, err)
+	endRun(false, err)
 
 	return err
 }
@@ -63,7 +63,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	return nil
 }
 
-// pdfError is storeError for errors that may also be those of a context.
+// pdfError is storeError, except that it returns the error of a cancelled context unchanged.
 func pdfError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

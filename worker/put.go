@@ -74,14 +74,7 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 			return err
 		}
 
-		w.Log.WarnContext(
-			ctx,
-			"the store does not answer or is full; waiting for it",
-			"job_id",
-			run.ID,
-			"error",
-			err,
-		)
+		w.Log.WarnContext(ctx, "the store does not answer or is full; waiting for it", "job_id", run.ID, "error", err)
 
 		if !waiting.next(ctx) {
 			return err
@@ -117,14 +110,7 @@ func (w *Worker) put(
 		if err == nil || errors.Is(err, storage.ErrExists) || ctx.Err() != nil || !isOutage(storeError(err)) {
 			return info, err
 		}
-		w.Log.WarnContext(
-			ctx,
-			"a result could not be stored; retrying",
-			"job_id",
-			run.ID,
-			"error",
-			err,
-		)
+		w.Log.WarnContext(ctx, "a result could not be stored; retrying", "job_id", run.ID, "error", err)
 		// When the run has been superseded, this ends ctx.
 		_ = run.Progress(ctx, presswork.StageStoring, 0, "the store does not take the result; trying again")
 		if !waiting.next(ctx) {

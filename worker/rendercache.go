@@ -28,14 +28,8 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Compo
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrCorrupt):
-		w.Log.ErrorContext(
-			ctx,
-			"a page of the render cache is damaged; it is printed again",
-			"key",
-			render,
-			"error",
-			errors.Join(err, w.Keeper.Delete(ctx, render)),
-		)
+		w.Log.ErrorContext(ctx, "a page of the render cache is damaged; it is printed again", "key", render,
+			"error", errors.Join(err, w.Keeper.Delete(ctx, render)))
 
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
@@ -76,8 +70,8 @@ func (w *Worker) storePrint(
 	c document.Composed,
 	made document.Made,
 ) (artifact presswork.Artifact, counted bool, err error) {
-	ctx, ended := w.stage(ctx, presswork.StageStoring)
-	defer ended()
+	ctx, endStage := w.stage(ctx, presswork.StageStoring)
+	defer endStage()
 	attrs := storage.Attrs{
 		ContentType: c.Output.ContentType(),
 		Meta:        map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID},
@@ -106,12 +100,8 @@ func (w *Worker) copyToRenderCache(ctx context.Context, artifact storage.Info, r
 	}
 
 	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
-		w.Log.WarnContext(
-			ctx,
-			"a page could not be stored in the render cache",
-			"error",
-			errors.Join(err, w.Keeper.Delete(ctx, render)),
-		)
+		w.Log.WarnContext(ctx, "a page could not be stored in the render cache",
+			"error", errors.Join(err, w.Keeper.Delete(ctx, render)))
 	}
 
 	return err == nil

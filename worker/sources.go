@@ -90,16 +90,8 @@ func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 
 	for _, key := range keys {
 		if err := w.Keeper.Delete(ctx, key); err != nil {
-			w.Log.WarnContext(
-				ctx,
-				"a source was not deleted; the next sweep does it",
-				"job_id",
-				jobID,
-				"key",
-				key,
-				"error",
-				err,
-			)
+			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key,
+				"error", err)
 		}
 	}
 }

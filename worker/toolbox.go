@@ -125,11 +125,8 @@ func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (infere
 	if len(c.Arguments) > maxArguments {
 		return inference.ToolResult{
 			Failed: true,
-			Output: fmt.Sprintf(
-				"The arguments are too long: %d bytes; allowed are %d.",
-				len(c.Arguments),
-				maxArguments,
-			),
+			Output: fmt.Sprintf("The arguments are too long: %d bytes; allowed are %d.", len(c.Arguments),
+				maxArguments),
 		}, nil
 	}
 
@@ -220,13 +217,8 @@ func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
 	if err := s.box.Keeper.Record(ctx, s.key, int64(len(body))); err != nil {
 		return err
 	}
-	_, err := s.box.Store.Put(
-		ctx,
-		s.key,
-		bytes.NewReader(body),
-		int64(len(body)),
-		storage.Attrs{ContentType: "application/json"},
-	)
+	_, err := s.box.Store.Put(ctx, s.key, bytes.NewReader(body), int64(len(body)),
+		storage.Attrs{ContentType: "application/json"})
 
 	return err
 }
@@ -248,14 +240,8 @@ func (s *toolSession) Close() error {
 	defer cancel()
 
 	if err := s.box.Keeper.Delete(ctx, key); err != nil {
-		s.box.Log.WarnContext(
-			ctx,
-			"the files of a session were not deleted; the next sweep does it",
-			"key",
-			key,
-			"error",
-			err,
-		)
+		s.box.Log.WarnContext(ctx, "the files of a session were not deleted; the next sweep does it", "key", key,
+			"error", err)
 	}
 
 	return nil

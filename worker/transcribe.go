@@ -33,7 +33,7 @@ const (
 // gateway.Gateway.Transcribe, InvalidURL and AddressNotAllowed for a recording that cannot be fetched,
 // StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
-	ctx, ended := w.observe(ctx, run)
+	ctx, endRun := w.observe(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.transcribe(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -43,7 +43,7 @@ func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
-	ended(false, err)
+	endRun(false, err)
 
 	return err
 }
@@ -103,12 +103,13 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 	}
 
 	if transcript.Untimed {
-		if err := h.run.Warn(
+		err := h.run.Warn(
 			fault.Warning{
 				Code:    fault.TimesMissing,
 				Message: "the model returns no times; the transcript has one time per part",
 			},
-		); err != nil {
+		)
+		if err != nil {
 			return storage.Info{}, err
 		}
 	}
@@ -155,8 +156,8 @@ func (h *transcription) inField(err error) error {
 // transcribeAll returns the transcript of the whole recording. With an error, its Duration is that of the
 // transcribed parts.
 func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Transcript, err error) {
-	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
-	defer ended()
+	ctx, endStage := h.stage(ctx, presswork.StageTranscribing)
+	defer endStage()
 
 	if h.model, err = h.Models().Require(h.task.Model, inference.CanTranscribe); err != nil {
 		return whole, err
@@ -235,20 +236,8 @@ func (h *transcription) record(ctx context.Context, seconds float64, err error) 
 		return h.Meter.Record(ctx, "job:"+h.run.ID, h.run.Record.CreatedAt, u)
 	})
 	if err != nil {
-		h.Log.ErrorContext(
-			ctx,
-			"the use of a transcription was not recorded",
-			"job_id",
-			h.run.ID,
-			"key",
-			u.Key,
-			"model",
-			u.Model,
-			"audio_seconds",
-			u.AudioSeconds,
-			"error",
-			err,
-		)
+		h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key,
+			"model", u.Model, "audio_seconds", u.AudioSeconds, "error", err)
 	}
 }
 

@@ -48,12 +48,8 @@ func (h *transcription) transcribeParts(ctx context.Context, parts []audio.Part)
 				return nil // storing the transcript is reported next
 			}
 
-			return h.run.Progress(
-				sending,
-				presswork.StageTranscribing,
-				sendingFrom+done*(sendingTo-sendingFrom)/len(parts),
-				h.message(done),
-			)
+			return h.run.Progress(sending, presswork.StageTranscribing,
+				sendingFrom+done*(sendingTo-sendingFrom)/len(parts), h.message(done))
 		})
 	}
 
@@ -101,18 +97,8 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 			return nil, err
 		}
 		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
-		h.Log.WarnContext(
-			ctx,
-			"a part of a recording failed and will be sent again",
-			"job_id",
-			h.run.ID,
-			"part",
-			n,
-			"delay",
-			wait.String(),
-			"error",
-			err,
-		)
+		h.Log.WarnContext(ctx, "a part of a recording failed and will be sent again", "job_id", h.run.ID, "part", n,
+			"delay", wait.String(), "error", err)
 
 		select {
 		case <-ctx.Done():
@@ -167,23 +153,12 @@ func (h *transcription) keepPart(ctx context.Context, key string, piece *audio.P
 	}
 
 	if err == nil {
-		_, err = h.Store.Put(
-			ctx,
-			key,
-			bytes.NewReader(b),
-			int64(len(b)),
-			storage.Attrs{ContentType: "application/json"},
-		)
+		_, err = h.Store.Put(ctx, key, bytes.NewReader(b), int64(len(b)),
+			storage.Attrs{ContentType: "application/json"})
 	}
 
 	if err != nil && !errors.Is(err, storage.ErrExists) {
-		h.Log.WarnContext(
-			ctx,
-			"a part of a transcript was not stored; a later run would send it again",
-			"job_id",
-			h.run.ID,
-			"error",
-			err,
-		)
+		h.Log.WarnContext(ctx, "a part of a transcript was not stored; a later run would send it again",
+			"job_id", h.run.ID, "error", err)
 	}
 }
