@@ -77,12 +77,8 @@ type Attrs struct {
 // HTTP headers. Errors: ErrInvalidAttrs.
 func (a Attrs) Check() error {
 	if len(a.ContentType) > maxContentType || !printable(a.ContentType) {
-		return fmt.Errorf(
-			"%w: content type %.40q is not printable ASCII of at most %d bytes",
-			ErrInvalidAttrs,
-			a.ContentType,
-			maxContentType,
-		)
+		return fmt.Errorf("%w: content type %.40q is not printable ASCII of at most %d bytes", ErrInvalidAttrs,
+			a.ContentType, maxContentType)
 	}
 
 	total := 0

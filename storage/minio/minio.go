@@ -152,10 +152,8 @@ func (s *Store) Start(ctx context.Context) error {
 	if !exists {
 		err := s.client.MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{Region: s.Region})
 		// Another node may have created it since.
-		if code := minio.ToErrorResponse(
-			err,
-		).Code; err != nil && code != "BucketAlreadyOwnedByYou" &&
-			code != "BucketAlreadyExists" {
+		code := minio.ToErrorResponse(err).Code
+		if err != nil && code != "BucketAlreadyOwnedByYou" && code != "BucketAlreadyExists" {
 			return fmt.Errorf("storage/minio: make bucket %s at %s: %w", s.Bucket, s.Endpoint, err)
 		}
 	}
@@ -190,12 +188,8 @@ func (s *Store) probe(ctx context.Context) error {
 	switch {
 	case notImplemented(first), first == nil && second == nil:
 		s.overwrites = true
-		s.Log.WarnContext(
-			ctx,
-			"the object store ignores If-None-Match: two writers of one object may both succeed",
-			"endpoint",
-			s.Endpoint,
-		)
+		s.Log.WarnContext(ctx, "the object store ignores If-None-Match: two writers of one object may both succeed",
+			"endpoint", s.Endpoint)
 	case first != nil:
 		return fmt.Errorf("storage/minio: bucket %s at %s: %w", s.Bucket, s.Endpoint, first)
 	case !errors.Is(second, storage.ErrExists):
@@ -261,11 +255,8 @@ func extValue(s string) string {
 
 // bounded returns a context with a time-out whose cause names the store.
 func (s *Store) bounded(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(
-		ctx,
-		d,
-		fmt.Errorf("the object store at %s did not answer within %s", s.Endpoint, d),
-	)
+	return context.WithTimeoutCause(ctx, d,
+		fmt.Errorf("the object store at %s did not answer within %s", s.Endpoint, d))
 }
 
 // wrapError wraps the error that package storage defines for an S3 error code. Other

@@ -106,13 +106,8 @@ func (f fence) put(ctx context.Context, store storage.Store) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Put(
-		ctx,
-		f.key(),
-		strings.NewReader(string(b)),
-		int64(len(b)),
-		storage.Attrs{ContentType: "application/json"},
-	)
+	_, err = store.Put(ctx, f.key(), strings.NewReader(string(b)), int64(len(b)),
+		storage.Attrs{ContentType: "application/json"})
 
 	return err
 }
@@ -162,12 +157,8 @@ func (k *Keeper) claimStore(ctx context.Context) error {
 		case err == nil:
 			refused = now
 		case refused == nil:
-			k.Log.WarnContext(
-				ctx,
-				"cannot check whether the store belongs to another deployment; the sweeps check again",
-				"error",
-				err,
-			)
+			k.Log.WarnContext(ctx,
+				"cannot check whether the store belongs to another deployment; the sweeps check again", "error", err)
 
 			return nil
 		}
@@ -198,12 +189,8 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	case f.number > 0 && k.Now().Sub(f.renewed) < fenceLife*k.Interval:
 		return k.foreignFenceError(f, id), nil
 	case f.number > 0:
-		k.Log.WarnContext(
-			ctx,
-			"the store of another deployment is taken over when that does not renew it",
-			"error",
-			k.foreignFenceError(f, id),
-		)
+		k.Log.WarnContext(ctx, "the store of another deployment is taken over when that does not renew it",
+			"error", k.foreignFenceError(f, id))
 
 		return nil, nil
 	case !k.Alone && id.Store != k.StoreName && k.Now().Sub(time.UnixMilli(id.At)) < fenceLife*k.Interval:
@@ -270,12 +257,8 @@ func (s *sweep) renewFence(ctx context.Context) (bool, error) {
 	case own && s.Now().Sub(time.UnixMilli(id.At)) < s.Interval/2:
 		return true, nil
 	case f.number > 0 && !own && !s.abandoned(f):
-		s.Log.ErrorContext(
-			ctx,
-			"another deployment owns the store; this one deletes nothing",
-			"error",
-			s.foreignFenceError(f, id),
-		)
+		s.Log.ErrorContext(ctx, "another deployment owns the store; this one deletes nothing",
+			"error", s.foreignFenceError(f, id))
 
 		return false, nil
 	}

@@ -188,13 +188,6 @@ func (k *Keeper) renew(ctx context.Context, token string) error {
 
 func (k *Keeper) release(ctx context.Context, token string) {
 	if err := releaseScript.Run(ctx, k.Redis, []string{lockKey}, token).Err(); err != nil {
-		k.Log.WarnContext(
-			ctx,
-			"the lock of the sweep was not released; it expires",
-			"after",
-			lockFor,
-			"error",
-			err,
-		)
+		k.Log.WarnContext(ctx, "the lock of the sweep was not released; it expires", "after", lockFor, "error", err)
 	}
 }

@@ -155,14 +155,8 @@ func jobOf(key string) string {
 func (s *sweep) isLive(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
-		s.Log.WarnContext(
-			ctx,
-			"sources past their retention are kept: the state of their job is unknown",
-			"job_id",
-			job,
-			"error",
-			err,
-		)
+		s.Log.WarnContext(ctx, "sources past their retention are kept: the state of their job is unknown",
+			"job_id", job, "error", err)
 
 		return true
 	}
