@@ -213,12 +213,8 @@ func (c Config) Check() error {
 	switch c.Backend {
 	case BackendMemory, BackendFile, BackendSQLite:
 	default:
-		return invalid(
-			"cache backend %q does not exist%s; allowed: %s",
-			c.Backend,
-			input.DidYouMean(c.Backend, backends()),
-			strings.Join(backends(), ", "),
-		)
+		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend,
+			input.DidYouMean(c.Backend, backends()), strings.Join(backends(), ", "))
 	}
 
 	if c.Path == "" && c.Backend != BackendMemory {

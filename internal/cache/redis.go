@@ -141,22 +141,10 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 		return err
 	}
 
-	return redisPut.Run(
-		ctx,
-		r.client,
-		[]string{redisEntry(kind, key), redisUsed, redisSizes},
-		member(
-			kind,
-			key,
-		),
-		b,
-		ttl.Milliseconds(),
-		now,
-		redisPrefix+"entry:",
-		len(value),
-		r.o.MaxEntries,
-		r.o.MaxBytes,
-	).Err()
+	keys := []string{redisEntry(kind, key), redisUsed, redisSizes}
+
+	return redisPut.Run(ctx, r.client, keys, member(kind, key), b, ttl.Milliseconds(), now, redisPrefix+"entry:",
+		len(value), r.o.MaxEntries, r.o.MaxBytes).Err()
 }
 
 // eachEntry calls f for every member of the index, in batches.

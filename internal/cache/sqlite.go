@@ -102,10 +102,7 @@ func (s *SQLite) connect(ctx context.Context) error {
 		}
 	}
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf(
-			"busy_timeout(%d)",
-			busyTimeout.Milliseconds(),
-		),
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"journal_mode(WAL)",
 		"synchronous(OFF)",
 		"recursive_triggers(ON)",
@@ -242,13 +239,8 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 		case !s.o.isFresh(kind, time.Unix(0, made), time.Duration(ttl), now):
 			outcome = expired
 			// Remove only the row just read: another process may have replaced it.
-			_, err := db.ExecContext(
-				ctx,
-				"DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?",
-				string(kind),
-				key,
-				made,
-			)
+			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?",
+				string(kind), key, made)
 
 			return ignoreReadOnly(err)
 		case !json.Valid(value):
@@ -260,13 +252,8 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 		outcome = hit
 
 		if now.Sub(time.Unix(0, used)) > touchEvery {
-			_, err := db.ExecContext(
-				ctx,
-				"UPDATE entries SET used = ? WHERE kind = ? AND key = ?",
-				now.UnixNano(),
-				string(kind),
-				key,
-			)
+			_, err := db.ExecContext(ctx, "UPDATE entries SET used = ? WHERE kind = ? AND key = ?", now.UnixNano(),
+				string(kind), key)
 
 			return ignoreReadOnly(err)
 		}
@@ -341,8 +328,9 @@ func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
 			return nil
 		}
 
-		if _, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE (kind, key) IN
-			(SELECT kind, key FROM entries ORDER BY used, made LIMIT max(1, ?))`, t.Entries-s.capEntries()); err != nil {
+		_, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE (kind, key) IN
+			(SELECT kind, key FROM entries ORDER BY used, made LIMIT max(1, ?))`, t.Entries-s.capEntries())
+		if err != nil {
 			return err
 		}
 	}

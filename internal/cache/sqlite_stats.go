@@ -12,9 +12,10 @@ import (
 // flush adds this process's counts to the database. The caller holds s.mu.
 func (s *SQLite) flush(ctx context.Context, db *sql.DB) error {
 	for kind, k := range s.pending {
-		if _, err := db.ExecContext(ctx, `INSERT INTO lookups VALUES (?, ?, ?, ?) ON CONFLICT (kind) DO UPDATE SET
+		_, err := db.ExecContext(ctx, `INSERT INTO lookups VALUES (?, ?, ?, ?) ON CONFLICT (kind) DO UPDATE SET
 			hits = hits + excluded.hits, misses = misses + excluded.misses, expired = expired + excluded.expired`,
-			string(kind), k.Hits, k.Misses, k.Expired); err != nil {
+			string(kind), k.Hits, k.Misses, k.Expired)
+		if err != nil {
 			return err
 		}
 		delete(s.pending, kind)
@@ -74,14 +75,9 @@ func (s *SQLite) Clean(ctx context.Context) (int, error) {
 
 		now := s.o.Now().UnixNano()
 		for _, k := range Kinds() {
-			result, err := db.ExecContext(
-				ctx,
+			result, err := db.ExecContext(ctx,
 				"DELETE FROM entries WHERE kind = ? AND (made > ? OR ? - made >= min(ttl, ?) OR NOT json_valid(value))",
-				string(k),
-				now,
-				now,
-				int64(s.o.ttl(k)),
-			)
+				string(k), now, now, int64(s.o.ttl(k)))
 			if err != nil {
 				return err
 			}

@@ -191,11 +191,8 @@ func (s *Server) modelError(err error) error {
 	case fault.Internal:
 		return err // an interruption, or an error of this machine
 	case inference.UpstreamUnavailable:
-		return fmt.Errorf(
-			"%s: %s (`presswork serve` starts one on this machine)",
-			s.shown,
-			inference.AsError(err).Message,
-		)
+		return fmt.Errorf("%s: %s (`presswork serve` starts one on this machine)", s.shown,
+			inference.AsError(err).Message)
 	}
 
 	if errors.Is(err, inference.ErrKeyRefused) {

@@ -57,18 +57,9 @@ func writeWorker(t io.Writer, worker tasks.Worker, now time.Time) {
 	if len(worker.Runs) > 0 {
 		at = worker.Runs[0].ID + " " + age(now.Sub(worker.Runs[0].Since))
 	}
-	fmt.Fprintf(
-		t,
-		"%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n",
-		terminal.Printable(worker.Name),
-		age(now.Sub(worker.Started)),
-		running,
-		worker.Slots,
-		worker.MemoryBytes>>20,
-		browser,
-		prints,
-		terminal.Printable(at),
-	)
+	fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n", terminal.Printable(worker.Name),
+		age(now.Sub(worker.Started)), running, worker.Slots, worker.MemoryBytes>>20, browser, prints,
+		terminal.Printable(at))
 }
 
 func writeJob(t io.Writer, job Job, now time.Time) {

@@ -23,18 +23,9 @@ type setting struct {
 
 // settings lists every setting with its field of c, in the order of the documentation.
 func (c *Config) settings() []setting {
-	return slices.Concat(
-		c.apiSettings(),
-		c.folderSettings(),
-		c.workerSettings(),
-		c.retentionSettings(),
-		c.serviceSettings(),
-		c.requestSettings(),
-		c.outboundSettings(),
-		c.inferenceSettings(),
-		c.searchSettings(),
-		c.logSettings(),
-	)
+	return slices.Concat(c.apiSettings(), c.folderSettings(), c.workerSettings(), c.retentionSettings(),
+		c.serviceSettings(), c.requestSettings(), c.outboundSettings(), c.inferenceSettings(), c.searchSettings(),
+		c.logSettings())
 }
 
 // apiSettings are about the API and its keys.

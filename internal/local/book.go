@@ -94,11 +94,7 @@ func (c *Converter) chapters(
 		part.Content = content
 
 		if size += len(content); size > maxSource {
-			return fault.Errorf(
-				fault.ContentTooLarge,
-				"the chapters together are larger than %d MB",
-				maxSource>>20,
-			)
+			return fault.Errorf(fault.ContentTooLarge, "the chapters together are larger than %d MB", maxSource>>20)
 		}
 
 		found, err := part.ReadNotebook()

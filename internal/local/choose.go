@@ -33,9 +33,8 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *
 	if err != nil {
 		return err
 	}
-	out.Analysis, out.Lookups, out.Hits, out.Times.Analyze = &advice.Analysis, advice.Lookups, advice.Hits, time.Since(
-		begun,
-	)
+	out.Analysis, out.Lookups, out.Hits = &advice.Analysis, advice.Lookups, advice.Hits
+	out.Times.Analyze = time.Since(begun)
 	d.Theme = advice.Recommendation.Primary
 
 	return nil

@@ -87,12 +87,6 @@ func (p *Printer) print(body []byte, signature string) {
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	// A closed output ends the program, not the delivery.
-	_, _ = fmt.Fprintf(
-		p.out,
-		"%s %s (%s)\n%s\n\n",
-		time.Now().Format(time.TimeOnly),
-		delivery.Type,
-		signature,
-		text.Bytes(),
-	)
+	_, _ = fmt.Fprintf(p.out, "%s %s (%s)\n%s\n\n", time.Now().Format(time.TimeOnly), delivery.Type, signature,
+		text.Bytes())
 }

@@ -143,13 +143,9 @@ func noSettings(folder fs.FS) error {
 		hint += ": --merge " + input.Short(strings.Join(files, " "))
 	}
 
-	return fault.Errorf(
-		fault.InvalidRequest,
+	return fault.Errorf(fault.InvalidRequest,
 		"it is a folder without the settings of a book; known are %s and %s. Write one, or %s",
-		strings.Join(known[:last], ", "),
-		known[last],
-		hint,
-	)
+		strings.Join(known[:last], ", "), known[last], hint)
 }
 
 // FrontMatter returns the metadata of the book as front matter, without a text after it.

@@ -133,15 +133,12 @@ func (d *drawing) dots(m Metric, points []Point, x func(i, n int) float64, y fun
 
 	for i := 0; i < len(points); i += every {
 		p := points[i]
-		d.Dots = append(
-			d.Dots,
-			dot{
-				x(i, len(points)),
-				y(p.Value),
-				radius,
-				p.At.Local().Format("2 Jan 2006 15:04") + ": " + m.Format(p.Value),
-			},
-		)
+		d.Dots = append(d.Dots, dot{
+			x(i, len(points)),
+			y(p.Value),
+			radius,
+			p.At.Local().Format("2 Jan 2006 15:04") + ": " + m.Format(p.Value),
+		})
 	}
 	last := len(points) - 1
 
