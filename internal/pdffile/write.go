@@ -167,12 +167,8 @@ func (w *writer) objectStream(batch []int) {
 		bodies.WriteByte('\n')
 	}
 	packed := w.file.Deflate(head.Bytes(), bodies.Bytes())
-	dict := fmt.Sprintf(
-		"<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
-		len(batch),
-		head.Len(),
-		len(packed),
-	)
+	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(batch), head.Len(), len(packed))
 	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
 }
 

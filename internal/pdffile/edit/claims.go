@@ -83,12 +83,8 @@ func restrict(f *pdffile.File, keep claims) (warnings []string) {
 	}
 
 	if len(warnings) > 0 {
-		object := fmt.Appendf(
-			nil,
-			"<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream",
-			len(xmp),
-			xmp,
-		)
+		object := fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp),
+			xmp)
 		f.SetEntry(f.Root, "Metadata", pdffile.RefTo(f.Add(object)))
 	}
 

@@ -219,8 +219,8 @@ func (x *extraction) outline(catalog *pdffile.Dict) {
 
 	var keep func(parent int, first []byte, depth int) (entries []int, count int)
 	keep = func(parent int, first []byte, depth int) (entries []int, count int) {
-		const deepest = 100
-		if depth > deepest {
+		const maxDepth = 100
+		if depth > maxDepth {
 			return nil, 0
 		}
 

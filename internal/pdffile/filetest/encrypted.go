@@ -136,10 +136,7 @@ func unsealed(t testing.TB, key cipher.Block, object string) string {
 	plain = plain[:len(plain)-padding]
 	length := regexp.MustCompile(`/Length \d+`)
 
-	return length.ReplaceAllString(
-		string(dict),
-		"/Length "+strconv.Itoa(len(plain)),
-	) + " stream\n" + string(
-		plain,
-	) + "\nendstream"
+	dict = length.ReplaceAll(dict, []byte("/Length "+strconv.Itoa(len(plain))))
+
+	return string(dict) + " stream\n" + string(plain) + "\nendstream"
 }

@@ -260,12 +260,9 @@ func (t *joinedTags) write(j *joined) error {
 		fmt.Fprintf(&nums, "%d %s ", key, value)
 	}
 
-	root := fmt.Sprintf(
-		"<</Type /StructTreeRoot\n/K %s\n/ParentTreeNextKey %d\n/ParentTree %s",
-		pdffile.RefTo(t.document),
-		len(t.parents),
-		pdffile.RefTo(out.Add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))),
-	)
+	root := fmt.Sprintf("<</Type /StructTreeRoot\n/K %s\n/ParentTreeNextKey %d\n/ParentTree %s",
+		pdffile.RefTo(t.document), len(t.parents),
+		pdffile.RefTo(out.Add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))))
 	if ids := t.idTree(out); ids > 0 {
 		root += "\n/IDTree " + pdffile.RefTo(ids)
 	}

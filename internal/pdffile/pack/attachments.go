@@ -24,12 +24,8 @@ func attach(f *pdffile.File, catalog *pdffile.Dict, sources []Attachment, date t
 		return bytes.Compare(name(a.Name), name(b.Name))
 	}) {
 		// The format requires MD5. It serves as a checksum, not for security.
-		params := fmt.Sprintf(
-			"<</Size %d\n/ModDate %s\n/CheckSum <%X>>>",
-			len(a.Data),
-			date.Format("(D:20060102150405+00'00')"),
-			md5.Sum(a.Data),
-		)
+		params := fmt.Sprintf("<</Size %d\n/ModDate %s\n/CheckSum <%X>>>", len(a.Data),
+			date.Format("(D:20060102150405+00'00')"), md5.Sum(a.Data))
 		file := f.Add(nil)
 		f.SetStream(
 			file,

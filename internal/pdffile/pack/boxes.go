@@ -55,23 +55,15 @@ func trim(f *pdffile.File, boxes Boxes) error {
 			if !drawn {
 				content := f.Deflate(cropMarks(boxes, v))
 				number = f.Add(
-					fmt.Appendf(
-						nil,
-						"<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream",
-						len(content),
-						content,
-					),
+					fmt.Appendf(nil, "<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream", len(content),
+						content),
 				)
 				marks[box(0)] = number
 			}
 			page.Set(
 				"Contents",
-				fmt.Sprintf(
-					"[%s %s %s]",
-					pdffile.RefTo(begin),
-					bytes.Trim(page.Get("Contents"), "[]"),
-					pdffile.RefTo(number),
-				),
+				fmt.Sprintf("[%s %s %s]", pdffile.RefTo(begin), bytes.Trim(page.Get("Contents"), "[]"),
+					pdffile.RefTo(number)),
 			)
 		}
 		f.Objects[n] = page.Bytes()
@@ -94,22 +86,10 @@ func cropMarks(b Boxes, v [6]float64) []byte {
 
 	for _, x := range []struct{ at, outwards float64 }{{v[0] + b.Bleed, -1}, {v[2] - b.Bleed, 1}} {
 		for _, y := range []struct{ at, outwards float64 }{{v[1] + b.Bleed, -1}, {v[3] - b.Bleed, 1}} {
-			fmt.Fprintf(
-				&out,
-				"%.2f %.2f m %.2f %.2f l S\n",
-				x.at+x.outwards*from,
-				y.at,
-				x.at+x.outwards*(from+length),
-				y.at,
-			)
-			fmt.Fprintf(
-				&out,
-				"%.2f %.2f m %.2f %.2f l S\n",
-				x.at,
-				y.at+y.outwards*from,
-				x.at,
-				y.at+y.outwards*(from+length),
-			)
+			fmt.Fprintf(&out, "%.2f %.2f m %.2f %.2f l S\n", x.at+x.outwards*from, y.at,
+				x.at+x.outwards*(from+length), y.at)
+			fmt.Fprintf(&out, "%.2f %.2f m %.2f %.2f l S\n", x.at, y.at+y.outwards*from, x.at,
+				y.at+y.outwards*(from+length))
 		}
 	}
 	out.WriteString("Q EMC\n")

@@ -37,8 +37,8 @@ func markNotes(f *pdffile.File) error {
 
 // leadsBack reports whether an element begins with a link to a footnote reference.
 func leadsBack(f *pdffile.File, d pdffile.Dict) bool {
-	const deepest = 8
-	for range deepest {
+	const maxDepth = 8
+	for range maxDepth {
 		kids, err := pdffile.ReadArray(d.Get("K"))
 		if err != nil || len(kids) == 0 {
 			return false

@@ -43,12 +43,9 @@ func comment(f *pdffile.File, notes []Note) error {
 		// F 24 is NoZoom and NoRotate without Print (ISO 32000-1, 12.5.3): the note is not printed.
 		annotation := pdffile.RefTo(
 			f.Add(
-				fmt.Appendf(
-					nil,
+				fmt.Appendf(nil,
 					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
-					pdffile.RefTo(object),
-					pdffile.TextString(note.Text),
-				),
+					pdffile.RefTo(object), pdffile.TextString(note.Text)),
 			),
 		)
 

@@ -37,8 +37,9 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 
 		if c >= 'A' && c <= 'z' && c != '[' && c != ']' && c != '\\' || c == '\'' || c == '"' {
 			word := l.token()
-			if isValue := len(word) > 3 &&
-				(string(word) == "true" || string(word) == "false" || string(word) == "null"); !isValue {
+
+			isValue := len(word) > 3 && (string(word) == "true" || string(word) == "false" || string(word) == "null")
+			if !isValue {
 				op.Operator, op.End = string(word), l.at
 				op.Operands = op.Operands[:0]
 

@@ -155,12 +155,8 @@ func (j *capJoiner) join(now shown, codes []byte) {
 	}
 	j.CopyTo(now.start)
 	first := j.face.Width
-	fmt.Fprintf(
-		&j.Out,
-		"/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n",
-		pdffile.UTF16(j.before.text+now.text),
-		codes[:first],
-	)
+	fmt.Fprintf(&j.Out, "/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n", pdffile.UTF16(j.before.text+now.text),
+		codes[:first])
 
 	if first < len(codes) {
 		fmt.Fprintf(&j.Out, "<%X> Tj\n", codes[first:])
