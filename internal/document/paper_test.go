@@ -190,9 +190,12 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	content := "# Title\n\nFirst.[^1]\n\n\\newpage\n\nSecond.[^2]\n\n" + strings.Repeat("Words of a column. ", 200) +
 		"\n\n\\newpage\n\nThird.[^3]\n"
 
+	plain := regexp.MustCompile(`\[\^.\]`).ReplaceAllString(content, "")
+
 	for name, text := range map[string]string{
 		"with notes":    content + "\n[^1]: Anote.\n[^2]: Bnote.\n[^3]: Cnote.\n",
-		"without notes": regexp.MustCompile(`\[\^.\]`).ReplaceAllString(content, ""),
+		"without notes": plain,
+		"below a table": strings.Replace(plain, "First.\n", "First.\n\n"+grid(6, 2, "1"), 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +210,7 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 				}
 			}
 
-			if name == "without notes" {
+			if name != "with notes" {
 				return
 			}
 
@@ -220,7 +223,6 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	}
 }
 
-// Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
 // The script that places notes leaves out of the layout what it has passed. It does not where that would move the
 // rest, as below a table across both columns.
 func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
@@ -257,6 +259,7 @@ func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
 	}
 }
 
+// Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
 func TestPapersAreDense(t *testing.T) {
 	t.Parallel()
 	pages := map[string]int{}

@@ -127,7 +127,9 @@ class Pages {
     if (page % this.perSheet === this.perSheet - 1) return;
     for (const block of breaks) {
       const rect = firstRect(block);
-      if (rect && this.pageOf(rect) === page) block.style.breakBefore = "column";
+      if (!rect || this.pageOf(rect) !== page) continue;
+      block.before(make("div")); // directly below what spans both columns, a break before would do nothing
+      block.style.breakBefore = "column";
     }
   }
 
