@@ -106,8 +106,8 @@ func (n *numberer) number(root ast.Node) {
 
 // numberSection begins a chapter at its heading, and makes a labelled heading a target of references.
 func (n *numberer) numberSection(h *ast.Heading) {
-	if number := n.chapters.Next(h); number != "" && n.chapters.IsChapter(h) {
-		n.counters.BeginChapter(number)
+	if chapter := n.chapters.Chapter(h, n.chapters.Next(h)); chapter != "" {
+		n.counters.BeginChapter(chapter)
 	}
 
 	entry := n.outline[n.passed]

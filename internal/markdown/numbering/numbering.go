@@ -110,8 +110,19 @@ func (n *Numbering) Next(h *ast.Heading) string {
 	return strings.Join(parts, ".")
 }
 
-// IsChapter reports whether figures and the like are numbered within a heading, if they are numbered by chapter.
-func (n *Numbering) IsChapter(h *ast.Heading) bool { return h.Level == max(n.Top, n.lettered) }
+// Chapter returns the number of the chapter that a heading begins, "" if it begins none. number is the result of Next
+// for the heading.
+func (n *Numbering) Chapter(h *ast.Heading, number string) string {
+	if h.Level != max(n.Top, n.lettered) {
+		return ""
+	}
+
+	if own := n.starts[h].own; own > 0 {
+		return letters(own)
+	}
+
+	return number
+}
 
 // begin begins an appendix.
 func (n *Numbering) begin(s start) {
@@ -134,8 +145,8 @@ func (n *Numbering) end() {
 }
 
 var (
-	// appendixTitle matches the title of an appendix. Its groups are the word, the letter, and what follows.
-	appendixTitle = regexp.MustCompile(`^(\pL+)(?:[ \x{a0}]([A-Z])(?:\b(.*))?)?$`)
+	// appendixTitle matches the title of an appendix. Its groups are the word and the letter.
+	appendixTitle = regexp.MustCompile(`^(\pL+)(?:[ \x{a0}]([A-Z])(?:\b.*)?)?$`)
 	// appendixWords are the words of appendices in lower case.
 	appendixWords = []string{
 		"appendix", "appendixes", "appendices", "anhang", "anhänge", "annex", "annexes", "annexe", "apéndice",

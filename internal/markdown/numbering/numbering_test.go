@@ -12,16 +12,22 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// numbered returns the headings of a document with their numbers. Lines of source are the headings.
-func numbered(source string, before *numbering.Sections) (string, numbering.Sections) {
-	src := []byte(strings.ReplaceAll(source, "\n", "\n\n"))
-	var nodes []*ast.Heading
+// headings returns the headings of a document, whose lines are those of source.
+func headings(source string) (nodes []*ast.Heading, src []byte) {
+	src = []byte(strings.ReplaceAll(source, "\n", "\n\n"))
 
 	tree.EachBlock(goldmark.DefaultParser().Parse(text.NewReader(src)), func(n ast.Node) {
 		if h, ok := n.(*ast.Heading); ok {
 			nodes = append(nodes, h)
 		}
 	})
+
+	return nodes, src
+}
+
+// numbered returns the headings of a document with their numbers. Lines of source are the headings.
+func numbered(source string, before *numbering.Sections) (string, numbering.Sections) {
+	nodes, src := headings(source)
 	n := numbering.New(nodes, src, before)
 	var list []string
 
@@ -62,6 +68,32 @@ func TestHeadingsAreNumbered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, _ := numbered(row.source, nil); got != row.want {
 				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestChaptersHaveNumbers(t *testing.T) {
+	t.Parallel()
+
+	for name, row := range map[string]struct{ source, want string }{
+		"chapters":              {"# A\n## B\n# C", "1  2"},
+		"sections of a title":   {"# T\n## A\n### B\n## C", " 1  2"},
+		"letters":               {"# A\n# Appendix\n# B\n## C\n# D", "1  A  B"},
+		"letters below":         {"# A\n# Appendix\n## B\n### C\n# D", "1  A  2"},
+		"letters of the author": {"# A\n# Appendix A: B\n## C\n# Appendix B\n# D", "1 A  B 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes, src := headings(row.source)
+			n := numbering.New(nodes, src, nil)
+			var list []string
+
+			for _, h := range nodes {
+				list = append(list, n.Chapter(h, n.Next(h)))
+			}
+
+			if got := strings.Join(list, " "); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})
 	}
