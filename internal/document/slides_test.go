@@ -56,6 +56,7 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 		"directives stay on": {"---\nmarp: true\n---\n# A\n\n---\n<!-- class: invert -->\n- x\n\n---\n\n- y\n", "cover content invert content invert"},
 		"raw HTML":           {"---\nas: slides\n---\n- a\n<hr>\n<div data-slide></div>\n<div data-embed=1></div>\n\n---\n\n- b <div>\n\n---\n\n- c", "content content content"},
 		"Slidev":             {"---\nas: slides\n---\n# One\n\n---\nlayout: two-cols\ntransition: fade\n---\n\n# Two\n\n- x\n\n::right::\n\n- y\n\n---\nclass: px-20\n---\n\n> A quote.\n\n---\n\nkey: a heading\n---\n\n- z\n", "cover content statement content"},
+		"like Slidev":        {"---\nas: slides\n---\n# One\n\n---\nAgenda: a heading\n---\n\n> A quote.\n", "cover content"},
 		"nothing":            {"---\nas: slides\n---\n---\n\n<!-- only a note -->\n", "cover"},
 	} {
 		t.Run(name, func(t *testing.T) {

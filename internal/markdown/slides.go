@@ -30,8 +30,9 @@ var (
 	// noteMark begins the speaker notes in the syntax of reveal.js.
 	noteMark  = regexp.MustCompile(`(?i)^notes?:\s*`)
 	className = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
-	// setting matches a line of the front matter of a slide, slot the name of a part of its layout.
-	setting = regexp.MustCompile(`^[A-Za-z][\w-]*:(?:\s|$)`)
+	// setting matches a line of the front matter of a slide, slot the name of a part of its layout. Names of settings
+	// begin with a small letter: "Note: text" is a heading.
+	setting = regexp.MustCompile(`^[a-z][\w-]*:(?:\s|$)`)
 	slot    = regexp.MustCompile(`^::[a-z][a-z-]*::$`)
 )
 
