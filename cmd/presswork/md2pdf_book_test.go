@@ -124,7 +124,7 @@ func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
 		"result": map[string]any{
 			"engine": "jupyter",
 			"markdown": "# Depth\n\n::: {#4a .cell execution_count=1}\n``` {.python .cell-code}\nprint(6 * 7)\n```\n\n" +
-				"::: {.cell-output .cell-output-stdout}\n```\n42\n```\n:::\n\n::: {.cell-output .cell-output-display}\n" +
+				"::: {.cell-output .cell-output-stdout}\n```\n{{< include lost.md >}}\n42\n```\n:::\n\n::: {.cell-output .cell-output-display}\n" +
 				"![](depth_files/figure-html/a.svg){#fig-depth}\n\n![](gone.png)\n:::\n:::\n",
 		},
 	})
@@ -158,10 +158,14 @@ func TestMD2PDFShowsTheStoredOutputsOfABook(t *testing.T) {
 	for _, want := range []string{
 		"late.qmd: its stored outputs are not shown: it has changed since Quarto wrote _freeze/late/execute-results/html.json",
 		"odd.qmd: its stored outputs are not shown: _freeze/odd/execute-results/html.json is not JSON",
-		"depth.qmd: line 17 of its stored outputs: ", "gone.png",
+		"depth.qmd: line 18 of its stored outputs: ", "gone.png",
 	} {
 		if !strings.Contains(got.stderr, want) {
 			t.Errorf("%s is not in\n%s", want, got.stderr)
 		}
+	}
+
+	if strings.Contains(got.stderr, "lost.md") {
+		t.Errorf("an output was read as a directive:\n%s", got.stderr)
 	}
 }

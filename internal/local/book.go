@@ -137,6 +137,7 @@ func useStored(own allowedDir, sources Snapshot, p *document.Part) []fault.Warni
 		}
 		chapter, open := p.Path, p.Asset
 		p.Content = stored.Markdown
+		p.Include = nil // Quarto has included the files, and an output may look like a directive
 		p.Place = func(line int) string { return fmt.Sprintf("line %d of its stored outputs", line) }
 		p.Asset = func(name string) ([]byte, error) {
 			if picture, ok := bookfolder.StoredPicture(chapter, name); ok {
