@@ -56,11 +56,11 @@ func build() (version, commit string) {
 		return release, ""
 	}
 
-	return built(info.Settings)
+	return versionOf(info.Settings)
 }
 
-// built derives the version and the commit from the settings of a build.
-func built(settings []debug.BuildSetting) (version, commit string) {
+// versionOf derives the version and the commit from the settings of a build.
+func versionOf(settings []debug.BuildSetting) (version, commit string) {
 	version = release
 
 	for _, s := range settings {

@@ -23,8 +23,8 @@ func TestVersionIsDevOnlyForAChangedTree(t *testing.T) {
 		{"dev", "0123456789ab"}:   {{Key: "vcs.modified", Value: "true"}, commit},
 	} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
-			if version, commit := built(settings); version != want[0] || commit != want[1] {
-				t.Errorf("built(%v) = %s, %s; want %s, %s", settings, version, commit, want[0], want[1])
+			if version, commit := versionOf(settings); version != want[0] || commit != want[1] {
+				t.Errorf("versionOf(%v) = %s, %s; want %s, %s", settings, version, commit, want[0], want[1])
 			}
 		})
 	}
