@@ -153,8 +153,7 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 	for _, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
 		t.Run(task.Kind+" on "+string(task.Queue), func(t *testing.T) {
 			if task.Retries < 1 || task.Timeout < time.Second {
-				t.Errorf("got %d retries and time-out %s, want at least one of each, in seconds", task.Retries,
-					task.Timeout)
+				t.Errorf("got %d retries and time-out %s, want at least 1 and 1s", task.Retries, task.Timeout)
 			}
 		})
 	}
@@ -172,9 +171,9 @@ func TestIDsAreOrderedAndValidated(t *testing.T) {
 	t.Parallel()
 	last := tasks.NewID()
 
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range 8 { // goroutines
-		all.Go(func() {
+		wg.Go(func() {
 			last := last
 
 			for range 20_000 {
@@ -187,7 +186,7 @@ func TestIDsAreOrderedAndValidated(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 
 	for _, s := range []string{
 		"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000",

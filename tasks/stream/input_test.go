@@ -64,8 +64,8 @@ func TestInputsOfManyCallsAreAnswered(t *testing.T) {
 				t.Errorf("call %d: got %q for input %q, want it twice", i, got, input)
 			}
 
-			if n := b.rdb.XLen(t.Context(), stream.FramesKey(a.ID)).Val(); n > 1 {
-				t.Errorf("Redis has %d frames, want at most one: the caller has received the others", n)
+			if frames := b.rdb.XLen(t.Context(), stream.FramesKey(a.ID)).Val(); frames > 1 {
+				t.Errorf("Redis has %d frames, want at most one: the caller has received the others", frames)
 			}
 		}
 	}
@@ -188,9 +188,9 @@ func TestReceiveEndsWithItsContext(t *testing.T) {
 	b := setup(t)
 	idle, got := errors.New("idle"), make(chan error, 1)
 	b.serve(t, func(ctx context.Context, run *stream.Run) error {
-		short, cancel := context.WithCancelCause(ctx)
+		cancelled, cancel := context.WithCancelCause(ctx)
 		cancel(idle)
-		_, err := run.Receive(short)
+		_, err := run.Receive(cancelled)
 		got <- err
 
 		return run.Finish([]byte("end"))
