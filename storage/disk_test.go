@@ -128,7 +128,7 @@ func TestDiskDeletesOnlyOldTemporaryFiles(t *testing.T) {
 	openDisk(t, dir)
 
 	if got := listFiles(t, dir); got != ".tmp .tmp/writing" {
-		t.Errorf("the directory has %s, want no objects", got)
+		t.Errorf("the directory has %s, want .tmp and .tmp/writing", got)
 	}
 }
 
