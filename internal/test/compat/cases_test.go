@@ -2,7 +2,7 @@
 
 package compat
 
-// cases are what every client must report, in the order of the table.
+// cases are the cases that every client must report, in the order of the table.
 var cases = []struct{ id, what string }{
 	{"A1", "a minimal request"},
 	{"A2", "every parameter at once (with INFERENCE_LAX=true)"},
@@ -67,12 +67,12 @@ var cases = []struct{ id, what string }{
 	{"R6", "incomplete and failed responses, refusals, the count of tokens"},
 }
 
-// client is a program that prints rows.
+// client is a program that uses an SDK and prints a row for each case.
 type client struct {
 	name string
-	// of names the package whose version is in the table: of npm or PyPI, or a
-	// module.
-	of  string
+	// pkg is the package whose version is in the table: of npm, PyPI or Go.
+	pkg string
+	// run returns the directory and the command that starts the program.
 	run func(tools string) (dir string, command []string)
 }
 

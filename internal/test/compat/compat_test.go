@@ -24,16 +24,16 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// upstream is the scripted model with an ear: it tells clients what it was
-// asked and when it was left, by model.
+// upstream is the scripted model. It also has addresses for the clients: /asked returns the requests for a model, and
+// /left waits until a request for a model was cancelled. /search is a search engine.
 type upstream struct {
 	// site is the address of the page that searches find.
 	site     string
 	scripted *inferencetest.Server
 
 	mu      sync.Mutex
-	left    map[string]int
-	changed chan struct{}
+	left    map[string]int // cancelled requests by model
+	changed chan struct{}  // closed and replaced when left changes
 }
 
 func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,19 +43,23 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.waitLeft(w, r, model)
 		return
 	case "/asked":
-		asked := []json.RawMessage{}
+		requests := []json.RawMessage{}
+
 		for _, q := range u.scripted.Requests() {
 			if q.Body.Model == model {
-				asked = append(asked, q.Raw)
+				requests = append(requests, q.Raw)
 			}
 		}
-		json.NewEncoder(w).Encode(asked)
+		json.NewEncoder(w).Encode(requests)
+
 		return
 	case "/search": // in the form of SearXNG
 		found := map[string]any{"title": "Paper", "url": u.site + "/page", "content": "Who made it", "score": 1}
 		json.NewEncoder(w).Encode(map[string]any{"results": []any{found}})
+
 		return
 	}
+
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -64,6 +68,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.Unmarshal(raw, &body)
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	u.scripted.ServeHTTP(w, r)
+
 	if r.Context().Err() != nil {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -73,16 +78,20 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// waitLeft answers when a request for the model was cancelled.
 func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string) {
 	limit := time.After(wait.Patience)
+
 	for {
 		u.mu.Lock()
 		n, changed := u.left[model], u.changed
 		u.mu.Unlock()
+
 		if n > 0 {
 			io.WriteString(w, "{}")
 			return
 		}
+
 		select {
 		case <-changed:
 		case <-limit:
@@ -94,8 +103,8 @@ func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string
 	}
 }
 
-// more is what a scenario's entry in models.yaml says beside the name.
-var more = map[string]string{
+// extraSettings has the settings of scenarios in models.yaml.
+var extraSettings = map[string]string{
 	"reason-field":     "reasoning: {efforts: [low, medium, high], parser: field}",
 	"reason-think":     "reasoning: {parser: think}",
 	"reason-letters":   "reasoning: {parser: think}",
@@ -103,8 +112,7 @@ var more = map[string]string{
 	"reason-harmony":   "reasoning: {parser: harmony}",
 }
 
-// scenarios are the models that clients ask for, beside those of the scripted
-// server without arguments.
+// scenarios are scenarios with an argument that the clients use. inferencetest.Scenarios has those without.
 var scenarios = []string{
 	"status:500",
 	"status:503",
@@ -115,6 +123,7 @@ var scenarios = []string{
 	"late:11s",
 }
 
+// writeModels writes a models.yaml that has every scenario for each client, and returns its path.
 func writeModels(t *testing.T, base string) string {
 	var b strings.Builder
 	b.WriteString("models:\n")
@@ -126,19 +135,22 @@ func writeModels(t *testing.T, base string) string {
 		fmt.Fprintf(&b,
 			"  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}",
 			id, capabilities, base, model, extra)
+
 		_, scenario, _ := strings.Cut(id, "/")
-		if m := more[scenario]; m != "" {
+		if m := extraSettings[scenario]; m != "" {
 			b.WriteString(", " + m)
 		}
 		b.WriteString("}\n")
 	}
-	// The models of groq-python's own tests.
+	// groq-python's own tests use these models.
 	entry("meta-llama/llama-4-scout-17b-16e-instruct", "hello", "")
 	entry("model", "hello", "")
+
 	for _, c := range clients {
 		for _, s := range append(inferencetest.Scenarios(), scenarios...) {
 			entry(c.name+"/"+s, c.name+"/"+s, "")
 		}
+
 		for _, s := range []string{"ears", "voice"} {
 			fmt.Fprintf(&b,
 				"  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n",
@@ -148,29 +160,35 @@ func writeModels(t *testing.T, base string) string {
 			c.name+"/vector", base)
 		entry(c.name+"/narrow", c.name+"/hang-once", ", max_concurrency: 1")
 	}
+
 	return writeFile(t, "models.yaml", b.String())
 }
 
+// writeKeys writes a keys.yaml with three keys for each client, and returns its path.
 func writeKeys(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("keys:\n")
+
 	for _, c := range clients {
 		fmt.Fprintf(&b, "  - {name: %[1]s, key: key-%[1]s}\n", c.name)
 		fmt.Fprintf(&b, "  - {name: %[1]s-slow, key: slow-%[1]s, concurrency: 1}\n", c.name)
 		fmt.Fprintf(&b, "  - {name: %[1]s-small, key: small-%[1]s, tpm: 5000, rpd: 50}\n", c.name)
 	}
+
 	return writeFile(t, "keys.yaml", b.String())
 }
 
+// writeFile writes a file in a new directory and returns its path.
 func writeFile(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
-// row is a result as a client prints it.
+// row is the result of a case that a client prints. Without is set if the client cannot send the request.
 type row struct {
 	Case    string `json:"case"`
 	OK      bool   `json:"ok"`
@@ -195,11 +213,12 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 
 func TestClients(t *testing.T) {
 	t.Parallel()
+
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
 	}
-	// The search engine and the models are own services, which pages of a model never reach.
+	// The site is on another port than the search engine and the models, which opened pages must not reach.
 	site := httptest.NewServer(http.HandlerFunc(servePage))
 	t.Cleanup(site.Close)
 	up := &upstream{
@@ -214,24 +233,17 @@ func TestClients(t *testing.T) {
 		web.Close()
 	})
 	models := writeModels(t, web.URL+"/v1")
-	// Without the queues of pages no browser is started.
+	// A worker without the queues for pages starts no browser.
 	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer,audio"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
-	_, withTools := e2e.Serve(
-		t,
-		with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE",
-			strings.TrimPrefix(site.URL, "http://")),
-	)
+	toolsEnv := with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL)
+	toolsEnv["OUTBOUND_ALLOW_PRIVATE"] = strings.TrimPrefix(site.URL, "http://")
+	_, withTools := e2e.Serve(t, toolsEnv)
+	request := []byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],` +
+		`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`)
 	wait.Until(t, "the built-in tools are offered", func() bool {
-		status, _, _ := withTools.Do(
-			"POST",
-			"/v1/chat/completions",
-			"application/json",
-			[]byte(
-				`{"model":"model","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`,
-			),
-		)
+		status, _, _ := withTools.Do("POST", "/v1/chat/completions", "application/json", request)
 		return status == http.StatusOK
 	})
 
@@ -247,6 +259,7 @@ func TestClients(t *testing.T) {
 				mu.Lock()
 				results[c.name] = rows
 				mu.Unlock()
+
 				for _, k := range cases {
 					t.Run(k.id, func(t *testing.T) {
 						switch r, reported := rows[k.id]; {
@@ -264,50 +277,58 @@ func TestClients(t *testing.T) {
 	checkPage(t, tools, results)
 }
 
+// with returns a copy of env with another setting.
 func with(env map[string]string, name, value string) map[string]string {
 	out := maps.Clone(env)
 	out[name] = value
+
 	return out
 }
 
-// clientLimit is how long one client may take: eleven seconds are one of its
-// cases, the rest is a slow machine.
+// clientLimit is the time limit of a client, for a slow machine. One case takes eleven seconds.
 const clientLimit = 3 * time.Minute
 
+// runClient runs a client and returns its rows by case.
 func runClient(t *testing.T, c client, tools string, env ...string) map[string]row {
 	dir, command := c.run(tools)
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
+
 	defer time.AfterFunc(clientLimit, func() { cmd.Process.Kill() }).Stop()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := map[string]row{}
+
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var r row
 		if json.Unmarshal(lines.Bytes(), &r) == nil && r.Case != "" {
 			rows[r.Case] = r
 		}
 	}
+
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%s: %v\n%s", c.name, err, stderr.String())
 	}
+
 	return rows
 }
 
-// runGenerated runs the tests that come with Groq's SDK, as far as they are
-// about what this server has.
+// runGenerated runs those tests of Groq's SDK that are about endpoints of this server.
 func runGenerated(t *testing.T, tools, base string) {
 	cmd := exec.CommandContext(t.Context(), "python3", "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider",
 		"tests/api_resources/chat", "tests/api_resources/test_models.py", "-k", "not delete")
 	cmd.Dir = tools + "/groq-python"
+
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+tools+"/python", "PYTHONDONTWRITEBYTECODE=1",
 		"TEST_API_BASE_URL="+base)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -24,34 +24,39 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// enginesEnv names the folder that scripts/engines.sh fills.
+// enginesEnv is the setting with the folder that scripts/engines.sh fills.
 const enginesEnv = "PRESSWORK_ENGINES"
 
+// enginesDir returns the folder with the engines and their models.
 func enginesDir(t *testing.T) string {
 	t.Helper()
+
 	dir := os.Getenv(enginesEnv)
 	if dir == "" {
 		t.Fatalf("%s is not set: run `make compat`", enginesEnv)
 	}
+
 	return dir
 }
 
-// engine starts a model server and returns its base address.
-func engine(t *testing.T, program, model string) string {
+// startEngine starts a model server and returns its base address.
+func startEngine(t *testing.T, program, model string) string {
 	t.Helper()
 	const host = "127.0.0.1"
 	port := freeport.Take(t)
 	cmd := exec.Command(program, "-m", model, "--host", host, "--port", port)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var log bytes.Buffer
+
+	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
+
 		if t.Failed() {
-			t.Logf("the engine said:\n%s", said.String())
+			t.Logf("log of the engine:\n%s", log.String())
 		}
 	})
 	base := "http://" + host + ":" + port
@@ -61,18 +66,22 @@ func engine(t *testing.T, program, model string) string {
 			return false
 		}
 		res.Body.Close()
+
 		return res.StatusCode == http.StatusOK
 	})
+
 	return base
 }
 
-// catalogue writes a models.yaml.
-func catalogue(t *testing.T, entry string, args ...any) string {
+// writeCatalogue writes a models.yaml with one entry, which is a format for args, and returns its path.
+func writeCatalogue(t *testing.T, entry string, args ...any) string {
 	t.Helper()
+
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	if err := os.WriteFile(path, fmt.Appendf(nil, "models:\n  - "+entry+"\n", args...), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
@@ -89,37 +98,44 @@ type completion struct {
 	Error struct{ Code, Message string }
 }
 
-// ask posts a chat completion; raw is the answer as it came.
-func ask(t *testing.T, base string, request map[string]any) (status int, c completion, raw string) {
+// completeChat posts a chat completion. raw is the body of the response.
+func completeChat(t *testing.T, base string, request map[string]any) (status int, c completion, raw string) {
 	t.Helper()
 	status, raw = post(t, base+"/v1/chat/completions", request)
-	_ = json.Unmarshal([]byte(raw), &c) // a stream is none
+	_ = json.Unmarshal([]byte(raw), &c) // c stays empty if raw is a stream
+
 	return status, c, raw
 }
 
+// post posts a request as JSON and returns the status and the body of the response.
 func post(t *testing.T, url string, request map[string]any) (status int, raw string) {
 	t.Helper()
+
 	b, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	res, err := http.Post(url, "application/json", bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return res.StatusCode, string(body)
 }
 
-// chunks are the events of a stream that are JSON.
+// chunks iterates over the events of a stream that are JSON.
 func chunks[T any](raw string) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for line := range strings.Lines(raw) {
 			var chunk T
+
 			data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
 			if ok && json.Unmarshal([]byte(data), &chunk) == nil && !yield(chunk) {
 				return
@@ -128,9 +144,9 @@ func chunks[T any](raw string) iter.Seq[T] {
 	}
 }
 
-// TestLlamaServerAnswersThroughPresswork has the real server of llama.cpp and a real
-// model, which runs as a child of `presswork serve`.
-func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
+// TestLlamaServer runs the server of llama.cpp with a small model as a child of `presswork serve`, and compares the
+// answers with those of a llama.cpp that is asked directly.
+func TestLlamaServer(t *testing.T) {
 	dir := enginesDir(t)
 	program, model := filepath.Join(dir, "llama-server"), filepath.Join(dir, "models", "gemma-3-270m.gguf")
 	_, client := e2e.Serve(t, map[string]string{
@@ -140,7 +156,7 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		_, _, list := client.Do("GET", "/v1/models/gemma-3-270m", "", nil)
 		return strings.Contains(string(list), `"id":"gemma-3-270m"`)
 	})
-	direct := engine(t, program, model)
+	direct := startEngine(t, program, model)
 	user := func(text string) []map[string]string { return []map[string]string{{"role": "user", "content": text}} }
 	request := func(more map[string]any) map[string]any {
 		r := map[string]any{
@@ -151,32 +167,36 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 			"messages":    user("The capital of France is"),
 		}
 		maps.Copy(r, more)
+
 		return r
 	}
 
 	t.Run("an answer and its tokens are the engine's", func(t *testing.T) {
-		status, ours, raw := ask(t, client.Base, request(nil))
+		status, ours, raw := completeChat(t, client.Base, request(nil))
 		if status != 200 || len(ours.Choices) != 1 {
-			t.Fatalf("%d %s", status, raw)
+			t.Fatalf("status %d, %s; want 200 and one choice", status, raw)
 		}
-		alone := request(nil)
-		delete(alone, "model")
-		_, theirs, _ := ask(t, direct, alone)
+		directRequest := request(nil)
+		delete(directRequest, "model")
+
+		_, theirs, _ := completeChat(t, direct, directRequest)
 		if ours.Choices[0].Message.Content != theirs.Choices[0].Message.Content ||
-				ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
-				ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens || ours.Usage.PromptTokens == 0 ||
-				ours.Usage.CompletionTokens == 0 {
-			t.Errorf("got %+v, the engine alone says %+v", ours, theirs)
+			ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
+			ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens || ours.Usage.PromptTokens == 0 ||
+			ours.Usage.CompletionTokens == 0 {
+			t.Errorf("got %+v, want %+v as from the engine", ours, theirs)
 		}
+
 		if ours.Choices[0].FinishReason != theirs.Choices[0].FinishReason {
-			t.Errorf("finish reason %q, the engine alone says %q", ours.Choices[0].FinishReason,
+			t.Errorf("finish reason %q, want %q as from the engine", ours.Choices[0].FinishReason,
 				theirs.Choices[0].FinishReason)
 		}
 	})
 	t.Run("a stream has the same text", func(t *testing.T) {
-		_, whole, _ := ask(t, client.Base, request(nil))
-		_, _, raw := ask(t, client.Base, request(map[string]any{"stream": true}))
+		_, whole, _ := completeChat(t, client.Base, request(nil))
+		_, _, raw := completeChat(t, client.Base, request(map[string]any{"stream": true}))
 		var text strings.Builder
+
 		for c := range chunks[struct {
 			Choices []struct{ Delta struct{ Content string } }
 		}](raw) {
@@ -184,12 +204,13 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 				text.WriteString(choice.Delta.Content)
 			}
 		}
+
 		if text.String() != whole.Choices[0].Message.Content || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
-			t.Errorf("streamed %q, whole %q", text.String(), whole.Choices[0].Message.Content)
+			t.Errorf("streamed %q, want %q and [DONE]", text.String(), whole.Choices[0].Message.Content)
 		}
 	})
-	t.Run("a strict schema holds", func(t *testing.T) {
-		_, c, raw := ask(
+	t.Run("a strict schema is followed", func(t *testing.T) {
+		_, c, raw := completeChat(
 			t,
 			client.Base,
 			request(
@@ -205,17 +226,18 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 				},
 			),
 		)
+
 		var city struct {
 			City string
 			Big  *bool
 		}
 		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil ||
-				city.City != "Paris" && city.City != "Rome" || city.Big == nil {
-			t.Errorf("got %s", raw)
+			city.City != "Paris" && city.City != "Rome" || city.Big == nil {
+			t.Errorf("got %s, want a city and big", raw)
 		}
 	})
 	t.Run("a text is continued as the engine continues it", func(t *testing.T) {
-		type continued struct {
+		type textCompletion struct {
 			Object  string
 			Choices []struct {
 				Text         string
@@ -233,45 +255,51 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 			"seed":        1,
 			"max_tokens":  8,
 		}
-		read := func(base string) (c continued) {
+		read := func(base string) (c textCompletion) {
 			status, raw := post(t, base+"/v1/completions", request)
+
 			err := json.Unmarshal([]byte(raw), &c)
 			if err != nil || status != 200 || len(c.Choices) != 1 || c.Object != "text_completion" {
-				t.Fatalf("%d %s", status, raw)
+				t.Fatalf("status %d, %s; want 200 and one choice", status, raw)
 			}
+
 			return c
 		}
 		ours, theirs := read(client.Base), read(direct)
+
 		diff := cmp.Diff(theirs, ours)
 		if diff != "" || ours.Choices[0].Text == "" || ours.Usage.CompletionTokens != 8 {
-			t.Errorf("%+v (-the engine alone +got) %s", ours, diff)
+			t.Errorf("got %+v, want that of the engine (-engine +got):\n%s", ours, diff)
 		}
 		request["stream"] = true
 		_, raw := post(t, client.Base+"/v1/completions", request)
 		var text strings.Builder
-		for c := range chunks[continued](raw) {
+
+		for c := range chunks[textCompletion](raw) {
 			for _, choice := range c.Choices {
 				text.WriteString(choice.Text)
 			}
 		}
+
 		if text.String() != theirs.Choices[0].Text || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
-			t.Errorf("streamed %q, whole %q", text.String(), theirs.Choices[0].Text)
+			t.Errorf("streamed %q, want %q and [DONE]", text.String(), theirs.Choices[0].Text)
 		}
 	})
-	t.Run("it stops where it is told to", func(t *testing.T) {
-		_, c, raw := ask(t, client.Base,
+	t.Run("a stop sequence ends the answer", func(t *testing.T) {
+		_, c, raw := completeChat(t, client.Base,
 			request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}))
 		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" ||
 			strings.Contains(c.Choices[0].Message.Content, "7") {
-			t.Errorf("got %s", raw)
+			t.Errorf("got %s, want an answer that stops before 7", raw)
 		}
 	})
-	t.Run("probabilities are the engine's, and several answers are refused in words", func(t *testing.T) {
+	t.Run("probabilities are the engine's, and several answers are rejected", func(t *testing.T) {
 		read := func(base string, more map[string]any) (text, tokens []string) {
 			r := request(map[string]any{"logprobs": true, "top_logprobs": 2, "max_tokens": 4})
 			maps.Copy(r, more)
-			_, _, raw := ask(t, base, r)
-			var whole struct {
+			_, _, raw := completeChat(t, base, r)
+
+			var completion struct {
 				Choices []struct {
 					Message  struct{ Content string }
 					Logprobs struct {
@@ -283,34 +311,42 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal([]byte(raw), &whole); err != nil || len(whole.Choices) != 1 {
+			if err := json.Unmarshal([]byte(raw), &completion); err != nil || len(completion.Choices) != 1 {
 				t.Fatalf("%v %s", err, raw)
 			}
-			for _, c := range whole.Choices {
+
+			for _, c := range completion.Choices {
 				text = append(text, c.Message.Content)
 				for _, p := range c.Logprobs.Content {
 					if len(p.TopLogprobs) != 2 || p.Logprob > 0 {
-						t.Errorf("%+v", p)
+						t.Errorf("token %+v, want a negative logprob and two alternatives", p)
 					}
 					tokens = append(tokens, p.Token)
 				}
 			}
+
 			return text, tokens
 		}
 		text, tokens := read(client.Base, nil)
-		theirs, told := read(direct, map[string]any{"model": "x"})
-		status, c, raw := ask(t, client.Base, request(map[string]any{"n": 2}))
+		theirText, theirTokens := read(direct, map[string]any{"model": "x"})
+
+		status, c, raw := completeChat(t, client.Base, request(map[string]any{"n": 2}))
 		if status != 400 || c.Error.Code != "invalid_option" {
-			t.Errorf("%d %s", status, raw)
+			t.Errorf("n=2: status %d, %s; want 400 invalid_option", status, raw)
 		}
-		if !slices.Equal(text, theirs) || !slices.Equal(tokens, told) || len(tokens) == 0 {
-			t.Errorf("%q of %q, the engine alone says %q of %q", text, tokens, theirs, told)
+
+		if !slices.Equal(text, theirText) || !slices.Equal(tokens, theirTokens) || len(tokens) == 0 {
+			t.Errorf("text %q of tokens %q, want %q of %q as from the engine", text, tokens, theirText, theirTokens)
 		}
 	})
-	t.Run("an overlong prompt is refused", func(t *testing.T) {
-		status, c, raw := ask(t, client.Base, request(map[string]any{"messages": user(strings.Repeat("word ", 4000))}))
+	t.Run("a prompt that is too long is rejected", func(t *testing.T) {
+		status, c, raw := completeChat(
+			t,
+			client.Base,
+			request(map[string]any{"messages": user(strings.Repeat("word ", 4000))}),
+		)
 		if status != 400 || c.Error.Code != "context_length_exceeded" {
-			t.Errorf("%d %.300s", status, raw)
+			t.Errorf("status %d, %.300s; want 400 context_length_exceeded", status, raw)
 		}
 	})
 }

@@ -23,8 +23,10 @@ type described struct {
 	tools, dir, file, base string
 }
 
-func describe(t *testing.T) described {
+// serveDescription starts a server and saves its /openapi.yaml.
+func serveDescription(t *testing.T) described {
 	t.Helper()
+
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
@@ -36,26 +38,31 @@ func describe(t *testing.T) described {
 		"INFERENCE_CONFIG": config, "API_KEY": apiKey,
 		"WORKER_QUEUES": "render,export,bulk,infer", "EXPORT_ALLOW_HOSTS": "localhost",
 	})
+
 	status, _, served := c.Do(http.MethodGet, "/openapi.yaml", "", nil)
 	if status != http.StatusOK {
-		t.Fatalf("/openapi.yaml answered %d", status)
+		t.Fatalf("/openapi.yaml: status %d, want 200", status)
 	}
 	d := described{tools: tools, dir: t.TempDir(), base: c.Base}
+
 	d.file = filepath.Join(d.dir, "openapi.yaml")
 	if err := os.WriteFile(d.file, served, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
 
-// run runs a tool in the description's folder; it must succeed.
+// run runs a tool in the folder of the description, and expects it to succeed.
 func (d described) run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = d.dir
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+d.dir+"/client:"+d.tools+"/openapi", "PYTHONDONTWRITEBYTECODE=1",
 		"COMPAT_BASE="+d.base, "COMPAT_KEY="+apiKey, "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+
 	defer time.AfterFunc(clientLimit, func() { cmd.Process.Kill() }).Stop()
+
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
@@ -67,9 +74,10 @@ func (d described) node(t *testing.T, script string, args ...string) {
 	d.run(t, d.tools+"/nodejs", append([]string{filepath.Join(d.tools, "node/node_modules", script)}, args...)...)
 }
 
-func TestTheServedDescription(t *testing.T) {
+func TestServedDescription(t *testing.T) {
 	t.Parallel()
-	d := describe(t)
+	d := serveDescription(t)
+
 	sources, err := filepath.Abs("openapi")
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +97,11 @@ func TestTheServedDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(d.dir+"/client.mts", program, 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.Symlink(d.tools+"/node/node_modules", d.dir+"/node_modules"); err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +112,8 @@ func TestTheServedDescription(t *testing.T) {
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("matches the responses", func(t *testing.T) {
-		// Left out are rules that a schema cannot express. A content of blanks is refused, an empty parameter
-		// counts as absent, and DELETE cancels a job, which stays.
+		// The excluded checks contradict rules that a schema cannot express: content of blanks is rejected, an empty
+		// parameter counts as absent, and a cancelled job still exists after DELETE.
 		d.run(t, "python3", d.tools+"/openapi/bin/st", "run", d.file, "--url", d.base, "--header",
 			"X-API-Key: "+apiKey, "--no-color", "--seed", "1", "--max-examples", "3", "--max-time", "45",
 			"--request-timeout", "70", "--exclude-path", "/monitor", "--exclude-checks",

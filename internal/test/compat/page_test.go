@@ -19,16 +19,20 @@ const page = "../../../docs/lab/compatibility.md"
 // PRESSWORK_UPDATE=1.
 func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 	t.Helper()
+
 	if t.Failed() {
 		return
 	}
-	got := render(t, tools, results)
+
+	got := renderPage(t, tools, results)
 	if os.Getenv("PRESSWORK_UPDATE") != "" {
 		if err := os.WriteFile(page, got, 0o644); err != nil {
 			t.Error(err)
 		}
+
 		return
 	}
+
 	if want, err := os.ReadFile(page); err != nil || !bytes.Equal(got, want) {
 		t.Errorf(
 			"docs/lab/compatibility.md differs from the results (%v); `PRESSWORK_UPDATE=1 make compat` writes it:\n%s",
@@ -38,7 +42,8 @@ func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 	}
 }
 
-func render(t *testing.T, tools string, results map[string]map[string]row) []byte {
+// renderPage returns the text of docs/lab/compatibility.md for the results.
+func renderPage(t *testing.T, tools string, results map[string]map[string]row) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Compatibility
 
@@ -47,29 +52,36 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 | client | package | version |
 |---|---|---|
 `)
+
 	for _, c := range clients {
-		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", c.name, c.of, version(t, tools, c))
+		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", c.name, c.pkg, version(t, tools, c))
 	}
 	b.WriteString("\n| | case | not in |\n|---|---|---|\n")
 	var remarks []string
+
 	for _, k := range cases {
 		var without []string
+
 		for _, c := range clients {
 			r := results[c.name][k.id]
+
 			name := c.name
 			if r.Remark != "" {
 				remarks = append(remarks, fmt.Sprintf("%s, %s: %s", k.id, c.name, r.Remark))
 				name += fmt.Sprintf(" [%d]", len(remarks))
 			}
+
 			if r.Without != "" {
 				without = append(without, name)
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", k.id, k.what, cmp.Or(strings.Join(without, ", "), "–"))
 	}
+
 	for i, r := range remarks {
 		fmt.Fprintf(&b, "\n%d. %s", i+1, r)
 	}
+
 	if len(remarks) > 0 {
 		b.WriteString("\n")
 	}
@@ -80,39 +92,48 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 			"It also runs Codex 0.169.0 (a patch, a shell, namespaces, reasoning summaries) and OpenAI's Agents SDK for " +
 			"Python 0.24.0.\n",
 	)
+
 	return b.Bytes()
 }
 
 // version returns the installed version of a package.
 func version(t *testing.T, tools string, c client) string {
 	t.Helper()
+
 	dir, command := c.run(tools)
 	switch dir {
 	case "js":
-		b, err := os.ReadFile(filepath.Join(tools, "node/node_modules", c.of, "package.json"))
+		b, err := os.ReadFile(filepath.Join(tools, "node/node_modules", c.pkg, "package.json"))
+
 		var p struct{ Version string }
 		if err == nil {
 			err = json.Unmarshal(b, &p)
 		}
+
 		if err != nil {
 			t.Error(err)
 		}
+
 		return p.Version
 	case "py":
 		packages := strings.TrimPrefix(command[1], "PYTHONPATH=")
-		found, err := filepath.Glob(filepath.Join(packages, strings.ReplaceAll(c.of, "-", "_")+"-*.dist-info"))
+
+		found, err := filepath.Glob(filepath.Join(packages, strings.ReplaceAll(c.pkg, "-", "_")+"-*.dist-info"))
 		if err != nil || len(found) != 1 {
-			t.Errorf("the version of %s: %v %v", c.of, found, err)
+			t.Errorf("version of %s: found %v, %v; want one package", c.pkg, found, err)
 			return ""
 		}
 		_, version, _ := strings.Cut(strings.TrimSuffix(filepath.Base(found[0]), ".dist-info"), "-")
+
 		return version
 	}
+
 	b, err := os.ReadFile("openaigo/go.mod")
 	if err != nil {
 		t.Error(err)
 	}
-	_, after, _ := strings.Cut(string(b), c.of+" v")
+	_, after, _ := strings.Cut(string(b), c.pkg+" v")
 	version, _, _ := strings.Cut(after, "\n")
+
 	return version
 }

@@ -17,88 +17,108 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestHonchoDrainsTheFleetInOrder ends a fleet that honcho runs while it prints: the
-// API and the workers go first, and what was accepted is printed.
+// TestHonchoDrainsTheFleetInOrder stops a fleet under honcho while it prints. The API and the workers must finish the
+// accepted jobs before Redis and the store end.
 func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	t.Parallel()
 	tools, binary, dir := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), t.TempDir()
 	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary,
 		"UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json", "TZ=UTC")
 	address := map[string]string{}
+
 	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
 		port := freeport.Take(t)
+
 		address[setting] = "127.0.0.1:" + port
 		if setting == "S3_ENDPOINT" {
 			port = address[setting]
 		}
 		env = append(env, setting+"="+port)
 	}
+
 	log, err := os.Create(dir + "/log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	said := func() string {
+	output := func() string {
 		b, _ := os.ReadFile(log.Name())
 		return string(b)
 	}
-	// It kills five seconds after the first has ended, which a drain may take longer than.
+	// honcho kills all processes five seconds after the first has ended. A drain may take longer.
 	honcho := exec.Command("python3", "-c",
 		"import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()", "-f",
 		"Procfile", "start")
+
 	honcho.Dir, honcho.Env, honcho.Stdout, honcho.Stderr = "../../..", env, log, log
 	if err := honcho.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- honcho.Wait() }()
 	t.Cleanup(func() {
 		if honcho.Process.Signal(syscall.SIGTERM) == nil {
 			<-ended
 		}
+
 		if t.Failed() {
-			t.Logf("--- honcho\n%s", said())
+			t.Logf("--- honcho\n%s", output())
 		}
 	})
+
 	for _, name := range []string{"api", "worker1", "worker2"} {
 		wait.Until(t, name+" listens",
-			func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) })
+			func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(output()) })
 	}
+
 	c := e2e.NewClient(t, address["API_PORT"], "")
 	for i := range 6 {
 		c.Submit(
 			e2e.Submission{Content: fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))},
 		)
 	}
+
 	if err := honcho.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	wait.Receive(t, "the end of honcho", ended)
-	stopped := regexp.MustCompile(`(\w+)\.1 stopped \(rc=(-?\d+)\)`).FindAllStringSubmatch(said(), -1)
+
+	stopped := regexp.MustCompile(`(\w+)\.1 stopped \(rc=(-?\d+)\)`).FindAllStringSubmatch(output(), -1)
 	for _, m := range stopped {
 		if m[2] != "0" {
-			t.Errorf("%s ended with %s", m[1], m[2])
+			t.Errorf("%s ended with status %s, want 0", m[1], m[2])
 		}
 	}
+
 	if len(stopped) != 5 {
-		t.Errorf("%d of 5 are told to have ended", len(stopped))
+		t.Errorf("honcho reports the end of %d processes, want 5", len(stopped))
 	}
-	// In what order honcho hears of it says little.
-	asked := regexp.MustCompile(`(\d+ \w+ \d+ [\d:.]+) # User requested shutdown`).FindStringSubmatch(said())
-	if asked == nil {
-		t.Fatal("Redis says nothing of its end")
+	// honcho does not report the ends in their real order, so the times in the logs are compared.
+	shutdown := regexp.MustCompile(`(\d+ \w+ \d+ [\d:.]+) # User requested shutdown`).FindStringSubmatch(output())
+	if shutdown == nil {
+		t.Fatal("Redis has not logged its shutdown")
 	}
-	end, err := time.Parse("02 Jan 2006 15:04:05.000", asked[1])
+
+	end, err := time.Parse("02 Jan 2006 15:04:05.000", shutdown[1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`worker\d\.1 .*"time":"([^"]+)"`).FindAllStringSubmatch(said(), -1) {
+
+	for _, m := range regexp.MustCompile(`worker\d\.1 .*"time":"([^"]+)"`).FindAllStringSubmatch(output(), -1) {
 		if at, err := time.Parse(time.RFC3339Nano, m[1]); err != nil || at.Truncate(time.Millisecond).After(end) {
-			t.Errorf("Redis was to end at %s, and a worker said at %s (%v): %s", end, at, err, m[0])
+			t.Errorf(
+				"a worker logged at %[2]s (%[3]v), after the shutdown of Redis at %[1]s: %[4]s",
+				end,
+				at,
+				err,
+				m[0],
+			)
 		}
 	}
-	if strings.Contains(said(), "connection refused") &&
-		strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
+
+	if strings.Contains(output(), "connection refused") &&
+		strings.LastIndex(output(), "connection refused") > strings.Index(output(), "SIGTERM received") {
 		t.Error("a process lost Redis or the store before it had drained")
 	}
 }

@@ -27,8 +27,8 @@ const (
 	delivery      = `{"type":"job.completed","data":{"title":"ü"}}`
 )
 
-// TestReceiversOfTheDocumentationCheckSignatures sends valid and forged deliveries to the programs of docs/rest.md.
-func TestReceiversOfTheDocumentationCheckSignatures(t *testing.T) {
+// TestDocumentedReceiversCheckSignatures sends valid and forged deliveries to the programs of docs/rest.md.
+func TestDocumentedReceiversCheckSignatures(t *testing.T) {
 	t.Parallel()
 
 	for _, p := range programs(t) {
@@ -140,7 +140,7 @@ func checkReceiver(t *testing.T, p program) {
 		status int
 	}{"valid": {signedHeaders(t, time.Now()), 0}, "stale": {stale, 401}, "forged": {forged, 401}} {
 		if got := deliver(t, address, test.header); got != test.status && (test.status != 0 || got/100 != 2) {
-			t.Errorf("a %s delivery is answered %d, want %d", name, got, test.status)
+			t.Errorf("%s delivery: status %d, want %d (0 is any 2xx)", name, got, test.status)
 		}
 	}
 

@@ -28,13 +28,16 @@ type program struct{ task, language, text string }
 
 var codeBlock = regexp.MustCompile("(?m)^## (\\d)\\.|^### (\\S+)$|^```\\w+\n((?s:.*?))^```$")
 
+// programs returns the code blocks of docs/rest.md.
 func programs(t *testing.T) (list []program) {
 	t.Helper()
+
 	page, err := os.ReadFile("../../../docs/rest.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var p program
+
 	for _, m := range codeBlock.FindAllStringSubmatch(string(page), -1) {
 		switch {
 		case m[1] != "":
@@ -46,13 +49,15 @@ func programs(t *testing.T) (list []program) {
 			list = append(list, p)
 		}
 	}
+
 	if len(list) != 28 {
 		t.Fatalf("docs/rest.md has %d programs, want 28", len(list))
 	}
+
 	return list
 }
 
-// runners write a program into a folder and name the command that runs it.
+// runners return, for each language, the file for a program in dir and the command that runs it.
 var runners = map[string]func(tools, dir string) (file string, command []string){
 	"curl":   func(_, dir string) (string, []string) { return dir + "/run.sh", []string{"bash", "-eu", "run.sh"} },
 	"Python": func(_, dir string) (string, []string) { return dir + "/run.py", []string{"python3", "run.py"} },
@@ -62,9 +67,10 @@ var runners = map[string]func(tools, dir string) (file string, command []string)
 	"Go": func(_, dir string) (string, []string) { return dir + "/main.go", []string{"go", "run", "main.go"} },
 }
 
-// TestTheProgramsOfTheDocumentation runs docs/rest.md.
-func TestTheProgramsOfTheDocumentation(t *testing.T) {
+// TestProgramsOfTheRESTPage runs the programs of docs/rest.md.
+func TestProgramsOfTheRESTPage(t *testing.T) {
 	t.Parallel()
+
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
@@ -91,28 +97,29 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 
 	for _, p := range programs(t) {
 		if p.task == webhookTask {
-			continue // see TestReceiversOfTheDocumentationCheckSignatures
+			continue // see TestDocumentedReceiversCheckSignatures
 		}
 		t.Run(p.task+" "+p.language, func(t *testing.T) {
 			t.Parallel()
+
 			dir := t.TempDir()
 			for name, data := range map[string][]byte{
 				"report.md":   []byte("# Report\n\n![logo](logo.png)\n"),
 				"usage.md":    []byte("# Usage\n\n![logo](logo.png)\n"),
-				"logo.png":    picture(t),
-				"book.zip":    book(t),
-				"meeting.wav": recording(3),
+				"logo.png":    samplePNG(t),
+				"book.zip":    sampleZip(t),
+				"meeting.wav": sampleWAV(3),
 			} {
-				t.Run(name, func(t *testing.T) {
-					if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-						t.Fatal(err)
-					}
-				})
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
+
 			if err := os.Symlink(tools+"/node/node_modules", dir+"/node_modules"); err != nil {
 				t.Fatal(err)
 			}
 			file, command := runners[p.language](tools, dir)
+
 			text := strings.NewReplacer("http://127.0.0.1:8000", c.Base, "https://example.com/", site.URL+"/").
 				Replace(p.text)
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -120,71 +127,84 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PRESSWORK_API_KEY="+apiKey, "PYTHONPATH="+tools+"/python")
+
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			said, pdf := "", ""
+			output, pdf := "", ""
+
 			switch p.task {
 			case "1":
 				pdf = "report.pdf"
-			case "2": // of the four one alone prints
-				pdf, said = "report.pdf", "done"
+			case "2":
+				pdf, output = "report.pdf", "done"
 			case "3":
 				pdf = "page.pdf"
 			case "4":
-				said = "Hello"
+				output = "Hello"
 			case "5":
-				said = "one two three"
+				output = "one two three"
 			case "6":
 				pdf = "book.pdf"
 			}
-			if !bytes.Contains(out, []byte(said)) {
-				t.Errorf("it prints %q, and not %q", out, said)
+
+			if !bytes.Contains(out, []byte(output)) {
+				t.Errorf("output %q, want %q in it", out, output)
 			}
+
 			if pdf == "" {
 				return
 			}
+
 			data, err := os.ReadFile(filepath.Join(dir, pdf))
 			if err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
-				t.Errorf("%s is no PDF: %.40q, %v", pdf, data, err)
+				t.Errorf("%s is %.40q, %v; want a PDF", pdf, data, err)
 			}
 		})
 	}
 }
 
-// book is a folder of two documents as an archive.
-func book(t *testing.T) []byte {
+// sampleZip returns a zip file of a folder with two documents.
+func sampleZip(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
+
 	w := zip.NewWriter(&b)
 	for _, name := range []string{"README.md", "usage.md"} {
 		out, err := w.Create("book/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := io.WriteString(out, "# "+name+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
-func picture(t *testing.T) []byte {
+// samplePNG returns a black picture of 8 by 8 pixels.
+func samplePNG(t *testing.T) []byte {
 	t.Helper()
+
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
-// recording is a WAV file of noise, 8 kHz, mono, 16 bits.
-func recording(seconds int) []byte {
+// sampleWAV returns a WAV file of noise, 8 kHz, mono, 16 bits.
+func sampleWAV(seconds int) []byte {
 	const rate = 8000
+
 	samples := make([]byte, seconds*rate*2)
 	for i := range samples {
 		samples[i] = byte(i * 37)
@@ -202,5 +222,6 @@ func recording(seconds int) []byte {
 	b.WriteString("data")
 	binary.Write(&b, binary.LittleEndian, uint32(len(samples)))
 	b.Write(samples)
+
 	return b.Bytes()
 }

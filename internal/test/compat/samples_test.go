@@ -22,7 +22,8 @@ import (
 // exampleID is the job in the examples of api/openapi.yaml.
 const exampleID = "01KAZ3W6V8Q9T2Y4N5R7M1C0XD"
 
-// modelsOfExamples are the models in the examples of api/openapi.yaml with the scripts that play them.
+// modelsOfExamples are the models in the examples of api/openapi.yaml, with the scenarios of the scripted server that
+// answer for them.
 var modelsOfExamples = []struct{ id, capability, script string }{
 	{"openai/gpt-oss-20b", "chat", "hello"},
 	{"llama-3.1-8b", "chat", "hello"},
@@ -33,15 +34,15 @@ var modelsOfExamples = []struct{ id, capability, script string }{
 	{"kokoro", "speech", "voice"},
 }
 
-// sampleWorld is a server with everything that the samples ask for.
-type sampleWorld struct {
+// sampleServer is a server with the models and pages that the samples use.
+type sampleServer struct {
 	client *e2e.Client
 	// site is a page to export. A page below slow is not answered before the test ends.
 	site, slow string
 }
 
-// TestEverySampleOfTheGuideRuns runs the samples at /docs as they are printed.
-func TestEverySampleOfTheGuideRuns(t *testing.T) {
+// TestSamplesOfTheGuide runs the samples of the pages at /docs.
+func TestSamplesOfTheGuide(t *testing.T) {
 	t.Parallel()
 
 	description, err := os.ReadFile("../../../api/openapi.yaml")
@@ -55,9 +56,9 @@ func TestEverySampleOfTheGuideRuns(t *testing.T) {
 	}
 
 	if len(samples) < 130 {
-		t.Fatalf("the guide has %d samples", len(samples))
+		t.Fatalf("the guide has %d samples, want at least 130", len(samples))
 	}
-	w := newSampleWorld(t)
+	w := newSampleServer(t)
 
 	for _, s := range samples {
 		t.Run(s.Operation+" "+s.Language, func(t *testing.T) {
@@ -67,7 +68,7 @@ func TestEverySampleOfTheGuideRuns(t *testing.T) {
 	}
 }
 
-func newSampleWorld(t *testing.T) sampleWorld {
+func newSampleServer(t *testing.T) sampleServer {
 	t.Helper()
 	ended := make(chan struct{})
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +78,7 @@ func newSampleWorld(t *testing.T) sampleWorld {
 		io.WriteString(w, "<h1>A page</h1>")
 	}))
 	t.Cleanup(site.Close)
-	t.Cleanup(func() { close(ended) }) // first: the server waits for its handlers
+	t.Cleanup(func() { close(ended) }) // runs before site.Close, which waits for the handlers
 	_, model := inferencetest.Start(t)
 
 	var models strings.Builder
@@ -93,11 +94,11 @@ func newSampleWorld(t *testing.T) sampleWorld {
 		"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
 	})
 
-	return sampleWorld{c, site.URL + "/", site.URL + "/slow"}
+	return sampleServer{c, site.URL + "/", site.URL + "/slow"}
 }
 
 // job submits a job and waits until it has the state that the operation needs.
-func (w sampleWorld) job(t *testing.T, c *e2e.Client, operation string) e2e.Accepted {
+func (w sampleServer) job(t *testing.T, c *e2e.Client, operation string) e2e.Accepted {
 	t.Helper()
 
 	if operation != "cancelJob" {
@@ -118,7 +119,7 @@ func (w sampleWorld) job(t *testing.T, c *e2e.Client, operation string) e2e.Acce
 }
 
 // run runs a sample in a folder with the files that samples send.
-func (w sampleWorld) run(t *testing.T, s guide.Sample) {
+func (w sampleServer) run(t *testing.T, s guide.Sample) {
 	t.Helper()
 	c := w.client.For(t)
 	tools, dir := os.Getenv("PRESSWORK_COMPAT"), t.TempDir()
@@ -132,7 +133,7 @@ func (w sampleWorld) run(t *testing.T, s guide.Sample) {
 	}
 	pdf := c.Download(c.Completed(c.Submit(e2e.Submission{Content: "# Part"}).JobID))
 
-	for name, data := range map[string][]byte{"first.pdf": pdf, "second.pdf": pdf, "meeting.wav": recording(3)} {
+	for name, data := range map[string][]byte{"first.pdf": pdf, "second.pdf": pdf, "meeting.wav": sampleWAV(3)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}

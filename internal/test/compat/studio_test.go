@@ -11,27 +11,24 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// TestTheStudioIsAccessible has axe look at every part of the studio, at three sizes
-// in light and dark. Frames are left out: the preview's content is the document's.
-func TestTheStudioIsAccessible(t *testing.T) {
-	axe, err := os.ReadFile(
-		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestStudioIsAccessible checks every part of the studio with axe, in three sizes, light and dark. It leaves out the
+// frame of the preview, whose content is the user's document.
+func TestStudioIsAccessible(t *testing.T) {
+	axe := readAxe(t)
 	_, c := e2e.Serve(t, nil)
 	v := browsertest.NewVisitor(t)
+
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			p := v.Open(c.Base+"/", size[0], size[1], dark)
-			check := func(part string) { t.Helper(); inspect(t, p, string(axe), part, size, dark) }
+			check := func(part string) { t.Helper(); checkAccessibility(t, p, axe, part, size, dark) }
 			p.See(".cm-content")
 			check("convert")
 			p.Click("Documents")
 			p.See("dialog li[data-id]")
 			check("documents")
 			p.Click("Close")
+
 			if size[0] < 900 {
 				p.Click("Options")
 				check("options")
@@ -40,6 +37,7 @@ func TestTheStudioIsAccessible(t *testing.T) {
 			p.See(".gallery .card")
 			check("gallery")
 			p.Click("Close")
+
 			for _, tab := range []struct{ name, sign string }{{"Page export", "#url"}, {"Chat", "textarea[aria-label=Message]"}, {"Transcribe", "#voice-model"}} {
 				p.Click(tab.name)
 				p.See(tab.sign)
@@ -49,42 +47,34 @@ func TestTheStudioIsAccessible(t *testing.T) {
 	}
 }
 
-// TestTheOperatorsPageIsAccessible is the same for the page at /admin.
-func TestTheOperatorsPageIsAccessible(t *testing.T) {
-	axe, err := os.ReadFile(
-		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestAdminPageIsAccessible does the same for the page at /admin.
+func TestAdminPageIsAccessible(t *testing.T) {
+	axe := readAxe(t)
 	_, c := e2e.Serve(t, nil)
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi", Filename: "hi.pdf"}).JobID)
 	v := browsertest.NewVisitor(t)
+
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			p := v.Open(c.Base+"/admin", size[0], size[1], dark)
 			for _, tab := range []struct{ name, sign string }{{"Overview", ".worker"}, {"Dead letters", ".desk .empty"}, {"Webhooks", ".desk .empty"}, {"Keys", "#usage"}, {"Jobs", "tr[data-id]"}} {
 				p.Click(tab.name)
 				p.See(tab.sign)
-				inspect(t, p, string(axe), tab.name, size, dark)
+				checkAccessibility(t, p, axe, tab.name, size, dark)
 			}
 			p.Click("hi.pdf")
 			p.See(".timeline")
-			inspect(t, p, string(axe), "a job", size, dark)
+			checkAccessibility(t, p, axe, "a job", size, dark)
 		}
 	}
 }
 
-// TestTheGuideIsAccessible is the same for pages at /docs.
-func TestTheGuideIsAccessible(t *testing.T) {
-	axe, err := os.ReadFile(
-		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestGuideIsAccessible does the same for pages at /docs.
+func TestGuideIsAccessible(t *testing.T) {
+	axe := readAxe(t)
 	_, c := e2e.Serve(t, nil)
 	v := browsertest.NewVisitor(t)
+
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			for _, path := range []string{
@@ -95,18 +85,32 @@ func TestTheGuideIsAccessible(t *testing.T) {
 					p.Press("#listJobs .try button")
 					p.See("#listJobs .trial")
 				}
-				inspect(t, p, string(axe), path, size, dark)
+				checkAccessibility(t, p, axe, path, size, dark)
 			}
 		}
 	}
 }
 
+// readAxe returns the script of axe-core.
+func readAxe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js")
+
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return string(script)
+}
+
+// sizes are the widths and heights of a desktop, a tablet and a telephone.
 var sizes = [][2]int{{1440, 900}, {820, 1100}, {390, 844}}
 
-// inspect checks the shown page with axe.
-func inspect(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, dark bool) {
+// checkAccessibility checks the open page with axe, and that it is not wider than the window.
+func checkAccessibility(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, dark bool) {
 	t.Helper()
-	// Evaluated, not injected: the page's policy allows no script of others.
+	// The script is evaluated, because the content security policy blocks an injected one.
 	found := p.Eval(`async () => {
 		` + axe + `
 		const { violations } = await axe.run(document, {iframes: false});
@@ -115,6 +119,7 @@ func inspect(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, 
 	if found != "" {
 		t.Errorf("%s, %dx%d, dark %v: %s", part, size[0], size[1], dark, found)
 	}
+
 	if over := p.Eval(`() => String(document.documentElement.scrollWidth - innerWidth)`); over != "0" {
 		t.Errorf("%s, %dx%d: %s pixels too wide", part, size[0], size[1], over)
 	}

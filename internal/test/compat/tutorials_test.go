@@ -31,18 +31,20 @@ var (
 	hereDoc   = regexp.MustCompile(`<<'(\w+)'`)
 )
 
-// steps reads a page: blocks of the kind console are commands after "$ ", each with
-// what it prints, in which … stands for anything. A block below the name of a file is
-// that file.
+// steps returns the steps of a page. A block of the kind console has commands after "$ " and the output of each, in
+// which … stands for any text. A block below the name of a file is the text of that file.
 func steps(t *testing.T, page string) (list []step) {
 	t.Helper()
+
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if n := bytes.Count(b, []byte("\n")); n > 120 {
-		t.Errorf("%s has %d lines; at most 120 are promised", page, n)
+		t.Errorf("%s has %d lines, want at most 120", page, n)
 	}
+
 	for _, m := range pageBlock.FindAllStringSubmatch(string(b), -1) {
 		switch {
 		case m[1] != "":
@@ -50,16 +52,20 @@ func steps(t *testing.T, page string) (list []step) {
 		case m[2] == "console":
 			list = append(list, commands(m[3])...)
 		default:
-			t.Errorf("%s: nothing runs this:\n%s", page, m[3])
+			t.Errorf("%s: this block is neither a file nor of the kind console:\n%s", page, m[3])
 		}
 	}
+
 	return list
 }
 
+// commands splits a console block into commands with their outputs. A command goes on in the next line after a
+// backslash, and until the end of a here-document.
 func commands(block string) (list []step) {
-	more, until := false, ""
+	continues, until := false, ""
+
 	for line := range strings.Lines(block) {
-		command, begins := strings.CutPrefix(line, "$ ")
+		command, isNew := strings.CutPrefix(line, "$ ")
 		switch {
 		case until != "":
 			list[len(list)-1].command += line
@@ -67,24 +73,26 @@ func commands(block string) (list []step) {
 				until = ""
 			}
 			continue
-		case more:
+		case continues:
 			list[len(list)-1].command += line
 			command = line
-		case begins:
+		case isNew:
 			list = append(list, step{command: command})
 		default:
 			list[len(list)-1].output += line
 			continue
 		}
-		more = strings.HasSuffix(command, "\\\n")
+
+		continues = strings.HasSuffix(command, "\\\n")
 		if m := hereDoc.FindStringSubmatch(command); m != nil {
 			until = m[1]
 		}
 	}
+
 	return list
 }
 
-// shell is a shell in which one command follows the other.
+// shell is a bash that runs one command after the other.
 type shell struct {
 	t   *testing.T
 	in  io.Writer
@@ -96,89 +104,100 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 	cmd := exec.Command("bash")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // the processes that the tutorial left running
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // also to processes that the tutorial has left running
 		in.Close()
 		cmd.Wait()
 	})
-	// The shell outlives what it has begun, which writes into its folder as long as it runs.
+	// The shell ignores SIGTERM and waits for its children, which may still write to its folder.
 	if _, err := io.WriteString(in, "trap : TERM\ntrap wait EXIT\n"); err != nil {
 		t.Fatal(err)
 	}
+
 	return &shell{t, in, bufio.NewReader(out)}
 }
 
 // run returns the output and the exit status of a command.
 func (s *shell) run(command string) (output string, status string) {
 	s.t.Helper()
-	const end = "the-end-of-a-command"
-	fmt.Fprintf(s.in, "{ %s} </dev/null\necho %s $?\n", command, end)
+	const marker = "the-end-of-a-command"
+	fmt.Fprintf(s.in, "{ %s} </dev/null\necho %s $?\n", command, marker)
+
 	for {
 		line, err := s.out.ReadString('\n')
 		if err != nil {
 			s.t.Fatalf("%s: %v, after %q", command, err, output)
 		}
-		// A program may leave its last line open.
-		if before, after, ok := strings.Cut(line, end+" "); ok {
+		// The marker may follow a last line without a newline.
+		if before, after, ok := strings.Cut(line, marker+" "); ok {
 			return output + before, strings.TrimSpace(after)
 		}
 		output += line
 	}
 }
 
-// matches reports whether a text is as a page says; … is anything.
-func matches(says, text string) bool {
-	parts := strings.Split(strings.TrimSpace(says), "…")
+// matches reports whether text is the output in a page, in which … stands for any text.
+func matches(output, text string) bool {
+	parts := strings.Split(strings.TrimSpace(output), "…")
 	for i, p := range parts {
 		parts[i] = regexp.QuoteMeta(p)
 	}
+
 	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*?") + `$`).MatchString(strings.TrimSpace(text))
 }
 
-// TestTheTutorialsRunAsWritten runs every command of docs/tutorials and of the cookbook,
-// and compares what it prints.
-func TestTheTutorialsRunAsWritten(t *testing.T) {
+// TestTutorials runs every command of docs/tutorials and compares its output.
+func TestTutorials(t *testing.T) {
 	t.Parallel()
 	tools := os.Getenv("PRESSWORK_COMPAT")
+
 	_, model := inferencetest.Start(t)
 	for _, page := range []string{"writer", "backend-developer", "ai-developer", "operator", "cookbook"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
+
 			dir, programs := t.TempDir(), t.TempDir()
 			if err := os.Symlink(e2e.Binary(t), filepath.Join(programs, "presswork")); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "logo.png"), picture(t), 0o600); err != nil {
+
+			if err := os.WriteFile(filepath.Join(dir, "logo.png"), samplePNG(t), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			port := freeport.Take(t)
-			here := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
-			there := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
+			// toTest replaces the addresses of the page by those of the test, and toPage does the opposite.
+			toTest := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
+			toPage := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
+
 			s := newShell(t, dir, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
 				"PYTHONPATH="+tools+"/python")
 			for _, step := range steps(t, "../../../docs/tutorials/"+page+".md") {
 				if step.file != "" {
-					err := os.WriteFile(filepath.Join(dir, step.file), []byte(here.Replace(step.text)), 0o600)
+					err := os.WriteFile(filepath.Join(dir, step.file), []byte(toTest.Replace(step.text)), 0o600)
 					if err != nil {
 						t.Fatal(err)
 					}
 					continue
 				}
-				out, status := s.run(here.Replace(step.command))
-				if out = there.Replace(out); status != "0" || !matches(step.output, out) {
-					t.Errorf("$ %s\nprints, with status %s\n%s\nand not\n%s", step.command, status, out, step.output)
+
+				out, status := s.run(toTest.Replace(step.command))
+				if out = toPage.Replace(out); status != "0" || !matches(step.output, out) {
+					t.Errorf("$ %s\nstatus %s and output\n%s\nwant 0 and\n%s", step.command, status, out, step.output)
 				}
 			}
 		})
