@@ -20,36 +20,39 @@ const supper = "# Come to the harvest supper\n\nThe long table stands in the orc
 	"Last year we were sixty, and the lanterns burned until two. Please tell Hanna by Thursday whether you come, because somebody has " +
 	"to count the plates. Children may stay up as long as they help with the apples, and dogs may stay as long as they do not.\n"
 
-func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
+func TestThemeAutoAsksTheModelOnce(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "reading"), "ANALYSIS_MODEL": "reading"})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "reading"), "ANALYSIS_MODEL": "reading"},
+	)
 	body, _ := json.Marshal(map[string]any{"content": supper, "theme": "auto"})
 	_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
 
 	var got e2e.Accepted
 	if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
-		t.Fatalf("%s (%v)", accepted, err)
+		t.Fatalf("got %s (%v), want an accepted job", accepted, err)
 	}
 
 	job := c.Completed(got.JobID)
 
 	a := job.Analysis
 	if a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
-		t.Errorf("the job's analysis is %+v", a)
+		t.Errorf("analysis %+v, want that of the model", a)
 	}
 	// The model is asked only once about the same text.
-	if a := analyzed(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
-		t.Errorf("%+v after %d requests to the model", a, len(upstream.Requests()))
+	if a := analysisOfSupper(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
+		t.Errorf("analysis %+v after %d requests to the model, want newsletter after one", a, len(upstream.Requests()))
 	}
 
 	_, _, usage := c.Do("GET", "/v1/usage?group_by=key", "", nil)
 	if !strings.Contains(string(usage), `"presswork:analysis"`) {
-		t.Errorf("the ledger says %s", usage)
+		t.Errorf("usage %s, want the key presswork:analysis", usage)
 	}
 }
 
-func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
+func TestHangingModelDoesNotBlockTheAnalysis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	config := filepath.Join(t.TempDir(), "models.yaml")
@@ -63,21 +66,21 @@ func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
 	}
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang"})
 
-	a := analyzed(t, c)
+	a := analysisOfSupper(t, c)
 
 	reasons := strings.Join(a.Recommendation.Reasons, "; ")
 	if a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
-		t.Errorf("%+v", a)
+		t.Errorf("got %+v, want a theme and the reason that the model could not be asked", a)
 	}
 }
 
-// More documents than slots wait for a model that does not answer.
-func TestAHangingModelHoldsNoSlot(t *testing.T) {
+// Four documents wait for a model that does not answer, on a worker with one slot.
+func TestHangingModelDoesNotBlockOtherJobs(t *testing.T) {
 	t.Parallel()
-	over := make(chan struct{})
-	hang := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	testEnded := make(chan struct{})
+	hang := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-testEnded }))
 	t.Cleanup(func() {
-		close(over)
+		close(testEnded)
 		hang.Close()
 	})
 	config := filepath.Join(t.TempDir(), "models.yaml")
@@ -93,7 +96,7 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 
 		var got e2e.Accepted
 		if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
-			t.Fatalf("%s (%v)", accepted, err)
+			t.Fatalf("got %s (%v), want an accepted job", accepted, err)
 		}
 
 		return got.JobID
@@ -107,20 +110,20 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 
 	for _, id := range waiting {
 		if job := c.Job(id); job.Status.Terminal() {
-			t.Errorf("a document that waits for the model is %s already", job.Status)
+			t.Errorf("status %s of a document that waits for the model, want it unfinished", job.Status)
 		}
 		c.Do("DELETE", "/api/conversion/"+id, "", nil)
 	}
 }
 
-// analyzed returns the answer of POST /api/analysis for the text supper.
-func analyzed(t *testing.T, c *e2e.Client) (a finding.Analysis) {
+// analysisOfSupper returns the answer of POST /api/analysis for the text supper.
+func analysisOfSupper(t *testing.T, c *e2e.Client) (a finding.Analysis) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"content": supper})
 
 	status, _, got := c.Do("POST", "/api/analysis", "application/json", body)
 	if err := json.Unmarshal(got, &a); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %s (%v)", status, got, err)
+		t.Fatalf("status %d, %s (%v); want 200 and an analysis", status, got, err)
 	}
 
 	return a

@@ -22,9 +22,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// recording is a WAV file of 16 kHz, loud but for a pause at the end of every other
+// sampleWAV returns a WAV file of 16 kHz. It has a tone, and half a second of silence at the end of every second
 // second.
-func recording(seconds int) []byte {
+func sampleWAV(seconds int) []byte {
 	const rate = 16000
 	size := uint32(seconds * rate * 2)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
@@ -44,8 +44,8 @@ func recording(seconds int) []byte {
 	return b
 }
 
-// form is a form with a recording and fields, as name=value.
-func form(t testing.TB, name string, data []byte, fields ...string) (contentType string, body []byte) {
+// audioForm returns a form with a file, unless data is nil, and with fields as name=value.
+func audioForm(t testing.TB, name string, data []byte, fields ...string) (contentType string, body []byte) {
 	t.Helper()
 	var out bytes.Buffer
 
@@ -75,8 +75,9 @@ func form(t testing.TB, name string, data []byte, fields ...string) (contentType
 	return w.FormDataContentType(), out.Bytes()
 }
 
-// ears is a models.yaml of scenarios that hear and speak, with recordings cut after 6 seconds.
-func ears(t testing.TB, base string, names ...string) string {
+// audioModels writes a models.yaml for transcription and speech, with recordings cut after 6 seconds. Each name is a
+// scenario of the scripted server.
+func audioModels(t testing.TB, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("models:\n")
@@ -99,7 +100,8 @@ func ears(t testing.TB, base string, names ...string) string {
 	return path
 }
 
-type verbose struct {
+// verboseTranscript is an answer with response_format=verbose_json.
+type verboseTranscript struct {
 	Task     string
 	Language string
 	Duration float64
@@ -116,9 +118,10 @@ type verbose struct {
 	Presswork struct{ ID string } `json:"x_presswork"`
 }
 
-func hear(t *testing.T, c *e2e.Client, data []byte, fields ...string) (int, http.Header, []byte) {
+// transcribe posts data as meeting.wav, unless it is nil, with form fields.
+func transcribe(t *testing.T, c *e2e.Client, data []byte, fields ...string) (int, http.Header, []byte) {
 	t.Helper()
-	contentType, body := form(t, "meeting.wav", data, fields...)
+	contentType, body := audioForm(t, "meeting.wav", data, fields...)
 
 	return c.Do("POST", "/v1/audio/transcriptions", contentType, body)
 }
@@ -126,106 +129,107 @@ func hear(t *testing.T, c *e2e.Client, data []byte, fields ...string) (int, http
 func TestRecordingsAreTranscribed(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(recording(2)) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(sampleWAV(2)) }))
 	t.Cleanup(web.Close)
 	host := strings.TrimPrefix(web.URL, "http://")
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": ears(
-			t,
-			base,
-			"ears",
-			"ears-untimed",
-			"ears-fail-at:1",
-			"ears-limited",
-			"ears-broken",
-		),
+		"INFERENCE_CONFIG": audioModels(t, base, "ears", "ears-untimed", "ears-fail-at:1", "ears-limited",
+			"ears-broken"),
 		"WORKER_QUEUES":          "audio,infer",
 		"OUTBOUND_ALLOW_PRIVATE": host,
 		"MAX_AUDIO_DURATION":     "1m",
 		"MAX_AUDIO_BYTES":        "3000000",
 	})
-	// Every format, of a recording that is sent as it is.
+	// A recording of 2 s is sent in one part.
 	for format, want := range map[string]string{
 		"json": `{"text":"one two","usage":{"type":"duration","seconds":2},"x_presswork":{"id":"req_`, "text": "one two\n",
 		"srt": "1\n00:00:00,000 --> 00:00:02,000\none two\n\n", "vtt": "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none two\n\n",
 		"verbose_json": `{"task":"transcribe","language":"english","duration":2,"text":"one two","segments":[{"id":0,"seek":0,"start":0,"end":2,"text":" one two",`,
 	} {
 		t.Run(format, func(t *testing.T) {
-			status, header, body := hear(t, c, recording(2), "model=ears", "response_format="+format)
+			status, header, body := transcribe(t, c, sampleWAV(2), "model=ears", "response_format="+format)
 			if status != 200 || !strings.HasPrefix(string(body), want) || header.Get("x-job-id") == "" {
-				t.Errorf("%s: %d %v %s", format, status, header, body)
+				t.Errorf("status %d, headers %v, body %s; want 200 and %s", status, header, body, want)
 			}
 		})
 	}
-	// A long one, cut at its pauses.
-	status, _, body := hear(t, c, recording(17), "model=ears", "response_format=verbose_json",
+	// A recording of 17 s is cut at its pauses.
+	status, _, body := transcribe(t, c, sampleWAV(17), "model=ears", "response_format=verbose_json",
 		"timestamp_granularities[]=word", "timestamp_granularities[]=segment", "prompt=Ada.")
 
-	var got verbose
+	var got verboseTranscript
 	if err := json.Unmarshal(body, &got); err != nil || status != 200 {
-		t.Fatalf("%d %s", status, body)
+		t.Fatalf("status %d, %s; want 200 and a verbose transcript", status, body)
 	}
 
 	if got.Duration != 17 || len(got.Segments) < 3 || len(got.Words) < 15 ||
 		!strings.HasPrefix(got.Presswork.ID, "req_") {
-		t.Errorf("%s", body)
+		t.Errorf("got %s, want 17 s, 3 segments, 15 words and a request id", body)
 	}
 
 	at := 0.0
 	for n, s := range got.Segments {
 		if s.ID != n || s.Start != at || n < len(got.Segments)-1 && math.Mod(s.End, 2) < 1.5 {
-			t.Errorf("segment %d: %+v after %g", n, s, at)
+			t.Errorf("segment %d is %+v, want it to start at %g and to end at a pause", n, s, at)
 		}
 		at = s.End
 	}
 
 	parts := server.Recordings()[len(server.Recordings())-len(got.Segments):]
 	if p := parts[1].Fields["prompt"]; len(p) == 0 || !strings.HasPrefix(p[0], "Ada. one two") {
-		t.Errorf("the second part was not told how the first ended: %q", p)
+		t.Errorf("prompt of the second part: %q, want the text of the first part in it", p)
 	}
 	// Recordings from URLs and data URIs.
-	for i, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			status, _, body := hear(t, c, nil, "model=ears", "response_format=text", "url="+url)
+	for name, url := range map[string]string{
+		"URL":                   web.URL + "/a.wav",
+		"data URI":              "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(sampleWAV(2)),
+		"data URI in base64url": "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(sampleWAV(2)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _, body := transcribe(t, c, nil, "model=ears", "response_format=text", "url="+url)
 			if status != 200 || string(body) != "one two\n" {
-				t.Errorf("%.40s: %d %s", url, status, body)
+				t.Errorf("%.40s: status %d, %s; want 200 and one two", url, status, body)
 			}
 		})
 	}
-	// An engine without times.
-	status, header, body := hear(t, c, recording(9), "model=ears-untimed", "response_format=srt")
+	// The engine returns no times, so the subtitles have the times of the parts.
+	status, header, body := transcribe(t, c, sampleWAV(9), "model=ears-untimed", "response_format=srt")
 	if status != 200 || header.Get("x-presswork-warning") != "times_missing" ||
 		!strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") ||
 		!strings.Contains(string(body), "2\n00:00:0") {
-		t.Errorf("%d %v %s", status, header, body)
+		t.Errorf("status %d, headers %v, %s; want 200, the warning times_missing and two subtitles", status,
+			header, body)
 	}
-	// A part that failed is sent again, alone.
+	// If one of the three parts fails, only that part is sent again.
 	for _, model := range []string{"ears-fail-at:1", "ears-limited"} {
 		before := len(server.Recordings())
 
-		status, _, body := hear(t, c, recording(12), "model="+model, "response_format=text")
+		status, _, body := transcribe(t, c, sampleWAV(12), "model="+model, "response_format=text")
 
 		sent := len(server.Recordings()) - before
 		if status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
-			t.Errorf("%s: %d %s after %d recordings", model, status, body, sent)
+			t.Errorf("%s: status %d, %s after %d requests; want 200 with 3 parts after 4", model, status, body, sent)
 		}
 	}
-	contentType, request := form(t, "a.bin", recording(1), "model=ears")
+	contentType, request := audioForm(t, "a.bin", sampleWAV(1), "model=ears")
 
 	status, _, body = c.Do("POST", "/openai/v1/audio/translations", contentType, request)
 	if last := server.Recordings()[len(server.Recordings())-1]; status != 200 || last.Path != "/v1/audio/translations" {
-		t.Errorf("%d %s, sent to %s", status, body, last.Path)
+		t.Errorf("status %d, %s, sent to %s; want 200 and /v1/audio/translations", status, body, last.Path)
 	}
 
 	status, _, body = c.Do("GET", "/v1/usage?group_by=model", "", nil)
 	if !strings.Contains(string(body), `"audio_seconds":34`) {
-		t.Errorf("%d %s", status, body)
+		t.Errorf("usage: status %d, %s; want 34 audio seconds", status, body)
 	}
-	t.Run("refused", func(t *testing.T) { refused(t, c, host) })
+	checkInvalidTranscriptions(t, c, host)
 }
 
-func refused(t *testing.T, c *e2e.Client, host string) {
-	wav := recording(1)
+// checkInvalidTranscriptions sends requests with one mistake each. host is a server that the guard allows.
+func checkInvalidTranscriptions(t *testing.T, c *e2e.Client, host string) {
+	t.Helper()
+
+	wav := sampleWAV(1)
 	for name, tc := range map[string]struct {
 		data   []byte
 		fields string
@@ -241,8 +245,8 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 		"empty":            {[]byte{}, "model=ears", 400, "content_empty", "file"},
 		"no audio":         {[]byte("#EXTM3U\nfile:///etc/passwd\n"), "model=ears", 400, "invalid_option", "file"},
 		"a cut flac":       {[]byte("fLaC\x00\x00\x00\x22"), "model=ears", 400, "invalid_option", "file"},
-		"too large":        {recording(94), "model=ears", 413, "content_too_large", "file"},
-		"too long":         {recording(61), "model=ears", 413, "content_too_large", "file"},
+		"too large":        {sampleWAV(94), "model=ears", 413, "content_too_large", "file"},
+		"too long":         {sampleWAV(61), "model=ears", 413, "content_too_large", "file"},
 		"format":           {wav, "model=ears&response_format=xml", 400, "invalid_option", "response_format"},
 		"words without":    {wav, "model=ears&timestamp_granularities[]=word", 400, "invalid_option", "timestamp_granularities"},
 		"granularity":      {wav, "model=ears&response_format=verbose_json&timestamp_granularities=letter", 400, "invalid_option", "timestamp_granularities"},
@@ -259,46 +263,47 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 		"plain data":       {nil, "model=ears&url=data:audio/wav,abc", 400, "invalid_url", "url"},
 		"a broken engine":  {wav, "model=ears-broken", 502, "upstream_error", ""},
 	} {
-		fields := strings.Split(tc.fields, "&")
-		if tc.fields == "" {
-			fields = nil
-		}
-		status, header, body := hear(t, c, tc.data, fields...)
+		t.Run(name, func(t *testing.T) {
+			fields := strings.Split(tc.fields, "&")
+			if tc.fields == "" {
+				fields = nil
+			}
+			status, header, body := transcribe(t, c, tc.data, fields...)
 
-		var e struct {
-			Error struct{ Message, Type, Code, Param string }
-		}
+			var e struct {
+				Error struct{ Message, Type, Code, Param string }
+			}
 
-		err := json.Unmarshal(body, &e)
-		if err != nil || e.Error.Message == "" || e.Error.Type == "" || header.Get("x-should-retry") == "" {
-			t.Errorf("%s: %d %s", name, status, body)
-			continue
-		}
+			err := json.Unmarshal(body, &e)
+			if err != nil || e.Error.Message == "" || e.Error.Type == "" || header.Get("x-should-retry") == "" {
+				t.Fatalf("status %d, %s; want an error with a message, a type and x-should-retry", status, body)
+			}
 
-		if tc.status != 0 && (status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param) {
-			t.Errorf("%s: %d %s, want %d %s of %s", name, status, body, tc.status, tc.code, tc.param)
-		}
+			if tc.status != 0 && (status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param) {
+				t.Errorf("status %d, %s; want %d %s of %q", status, body, tc.status, tc.code, tc.param)
+			}
+		})
 	}
 
 	status, _, body := c.Do("POST", "/v1/audio/transcriptions", "application/json", []byte(`{"model":"ears"}`))
 	if status != 415 {
-		t.Errorf("JSON: %d %s", status, body)
+		t.Errorf("JSON body: status %d, %s; want 415", status, body)
 	}
 }
 
-func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
+func TestTranscriptionSurvivesAKilledWorker(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	f := newFleet(t)
-	env := map[string]string{"INFERENCE_CONFIG": ears(t, base, "ears-hang-at:3"), "WORKER_QUEUES": "audio"}
+	env := map[string]string{"INFERENCE_CONFIG": audioModels(t, base, "ears-hang-at:3"), "WORKER_QUEUES": "audio"}
 	_, c := f.API(env)
 	first := f.Worker(env)
-	contentType, body := form(t, "Meeting: one.wav", recording(24), "model=ears-hang-at:3", "response_format=srt")
+	contentType, body := audioForm(t, "Meeting: one.wav", sampleWAV(24), "model=ears-hang-at:3", "response_format=srt")
 
 	status, header, answer := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer",
 		"respond-async", "Idempotency-Key", "a")
 	if status != 202 || header.Get("Preference-Applied") != "respond-async" {
-		t.Fatalf("%d %s", status, answer)
+		t.Fatalf("status %d, %s; want 202 for respond-async", status, answer)
 	}
 
 	var accepted struct {
@@ -319,28 +324,28 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	job := c.Wait(accepted.JobID)
 	if job.Status != presswork.Completed || job.Artifact == nil || job.Artifact.Filename != "Meeting_ one.srt" ||
 		!strings.HasPrefix(job.Artifact.ContentType, "application/x-subrip") {
-		t.Fatalf("%+v %+v", job, job.Artifact)
+		t.Fatalf("job %+v, artifact %+v; want Meeting_ one.srt of application/x-subrip", job, job.Artifact)
 	}
 	text := string(c.Download(job))
 
 	parts := strings.Count(text, " --> ") // of one segment each
 	if parts < 4 {
-		t.Errorf("%s", text)
+		t.Errorf("%d subtitles, want 4 or more:\n%s", parts, text)
 	}
-	// Only the part that was not done is sent again.
+	// Of the parts only the unfinished one is sent again.
 	if n := len(server.Recordings()); n != parts+1 {
-		t.Errorf("%d recordings of %d parts were sent", n, parts)
+		t.Errorf("the engine got %d requests for %d parts, want one more than parts", n, parts)
 	}
 
 	status, header, again := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer",
 		"respond-async", "Idempotency-Key", "a")
 	if status != 202 || header.Get("Idempotent-Replayed") != "true" ||
 		!strings.Contains(string(again), accepted.JobID) {
-		t.Errorf("the same again: %d %s", status, again)
+		t.Errorf("the same Idempotency-Key again: status %d, %s; want 202 and the same job", status, again)
 	}
 
 	status, _, list := c.Do("GET", "/api/conversion?kind=transcription", "", nil)
 	if status != 200 || strings.Count(string(list), `"job_id"`) != 1 {
-		t.Errorf("%d %s", status, list)
+		t.Errorf("list of transcriptions: status %d, %s; want one job", status, list)
 	}
 }

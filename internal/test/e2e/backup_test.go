@@ -11,34 +11,34 @@ import (
 	"presswork/internal/test/redistest"
 )
 
-// A backup is taken while a document is printed; everything is lost then.
+// The backup is taken while a document is printing. Then the server and its data are lost.
 func TestRestoreBringsBackABackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	lost := map[string]string{"REDIS_URL": redistest.Start(t), "PDF_OUTPUT_DIR": dir + "/lost", "WORKERS": "1"}
-	p, c := e2e.Serve(t, lost)
+	settings := map[string]string{"REDIS_URL": redistest.Start(t), "PDF_OUTPUT_DIR": dir + "/lost", "WORKERS": "1"}
+	p, c := e2e.Serve(t, settings)
 	printed := c.Completed(c.Submit(e2e.Submission{Content: "# Printed"}).JobID)
 	pdf := c.Download(printed)
-	open := interrupted(t, c, e2e.Submission{}, func(string) {})
-	command(t, lost, "backup", dir+"/backup")
+	unfinished := interruptedJob(t, c, e2e.Submission{}, func(string) {})
+	runProgram(t, settings, "backup", dir+"/backup")
 	p.Signal(syscall.SIGKILL)
 	<-p.Ended()
 
 	restored := map[string]string{"PDF_OUTPUT_DIR": dir + "/restored", "DATA_DIR": dir + "/data"}
-	command(t, restored, "restore", dir+"/backup", dir+"/data/redis")
+	runProgram(t, restored, "restore", dir+"/backup", dir+"/data/redis")
 
 	_, c = e2e.Serve(t, restored)
 	if !bytes.Equal(c.Download(c.Job(printed.ID)), pdf) {
-		t.Error("the artifact is another one")
+		t.Error("the restored artifact differs")
 	}
 
-	if job := c.Completed(open); job.Artifact == nil {
-		t.Errorf("%+v", job)
+	if job := c.Completed(unfinished); job.Artifact == nil {
+		t.Errorf("job %+v, want an artifact", job)
 	}
 }
 
-// command runs the program to its end.
-func command(t *testing.T, env map[string]string, args ...string) {
+// runProgram runs presswork with args and expects it to succeed.
+func runProgram(t *testing.T, env map[string]string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), args...)
 

@@ -26,8 +26,8 @@ func BenchmarkTranscriptions(b *testing.B) {
 		b.Fatal(err)
 	}
 	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": models, "WORKER_QUEUES": "audio"})
-	contentType, body := form(b, "a.wav", recording(5<<20/32000), "model=ears", "response_format=json")
-	ask := func(address string) time.Duration {
+	contentType, body := audioForm(b, "a.wav", sampleWAV(5<<20/32000), "model=ears", "response_format=json")
+	post := func(address string) time.Duration {
 		began := time.Now()
 
 		res, err := http.Post(address, contentType, bytes.NewReader(body))
@@ -37,7 +37,7 @@ func BenchmarkTranscriptions(b *testing.B) {
 		defer res.Body.Close()
 
 		if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
-			b.Fatalf("%d %s %v", res.StatusCode, answer, err)
+			b.Fatalf("status %d, %s, %v; want 200", res.StatusCode, answer, err)
 		}
 
 		return time.Since(began)
@@ -47,21 +47,16 @@ func BenchmarkTranscriptions(b *testing.B) {
 		var direct, ours []time.Duration
 
 		for n := range rounds + 3 {
-			d, o := ask(base+"/audio/transcriptions"), ask(client.Base+"/v1/audio/transcriptions")
-			if n >= 3 {
+			d, o := post(base+"/audio/transcriptions"), post(client.Base+"/v1/audio/transcriptions")
+			if n >= 3 { // the first rounds warm both up
 				direct, ours = append(direct, d), append(ours, o)
 			}
 		}
 		added := func(q float64) time.Duration {
 			return (quantile(ours, q) - quantile(direct, q)).Round(100 * time.Microsecond)
 		}
-		b.Logf(
-			"direct min %s p50 %s; ours min %s p50 %s",
-			quantile(direct, 0),
-			quantile(direct, .5),
-			quantile(ours, 0),
-			quantile(ours, .5),
-		)
+		b.Logf("direct: min %s, p50 %s", quantile(direct, 0), quantile(direct, .5))
+		b.Logf("ours: min %s, p50 %s", quantile(ours, 0), quantile(ours, .5))
 		report(b, "transcription of a recording of 5 MB, more than the engine's own time",
 			fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)), "p50 < 30 ms")
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// BenchmarkThemeChoice measures the cost of --ai-theme for a run without a cache
-// and one whose cache has the answer, in pairs of runs.
+// BenchmarkThemeChoice measures how much longer a run with --ai-theme takes than one with a named theme, without a
+// cached answer and with one.
 func BenchmarkThemeChoice(b *testing.B) {
 	const rounds = 15
 	dir := b.TempDir()
@@ -22,14 +22,14 @@ func BenchmarkThemeChoice(b *testing.B) {
 
 	run := func(cache string, flags ...string) time.Duration {
 		cmd := md2pdf(b, append(flags, "-o", filepath.Join(dir, "out.pdf"), source)...)
-		return wall(b, inCache(cmd, filepath.Join(dir, cache)))
+		return wallTime(b, inCache(cmd, filepath.Join(dir, cache)))
 	}
 	for b.Loop() {
 		run("warm", "--ai-theme")
 		var cold, warm []time.Duration
 
 		for i := range rounds {
-			// The theme is the one that is chosen, so that the page is the same.
+			// --ai-theme chooses corporate too, so the page is the same.
 			plain := run("none", "--theme", "corporate")
 			cold = append(cold, run(fmt.Sprint("cold", i), "--ai-theme")-plain)
 			warm = append(warm, run("warm", "--ai-theme")-plain)
@@ -41,6 +41,7 @@ func BenchmarkThemeChoice(b *testing.B) {
 	}
 }
 
+// inCache sets the directory of the cache of cmd and returns cmd.
 func inCache(cmd *exec.Cmd, dir string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "PRESSWORK_CACHE_PATH="+dir, "PRESSWORK_TELEMETRY=off")
 	return cmd

@@ -15,9 +15,8 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// resources serves a page of n style sheets, scripts and pictures, and gives its
-// address.
-func resources(b *testing.B, n int) string {
+// serveResources serves a page with a style sheet, a script and n - 2 pictures, and returns its address.
+func serveResources(b *testing.B, n int) string {
 	b.Helper()
 	var body strings.Builder
 	body.WriteString(
@@ -28,20 +27,20 @@ func resources(b *testing.B, n int) string {
 		fmt.Fprintf(&body, "<h2>Part %d</h2><img src=/%d.svg><p>%s</p>", i, i,
 			strings.Repeat("Some words of a paragraph. ", 20))
 	}
-	served := func(w http.ResponseWriter, kind, text string) {
+	write := func(w http.ResponseWriter, kind, text string) {
 		w.Header().Set("Content-Type", kind)
 		fmt.Fprint(w, text)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { served(w, "text/html", body.String()) })
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { write(w, "text/html", body.String()) })
 	mux.HandleFunc("/style.css", func(w http.ResponseWriter, _ *http.Request) {
-		served(w, "text/css", "body{font:14px/1.5 sans-serif}img{width:90px}")
+		write(w, "text/css", "body{font:14px/1.5 sans-serif}img{width:90px}")
 	})
 	mux.HandleFunc("/app.js", func(w http.ResponseWriter, _ *http.Request) {
-		served(w, "text/javascript", "document.body.append('scripted')")
+		write(w, "text/javascript", "document.body.append('scripted')")
 	})
 	mux.HandleFunc("/{picture}", func(w http.ResponseWriter, _ *http.Request) {
-		served(w, "image/svg+xml",
+		write(w, "image/svg+xml",
 			"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle cx='4' cy='4' r='4'/></svg>")
 	})
 	s := httptest.NewServer(mux)
@@ -50,7 +49,7 @@ func resources(b *testing.B, n int) string {
 	return s.URL
 }
 
-// export prints an address by bare commands in a fresh context. Proxy "" is none.
+// export prints the page at an address by bare commands in a new browser context. It uses no proxy if proxy is "".
 func (r *raw) export(b *testing.B, address, proxy string) time.Duration {
 	b.Helper()
 
@@ -82,7 +81,7 @@ func (r *raw) export(b *testing.B, address, proxy string) time.Duration {
 	return time.Since(began)
 }
 
-// inParallel does n things four at a time and returns how many a second.
+// inParallel calls do n times, four at a time, and returns the calls per second.
 func inParallel(n int, do func()) float64 {
 	began := time.Now()
 
@@ -101,7 +100,7 @@ func inParallel(n int, do func()) float64 {
 
 func BenchmarkPageExport(b *testing.B) {
 	const blocks, inARow, together = 8, 6, 16
-	address := resources(b, 20)
+	address := serveResources(b, 20)
 	body := []byte(`{"url":"` + address + `/"}`)
 	_, c := e2e.Serve(
 		b,
@@ -114,7 +113,7 @@ func BenchmarkPageExport(b *testing.B) {
 
 		status, _, got, err := c.Try("POST", "/export-pdf", "application/json", body)
 		if err != nil || status != http.StatusOK {
-			b.Errorf("the export answered %d %.200s %v", status, got, err)
+			b.Errorf("export: status %d, %.200s, %v; want 200", status, got, err)
 		}
 
 		return time.Since(began)
@@ -122,24 +121,24 @@ func BenchmarkPageExport(b *testing.B) {
 	for b.Loop() {
 		ours()
 		raw.export(b, address, "")
-		// Several of each in a row, without the first: work that one of them leaves for later must count for its
-		// own kind.
-		var a, m []time.Duration
+		// Each kind runs several times in a row, and the first run is not counted. Otherwise work that one kind leaves
+		// for later would be counted for the other.
+		var exports, bare []time.Duration
 
 		for range blocks {
 			for n := range inARow + 1 {
 				if took := ours(); n > 0 {
-					a = append(a, took)
+					exports = append(exports, took)
 				}
 			}
 
 			for n := range inARow + 1 {
 				if took := raw.export(b, address, ""); n > 0 {
-					m = append(m, took)
+					bare = append(bare, took)
 				}
 			}
 		}
-		mine, floor := quantile(a, 0.5), quantile(m, 0.5)
+		mine, floor := quantile(exports, 0.5), quantile(bare, 0.5)
 		report(
 			b,
 			"export of a local page of 20 resources, POST to PDF, against bare DevTools commands in a fresh context",
@@ -171,7 +170,7 @@ func BenchmarkPageExport(b *testing.B) {
 
 func BenchmarkGuardOverhead(b *testing.B) {
 	const rounds, parts = 12, 100
-	address := resources(b, parts)
+	address := serveResources(b, parts)
 
 	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(address, "http://")})
 	if err != nil {
@@ -196,12 +195,12 @@ func BenchmarkGuardOverhead(b *testing.B) {
 		for range rounds {
 			without, with = append(without, raw.export(b, address, "")), append(with, guarded())
 		}
-		g, d := quantile(with, 0.5), quantile(without, 0.5)
+		guardedTime, directTime := quantile(with, 0.5), quantile(without, 0.5)
 		report(
 			b,
 			"the guard, on a page of 100 sub-resources, for each request",
-			fmt.Sprintf("%.2f ms (the page: %s with it, %s without)", (g-d).Seconds()*1000/(parts+1),
-				g.Round(time.Millisecond), d.Round(time.Millisecond)),
+			fmt.Sprintf("%.2f ms (the page: %s with it, %s without)", (guardedTime-directTime).Seconds()*1000/(parts+1),
+				guardedTime.Round(time.Millisecond), directTime.Round(time.Millisecond)),
 			"< 2 ms",
 		)
 	}

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// BenchmarkPageEnds prints the documents below PRESSWORK_CORPUS, or those of this
-// repository, and measures how much of each page is white below its last ink. The
-// last page of a document does not count.
+// BenchmarkPageEnds prints the documents below PRESSWORK_CORPUS, or those of this repository. It measures the white space
+// below the last ink of each page, except the last page of a document.
 func BenchmarkPageEnds(b *testing.B) {
 	const pattern = "*.md"
 
@@ -61,8 +60,7 @@ func BenchmarkPageEnds(b *testing.B) {
 	}
 }
 
-// whiteEnds is the white at the end of each page of normal margins, as a share of
-// the area of its text.
+// whiteEnds returns for each page the white space below its last ink, as a share of the height between normal margins.
 func whiteEnds(b *testing.B, pdf string) (shares []float64) {
 	b.Helper()
 	const top, bottom = 35, 37 // dots, a little less than the margins of sheet.go

@@ -35,16 +35,21 @@ func BenchmarkServiceAgainstGotenberg(b *testing.B) {
 	})
 }
 
+// againstGotenberg compares the service with Gotenberg on a browser. how describes the browsers in the report.
 func againstGotenberg(b *testing.B, browser, how, goal string) {
-	const blocks, size, fewer, clients = 4, 80, 16, 8
+	const (
+		blocks, clients = 4, 8
+		ourDocuments    = 80
+		theirDocuments  = 16 // fewer, because Gotenberg takes several times as long
+	)
 	peer := startGotenberg(b, browser)
 	_, c := e2e.Serve(b, nil)
 	document := documents.All()[0].Markdown
 	next := 0
-	ours := func() float64 { return throughput(b, c, size, &next, document) }
+	ours := func() float64 { return throughput(b, c, ourDocuments, &next, document) }
 	theirs := func() float64 {
-		todo := make(chan string, fewer)
-		for range fewer {
+		todo := make(chan string, theirDocuments)
+		for range theirDocuments {
 			next++
 			todo <- document(next)
 		}
@@ -61,7 +66,7 @@ func againstGotenberg(b *testing.B, browser, how, goal string) {
 		}
 		wg.Wait()
 
-		return fewer / time.Since(began).Seconds()
+		return theirDocuments / time.Since(began).Seconds()
 	}
 
 	for b.Loop() {
@@ -82,10 +87,10 @@ func againstGotenberg(b *testing.B, browser, how, goal string) {
 	}
 }
 
-// gotenberg is one that runs, by the address of its Markdown route.
+// gotenberg is the address of the Markdown route of a running Gotenberg.
 type gotenberg string
 
-// startGotenberg starts the one that `make bench` has built, with a browser.
+// startGotenberg starts the Gotenberg that `make bench` has built, with a browser.
 func startGotenberg(b *testing.B, browser string) gotenberg {
 	b.Helper()
 
@@ -135,6 +140,7 @@ func startGotenberg(b *testing.B, browser string) gotenberg {
 	}
 }
 
+// convert prints Markdown with goldmark's plain page and five rules.
 func (g gotenberg) convert(b *testing.B, content string) {
 	page := fewRules(b, "")
 	var body bytes.Buffer
@@ -167,6 +173,6 @@ func (g gotenberg) convert(b *testing.B, content string) {
 
 	pdf, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || !bytes.HasPrefix(pdf, []byte("%PDF")) {
-		b.Errorf("Gotenberg answered %d: %.200s (%v)", res.StatusCode, pdf, err)
+		b.Errorf("Gotenberg: status %d, %.200s (%v); want a PDF", res.StatusCode, pdf, err)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// chatter asks one server for streams of stamped tokens.
+// chatter sends chat completions to one server. The models write the time at which they send a token into the token.
 type chatter struct {
 	base string
 	http *http.Client
@@ -33,8 +33,8 @@ func newChatter(base string) *chatter {
 	return &chatter{base, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
 }
 
-// stream reads a stream of a model. It returns the time to the first token,
-// and for each token how long it was on its way.
+// stream reads the stream of a completion. It returns the time to the first token, and for each token the delay between
+// sending and receiving.
 func (c *chatter) stream(ctx context.Context, model string) (first time.Duration, delays []time.Duration, err error) {
 	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"Hi"}]}`, model)
 
@@ -57,9 +57,9 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 	}
 	marker := []byte(`"content":"`)
 
-	whole := false
+	complete := false
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		whole = whole || bytes.Equal(lines.Bytes(), []byte("data: [DONE]"))
+		complete = complete || bytes.Equal(lines.Bytes(), []byte("data: [DONE]"))
 
 		_, after, ok := bytes.Cut(lines.Bytes(), marker)
 		if !ok {
@@ -79,14 +79,14 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 		delays = append(delays, now-time.Duration(stamp))
 	}
 
-	if !whole {
+	if !complete {
 		return 0, nil, fmt.Errorf("the stream ended after %d tokens", len(delays))
 	}
 
 	return first, delays, nil
 }
 
-// load runs streams at a time, rounds after one another in each.
+// load reads a number of streams at the same time, rounds times. It returns the times of stream of all of them.
 func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts, delays []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
@@ -112,7 +112,7 @@ func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts,
 	return firsts, delays
 }
 
-// benchModels writes a models.yaml that knows the scenarios of the benchmark.
+// benchModels writes a models.yaml of scenarios of the scripted server, and returns its path.
 func benchModels(b *testing.B, base string, names ...string) string {
 	b.Helper()
 
@@ -134,8 +134,8 @@ func benchModels(b *testing.B, base string, names ...string) string {
 	return path
 }
 
-// BenchmarkCompletions measures how much time API, Redis and worker add to
-// the same model asked directly, in blocks that alternate.
+// BenchmarkCompletions measures the time that API, Redis and worker add to requests to the model itself. Blocks of both
+// kinds alternate.
 func BenchmarkCompletions(b *testing.B) {
 	const blocks, rounds, model = 3, 3, "stamps:100@50"
 	_, base := inferencetest.Start(b)
@@ -147,7 +147,7 @@ func BenchmarkCompletions(b *testing.B) {
 	direct := newChatter(base)
 
 	for b.Loop() {
-		// Five is what one process of a gateway in Python bears.
+		// One process of a gateway in Python can serve about five streams.
 		for _, streams := range []int{50, 5} {
 			firsts, delays := map[string][]time.Duration{}, map[string][]time.Duration{}
 
@@ -194,6 +194,7 @@ func BenchmarkManyStreams(b *testing.B) {
 	}
 }
 
+// manyStreams reads streams at the same time and reports the delays of their tokens, the CPU time and the memory.
 func manyStreams(b *testing.B, streams, tokens, rate int) {
 	b.Helper()
 	model := fmt.Sprintf("stamps:%d@%d", tokens, rate)
@@ -207,24 +208,25 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	memory := make(chan float64)
 
 	go func() {
-		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // all of them are running
+		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // at that time all streams are running
 		memory <- treeMemory(b, node.PID())
 	}()
-	began, ours, others := time.Now(), treeCPU(b, node.PID()), ownCPU(b)
+	began, serverCPU, testCPU := time.Now(), treeCPU(b, node.PID()), ownCPU(b)
 	_, delays := c.load(b, streams, 1, model)
 	took := time.Since(began)
-	each := func(spent time.Duration) string {
+	perToken := func(spent time.Duration) string {
 		return (spent / time.Duration(len(delays)+1)).Round(100 * time.Nanosecond).String()
 	}
 
-	ours, others = treeCPU(b, node.PID())-ours, ownCPU(b)-others
+	serverCPU, testCPU = treeCPU(b, node.PID())-serverCPU, ownCPU(b)-testCPU
 	if want := streams * tokens; len(delays) != want {
-		b.Errorf("%d of %d tokens arrived", len(delays), want)
+		b.Errorf("%d tokens arrived, want %d", len(delays), want)
 	}
-	// The streams begin within a second, which takes the cores longer than that.
+	// All streams start within one second, which overloads the cores. running leaves out the tokens of the first two
+	// seconds.
 	var running []time.Duration
-	for one := range slices.Chunk(delays, tokens) {
-		running = append(running, one[min(2*rate, len(one)):]...)
+	for stream := range slices.Chunk(delays, tokens) {
+		running = append(running, stream[min(2*rate, len(stream)):]...)
 	}
 	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
 	delayed := func(all []time.Duration) string {
@@ -239,17 +241,17 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 		"none lost",
 	)
 	report(b, what+": CPU time of a token",
-		fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)), "stated")
+		fmt.Sprintf("%s, and %s in the model and the clients", perToken(serverCPU), perToken(testCPU)), "stated")
 	report(b, what+": memory of the whole process tree (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
 }
 
-// gateway is a server before the model.
+// gateway is a server between the client and the model.
 type gateway struct {
 	name string
 	*chatter
 }
 
-// startPeers starts LiteLLM's proxy where `make bench` has installed it.
+// startPeers starts the proxy of LiteLLM, if `make bench` has installed it.
 func startPeers(b *testing.B, base, model string) []gateway {
 	b.Helper()
 
@@ -314,6 +316,7 @@ func startPeers(b *testing.B, base, model string) []gateway {
 	}
 }
 
+// litellmVersion returns the version of the LiteLLM in dir, or "" if it is not known.
 func litellmVersion(dir string) string {
 	found, _ := filepath.Glob(filepath.Join(dir, "litellm-*.dist-info"))
 	if len(found) != 1 {

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// threePages is a document of three pages of the kinds of things people write.
+// threePages returns a document of three pages with common elements. Another seed makes another document.
 func threePages(seed string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Quarterly report %s\n\n", seed)
@@ -34,8 +34,8 @@ func threePages(seed string) string {
 	return b.String()
 }
 
-// wall runs a command to its end and returns how long the whole process took.
-func wall(b *testing.B, cmd *exec.Cmd) time.Duration {
+// wallTime runs a command and returns how long it took.
+func wallTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 	b.Helper()
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -48,6 +48,7 @@ func wall(b *testing.B, cmd *exec.Cmd) time.Duration {
 	return took
 }
 
+// md2pdf returns the command `presswork md2pdf --quiet` with args.
 func md2pdf(b *testing.B, args ...string) *exec.Cmd {
 	return exec.Command(e2e.Binary(b), append([]string{"md2pdf", "--quiet"}, args...)...)
 }
@@ -65,13 +66,13 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 	if _, err := os.Stat(filepath.Join(peers, ".done")); peers == "" || err != nil {
 		b.Skip("the converters to compare with are not installed; `make bench` installs them where npm and Python are")
 	}
-	ours := func() time.Duration { return wall(b, md2pdf(b, "-o", filepath.Join(dir, "ours.pdf"), source)) }
-	// Its own Chromium cannot be downloaded everywhere; it gets the same one.
+	ours := func() time.Duration { return wallTime(b, md2pdf(b, "-o", filepath.Join(dir, "ours.pdf"), source)) }
+	// md-to-pdf cannot download its own Chromium everywhere, so it gets the same one.
 	mdToPDF := func() time.Duration {
 		cmd := exec.Command(filepath.Join(peers, "npm/node_modules/.bin/md-to-pdf"), source, "--launch-options",
 			`{"executablePath":"/usr/lib/chromium/chromium-headless-shell","args":["--no-sandbox"]}`)
 
-		return wall(b, cmd)
+		return wallTime(b, cmd)
 	}
 	pandoc := func() time.Duration {
 		cmd := exec.Command(
@@ -87,7 +88,7 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 		)
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(peers, "python"))
 
-		return wall(b, cmd)
+		return wallTime(b, cmd)
 	}
 
 	for b.Loop() {
@@ -95,19 +96,21 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 		mdToPDF()
 		pandoc()
 
-		var a, m, p []time.Duration
+		var ourTimes, mdToPDFTimes, pandocTimes []time.Duration
 		for range rounds {
-			a, m, p = append(a, ours()), append(m, mdToPDF()), append(p, pandoc())
+			ourTimes = append(ourTimes, ours())
+			mdToPDFTimes = append(mdToPDFTimes, mdToPDF())
+			pandocTimes = append(pandocTimes, pandoc())
 		}
-		mine := quantile(a, 0.5)
+		mine := quantile(ourTimes, 0.5)
 		ratio := func(other []time.Duration) string {
 			o := quantile(other, 0.5)
 
 			return fmt.Sprintf("%.2f × (%s against %s)", mine.Seconds()/o.Seconds(),
 				mine.Round(time.Millisecond), o.Round(time.Millisecond))
 		}
-		report(b, "`md2pdf`, three pages, whole process, against md-to-pdf (npm)", ratio(m), "≤ 0.4 ×")
-		report(b, "`md2pdf`, three pages, whole process, against pandoc + WeasyPrint", ratio(p), "≤ 1 ×")
+		report(b, "`md2pdf`, three pages, whole process, against md-to-pdf (npm)", ratio(mdToPDFTimes), "≤ 0.4 ×")
+		report(b, "`md2pdf`, three pages, whole process, against pandoc + WeasyPrint", ratio(pandocTimes), "≤ 1 ×")
 	}
 }
 
@@ -129,10 +132,8 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 	}
 
 	ours := func() float64 {
-		return files / wall(
-			b,
-			md2pdf(b, append([]string{"-o", filepath.Join(dir, "out") + "/"}, sources...)...),
-		).Seconds()
+		args := append([]string{"-o", filepath.Join(dir, "out") + "/"}, sources...)
+		return files / wallTime(b, md2pdf(b, args...)).Seconds()
 	}
 	for b.Loop() {
 		ours()
@@ -157,12 +158,12 @@ func BenchmarkPrintOptions(b *testing.B) {
 	dir := b.TempDir()
 
 	source := filepath.Join(dir, "long.md")
-	if err := os.WriteFile(source, []byte(long("cost", 45)), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte(longDocument("cost", 45)), 0o644); err != nil {
 		b.Fatal(err)
 	}
 	measure := func(flags ...string) (time.Duration, int64) {
 		out := filepath.Join(dir, "out.pdf")
-		took := wall(b, md2pdf(b, append(flags, "-o", out, source)...))
+		took := wallTime(b, md2pdf(b, append(flags, "-o", out, source)...))
 
 		info, err := os.Stat(out)
 		if err != nil {

@@ -34,10 +34,10 @@ func BenchmarkOverload(b *testing.B) {
 
 		return n
 	}
-	var n, refused, after atomic.Int64
+	var n, refused, retryAfter atomic.Int64
 	var last atomic.Value
 	submit := func() error {
-		body, err := json.Marshal(e2e.Submission{Content: small(int(n.Add(1))), Theme: "nord"})
+		body, err := json.Marshal(e2e.Submission{Content: smallDocument(int(n.Add(1))), Theme: "nord"})
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func BenchmarkOverload(b *testing.B) {
 		case http.StatusTooManyRequests:
 			refused.Add(1)
 			seconds, err := time.ParseDuration(head.Get("Retry-After") + "s")
-			after.Add(int64(seconds))
+			retryAfter.Add(int64(seconds))
 
 			return err
 		default:
@@ -64,13 +64,13 @@ func BenchmarkOverload(b *testing.B) {
 	}
 
 	for b.Loop() {
-		throughput(b, c, 16, new(int), small) // browsers are started, pages composed once
-		// Turn and turn about, so that whatever else the machine does touches both.
-		var room, over, overFor, rate float64
-		var asked []string
+		throughput(b, c, 16, new(int), smallDocument) // starts the browsers and composes the first pages
+		// The two loads alternate, so that other work of the machine affects both.
+		var room, over, overFor, rate float64 // prints per second with room, prints and seconds under overload
+		var latencies []string
 
 		for range rounds {
-			// As many as there is room for.
+			// Submit as much as the queue takes.
 			before, began := printed(), time.Now()
 			for time.Since(began) < length {
 				full := refused.Load()
@@ -88,7 +88,7 @@ func BenchmarkOverload(b *testing.B) {
 			rate = 3 * peak
 
 			refused.Store(0)
-			after.Store(0)
+			retryAfter.Store(0)
 			before, began = printed(), time.Now()
 
 			statuses := make(chan string)
@@ -107,18 +107,18 @@ func BenchmarkOverload(b *testing.B) {
 			openLoop(b, int(rate), length, submit)
 			over += float64(printed() - before)
 			overFor += time.Since(began).Seconds()
-			asked = append(asked, <-statuses)
+			latencies = append(latencies, <-statuses)
 		}
 		under, peak := over/overFor, room
 		report(b, fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak),
 			fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak), "≥ 90 %")
-		report(b, "status of a job meanwhile", strings.Join(asked, "; "), "p99 < 50 ms")
+		report(b, "status of a job meanwhile", strings.Join(latencies, "; "), "p99 < 50 ms")
 		report(
 			b,
 			"submissions beyond the bound",
 			fmt.Sprintf("%d of the last %.0f refused with 429, retry-after %s on average", refused.Load(),
 				rate*length.Seconds(),
-				(time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond)),
+				(time.Duration(retryAfter.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond)),
 			"429 with retry-after",
 		)
 	}

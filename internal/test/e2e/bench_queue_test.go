@@ -18,7 +18,7 @@ import (
 	"presswork/tasks"
 )
 
-// listeningRedis is a durable one on a free port of an address.
+// listeningRedis starts a durable Redis on a free port of an IP address.
 func listeningRedis(b *testing.B, address string) (url string, client *redis.Client) {
 	b.Helper()
 
@@ -50,7 +50,7 @@ func listeningRedis(b *testing.B, address string) (url string, client *redis.Cli
 
 // BenchmarkLongQueue measures submissions and polls with 99 000 waiting jobs and without.
 func BenchmarkLongQueue(b *testing.B) {
-	const waiting, asked = 99_000, 2000
+	const waiting, requests = 99_000, 2000
 	fleet, url := benchFleet(b)
 	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
 
@@ -62,7 +62,10 @@ func BenchmarkLongQueue(b *testing.B) {
 	client := redis.NewClient(opt)
 	defer client.Close()
 
-	queue, err := tasks.NewClient(url, tasks.Options{MaxPending: 2 * waiting}) // one key leaves room for others
+	queue, err := tasks.NewClient(
+		url,
+		tasks.Options{MaxPending: 2 * waiting},
+	) // one key may use only a part of the queue
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,10 +84,10 @@ func BenchmarkLongQueue(b *testing.B) {
 
 		return n
 	}
-	took := func(path func() string) string {
+	latency := func(path func() string) string {
 		var d []time.Duration
 
-		for range asked {
+		for range requests {
 			began := time.Now()
 
 			if status, _, body := c.Do("GET", path(), "", nil, "X-API-Key", "hush"); status != http.StatusOK {
@@ -110,10 +113,10 @@ func BenchmarkLongQueue(b *testing.B) {
 				submit()
 			}
 			report(b, "status of a job while "+n+" wait",
-				took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }),
+				latency(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }),
 				"as short as without")
 			report(b, "a list of 20 jobs while "+n+" wait",
-				took(func() string { return "/api/conversion?limit=20" }), "as short as without")
+				latency(func() string { return "/api/conversion?limit=20" }), "as short as without")
 		}
 		measure("none")
 		before := memory()

@@ -36,7 +36,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer warm.Stop(b.Context())
-	// timed is how long f takes, and how long of that the code it prints says.
+	// timed returns how long f takes, and how much of that is added to the time that the code prints for itself.
 	timed := func(f func() (string, error)) (whole, added time.Duration) {
 		start := time.Now()
 		output, err := f()
@@ -55,7 +55,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 	}
 
 	for b.Loop() {
-		var first, next, begun, plain []time.Duration
+		var first, further, started, plain []time.Duration
 
 		for range rounds {
 			s, err := warm.Session(b.Context(), nil)
@@ -69,18 +69,18 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 			_, added := timed(call)
 			first = append(first, added)
 			_, added = timed(call)
-			next = append(next, added)
+			further = append(further, added)
 
 			if err := s.Close(); err != nil {
 				b.Fatal(err)
 			}
-			// These take longer than the pool takes to have another interpreter ready.
+			// Two rounds, so that the warm pool has time to start another interpreter.
 			for range 2 {
 				if s, err = cold.Session(b.Context(), nil); err != nil {
 					b.Fatal(err)
 				}
 				whole, _ := timed(call)
-				begun = append(begun, whole)
+				started = append(started, whole)
 
 				if err := s.Close(); err != nil {
 					b.Fatal(err)
@@ -96,12 +96,12 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		report(b, "first call of a session of code_interpreter, more than the code's own time",
 			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))), "p50 < 30 ms")
 		report(b, "further calls of the session",
-			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))), "p50 < 30 ms")
+			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(further, 0.5)), ms(quantile(further, 0.99))), "p50 < 30 ms")
 		report(
 			b,
 			"first call where no interpreter waits, against a plain `python3 -c`",
 			fmt.Sprintf("%.2f × (p50 %s against %s)",
-				float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(begun, 0.5)),
+				float64(quantile(started, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(started, 0.5)),
 				ms(quantile(plain, 0.5))),
 			"stated",
 		)

@@ -23,15 +23,14 @@ import (
 const (
 	machineSlots = 4
 	machineDelay = 100 * time.Millisecond
-	// machineRedis, in the environment, makes this program such a machine.
+	// machineRedis is an environment variable with the address of Redis. It makes the test binary run as a machine.
 	machineRedis = "PRESSWORK_BENCH_REDIS"
 )
 
-// machine is a worker whose renderer is a delay. It reports and ends jobs as the
-// worker of the program does, and needs no store. It says when it is there, begins at
-// a line of its standard input, and ends with it.
-func machine(address string) error {
-	// overlap lets a task server take two more jobs than it has slots.
+// runMachine runs a worker whose renderer is a delay. It reports and completes jobs as the real worker does, and needs
+// no store. It prints "ready", starts when it reads a line, and stops at the end of its standard input.
+func runMachine(address string) error {
+	// A task server takes two more jobs than it has slots, so the renderer limits itself.
 	slots := make(chan struct{}, machineSlots)
 
 	server, err := tasks.NewServer(
@@ -82,13 +81,13 @@ func machine(address string) error {
 	return server.Stop(context.Background())
 }
 
-// hosts are network namespaces on one bridge. Each has its own address.
+// hosts is a number of network namespaces on one bridge. Each has its own address.
 type hosts struct {
 	address string // of the bridge, where Redis listens; loopback where namespaces are not allowed
 	names   []string
 }
 
-// kind names the machines.
+// kind describes the machines in the report.
 func (h *hosts) kind() string {
 	if len(h.names) == 0 {
 		return "processes"
@@ -97,7 +96,7 @@ func (h *hosts) kind() string {
 	return "network namespaces"
 }
 
-// openHosts makes n of them, or none where that is not allowed.
+// openHosts makes n namespaces, or none if that is not allowed.
 func openHosts(b *testing.B, n int) *hosts {
 	b.Helper()
 	const bridge, address = "pwbench0", "10.213.0.1"
@@ -134,7 +133,7 @@ func openHosts(b *testing.B, n int) *hosts {
 	return h
 }
 
-// start runs machine i on its host and returns how it begins and is stopped.
+// start starts machine i on its host. begin lets it take jobs, and stop ends it.
 func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func()) {
 	b.Helper()
 
@@ -178,7 +177,7 @@ func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func())
 	}
 }
 
-// redisCost is the work of a Redis since its start.
+// redisCost is the work that a Redis has done since its start.
 type redisCost struct {
 	cpu      time.Duration
 	commands int64 // those of scripts included
@@ -186,6 +185,7 @@ type redisCost struct {
 	log      int64 // bytes of the append-only file
 }
 
+// costOf returns the work that a Redis has done so far.
 func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	b.Helper()
 
@@ -217,7 +217,7 @@ func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	return c
 }
 
-// since returns the cost of each of n jobs since an earlier measurement.
+// since describes the cost since before, divided by n jobs.
 func (c redisCost) since(before redisCost, n int) string {
 	each := func(x int64) float64 { return float64(x) / float64(n) }
 
@@ -233,8 +233,8 @@ func (c redisCost) since(before redisCost, n int) string {
 
 // BenchmarkMachines prints jobs on 1 to 64 machines that share one durable Redis.
 func BenchmarkMachines(b *testing.B) {
-	const most = 64
-	hosts := openHosts(b, most)
+	const maxMachines = 64
+	hosts := openHosts(b, maxMachines)
 	url, client := listeningRedis(b, hosts.address)
 
 	queue, err := tasks.NewClient(url, tasks.Options{})
@@ -244,7 +244,7 @@ func BenchmarkMachines(b *testing.B) {
 	b.Cleanup(func() { queue.Stop(context.WithoutCancel(b.Context())) })
 
 	for b.Loop() {
-		for machines := 1; machines <= most; machines *= 2 {
+		for machines := 1; machines <= maxMachines; machines *= 2 {
 			ideal := float64(machines*machineSlots) / machineDelay.Seconds()
 			jobs := min(int(8*ideal), 8000)
 			before := costOf(b, client)
@@ -253,8 +253,8 @@ func BenchmarkMachines(b *testing.B) {
 			var begin, stop []func()
 
 			for i := range machines {
-				first, last := hosts.start(b, i, url)
-				begin, stop = append(begin, first), append(stop, last)
+				beginOne, stopOne := hosts.start(b, i, url)
+				begin, stop = append(begin, beginOne), append(stop, stopOne)
 			}
 			began := time.Now()
 
@@ -262,7 +262,7 @@ func BenchmarkMachines(b *testing.B) {
 				f()
 			}
 
-			for left(b, queue) > 0 {
+			for unfinishedJobs(b, queue) > 0 {
 				time.Sleep(5 * time.Millisecond) // polling a condition
 			}
 			rate := float64(jobs) / time.Since(began).Seconds()
@@ -325,8 +325,8 @@ func submitAll(b *testing.B, queue *tasks.Client, n int) {
 	wg.Wait()
 }
 
-// left is how many jobs wait or run.
-func left(b *testing.B, queue *tasks.Client) (n int64) {
+// unfinishedJobs returns the number of jobs that wait or run.
+func unfinishedJobs(b *testing.B, queue *tasks.Client) (n int64) {
 	b.Helper()
 
 	stats, err := queue.Stats(b.Context())

@@ -17,7 +17,7 @@ import (
 func BenchmarkStudioInteractive(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	p := browsertest.NewVisitor(b).Open(c.Base+"/", 1280, 800, false)
-	p.Allow = []string{"Blocked script execution"} // of the script below, in the preview's frame
+	p.Allow = []string{"Blocked script execution"} // the frame of the preview blocks the script below
 	p.See(".cm-content")
 	p.Page.MustEvalOnNewDocument(`new MutationObserver((_, o) => {
 		if (!document.querySelector(".cm-content[contenteditable=true]")) return;
@@ -29,8 +29,8 @@ func BenchmarkStudioInteractive(b *testing.B) {
 		b.Fatal(err)
 	}
 
-	visits := func(slower float64) []float64 {
-		if err := (proto.EmulationSetCPUThrottlingRate{Rate: slower}).Call(p.Page); err != nil {
+	loadTimes := func(slowdown float64) []float64 {
+		if err := (proto.EmulationSetCPUThrottlingRate{Rate: slowdown}).Call(p.Page); err != nil {
 			b.Fatal(err)
 		}
 		var took []float64
@@ -50,11 +50,11 @@ func BenchmarkStudioInteractive(b *testing.B) {
 		return took
 	}
 	for b.Loop() {
-		as, slow := visits(1), visits(4)
+		fast, slow := loadTimes(1), loadTimes(4)
 		report(
 			b,
 			"Studio, from the navigation until it can be used, nothing cached",
-			fmt.Sprintf("p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms", as[5], as[9],
+			fmt.Sprintf("p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms", fast[5], fast[9],
 				slow[5], slow[9]),
 			"< 1 s",
 		)

@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// fewRules is the page that a user without Presswork would print: goldmark's HTML with five rules.
+// fewRules returns goldmark's HTML with five rules of CSS, which a user without Presswork might print.
 func fewRules(b *testing.B, content string) printable.Page {
 	b.Helper()
 
@@ -35,8 +35,8 @@ func fewRules(b *testing.B, content string) printable.Page {
 	}
 }
 
-// BenchmarkStyledPageAgainstFewRules prints each kind of document, styled, in a
-// tab of ours, and with few rules in a warm tab of the raw browser.
+// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service, and with few
+// rules in a warm tab of the raw browser.
 func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	const blocks, size = 6, 20
 

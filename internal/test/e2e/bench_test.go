@@ -21,8 +21,8 @@ import (
 	"presswork/storage/storagetest"
 )
 
-// small is one of many distinct small documents.
-func small(n int) string {
+// smallDocument is one of many distinct small documents.
+func smallDocument(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Document %d\n\nA paragraph with **bold** and [a link](https://example.com/%d).\n\n", n, n)
 
@@ -83,11 +83,11 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 
 	pages := make([]printable.Page, size)
 	for i := range pages {
-		pages[i] = compose(b, small(1_000_000+i))
+		pages[i] = compose(b, smallDocument(1_000_000+i))
 	}
 	next := 0
 
-	ours := func() float64 { return throughput(b, c, size, &next, small) }
+	ours := func() float64 { return throughput(b, c, size, &next, smallDocument) }
 	for b.Loop() {
 		ours()
 		raw.block(b, pages)
@@ -118,9 +118,9 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 // and with three requests that submit, watch and download it.
 func BenchmarkIdenticalDocument(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
-	convert(b, c, small(1))
+	convert(b, c, smallDocument(1))
 
-	body, err := json.Marshal(e2e.Submission{Content: small(1)})
+	body, err := json.Marshal(e2e.Submission{Content: smallDocument(1)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 			}
 			one = append(one, time.Since(began))
 			began = time.Now()
-			convert(b, c, small(1))
+			convert(b, c, smallDocument(1))
 			three = append(three, time.Since(began))
 		}
 		p := func(took []time.Duration, q float64) time.Duration {
@@ -152,9 +152,9 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 
 func BenchmarkCostAgainstSize(b *testing.B) {
 	_, c := e2e.Serve(b, map[string]string{"WORKERS": "1"})
-	// One section of long() is about a page. The benchmark reads the exact number of pages.
+	// One section of longDocument() is about a page. The benchmark reads the exact number of pages.
 	measure := func(seed string, sections int) (pages int, took time.Duration) {
-		doc := long(seed, sections)
+		doc := longDocument(seed, sections)
 		began := time.Now()
 		job := c.Completed(c.Submit(e2e.Submission{Content: doc}).JobID)
 		took = time.Since(began)
@@ -190,10 +190,10 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 
 func BenchmarkBigSources(b *testing.B) {
 	node, c := e2e.Serve(b, nil)
-	begun := long("begun", 1120)
+	begun := longDocument("begun", 1120)
 
 	source := func(size int) string {
-		doc := long(fmt.Sprint(size), 1)
+		doc := longDocument(fmt.Sprint(size), 1)
 		return strings.Repeat(doc, size/len(doc))
 	}
 	for b.Loop() {
@@ -220,7 +220,7 @@ func BenchmarkBigSources(b *testing.B) {
 				outcome += ", " + string(job.Error.Code)
 			}
 			report(b, fmt.Sprintf("%d KB of Markdown%s", len(big.doc)>>10, big.what), outcome, big.target)
-			convert(b, c, small(len(big.doc)))
+			convert(b, c, smallDocument(len(big.doc)))
 		}
 		report(b, "memory of the whole process tree after those (PSS)",
 			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "stated")

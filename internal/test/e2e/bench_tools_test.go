@@ -16,7 +16,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// post asks for a whole answer.
+// post requests a completion without streaming, and reads the answer.
 func (c *chatter) post(ctx context.Context, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *chatter) post(ctx context.Context, body []byte) error {
 	return err
 }
 
-// keepAsking has n callers ask until ctx ends; it returns how many answers came.
+// keepAsking sends requests from n clients at a time until ctx ends, and returns the number of answers.
 func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []byte) int64 {
 	var answers atomic.Int64
 
@@ -60,8 +60,8 @@ func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []by
 	return answers.Load()
 }
 
-// BenchmarkToolLoops measures what fifty models that have Python run do to the first token of
-// another caller, in blocks that alternate.
+// BenchmarkToolLoops measures the time to the first token of a caller, in alternate blocks without load and beside 50
+// completions that run Python.
 func BenchmarkToolLoops(b *testing.B) {
 	const loops, blocks, asks, model = 50, 3, 30, "stamps:5@50"
 	_, base := inferencetest.Start(b)
@@ -74,8 +74,8 @@ func BenchmarkToolLoops(b *testing.B) {
 	)
 	c := newChatter(client.Base + "/v1")
 
-	work := planned(false, "sum(n * n for n in range(200_000))", "sum(n * n for n in range(200_000))")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // until the worker has told of its tools
+	work := pythonRequest(false, "sum(n * n for n in range(200_000))", "sum(n * n for n in range(200_000))")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // until the worker has reported its tools
 		err := c.post(b.Context(), work)
 		if err == nil {
 			break
@@ -85,7 +85,7 @@ func BenchmarkToolLoops(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	firsts := func() (all []time.Duration) {
+	firstTokens := func() (all []time.Duration) {
 		for range asks {
 			first, _, err := c.stream(b.Context(), model)
 			if err != nil {
@@ -105,7 +105,7 @@ func BenchmarkToolLoops(b *testing.B) {
 		before := calls()
 
 		for range blocks {
-			idle = append(idle, firsts()...)
+			idle = append(idle, firstTokens()...)
 			ctx, cancel := context.WithCancel(b.Context())
 
 			ended := make(chan struct{})
@@ -114,7 +114,7 @@ func BenchmarkToolLoops(b *testing.B) {
 				c.keepAsking(ctx, b, loops, work)
 			}()
 			time.Sleep(time.Second) // the schedule of the load
-			busy = append(busy, firsts()...)
+			busy = append(busy, firstTokens()...)
 			cancel()
 			<-ended
 		}
@@ -130,7 +130,7 @@ func BenchmarkToolLoops(b *testing.B) {
 	}
 }
 
-// BenchmarkThroughput counts whole answers that twenty clients get.
+// BenchmarkThroughput counts the answers without streaming that twenty clients get per second.
 func BenchmarkThroughput(b *testing.B) {
 	const clients, blocks, model = 20, 2, "hello"
 	_, base := inferencetest.Start(b)
@@ -147,7 +147,7 @@ func BenchmarkThroughput(b *testing.B) {
 			for i, g := range gateways {
 				ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
 				began := time.Now()
-				n := g.keepAsking(ctx, b, clients, chat(model, false, "Hi"))
+				n := g.keepAsking(ctx, b, clients, chatRequest(model, false, "Hi"))
 				cancel()
 				rates[i] += float64(n) / time.Since(began).Seconds() / blocks
 			}

@@ -21,15 +21,14 @@ import (
 // API node has 500 sockets with running jobs, and then 9 500 more with waiting jobs.
 func BenchmarkWebSocketLatency(b *testing.B) {
 	for b.Loop() {
-		watchers(b, 0)
-		watchers(b, 9500)
+		measureWatchers(b, 0)
+		measureWatchers(b, 9500)
 	}
 }
 
-// watchers lets 500 jobs run that are watched by a socket each, beside idle
-// sockets. The worker is a task server in this process, so that both ends read one
-// clock.
-func watchers(b *testing.B, idle int) {
+// measureWatchers runs 500 jobs with a socket each, while idle more sockets wait. The worker is a task server in this
+// process, so that the times of sending and receiving come from one clock.
+func measureWatchers(b *testing.B, idle int) {
 	b.Helper()
 	const sockets, steps = 500, 40
 	fleet, url := benchFleet(b)
@@ -42,7 +41,7 @@ func watchers(b *testing.B, idle int) {
 
 		return conn
 	}
-	alone := pss(node.PID())
+	before := proportionalMemory(node.PID())
 
 	for i := range idle {
 		conn := dial(e2e.Submission{Content: fmt.Sprintf("# Waiting %d", i), Priority: "bulk"})
@@ -51,7 +50,7 @@ func watchers(b *testing.B, idle int) {
 
 	if idle > 0 {
 		report(b, fmt.Sprintf("memory of an API node for each of %d sockets", idle),
-			fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)), "stated")
+			fmt.Sprintf("%.0f KiB", (proportionalMemory(node.PID())-before)*1024/float64(idle)), "stated")
 	}
 	var mu sync.Mutex
 	sent := map[string]time.Time{}
@@ -124,7 +123,7 @@ func watchers(b *testing.B, idle int) {
 	}
 
 	if want := sockets * steps; len(took) != want {
-		b.Errorf("%d events arrived of %d", len(took), want)
+		b.Errorf("%d events arrived, want %d", len(took), want)
 	}
 	report(
 		b,

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/openapitest"
 )
 
-// Client speaks the public API as a caller would.
+// Client calls the public API. Its methods fail the test if a request fails.
 type Client struct {
 	t    testing.TB
 	Base string
@@ -31,12 +31,13 @@ func NewClient(t testing.TB, address, key string) *Client {
 	}}
 }
 
-// For returns the same client for a subtest of the test that made it.
+// For returns a client of the same server that fails t, such as a subtest.
 func (c *Client) For(t testing.TB) *Client {
 	return &Client{t: t, Base: c.Base, Key: c.Key, HTTP: c.HTTP}
 }
 
-// Do sends a request and returns the status, headers and body.
+// Do sends a request and returns the status, headers and body of the response. headers are pairs of a name and a value.
+// In tests the response must match the OpenAPI description.
 func (c *Client) Do(method, path, contentType string, body []byte, headers ...string) (int, http.Header, []byte) {
 	c.t.Helper()
 
@@ -48,7 +49,7 @@ func (c *Client) Do(method, path, contentType string, body []byte, headers ...st
 	return status, header, got
 }
 
-// Try is Do for callers that expect the connection to fail.
+// Try is Do for a connection that may fail. It returns the error instead of failing the test.
 func (c *Client) Try(
 	method, path, contentType string,
 	body []byte,
@@ -81,7 +82,7 @@ func (c *Client) Try(
 	if err != nil {
 		return res.StatusCode, res.Header, got, err
 	}
-	// Tests check; benchmarks would measure the check.
+	// Benchmarks skip the check, which they would measure.
 	if _, measured := c.t.(*testing.B); measured {
 		return res.StatusCode, res.Header, got, nil
 	}
@@ -155,7 +156,7 @@ func (c *Client) Job(id string) presswork.Job {
 // own limit.
 const longest = 5 * time.Minute
 
-// Wait long-polls until the job is terminal.
+// Wait long-polls until the job is completed, failed or cancelled, and returns it.
 func (c *Client) Wait(id string) presswork.Job {
 	c.t.Helper()
 

@@ -42,13 +42,13 @@ Revenue rose by **12 %** in the third quarter.[^1]
 const quarterlyText = "Quarterly report Revenue rose by 12 % in the third quarter.1 region revenue North 120 South 95 " +
 	`func main() { println("hello") } figures checked approved 1 Unaudited. Quarterly report 1`
 
-func TestServeTurnsMarkdownIntoPDFWhileACallerWatches(t *testing.T) {
+func TestServerConvertsMarkdown(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, nil)
 	convertAndCheck(t, c)
 }
 
-func TestFleetOnMinIOTurnsMarkdownIntoPDF(t *testing.T) {
+func TestFleetConvertsMarkdown(t *testing.T) {
 	t.Parallel()
 	fleet := newFleet(t)
 	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
@@ -56,6 +56,7 @@ func TestFleetOnMinIOTurnsMarkdownIntoPDF(t *testing.T) {
 	convertAndCheck(t, c)
 }
 
+// newFleet returns a fleet with a new Redis and MinIO, without nodes.
 func newFleet(t testing.TB) *e2e.Fleet {
 	t.Helper()
 	e2e.Binary(t)
@@ -69,6 +70,7 @@ func newFleet(t testing.TB) *e2e.Fleet {
 	})
 }
 
+// convertAndCheck converts quarterly, follows the job by WebSocket, and checks the PDF, the cache and the deletion.
 func convertAndCheck(t *testing.T, c *e2e.Client) {
 	t.Helper()
 	accepted := c.Submit(e2e.Submission{Content: quarterly, Theme: "nord", Filename: "Q3.pdf"})
@@ -78,23 +80,23 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 	job := c.Completed(accepted.JobID)
 	if job.Theme != "nord" || job.Cached || job.Attempts != 1 || job.Progress != 100 ||
 		job.Stage != presswork.StageDone {
-		t.Errorf("job %+v", job)
+		t.Errorf("job %+v, want one attempt with the theme nord, not cached", job)
 	}
 	pdf := c.Download(job)
 	checkReport(t, job, pdf)
 
 	again := c.Completed(c.Submit(e2e.Submission{Content: quarterly, Theme: "nord"}).JobID)
 	if !again.Cached || again.Artifact.SHA256 != job.Artifact.SHA256 {
-		t.Errorf("the same document again: cached=%v, sha %s and %s", again.Cached, again.Artifact.SHA256,
+		t.Errorf("the same document again: cached %v, SHA-256 %s; want true, %s", again.Cached, again.Artifact.SHA256,
 			job.Artifact.SHA256)
 	}
 
 	if status, _, _ := c.Do("DELETE", "/api/artifacts/"+job.Artifact.ID, "", nil); status != http.StatusNoContent {
-		t.Errorf("deleting an artifact answered %d", status)
+		t.Errorf("deleting an artifact: status %d, want 204", status)
 	}
 
 	if status, _, _ := c.Do("GET", job.Artifact.URL, "", nil); status != http.StatusGone {
-		t.Errorf("a deleted artifact answered %d", status)
+		t.Errorf("deleted artifact: status %d, want 410", status)
 	}
 
 	if got := c.Download(again); !bytes.Equal(got, pdf) {
@@ -102,29 +104,30 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 	}
 }
 
+// checkReport compares the text and the metadata of a PDF with quarterly and with its job.
 func checkReport(t *testing.T, job presswork.Job, pdf []byte) {
 	t.Helper()
 
 	if got := e2e.PDFText(t, pdf); got != quarterlyText {
-		t.Errorf("the PDF says\n%q, want\n%q", got, quarterlyText)
+		t.Errorf("text of the PDF\n%q, want\n%q", got, quarterlyText)
 	}
 
 	info := e2e.PDFInfo(t, pdf)
 	if info["Title"] != "Quarterly report" || info["Author"] != "Ada Lovelace" || info["Tagged"] != "yes" ||
 		!strings.Contains(info["Page size"], "A4") {
-		t.Errorf("pdfinfo says %v", info)
+		t.Errorf("pdfinfo %v, want title, author, tags and A4", info)
 	}
 
 	if got := e2e.PDFPages(t, pdf); got != 1 || job.Artifact.Pages != got {
-		t.Errorf("%d pages, the job says %d", got, job.Artifact.Pages)
+		t.Errorf("%d pages and %d in the job, want one", got, job.Artifact.Pages)
 	}
 
 	if job.Artifact.Size != int64(len(pdf)) || job.Artifact.Filename != "Q3.pdf" {
-		t.Errorf("%d bytes, the job says %+v", len(pdf), job.Artifact)
+		t.Errorf("%d bytes, artifact %+v; want the same size and Q3.pdf", len(pdf), job.Artifact)
 	}
 }
 
-// watch reads a job's WebSocket to its end.
+// watch reads the events of a job from its WebSocket until the server closes it.
 func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 	t.Helper()
 	url := "ws" + strings.TrimPrefix(c.Base, "http") + path
@@ -158,13 +161,13 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 	}
 }
 
-// checkLog checks the promises to a watcher. A snapshot comes first, then events without a gap in their seqs and
+// checkLog checks the order of a job's events. A snapshot comes first, then events without a gap in their seqs and
 // with rising progress, and one terminal event at the end.
 func checkLog(t *testing.T, events []presswork.Event) {
 	t.Helper()
 
 	if len(events) < 2 || events[0].Type != presswork.EventSnapshot {
-		t.Fatalf("events %+v", events)
+		t.Fatalf("events %+v, want a snapshot and at least one more", events)
 	}
 
 	for i, e := range events[1:] {
@@ -178,12 +181,13 @@ func checkLog(t *testing.T, events []presswork.Event) {
 		}
 
 		if last := i == len(events)-2; e.Status.Terminal() != last {
-			t.Errorf("event %d of %d is %s", i+2, len(events), e.Status)
+			t.Errorf("event %d of %d has the status %s, want a terminal one only at the end", i+2, len(events),
+				e.Status)
 		}
 	}
 
 	last := events[len(events)-1]
 	if last.Type != presswork.EventCompleted || last.Artifact == nil || !strings.Contains(last.Artifact.URL, "token=") {
-		t.Errorf("last event %+v", last)
+		t.Errorf("last event %+v, want completed with a signed URL", last)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// long is a document that takes the browser a second or more.
-func long(seed string, sections int) string {
+// longDocument returns Markdown of about a page for each section. Printing 400 sections takes a second or more.
+func longDocument(seed string, sections int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Long document %s\n\n", seed)
 
@@ -33,13 +33,13 @@ func long(seed string, sections int) string {
 	return b.String()
 }
 
-// interrupted does something to a job while it is printed, and returns it. A job that
-// is done before, since the machine had this test wait, is followed by a longer one.
-func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(id string)) (id string) {
+// interruptedJob submits a job, calls interrupt while the job is printing, and returns its id. If the job completes
+// too early, which happens on a busy machine, it tries again with a longer document.
+func interruptedJob(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(id string)) (id string) {
 	t.Helper()
 
 	for sections := 400; sections <= 3200; sections *= 2 {
-		s.Content = long(t.Name(), sections)
+		s.Content = longDocument(t.Name(), sections)
 		id = c.Submit(s).JobID
 		var job presswork.Job
 		wait.Until(t, "job "+id+" is printed", func() bool {
@@ -51,7 +51,7 @@ func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(i
 			continue
 		}
 		interrupt(id)
-		// One that has ended by then was not interrupted.
+		// The job may have completed before it was interrupted.
 		if job = c.Job(id); job.Status != presswork.Completed || job.Attempts > 1 {
 			return id
 		}
@@ -61,12 +61,12 @@ func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(i
 	return ""
 }
 
-func TestAKilledWorkersJobCompletesOnce(t *testing.T) {
+func TestJobOfAKilledWorkerCompletesOnce(t *testing.T) {
 	t.Parallel()
 	fleet := newFleet(t)
 	_, c := fleet.API(nil)
 	worker := fleet.Worker(nil)
-	id := interrupted(t, c, e2e.Submission{}, func(string) {
+	id := interruptedJob(t, c, e2e.Submission{}, func(string) {
 		worker.Signal(syscall.SIGKILL)
 		<-worker.Ended()
 		worker = fleet.Worker(nil)
@@ -75,13 +75,13 @@ func TestAKilledWorkersJobCompletesOnce(t *testing.T) {
 
 	job := c.Completed(id)
 	if job.Attempts != 2 || job.Artifact == nil {
-		t.Errorf("job %+v", job)
+		t.Errorf("job %+v, want two attempts and an artifact", job)
 	}
 	events := watch(t, c, c.Submit(e2e.Submission{Content: "# after"}).WSURL)
 	checkLog(t, events)
 
 	if log := eventLog(t, c, id); strings.Count(log, `"type":"completed"`) != 1 {
-		t.Errorf("the log does not hold one terminal event: %s", log)
+		t.Errorf("event log %s, want one completed event", log)
 	}
 }
 
@@ -97,7 +97,7 @@ func eventLog(t *testing.T, c *e2e.Client, id string) string {
 	return string(body)
 }
 
-func TestAnAcceptedJobSurvivesTheDeathOfEverything(t *testing.T) {
+func TestAcceptedJobsSurviveAKilledServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
@@ -105,7 +105,7 @@ func TestAnAcceptedJobSurvivesTheDeathOfEverything(t *testing.T) {
 
 	var ids []string
 	for i := range 10 {
-		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 60)}).JobID)
+		ids = append(ids, c.Submit(e2e.Submission{Content: longDocument(fmt.Sprint(i), 60)}).JobID)
 	}
 	node.Signal(syscall.SIGKILL)
 	<-node.Ended()
@@ -116,7 +116,7 @@ func TestAnAcceptedJobSurvivesTheDeathOfEverything(t *testing.T) {
 	}
 }
 
-func TestADrainLosesAndRepeatsNothing(t *testing.T) {
+func TestDrainingServerFinishesItsJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
@@ -124,7 +124,7 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 
 	var ids []string
 	for i := range 30 {
-		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 10)}).JobID)
+		ids = append(ids, c.Submit(e2e.Submission{Content: longDocument(fmt.Sprint(i), 10)}).JobID)
 	}
 	drain := func(s syscall.Signal) {
 		t.Helper()
@@ -132,7 +132,7 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 		wait.Receive(t, "the process has drained", node.Ended())
 
 		if code := node.ExitCode(); code != 0 {
-			t.Errorf("exit status %d after %s", code, s)
+			t.Errorf("exit status %d after %s, want 0", code, s)
 		}
 	}
 	drain(syscall.SIGTERM)
@@ -145,13 +145,13 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 	node, c = e2e.Serve(t, env)
 	for _, id := range ids {
 		if job := c.Completed(id); job.Attempts > 1 {
-			t.Errorf("job %s ran %d times", id, job.Attempts)
+			t.Errorf("job %s ran %d times, want once", id, job.Attempts)
 		}
 	}
-	drain(syscall.SIGHUP) // its terminal was closed
+	drain(syscall.SIGHUP) // sent when the terminal is closed
 }
 
-// cancel cancels a job, unless it is completed already.
+// cancel cancels a job. The job may have completed already.
 func cancel(t *testing.T, c *e2e.Client, id string) {
 	t.Helper()
 
@@ -159,32 +159,32 @@ func cancel(t *testing.T, c *e2e.Client, id string) {
 
 	cancelled := status == http.StatusOK && strings.Contains(string(body), `"cancelled"`)
 	if !cancelled && status != http.StatusConflict {
-		t.Fatalf("cancelling answered %d: %s", status, body)
+		t.Fatalf("cancel: status %d, %s; want 200 or 409", status, body)
 	}
 }
 
-func TestACancelledJobStopsWithinASecondAndLeavesNoArtifact(t *testing.T) {
+func TestCancelledJobFreesItsSlotAndLeavesNoArtifact(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"WORKERS": "1"})
-	id := interrupted(t, c, e2e.Submission{}, func(id string) { cancel(t, c, id) })
+	id := interruptedJob(t, c, e2e.Submission{}, func(id string) { cancel(t, c, id) })
 	// The one render slot must be free again: another document gets it.
 	began := time.Now()
 	c.Completed(c.Submit(e2e.Submission{Content: "# next"}).JobID)
 
 	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("the next document took %s", took)
+		t.Errorf("the next document took %s, want less than 30 s", took)
 	}
 
 	job := c.Job(id)
 	if job.Status != presswork.Cancelled || job.Artifact != nil {
-		t.Errorf("job %+v", job)
+		t.Errorf("job %+v, want it cancelled without an artifact", job)
 	}
 
 	if status, _, _ := c.Do("GET", "/api/artifacts/"+id+"/download", "", nil); status != http.StatusNotFound {
-		t.Errorf("the artifact of a cancelled job answered %d", status)
+		t.Errorf("artifact of a cancelled job: status %d, want 404", status)
 	}
 
 	if status, _, _ := c.Do("DELETE", "/api/conversion/"+id, "", nil); status != http.StatusConflict {
-		t.Errorf("cancelling twice answered %d", status)
+		t.Errorf("second cancel: status %d, want 409", status)
 	}
 }

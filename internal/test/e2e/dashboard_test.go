@@ -15,10 +15,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestTheDashboardAndTheAlertsShowWhatIsExported holds their names, and those that
-// KEDA follows, to what a server
-// exports that has done some work.
-func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
+// TestMetricsOfDashboardAndAlertsExist compares the metrics in the dashboard, the alerts and the settings of KEDA with
+// those that a server exports. Some metrics exist only after the server has done work.
+func TestMetricsOfDashboardAndAlertsExist(t *testing.T) {
 	t.Parallel()
 	called := make(chan string, 8)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.URL.Path }))
@@ -46,13 +45,13 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 
 	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", chat)
 	if status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
+		t.Fatalf("completion: status %d, %s; want 200", status, body)
 	}
 	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b(?: *[({])?`)
 	var missing []string
 	t.Cleanup(func() {
 		if len(missing) > 0 {
-			t.Errorf("nothing exports %q", missing)
+			t.Errorf("no server exports %q", missing)
 		}
 	})
 	wait.Until(t, "everything is exported", func() bool {
@@ -69,7 +68,7 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 			for _, expr := range regexp.MustCompile(`(?m)"expr": ".*"|expr: (?:\|\n(?: {10,}.*\n)+|.*)`).FindAllString(string(text), -1) {
 				for _, m := range name.FindAllString(expr, -1) {
 					m = strings.TrimRight(m, " ({")
-					// A label is no metric.
+					// gen_ai_request_model is a label.
 					if !strings.HasPrefix(m, "gen_ai_request") && !strings.Contains(exported, "\n"+m+"{") &&
 						!strings.Contains(exported, "\n"+m+" ") {
 						missing = append(missing, file+": "+m)
@@ -77,7 +76,7 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 				}
 			}
 		}
-		// KEDA scales by a sample with these labels.
+		// KEDA reads one sample, so the labels must match too.
 		keda, err := os.ReadFile("../../../deploy/kubernetes/keda.yaml")
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestAnotherModelAnswersWhenAModelIsDown(t *testing.T) {
+func TestFallbackModelAnswersWhenAModelFails(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
@@ -20,23 +20,20 @@ func TestAnotherModelAnswersWhenAModelIsDown(t *testing.T) {
   - {id: secret, upstreams: [{base_url: %[1]q, model: hello}]}
   - {id: spare, aliases: [other], upstreams: [{base_url: %[1]q, model: hello}]}
 `, base)),
-		"KEYS_CONFIG": writeFile(
-			t,
-			"keys.yaml",
-			"keys:\n  - {name: app, key: app-key, models: [down, tiny, spare]}\n",
-		),
+		"KEYS_CONFIG": writeFile(t, "keys.yaml",
+			"keys:\n  - {name: app, key: app-key, models: [down, tiny, spare]}\n"),
 		"WORKER_QUEUES": "infer",
 	})
 	c.Key = "app-key"
-	chat := func(model, more string) string {
+	request := func(model, more string) string {
 		return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s}`, model, more)
 	}
 
 	for name, test := range map[string]struct{ path, body string }{
-		"an outage, as the file says":    {"/v1/chat/completions", chat("down", "")},
-		"an outage, as a stream":         {"/v1/chat/completions", chat("down", `,"stream":true`)},
-		"an outage, as the caller says":  {"/v1/chat/completions", chat("down", `,"models":["other"]`)},
-		"a request that is too long":     {"/v1/chat/completions", strings.Replace(chat("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
+		"an outage, as the file says":    {"/v1/chat/completions", request("down", "")},
+		"an outage, as a stream":         {"/v1/chat/completions", request("down", `,"stream":true`)},
+		"an outage, as the caller says":  {"/v1/chat/completions", request("down", `,"models":["other"]`)},
+		"a request that is too long":     {"/v1/chat/completions", strings.Replace(request("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
 		"an outage behind a response":    {"/v1/responses", `{"model":"down","input":"Hi"}`},
 		"an outage of a streamed answer": {"/v1/responses", `{"model":"down","input":"Hi","stream":true}`},
 	} {
@@ -53,25 +50,19 @@ func TestAnotherModelAnswersWhenAModelIsDown(t *testing.T) {
 		})
 	}
 
-	status, header, _ := c.Do("POST", "/v1/chat/completions", "application/json", []byte(chat("spare", "")))
+	status, header, _ := c.Do("POST", "/v1/chat/completions", "application/json", []byte(request("spare", "")))
 	if status != 200 || header.Get("x-fallback-model") != "" {
-		t.Errorf(
-			"the requested model: %d, x-fallback-model %q, want 200 and none",
-			status,
-			header.Get("x-fallback-model"),
-		)
+		fallback := header.Get("x-fallback-model")
+		t.Errorf("the requested model: status %d, x-fallback-model %q; want 200 and none", status, fallback)
 	}
 
-	status, _, answer := c.Do(
-		"POST",
-		"/v1/chat/completions",
-		"application/json",
-		[]byte(chat("down", `,"models":["secret"]`)),
-	)
+	forbidden := []byte(request("down", `,"models":["secret"]`))
+
+	status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", forbidden)
 	if status != 404 || !strings.Contains(string(answer), `"param":"models"`) {
-		t.Errorf("a fallback that the key may not use: %d %s, want 404", status, answer)
+		t.Errorf("a fallback that the key may not use: status %d, %s; want 404", status, answer)
 	}
-	wait.Until(t, "the ledger has the answers of the model that gave them", func() bool {
+	wait.Until(t, "the usage is counted for the model that answered", func() bool {
 		_, _, usage := c.Do("GET", "/v1/usage", "", nil)
 		return strings.Contains(string(usage), `"model":"spare"`) && !strings.Contains(string(usage), `"model":"down"`)
 	})

@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
+func TestUploadedFilesAreUsedAndMissingOnesAreWarnings(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, nil)
 	var body bytes.Buffer
@@ -61,7 +61,7 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 
 	status, _, got := c.Do("POST", "/api/conversion", w.FormDataContentType(), body.Bytes())
 	if status != http.StatusAccepted {
-		t.Fatalf("answered %d: %s", status, got)
+		t.Fatalf("status %d, %s; want 202", status, got)
 	}
 
 	var accepted e2e.Accepted
@@ -72,30 +72,30 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 	job := c.Completed(accepted.JobID)
 	if len(job.Warnings) != 1 || job.Warnings[0].Code != fault.ImageFailed || job.Warnings[0].Line != 5 ||
 		!strings.Contains(job.Warnings[0].Message, "img/none.png") {
-		t.Errorf("warnings %+v", job.Warnings)
+		t.Errorf("warnings %+v, want image_failed of img/none.png in line 5", job.Warnings)
 	}
 
 	pdf := c.Download(job)
 	if size := e2e.PDFInfo(t, pdf)["Page size"]; !strings.Contains(size, "A5") {
-		t.Errorf("page size %q", size)
+		t.Errorf("page size %q, want A5", size)
 	}
 
 	if n := e2e.PDFImages(t, pdf); n != 1 {
-		t.Errorf("%d images in the PDF", n)
+		t.Errorf("%d images in the PDF, want one", n)
 	}
 
 	text := strings.Join(strings.Fields(e2e.PDFText(t, pdf)), " ")
 	for _, want := range []string{"Included, as Doe (1999) has it.", "Doe, J. (1999). Lamps. Harbour."} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the PDF lacks %q: %s", want, text)
+			t.Errorf("text %s, want %q in it", text, want)
 		}
 	}
-	t.Run("a folder", func(t *testing.T) { folderIsOneDocument(t, c) })
+	t.Run("zip file", func(t *testing.T) { checkZipConversion(t, c) })
 }
 
-// folderIsOneDocument prints a zip as one document, in the order of its summary. It has a picture next to the
-// second file, links between the files, and continuous numbers.
-func folderIsOneDocument(t *testing.T, c *e2e.Client) {
+// checkZipConversion prints a zip file as one document, in the order of its SUMMARY.md. The files have a picture, links
+// to each other, and references to a numbered table.
+func checkZipConversion(t *testing.T, c *e2e.Client) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, square(color.RGBA{B: 255, A: 255})); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 
 	status, _, got := c.Do("POST", "/api/conversion", "application/zip", data.Bytes())
 	if status != http.StatusAccepted {
-		t.Fatalf("answered %d: %s", status, got)
+		t.Fatalf("status %d, %s; want 202", status, got)
 	}
 
 	var accepted e2e.Accepted
@@ -136,21 +136,22 @@ func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 
 	job := c.Completed(accepted.JobID)
 	if len(job.Warnings) != 0 || job.Artifact.Pages != 2 {
-		t.Errorf("%d pages, warnings %+v", job.Artifact.Pages, job.Warnings)
+		t.Errorf("%d pages, warnings %+v; want 2 and none", job.Artifact.Pages, job.Warnings)
 	}
 	pdf := c.Download(job)
 
 	info, text := e2e.PDFInfo(t, pdf), e2e.PDFText(t, pdf)
 	if info["Title"] != "The whole" || !strings.Contains(info["Page size"], "A5") || e2e.PDFImages(t, pdf) != 1 {
-		t.Errorf("info %v, %d images", info, e2e.PDFImages(t, pdf))
+		t.Errorf("pdfinfo %v, %d images; want The whole in A5 with one image", info, e2e.PDFImages(t, pdf))
 	}
 
 	first, second := strings.Index(text, "First chapter"), strings.Index(text, "Second chapter")
 	if first < 0 || second < first || strings.Contains(text, "Unlisted") || !strings.Contains(text, "After Table") {
-		t.Errorf("it reads %q", text)
+		t.Errorf("text %q, want the first chapter before the second, and not the unlisted file", text)
 	}
 }
 
+// square returns a picture of 40 by 40 pixels in one colour.
 func square(c color.Color) image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, 40, 40))
 	for i := range 1600 {
@@ -160,17 +161,17 @@ func square(c color.Color) image.Image {
 	return img
 }
 
-func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
+func TestCustomThemeIsAvailableAfterItsFileIsWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/themes"
 	_, c := e2e.Serve(t, map[string]string{"THEMES_DIR": dir})
 
-	known := func() bool {
+	available := func() bool {
 		status, _, _ := c.Do("GET", "/api/themes/house", "", nil)
 		return status == http.StatusOK
 	}
-	if known() {
-		t.Fatal("the theme is known before its file exists")
+	if available() {
+		t.Fatal("the theme is available before its file exists")
 	}
 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -178,22 +179,22 @@ func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
 	}
 	write(t, dir+"/house.css",
 		":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
-	wait.Until(t, "the theme is known", known)
+	wait.Until(t, "the theme is available", available)
 
 	job := c.Completed(c.Submit(e2e.Submission{Content: "# Printed", Theme: "house"}).JobID)
 	if text := e2e.PDFText(t, c.Download(job)); !strings.Contains(text, "Printed by the house") {
-		t.Errorf("the stylesheet did not apply: %q", text)
+		t.Errorf("text %q, want that of the style sheet in it", text)
 	}
 
 	for format, head := range map[string]string{"png": "\x89PNG", "pdf": "%PDF-"} {
 		status, header, body := c.Do("GET", "/api/themes/house/preview."+format, "", nil)
 		if status != http.StatusOK || !bytes.HasPrefix(body, []byte(head)) {
-			t.Errorf("preview.%s: %d, %.100s", format, status, body)
+			t.Errorf("preview.%s: status %d, %.100s; want 200 and that format", format, status, body)
 		}
 
 		status, _, _ = c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag"))
 		if status != http.StatusNotModified {
-			t.Errorf("preview.%s again: %d", format, status)
+			t.Errorf("preview.%s again: status %d, want 304", format, status)
 		}
 	}
 	_, _, body := c.Do("GET", "/api/themes", "", nil)
@@ -211,17 +212,17 @@ func TestACustomThemeIsListedOnceItsFileExists(t *testing.T) {
 	}
 
 	if list.Default != "light" || list.Count != 36 || len(list.Themes) != 36 {
-		t.Errorf("default %q, count %d, %d themes", list.Default, list.Count, len(list.Themes))
+		t.Errorf("default %q, count %d, %d themes; want light and 36", list.Default, list.Count, len(list.Themes))
 	}
 }
 
-func TestAFullStoreRefusesSubmissionsAndKeepsYoungObjects(t *testing.T) {
+func TestFullStoreRejectsSubmissionsAndKeepsNewArtifacts(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"CACHE_MAX_SIZE_GB": "0.00001"})
 	job := c.Completed(c.Submit(e2e.Submission{Content: quarterly}).JobID)
 	var status int
 	var body []byte
-	wait.Until(t, "a store over its cap refuses", func() bool {
+	wait.Until(t, "the full store rejects a submission", func() bool {
 		status, _, body = c.Do("POST", "/api/conversion", "text/markdown", []byte("# One more"))
 		return status == http.StatusServiceUnavailable
 	})

@@ -19,9 +19,8 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// counter listens on loopback, on both families where there are two, and
-// counts every connection.
-func counter(t *testing.T) (port int, connections *atomic.Int64) {
+// countConnections listens on loopback, by IPv4 and if possible by IPv6, and counts every connection.
+func countConnections(t *testing.T) (port int, connections *atomic.Int64) {
 	t.Helper()
 	connections = new(atomic.Int64)
 
@@ -56,9 +55,10 @@ func counter(t *testing.T) (port int, connections *atomic.Int64) {
 
 func TestHostileMarkdownReachesNothing(t *testing.T) {
 	t.Parallel()
-	port, connections := counter(t)
+	port, connections := countConnections(t)
 	at := fmt.Sprintf("http://127.0.0.1:%d", port)
-	probe := func(vector string) string { return strings.ReplaceAll(vector, "AT", at) }
+	// withAddress replaces AT by the address of the listener.
+	withAddress := func(vector string) string { return strings.ReplaceAll(vector, "AT", at) }
 	_, c := e2e.Serve(t, nil)
 
 	vectors := []string{
@@ -78,29 +78,31 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 		`![bad](http://x/%zz) <img src="http://x/%zz">`,
 		`![meta](http://169.254.169.254/latest/meta-data/)`,
 		`![file](file:///etc/passwd) [file](file:///etc/passwd)`,
-		`![decimal](http://2130706433:` + fmt.Sprint(port) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(
-			port,
-		) + `/x.png)`,
-		`![mapped](http://[::ffff:127.0.0.1]:` + fmt.Sprint(port) + `/x.png)`,
+		fmt.Sprintf("![decimal](http://2130706433:%d/x.png) ![octal](http://0177.0.0.1:%d/x.png)", port, port),
+		fmt.Sprintf("![mapped](http://[::ffff:127.0.0.1]:%d/x.png)", port),
 		`[js](javascript:fetch('AT/js')) <a href="jav&#x09;ascript:alert(1)">x</a>`,
 		`<img srcset="AT/srcset 2x"><picture><source srcset="AT/source"></picture>`,
 		`<table background="AT/table"><tr><td background="AT/td">x</td></tr></table>`,
 	}
 	for _, css := range []string{"", "body{background:url(AT/opt)} @import url(AT/i); @font-face{font-family:x;src:url(AT/f)} p{font-family:x}"} {
-		for i, v := range vectors {
-			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		for _, v := range vectors {
+			t.Run(fmt.Sprintf("%.20s", v), func(t *testing.T) {
 				job := c.Wait(c.Submit(e2e.Submission{
-					Content: "# Safe\n\nbefore\n\n" + probe(v) + "\n\nafter\n",
-					Options: presswork.Options{CSS: probe(css), HeaderText: new(probe(v)), Title: probe(v)},
+					Content: "# Safe\n\nbefore\n\n" + withAddress(v) + "\n\nafter\n",
+					Options: presswork.Options{
+						CSS:        withAddress(css),
+						HeaderText: new(withAddress(v)),
+						Title:      withAddress(v),
+					},
 				}).JobID)
 				if job.Status != presswork.Completed {
-					t.Errorf("%s: %s %+v", v, job.Status, job.Error)
+					t.Errorf("%s: status %s, %+v; want completed", v, job.Status, job.Error)
 					return
 				}
 
 				text := e2e.PDFText(t, c.Download(job))
 				if !strings.Contains(text, "before") || !strings.Contains(text, "after") {
-					t.Errorf("%s: the text around it is gone: %q", v, text)
+					t.Errorf("%s: text %q, want before and after in it", v, text)
 				}
 
 				if strings.Contains(text, "root:") {
@@ -111,17 +113,16 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 	}
 
 	if n := connections.Load(); n != 0 {
-		t.Errorf("%d connections reached the listener", n)
+		t.Errorf("%d connections to the listener, want none", n)
 	}
 }
 
-func TestBadInputIsRejectedWithAClearError(t *testing.T) {
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	themes := t.TempDir()
 	write(t, themes+"/broken.css", "this is { not css")
 	_, c := e2e.Serve(t, map[string]string{"API_KEY": "hush", "THEMES_DIR": themes})
-	post := func(body string) (string, string) { return "application/json", body }
-	object := func(v any) string {
+	toJSON := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 		return string(b)
 	}
 
-	content := func(s string) string { return object(map[string]string{"content": s}) }
+	content := func(s string) string { return toJSON(map[string]string{"content": s}) }
 	for name, tc := range map[string]struct {
 		body   string
 		status int
@@ -144,21 +145,22 @@ func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 		"nesting":        {content(strings.Repeat(">", 10_000) + " x"), 422, fault.ContentTooComplex},
 		"delimiters":     {content(strings.Repeat("*a_ ", 50_000)), 422, fault.ContentTooComplex},
 		"front matter":   {content("---\ntitle: [\n---\nx"), 400, fault.FrontMatterInvalid},
-		"theme":          {object(map[string]string{"content": "x", "theme": "nrod"}), 400, fault.ThemeNotFound},
-		"theme path":     {object(map[string]string{"content": "x", "theme": "../../etc/passwd"}), 400, fault.ThemeNotFound},
-		"broken theme":   {object(map[string]string{"content": "x", "theme": "broken"}), 400, fault.ThemeNotFound},
+		"theme":          {toJSON(map[string]string{"content": "x", "theme": "nrod"}), 400, fault.ThemeNotFound},
+		"theme path":     {toJSON(map[string]string{"content": "x", "theme": "../../etc/passwd"}), 400, fault.ThemeNotFound},
+		"broken theme":   {toJSON(map[string]string{"content": "x", "theme": "broken"}), 400, fault.ThemeNotFound},
 		"unknown field":  {`{"contnet":"x"}`, 400, fault.UnknownField},
 		"unknown option": {`{"content":"x","options":{"papersize":"A4"}}`, 400, fault.UnknownField},
 		"option":         {`{"content":"x","options":{"page_size":"A99"}}`, 400, fault.InvalidOption},
 		"option type":    {`{"content":"x","options":{"landscape":"yes"}}`, 400, fault.InvalidType},
 		"type":           {`{"content":7}`, 400, fault.InvalidType},
 		"json":           {`{"content":`, 400, fault.InvalidJSON},
-		"webhook":        {object(map[string]string{"content": "x", "webhook_url": "http://127.0.0.1/x"}), 403, fault.AddressNotAllowed},
-		"webhook form":   {object(map[string]string{"content": "x", "webhook_url": "gopher://x"}), 400, fault.WebhookInvalid},
+		"webhook":        {toJSON(map[string]string{"content": "x", "webhook_url": "http://127.0.0.1/x"}), 403, fault.AddressNotAllowed},
+		"webhook form":   {toJSON(map[string]string{"content": "x", "webhook_url": "gopher://x"}), 400, fault.WebhookInvalid},
 	} {
-		contentType, body := post(tc.body)
-		status, _, got := c.Do("POST", "/api/conversion", contentType, []byte(body))
-		checkError(t, name, status, got, tc.status, tc.code)
+		t.Run(name, func(t *testing.T) {
+			status, _, got := c.Do("POST", "/api/conversion", "application/json", []byte(tc.body))
+			checkError(t, name, status, got, tc.status, tc.code)
+		})
 	}
 	status, _, got := c.Do("POST", "/api/conversion", "text/markdown", []byte("caf\xe9"))
 	checkError(t, "not UTF-8", status, got, 400, fault.ContentNotUTF8)
@@ -168,7 +170,7 @@ func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 	checkError(t, "front matter's value", status, got, 400, fault.FrontMatterInvalid)
 
 	if !strings.Contains(string(got), "line 3") {
-		t.Errorf("a wrong front matter value has no line: %s", got)
+		t.Errorf("front matter with an invalid value: %s, want line 3 in it", got)
 	}
 
 	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "a/../../b.png", "C:\\x.png", "a\x00.png"} {
@@ -177,11 +179,11 @@ func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 
 			status, _, got := c.Do("POST", "/api/conversion", contentType, body)
 			if status != http.StatusBadRequest {
-				t.Errorf("asset %q answered %d: %s", name, status, got)
+				t.Errorf("asset %q: status %d, %s; want 400", name, status, got)
 			}
 		})
 	}
-	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
+	c.Completed(c.Submit(e2e.Submission{Content: "# After the rejected ones"}).JobID)
 	stranger := e2e.NewClient(t, strings.TrimPrefix(c.Base, "http://"), "")
 	status, _, got = stranger.Do("POST", "/api/conversion", "application/json", []byte(content("x")))
 	checkError(t, "no key", status, got, 401, fault.InvalidAPIKey)
@@ -190,12 +192,13 @@ func TestBadInputIsRejectedWithAClearError(t *testing.T) {
 	checkError(t, "wrong key", status, got, 401, fault.InvalidAPIKey)
 }
 
+// checkError checks the status and the code of an error response. Code "" is any code.
 func checkError(t *testing.T, name string, status int, body []byte, wantStatus int, want fault.Code) {
 	t.Helper()
 
 	var e struct{ Error fault.Error }
 	if err := json.Unmarshal(body, &e); err != nil {
-		t.Errorf("%s: %d with a body that is no error: %.200s", name, status, body)
+		t.Errorf("%s: status %d with %.200s, want an error as JSON", name, status, body)
 		return
 	}
 
@@ -204,6 +207,7 @@ func checkError(t *testing.T, name string, status int, body []byte, wantStatus i
 	}
 }
 
+// withAsset returns a form with a document and a file that has the given name.
 func withAsset(t *testing.T, name string) (string, []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -230,9 +234,9 @@ func withAsset(t *testing.T, name string) (string, []byte) {
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// The documents that Chromium cannot be trusted with: whatever comes of them,
-// it comes within RENDER_TIMEOUT and the next document is printed.
-func TestOversizedDocumentsEndAndTheNextIsPrinted(t *testing.T) {
+// Chromium takes minutes for these documents. They must complete or fail within RENDER_TIMEOUT, and must not disturb
+// the next document.
+func TestOversizedDocumentsDoNotBlockTheNext(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"RENDER_TIMEOUT": "20s", "WORKERS": "2"})
 	var table strings.Builder
@@ -258,7 +262,7 @@ func TestOversizedDocumentsEndAndTheNextIsPrinted(t *testing.T) {
 			}
 
 			if status != http.StatusAccepted {
-				t.Errorf("%s answered %d: %.200s", name, status, got)
+				t.Errorf("%s: status %d, %.200s; want 202 or 422", name, status, got)
 				return
 			}
 
@@ -271,11 +275,11 @@ func TestOversizedDocumentsEndAndTheNextIsPrinted(t *testing.T) {
 
 			allowed := []fault.Code{fault.RenderTimeout, fault.RenderFailed, fault.ContentTooComplex}
 			if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {
-				t.Errorf("%s failed with %+v", name, job.Error)
+				t.Errorf("%s failed with %+v, want one of %v", name, job.Error, allowed)
 			}
 		})
 	}
-	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
+	c.Completed(c.Submit(e2e.Submission{Content: "# After the rejected ones"}).JobID)
 }
 
 func write(t *testing.T, path, text string) {

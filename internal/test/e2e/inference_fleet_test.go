@@ -21,13 +21,13 @@ import (
 	"presswork/storage/storagetest"
 )
 
-func TestAServerThatStopsLetsItsStreamsEnd(t *testing.T) {
+func TestStoppingServerFinishesItsStreams(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	node, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:40@20")})
+	node, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tokens:40@20")})
 	var once sync.Once
 	tokens, last := 0, ""
-	events(t, c, t.Context(), chat("tokens:40@20", true, ""), func(data string) bool {
+	readStream(t, c, t.Context(), chatRequest("tokens:40@20", true, ""), func(data string) bool {
 		once.Do(func() { node.Signal(syscall.SIGTERM) })
 		tokens += tokensIn(data)
 		last = data
@@ -36,22 +36,25 @@ func TestAServerThatStopsLetsItsStreamsEnd(t *testing.T) {
 	})
 
 	if tokens != 40 || last != "[DONE]" {
-		t.Errorf("%d of 40 tokens, the last event is %s", tokens, last)
+		t.Errorf("got %d tokens and the last event %s, want 40 and [DONE]", tokens, last)
 	}
 	<-node.Ended()
 
 	if code := node.ExitCode(); code != 0 {
-		t.Errorf("exit status %d", code)
+		t.Errorf("exit status %d, want 0", code)
 	}
 }
 
-func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
+func TestStreamSurvivesARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	e2e.Binary(t)
 	redis := redistest.StartDurable(t)
 	s3 := storagetest.StartMinIO(t)
-	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100@20", "hello"), "WORKER_QUEUES": "infer"}
+	env := map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "tokens:100@20", "hello"),
+		"WORKER_QUEUES":    "infer",
+	}
 	fleet := e2e.NewFleet(t, redis.Address, map[string]string{
 		"S3_ENDPOINT":   s3.Address,
 		"S3_BUCKET":     "presswork",
@@ -65,7 +68,7 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
-	events(t, c, ctx, chat("tokens:100@20", true, ""), func(data string) bool {
+	readStream(t, c, ctx, chatRequest("tokens:100@20", true, ""), func(data string) bool {
 		once.Do(func() {
 			redis.Kill()
 			redis.Restart()
@@ -77,21 +80,22 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 	})
 
 	if ctx.Err() != nil || last != "[DONE]" || tokens != 100 {
-		t.Errorf("%d of 100 tokens, the last event is %q (%v)", tokens, last, ctx.Err())
+		t.Errorf("got %d tokens and the last event %q (%v), want 100 and [DONE]", tokens, last, ctx.Err())
 	}
 	// A client of Redis whose dials have failed tries again once a second.
 	wait.Until(t, "the API takes completions again", func() bool {
-		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", chat("hello", false, ""))
+		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", chatRequest("hello", false, ""))
 		return status == http.StatusOK
 	})
 
-	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
-		t.Errorf("the next one: %q %q", content, last)
+	if content, last := streamedText(t, c, chatRequest("hello", true, "")); content != "Hello, world!" ||
+		last != "[DONE]" {
+		t.Errorf("the next stream: %q, last event %q; want Hello, world! and [DONE]", content, last)
 	}
 }
 
-// keysOf writes a file of n keys, "key-0" to "key-n".
-func keysOf(t *testing.T, n int) string {
+// keysFile writes a keys.yaml with an admin and n other keys, "key-0" to "key-<n-1>", and returns its path.
+func keysFile(t *testing.T, n int) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("keys:\n  - {name: boss, key: boss-key, admin: true}\n")
@@ -108,10 +112,9 @@ func keysOf(t *testing.T, n int) string {
 	return path
 }
 
-// TestKeysShareAModelEvenly has a hundred keys ask two API nodes for a model that
-// takes two requests at a time from each worker. Some keys ask three times as
-// much as others; none gets more for that. With a worker that takes as many as
-// it does by default the requests wait in the worker, else in Redis.
+// A hundred keys ask two API nodes for a model that takes two requests at a time from each worker. Keys that send
+// three times as many requests must not get more answers. The requests wait in the worker if it takes 512 at a time,
+// and in Redis if it takes 8.
 func TestKeysShareAModelEvenly(t *testing.T) {
 	t.Parallel()
 
@@ -123,19 +126,19 @@ func TestKeysShareAModelEvenly(t *testing.T) {
 			t.Parallel()
 			const total = 1500
 
-			served := askByKeys(t, total, tc.workers, map[string]string{"INFERENCE_CONCURRENCY": tc.concurrency})
+			served := servedByKey(t, total, tc.workers, map[string]string{"INFERENCE_CONCURRENCY": tc.concurrency})
 
 			least, most := slices.Min(served), slices.Max(served)
 			if least == 0 || float64(most)/float64(least) >= 1.5 {
-				t.Errorf("the shares go from %d to %d: %v", least, most, served)
+				t.Errorf("between %d and %d answers for each key, want a ratio below 1.5: %v", least, most, served)
 			}
 		})
 	}
 }
 
-// askByKeys lets a hundred keys ask until total requests were served, and tells
-// how many of each key were.
-func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
+// servedByKey lets a hundred keys send requests until total are answered. It returns the number of answers of each
+// key.
+func servedByKey(t *testing.T, total, workers int, env map[string]string) []int {
 	const keys = 100
 	_, base := inferencetest.Start(t)
 	fleet := newFleet(t)
@@ -148,10 +151,10 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 	if err := os.WriteFile(catalogue, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env["INFERENCE_CONFIG"], env["KEYS_CONFIG"], env["WORKER_QUEUES"] = catalogue, keysOf(t, keys), "infer"
-	_, one := fleet.API(env)
+	env["INFERENCE_CONFIG"], env["KEYS_CONFIG"], env["WORKER_QUEUES"] = catalogue, keysFile(t, keys), "infer"
+	_, firstNode := fleet.API(env)
+	_, secondNode := fleet.API(env)
 
-	_, two := fleet.API(env)
 	for range workers {
 		fleet.Worker(env)
 	}
@@ -161,7 +164,7 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 	var mu sync.Mutex
 	served := make([]int, keys)
 	sum := 0
-	serve := func(k int) {
+	count := func(k int) {
 		mu.Lock()
 		defer mu.Unlock()
 
@@ -169,7 +172,7 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 		switch {
 		case sum > total:
 			stop()
-		case sum > keys: // the first round is that of who came first
+		case sum > keys: // the first answers depend on the order of arrival
 			served[k]++
 		}
 	}
@@ -177,11 +180,11 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 
 	for k := range keys {
 		for n := range 4 + 4*(k%3) {
-			c := []*e2e.Client{one, two}[n%2]
+			c := []*e2e.Client{firstNode, secondNode}[n%2]
 			wg.Go(func() {
 				for ctx.Err() == nil {
 					req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions",
-						bytes.NewReader(chat("narrow", false, "")))
+						bytes.NewReader(chatRequest("narrow", false, "")))
 					if err != nil {
 						t.Error(err)
 						return
@@ -191,15 +194,15 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 
 					res, err := c.HTTP.Do(req)
 					if err != nil {
-						continue // the end
+						continue // ctx has ended
 					}
 					res.Body.Close()
 
 					if res.StatusCode != http.StatusOK {
-						t.Errorf("key %d: %s", k, res.Status)
+						t.Errorf("key %d: status %s, want 200", k, res.Status)
 						return
 					}
-					serve(k)
+					count(k)
 				}
 			})
 		}
@@ -209,19 +212,19 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 	return served
 }
 
-func TestAKilledWorkersTokensAreCounted(t *testing.T) {
+func TestTokensOfAKilledWorkerAreCounted(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	fleet := newFleet(t)
-	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@50"), "WORKER_QUEUES": "infer"}
+	env := map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tokens:100000@50"), "WORKER_QUEUES": "infer"}
 	_, c := fleet.API(env)
-	doomed := fleet.Worker(env)
+	worker := fleet.Worker(env)
 	var once sync.Once
-	heard := 0
-	events(t, c, t.Context(), chat("tokens:100000@50", true, "Tell me."), func(data string) bool {
-		if heard += tokensIn(data); heard >= 20 {
+	received := 0
+	readStream(t, c, t.Context(), chatRequest("tokens:100000@50", true, "Tell me."), func(data string) bool {
+		if received += tokensIn(data); received >= 20 {
 			once.Do(func() {
-				doomed.Signal(syscall.SIGKILL)
+				worker.Signal(syscall.SIGKILL)
 				fleet.Worker(env)
 			})
 		}
@@ -242,7 +245,7 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 	}
 
 	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 ||
-		usage.Data[0].CompletionTokens < 20 || usage.Data[0].CompletionTokens > heard+5 {
-		t.Errorf("the client received %d tokens; the ledger has %s", heard, body)
+		usage.Data[0].CompletionTokens < 20 || usage.Data[0].CompletionTokens > received+5 {
+		t.Errorf("the client received %d tokens, the usage is %s; want one request with about as many", received, body)
 	}
 }

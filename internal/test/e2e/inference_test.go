@@ -26,8 +26,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// models writes a models.yaml whose models are scenarios of the scripted server.
-func models(t *testing.T, base string, names ...string) string {
+// chatModels writes a models.yaml and returns its path. Each model is a scenario of the scripted server.
+func chatModels(t *testing.T, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("models:\n")
@@ -46,7 +46,8 @@ func models(t *testing.T, base string, names ...string) string {
 	return path
 }
 
-func chat(model string, stream bool, text string) []byte {
+// chatRequest returns the body of a chat completion with one message.
+func chatRequest(model string, stream bool, text string) []byte {
 	b, _ := json.Marshal(map[string]any{
 		"model": model, "stream": stream, "messages": []any{map[string]any{"role": "user", "content": text}},
 	})
@@ -54,8 +55,9 @@ func chat(model string, stream bool, text string) []byte {
 	return b
 }
 
-// events reads the data of a stream's events until it ends, and passes each on.
-func events(
+// readStream posts a chat completion and calls on with the data of each event, until the stream ends or on returns
+// false.
+func readStream(
 	t *testing.T,
 	c *e2e.Client,
 	ctx context.Context,
@@ -87,7 +89,7 @@ func events(
 
 	if res.StatusCode != http.StatusOK {
 		b, _ := io.ReadAll(res.Body)
-		t.Fatalf("%d %s", res.StatusCode, b)
+		t.Fatalf("status %d, %s; want 200", res.StatusCode, b)
 	}
 
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
@@ -104,23 +106,23 @@ var token = regexp.MustCompile(` t\d+`)
 // tokensIn counts the tokens of "tokens:n@rate" in an event.
 func tokensIn(data string) int { return len(token.FindAllString(data, -1)) }
 
-// said joins the content of a stream's chunks and returns its last event.
-func said(t *testing.T, c *e2e.Client, body []byte, headers ...string) (content, last string) {
+// streamedText returns the joined content of a stream, and the data of its last event.
+func streamedText(t *testing.T, c *e2e.Client, body []byte, headers ...string) (content, last string) {
 	t.Helper()
-	var all strings.Builder
-	events(t, c, t.Context(), body, func(data string) bool {
+	var joined strings.Builder
+	readStream(t, c, t.Context(), body, func(data string) bool {
 		var chunk struct {
 			Choices []struct{ Delta struct{ Content string } }
 		}
 		if json.Unmarshal([]byte(data), &chunk) == nil && len(chunk.Choices) > 0 {
-			all.WriteString(chunk.Choices[0].Delta.Content)
+			joined.WriteString(chunk.Choices[0].Delta.Content)
 		}
 		last = data
 
 		return true
 	}, headers...)
 
-	return all.String(), last
+	return joined.String(), last
 }
 
 func TestCompletionsGoThroughTheQueue(t *testing.T) {
@@ -129,13 +131,14 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	_, c := e2e.Serve(
 		t,
 		map[string]string{
-			"INFERENCE_CONFIG": models(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0"),
+			"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0"),
 		},
 	)
 
-	status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", chat("hello", false, "hi"))
+	status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json",
+		chatRequest("hello", false, "hi"))
 
-	var whole struct {
+	var completion struct {
 		Object  string
 		Choices []struct {
 			Message      struct{ Role, Content string }
@@ -147,25 +150,25 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		}
 		XPresswork struct{ ID string } `json:"x_presswork"`
 	}
-	if err := json.Unmarshal(answer, &whole); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %s (%v)", status, answer, err)
+	if err := json.Unmarshal(answer, &completion); err != nil || status != http.StatusOK {
+		t.Fatalf("status %d, %s (%v); want 200 and a completion", status, answer, err)
 	}
 
-	m := whole.Choices[0]
-	if m.Message.Content != "Hello, world!" || m.FinishReason != "stop" || whole.Object != "chat.completion" ||
-		whole.Usage.PromptTokens == 0 || whole.Usage.QueueTime <= 0 ||
-		whole.Usage.QueueTime > wait.Patience.Seconds() ||
-		whole.XPresswork.ID != header.Get("x-request-id") || header.Get("x-queue-time-ms") == "" {
-		t.Errorf("got %s with %v", answer, header)
+	m := completion.Choices[0]
+	if m.Message.Content != "Hello, world!" || m.FinishReason != "stop" || completion.Object != "chat.completion" ||
+		completion.Usage.PromptTokens == 0 || completion.Usage.QueueTime <= 0 ||
+		completion.Usage.QueueTime > wait.Patience.Seconds() ||
+		completion.XPresswork.ID != header.Get("x-request-id") || header.Get("x-queue-time-ms") == "" {
+		t.Errorf("got %s with the headers %v", answer, header)
 	}
 
-	content, last := said(t, c, chat("org/echo", true, "one two three"))
+	content, last := streamedText(t, c, chatRequest("org/echo", true, "one two three"))
 	if content != "one two three" || last != "[DONE]" {
-		t.Errorf("streamed %q, last %q", content, last)
+		t.Errorf("streamed %q, last event %q; want one two three and [DONE]", content, last)
 	}
 
-	if content, _ := said(t, c, chat("tokens:400@0", true, "")); len(strings.Fields(content)) < 400 {
-		t.Errorf("%d of 400 tokens arrived", len(strings.Fields(content)))
+	if content, _ := streamedText(t, c, chatRequest("tokens:400@0", true, "")); len(strings.Fields(content)) < 400 {
+		t.Errorf("got %d tokens, want 400", len(strings.Fields(content)))
 	}
 
 	for path, want := range map[string]string{
@@ -185,32 +188,33 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			if _, _, answer := c.Do("GET", path, "", nil); !strings.Contains(string(answer), want) {
-				t.Errorf("GET %s: %s", path, answer)
+				t.Errorf("GET %s = %s, want %s in it", path, answer, want)
 			}
 		})
 	}
 
-	for i, bad := range []struct {
+	for name, invalid := range map[string]struct {
 		body, code string
 		status     int
 		retry      string
 	}{
-		{`{`, "invalid_json", 400, "false"},
-		{string(chat("nothing", false, "")), "model_not_found", 404, "false"},
-		{string(chat("status:500", true, "")), "upstream_error", 502, "true"},
-		{`{"model":"hello","messages":[]}`, "invalid_option", 400, "false"},
-		{`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
+		"not JSON":      {`{`, "invalid_json", 400, "false"},
+		"unknown model": {string(chatRequest("nothing", false, "")), "model_not_found", 404, "false"},
+		"failing model": {string(chatRequest("status:500", true, "")), "upstream_error", 502, "true"},
+		"no messages":   {`{"model":"hello","messages":[]}`, "invalid_option", 400, "false"},
+		"missing tool":  {`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(bad.body))
-			if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) ||
-				header.Get("x-should-retry") != bad.retry {
-				t.Errorf("%s: %d %s, retry %q", bad.body, status, answer, header.Get("x-should-retry"))
+		t.Run(name, func(t *testing.T) {
+			status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(invalid.body))
+			if status != invalid.status || !strings.Contains(string(answer), `"code":"`+invalid.code+`"`) ||
+				header.Get("x-should-retry") != invalid.retry {
+				t.Errorf("%s: status %d, %s, retry %q; want %d, %s, retry %q", invalid.body, status, answer,
+					header.Get("x-should-retry"), invalid.status, invalid.code, invalid.retry)
 			}
 		})
 	}
 
-	// Larger than a payload, by way of the store.
+	// A request that is larger than the payload of a task goes through the store.
 	picture := image.NewNRGBA(image.Rect(0, 0, 200, 200))
 	for i := range picture.Pix {
 		picture.Pix[i] = byte(rand.Uint32())
@@ -232,23 +236,23 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		}}}},
 	)
 	if status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", body); status != http.StatusOK {
-		t.Errorf("with a picture: %d %s", status, answer)
+		t.Errorf("with a picture: status %d, %s; want 200", status, answer)
 	}
 
 	requests := upstream.Requests()
 	if last := requests[len(requests)-1]; !strings.Contains(string(last.Raw), uri) {
-		t.Errorf("the picture did not arrive: %.200s…", last.Raw)
+		t.Errorf("the model got %.200s…, want the picture in it", last.Raw)
 	}
 }
 
-func TestAClientThatDisconnectsFreesTheModel(t *testing.T) {
+func TestDisconnectedClientFreesTheModel(t *testing.T) {
 	t.Parallel()
 	const slow = "tokens:100000@20"
 
 	for name, tc := range map[string]struct {
 		model        string
 		stream       bool
-		afterContent bool // the client leaves at the first token, otherwise soon after the request has reached the model
+		afterContent bool // disconnect at the first token, otherwise 100 ms after the request has reached the model
 	}{
 		"a stream at its first token":    {slow, true, true},
 		"a completion that is generated": {slow, false, false},
@@ -257,20 +261,20 @@ func TestAClientThatDisconnectsFreesTheModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			upstream, base := inferencetest.Start(t)
-			_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, tc.model)})
+			_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": chatModels(t, base, tc.model)})
 
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
+			ctx, disconnect := context.WithCancel(t.Context())
+			defer disconnect()
 
 			if !tc.afterContent {
 				go func() {
 					if upstream.WaitRequests(ctx, 1) == nil {
-						time.AfterFunc(100*time.Millisecond, leave)
+						time.AfterFunc(100*time.Millisecond, disconnect)
 					}
 				}()
 			}
 
-			body := bytes.NewReader(chat(tc.model, tc.stream, ""))
+			body := bytes.NewReader(chatRequest(tc.model, tc.stream, ""))
 
 			req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", body)
 			if err != nil {
@@ -281,7 +285,7 @@ func TestAClientThatDisconnectsFreesTheModel(t *testing.T) {
 			if res, err := c.HTTP.Do(req); err == nil {
 				for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 					if tc.afterContent && tokensIn(lines.Text()) > 0 {
-						leave()
+						disconnect()
 					}
 				}
 				res.Body.Close()
@@ -302,24 +306,27 @@ func TestAClientThatDisconnectsFreesTheModel(t *testing.T) {
 			})
 
 			if tc.afterContent && strings.Contains(string(usage), `"completion_tokens":0,`) {
-				t.Errorf("no token is recorded: %s", usage)
+				t.Errorf("usage %s, want completion tokens in it", usage)
 			}
 		})
 	}
 }
 
-func TestAKilledWorkerEndsTheStreamWithAnError(t *testing.T) {
+func TestStreamOfAKilledWorkerEndsWithAnError(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	fleet := newFleet(t)
-	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@50", "hello"), "WORKER_QUEUES": "infer"}
+	env := map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "tokens:100000@50", "hello"),
+		"WORKER_QUEUES":    "infer",
+	}
 	_, c := fleet.API(env)
-	doomed := fleet.Worker(env)
+	worker := fleet.Worker(env)
 	var once sync.Once
 	last := ""
-	events(t, c, t.Context(), chat("tokens:100000@50", true, ""), func(data string) bool {
+	readStream(t, c, t.Context(), chatRequest("tokens:100000@50", true, ""), func(data string) bool {
 		once.Do(func() {
-			doomed.Signal(syscall.SIGKILL)
+			worker.Signal(syscall.SIGKILL)
 			fleet.Worker(env)
 		})
 		last = data
@@ -328,10 +335,11 @@ func TestAKilledWorkerEndsTheStreamWithAnError(t *testing.T) {
 	})
 
 	if !strings.Contains(last, `{"error":{"message":"the worker that ran this request ended`) {
-		t.Errorf("the last event is %s", last)
+		t.Errorf("last event %s, want the error that the worker ended", last)
 	}
 
-	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
-		t.Errorf("the next one: %q %q", content, last)
+	if content, last := streamedText(t, c, chatRequest("hello", true, "")); content != "Hello, world!" ||
+		last != "[DONE]" {
+		t.Errorf("the next stream: %q, last event %q; want Hello, world! and [DONE]", content, last)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-func TestKeysHaveModelsAndLimits(t *testing.T) {
+func TestModelsAndLimitsOfAKey(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 
@@ -19,38 +19,38 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 
 	err := os.WriteFile(keys, []byte(`keys:
   - {name: boss, key: boss-key, admin: true}
-  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of them are refused
+  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of the five requests are rejected
 `), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, boss := e2e.Serve(
+	_, admin := e2e.Serve(
 		t,
-		map[string]string{"INFERENCE_CONFIG": models(t, base, "hello", "echo"), "KEYS_CONFIG": keys},
+		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo"), "KEYS_CONFIG": keys},
 	)
-	boss.Key = "boss-key"
-	ann := *boss
+	admin.Key = "boss-key"
+	ann := *admin
 	ann.Key = "ann-key"
 	post := func(c *e2e.Client, body string) (int, http.Header, string) {
 		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body))
 		return status, header, string(answer)
 	}
 
-	hello := string(chat("hello", false, "hi"))
+	hello := string(chatRequest("hello", false, "hi"))
 
-	status, _, answer := post(&ann, string(chat("echo", false, "hi")))
+	status, _, answer := post(&ann, string(chatRequest("echo", false, "hi")))
 	if status != http.StatusNotFound || !strings.Contains(answer, "model_not_found") {
-		t.Errorf("another's model: %d %s", status, answer)
+		t.Errorf("model of another key: status %d, %s; want 404", status, answer)
 	}
 
 	if _, _, answer := ann.Do("GET", "/v1/models", "", nil); strings.Contains(string(answer), "echo") {
-		t.Errorf("ann sees %s", answer)
+		t.Errorf("models of ann: %s, want them without echo", answer)
 	}
 
 	status, header, answer := post(&ann, hello)
 	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" ||
 		header.Get("x-ratelimit-remaining-requests") != "3" {
-		t.Errorf("%d %s %v", status, answer, header)
+		t.Errorf("status %d, %s, headers %v; want 200 with the limits of the key", status, answer, header)
 	}
 
 	status, _, answer = post(
@@ -59,7 +59,7 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	)
 	if status != http.StatusRequestEntityTooLarge ||
 		!strings.Contains(answer, `"type":"tokens","code":"rate_limit_exceeded"`) {
-		t.Errorf("too large: %d %s", status, answer)
+		t.Errorf("too large: status %d, %s; want 413", status, answer)
 	}
 	post(&ann, hello)
 	post(&ann, hello)
@@ -67,17 +67,17 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 	status, header, answer = post(&ann, hello)
 	if status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
 		!strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
-		t.Errorf("over the limit: %d %s", status, answer)
+		t.Errorf("over the limit: status %d, %s; want 429", status, answer)
 	}
 
-	if status, _, answer := post(boss, hello); status != http.StatusOK {
-		t.Errorf("boss: %d %s", status, answer)
+	if status, _, answer := post(admin, hello); status != http.StatusOK {
+		t.Errorf("other key: status %d, %s; want 200", status, answer)
 	}
 	_, _, own := ann.Do("GET", "/v1/usage?group_by=key", "", nil)
 
-	_, _, all := boss.Do("GET", "/v1/usage?group_by=key", "", nil)
+	_, _, all := admin.Do("GET", "/v1/usage?group_by=key", "", nil)
 	if strings.Contains(string(own), "boss") || !strings.Contains(string(own), `"key":"ann","requests":3`) ||
 		!strings.Contains(string(all), `"key":"boss","requests":1`) {
-		t.Errorf("ann sees %s, boss %s", own, all)
+		t.Errorf("usage for ann %s, for the admin %s; want 3 of ann, and all keys for the admin", own, all)
 	}
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // Serve starts `presswork serve` on embedded services with private directories
-// and waits until it listens. env overrides.
+// and waits until it listens. Settings in env override the defaults.
 func Serve(t testing.TB, env map[string]string) (*Process, *Client) {
 	t.Helper()
-	p := Run(t, "serve", with(serveEnv(t), env)).Listening()
+	p := Run(t, "serve", merge(serveEnv(t), env)).Listening()
 
 	return p, NewClient(t, p.Address, env["API_KEY"])
 }
@@ -36,7 +36,7 @@ type Fleet struct {
 func NewFleet(t testing.TB, redisURL string, env map[string]string) *Fleet {
 	dir := t.TempDir()
 
-	return &Fleet{t: t, env: with(map[string]string{
+	return &Fleet{t: t, env: merge(map[string]string{
 		"REDIS_URL":   redisURL,
 		"API_PORT":    "0",
 		"WORKER_ADDR": "127.0.0.1:0",
@@ -47,7 +47,7 @@ func NewFleet(t testing.TB, redisURL string, env map[string]string) *Fleet {
 // API starts one API node.
 func (f *Fleet) API(env map[string]string) (*Process, *Client) {
 	f.t.Helper()
-	env = with(f.env, env)
+	env = merge(f.env, env)
 	p := Run(f.t, "api", env).Listening()
 
 	return p, NewClient(f.t, p.Address, env["API_KEY"])
@@ -56,10 +56,11 @@ func (f *Fleet) API(env map[string]string) (*Process, *Client) {
 // Worker starts one worker and waits until it serves its operations listener.
 func (f *Fleet) Worker(env map[string]string) *Process {
 	f.t.Helper()
-	return Run(f.t, "worker", with(f.env, env)).Listening()
+	return Run(f.t, "worker", merge(f.env, env)).Listening()
 }
 
-func with(base map[string]string, over ...map[string]string) map[string]string {
+// merge returns base with the entries of over, of which the last counts.
+func merge(base map[string]string, over ...map[string]string) map[string]string {
 	out := maps.Clone(base)
 	for _, o := range over {
 		maps.Copy(out, o)

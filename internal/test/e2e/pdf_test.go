@@ -49,6 +49,7 @@ func pdfForm(t *testing.T, files [][]byte, fields ...string) (contentType string
 	return w.FormDataContentType(), b.Bytes()
 }
 
+// pdfSample returns a file of pdfops/testdata.
 func pdfSample(t *testing.T, name string) []byte {
 	t.Helper()
 
@@ -60,7 +61,7 @@ func pdfSample(t *testing.T, name string) []byte {
 	return data
 }
 
-func TestPDFFilesAreEditedAsTheirCallerPrefers(t *testing.T) {
+func TestPDFOperations(t *testing.T) {
 	t.Parallel()
 	deliveries := make(chan presswork.Job, 8)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -92,59 +93,62 @@ func TestPDFFilesAreEditedAsTheirCallerPrefers(t *testing.T) {
 	status, header, body := edit("merge", [][]byte{one, one}, []string{"webhook_url", receiver.URL})
 	if status != http.StatusOK || header.Get("Content-Type") != "application/pdf" ||
 		strings.Count(e2e.PDFText(t, body), "The Crazy Ones") != 2 {
-		t.Fatalf("merge: %d %v", status, header)
+		t.Fatalf("merge: status %d, headers %v; want 200 and both texts", status, header)
 	}
 
 	job := c.Job(header.Get("x-job-id"))
 	if kept := time.Until(job.Artifact.ExpiresAt); job.Kind != presswork.KindPDF || kept > 11*time.Minute {
-		t.Errorf("a result that was sent is kept for %s in %+v", kept, job)
+		t.Errorf("result in the response: kept for %s in %+v, want 10 minutes", kept, job)
 	}
 
 	delivered := wait.Receive(t, "a webhook", deliveries)
 	if delivered.ID != job.ID || delivered.Status != presswork.Completed || delivered.Artifact == nil ||
 		!bytes.Equal(c.Download(delivered), body) {
-		t.Errorf("delivered %+v", delivered)
+		t.Errorf("webhook %+v, want the completed job with the same result", delivered)
 	}
 
 	status, header, body = edit("text", [][]byte{one}, nil, "Prefer", "wait=30")
 	if status != http.StatusOK || !strings.Contains(string(body), "The Crazy Ones") {
-		t.Fatalf("text: %d %v %s", status, header, body)
+		t.Fatalf("text: status %d, headers %v, %s; want 200 and the text", status, header, body)
 	}
 
 	if job = c.Job(header.Get("x-job-id")); time.Until(job.Artifact.ExpiresAt) < 24*time.Hour {
-		t.Errorf("the result of a caller who may come later expires at %s", job.Artifact.ExpiresAt)
+		t.Errorf(
+			"the result of a caller who may download it later expires at %s, want in a day or more",
+			job.Artifact.ExpiresAt,
+		)
 	}
 
 	status, _, body = edit("text", [][]byte{pdfSample(t, "r6-both-passwords.pdf")},
 		[]string{"webhook_url", receiver.URL, "options", `{"password":"wrong"}`})
 	if status != http.StatusUnprocessableEntity || !strings.Contains(string(body), `"pdf_password"`) {
-		t.Errorf("wrong password: %d %s", status, body)
+		t.Errorf("wrong password: status %d, %s; want 422 pdf_password", status, body)
 	}
 
 	if delivered = wait.Receive(t, "a webhook", deliveries); delivered.Status != presswork.Failed {
-		t.Errorf("delivered %+v", delivered)
+		t.Errorf("webhook %+v, want the failed job", delivered)
 	}
 
 	status, _, body = edit("crop", [][]byte{one}, nil)
 	if status != http.StatusNotFound || !strings.Contains(string(body), "the operations are") {
-		t.Errorf("unknown operation: %d %s", status, body)
+		t.Errorf("unknown operation: status %d, %s; want 404", status, body)
 	}
 
 	select {
 	case d := <-deliveries:
-		t.Errorf("delivered again: %+v", d)
+		t.Errorf("unexpected further webhook: %+v", d)
 	default:
 	}
 }
 
-func TestAKilledWorkersPDFJobRunsAgain(t *testing.T) {
+func TestPDFJobOfAKilledWorkerRunsAgain(t *testing.T) {
 	t.Parallel()
 	fleet := newFleet(t)
 	_, c := fleet.API(nil)
 	worker := fleet.Worker(nil)
-	part := c.Download(c.Completed(c.Submit(e2e.Submission{Content: long("part", 40)}).JobID))
+	part := c.Download(c.Completed(c.Submit(e2e.Submission{Content: longDocument("part", 40)}).JobID))
 
-	// A job that ends before its worker is killed is followed by a longer one.
+	// If the job ends before its worker is killed, the test tries again with a longer one.
 	for copies := 8; copies <= 256; copies *= 2 {
 		files := make([][]byte, copies)
 		for i := range files {
@@ -156,7 +160,7 @@ func TestAKilledWorkersPDFJobRunsAgain(t *testing.T) {
 
 		var accepted e2e.Accepted
 		if err := json.Unmarshal(answer, &accepted); err != nil || status != http.StatusAccepted {
-			t.Fatalf("answered %d %s", status, answer)
+			t.Fatalf("status %d, %s; want 202", status, answer)
 		}
 		var job presswork.Job
 		wait.Until(t, "the job runs", func() bool {
@@ -172,11 +176,11 @@ func TestAKilledWorkersPDFJobRunsAgain(t *testing.T) {
 		}
 
 		if job.Attempts != 2 || strings.Count(eventLog(t, c, job.ID), `"type":"completed"`) != 1 {
-			t.Errorf("job %+v", job)
+			t.Errorf("job %+v, want two attempts and one completed event", job)
 		}
 
 		if n := strings.Count(e2e.PDFText(t, c.Download(job)), "Long document part"); n != copies {
-			t.Errorf("the result has %d files of %d", n, copies)
+			t.Errorf("the result has %d files, want %d", n, copies)
 		}
 
 		return

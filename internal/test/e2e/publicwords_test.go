@@ -13,14 +13,13 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// A browser that cannot start prints what only the operator may read: its path
-// and what it writes to stderr.
-func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
+// The path of a browser that cannot start and its stderr are for the operator only.
+func TestResponsesHideWhyTheBrowserDoesNotStart(t *testing.T) {
 	t.Parallel()
-	const said = "stderr-of-the-broken-browser"
+	const browserStderr = "stderr-of-the-broken-browser"
 	broken := filepath.Join(public.Dir(t), "where-the-browser-lies")
-	public.Program(t, broken, "#!/bin/sh\necho "+said+" >&2\nexit 1\n")
-	delivered := make(chan string, 8) // also what is sent again, since its answer was late
+	public.Program(t, broken, "#!/bin/sh\necho "+browserStderr+" >&2\nexit 1\n")
+	delivered := make(chan string, 8) // with room for webhooks that are sent again
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		delivered <- string(body)
@@ -31,57 +30,57 @@ func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
 		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://"),
 		"API_KEY":                "hush",
 	})
-	seen := map[string]string{}
-	ask := func(door, method, path string, body string, headers ...string) string {
+	answers := map[string]string{}
+	request := func(name, method, path string, body string, headers ...string) string {
 		contentType := ""
 		if body != "" {
 			contentType = "application/json"
 		}
 		status, _, answer := c.Do(method, path, contentType, []byte(body), headers...)
-		seen[door] = http.StatusText(status) + " " + string(answer)
+		answers[name] = http.StatusText(status) + " " + string(answer)
 
 		return string(answer)
 	}
 
 	job := c.Submit(e2e.Submission{Content: "# x", WebhookURL: receiver.URL})
-	logged(t, node, "a run failed; the job is retried")
-	ask("status", "GET", job.StatusURL, "")
-	ask("a PDF at once", "POST", "/api/conversion", `{"content":"# y"}`, "Prefer", "wait=1", "Accept",
+	awaitLog(t, node, "a run failed; the job is retried")
+	request("status", "GET", job.StatusURL, "")
+	request("a PDF at once", "POST", "/api/conversion", `{"content":"# y"}`, "Prefer", "wait=1", "Accept",
 		"application/pdf")
-	ask("export", "POST", "/export-pdf", `{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`,
+	request("export", "POST", "/export-pdf", `{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`,
 		"Prefer", "respond-async")
-	ask("screenshot", "POST", "/export-screenshot", `{"url":"http://example.invalid"}`, "Prefer", "respond-async")
-	ask("completion", "POST", "/v1/chat/completions", `{"model":"none","messages":[{"role":"user","content":"x"}]}`)
-	ask("list", "GET", "/api/conversion", "")
-	ask("cancel", "DELETE", job.StatusURL, "")
-	ask("events", "GET", job.EventsURL, "", "Last-Event-ID", "0")
-	seen["webhook"] = wait.Receive(t, "the webhook", delivered)
+	request("screenshot", "POST", "/export-screenshot", `{"url":"http://example.invalid"}`, "Prefer", "respond-async")
+	request("completion", "POST", "/v1/chat/completions", `{"model":"none","messages":[{"role":"user","content":"x"}]}`)
+	request("list", "GET", "/api/conversion", "")
+	request("cancel", "DELETE", job.StatusURL, "")
+	request("events", "GET", job.EventsURL, "", "Last-Event-ID", "0")
+	answers["webhook"] = wait.Receive(t, "the webhook", delivered)
 	stranger := e2e.NewClient(t, node.Address, "")
 	status, _, ready := stranger.Do("GET", "/readyz", "", nil)
 
-	seen["readyz"] = string(ready)
+	answers["readyz"] = string(ready)
 	if status != http.StatusServiceUnavailable ||
-		!strings.Contains(seen["readyz"], `"browser":{"error":"the browser is not available",`) {
-		t.Errorf("readyz answered %d %s", status, ready)
+		!strings.Contains(answers["readyz"], `"browser":{"error":"the browser is not available",`) {
+		t.Errorf("readyz: status %d, %s; want 503 without the reason", status, ready)
 	}
 
-	for door, answer := range seen {
-		if strings.Contains(answer, said) || strings.Contains(answer, filepath.Base(broken)) {
-			t.Errorf("%s reveals text that belongs into the log only: %s", door, answer)
+	for name, answer := range answers {
+		if strings.Contains(answer, browserStderr) || strings.Contains(answer, filepath.Base(broken)) {
+			t.Errorf("%s reveals text that is for the log only: %s", name, answer)
 		}
 	}
 
-	for _, wanted := range []string{said, broken, "readiness check failed"} {
-		logged(t, node, wanted)
+	for _, wanted := range []string{browserStderr, broken, "readiness check failed"} {
+		awaitLog(t, node, wanted)
 	}
 
-	if !strings.Contains(seen["events"], "did not succeed") {
-		t.Errorf("the events are %s", seen["events"])
+	if !strings.Contains(answers["events"], "did not succeed") {
+		t.Errorf("events %s, want one that the run did not succeed", answers["events"])
 	}
 }
 
-// logged waits until a process has logged some words.
-func logged(t *testing.T, p *e2e.Process, words string) {
+// awaitLog waits until the log of a process contains text.
+func awaitLog(t *testing.T, p *e2e.Process, text string) {
 	t.Helper()
-	wait.Until(t, "the log has "+words, func() bool { return strings.Contains(p.Log(), words) })
+	wait.Until(t, "the log has "+text, func() bool { return strings.Contains(p.Log(), text) })
 }

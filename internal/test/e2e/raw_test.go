@@ -20,7 +20,7 @@ import (
 	"presswork/themes"
 )
 
-// noPrinter composes pages for the raw browser; it prints nothing.
+// noPrinter is the printer of documents that are only composed. It panics if a page is printed.
 type noPrinter struct{}
 
 func (noPrinter) Print(context.Context, printable.Page) ([]byte, error) {
@@ -32,7 +32,7 @@ func (noPrinter) PrintRevised(context.Context, printable.Page, func([]byte) ([]s
 }
 func (noPrinter) Version() string { return "raw" }
 
-// compose gives the HTML that the service would print.
+// compose returns the page that the service would print.
 func compose(b *testing.B, content string) printable.Page {
 	b.Helper()
 	catalogue := themes.Open(themes.Options{})
@@ -46,14 +46,14 @@ func compose(b *testing.B, content string) printable.Page {
 	return c.Page
 }
 
-// raw is the browser driven by bare CDP: warm tabs, scripts off, base64
-// transfer, the print parameters of the service, and nothing else.
+// raw is a browser that is driven by bare DevTools commands. It has warm tabs, no scripts, and the print parameters of
+// the service. The benchmarks compare the service with it.
 type raw struct {
 	client *cdp.Client
 	tabs   []string // session ids
 }
 
-// startRaw starts one; of flags given twice the last counts.
+// startRaw starts a browser with a tab for each CPU. A flag in more overrides the same flag in the defaults.
 func startRaw(b *testing.B, more ...string) *raw {
 	b.Helper()
 	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{
@@ -117,6 +117,7 @@ func startRaw(b *testing.B, more ...string) *raw {
 	return r
 }
 
+// call runs a DevTools command in a session, or in the browser if session is "", and returns its result.
 func (r *raw) call(b *testing.B, session, method string, params map[string]any) map[string]any {
 	res, err := r.client.Call(b.Context(), session, method, params)
 	if err != nil {
@@ -132,6 +133,7 @@ func (r *raw) call(b *testing.B, session, method string, params map[string]any) 
 	return out
 }
 
+// open opens a tab and returns its session id.
 func (r *raw) open(b *testing.B) string {
 	target := r.call(b, "", "Target.createTarget", map[string]any{"url": "about:blank"})
 	session := r.call(b, "", "Target.attachToTarget", map[string]any{"targetId": target["targetId"], "flatten": true})

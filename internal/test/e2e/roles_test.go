@@ -11,7 +11,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
+func TestInvalidSettingsEndTheProcess(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -35,20 +35,20 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := e2e.Run(t, tc.command, tc.env)
-			wait.Receive(t, "its end", p.Ended())
+			wait.Receive(t, "the end of the process", p.Ended())
 
 			if strings.Contains(p.Log(), "worker started") {
-				t.Error("it took tasks before it found out")
+				t.Error("the worker started before it found the invalid setting")
 			}
 
 			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.says) {
-				t.Errorf("exit status %d, says %q; want %q", p.ExitCode(), p.Log(), tc.says)
+				t.Errorf("exit status %d, log %q; want a failure that names %q", p.ExitCode(), p.Log(), tc.says)
 			}
 		})
 	}
 }
 
-func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
+func TestTwoServersCannotShareARedis(t *testing.T) {
 	t.Parallel()
 	rdb, store := redistest.Start(t), t.TempDir()
 
@@ -58,16 +58,16 @@ func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	}
 	e2e.Serve(t, map[string]string{"REDIS_URL": rdb})
 	p := e2e.Run(t, "serve", map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
-	wait.Receive(t, "its end", p.Ended())
+	wait.Receive(t, "the end of the process", p.Ended())
 
 	log := p.Log()
 	if p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") ||
 		!strings.Contains(log, store+" on "+host) {
-		t.Errorf("exit status %d, says %q", p.ExitCode(), log)
+		t.Errorf("exit status %d, log %q; want a failure that names the store and the host", p.ExitCode(), log)
 	}
 }
 
-func TestOperationsAnswer(t *testing.T) {
+func TestOperationsEndpoints(t *testing.T) {
 	t.Parallel()
 	node, c := e2e.Serve(t, map[string]string{"API_KEY": "hush"})
 	c.Completed(c.Submit(e2e.Submission{Content: "# x"}).JobID)
@@ -75,35 +75,35 @@ func TestOperationsAnswer(t *testing.T) {
 	status, _, body := c.Do("GET", "/readyz", "", nil)
 	for _, want := range []string{`"status":"ready"`, `"redis"`, `"store"`, `"browser"`, `"sandbox"`, `"workers"`} {
 		if status != http.StatusOK || !strings.Contains(string(body), want) {
-			t.Errorf("readyz answered %d %s; want %s", status, body, want)
+			t.Errorf("readyz: status %d, %s; want 200 and %s", status, body, want)
 		}
 	}
-	// A run is counted when all that follows its job's end is done.
+	// A run is counted a little after the end of its job.
 	wait.Until(t, "one run is counted", func() bool { return c.Metric("presswork_runs_total") == 1 })
 
 	status, _, body = c.Do("GET", "/monitor/api/queues", "", nil)
 	if status != http.StatusOK || !strings.Contains(string(body), `"render"`) {
-		t.Errorf("the monitor answered %d %.200s", status, body)
+		t.Errorf("monitor: status %d, %.200s; want 200 and the queue render", status, body)
 	}
 
 	stranger := e2e.NewClient(t, node.Address, "")
 	for _, path := range []string{"/metrics", "/monitor", "/api/themes"} {
 		t.Run(path, func(t *testing.T) {
 			if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusUnauthorized {
-				t.Errorf("%s without a key answered %d", path, status)
+				t.Errorf("%s without a key: status %d, want 401", path, status)
 			}
 		})
 	}
 
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusOK {
-			t.Errorf("%s without a key answered %d", path, status)
+			t.Errorf("%s without a key: status %d, want 200", path, status)
 		}
 	}
 	health := e2e.Run(t, "health --url http://"+node.Address+"/readyz", nil)
 	<-health.Ended()
 
 	if health.ExitCode() != 0 {
-		t.Errorf("presswork health: %d %s", health.ExitCode(), health.Log())
+		t.Errorf("presswork health: exit status %d, want 0: %s", health.ExitCode(), health.Log())
 	}
 }

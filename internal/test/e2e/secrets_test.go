@@ -11,8 +11,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestNoSecretIsLogged has a server log all it can say while secrets of every kind
-// pass through it.
+// TestNoSecretIsLogged sends secrets of every kind to a server that logs everything.
 func TestNoSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	called := make(chan string, 8)
@@ -60,7 +59,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 
 	for what, secret := range secrets {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log has %s", what)
+			t.Errorf("the log contains %s", what)
 		}
 	}
 }

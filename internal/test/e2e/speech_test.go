@@ -22,42 +22,44 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": ears(t, base, "voice", "voice-cut", "voice-hang", "voice-fail-once",
+		"INFERENCE_CONFIG": audioModels(t, base, "voice", "voice-cut", "voice-hang", "voice-fail-once",
 			"voice-status:400", "voice-status:503", "ears"),
 		"WORKER_QUEUES": "infer",
 	})
 
-	say := func(model, more string) []byte {
+	speechRequest := func(model, more string) []byte {
 		return fmt.Appendf(nil, `{"model":%q,"input":"one two three","voice":"alloy"%s}`, model, more)
 	}
 	for _, model := range []string{"voice", "voice-fail-once"} {
 		status, header, body := c.Do("POST", "/v1/audio/speech", "application/json",
-			say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`))
+			speechRequest(model, `,"response_format":"mp3","speed":1.5,"unknown":1`))
 		if status != 200 || header.Get("Content-Type") != "audio/mpeg" || string(body) != "one two three" {
-			t.Errorf("%s: %d %v %s", model, status, header, body)
+			t.Errorf("%s: status %d, headers %v, body %s; want 200, audio/mpeg and the three words", model,
+				status, header, body)
 		}
 	}
 
 	sent := string(server.Requests()[0].Raw)
 	if sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
-		t.Errorf("sent %s", sent)
+		t.Errorf("the engine got %s, want the request without the unknown field", sent)
 	}
 
-	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json", say("voice-cut", "")); err == nil {
-		t.Errorf("half of it looks whole: %d %s", status, body)
+	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json",
+		speechRequest("voice-cut", "")); err == nil {
+		t.Errorf("an answer that is cut off is read without an error: status %d, %s", status, body)
 	}
 
 	for body, want := range map[string]string{
-		string(say("voice-status:400", "")):                `"code":"invalid_request"`,
-		string(say("voice-status:503", "")):                `"code":"upstream_unavailable"`,
-		string(say("chat", "")):                            `does not support speech`,
-		string(say("absent", "")):                          `"code":"model_not_found"`,
-		string(say("voice", `,"response_format":"mp4"`)):   `"param":"response_format"`,
-		string(say("voice", `,"speed":9`)):                 `"param":"speed"`,
-		string(say("voice", `,"stream_format":"sse"`)):     `"param":"stream_format"`,
-		`{"model":"voice","voice":"alloy"}`:                `"param":"input"`,
-		`{"model":"voice","voice":"alloy","input":"a"`:     `"code":"invalid_json"`,
-		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
+		string(speechRequest("voice-status:400", "")):              `"code":"invalid_request"`,
+		string(speechRequest("voice-status:503", "")):              `"code":"upstream_unavailable"`,
+		string(speechRequest("chat", "")):                          `does not support speech`,
+		string(speechRequest("absent", "")):                        `"code":"model_not_found"`,
+		string(speechRequest("voice", `,"response_format":"mp4"`)): `"param":"response_format"`,
+		string(speechRequest("voice", `,"speed":9`)):               `"param":"speed"`,
+		string(speechRequest("voice", `,"stream_format":"sse"`)):   `"param":"stream_format"`,
+		`{"model":"voice","voice":"alloy"}`:                        `"param":"input"`,
+		`{"model":"voice","voice":"alloy","input":"a"`:             `"code":"invalid_json"`,
+		`{"model":"voice","input":"a","voice":{"id":"x"}}`:         `"param":"voice"`,
 	} {
 		t.Run(body, func(t *testing.T) {
 			status, header, answer := c.Do("POST", "/v1/audio/speech", "application/json", []byte(body))
@@ -66,11 +68,11 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 			}
 		})
 	}
-	// A caller that leaves frees the engine.
-	ctx, leave := context.WithCancel(t.Context())
+	// A client that disconnects frees the engine.
+	ctx, disconnect := context.WithCancel(t.Context())
 
 	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/audio/speech",
-		bytes.NewReader(say("voice-hang", "")))
+		bytes.NewReader(speechRequest("voice-hang", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,35 +83,35 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	begin := make([]byte, 13)
-	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "one two three" {
-		t.Errorf("%q %v", begin, err)
+	firstBytes := make([]byte, 13)
+	if _, err := io.ReadFull(res.Body, firstBytes); err != nil || string(firstBytes) != "one two three" {
+		t.Errorf("read %q, %v; want one two three", firstBytes, err)
 	}
-	leave()
+	disconnect()
 	res.Body.Close()
 
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
 	if err := server.WaitDisconnected(soon, 1); err != nil {
-		t.Errorf("the engine speaks on: %v", err)
+		t.Errorf("the request to the engine is still open: %v", err)
 	}
 }
 
-func TestTheCommandLineTranscribes(t *testing.T) {
+func TestTranscribeCommand(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, c := e2e.Serve(
 		t,
 		map[string]string{
-			"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-hang"),
+			"INFERENCE_CONFIG": audioModels(t, base, "ears", "ears-untimed", "ears-hang"),
 			"WORKER_QUEUES":    "audio",
 			"API_KEY":          "hush",
 		},
 	)
 
 	file := filepath.Join(t.TempDir(), "Meeting.wav")
-	if err := os.WriteFile(file, recording(9), 0o600); err != nil {
+	if err := os.WriteFile(file, sampleWAV(9), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
@@ -119,31 +121,31 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 			e2e.Binary(t),
 			append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
 		cmd.Env = append(os.Environ(), "PRESSWORK_API_KEY=hush")
-		var out, words bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &words
+		var out, messages bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &messages
 		err = cmd.Run()
 
-		return out.String(), words.String(), err
+		return out.String(), messages.String(), err
 	}
 
-	out, words, err := run("--language", "en")
-	if err != nil || !strings.HasPrefix(out, "one two three") || words != "" {
-		t.Errorf("%q %q %v", out, words, err)
+	out, messages, err := run("--language", "en")
+	if err != nil || !strings.HasPrefix(out, "one two three") || messages != "" {
+		t.Errorf("stdout %q, stderr %q, %v; want the text alone", out, messages, err)
 	}
 
 	if f := server.Recordings()[0].Fields; f["language"][0] != "en" || f["model"][0] != "ears" {
-		t.Errorf("sent %v", f)
+		t.Errorf("fields %v, want language en and model ears", f)
 	}
 
 	srt := file + ".srt"
 
-	out, words, err = run("--format", "srt", "--model", "ears-untimed", "--translate", "-o", srt)
-	if err != nil || out != "" || !strings.Contains(words, "returns no times") {
-		t.Errorf("%q %q %v", out, words, err)
+	out, messages, err = run("--format", "srt", "--model", "ears-untimed", "--translate", "-o", srt)
+	if err != nil || out != "" || !strings.Contains(messages, "returns no times") {
+		t.Errorf("stdout %q, stderr %q, %v; want a note that there are no times", out, messages, err)
 	}
 
 	if b, err := os.ReadFile(srt); err != nil || !strings.HasPrefix(string(b), "1\n00:00:00,000 --> ") {
-		t.Errorf("%s %v", b, err)
+		t.Errorf("file %s, %v; want subtitles", b, err)
 	}
 
 	for want, args := range map[string][]string{
@@ -155,33 +157,33 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 		"write http://HOST":  {"--server", "localhost"},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if _, words, err := run(args...); err == nil || !strings.Contains(words, want) {
-				t.Errorf("%v: %q, want %q", args, words, want)
+			if _, messages, err := run(args...); err == nil || !strings.Contains(messages, want) {
+				t.Errorf("transcribe %v: stderr %q, %v; want an error with %q", args, messages, err, want)
 			}
 		})
 	}
 	// An interruption cancels the job.
-	heard := len(server.Recordings())
+	before := len(server.Recordings())
 
 	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush",
 		"--model", "ears-hang", file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the engine receives the recording", func() bool { return len(server.Recordings()) > heard })
+	wait.Until(t, "the engine receives the recording", func() bool { return len(server.Recordings()) > before })
 
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
-		t.Errorf("%v", err)
+		t.Errorf("after SIGINT: %v, want exit status 130", err)
 	}
 
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
 	if err := server.WaitDisconnected(soon, 1); err != nil {
-		t.Errorf("the engine works on: %v", err)
+		t.Errorf("the request to the engine is still open: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/test/redistest"
 )
 
-func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
+func TestFleetForCompletionsNeedsNoStoreAndWaitsForRedis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	e2e.Binary(t)
@@ -18,20 +18,20 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 	redis.Kill()
 	env := map[string]string{
 		"REDIS_URL": redis.Address, "API_PORT": "0", "WORKER_ADDR": "127.0.0.1:0", "THEMES_DIR": t.TempDir(),
-		"INFERENCE_CONFIG": models(t, base, "hello"), "WORKER_QUEUES": "infer", "CHROMIUM_PATH": "/does/not/exist",
+		"INFERENCE_CONFIG": chatModels(t, base, "hello"), "WORKER_QUEUES": "infer", "CHROMIUM_PATH": "/does/not/exist",
 	}
 	node, worker := e2e.Run(t, "api", env), e2e.Run(t, "worker", env)
-	logged(t, node, "waiting for a service")
-	logged(t, worker, "waiting for a service")
+	awaitLog(t, node, "waiting for a service")
+	awaitLog(t, worker, "waiting for a service")
 	redis.Restart()
 	c := e2e.NewClient(t, node.Listening().Address, "")
 	ops := e2e.NewClient(t, worker.Listening().Address, "")
 
-	long := `{"model":"hello","messages":[{"role":"user","content":"` + strings.Repeat("long ", 10_000) + `"}]}`
-	for _, body := range []string{`{"model":"hello","messages":[{"role":"user","content":"hi"}]}`, long} {
+	longRequest := `{"model":"hello","messages":[{"role":"user","content":"` + strings.Repeat("long ", 10_000) + `"}]}`
+	for _, body := range []string{`{"model":"hello","messages":[{"role":"user","content":"hi"}]}`, longRequest} {
 		status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body))
 		if status != http.StatusOK {
-			t.Errorf("a completion answered %d %s", status, answer)
+			t.Errorf("completion: status %d, %.200s; want 200", status, answer)
 		}
 	}
 
@@ -40,14 +40,14 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 			"/api/conversion": `{"content":"# x"}`, "/export-pdf": `{"url":"https://example.com"}`,
 		}[path]))
 		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), `"store_unavailable"`) {
-			t.Errorf("%s answered %d %s", path, status, answer)
+			t.Errorf("%s: status %d, %s; want 503 store_unavailable", path, status, answer)
 		}
 	}
 
 	for name, client := range map[string]*e2e.Client{"api": c, "worker": ops} {
 		status, _, answer := client.Do("GET", "/readyz", "", nil)
 		if status != http.StatusOK || strings.Contains(string(answer), `"store"`) {
-			t.Errorf("readyz of the %s answered %d %s", name, status, answer)
+			t.Errorf("readyz of the %s: status %d, %s; want 200 without a store", name, status, answer)
 		}
 	}
 }

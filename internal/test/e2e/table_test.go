@@ -15,14 +15,13 @@ import (
 	"time"
 )
 
-// results collects what the benchmarks of this run measured; `make bench`
-// prints them into docs/lab/benchmarks.md.
+// results has the rows of the table that `make bench` writes to docs/lab/benchmarks.md.
 var results struct {
 	sync.Mutex
 	rows []string
 }
 
-// report adds a line to the table.
+// report logs a measurement and puts it into the table. It replaces an earlier row with the same text.
 func report(b *testing.B, what, measured, target string) {
 	b.Helper()
 	b.Logf("%s: %s (target %s)", what, measured, target)
@@ -37,7 +36,7 @@ func report(b *testing.B, what, measured, target string) {
 
 func TestMain(m *testing.M) {
 	if address := os.Getenv(machineRedis); address != "" {
-		if err := machine(address); err != nil {
+		if err := runMachine(address); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -113,19 +112,19 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// treeMemory is the proportional memory of a process and all below it, in MiB.
+// treeMemory returns the proportional memory (PSS) of a process and all below it, in MiB.
 func treeMemory(b *testing.B, pid int) float64 {
 	b.Helper()
 
 	total := 0.0
 	for _, id := range tree(b, pid) {
-		total += pss(id)
+		total += proportionalMemory(id)
 	}
 
 	return total
 }
 
-// treeCPU is the CPU time that a process and those below it have used so far.
+// treeCPU returns the CPU time that a process and those below it have used so far.
 func treeCPU(b *testing.B, pid int) (total time.Duration) {
 	b.Helper()
 
@@ -146,7 +145,7 @@ func treeCPU(b *testing.B, pid int) (total time.Duration) {
 	return total
 }
 
-// ownCPU is the CPU time that this process has used so far.
+// ownCPU returns the CPU time that this process has used so far.
 func ownCPU(b *testing.B) time.Duration {
 	b.Helper()
 
@@ -158,7 +157,7 @@ func ownCPU(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// tree is a process and those below it.
+// tree returns pid and the processes below it.
 func tree(b *testing.B, pid int) (all []int) {
 	b.Helper()
 
@@ -184,10 +183,11 @@ func tree(b *testing.B, pid int) (all []int) {
 	return all
 }
 
-func pss(pid int) float64 {
+// proportionalMemory returns the proportional memory (PSS) of a process in MiB, or 0 if it has ended.
+func proportionalMemory(pid int) float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
-		return 0 // ended meanwhile
+		return 0
 	}
 
 	for line := range strings.Lines(string(b)) {

@@ -23,8 +23,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// planned returns a request whose model calls Python with these cells, one for each round.
-func planned(stream bool, cells ...string) []byte {
+// pythonRequest returns the body of a chat completion whose model runs these cells of Python, one in each round.
+func pythonRequest(stream bool, cells ...string) []byte {
 	var rounds []string
 
 	for _, cell := range cells {
@@ -43,45 +43,45 @@ func planned(stream bool, cells ...string) []byte {
 	return b
 }
 
-// executed has the calls of built-in tools in a message or delta.
-type executed struct {
+// executedTool is the call of a built-in tool in a message or delta.
+type executedTool struct {
 	Name        string
 	Output      string
 	CodeResults []struct{ Text, PNG string } `json:"code_results"`
 }
 
-func TestAModelRunsPython(t *testing.T) {
+func TestModelRunsPython(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	_, c := e2e.Serve(
 		t,
-		map[string]string{"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"},
+		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"},
 	)
-	offered(t, c)
+	awaitTools(t, c)
 	status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json",
-		planned(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"))
+		pythonRequest(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"))
 
-	var whole struct {
+	var completion struct {
 		Choices []struct {
 			Message struct {
 				Content       string
-				ExecutedTools []executed `json:"executed_tools"`
+				ExecutedTools []executedTool `json:"executed_tools"`
 			}
 		}
 	}
-	if err := json.Unmarshal(answer, &whole); err != nil || status != 200 {
-		t.Fatalf("%d %s (%v)", status, answer, err)
+	if err := json.Unmarshal(answer, &completion); err != nil || status != 200 {
+		t.Fatalf("status %d, %s (%v); want 200 and a completion", status, answer, err)
 	}
 
-	m := whole.Choices[0].Message
+	m := completion.Choices[0].Message
 	if len(m.ExecutedTools) != 3 || m.ExecutedTools[0].Output != "hi" || len(m.ExecutedTools[1].CodeResults) != 1 ||
 		m.ExecutedTools[1].CodeResults[0].Text != "42" ||
 		!strings.Contains(m.Content, "ZeroDivisionError") {
-		t.Errorf("got %s", answer)
+		t.Errorf("got %s, want three calls with hi, 42 and ZeroDivisionError", answer)
 	}
 }
 
-func TestAModelSearchesAndReads(t *testing.T) {
+func TestModelSearchesAndOpensPages(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -92,14 +92,14 @@ func TestAModelSearchesAndReads(t *testing.T) {
 		)
 	}))
 	t.Cleanup(site.Close)
-	// The search engine is an own service, which pages of a model never reach.
+	// The search engine is not on the site that the model opens.
 	search := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"results":[{"title":"Storks","url":"%s/storks","content":"Of their nests"}]}`, site.URL)
 	}))
 	t.Cleanup(search.Close)
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools",
+		"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools",
 		"SEARCH_URL": search.URL + "/search?q={query}", "OUTBOUND_ALLOW_PRIVATE": "true",
 	})
 	body, _ := json.Marshal(map[string]any{
@@ -122,38 +122,39 @@ func TestAModelSearchesAndReads(t *testing.T) {
 
 	if !strings.Contains(string(answer), `"name":"browser.search"`) ||
 		!strings.Contains(string(answer), "weighs 400 kilograms") {
-		t.Errorf("got %s", answer)
+		t.Errorf("got %s, want the call of browser.search and the text of the page", answer)
 	}
 }
 
-// offered waits until the workers have reported their tools.
-func offered(t *testing.T, c *e2e.Client) {
+// awaitTools waits until the workers have reported their tools.
+func awaitTools(t *testing.T, c *e2e.Client) {
 	t.Helper()
 	wait.Until(t, "code_interpreter is offered", func() bool {
-		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", planned(false))
+		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", pythonRequest(false))
 		return status == 200
 	})
 }
 
-// toolFleet is an API node, a worker of completions and one of tools.
-func toolFleet(t *testing.T) (c *e2e.Client, completions, tools *e2e.Process, more func() *e2e.Process) {
+// startToolFleet starts an API node, a worker for completions and a worker for tools. addTools starts another worker
+// for tools.
+func startToolFleet(t *testing.T) (c *e2e.Client, completions, tools *e2e.Process, addTools func() *e2e.Process) {
 	t.Helper()
 	_, base := inferencetest.Start(t)
 	e2e.Binary(t)
-	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer"}
+	env := map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer"}
 	fleet := e2e.NewFleet(t, redistest.Start(t), map[string]string{"TOOL_TIMEOUT": "5m"})
 	_, c = fleet.API(env)
 	env = map[string]string{"INFERENCE_CONFIG": env["INFERENCE_CONFIG"], "WORKER_QUEUES": "tools"}
-	more = func() *e2e.Process { return fleet.Worker(env) }
-	tools = more()
+	addTools = func() *e2e.Process { return fleet.Worker(env) }
+	tools = addTools()
 	completions = fleet.Worker(map[string]string{"INFERENCE_CONFIG": env["INFERENCE_CONFIG"], "WORKER_QUEUES": "infer"})
-	offered(t, c)
+	awaitTools(t, c)
 
-	return c, completions, tools, more
+	return c, completions, tools, addTools
 }
 
-// family returns the processes that a process has started, and those that these have.
-func family(t *testing.T, pid int) (pids []int) {
+// descendants returns the processes below pid.
+func descendants(t *testing.T, pid int) (pids []int) {
 	t.Helper()
 	parents := map[int]int{}
 
@@ -167,16 +168,16 @@ func family(t *testing.T, pid int) (pids []int) {
 
 		_, after, ok := strings.Cut(string(b), ") ")
 		if err != nil || !ok {
-			continue // it has ended
+			continue // the process has ended
 		}
 		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		parents[child], _ = strconv.Atoi(strings.Fields(after)[1])
 	}
 
-	for more := []int{pid}; len(more) > 0; more = more[1:] {
+	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		for child, parent := range parents {
-			if parent == more[0] {
-				pids, more = append(pids, child), append(more, child)
+			if parent == queue[0] {
+				pids, queue = append(pids, child), append(queue, child)
 			}
 		}
 	}
@@ -184,28 +185,28 @@ func family(t *testing.T, pid int) (pids []int) {
 	return pids
 }
 
-func gone(pids []int) bool {
+func allEnded(pids []int) bool {
 	return !slices.ContainsFunc(pids, func(pid int) bool { return syscall.Kill(pid, 0) == nil })
 }
 
-func TestAKilledToolsWorkerLosesItsSessionsAndLeavesNothingRunning(t *testing.T) {
+func TestKilledToolsWorkerLeavesNoProcesses(t *testing.T) {
 	t.Parallel()
-	c, _, tools, more := toolFleet(t)
+	c, _, tools, addTools := startToolFleet(t)
 	var once sync.Once
 	var outputs []string
 
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	events(
+	readStream(
 		t,
 		c,
 		ctx,
-		planned(true, "x = 1", "import time; time.sleep(1000)", "print('again')"),
+		pythonRequest(true, "x = 1", "import time; time.sleep(1000)", "print('again')"),
 		func(data string) bool {
 			var chunk struct {
 				Choices []struct {
 					Delta struct {
-						ExecutedTools []executed `json:"executed_tools"`
+						ExecutedTools []executedTool `json:"executed_tools"`
 					}
 				}
 			}
@@ -216,13 +217,13 @@ func TestAKilledToolsWorkerLosesItsSessionsAndLeavesNothingRunning(t *testing.T)
 			for _, e := range chunk.Choices[0].Delta.ExecutedTools {
 				outputs = append(outputs, e.Output)
 				once.Do(func() {
-					children := family(t, tools.PID())
+					children := descendants(t, tools.PID())
 					if len(children) < 2 {
-						t.Errorf("the worker runs only %d processes", len(children))
+						t.Errorf("the worker has %d processes below it, want at least 2", len(children))
 					}
-					more()
+					addTools()
 					tools.Signal(syscall.SIGKILL)
-					wait.Until(t, "its processes have ended", func() bool { return gone(children) })
+					wait.Until(t, "its processes have ended", func() bool { return allEnded(children) })
 				})
 			}
 
@@ -231,17 +232,20 @@ func TestAKilledToolsWorkerLosesItsSessionsAndLeavesNothingRunning(t *testing.T)
 	)
 
 	if len(outputs) != 3 || !strings.Contains(outputs[1], "stopped unexpectedly") || outputs[2] != "again" {
-		t.Errorf("got %q", outputs)
+		t.Errorf(
+			"outputs %q, want a second that says that the tool stopped, and a third from the other worker",
+			outputs,
+		)
 	}
 }
 
-func TestAKilledCompletionWorkerEndsItsSessions(t *testing.T) {
+func TestSessionsOfAKilledCompletionWorkerEnd(t *testing.T) {
 	t.Parallel()
-	c, completions, tools, _ := toolFleet(t)
+	c, completions, tools, _ := startToolFleet(t)
 	ops := e2e.NewClient(t, tools.Address, "")
 
 	req, err := http.NewRequestWithContext(t.Context(), "POST", c.Base+"/v1/chat/completions",
-		bytes.NewReader(planned(false, "import time; time.sleep(1000)")))
+		bytes.NewReader(pythonRequest(false, "import time; time.sleep(1000)")))
 	if err != nil {
 		t.Fatal(err)
 	}

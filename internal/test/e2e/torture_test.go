@@ -14,9 +14,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// TestAcceptedJobsCompleteOnceUnderFaults breaks a fleet for a while. `make
-// torture` does so for as long as TORTURE says, with a replicated Redis, a full disk,
-// wrong clocks and an older version besides.
+// TestAcceptedJobsCompleteOnceUnderFaults injects faults into a fleet for 25 seconds. `make torture` runs it for TORTURE,
+// also with a replicated Redis, a full disk, wrong clocks and an older version.
 func TestAcceptedJobsCompleteOnceUnderFaults(t *testing.T) {
 	t.Parallel()
 
@@ -50,7 +49,7 @@ func TestAcceptedJobsCompleteOnceUnderFaults(t *testing.T) {
 		if o.Redis = nemesis.Redis(v); o.Redis != nemesis.Replicated && o.Redis != nemesis.Cluster {
 			return fmt.Errorf("allowed are %s and %s", nemesis.Replicated, nemesis.Cluster)
 		}
-		// A Cluster whose nodes all end for want of the same disk is no Cluster.
+		// All nodes of the Cluster are on one disk, and would all fail when it is full.
 		o.SmallDisk = o.SmallDisk && o.Redis != nemesis.Cluster
 
 		return nil

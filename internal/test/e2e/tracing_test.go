@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
+func TestTraceReachesFromTheCallerToTheWorker(t *testing.T) {
 	t.Parallel()
 	const traceID, callerSpan = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	var mu sync.Mutex
@@ -32,7 +32,7 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 
 		var req collector.ExportTraceServiceRequest
 		if err := proto.Unmarshal(body, &req); err != nil || r.URL.Path != "/v1/traces" {
-			t.Errorf("%s: %v", r.URL.Path, err)
+			t.Errorf("export to %s: %v; want /v1/traces and spans", r.URL.Path, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -51,8 +51,8 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 	t.Cleanup(server.Close)
 	node, c := e2e.Serve(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL})
 	c.Completed(c.Submit(e2e.Submission{Content: "# traced"}, "traceparent", "00-"+traceID+"-"+callerSpan+"-01").JobID)
-	// The histograms name the trace, for those who ask in their form. A run is counted
-	// when all that follows its job's end is done.
+	// Exemplars with the trace are only in the OpenMetrics format. A run is counted after the end of its job, so the
+	// test waits for it.
 	for _, name := range []string{"presswork_http_request_seconds", "presswork_run_seconds", "presswork_job_wait_seconds", "presswork_stage_seconds"} {
 		exemplar := regexp.MustCompile(`(?m)^` + name + `_bucket\{.* # \{trace_id="` + traceID + `"\}`)
 		wait.Until(t, name+" has an exemplar of the trace", func() bool {
@@ -62,7 +62,7 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 			return strings.Contains(header.Get("Content-Type"), "openmetrics") && exemplar.Match(metrics)
 		})
 	}
-	node.Stop() // which sends what is left
+	node.Stop() // sends the remaining spans
 
 	mu.Lock()
 	defer mu.Unlock()
@@ -72,7 +72,7 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 		}
 
 		if id != callerSpan {
-			t.Errorf("%q does not begin at the caller but at %q", out, id)
+			t.Errorf("%q begins at span %q, want the caller's", out, id)
 		}
 
 		return out

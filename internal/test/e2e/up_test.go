@@ -17,7 +17,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// fleetScript is scripts/up.sh at work, on ports of its own.
+// fleetScript is a running scripts/up.sh.
 type fleetScript struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -27,7 +27,8 @@ type fleetScript struct {
 	lines []string
 }
 
-func up(t *testing.T) *fleetScript {
+// startFleetScript runs scripts/up.sh on free ports until the test ends.
+func startFleetScript(t *testing.T) *fleetScript {
 	t.Helper()
 	env, api := fleetEnv(t)
 	f := &fleetScript{t: t, cmd: exec.Command("../../../scripts/up.sh"), api: api}
@@ -60,8 +61,7 @@ func up(t *testing.T) *fleetScript {
 	return f
 }
 
-// fleetEnv are the settings of a fleet on ports and in a folder of its own, and
-// where its API listens.
+// fleetEnv returns the environment of a fleet with a private directory and free ports, and the address of its API.
 func fleetEnv(t *testing.T) (env []string, api string) {
 	t.Helper()
 	binary, dir := e2e.Binary(t), t.TempDir()
@@ -73,6 +73,7 @@ func fleetEnv(t *testing.T) (env []string, api string) {
 		"WORKER2_PORT="+freeport.Take(t)), api
 }
 
+// follow keeps the lines that the script prints.
 func (f *fleetScript) follow(r io.Reader) {
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		f.mu.Lock()
@@ -81,14 +82,14 @@ func (f *fleetScript) follow(r io.Reader) {
 	}
 }
 
-// starts returns the ids of the processes that have run under a name.
+// starts returns the ids of all processes that the script has started under a name.
 func (f *fleetScript) starts(name string) (pids []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	said := regexp.MustCompile(`^up: ` + name + ` started \(pid (\d+)\)$`)
+	started := regexp.MustCompile(`^up: ` + name + ` started \(pid (\d+)\)$`)
 	for _, line := range f.lines {
-		if m := said.FindStringSubmatch(line); m != nil {
+		if m := started.FindStringSubmatch(line); m != nil {
 			pid, _ := strconv.Atoi(m[1])
 			pids = append(pids, pid)
 		}
@@ -97,8 +98,8 @@ func (f *fleetScript) starts(name string) (pids []int) {
 	return pids
 }
 
-// logged reports whether a process has written a line with the text in it.
-func (f *fleetScript) logged(name, text string) bool {
+// hasLogged reports whether a process has written a line with the text in it.
+func (f *fleetScript) hasLogged(name, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -111,18 +112,18 @@ func (f *fleetScript) logged(name, text string) bool {
 	return false
 }
 
-func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
+func TestFleetScriptRestartsKilledProcesses(t *testing.T) {
 	t.Parallel()
 
-	f := up(t)
+	f := startFleetScript(t)
 	for _, name := range []string{"api", "worker1", "worker2"} {
-		wait.Until(t, name+" listens", func() bool { return f.logged(name, `"listening"`) })
+		wait.Until(t, name+" listens", func() bool { return f.hasLogged(name, `"listening"`) })
 	}
 	c := e2e.NewClient(t, f.api, "")
-	// Every worker, so that the job needs one that was started again; and Redis.
+	// Both workers are killed, so that the job needs a restarted one.
 	for _, name := range []string{"worker1", "worker2", "redis"} {
 		t.Run(name, func(t *testing.T) {
-			wait.Until(t, "the script has said that it has started "+name,
+			wait.Until(t, "the script has started "+name,
 				func() bool { return len(f.starts(name)) > 0 })
 
 			if err := syscall.Kill(f.starts(name)[0], syscall.SIGKILL); err != nil {
@@ -140,12 +141,12 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	c.Completed(c.Submit(e2e.Submission{Content: "# Still here"}).JobID)
 
 	if n := len(f.starts("api")); n != 1 {
-		t.Errorf("the API was started %d times", n)
+		t.Errorf("the API was started %d times, want once", n)
 	}
 }
 
-// TestTheDemoCountsEveryDocument runs `make demo`, shorter.
-func TestTheDemoCountsEveryDocument(t *testing.T) {
+// TestDemoPrintsEveryDocument runs a short `make demo`.
+func TestDemoPrintsEveryDocument(t *testing.T) {
 	t.Parallel()
 	env, _ := fleetEnv(t)
 	demo := exec.Command("../../../scripts/demo.sh")
@@ -160,6 +161,6 @@ func TestTheDemoCountsEveryDocument(t *testing.T) {
 		FindSubmatch(out)
 	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" ||
 		string(verdict[2]) != string(verdict[3]) {
-		t.Errorf("%s", out)
+		t.Errorf("got %s, want killed workers and as many printed documents as accepted ones", out)
 	}
 }

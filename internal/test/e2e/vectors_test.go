@@ -16,7 +16,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// vectorModels writes a models.yaml of models for embeddings and rankings, with batches of three.
+// vectorModels writes a models.yaml for embeddings and rankings in batches of three, and returns its path.
 func vectorModels(t testing.TB, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -31,6 +31,7 @@ func vectorModels(t testing.TB, base string, names ...string) string {
 	return writeFile(t, "models.yaml", b.String())
 }
 
+// writeFile writes text to a file in a new directory and returns its path.
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
 
@@ -79,12 +80,12 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 
 		var got embeddings
 		if err := json.Unmarshal(body, &got); status != 200 || err != nil || len(got.Data) != len(texts) {
-			t.Fatalf("%d %s", status, body)
+			t.Fatalf("status %d, %s; want 200 and %d vectors", status, body, len(texts))
 		}
 
 		if got.Object != "list" || got.Model != "vector" || got.Usage.Prompt != 6 || got.Usage.Total != 6 ||
 			header.Get("X-Queue-Time-Ms") == "" {
-			t.Errorf("%v %s", header, body)
+			t.Errorf("headers %v, %s; want a list of the model vector with 6 tokens and a queue time", header, body)
 		}
 
 		for i, item := range got.Data {
@@ -99,7 +100,7 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 				value = want
 
 				if base64.StdEncoding.EncodeToString(b) != strings.Trim(string(item.Embedding), `"`) || len(b) != 16 {
-					t.Errorf("vector %d is %s", i, item.Embedding)
+					t.Errorf("vector %d is %s, want 16 bytes in base64", i, item.Embedding)
 				}
 			}
 
@@ -118,11 +119,11 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 		`"tokens":{"input_tokens":40}},"usage":{"prompt_tokens":40,"total_tokens":40}}`
 
 	if status != 200 || !strings.HasSuffix(string(body), want) {
-		t.Errorf("%d %s", status, body)
+		t.Errorf("rerank: status %d, %s; want 200 and %s at the end", status, body, want)
 	}
 
-	// The ledger has each request once.
-	wait.Until(t, "the ledger has the tokens", func() bool {
+	// Each request is counted once: two embeddings of 6 tokens each and one ranking of 40.
+	wait.Until(t, "the usage has the tokens", func() bool {
 		_, _, body := c.Do("GET", "/v1/usage?group_by=model", "", nil)
 
 		return strings.Contains(string(body), `"model":"vector"`) &&
@@ -138,14 +139,14 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 		`{"model":"vector:20000","input":"a"}`:                "a vector has 20000 numbers",
 	} {
 		if status, _, answer := post("/v1/embeddings", body); status < 400 || !strings.Contains(string(answer), want) {
-			t.Errorf("%s: %d %s, want %s", body, status, answer, want)
+			t.Errorf("%s: status %d, %s; want an error with %s", body, status, answer, want)
 		}
 	}
 
 	status, _, answer := post("/v1/chat/completions",
 		`{"model":"vector","messages":[{"role":"user","content":"Hi"}]}`)
 	if status != 400 {
-		t.Errorf("a chat with an embedding model: %d %s", status, answer)
+		t.Errorf("chat with an embedding model: status %d, %s; want 400", status, answer)
 	}
 
 	c.Key = "small-key"
@@ -153,13 +154,13 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 	status, _, answer = post("/v1/embeddings", fmt.Sprintf(`{"model":"vector","input":%q}`,
 		strings.Repeat("word ", 50)))
 	if status != 413 || !strings.Contains(string(answer), "Limit 20, Requested 63") {
-		t.Errorf("a request beyond the limits of its key: %d %s", status, answer)
+		t.Errorf("request beyond the limit of its key: status %d, %s; want 413", status, answer)
 	}
 	c.Key = "app-key"
 
-	// A caller that disconnects frees the engine.
-	ctx, leave := context.WithCancel(t.Context())
-	asked := len(server.Requests())
+	// A client that disconnects frees the engine.
+	ctx, disconnect := context.WithCancel(t.Context())
+	before := len(server.Requests())
 	done := make(chan struct{})
 
 	go func() {
@@ -178,19 +179,19 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	if err := server.WaitRequests(soon, asked+1); err != nil {
+	if err := server.WaitRequests(soon, before+1); err != nil {
 		t.Fatal(err)
 	}
-	leave()
+	disconnect()
 	<-done
 
 	if err := server.WaitDisconnected(soon, 1); err != nil {
-		t.Errorf("the engine works on: %v", err)
+		t.Errorf("the request to the engine is still open: %v", err)
 	}
 }
 
-// An answer of many megabytes arrives whole.
-func TestManyLongVectorsArrive(t *testing.T) {
+// The answer has 22 MB.
+func TestLargeEmbeddingsAnswer(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
@@ -208,7 +209,7 @@ func TestManyLongVectorsArrive(t *testing.T) {
 
 	var got embeddings
 	if err := json.Unmarshal(body, &got); status != 200 || err != nil || len(got.Data) != len(texts) {
-		t.Fatalf("%d %.300s", status, body)
+		t.Fatalf("status %d, %.300s; want 200 and %d vectors", status, body, len(texts))
 	}
 
 	seen := map[string]bool{}
@@ -220,6 +221,6 @@ func TestManyLongVectorsArrive(t *testing.T) {
 	}
 
 	if len(seen) != len(texts) {
-		t.Errorf("%d different vectors of %d", len(seen), len(texts))
+		t.Errorf("%d different vectors, want %d", len(seen), len(texts))
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
+func TestTerminalStatesAreDeliveredOnce(t *testing.T) {
 	t.Parallel()
 
 	verifier, err := standardwebhooks.NewWebhook(webhookSecret)
@@ -44,7 +44,7 @@ func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
 
 		var d delivery
 		if err := json.Unmarshal(body, &d); err != nil {
-			t.Errorf("%v in %s", err, body)
+			t.Errorf("webhook %s: %v", body, err)
 		}
 		got <- d
 	}))
@@ -55,7 +55,7 @@ func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
 	}
 	_, c := e2e.Serve(t, env)
 	env["RENDER_TIMEOUT"] = "1s"
-	_, hasty := e2e.Serve(t, env)
+	_, impatient := e2e.Serve(t, env)
 	next := func() delivery {
 		t.Helper()
 		return wait.Receive(t, "a webhook", got)
@@ -66,34 +66,34 @@ func TestEveryEndIsDeliveredOnceAsAStandardWebhook(t *testing.T) {
 	d := next()
 	if d.Type != "job.completed" || d.Data.ID != id || d.Data.Artifact == nil ||
 		!strings.Contains(d.Data.Artifact.URL, "token=") {
-		t.Fatalf("got %+v (%+v)", d, d.Data.Error)
+		t.Fatalf("got %+v (%+v), want job.completed of %s with an artifact", d, d.Data.Error, id)
 	}
 
 	if body := c.Download(d.Data); len(body) == 0 {
-		t.Error("the webhook's URL downloads nothing")
+		t.Error("the download by the URL of the webhook is empty")
 	}
 
-	id = hasty.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
+	id = impatient.Submit(e2e.Submission{Content: longDocument("late", 1300), WebhookURL: receiver.URL}).JobID
 
 	d = next()
 	if d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != fault.RenderTimeout {
-		t.Errorf("got %+v (%+v)", d, d.Data.Error)
+		t.Errorf("got %+v (%+v), want job.failed of %s with render_timeout", d, d.Data.Error, id)
 	}
 
-	id = interrupted(t, c, e2e.Submission{WebhookURL: receiver.URL}, func(id string) { cancel(t, c, id) })
+	id = interruptedJob(t, c, e2e.Submission{WebhookURL: receiver.URL}, func(id string) { cancel(t, c, id) })
 
 	d = next()
-	for d.Type == "job.completed" && d.Data.ID != id { // of one that could not be interrupted
+	for d.Type == "job.completed" && d.Data.ID != id { // a job that ended before it could be cancelled
 		d = next()
 	}
 
 	if d.Type != "job.cancelled" || d.Data.ID != id {
-		t.Errorf("got %+v", d)
+		t.Errorf("got %+v, want job.cancelled of %s", d, id)
 	}
 
 	select {
 	case d := <-got:
-		t.Errorf("told again: %+v", d)
+		t.Errorf("unexpected further webhook: %+v", d)
 	default:
 	}
 }
