@@ -17,25 +17,25 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
+func TestAdminListsAndRetriesJobs(t *testing.T) {
 	t.Parallel()
-	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key", "INFERENCE_CONFIG": models(t)})
-	good := c.Submit(e2e.Submission{Content: "# A good report", Filename: "good.pdf"}).JobID
-	c.Completed(good)
+	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key", "INFERENCE_CONFIG": writeModels(t)})
+	completed := c.Submit(e2e.Submission{Content: "# A good report", Filename: "good.pdf"}).JobID
+	c.Completed(completed)
 	failing := e2e.Submission{
 		Content:  "![gone](missing.png)",
 		Filename: "broken.pdf",
 		Options:  presswork.Options{Strict: new(true)},
 	}
-	wrong := c.Submit(failing).JobID
-	c.Wait(wrong)
-	bad := transcribe(t, c, "ears-broken")
-	c.Wait(bad)
+	rejected := c.Submit(failing).JobID
+	c.Wait(rejected)
+	failed := submitRecording(t, c, "ears-broken")
+	c.Wait(failed)
 
 	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json",
 		[]byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`))
 	if status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
+		t.Fatalf("status %d, %s; want 200", status, body)
 	}
 
 	p := browsertest.NewVisitor(t).Open(c.Base+"/admin", 1280, 800, false)
@@ -45,21 +45,21 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	p.Until("the queues are shown", `() => document.querySelectorAll("table tbody tr").length === 7`)
 	p.Until("the worker's browser is shown", `() => document.querySelector(".worker").innerText.includes(" old, ")`)
 
-	// The list, by filter and text; a job with its timeline and its PDF.
+	// The list is filtered by status. The dialog of a job has its timeline and its PDF.
 	p.Click("Jobs")
 	p.Until("all jobs are listed", `() => document.querySelectorAll("tr[data-id]").length === 3`)
-	// A failure of the caller has a filter of its own, and needs no operator.
+	// Failures that the caller must repair have a filter of their own.
 	p.See("select[aria-label=Status]").MustSelect("Failed: document or page")
 	p.Until(
-		"it is listed alone",
+		"only that job is listed",
 		`id => [...document.querySelectorAll("tr[data-id]")].map(r => r.dataset.id).join() === id`,
-		wrong,
+		rejected,
 	)
 	p.See("select[aria-label=Status]").MustSelect("Completed")
 	p.Until(
-		"one is left",
+		"only the completed job is listed",
 		`id => document.querySelectorAll("tr[data-id]").length === 1 && document.querySelector("tr[data-id]").dataset.id === id`,
-		good,
+		completed,
 	)
 	p.Click("good.pdf")
 	p.Until("its timeline is shown",
@@ -72,31 +72,34 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	p.Until("its PDF is saved", `() => window.saved === "%PDF-"`)
 	p.Page.Keyboard.MustType(input.Escape)
 
-	// Submitted while the page is looked at, and cancelled with it.
+	// A job that is submitted later appears without a reload.
 	p.Click("Clear")
 	c.Submit(e2e.Submission{Content: "# Later", Filename: "later.pdf"})
-	p.Until("a new job comes by itself", `() => document.querySelector("tr[data-id]")?.innerText.includes("later.pdf")`)
+	p.Until("the new job is listed", `() => document.querySelector("tr[data-id]")?.innerText.includes("later.pdf")`)
 
-	// A dead letter is tried again as a new job, which fails as well, and is dismissed.
+	// Retrying a dead letter submits a new job. That job fails too, and is dismissed.
 	p.Click("Dead letters")
-	p.Until("it is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, bad)
+	p.Until("the failed job is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, failed)
 	p.Press(".batch input")
 	p.Click("Retry")
 	p.Until(
-		"another has failed",
+		"the new job is the only dead letter",
 		`id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`,
-		bad,
+		failed,
 	)
 	p.Press(".batch input")
 	p.Click("Dismiss")
-	p.Until("none is left", `() => document.querySelector(".desk .empty")?.innerText.startsWith("No dead letters")`)
+	p.Until(
+		"no dead letter is left",
+		`() => document.querySelector(".desk .empty")?.innerText.startsWith("No dead letters")`,
+	)
 
-	if job := c.Job(bad); job.Status != presswork.Failed {
-		t.Errorf("the first one is %s", job.Status)
+	if job := c.Job(failed); job.Status != presswork.Failed {
+		t.Errorf("status %s of the first job, want failed", job.Status)
 	}
 
 	p.Click("Keys")
-	p.Until("what was used is drawn", `() => document.querySelectorAll(".usage rect").length > 0`)
+	p.Until("the usage is drawn", `() => document.querySelectorAll(".usage rect").length > 0`)
 
 	for _, size := range []int{1280, 390} {
 		p.Page.MustSetViewport(size, 800, 1, false)
@@ -115,8 +118,8 @@ func TestOperatorsSeeCancelAndRetryJobs(t *testing.T) {
 	}
 }
 
-// transcribe submits a recording and returns its job.
-func transcribe(t *testing.T, c *e2e.Client, model string) string {
+// submitRecording submits a recording for transcription and returns the id of its job.
+func submitRecording(t *testing.T, c *e2e.Client, model string) string {
 	t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -125,7 +128,7 @@ func transcribe(t *testing.T, c *e2e.Client, model string) string {
 	part, perr := w.CreateFormFile("file", "memo.wav")
 
 	if err = errors.Join(err, perr); err == nil {
-		_, err = part.Write(tone())
+		_, err = part.Write(sampleWAV())
 	}
 
 	if err := errors.Join(err, w.Close()); err != nil {
@@ -139,13 +142,13 @@ func transcribe(t *testing.T, c *e2e.Client, model string) string {
 		ID string `json:"job_id"`
 	}
 	if err := json.Unmarshal(body, &accepted); err != nil || status != http.StatusAccepted {
-		t.Fatalf("%d %s", status, body)
+		t.Fatalf("status %d, %s; want 202", status, body)
 	}
 
 	return accepted.ID
 }
 
-func TestOperatorsFilterJobsByKind(t *testing.T) {
+func TestAdminFiltersJobsByKind(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, nil)
 	printed := c.Completed(c.Submit(e2e.Submission{Content: "# A report"}).JobID)
@@ -164,20 +167,18 @@ func TestOperatorsFilterJobsByKind(t *testing.T) {
 
 	status, header, body := c.Do(http.MethodPost, "/api/pdf/info", w.FormDataContentType(), form.Bytes())
 	if status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
+		t.Fatalf("status %d, %s; want 200", status, body)
 	}
 
 	p := browsertest.NewVisitor(t).Open(c.Base+"/admin#jobs", 1280, 800, false)
 	p.See("select[aria-label=Kind]").MustSelect("PDF operation")
-	p.Until(
-		"only the operation is listed",
+	p.Until("only the operation is listed",
 		`id => [...document.querySelectorAll("tr[data-id]")].map(r => r.dataset.id).join() === id`,
-		header.Get("X-Job-Id"),
-	)
+		header.Get("X-Job-Id"))
 	p.Reads("tr[data-id]", "PDF operation")
 }
 
-func theMonitorAsksNobodyElse(t *testing.T, h *shared) {
+func checkMonitorHasNoForeignLinks(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)
 	p := h.visitor.For(t).Open(c.Base+"/monitor", 1280, 800, false)
@@ -187,6 +188,6 @@ func theMonitorAsksNobodyElse(t *testing.T, h *shared) {
 		`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`,
 	)
 	if shown != "" {
-		t.Errorf("it leads to %s", shown)
+		t.Errorf("the monitor links to %s, want no other origin", shown)
 	}
 }

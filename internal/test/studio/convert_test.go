@@ -19,13 +19,13 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// shared is a server and a browser that several tests visit side by side.
+// shared is a server and a browser that several tests use at the same time.
 type shared struct {
 	client  *e2e.Client
 	visitor *browsertest.Visitor
 }
 
-// open shows the studio in a session of its own.
+// open opens the studio in a new browser session.
 func (h *shared) open(t *testing.T) (*browsertest.Visitor, *browsertest.Visit, *e2e.Client) {
 	t.Helper()
 	v := h.visitor.For(t)
@@ -40,7 +40,7 @@ func TestStudio(t *testing.T) {
 	_, c := e2e.Serve(
 		t,
 		map[string]string{
-			"INFERENCE_CONFIG":       models(t),
+			"INFERENCE_CONFIG":       writeModels(t),
 			"EXPORT_ALLOW_PRIVATE":   "true",
 			"OUTBOUND_ALLOW_PRIVATE": "true",
 		},
@@ -48,36 +48,36 @@ func TestStudio(t *testing.T) {
 
 	h := &shared{c, browsertest.NewVisitor(t)}
 	for name, visit := range map[string]func(*testing.T, *shared){
-		"FromPasteToDownload":               fromPasteToDownload,
-		"AThemeIsChosenAndStandsInTheText":  aThemeIsChosenAndStandsInTheText,
-		"HTMLOfTheClipboardBecomesMarkdown": htmlOfTheClipboardBecomesMarkdown,
-		"FilesAreTakenOrRefused":            filesAreTakenOrRefused,
-		"PicturesStandBetweenBlocks":        picturesStandBetweenBlocks,
-		"APastedPageStandsBetweenBlocks":    aPastedPageStandsBetweenBlocks,
-		"PicturesOutliveAReload":            picturesOutliveAReload,
-		"AnUnsavedTextOutlivesAReload":      anUnsavedTextOutlivesAReload,
-		"DroppedTextsAreDocuments":          droppedTextsAreDocumentsOfTheirOwn,
-		"DocumentsAreNamedAndDeleted":       documentsAreNamedDeletedAndRestored,
-		"ASecondTabDoesNotOverwrite":        aSecondTabDoesNotOverwrite,
-		"ManyFilesAreDropped":               manyFilesAreDroppedWithoutAServer,
-		"AFullBrowserSaysSo":                aFullBrowserSaysSo,
-		"OptionsAreCommittedAndMarked":      optionsAreCommittedAndMarked,
-		"AFirstVisitIsSmall":                aFirstVisitIsSmall,
-		"WordsKeepTheirSpaces":              wordsKeepTheirSpacesInTheScaledPage,
-		"NothingRunsInThePreview":           nothingRunsInThePreview,
-		"AReloadGoesOnWithTheJob":           aReloadGoesOnWithTheJob,
-		"ByKeyboardAlone":                   byKeyboardAlone,
-		"ANarrowScreenShowsAllOfIt":         aNarrowScreenShowsAllOfIt,
-		"ASlowNetworkIsWaitedFor":           aSlowNetworkIsWaitedFor,
-		"TheServerGoesAndComesBack":         theServerGoesAndComesBack,
-		"TheDocumentationTriesRequests":     theDocumentationTriesRequests,
-		"TheDocumentationKeepsTheLanguage":  theDocumentationKeepsTheLanguage,
-		"TheAPIDoesWhatTheProgramSays":      theAPIDoesWhatTheProgramSays,
-		"AChatStreamsStopsAndTriesAgain":    aChatStreamsStopsAndTriesAgain,
-		"APageIsExported":                   aPageIsExported,
-		"ARecordingIsWrittenDown":           aRecordingIsWrittenDown,
-		"MuchIsPastedAndSpoken":             muchIsPastedAndSpoken,
-		"TheMonitorAsksNobodyElse":          theMonitorAsksNobodyElse,
+		"PasteConvertDownload":     checkPasteConvertDownload,
+		"ThemeChoice":              checkThemeChoice,
+		"PastedHTML":               checkPastedHTML,
+		"DroppedFiles":             checkDroppedFiles,
+		"PicturePlacement":         checkPicturePlacement,
+		"PastedPagePlacement":      checkPastedPagePlacement,
+		"PicturesAfterReload":      checkPicturesAfterReload,
+		"UnsavedTextAfterReload":   checkUnsavedTextAfterReload,
+		"DroppedTexts":             checkDroppedTexts,
+		"DocumentList":             checkDocumentList,
+		"SecondTab":                checkSecondTab,
+		"ManyFilesOffline":         checkManyFilesOffline,
+		"FullStorage":              checkFullStorage,
+		"OptionFields":             checkOptionFields,
+		"FirstVisitSize":           checkFirstVisitSize,
+		"SpacesInScaledPage":       checkSpacesInScaledPage,
+		"NoScriptsInPreview":       checkNoScriptsInPreview,
+		"JobAfterReload":           checkJobAfterReload,
+		"KeyboardUse":              checkKeyboardUse,
+		"NarrowScreen":             checkNarrowScreen,
+		"SlowNetwork":              checkSlowNetwork,
+		"Offline":                  checkOffline,
+		"DocumentationRequests":    checkDocumentationRequests,
+		"DocumentationLanguage":    checkDocumentationLanguage,
+		"CopiedProgram":            checkCopiedProgram,
+		"Chat":                     checkChat,
+		"PageExport":               checkPageExport,
+		"Transcription":            checkTranscription,
+		"LongPasteAndMicrophone":   checkLongPasteAndMicrophone,
+		"MonitorHasNoForeignLinks": checkMonitorHasNoForeignLinks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +86,8 @@ func TestStudio(t *testing.T) {
 	}
 }
 
-// write replaces the text of the document through the clipboard, like a user who pastes it.
-func write(p *browsertest.Visit, kind, text string) {
+// pasteText replaces the text of the document through the clipboard, like a user who pastes it.
+func pasteText(p *browsertest.Visit, kind, text string) {
 	p.See(".cm-content")
 	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus(); document.execCommand("selectAll") }`)
 	p.Eval(`(kind, text) => {
@@ -97,16 +97,17 @@ func write(p *browsertest.Visit, kind, text string) {
 	}`, kind, text)
 }
 
+// page is JavaScript for the document in the preview.
 const page = `document.querySelector("iframe.sheet").contentDocument`
 
-// shows waits until the preview has a text.
-func shows(p *browsertest.Visit, text string) {
+// waitForPreview waits until the preview contains text.
+func waitForPreview(p *browsertest.Visit, text string) {
 	p.Until("the preview shows "+text, `text => `+page+`.body.innerText.includes(text)`, text)
 }
 
-func fromPasteToDownload(t *testing.T, h *shared) {
+func checkPasteConvertDownload(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
-	// The widths that the bar has had, as they came.
+	// window.widths gets each value of the progress bar.
 	p.Eval(`() => {
 		window.widths = [];
 		new MutationObserver(() => {
@@ -114,8 +115,8 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 			if (now !== undefined && window.widths.at(-1) !== now) window.widths.push(now);
 		}).observe(document.body, {subtree: true, childList: true, attributes: true});
 	}`)
-	// Long enough that its end is not there before the socket is.
-	write(
+	// The document is so long that the page opens its socket before the job has ended.
+	pasteText(
 		p,
 		"text/plain",
 		"# A pasted report\n\n![gone](missing.png)\n\n"+strings.Repeat(
@@ -123,7 +124,7 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 			4000,
 		),
 	)
-	shows(p, "A pasted report")
+	waitForPreview(p, "A pasted report")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 
@@ -133,7 +134,7 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	}
 
 	if len(widths) < 3 || widths[len(widths)-1] != "100" {
-		t.Errorf("the bar stood at %v", widths)
+		t.Errorf("values of the progress bar %v, want at least three that end with 100", widths)
 	}
 	p.Reads(".says", "A pasted report", " pages, ")
 	// The warning leads to its line.
@@ -144,50 +145,53 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	)
 	p.Click("Download")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
-	// The program that it offers to copy does the same.
+	// The button "Copy as" shows a program with the same request.
 	p.Click("Copy as")
 	p.Reads(".program", c.Base+"/api/conversion", "text/markdown")
-	// The progress came over the socket.
+	// The progress comes over the socket, so the page does not poll.
 	for _, r := range p.Requests() {
 		if strings.Contains(r, "wait=") {
-			t.Errorf("it asked for progress: %s", r)
+			t.Errorf("the page polled for progress: %s", r)
 		}
 	}
 }
 
-func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
+func checkThemeChoice(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
-	shows(p, "Minutes")
+	pasteText(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
+	waitForPreview(p, "Minutes")
 	p.Press(".theme-now")
 	p.See("input[type=search]").MustInput("arctic")
 	p.Until("one theme is left", `() => document.querySelectorAll(".card").length === 1`)
 	p.Until("its picture is there", `() => document.querySelector(".card img")?.naturalWidth > 0`)
 	p.Press(".card")
-	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
+	p.Until("the front matter has it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
 	p.Until(
 		"it is set in the font of the print",
 		`() => [...`+page+`.fonts].some(f => f.family.includes("Source Sans 3") && f.status === "loaded")`,
 	)
 	p.Until("the page has it", `() => `+page+`.documentElement.dataset.theme === "nord"`)
-	// An option goes the same way, and comes back from the text.
+	// An option is written to the front matter too, and the panel follows the text after an undo.
 	p.See("#opt-page_size").MustSelect("A5")
-	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("page_size: A5")`)
+	p.Until(
+		"the front matter has it",
+		`() => document.querySelector(".cm-content").innerText.includes("page_size: A5")`,
+	)
 	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus() }`)
 	p.Page.KeyActions().Press(input.ControlLeft).Type('z').MustDo()
 	p.Until("undo takes it back", `() => document.querySelector("#opt-page_size").value === ""`)
 	p.Click("Choose for me")
 
 	if advice := p.Reads(".advice", "suits this"); strings.Count(advice, "\n") < 2 {
-		t.Errorf("the advice is %q", advice)
+		t.Errorf("advice %q, want at least three lines", advice)
 	}
 }
 
-func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
+func checkPastedHTML(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	p.Allow = []string{"Blocked script execution in"} // which is what is wanted
-	shows(p, "quiet craft")
-	write(
+	p.Allow = []string{"Blocked script execution in"} // the preview blocks the pasted script
+	waitForPreview(p, "quiet craft")
+	pasteText(
 		p,
 		"text/html",
 		`<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
@@ -196,11 +200,11 @@ func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
 
 	text := p.Reads(".cm-content", "## Taken", "**a page**", "[there](https://example.com/)", "| a | b |", `2\|3`)
 	if strings.Contains(text, "alert") || strings.Contains(text, "<") {
-		t.Errorf("the text is %q", text)
+		t.Errorf("text %q, want no script and no HTML", text)
 	}
 }
 
-func filesAreTakenOrRefused(t *testing.T, h *shared) {
+func checkDroppedFiles(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	drop := func(name, kind, base64 string) {
 		p.Eval(`(name, type, b64) => {
@@ -210,14 +214,14 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 		}`, name, kind, base64)
 	}
 	drop("notes.md", "text/markdown", "IyBEcm9wcGVkCg==")
-	shows(p, "Dropped")
+	waitForPreview(p, "Dropped")
 	drop("red dot.png", "image/png", dot)
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
-	// The page learns of warnings after the end.
+	// The page gets the warnings only after the end of the job.
 	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
-		t.Errorf("the picture is missing in the PDF: %v", job.Warnings)
+		t.Errorf("warnings %v, want the picture in the PDF", job.Warnings)
 	}
 	// A folder, and an archive of one, become a document each.
 	folder, archive := t.TempDir(), new(bytes.Buffer)
@@ -266,9 +270,9 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 		`name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`,
 		filepath.Base(folder))
 	// Another output, with an option of the text.
-	write(p, "text/plain", "# A talk\n\n---\n\n## On\n")
+	pasteText(p, "text/plain", "# A talk\n\n---\n\n## On\n")
 	p.See("#opt-as").MustSelect("Slides")
-	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("as: slides")`)
+	p.Until("the front matter has it", `() => document.querySelector(".cm-content").innerText.includes("as: slides")`)
 	p.Eval(`() => { document.querySelector("#opt-output").closest("details").open = true }`)
 	p.See("#opt-output").MustSelect("Web page (HTML)")
 	p.Click("Convert Ctrl")
@@ -282,15 +286,15 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	p.Reads(".notice", "UTF-8")
 }
 
-func nothingRunsInThePreview(t *testing.T, h *shared) {
+func checkNoScriptsInPreview(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(
+	pasteText(
 		p,
 		"text/plain",
 		"---\ntheme: \"<img src=x onerror=alert(1)>\"\ntitle: \"</title><script>parent.ran=1</script>\"\n---\n# Hostile\n\n"+
 			"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n",
 	)
-	shows(p, "Hostile")
+	waitForPreview(p, "Hostile")
 	// Even what the server lets through would not run.
 	p.Eval(
 		`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
@@ -299,14 +303,14 @@ func nothingRunsInThePreview(t *testing.T, h *shared) {
 	)
 	p.Allow = []string{"Content Security Policy", "Blocked script execution", "about:blank"}
 	p.Until("the picture has failed", `() => window.failed`)
-	shows(p, "Hostile")
+	waitForPreview(p, "Hostile")
 
 	if p.Eval(`() => String(window.ran)`) != "undefined" {
 		t.Error("a script of the document ran")
 	}
 }
 
-func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
+func checkJobAfterReload(t *testing.T, h *shared) {
 	v, p, _ := h.open(t)
 	var long strings.Builder
 	long.WriteString("# Long\n\n")
@@ -316,9 +320,9 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 			"## Section %d\n\nSome words that fill a line and then another one, so that there are pages.\n\n",
 			i)
 	}
-	write(p, "text/plain", long.String())
+	pasteText(p, "text/plain", long.String())
 	p.Reads(".words", "51001 words")
-	kept(p)
+	waitForSave(p)
 	p.Click("Convert Ctrl")
 	p.See(".job")
 	p.Page.MustReload().MustWaitLoad()
@@ -326,7 +330,7 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "# Long")
 	p.Click("History")
 	p.See(".history li[data-status=completed]")
-	// Another window of the same browser also sees it.
+	// The history is shared with another window of the browser.
 	second := v.Beside(p, p.Page.MustInfo().URL)
 	second.Click("History")
 	second.Reads(".history li", "Long")
@@ -340,11 +344,11 @@ func TestKeyIsKeptForTheTabOnly(t *testing.T) {
 	p.Allow = []string{"401 (Unauthorized)"}
 	p.See("#key").MustInput("wrong-key").MustType(input.Enter)
 	p.Until(
-		"the wrong key is refused",
+		"the wrong key is rejected",
 		`() => document.querySelector(".sign-in .problem")?.innerText.includes("not valid")`,
 	)
 	p.See("#key").MustSelectAllText().MustInput("right-key").MustType(input.Enter)
-	shows(p, "quiet craft")
+	waitForPreview(p, "quiet craft")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 
@@ -354,7 +358,7 @@ func TestKeyIsKeptForTheTabOnly(t *testing.T) {
 	p.Click("Copy as")
 
 	if program := p.Reads(".program", "$PRESSWORK_KEY"); strings.Contains(program, "right-key") {
-		t.Errorf("the program is %q", program)
+		t.Errorf("program %q, want the key as a variable", program)
 	}
 	second := v.Beside(p, strings.SplitN(p.Page.MustInfo().URL, "#", 2)[0])
 	second.Allow = p.Allow

@@ -18,16 +18,16 @@ func drop(p *browsertest.Visit, files ...[3]string) {
 	}`, files)
 }
 
-// kept waits until the browser has the newest text.
-func kept(p *browsertest.Visit) { p.Reads(".document", "saved") }
+// waitForSave waits until the browser has stored the newest text.
+func waitForSave(p *browsertest.Visit) { p.Reads(".document", "saved") }
 
-// picturesOutliveAReload drops a picture on a page that is then loaded again.
-func picturesOutliveAReload(t *testing.T, h *shared) {
+// checkPicturesAfterReload drops a picture on a page that is then loaded again.
+func checkPicturesAfterReload(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
-	write(p, "text/plain", "# With a picture\n\nThe end.\n")
+	pasteText(p, "text/plain", "# With a picture\n\nThe end.\n")
 	dropOn(p, "The end.", "dot.png", "image/png", dot)
 	p.Reads(".cm-content", "![dot](dot.png)")
-	kept(p)
+	waitForSave(p)
 	p.Page.MustReload().MustWaitLoad()
 	p.Reads(".cm-content", "![dot](dot.png)")
 	p.Reads(".assets", "dot.png")
@@ -36,26 +36,26 @@ func picturesOutliveAReload(t *testing.T, h *shared) {
 	p.See(".job[data-status=completed]")
 
 	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
-		t.Errorf("the picture is missing in the PDF: %v", job.Warnings)
+		t.Errorf("warnings %v, want the picture in the PDF", job.Warnings)
 	}
 }
 
-// anUnsavedTextOutlivesAReload leaves the page at once after a change, as a crash or a hasty user does.
-func anUnsavedTextOutlivesAReload(t *testing.T, h *shared) {
+// checkUnsavedTextAfterReload reloads the page before a change is stored in the database.
+func checkUnsavedTextAfterReload(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	kept(p)
+	waitForSave(p)
 	p.Eval(`() => { IDBObjectStore.prototype.put = () => { throw new Error("too late") } }`)
-	write(p, "text/plain", "# Written at the last moment\n")
+	pasteText(p, "text/plain", "# Written at the last moment\n")
 	p.Page.MustReload().MustWaitLoad()
 	p.Reads(".cm-content", "Written at the last moment")
-	kept(p)
+	waitForSave(p)
 }
 
-// droppedTextsAreDocumentsOfTheirOwn drops two texts and a picture of one of them, and takes the drop back.
-func droppedTextsAreDocumentsOfTheirOwn(t *testing.T, h *shared) {
+// checkDroppedTexts drops two documents and a picture of one of them, and undoes the drop.
+func checkDroppedTexts(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# Mine\n")
-	kept(p)
+	pasteText(p, "text/plain", "# Mine\n")
+	waitForSave(p)
 	drop(p,
 		[3]string{"one.md", "text/markdown", "# First\n\n![](a.png)\n"},
 		[3]string{"two.md", "text/markdown", "# Second\n"},
@@ -71,23 +71,23 @@ func droppedTextsAreDocumentsOfTheirOwn(t *testing.T, h *shared) {
 	p.Click("Undo")
 	p.Reads(".cm-content", "Mine")
 	p.Click("Documents")
-	p.Until("one is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
+	p.Until("one document is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
 }
 
-// documentsAreNamedDeletedAndRestored uses the list of documents.
-func documentsAreNamedDeletedAndRestored(t *testing.T, h *shared) {
+// checkDocumentList adds, renames, deletes and restores documents.
+func checkDocumentList(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# Mine\n")
+	pasteText(p, "text/plain", "# Mine\n")
 	p.Click("Documents")
 	p.Click("New document")
-	p.Until("it is empty", `() => document.querySelector(".cm-placeholder") !== null`)
-	write(p, "text/plain", "# Other\n")
+	p.Until("the editor is empty", `() => document.querySelector(".cm-placeholder") !== null`)
+	pasteText(p, "text/plain", "# Other\n")
 	p.Click("Documents")
 	p.Click("Rename Other")
 	p.See("dialog input[aria-label=Name]").MustSelectAllText().MustInput("Letter").MustType('\r')
 	p.Click("Delete Letter")
 	p.Reads(".cm-content", "Mine")
-	p.Until("one is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
+	p.Until("one document is left", `() => document.querySelectorAll("dialog li[data-id]").length === 1`)
 	p.Click("Undo")
 	p.Click("Letter")
 	p.Reads(".cm-content", "Other")
@@ -96,37 +96,37 @@ func documentsAreNamedDeletedAndRestored(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "Other")
 }
 
-// aSecondTabDoesNotOverwrite edits one document in two tabs.
-func aSecondTabDoesNotOverwrite(t *testing.T, h *shared) {
+// checkSecondTab edits one document in two tabs.
+func checkSecondTab(t *testing.T, h *shared) {
 	v, first, _ := h.open(t)
-	write(first, "text/plain", "# Of both\n")
-	kept(first)
+	pasteText(first, "text/plain", "# Of both\n")
+	waitForSave(first)
 	second := v.Beside(first, h.client.Base+"/")
 	second.Reads(".cm-content", "Of both")
 
-	write(first, "text/plain", "# Of the first\n")
+	pasteText(first, "text/plain", "# Of the first\n")
 	second.Reads(".notice.error", "Another tab has changed or deleted this document")
-	write(second, "text/plain", "# Of the second\n")
+	pasteText(second, "text/plain", "# Of the second\n")
 	second.Click("Keep this text as a copy")
 	second.Reads(".document", "Of the first (copy)")
-	second.Until("nothing is wrong any more", `() => !document.querySelector(".notice.error")`)
-	kept(second)
+	second.Until("the error is gone", `() => !document.querySelector(".notice.error")`)
+	waitForSave(second)
 	first.Reads(".cm-content", "Of the first")
 	first.Page.MustReload().MustWaitLoad()
 	first.Reads(".cm-content", "Of the first")
 
-	// Both have the copy; the second tab takes the other's text instead of its own.
+	// Both tabs show the copy. Now the second tab reloads the text of the first.
 	first.Click("Documents")
 	first.Click("Of the first (copy)")
 	first.Reads(".cm-content", "Of the second")
-	write(first, "text/plain", "# Newest\n")
+	pasteText(first, "text/plain", "# Newest\n")
 	second.Click("Reload it")
 	second.Reads(".cm-content", "Newest")
 
 	// A text for which no choice was made becomes a document of its own.
-	write(first, "text/plain", "# Newer\n")
+	pasteText(first, "text/plain", "# Newer\n")
 	second.Reads(".notice.error", "Another tab has changed")
-	write(second, "text/plain", "# Not lost\n")
+	pasteText(second, "text/plain", "# Not lost\n")
 	second.Page.MustReload().MustWaitLoad()
 	second.Reads(".cm-content", "Newer")
 	second.Click("Documents")
@@ -134,11 +134,11 @@ func aSecondTabDoesNotOverwrite(t *testing.T, h *shared) {
 	second.Reads(".cm-content", "Not lost")
 }
 
-// aFullBrowserSaysSo has no space for what is dropped, and later has.
-func aFullBrowserSaysSo(t *testing.T, h *shared) {
+// checkFullStorage lets the database of the browser fail for want of space, and then work again.
+func checkFullStorage(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# Mine\n")
-	kept(p)
+	pasteText(p, "text/plain", "# Mine\n")
+	waitForSave(p)
 	p.Eval(`() => {
 		window.full = true;
 		for (const name of ["add", "put"]) {
@@ -151,21 +151,21 @@ func aFullBrowserSaysSo(t *testing.T, h *shared) {
 	}`)
 	drop(p, [3]string{"big.md", "text/markdown", "# Large\n"})
 	p.Reads(".notice.error", "big could not be opened: the browser has no space left")
-	write(p, "text/plain", "# Mine, longer\n")
+	pasteText(p, "text/plain", "# Mine, longer\n")
 	p.Reads(".write > .notice.error", "no space left", "Delete documents or files")
 	p.Reads(".document", "saving")
 
 	p.Eval(`() => { window.full = false; document.querySelector(".cm-content").focus() }`)
 	p.Page.Keyboard.MustType('x')
-	kept(p)
-	p.Until("nothing is wrong any more", `() => !document.querySelector(".write > .notice.error")`)
+	waitForSave(p)
+	p.Until("the error is gone", `() => !document.querySelector(".write > .notice.error")`)
 }
 
-// manyFilesAreDroppedWithoutAServer drops 500 texts and an archive while the server does not answer.
-func manyFilesAreDroppedWithoutAServer(t *testing.T, h *shared) {
+// checkManyFilesOffline drops 500 texts and an archive while the server does not answer.
+func checkManyFilesOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
-	shows(p, "quiet craft")
+	waitForPreview(p, "quiet craft")
 	offline(t, p, true)
 
 	many := [][3]string{{"book.zip", "application/zip", "PK"}}
@@ -177,20 +177,20 @@ func manyFilesAreDroppedWithoutAServer(t *testing.T, h *shared) {
 	p.Reads(".action .notice", "book.zip was not converted", "Drop it again when the server is back")
 
 	offline(t, p, false)
-	shows(p, "Note 0")
+	waitForPreview(p, "Note 0")
 	p.Page.MustReload().MustWaitLoad()
 	p.Click("Documents")
-	p.Until("all are listed", `() => document.querySelectorAll("dialog li[data-id]").length === 501`)
+	p.Until("all documents are listed", `() => document.querySelectorAll("dialog li[data-id]").length === 501`)
 }
 
-// TestLimitsAreCheckedBeforeConvert visits a server that accepts little.
+// TestLimitsAreCheckedBeforeConvert uses a server with small limits.
 func TestLimitsAreCheckedBeforeConvert(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"MAX_CONTENT_BYTES": "2000", "MAX_UPLOAD_BYTES": "3000"})
 	p := browsertest.NewVisitor(t).Open(c.Base+"/", 1280, 800, false)
 	p.Allow = []string{"413 ("}
 	p.Until("the limits are known", `() => document.querySelector(".theme-now .more")?.innerText !== "All "`)
-	write(p, "text/plain", strings.Repeat("word ", 500))
+	pasteText(p, "text/plain", strings.Repeat("word ", 500))
 	p.Click("Convert Ctrl")
 	p.Reads(".action .notice", "has 3 kB; this server converts at most 2 kB")
 	drop(p, [3]string{"large.png", "image/png", strings.Repeat("x", 4000)})
@@ -198,10 +198,10 @@ func TestLimitsAreCheckedBeforeConvert(t *testing.T) {
 
 	for _, r := range p.Requests() {
 		if strings.HasPrefix(r, "POST") && strings.HasSuffix(r, "/api/conversion") {
-			t.Errorf("it was sent: %s", r)
+			t.Errorf("the page sent %s, want no conversion", r)
 		}
 	}
-	// Of very many files the first are taken, and the message counts the others.
+	// The message lists the first files and counts the others.
 	many := make([][3]string, 500)
 	for i := range many {
 		many[i] = [3]string{strings.Repeat("a", i%20+1) + ".exe", "application/x-msdownload", "MZ"}

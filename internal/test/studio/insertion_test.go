@@ -6,13 +6,13 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// dot is a picture of one pixel: PNG in base64.
+// dot is a PNG of one pixel in base64.
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
-// lines is the text of the editor, if it is short enough to be drawn whole.
+// lines is JavaScript for the text in the editor. The editor draws only visible lines, so the text must be short.
 const lines = `[...document.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`
 
-// dropOn drops a file on the line of the editor that has a text.
+// dropOn drops a file on the first line of the editor that contains the text of line.
 func dropOn(p *browsertest.Visit, line, name, kind, base64 string) {
 	p.Eval(`(text, name, type, b64) => {
 		const line = [...document.querySelectorAll(".cm-line")].find(l => l.textContent.includes(text));
@@ -24,7 +24,8 @@ func dropOn(p *browsertest.Visit, line, name, kind, base64 string) {
 	}`, line, name, kind, base64)
 }
 
-func picturesStandBetweenBlocks(t *testing.T, h *shared) {
+// checkPicturePlacement drops a picture on each kind of block. It must be inserted between blocks.
+func checkPicturePlacement(t *testing.T, h *shared) {
 	for name, row := range map[string]struct{ text, on, want string }{
 		"front matter": {"---\ntitle: A\n---\n# A\n", "title", "---\ntitle: A\n---\n\n![a](a.png)\n\n# A\n"},
 		"dots end it":  {"---\ntitle: A\n...\n\n# A\n", "title", "---\ntitle: A\n...\n\n![a](a.png)\n\n# A\n"},
@@ -35,25 +36,25 @@ func picturesStandBetweenBlocks(t *testing.T, h *shared) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p, _ := h.open(t)
-			write(p, "text/plain", row.text)
+			pasteText(p, "text/plain", row.text)
 			dropOn(p, row.on, "a.png", "image/png", dot)
-			p.Until("the picture stands on its own", `want => `+lines+` === want`, row.want)
-			p.Until("it is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
+			p.Until("the picture is a block of its own", `want => `+lines+` === want`, row.want)
+			p.Until("the picture is in the preview", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 		})
 	}
 }
 
-func aPastedPageStandsBetweenBlocks(t *testing.T, h *shared) {
+func checkPastedPagePlacement(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"Blocked script execution in"}
-	shows(p, "quiet craft")
-	write(p, "text/plain", "---\ntitle: A\n---\n\nText\n")
+	waitForPreview(p, "quiet craft")
+	pasteText(p, "text/plain", "---\ntitle: A\n---\n\nText\n")
 	p.Eval(`() => {
 		getSelection().collapse(document.querySelector(".cm-line"), 0);
 		const data = new DataTransfer();
 		data.setData("text/html", "<h2>Taken</h2><p>from <b>a page</b></p>");
 		document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	}`)
-	p.Until("it follows the front matter", `want => `+lines+` === want`,
+	p.Until("the pasted text follows the front matter", `want => `+lines+` === want`,
 		"---\ntitle: A\n---\n\n## Taken\n\nfrom **a page**\n\nText\n")
 }

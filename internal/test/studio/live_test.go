@@ -15,19 +15,19 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestTheLivePageFollowsTheFile writes a document under `md2pdf --live`.
-func TestTheLivePageFollowsTheFile(t *testing.T) {
+// TestLivePageFollowsTheFile changes a document while `md2pdf --live` shows it.
+func TestLivePageFollowsTheFile(t *testing.T) {
 	t.Parallel()
 	v := browsertest.NewVisitor(t)
 	dir := t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	// At once: half a document that was followed would lose the place in the page.
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	// save replaces the file by renaming. The page would lose its scroll position if it showed a half-written document.
 	save := func(name, text string) {
-		if err := os.WriteFile(in(name+".new"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(inDir(name+".new"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 
-		if err := os.Rename(in(name+".new"), in(name)); err != nil {
+		if err := os.Rename(inDir(name+".new"), inDir(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 		"report.md",
 		"---\ntitle: The report\npage_size: A5\n---\n\n# First version\n\n"+body+"<script>parent.ran=1</script><img src=x onerror=\"parent.ran=1\">\n\nThe last line.\n",
 	)
-	public.Program(t, in("xdg-open"), "#!/bin/sh\necho \"$1\" >'"+in("opened")+"'\n")
+	public.Program(t, inDir("xdg-open"), "#!/bin/sh\necho \"$1\" >'"+inDir("opened")+"'\n")
 	cmd := exec.Command(e2e.Binary(t), "md2pdf", "report.md", "--live")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
 
@@ -50,30 +50,30 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	lines := bufio.NewScanner(stderr)
-	said := func(begin string) string {
+	awaitLine := func(prefix string) string {
 		for lines.Scan() {
-			if rest, ok := strings.CutPrefix(lines.Text(), begin); ok {
+			if rest, ok := strings.CutPrefix(lines.Text(), prefix); ok {
 				return rest
 			}
 		}
-		t.Fatalf("it never says %q", begin)
+		t.Fatalf("no line of stderr begins with %q", prefix)
 
 		return ""
 	}
-	address := said("live page: ")
+	address := awaitLine("live page: ")
 	wait.Until(t, "the browser is opened", func() bool {
-		opened, _ := os.ReadFile(in("opened"))
+		opened, _ := os.ReadFile(inDir("opened"))
 		return strings.TrimSpace(string(opened)) == address
 	})
-	said("watching")
+	awaitLine("watching")
 
 	p := v.Open(address, 1000, 700, false)
-	// The first message is expected; the second says that no server serves x.
+	// The preview blocks the script, and the stopped server refuses connections.
 	p.Allow = []string{"Blocked script execution in", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"}
-	shows(p, "First version")
-	p.Until("the window has its name", `() => document.title === "The report"`)
+	waitForPreview(p, "First version")
+	p.Until("the window has the title of the document", `() => document.title === "The report"`)
 	p.Until(
-		"it is set on sheets, in the fonts of the print",
+		"the page has sheets and the fonts of the print",
 		`() => `+page+`.body.getBoundingClientRect().height > 5000 &&
 		[...`+page+`.fonts].some(f => f.status === "loaded") && `+page+`.fonts.status === "loaded"`,
 	)
@@ -81,30 +81,33 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 	if p.Eval(`() => String(window.ran)`) != "undefined" {
 		t.Error("a script of the document ran")
 	}
-	const place = `document.querySelector("iframe.sheet").contentDocument.documentElement.scrollTop`
+	const scrollPosition = `document.querySelector("iframe.sheet").contentDocument.documentElement.scrollTop`
 	p.Until(
 		"the page can be scrolled",
-		`() => { document.querySelector("iframe.sheet").contentWindow.scrollTo(0, 3000); return `+place+` > 0 }`,
+		`() => { document.querySelector("iframe.sheet").contentWindow.scrollTo(0, 3000); return `+scrollPosition+` > 0 }`,
 	)
-	at := p.Eval(`() => String(` + place + `)`)
+	at := p.Eval(`() => String(` + scrollPosition + `)`)
 
 	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# Other version\n\n"+body+"The end.\n")
-	shows(p, "Other version")
-	p.Until("the page is where it was", `at => String(`+place+`) === at`, at)
+	waitForPreview(p, "Other version")
+	p.Until("the scroll position is the same", `at => String(`+scrollPosition+`) === at`, at)
 	save("report.md", "---\ntoc: [\n---\n\n# Broken\n")
-	p.Until("what is wrong is said", `() => document.getElementById("notice").innerText.includes("front matter")`)
-	shows(p, "Other version")
+	p.Until("the error is shown", `() => document.getElementById("notice").innerText.includes("front matter")`)
+	waitForPreview(p, "Other version")
 
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	p.Until("the end is told", `() => document.getElementById("notice").innerText.includes("has ended")`)
+	p.Until(
+		"the end of the program is shown",
+		`() => document.getElementById("notice").innerText.includes("has ended")`,
+	)
 
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
-		t.Errorf("it ends with %s", cmd.ProcessState)
+		t.Errorf("md2pdf: %s, want exit status 130", cmd.ProcessState)
 	}
 
-	if pdf, err := os.ReadFile(in("report.pdf")); err != nil || !strings.HasPrefix(string(pdf), "%PDF-") {
-		t.Errorf("the PDF is %.10q, %v", pdf, err)
+	if pdf, err := os.ReadFile(inDir("report.pdf")); err != nil || !strings.HasPrefix(string(pdf), "%PDF-") {
+		t.Errorf("PDF %.10q, %v; want %%PDF-", pdf, err)
 	}
 }

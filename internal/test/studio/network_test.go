@@ -13,9 +13,10 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-func byKeyboardAlone(t *testing.T, h *shared) {
+// checkKeyboardUse uses the studio without a mouse.
+func checkKeyboardUse(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	tab := func(until string) {
+	tabTo := func(label string) {
 		t.Helper()
 
 		for range 60 {
@@ -23,21 +24,21 @@ func byKeyboardAlone(t *testing.T, h *shared) {
 
 			if p.Eval(
 				`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`,
-			) == until {
+			) == label {
 				return
 			}
 		}
-		t.Fatalf("Tab never comes to %q", until)
+		t.Fatalf("60 times Tab do not reach %q", label)
 	}
-	tab("Convert")
+	tabTo("Convert")
 	p.Page.Keyboard.MustType(input.ArrowRight)
 	p.See("#url")
 	p.Page.Keyboard.MustType(input.ArrowLeft)
-	tab("Markdown")
+	tabTo("Markdown")
 	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Enter).MustDo()
 	p.See(".job[data-status=completed]")
 	// The editor lets Tab through.
-	tab("Live page")
+	tabTo("Live page")
 	p.Eval(`() => document.querySelector(".theme-now").focus()`)
 	p.Page.Keyboard.MustType(input.Enter)
 	p.See("dialog[open] input[type=search]")
@@ -48,23 +49,23 @@ func byKeyboardAlone(t *testing.T, h *shared) {
 	)
 }
 
-func theServerGoesAndComesBack(t *testing.T, h *shared) {
+func checkOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
-	shows(p, "quiet craft")
+	waitForPreview(p, "quiet craft")
 	offline(t, p, true)
-	write(p, "text/plain", "# Written offline\n")
+	pasteText(p, "text/plain", "# Written offline\n")
 	p.See(".offline")
 	p.Until(
 		"the text is kept",
 		`() => document.querySelector(".document").innerText.includes("Written offline\nsaved")`,
 	)
 	offline(t, p, false)
-	shows(p, "Written offline")
+	waitForPreview(p, "Written offline")
 }
 
-// A telephone at the edge of its cell: 400 ms there and back, 50 KB a second.
-func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
+// checkSlowNetwork uses a connection with a latency of 400 ms and 50 KB per second.
+func checkSlowNetwork(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 
 	slow := proto.NetworkEmulateNetworkConditions{Latency: 400, DownloadThroughput: 50_000, UploadThroughput: 50_000}
@@ -72,13 +73,13 @@ func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
 		t.Fatal(err)
 	}
 	p.Page.MustReload()
-	write(p, "text/plain", "# From afar\n")
-	shows(p, "From afar")
+	pasteText(p, "text/plain", "# From afar\n")
+	waitForPreview(p, "From afar")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 }
 
-func theDocumentationTriesRequests(t *testing.T, h *shared) {
+func checkDocumentationRequests(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	p := h.visitor.For(t).Open(c.Base+"/docs/api/themes", 1280, 900, false)
 	p.Press("#listThemes .try button")
@@ -89,7 +90,7 @@ func theDocumentationTriesRequests(t *testing.T, h *shared) {
 	)
 }
 
-func theDocumentationKeepsTheLanguage(t *testing.T, h *shared) {
+func checkDocumentationLanguage(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	visitor := h.visitor.For(t)
 	const shown = `() => [...document.querySelectorAll(".sample:not([hidden])")].map(s => s.dataset.language)
@@ -102,8 +103,8 @@ func theDocumentationKeepsTheLanguage(t *testing.T, h *shared) {
 	p.Until("the next page is in Python", shown)
 }
 
-// theAPIDoesWhatTheProgramSays sends what the page gives to copy.
-func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
+// checkCopiedProgram sends a request to the address in the program that the page offers to copy.
+func checkCopiedProgram(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
@@ -126,10 +127,11 @@ func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
 	defer res.Body.Close()
 
 	if body, _ := io.ReadAll(res.Body); !bytes.HasPrefix(body, []byte("%PDF-")) {
-		t.Errorf("%s answers %d %.200s", address, res.StatusCode, body)
+		t.Errorf("%s: status %d, %.200s; want a PDF", address, res.StatusCode, body)
 	}
 }
 
+// offline cuts the network of the page or restores it.
 func offline(t *testing.T, p *browsertest.Visit, off bool) {
 	t.Helper()
 

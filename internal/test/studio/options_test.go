@@ -6,12 +6,12 @@ import (
 	"github.com/go-rod/rod/lib/input"
 )
 
-// optionsAreCommittedAndMarked types options into the panel: a wrong one is marked before the conversion, and the
-// keys of Convert also work in a field.
-func optionsAreCommittedAndMarked(t *testing.T, h *shared) {
+// checkOptionFields types options into the panel. An invalid one is marked before the conversion, and Ctrl+Enter converts
+// also from a field.
+func checkOptionFields(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# A report\n")
-	shows(p, "A report")
+	pasteText(p, "text/plain", "# A report\n")
+	waitForPreview(p, "A report")
 	p.See("#opt-scale").MustInput("9").MustType(input.Tab)
 	p.See("#opt-scale[aria-invalid=true]")
 	p.Reads("#opt-scale-problem", "scale 9 is not allowed; allowed: 0.1 to 2")
@@ -27,6 +27,6 @@ func optionsAreCommittedAndMarked(t *testing.T, h *shared) {
 
 	if twice := p.Eval(`() => [...document.querySelectorAll("[id]")].map(e => e.id)
 		.filter((id, i, all) => all.indexOf(id) !== i).join(" ")`); twice != "" {
-		t.Errorf("several elements have the id %s", twice)
+		t.Errorf("several elements have the ids %s, want unique ids", twice)
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// maxPicture is how large a picture of the documentation may be, in bytes.
+// maxPicture is the largest size of a picture in the documentation, in bytes.
 const maxPicture = 150_000
 
-// TestScreenshots checks the size of the pictures in docs/images; PRESSWORK_UPDATE=1 (`make screenshots`) takes
-// them again.
+// TestScreenshots checks the size of the pictures in docs/images. With PRESSWORK_UPDATE=1 (`make screenshots`) it takes
+// new ones.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	names := []string{"studio", "studio-dark", "docs", "page", "admin"}
@@ -32,20 +32,20 @@ func TestScreenshots(t *testing.T) {
 
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(picture(name))
+			data, err := os.ReadFile(screenshotPath(name))
 			if err != nil {
 				t.Errorf("%v (`make screenshots` takes it)", err)
 				return
 			}
 
 			if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > maxPicture {
-				t.Errorf("%s: %d bytes, at most %d are allowed; %v", name, len(data), maxPicture, err)
+				t.Errorf("%s: %d bytes, %v; want a PNG of at most %d bytes", name, len(data), err, maxPicture)
 			}
 		})
 	}
 }
 
-func picture(name string) string { return "../../../docs/images/" + name + ".png" }
+func screenshotPath(name string) string { return "../../../docs/images/" + name + ".png" }
 
 func takeScreenshots(t *testing.T) {
 	t.Helper()
@@ -54,7 +54,7 @@ func takeScreenshots(t *testing.T) {
 	v := browsertest.NewVisitor(t)
 	for name, dark := range map[string]bool{"studio": false, "studio-dark": true} {
 		p := v.Open(c.Base+"/", 1440, 900, dark)
-		shows(p, "quiet craft")
+		waitForPreview(p, "quiet craft")
 		p.Until("the fonts are there", `() => [...`+page+`.fonts].some(f => f.status === "loaded")`)
 		p.Click("Convert Ctrl")
 		p.See(".job[data-status=completed]")
@@ -67,15 +67,9 @@ func takeScreenshots(t *testing.T) {
 	save(t, "docs", p.Picture())
 
 	for n, title := range []string{"Annual report", "Invoice 7", "Minutes"} {
-		c.Completed(
-			c.Submit(
-				e2e.Submission{
-					Content:  "# " + title,
-					Theme:    []string{"corporate", "nord", "light"}[n],
-					Filename: title + ".pdf",
-				},
-			).JobID,
-		)
+		theme := []string{"corporate", "nord", "light"}[n]
+		submission := e2e.Submission{Content: "# " + title, Theme: theme, Filename: title + ".pdf"}
+		c.Completed(c.Submit(submission).JobID)
 	}
 	p = v.Open(c.Base+"/admin", 1280, 800, false)
 	p.Until("the worker is shown", `() => document.querySelector(".worker")?.innerText.includes(" old, ")`)
@@ -98,8 +92,8 @@ func takeScreenshots(t *testing.T) {
 	save(t, "page", data)
 }
 
-// save writes a picture with the 256 colours that are most of it, which is a third
-// of the bytes.
+// save writes a picture of docs/images. It keeps only the 256 most frequent colours, which makes the file a third as
+// large.
 func save(t *testing.T, name string, data []byte) {
 	t.Helper()
 
@@ -144,7 +138,7 @@ func save(t *testing.T, name string, data []byte) {
 		t.Fatal(err)
 	}
 
-	err = os.WriteFile(picture(name), b.Bytes(), 0o644)
+	err = os.WriteFile(screenshotPath(name), b.Bytes(), 0o644)
 	if err != nil { //nolint:gosec // it is part of the documentation
 		t.Fatal(err)
 	}

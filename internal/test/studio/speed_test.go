@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// aFirstVisitIsSmall adds up what a browser without a cache transfers until the sample is on the page.
-func aFirstVisitIsSmall(t *testing.T, h *shared) {
+// checkFirstVisitSize adds up what a browser without a cache transfers until the sample is on the page.
+func checkFirstVisitSize(t *testing.T, h *shared) {
 	const most = 450_000
 	_, p, _ := h.open(t)
-	shows(p, "quiet craft")
+	waitForPreview(p, "quiet craft")
 	p.Until(
 		"the fonts are there",
 		`() => [...`+page+`.fonts].some(f => f.status === "loaded") && `+page+`.fonts.status === "loaded"`,
@@ -23,11 +23,11 @@ func aFirstVisitIsSmall(t *testing.T, h *shared) {
 	}
 }
 
-// wordsKeepTheirSpacesInTheScaledPage compares the width of a text at the scale of the preview and at full size.
-func wordsKeepTheirSpacesInTheScaledPage(t *testing.T, h *shared) {
+// checkSpacesInScaledPage compares the width of a text at the scale of the preview and at full size.
+func checkSpacesInScaledPage(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "# A\n\n| Good for |\n| --- |\n| reports and booklets that are read in bed |\n")
-	shows(p, "Good for")
+	pasteText(p, "text/plain", "# A\n\n| Good for |\n| --- |\n| reports and booklets that are read in bed |\n")
+	waitForPreview(p, "Good for")
 	p.Until("the fonts are there", `() => `+page+`.fonts.status === "loaded"`)
 	p.Until("the text is as wide as its scale says", `() => {
 		const root = `+page+`.documentElement, text = `+page+`.createRange();

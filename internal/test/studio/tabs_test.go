@@ -16,8 +16,8 @@ import (
 	"presswork/internal/inference/inferencetest"
 )
 
-// models writes a models.yaml with scenarios of the scripted server.
-func models(t *testing.T) string {
+// writeModels writes a models.yaml with scenarios of the scripted server, and returns its path.
+func writeModels(t *testing.T) string {
 	t.Helper()
 	_, base := inferencetest.Start(t)
 	var b strings.Builder
@@ -44,7 +44,7 @@ func models(t *testing.T) string {
 	return name
 }
 
-func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
+func checkChat(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
 	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 6`)
@@ -56,14 +56,14 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	)
 
 	if folded := p.Eval(`() => String(document.querySelector(".reasoning").open)`); folded != "false" {
-		t.Errorf("the reasoning is unfolded: %s", folded)
+		t.Errorf("open is %s, want the reasoning folded", folded)
 	}
 	p.Press(".reasoning summary")
 	p.Reads(".reasoning", inferencetest.Thought)
 	p.Click("Copy as")
 	p.Reads(".program", "/v1/chat/completions", "Name a fruit.")
 	p.Click("Close")
-	// The tools are offered if a worker has them; the reason otherwise has no settings.
+	// A tool that no worker has is disabled, and its title says why without naming a setting.
 	p.Until(
 		"a tool is not offered",
 		`() => [...document.querySelectorAll(".toggle")].some(e => e.innerText === "Web" && e.disabled &&
@@ -80,7 +80,7 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.See("#model").MustSelect("echo")
 	p.See("textarea[aria-label=Message]").MustInput("See docs/rest.md#errors now.").MustType(input.Enter)
 	p.See(`.prose a[href="/docs/rest#errors"]`)
-	// One that never ends is stopped, and then asked again.
+	// This answer never ends, so it is stopped and requested again from another model.
 	p.See("#model").MustSelect("hang-middle")
 	p.See("textarea[aria-label=Message]").MustInput("And another?").MustType(input.Enter)
 	p.Click("Stop")
@@ -94,7 +94,7 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.Until("no question is lost", `() => document.querySelectorAll(".said.user").length === 4`)
 }
 
-func aPageIsExported(t *testing.T, h *shared) {
+func checkPageExport(t *testing.T, h *shared) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>Ours</title><h1>A page of ours</h1>")
@@ -112,13 +112,13 @@ func aPageIsExported(t *testing.T, h *shared) {
 	p.Reads(".notice.error, .job[data-status=failed]", "169.254.169.254")
 }
 
-func aRecordingIsWrittenDown(t *testing.T, h *shared) {
+func checkTranscription(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Transcribe")
 	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
 
 	name := filepath.Join(t.TempDir(), "memo.wav")
-	if err := os.WriteFile(name, tone(), 0o600); err != nil {
+	if err := os.WriteFile(name, sampleWAV(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.Page.MustElement("#recording").MustSetFiles(name)
@@ -126,8 +126,8 @@ func aRecordingIsWrittenDown(t *testing.T, h *shared) {
 	p.Until("the text is there", `() => document.querySelector(".transcript pre")?.innerText.startsWith("one two")`)
 }
 
-// tone is two seconds of a buzz, a WAV file of 16 bits at 16 kHz.
-func tone() []byte {
+// sampleWAV returns a WAV file with two seconds of a tone, 16 bits at 16 kHz.
+func sampleWAV() []byte {
 	const rate, seconds = 16000, 2
 	var b bytes.Buffer
 
@@ -147,9 +147,9 @@ func tone() []byte {
 	return b.Bytes()
 }
 
-// aNarrowScreenShowsAllOfIt is the studio and the page of the API in 320 pixels, the
-// width of a page that is enlarged four times.
-func aNarrowScreenShowsAllOfIt(t *testing.T, h *shared) {
+// checkNarrowScreen opens the studio and the documentation with a width of 320 pixels, which a window of 1280 has at a
+// zoom of 400 %.
+func checkNarrowScreen(t *testing.T, h *shared) {
 	v := h.visitor.For(t)
 	p := v.Open(h.client.Base+"/", 320, 640, false)
 	p.See(".cm-content")

@@ -16,9 +16,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestAnOpenPageOutlivesItsServerAndItsKey restarts the server under a page, and
-// revokes the key that it uses.
-func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
+// TestOpenPageSurvivesARestartAndANewKey restarts the server of an open page, and then revokes its key.
+func TestOpenPageSurvivesARestartAndANewKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keys := filepath.Join(dir, "keys.yaml")
@@ -40,18 +39,18 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 	p.Allow = []string{"401 (Unauthorized)", "net::ERR_", "WebSocket"}
 	signIn := func(key string) { p.See("#key").MustSelectAllText().MustInput(key).MustType(input.Enter) }
 	signIn("first-key-0123456789")
-	shows(p, "quiet craft")
+	waitForPreview(p, "quiet craft")
 
 	server.Stop()
-	write(p, "text/plain", "# Written without a server\n")
+	pasteText(p, "text/plain", "# Written without a server\n")
 	p.See(".offline")
 	e2e.Run(t, "serve", env).Listening()
-	shows(p, "Written without a server")
-	p.Until("the page knows that it is back", `() => !document.querySelector(".offline")`)
+	waitForPreview(p, "Written without a server")
+	p.Until("the page is online again", `() => !document.querySelector(".offline")`)
 
 	allow("second-key-0123456789")
 	old := e2e.NewClient(t, server.Address, "first-key-0123456789")
-	wait.Until(t, "the old key is refused", func() bool {
+	wait.Until(t, "the old key is rejected", func() bool {
 		status, _, _ := old.Do("GET", "/api/conversion", "", nil)
 		return status == http.StatusUnauthorized
 	})
@@ -62,7 +61,7 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
 
-	// The address with which the page follows a job is valid for an hour.
+	// The addresses of a job expire. Here they have expired while the page was closed, so it must get new ones.
 	var jobs struct {
 		Data []presswork.Job `json:"data"`
 	}
@@ -87,8 +86,8 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 }
 
-// muchIsPastedAndSpoken pastes 5 MB, then a picture, and speaks into the microphone.
-func muchIsPastedAndSpoken(t *testing.T, h *shared) {
+// checkLongPasteAndMicrophone pastes 5 MB and then a picture, and records from the microphone.
+func checkLongPasteAndMicrophone(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"422 (", "413 ("}
 	p.Eval(`() => {
@@ -99,13 +98,13 @@ func muchIsPastedAndSpoken(t *testing.T, h *shared) {
 		e.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	}`)
 	p.Until("the text is there", `() => document.querySelector(".words").innerText.startsWith("1000")`)
-	// It is too much for a page, which is said; nothing is lost, and one can go on.
+	// If the text is too long for a preview, the page says so. The editor must work in both cases.
 	p.Until(
-		"the page is shown, or why it is not",
+		"the preview or the reason for its absence is shown",
 		`() => `+page+`.body.innerText.includes("Five megabytes") || document.querySelector(".page .notice") !== null`,
 	)
-	write(p, "text/plain", "# Short again\n\n")
-	shows(p, "Short again")
+	pasteText(p, "text/plain", "# Short again\n\n")
+	waitForPreview(p, "Short again")
 
 	p.Eval(`() => {
 		const data = new DataTransfer();
@@ -124,5 +123,5 @@ func muchIsPastedAndSpoken(t *testing.T, h *shared) {
 	p.Click("Stop")
 	p.See("audio")
 	p.Press(".side button[type=submit]:not(:disabled)")
-	p.See("#panel-transcribe .job[data-status=completed]") // what it says depends on how long that took
+	p.See("#panel-transcribe .job[data-status=completed]") // the text depends on the length of the recording
 }

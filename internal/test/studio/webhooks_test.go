@@ -11,7 +11,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestOperatorsSeeWebhooksAndSendThemAgain(t *testing.T) {
+func TestAdminListsAndRepeatsWebhooks(t *testing.T) {
 	t.Parallel()
 	received := make(chan string, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -20,14 +20,14 @@ func TestOperatorsSeeWebhooksAndSendThemAgain(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	_, c := e2e.Serve(t, map[string]string{"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://")})
 	p := browsertest.NewVisitor(t).Open(c.Base+"/admin#webhooks", 1280, 800, false)
-	p.Until("the empty log says what would fill it",
+	p.Until("the empty list says how to get a webhook",
 		`() => document.querySelector(".deliveries .empty")?.innerText.includes("webhook_url")`)
 
 	id := c.Submit(
 		e2e.Submission{Content: "# Hooked", Filename: "hooked.pdf", WebhookURL: receiver.URL + "/hook?secret=1"},
 	).JobID
 	wait.Receive(t, "the webhook", received)
-	p.Until("it is listed without its query", `id => {
+	p.Until("the webhook is listed without its query", `id => {
 		const row = document.querySelector(".deliveries tbody tr[data-result=delivered]");
 		return row?.innerText.includes(id) && row.innerText.includes("200 after") && !row.innerText.includes("secret");
 	}`, id)
@@ -40,7 +40,7 @@ func TestOperatorsSeeWebhooksAndSendThemAgain(t *testing.T) {
 	p.Until("both tries are listed", `() => document.querySelectorAll(".deliveries tbody tr").length === 2`)
 	p.Press(".deliveries tbody .id")
 	p.Until(
-		"the job's dialog has its tries",
+		"the dialog of the job has both tries",
 		`() => document.querySelectorAll(".detail .deliveries tbody tr").length === 2`,
 	)
 }
