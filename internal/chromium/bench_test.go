@@ -40,7 +40,7 @@ func sample(n int) printable.Page {
 	return printable.Page{HTML: s.String(), Sheet: printable.Sheet{Tagged: true, Outline: true}}
 }
 
-const tabs = 2
+const tabs = 2 // of the browser in benchmarks
 
 // block prints count documents through tabs workers and returns how long it took.
 func block(b *testing.B, count int, print func(worker, n int) error) time.Duration {

@@ -14,10 +14,12 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
+// page returns a page with HTML in its body.
 func page(body string) printable.Page {
 	return printable.Page{HTML: "<!doctype html><html lang=en><title>T</title><body>" + body}
 }
 
+// mustPrint prints a page and expects it to succeed.
 func mustPrint(t testing.TB, b *chromium.Browser, p printable.Page) []byte {
 	t.Helper()
 
@@ -29,13 +31,13 @@ func mustPrint(t testing.TB, b *chromium.Browser, p printable.Page) []byte {
 	return out
 }
 
-// text returns the PDF's text, by pdftotext.
+// text returns the text of a PDF with folded white space.
 func text(t testing.TB, file []byte) string {
 	t.Helper()
-	return strings.Join(strings.Fields(tool(t, file, "pdftotext", "-", "-")), " ")
+	return strings.Join(strings.Fields(runTool(t, file, "pdftotext", "-", "-")), " ")
 }
 
-// info returns one field of pdfinfo.
+// info returns the field key of pdfinfo.
 func info(t testing.TB, file []byte, key string) string {
 	t.Helper()
 
@@ -44,7 +46,7 @@ func info(t testing.TB, file []byte, key string) string {
 		t.Fatal(err)
 	}
 
-	for line := range strings.Lines(tool(t, nil, "pdfinfo", path)) {
+	for line := range strings.Lines(runTool(t, nil, "pdfinfo", path)) {
 		if v, ok := strings.CutPrefix(line, key+":"); ok {
 			return strings.TrimSpace(v)
 		}
@@ -54,7 +56,8 @@ func info(t testing.TB, file []byte, key string) string {
 	return ""
 }
 
-func tool(t testing.TB, stdin []byte, name string, args ...string) string {
+// runTool runs a program of poppler and returns its output.
+func runTool(t testing.TB, stdin []byte, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = bytes.NewReader(stdin)
@@ -73,11 +76,12 @@ type proc struct {
 	cmdline    string
 }
 
+// kind returns the --type of a process, "browser" for the main one, or "fork".
 func (p proc) kind() string {
 	_, rest, ok := strings.Cut(p.cmdline, "--type=")
 	switch {
 	case !ok && p.pid != p.group:
-		return "fork" // of the browser, before it runs a program of its own
+		return "fork" // a copy of the browser that has not yet started another program
 	case !ok:
 		return "browser"
 	}

@@ -20,9 +20,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// listen counts the connections to its own port. others may be called once: it makes a connection itself, so that
-// all earlier ones are counted.
-func listen(t *testing.T, address string) (host string, others func() int) {
+// countConnections listens on a free port of address. count returns the number of connections, and may be called once.
+// It makes a connection itself and waits for it, so that all earlier ones are counted.
+func countConnections(t *testing.T, address string) (host string, count func() int) {
 	t.Helper()
 
 	l, err := net.Listen("tcp", address)
@@ -54,7 +54,7 @@ func listen(t *testing.T, address string) (host string, others func() int) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		wait.Until(t, "the listener counts", func() bool {
+		wait.Until(t, "the listener has accepted the last connection", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			n = len(from) - 1
@@ -103,11 +103,11 @@ var hostile = []string{
 	`<portal src="http://HOST/portal"></portal><fencedframe src="https://HOST/fenced"></fencedframe>`,
 }
 
-func TestPagesReachNoNetwork(t *testing.T) {
+func TestPagesHaveNoNetwork(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
-	v4, others4 := listen(t, "127.0.0.1:0")
-	v6, others6 := listen(t, "[::1]:0")
+	v4, count4 := countConnections(t, "127.0.0.1:0")
+	v6, count6 := countConnections(t, "[::1]:0")
 	_, port, _ := net.SplitHostPort(v4)
 	hosts := []string{
 		v4,
@@ -127,29 +127,29 @@ func TestPagesReachNoNetwork(t *testing.T) {
 		// Try each alone as well, because a page that navigates away ends the others.
 		_, err := b.Print(t.Context(), page(strings.ReplaceAll(way, "HOST", v4)))
 		if err != nil && fault.CodeOf(err) != fault.RenderFailed {
-			t.Errorf("%s: %v", way, err)
+			t.Errorf("%s: error %v, want none or render_failed", way, err)
 		}
 
 		if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
-			t.Errorf("after %s: next print %q", way, got)
+			t.Errorf("after %s: text of the next print %q, want next", way, got)
 		}
 	}
 	b.Print(t.Context(), page(all.String()))
 
 	if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
-		t.Errorf("next print %q", got)
+		t.Errorf("text of the next print %q, want next", got)
 	}
 
-	if n := others4() + others6(); n != 0 {
-		t.Errorf("%d connections got out", n)
+	if n := count4() + count6(); n != 0 {
+		t.Errorf("%d connections, want none", n)
 	}
 
 	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want one launch and no crash", s)
 	}
 }
 
-func TestPagesReadNoFiles(t *testing.T) {
+func TestPagesCannotReadFiles(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -159,13 +159,13 @@ func TestPagesReadNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for i, target := range []string{"file://" + secret, "file://localhost" + secret, "FILE:" + secret, "view-source:file://" + secret, "filesystem:file://" + secret, `\\localhost` + secret, "chrome://version"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, target := range []string{"file://" + secret, "file://localhost" + secret, "FILE:" + secret, "view-source:file://" + secret, "filesystem:file://" + secret, `\\localhost` + secret, "chrome://version"} {
+		t.Run(target, func(t *testing.T) {
 			for _, way := range []string{"<iframe src=%q></iframe>", "<object data=%q></object>", "<embed src=%q>", "<link rel=import href=%q>", "<meta http-equiv=refresh content='0;url=%s'>", "<svg><use href=%q /></svg>"} {
 				t.Run(way, func(t *testing.T) {
 					out, err := b.Print(t.Context(), page("<p>page "+fmt.Sprintf(way, target)))
 					if err == nil && text(t, out) != "page" {
-						t.Errorf("%s to %s: %q", way, target, text(t, out))
+						t.Errorf("%s to %s: text %q, want page", way, target, text(t, out))
 					}
 				})
 			}
@@ -173,7 +173,7 @@ func TestPagesReadNoFiles(t *testing.T) {
 	}
 }
 
-func TestNothingPassesFromPageToPage(t *testing.T) {
+func TestPrintsShareNoState(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 
@@ -182,7 +182,7 @@ func TestNothingPassesFromPageToPage(t *testing.T) {
 		<script>document.cookie="a=b";localStorage.x=1;window.name="first";document.body.innerHTML="script ran"</script>`,
 	)
 	if got := text(t, mustPrint(t, b, first)); got != "" {
-		t.Errorf("first page: %q", got)
+		t.Errorf("text of the first page %q, want none", got)
 	}
 
 	out := mustPrint(
@@ -193,33 +193,33 @@ func TestNothingPassesFromPageToPage(t *testing.T) {
 		),
 	)
 	if got := text(t, out); got != "second no script" {
-		t.Errorf("second page: %q", got)
+		t.Errorf("text of the second page %q, want no state of the first", got)
 	}
 
 	if got := info(t, out, "Page size"); !strings.Contains(got, "A4") {
-		t.Errorf("second page's size: %s", got)
+		t.Errorf("size of the second page %s, want A4", got)
 	}
 }
 
-func TestPageThatNavigatesAway(t *testing.T) {
+func TestPrintIsNotReplacedByANavigation(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	leave := `<meta http-equiv=refresh content="0;url=http://x/">`
+	navigate := `<meta http-equiv=refresh content="0;url=http://x/">`
 	round := 0
-	wait.Until(t, "a page leaves under its print", func() bool {
+	wait.Until(t, "a page navigates away during its print", func() bool {
 		round++
-		// A print returns its own page or fails. It never returns the page that it leads to.
-		out, err := b.Print(t.Context(), page(leave+slow.HTML))
+		// A print returns its own page or fails. It never returns the page of the navigation.
+		out, err := b.Print(t.Context(), page(navigate+slow.HTML))
 		if err == nil && !strings.HasPrefix(text(t, out), "some cells") {
-			t.Errorf("another page was printed: %.100q", text(t, out))
+			t.Errorf("text %.100q, want that of the page", text(t, out))
 		} else if err != nil {
 			wantCode(t, err, fault.RenderFailed)
 		}
 		// A navigation that one page began must not replace the next page.
-		b.Print(t.Context(), page(leave))
+		b.Print(t.Context(), page(navigate))
 
 		if got := text(t, mustPrint(t, b, slow)); !strings.HasPrefix(got, "some cells") {
-			t.Errorf("next print: %.100q", got)
+			t.Errorf("text of the next print %.100q, want that of its page", got)
 		}
 
 		return round >= 3 && b.Stats().TabsLost > 0
@@ -236,13 +236,13 @@ func TestLargePDFIsRejected(t *testing.T) {
 
 		e, _ := errors.AsType[*fault.Error](err)
 		if e == nil || e.Code != fault.RenderFailed || !strings.Contains(e.Message, "larger than") {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want render_failed because the PDF is too large", err)
 		}
 		mustPrint(t, b, page("<p>next"))
 	}
 
 	if s := b.Stats(); s.Launches != 1 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want one launch", s)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	for _, p := range processes(t, dir) {
 		s, want := status(p.pid), fmt.Sprintf("%d\t%d\t%d\t%d", uid, uid, uid, uid)
 		if len(s) == 0 {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 
 		if s["Uid"] != want {
@@ -286,7 +286,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 		}
 
 		if os.Getuid() == 0 && s["Groups"] != "" {
-			t.Errorf("%s has the groups %s", p.kind(), s["Groups"])
+			t.Errorf("%s has the groups %s, want none", p.kind(), s["Groups"])
 		}
 
 		if p.kind() == "renderer" {
@@ -299,7 +299,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	}
 
 	if renderers == 0 {
-		t.Error("no renderer was checked")
+		t.Error("no renderer is running")
 	}
 
 	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {
@@ -308,16 +308,16 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 
 	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
 	if len(profiles) != 1 {
-		t.Fatalf("profiles: %v", profiles)
+		t.Fatalf("profiles %v, want one", profiles)
 	}
 
 	if fi, err := os.Stat(profiles[0]); err != nil || fi.Mode().Perm() != 0o700 {
-		t.Errorf("the profile's mode: %v, %v", fi.Mode(), err)
+		t.Errorf("mode of the profile %v, %v; want 0700", fi.Mode(), err)
 	}
 }
 
-// script writes a program that replaces the browser.
-func script(t *testing.T, body string) string {
+// fakeBrowser writes a shell script that is started instead of the browser, and returns its path.
+func fakeBrowser(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(public.Dir(t), "browser")
 	public.Program(t, path, "#!/bin/sh\n"+body)
@@ -329,13 +329,13 @@ const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
 
 func TestStartsWithoutSandboxIfItDoesNotWork(t *testing.T) {
 	t.Parallel()
-	path := script(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
+	path := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
 		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
 	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
 	mustPrint(t, b, page("x"))
 
 	if on, reason := b.Sandbox(); on || !strings.Contains(reason, "No usable sandbox!") {
-		t.Errorf("Sandbox: %v, %q", on, reason)
+		t.Errorf("Sandbox() = %v, %q; want false with the message of the browser", on, reason)
 	}
 }
 
@@ -343,7 +343,7 @@ func TestFailedLaunchIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	ready := filepath.Join(dir, "ready")
-	path := script(
+	path := fakeBrowser(
 		t,
 		`[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`,
 	)
@@ -352,11 +352,11 @@ func TestFailedLaunchIsRetried(t *testing.T) {
 	wantCode(t, err, fault.BrowserUnavailable)
 
 	if !strings.Contains(err.Error(), "cannot open shared object file") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want one with the message of the browser", err)
 	}
 
 	if err := b.Health(t.Context()); err == nil {
-		t.Error("healthy without a browser")
+		t.Error("Health without a browser succeeds, want an error")
 	}
 
 	if err := os.WriteFile(ready, nil, 0o644); err != nil {
@@ -371,7 +371,7 @@ func TestSilentBrowserFailsTheLaunch(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(
 		t,
-		chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond},
+		chromium.Options{Path: fakeBrowser(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond},
 	)
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -381,8 +381,7 @@ func TestSilentBrowserFailsTheLaunch(t *testing.T) {
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 
-// A tab's policy lasts as long as the tab.
-func TestATabKeepsItsPolicy(t *testing.T) {
+func TestTabKeepsItsContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
@@ -390,7 +389,7 @@ func TestATabKeepsItsPolicy(t *testing.T) {
 		// The policy forbids style sheets from data: addresses; the browser alone allows them.
 		got := text(t, mustPrint(t, b, page(`<link rel=stylesheet href="data:text/css,p{display:none}"><p>shown`)))
 		if got != "shown" {
-			t.Fatalf("print %d: a forbidden style sheet was applied: %q", n, got)
+			t.Fatalf("print %d: text %q, want shown: the policy did not block the style sheet", n, got)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestSplitReply(t *testing.T) {
 		t.Run(msg, func(t *testing.T) {
 			id, result, ok := splitReply([]byte(msg))
 			if ok != (want != "") || string(result) != want || (ok && id != 7) {
-				t.Errorf("%s: %d, %s, %v", msg, id, result, ok)
+				t.Errorf("splitReply(%s) = %d, %s, %v; want 7, %q", msg, id, result, ok, want)
 			}
 		})
 	}
@@ -82,6 +82,7 @@ type peer struct {
 	out *os.File
 }
 
+// connect returns a conn and the browser's side of it. The conn rejects answers longer than limit bytes.
 func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
 	t.Helper()
 
@@ -103,6 +104,7 @@ func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
 	return newConn(ourOut, ourIn, limit, watch), &peer{bufio.NewReader(theirIn), theirOut}
 }
 
+// receive reads the next message from the conn.
 func (p *peer) receive(t *testing.T) string {
 	t.Helper()
 
@@ -140,7 +142,7 @@ func TestConnCalls(t *testing.T) {
 		`{"id":1,"result":{"x":1},"sessionId":"S"}`,
 	)
 	if err != nil || string(got) != `{"x":1}` {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("call A: got %s, %v; want the result", got, err)
 	}
 
 	if want := []string{"E.one", "E.two"}; !slices.Equal(seen, want) {
@@ -148,29 +150,29 @@ func TestConnCalls(t *testing.T) {
 	}
 
 	if e := <-c.Event(); e.Method != "E.one" {
-		t.Errorf("rod's event: %+v", e)
+		t.Errorf("the next event for rod is %+v, want E.one", e)
 	}
 
 	_, err = call("B", `{"id":99,"result":{}}`, `{"id":2,"error":{"code":-32000,"message":"no"}}`)
 	if e, ok := errors.AsType[*cdp.Error](err); !ok || e.Message != "no" {
-		t.Errorf("refusal: %v", err)
+		t.Errorf("call B: error %v, want the one of the browser", err)
 	}
 
 	_, err = call("C", `{"id":3,"result":{"data":"`+strings.Repeat("x", 5000)+`"}}`)
 	if !errors.Is(err, errTooLarge) {
-		t.Errorf("large answer: %v", err)
+		t.Errorf("large answer: error %v, want %v", err, errTooLarge)
 	}
 
 	if got, err = call("D", `{ "result": {"y":2}, "id":4 }`); err != nil || string(got) != `{"y":2}` {
-		t.Errorf("after a large answer, in another form: %s, %v", got, err)
+		t.Errorf("after a large answer, with the id at the end: got %s, %v; want the result", got, err)
 	}
 
 	if _, err = call("E", `this is not JSON`); !errors.Is(err, errConnClosed) {
-		t.Errorf("not JSON: %v", err)
+		t.Errorf("not JSON: error %v, want %v", err, errConnClosed)
 	}
 
 	if _, err = c.Call(t.Context(), "", "F", nil); !errors.Is(err, errConnClosed) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("closed: error %v, want %v", err, errConnClosed)
 	}
 }
 
@@ -191,26 +193,26 @@ func TestConnSendsDocumentsUnescaped(t *testing.T) {
 func TestConnStopsWaitingForAnUnreadDocument(t *testing.T) {
 	t.Parallel()
 	c, p := connect(t, 1000, func(*cdp.Event) {})
-	give := func(enough func()) {
+	cancelCall := func(written func()) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 
 		go func() {
-			enough()
+			written()
 			cancel(errors.New("enough"))
 		}()
 
 		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // the peer does not read it
 		if err == nil || err.Error() != "enough" {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want the cause of the cancellation", err)
 		}
 	}
 	// The wait must end both after the first bytes are written and before, while another message is being written.
-	give(func() { p.in.Peek(1) })
-	give(func() {})
+	cancelCall(func() { p.in.Peek(1) })
+	cancelCall(func() {})
 	// The half-written message must still arrive complete, followed by the next one.
 	if first := p.receive(t); len(first) < 1<<20 {
-		t.Errorf("first message: %d bytes", len(first))
+		t.Errorf("the first message has %d bytes, want all of them", len(first))
 	}
 	go func() {
 		for !strings.Contains(p.receive(t), `"B"`) {
@@ -233,7 +235,7 @@ func TestConnEndsWithTheBrowser(t *testing.T) {
 	}()
 
 	if _, err := c.Call(t.Context(), "", "A", nil); !errors.Is(err, errConnClosed) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, errConnClosed)
 	}
 
 	for range c.Event() {
@@ -246,24 +248,24 @@ func TestDecodePDF(t *testing.T) {
 
 	pdf, err := decodePDF([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
 	if err != nil || !bytes.Equal(pdf, []byte("%PDF-")) {
-		t.Errorf("%q, %v", pdf, err)
+		t.Errorf("got %q, %v; want %%PDF-", pdf, err)
 	}
 
 	for _, answer := range []string{`{}`, `{"data":"`, `{"data":"?"}`} {
 		t.Run(answer, func(t *testing.T) {
 			if _, err := decodePDF([]byte(answer), 5); err == nil {
-				t.Errorf("%s: no error", answer)
+				t.Errorf("decodePDF(%s) succeeds, want an error", answer)
 			}
 		})
 	}
 
 	if _, err := decodePDF([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, errTooLarge)
 	}
 }
 
-// Chromium reports "Printing failed" before it reports the crash.
-func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
+// Chromium reports "Printing failed" before it reports the crash of the renderer.
+func TestFailedPrintOfACrashedTabIsALostTab(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -289,7 +291,7 @@ func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 
 		err = tab.refusalCause(t.Context(), err)
 		if _, refused := errors.AsType[*cdp.Error](err); refused == c.lost || errors.Is(err, errTabCrashed) != c.lost {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want errTabCrashed: %v", name, err, c.lost)
 		}
 	}
 }

@@ -66,8 +66,8 @@ var ways = map[string]string{
 	"refresh":       `<iframe src="/header?Refresh=0;url=http://HOST/refresh"></iframe>`,
 }
 
-// shut are means that Chromium has and that are closed for every host.
-var shut = map[string]string{
+// closedWays are means to connect that Presswork closes for every host.
+var closedWays = map[string]string{
 	"popup":   `<script>open("http://HOST/popup")</script>`,
 	"stun":    `<script>gather("stun:HOST")</script>`,
 	"turn":    `<script>gather("turn:HOST?transport=udp")</script>`,
@@ -84,14 +84,14 @@ var shut = map[string]string{
 	"webtransport": `<script>new WebTransport("https://HOST/").ready.catch(() => {})</script>`,
 }
 
+// gather defines the function of closedWays that collects the candidates of a WebRTC server.
 const gather = `<script>function gather(server) {
 	const p = new RTCPeerConnection({iceServers: [{urls: server, username: "u", credential: "c"}]})
 	p.onicecandidate = e => { if (e.candidate) document.body.append(" candidate " + e.candidate.candidate) }
 	p.createDataChannel("x"); p.createOffer().then(o => p.setLocalDescription(o))
 }</script>`
 
-// inside are means to reach files, the browser's own pages and the machine. No Chromium allows them to pages from
-// the web.
+// inside has means to reach files, the browser's own pages and the machine. Chromium allows them to no page of the web.
 const inside = `
 	<link rel=dns-prefetch href="//leak.test/"><link rel=preconnect href="https://HOST/"><img src="ftp://HOST/">
 	<iframe src="file:///etc/passwd"></iframe><iframe src="view-source:http://HOST/"></iframe><iframe src="chrome://version"></iframe>
@@ -150,8 +150,8 @@ func attackSite(host string) pages {
 	}
 }
 
-// spellings are names of this machine and of addresses that no exemption allows. The first ones reach this machine
-// in the bare browser of TestTheAttacksAreLiveInABareBrowser.
+// spellings are names of this machine, which all work in the plain browser of TestAttacksWorkInAPlainBrowser.
+// unroutable are addresses that no exemption allows.
 var spellings, unroutable = []string{
 	"127.0.0.1",
 	"2130706433",
@@ -171,9 +171,9 @@ var spellings, unroutable = []string{
 	"[::]",
 }, []string{"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "169.254.169.254"}
 
-// spelled returns a page that requests a picture, a frame and more from this machine by each name. The path tells
-// which.
-func spelled(hosts []string, port string) string {
+// pageForHosts returns a page that requests a picture, a frame and more from each host. The paths end with the number
+// of the host.
+func pageForHosts(hosts []string, port string) string {
 	var b strings.Builder
 	b.WriteString("<p>page</p>")
 
@@ -197,27 +197,27 @@ func spelled(hosts []string, port string) string {
 	return b.String()
 }
 
-func TestNoPageReachesThisMachine(t *testing.T) {
+func TestPagesCannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	secret := newSecret(t)
 	hosts := slices.Concat(spellings, unroutable)
 	site, rebinding := attackSite("127.0.0.1:"+secret.port), attackSite("rebound.test:"+secret.port)
-	site["/hosts"] = spelled(hosts, secret.port)
-	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + secret.port })
+	site["/hosts"] = pageForHosts(hosts, secret.port)
+	site["/shut"] = "<p>shut</p>" + gather + closedWaysTo(func(string) string { return "127.0.0.1:" + secret.port })
 	ports := []string{serve(t, site), serve(t, rebinding)}
 	base, other := "http://site.test:"+ports[0], "http://site.test:"+ports[1]
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
-		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: resolveToLoopback})
 	var jobs []job
-	fails := func(address string, o export.PDFOptions, code fault.Code) {
+	wantError := func(address string, o export.PDFOptions, code fault.Code) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			wantCodeFor(t, address, err, code)
 		}})
 	}
-	// shows exports a page. Its own text must be there, but nothing from a forbidden address. The next page must
-	// still work.
-	shows := func(address string, o export.PDFOptions, words string) {
+	// wantText exports a page. Its text must begin with words and have nothing from a forbidden address. The next page
+	// must still work.
+	wantText := func(address string, o export.PDFOptions, words string) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			if err != nil {
@@ -228,23 +228,23 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 			got := text(t, out.Data)
 			for _, leak := range []string{"secret", "root:", "located", "granted", "candidate"} {
 				if !strings.HasPrefix(got, words) || strings.Contains(got, leak) {
-					t.Errorf("%s: %q", address, got)
+					t.Errorf("%s: text %q, want %q first and not %q", address, got, words, leak)
 				}
 			}
 
-			out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(90_000))
+			out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, withTimeout(90_000))
 			if err != nil || text(t, out.Data) != "next" {
-				t.Errorf("the page after %s: %v", address, err)
+				t.Errorf("the next page after %s: %v, want its text", address, err)
 			}
 		}})
 	}
-	wait := within(90_000)
+	wait := withTimeout(90_000)
 	wait.WaitForTimeout = 500
 
-	// Export the secret itself, by each spelling.
+	// Export the secret by each of its names.
 	for _, host := range hosts {
 		for _, address := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, base + "/to?http://" + host + ":" + secret.port} {
-			fails(address, within(90_000), fault.AddressNotAllowed)
+			wantError(address, withTimeout(90_000), fault.AddressNotAllowed)
 		}
 	}
 
@@ -252,30 +252,30 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 		"file:///etc/passwd", "FILE:///etc/passwd", "view-source:http://site.test", "chrome://version", "data:text/html,x", "ftp://site.test/", "about:blank",
 		"javascript:alert(1)", "http://a:b@site.test/", "http://site.test\x00.example/", "site.test", "",
 	} {
-		fails(address, within(90_000), fault.InvalidURL)
+		wantError(address, withTimeout(90_000), fault.InvalidURL)
 	}
-	// Export a page that redirects or navigates to it.
+	// Export a page that redirects or navigates to the secret.
 	for _, path := range []string{"/meta", "/script", "/form", "/twice", "/to?file:///etc/passwd", "/to?data:text/html,x", "/to?chrome://version"} {
-		fails(base+path, within(90_000), fault.AddressNotAllowed)
+		wantError(base+path, withTimeout(90_000), fault.AddressNotAllowed)
 	}
-	// For these Chromium reports that there is no page.
-	fails(base+"/to?ftp://site.test/", wait, fault.PageError)
-	fails(base+"/to?view-source:http://site.test/", wait, fault.PageError)
-	late := within(90_000)
-	late.WaitForTimeout = 5_000 // for what takes 50 ms unless the machine is busy
-	fails(base+"/late", late, fault.AddressNotAllowed)
+	// For these schemes Chromium reports that there is no page.
+	wantError(base+"/to?ftp://site.test/", wait, fault.PageError)
+	wantError(base+"/to?view-source:http://site.test/", wait, fault.PageError)
+	late := withTimeout(90_000)
+	late.WaitForTimeout = 5_000 // the page navigates after 50 ms; a busy machine is slower
+	wantError(base+"/late", late, fault.AddressNotAllowed)
 
 	for path, words := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob", "/escape": "page"} {
-		shows(base+path, within(90_000), words)
+		wantText(base+path, withTimeout(90_000), words)
 	}
-	// Export a page that loads it. The page's own export must still succeed.
-	shows(base+"/all", wait, "page")
-	shows(other+"/all", wait, "page")
-	shows(base+"/hosts", within(90_000), "page")
-	shows(base+"/worker", wait, "page")
-	shows(base+"/shut", wait, "shut")
-	shows(base+"/inside", wait, "inside")
-	// Load it from a header template, which Chromium either prints or rejects.
+	// Export a page that loads parts from the secret. The export must succeed without them.
+	wantText(base+"/all", wait, "page")
+	wantText(other+"/all", wait, "page")
+	wantText(base+"/hosts", withTimeout(90_000), "page")
+	wantText(base+"/worker", wait, "page")
+	wantText(base+"/shut", wait, "shut")
+	wantText(base+"/inside", wait, "inside")
+	// Load the secret from a header template, which Chromium either prints or rejects.
 	requests := ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"]
 	for name, template := range map[string]string{
 		"requests": requests + "<img src=file:///etc/passwd>",
@@ -293,39 +293,40 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 			if err != nil && fault.CodeOf(err) != fault.PageError {
 				t.Error(err)
 			} else if err == nil && text(t, out.Data) != "next" {
-				t.Errorf("%q", text(t, out.Data))
+				t.Errorf("text %q, want next", text(t, out.Data))
 			}
 		}})
 	}
-	together(t, jobs)
+	runThree(t, jobs)
 
 	if n := secret.count(); n != 0 {
-		t.Errorf("%d connections reached the secret: %v", n, secret.paths)
+		t.Errorf("%d connections to the secret, want none: %v", n, secret.paths)
 	}
 
 	if s := e.Stats(); s.Launches != 1 || s.Crashes != 0 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want one launch and no crash", s)
 	}
 
 	if n := e.Refusals()[guard.NotPublic]; n < 100 {
-		t.Errorf("%d connections were refused; the pages do not try", n)
+		t.Errorf("%d connections were rejected, want at least 100: the attacks do not work", n)
 	}
 }
 
-// shutFor returns the ways of shut, each with its own host.
-func shutFor(host func(name string) string) string {
+// closedWaysTo returns a page with all closedWays. host returns the target of each.
+func closedWaysTo(host func(name string) string) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(shut)) {
-		b.WriteString(strings.ReplaceAll(shut[name], "HOST", host(name)))
+	for _, name := range slices.Sorted(maps.Keys(closedWays)) {
+		b.WriteString(strings.ReplaceAll(closedWays[name], "HOST", host(name)))
 	}
 
 	return b.String()
 }
 
+// wantCodeFor checks the code of an error of what.
 func wantCodeFor(t *testing.T, what string, err error, code fault.Code) {
 	t.Helper()
 
 	if fault.CodeOf(err) != code {
-		t.Errorf("%s: %v, want %s", what, err, code)
+		t.Errorf("%s: error %v, want code %s", what, err, code)
 	}
 }

@@ -36,7 +36,7 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 	}
 	site["/"] = body.String()
 	url := "http://127.0.0.1:" + serve(b, site)
-	e := exporter(b, chromium.ExporterOptions{}, guard.Options{Allow: strings.TrimPrefix(url, "http://")})
+	e := startExporter(b, chromium.ExporterOptions{}, guard.Options{Allow: strings.TrimPrefix(url, "http://")})
 	ours := func() error {
 		_, err := e.PDF(b.Context(), chromium.Visit{URL: url}, export.PDFOptions{})
 		return err
@@ -56,7 +56,7 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 	}
 	measure(ours)
 	measure(floor)
-	var oursTime, floorTime, together time.Duration
+	var oursTime, floorTime, parallelTime time.Duration
 	rounds := 0
 
 	for b.Loop() {
@@ -64,12 +64,12 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 			oursTime += measure(ours)
 			floorTime += measure(floor)
 		}
-		together += block(b, 8, func(_, _ int) error { return ours() })
+		parallelTime += block(b, 8, func(_, _ int) error { return ours() })
 		rounds++
 	}
 	n := float64(rounds)
 	b.ReportMetric(oursTime.Seconds()*1000/(5*n), "ms")
 	b.ReportMetric(floorTime.Seconds()*1000/(5*n), "floor-ms")
 	b.ReportMetric(oursTime.Seconds()/floorTime.Seconds(), "ratio")
-	b.ReportMetric(8*n/together.Seconds(), "pages/s")
+	b.ReportMetric(8*n/parallelTime.Seconds(), "pages/s")
 }

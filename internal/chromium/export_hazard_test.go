@@ -11,14 +11,15 @@ import (
 	"presswork/internal/guard"
 )
 
-// hazard is a page that tries to exhaust the machine's time or memory.
+// hazard is a page that tries to exhaust the time or memory of the machine.
 type hazard struct {
-	page any
+	page any // HTML or a handler
 	// code is the expected error code: "" for none, "*" for any.
 	code fault.Code
-	says string
+	says string // text in the error message
 }
 
+// hazards returns the pages by name. A page with code "" must be exported with a text that begins with "page".
 func hazards() map[string]hazard {
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
@@ -31,7 +32,7 @@ func hazards() map[string]hazard {
 		}
 	}
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	again := func(w http.ResponseWriter, r *http.Request) {
+	redirectAgain := func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery+"x", http.StatusFound)
 	}
 	script := func(s string) string { return "<p>page</p><script>" + s + "</script>" }
@@ -39,7 +40,7 @@ func hazards() map[string]hazard {
 	return map[string]hazard{
 		"endless":    {endless, fault.PageError, "MiB"},
 		"never":      {silent, fault.PageTimeout, ""},
-		"redirects":  {again, fault.PageError, "redirects more than 20 times"},
+		"redirects":  {redirectAgain, fault.PageError, "redirects more than 20 times"},
 		"reloads":    {script("location.reload()"), fault.PageError, "navigates more than 20 times"},
 		"hops":       {script("location='?'+Math.random()"), fault.PageError, "navigates more than 20 times"},
 		"refreshes":  {"<meta http-equiv=refresh content=0>", fault.PageError, "navigates more than 20 times"},
@@ -131,10 +132,10 @@ func TestHazardousPages(t *testing.T) {
 	hazards := hazards()
 	var e *chromium.Exporter
 	var base string
-	// The tab shows its blank page long before the server answers.
+	// This server answers only after another export. Meanwhile the tab shows its blank page.
 	hazards["answers late"] = hazard{func(w http.ResponseWriter, _ *http.Request) {
-		if _, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000)); err != nil {
-			t.Errorf("while a page is late: %v", err)
+		if _, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, withTimeout(60_000)); err != nil {
+			t.Errorf("export while a page is late: %v", err)
 		}
 		w.Write([]byte("page"))
 	}, "", ""}
@@ -143,41 +144,41 @@ func TestHazardousPages(t *testing.T) {
 	}
 	port := serve(t, site)
 	base = "http://127.0.0.1:" + port
-	e = exporter(t, chromium.ExporterOptions{
+	e = startExporter(t, chromium.ExporterOptions{
 		Browser: chromium.Options{Tabs: 3, MaxMemory: 700 << 20},
 		Limits:  guard.ProxyOptions{MaxBytes: 4 << 20, MaxRequests: 500},
 	}, guard.Options{Allow: "127.0.0.1:" + port})
 
 	var jobs []job
 	for name, h := range hazards {
-		jobs = append(jobs, job{name, func(t *testing.T) { endure(t, e, base, name, h) }})
+		jobs = append(jobs, job{name, func(t *testing.T) { checkHazard(t, e, base, name, h) }})
 	}
-	together(t, jobs)
+	runThree(t, jobs)
 
 	if s := e.Stats(); s.Crashes != 0 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want no crash", s)
 	}
 }
 
-// endure exports a hazardous page, then a harmless one.
-func endure(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
+// checkHazard exports a hazardous page, then a harmless one.
+func checkHazard(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
 	limit := 60 * time.Second
 	if h.code == fault.PageTimeout {
 		limit = time.Second
 	}
 
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")},
-		within(int(limit.Milliseconds())))
+		withTimeout(int(limit.Milliseconds())))
 	switch {
 	case h.code == "*":
 	case fault.CodeOf(err) != h.code, err != nil && !strings.Contains(err.Error(), h.says):
-		t.Errorf("%s: %v, want %q %q", name, err, h.code, h.says)
+		t.Errorf("%s: error %v, want %q with %q", name, err, h.code, h.says)
 	case err == nil && !strings.HasPrefix(text(t, out.Data), "page"):
-		t.Errorf("%s: %.100q", name, text(t, out.Data))
+		t.Errorf("%s: text %.100q, want page", name, text(t, out.Data))
 	}
 
-	out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000))
+	out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, withTimeout(60_000))
 	if err != nil || text(t, out.Data) != "next" {
-		t.Errorf("after %s: %v", name, err)
+		t.Errorf("the next export after %s: %v, want its text", name, err)
 	}
 }

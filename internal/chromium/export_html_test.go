@@ -20,7 +20,8 @@ func TestHTMLContainsChangesByScripts(t *testing.T) {
 		"/large": "<script>document.write('x'.repeat(9<<20))</script>",
 	}
 	port := serve(t, site)
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port, Lookup: resolveToLoopback})
 
 	o := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(int(export.MaxTimeout.Milliseconds()))}
 
@@ -29,23 +30,23 @@ func TestHTMLContainsChangesByScripts(t *testing.T) {
 			out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
 			if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" ||
 				!strings.HasPrefix(out.ContentType, "text/html") {
-				t.Errorf("%s: %v, %.200s", path, err, out.Data)
+				t.Errorf("%s: %v, %.200s; want HTML with %q", path, err, out.Data, want)
 			}
 
 			if path == "/moves" && out.URL != "http://site.test:"+port+"/" {
-				t.Errorf("the final URL is %s", out.URL)
+				t.Errorf("URL %s, want that of the last page", out.URL)
 			}
 		})
 	}
 
 	out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/large"}, o)
 	if err != nil || len(out.Data) != 4<<20 {
-		t.Errorf("%v, %d bytes", err, len(out.Data))
+		t.Errorf("large page: %v, %d bytes; want the first 4 MiB", err, len(out.Data))
 	}
 }
 
-// Two Exporters with different policies share a browser. Neither may reach what only the other allows, in any
-// order of their pages.
+// Two Exporters with different policies share a browser. The narrow one must not reach an address that only the other
+// allows, whatever the order of their pages.
 func TestEachExporterKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
 	inside := pages{"/": "inside", "/data": func(w http.ResponseWriter, _ *http.Request) {
@@ -57,27 +58,27 @@ func TestEachExporterKeepsItsPolicy(t *testing.T) {
 		"/": "<p>page</p><script>fetch('http://inside.test:" + insidePort + "/data').then(r=>r.text()).then(t=>document.body.append(t)).catch(()=>document.body.append('refused'))</script>",
 	}
 	port := serve(t, site)
-	wide := exporter(t, chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: byName})
+	wide := startExporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: resolveToLoopback})
 
-	rule, err := guard.New(guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	rule, err := guard.New(guard.Options{Allow: "site.test:" + port, Lookup: resolveToLoopback})
 	if err != nil {
 		t.Fatal(err)
 	}
 	narrow := wide.Under(rule, guard.ProxyOptions{})
 	o := export.VisitOptions{WaitUntil: "networkidle0"}
 
-	for range 3 { // each takes what was made ahead by the other, were it not of another proxy
+	for range 3 { // several rounds, because the browser creates the context of the next page ahead
 		for want, e := range map[string]*chromium.Exporter{"secret": wide, "refused": narrow} {
 			out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/"}, o)
 			if _, body, _ := strings.Cut(string(out.Data), "</script>"); err != nil || !strings.HasPrefix(body, want) {
-				t.Errorf("%v; not %s: %s", err, want, body)
+				t.Errorf("got %s, %v; want %s", body, err, want)
 			}
 		}
 
 		_, err := narrow.HTML(t.Context(), chromium.Visit{URL: "http://inside.test:" + insidePort + "/"}, o)
 		if fault.CodeOf(err) != fault.AddressNotAllowed {
-			t.Errorf("inside: %v", err)
+			t.Errorf("forbidden page: error %v, want address_not_allowed", err)
 		}
 	}
 }

@@ -21,15 +21,15 @@ import (
 func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 	t.Parallel()
 
-	for name, slow := range map[string]string{"as it asks for the page": "/", "as it waits for a part of it": "/part.png"} {
+	for name, slow := range map[string]string{"while it requests the page": "/", "while it waits for a picture": "/part.png"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := make(chan struct{}, 9)
+			requested := make(chan struct{}, 9)
 			hold := func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == slow {
-					asked <- struct{}{}
+					requested <- struct{}{}
 
-					if len(asked) == 1 {
+					if len(requested) == 1 {
 						<-r.Context().Done()
 					}
 				}
@@ -38,10 +38,10 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 			port := serve(t, pages{"/": hold, "/part.png": hold})
 			dir := public.Dir(t)
 
-			e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+			e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 				guard.Options{Allow: "127.0.0.1:" + port})
 			if len(processes(t, dir)) != 0 {
-				t.Error("the browser runs before it is needed")
+				t.Error("the browser runs before the first export")
 			}
 			done := make(chan error, 1)
 
@@ -49,37 +49,37 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 				_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
 				done <- err
 			}()
-			wait.Until(t, "the page is asked for", func() bool { return len(asked) == 1 })
+			wait.Until(t, "the page is requested", func() bool { return len(requested) == 1 })
 
 			for _, pid := range pids(t, dir, "browser") {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 
 			if err := <-done; err != nil {
-				t.Errorf("export: %v", err)
+				t.Errorf("export: error %v, want nil after a retry", err)
 			}
-			wait.Until(t, "the crash is seen",
-				func() bool { return e.Stats().Crashes == 1 }) // perhaps after its print had another browser
+			wait.Until(t, "the crash is counted",
+				func() bool { return e.Stats().Crashes == 1 }) // the retry may be faster than the count
 
 			if s := e.Stats(); s.Launches != 2 || s.Crashes != 1 || s.Prints != 1 {
-				t.Errorf("stats %+v", s)
+				t.Errorf("stats %+v, want 2 launches, one crash and one print", s)
 			}
 		})
 	}
 }
 
-func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
+func TestIdleExportBrowserEnds(t *testing.T) {
 	t.Parallel()
 	var e *chromium.Exporter
 	port := serve(t, pages{"/": func(w http.ResponseWriter, _ *http.Request) {
 		if running, err := e.Running(); !running || err != nil {
-			t.Errorf("during an export: running %v, %v", running, err)
+			t.Errorf("during an export: Running() = %v, %v; want true", running, err)
 		}
 		fmt.Fprint(w, "<p>page")
 	}})
 	dir := public.Dir(t)
 
-	e = exporter(t,
+	e = startExporter(t,
 		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}, IdleAfter: 100 * time.Millisecond},
 		guard.Options{Allow: "127.0.0.1:" + port})
 	for range 2 {
@@ -88,19 +88,19 @@ func TestTheExportBrowserEndsWhenIdle(t *testing.T) {
 	}
 
 	if running, err := e.Running(); running || err != nil {
-		t.Errorf("idle: running %v, %v", running, err)
+		t.Errorf("idle: Running() = %v, %v; want false", running, err)
 	}
 	// On a busy machine the browser may have become idle for too long before its page loaded.
 	if s := e.Stats(); s.Launches < 2 || s.Crashes != 0 || s.Recycles != 0 {
-		t.Errorf("stats %+v", s)
+		t.Errorf("stats %+v, want at least 2 launches, no crash and no recycling", s)
 	}
 }
 
-func TestAKilledExporterLeavesNothing(t *testing.T) {
+func TestKilledExporterLeavesNothing(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{"/": "<p>page"})
 	dir := public.Dir(t)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{})
 
@@ -114,55 +114,59 @@ func TestAKilledExporterLeavesNothing(t *testing.T) {
 func TestFailedStartOfTheExportBrowserIsReported(t *testing.T) {
 	t.Parallel()
 
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Path: "/bin/false"}}, guard.Options{})
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Path: "/bin/false"}}, guard.Options{})
 	if running, err := e.Running(); running || err != nil {
-		t.Errorf("before the first: running %v, %v", running, err)
+		t.Errorf("before the first export: Running() = %v, %v; want false", running, err)
 	}
 	_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://example.com"}, export.PDFOptions{})
 	wantCodeFor(t, "export", err, fault.BrowserUnavailable)
 
 	running, err := e.Running()
 	if running {
-		t.Error("it runs")
+		t.Error("the browser runs after its start has failed")
 	}
 	wantCodeFor(t, "afterwards", err, fault.BrowserUnavailable)
 }
 
 func TestCancelledExportLeavesNothing(t *testing.T) {
 	t.Parallel()
-	asked, gone := make(chan struct{}), make(chan struct{})
+	requested, disconnected := make(chan struct{}), make(chan struct{})
 	port := serve(
 		t,
 		pages{
-			"/":   func(_ http.ResponseWriter, r *http.Request) { close(asked); <-r.Context().Done(); close(gone) },
+			"/": func(_ http.ResponseWriter, r *http.Request) {
+				close(requested)
+				<-r.Context().Done()
+				close(disconnected)
+			},
 			"/ok": "<p>next",
 		},
 	)
 	dir := public.Dir(t)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, "http://127.0.0.1:"+port+"/ok", export.PDFOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("the client left")
+	cause := errors.New("the client left")
 
 	go func() {
-		<-asked
-		cancel(why)
+		<-requested
+		cancel(cause)
 	}()
 
 	_, err := e.PDF(ctx, chromium.Visit{URL: "http://127.0.0.1:" + port}, export.PDFOptions{})
-	if !errors.Is(err, why) {
-		t.Errorf("%v after the client left", err)
+	if !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v", err, cause)
 	}
-	wait.Receive(t, "the page's server is left", gone)
-	// The browser context that was created ahead belonged to this export.
+	wait.Receive(t, "the request of the page is closed", disconnected)
+	// The context for the next page was created ahead for this export, so it is closed too.
 	wait.Until(t, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 }
 
-func TestTheNextContextIsCreatedAhead(t *testing.T) {
+func TestContextOfTheNextExportIsCreatedAhead(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
-	var during []int // the renderers while a page is open: its own, and the next one's
+	var during []int // the renderers while a page is open: that of the page and that of the next one
 	var discarded int
 	port := serve(t, pages{"/": "page", "/look": func(w http.ResponseWriter, r *http.Request) {
 		tick := time.NewTicker(time.Millisecond)
@@ -176,7 +180,7 @@ func TestTheNextContextIsCreatedAhead(t *testing.T) {
 		}
 		fmt.Fprint(w, "seen")
 	}})
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port})
 	// visit exports a page and returns the renderer that remains.
 	visit := func(size *export.Viewport) int {
@@ -201,9 +205,10 @@ func TestTheNextContextIsCreatedAhead(t *testing.T) {
 
 	second := visit(nil)
 	if !slices.Contains(during, first) || first == second {
-		t.Errorf("renderer %d waited; the page was in one of %v, and then %d waited", first, during, second)
+		t.Errorf("renderers %v during the second export, want %d among them; afterwards %d, want another one",
+			during, first, second)
 	}
-	// The next export succeeds if that context dies, or has another size than it needs.
+	// Exports also succeed if the waiting context has crashed or has the wrong size.
 	syscall.Kill(second, syscall.SIGKILL)
 	discarded = visit(nil)
 	visit(&export.Viewport{Width: 300, Height: 300})

@@ -16,55 +16,55 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// This test repeats TestNoPageReachesThisMachine with a guard that allows this machine. Every way must work;
-// otherwise that test proves nothing.
-func TestTheWaysWorkIfTheGuardAllowsThem(t *testing.T) {
+// This test repeats TestPagesCannotReachThisMachine with a guard that allows this machine. If a way did not work here,
+// the other test would not prove that the guard closes it.
+func TestWaysWorkIfTheGuardAllowsThem(t *testing.T) {
 	t.Parallel()
 	secret, closed := newSecret(t), newSecret(t)
 	site := attackSite("127.0.0.1:" + secret.port)
-	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + closed.port })
-	// Only printing loads the background of print media.
+	site["/shut"] = "<p>shut</p>" + gather + closedWaysTo(func(string) string { return "127.0.0.1:" + closed.port })
+	// /used answers "all" when every way was used, except printonly, which is loaded later, when the page is printed.
 	site["/used"] = func(w http.ResponseWriter, _ *http.Request) {
 		for name := range ways {
-			if name != "printonly" && !secret.was("/"+name) {
+			if name != "printonly" && !secret.requested("/"+name) {
 				return
 			}
 		}
 		fmt.Fprint(w, "all")
 	}
 	port := serve(t, site)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}},
-		guard.Options{Allow: "true", Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}},
+		guard.Options{Allow: "true", Lookup: resolveToLoopback})
 	base := "http://127.0.0.1:" + port
 	mustExport(t, e, base+"/all",
 		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}})
 
 	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice", "/to?http://127.0.0.1:" + secret.port + "/to": "/to"} {
 		t.Run(path, func(t *testing.T) {
-			if got := text(t, mustExport(t, e, base+path, within(90_000)).Data); got != "the secret" {
-				t.Errorf("%s: %q", path, got)
+			if got := text(t, mustExport(t, e, base+path, withTimeout(90_000)).Data); got != "the secret" {
+				t.Errorf("%s: text %q, want the secret", path, got)
 			}
 
-			if !secret.was(want) {
-				t.Errorf("%s leads nowhere", path)
+			if !secret.requested(want) {
+				t.Errorf("%s: the secret was not requested", path)
 			}
 		})
 	}
 
 	for name := range ways {
-		wait.Until(t, name+" is a way", func() bool { return secret.was("/" + name) })
+		wait.Until(t, name+" is used", func() bool { return secret.requested("/" + name) })
 	}
-	// A closed port is closed for every host.
+	// The closed ways are closed although the guard allows the host.
 	mustExport(t, e, base+"/shut", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}})
 
-	if n := closed.byUDP(); n != 0 || closed.was("/popup") {
-		t.Errorf("%d packets by UDP, requests %v", n, closed.paths)
+	if n := closed.byUDP(); n != 0 || closed.requested("/popup") {
+		t.Errorf("%d packets by UDP and the requests %v, want none", n, closed.paths)
 	}
 }
 
-// The test tries the ways that are shut for every host, and the names of this machine, in a Chromium without
-// Presswork's flags. It must use all of them.
-func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
+// The closed ways and the names of this machine must work in a Chromium without Presswork's flags. Otherwise
+// TestPagesCannotReachThisMachine would not prove that Presswork closes them.
+func TestAttacksWorkInAPlainBrowser(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
@@ -77,15 +77,14 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	}
 
 	secrets := map[string]*secret{}
-	for name := range shut {
+	for name := range closedWays {
 		secrets[name] = newSecret(t)
 	}
 	names := newSecret(t)
 	site := attackSite("127.0.0.1:" + names.port)
-	site["/"] = gather + shutFor(func(name string) string { return "127.0.0.1:" + secrets[name].port }) + spelled(
-		spellings,
-		names.port,
-	) +
+	site["/"] = gather + closedWaysTo(
+		func(name string) string { return "127.0.0.1:" + secrets[name].port },
+	) + pageForHosts(spellings, names.port) +
 		"<iframe src=/worker></iframe>"
 	address := "http://127.0.0.1:" + serve(t, site) + "/"
 	dir := public.Dir(t)
@@ -114,13 +113,13 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 
 		for n, host := range spellings {
 			for _, kind := range []string{"img", "frame", "fetch", "ws"} {
-				if path := fmt.Sprintf("/%s%d", kind, n); !names.was(path) {
+				if path := fmt.Sprintf("/%s%d", kind, n); !names.requested(path) {
 					missing = append(missing, kind+" of "+host)
 				}
 			}
 		}
 
-		if !names.was("/serviceworker") {
+		if !names.requested("/serviceworker") {
 			missing = append(missing, "serviceworker")
 		}
 
@@ -128,7 +127,7 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	}
 	defer func() {
 		if left := missing(); len(left) > 0 {
-			t.Errorf("not used: %s", strings.Join(left, ", "))
+			t.Errorf("ways that did not work: %s", strings.Join(left, ", "))
 		}
 	}()
 	wait.Until(t, "every way is used", func() bool { return len(missing()) == 0 })

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/guard"
 )
 
-func TestWaits(t *testing.T) {
+func TestWaitOptions(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	port := serve(t, pages{
@@ -32,7 +32,7 @@ func TestWaits(t *testing.T) {
 		"/fetches": `<p>page</p><script>onload=()=>{fetch("/held").then(r=>r.text()).then(t=>document.body.append(t));setTimeout(()=>fetch("/release"),300)}</script>`,
 		"/hangs":   `<p>page</p><script>fetch("/never")</script>`,
 		"/never":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"/framed":  `<p>page</p><iframe src="/never"></iframe>`, // never has its load event
+		"/framed":  `<p>page</p><iframe src="/never"></iframe>`, // its load event never happens
 		"/moves":   `<p>first</p><script>setTimeout(()=>location="/later",50)</script>`,
 		"/strict": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Security-Policy", "default-src 'none'")
@@ -41,8 +41,8 @@ func TestWaits(t *testing.T) {
 		},
 	})
 	base := "http://site.test:" + port
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
-		guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + port, Lookup: resolveToLoopback})
 
 	var jobs []job
 
@@ -73,11 +73,11 @@ func TestWaits(t *testing.T) {
 		out := mustExport(t, e, base+"/later",
 			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}})
 		if took := time.Since(began); took < 1500*time.Millisecond || !strings.HasPrefix(text(t, out.Data), "page") {
-			t.Errorf("%q after %s", text(t, out.Data), took)
+			t.Errorf("text %q after %s, want page after at least 1.5 s", text(t, out.Data), took)
 		}
 	}})
 
-	quick, loaded := new(1000), new(3000) // time for nothing, and to load the page
+	quick, loaded := new(1000), new(3000) // ms; loaded is long enough to load the page
 	for name, tc := range map[string]struct {
 		o    export.VisitOptions
 		code fault.Code
@@ -99,17 +99,17 @@ func TestWaits(t *testing.T) {
 		jobs = append(jobs, job{"fails/" + name, func(t *testing.T) {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
 			if tc.o.Timeout == loaded && err != nil &&
-				!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
+				!strings.Contains(err.Error(), tc.says) { // on a busy machine the page may not have loaded
 				tc.o.Timeout = new(60_000)
 				_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
 			}
 
 			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
-				t.Error(err)
+				t.Errorf("error %v, want %s with %q", err, tc.code, tc.says)
 			}
 		}})
 	}
-	together(t, jobs)
+	runThree(t, jobs)
 }
 
 // corner returns the top left pixel of a picture.
@@ -147,8 +147,8 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"/clear": "<p>clear",
 	})
 	base := "http://site.test:" + port
-	e := exporter(t, chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: resolveToLoopback})
 
 	off := new(false)
 	for name, tc := range map[string]struct {
@@ -170,18 +170,18 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := mustExport(t, e, base+tc.path, tc.o)
 			if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
-				t.Errorf("%s: %q, want %q", name, got, tc.want)
+				t.Errorf("text %q, want %q first", got, tc.want)
 			}
 
 			if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
-				t.Errorf("%s: %s, want %s", name, size, tc.size)
+				t.Errorf("page size %s, want %s", size, tc.size)
 			}
 		})
 	}
 
 	for name, tc := range map[string]struct {
 		o     export.PDFOptions
-		pages string // of 20000 px
+		pages string // number of pages for a height of 20000 px
 	}{
 		"letter":   {export.PDFOptions{}, "19"},
 		"two":      {export.PDFOptions{PageRanges: "2-3"}, "2"},
@@ -191,25 +191,25 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if n := info(t, mustExport(t, e, base+"/tall", tc.o).Data, "Pages"); n != tc.pages {
-				t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
+				t.Errorf("%s pages, want %s", n, tc.pages)
 			}
 		})
 	}
 
-	for i, tc := range []struct {
+	for name, tc := range map[string]struct {
 		o    export.PDFOptions
 		want color.NRGBA
 	}{
-		{export.PDFOptions{}, color.NRGBA{0, 0, 255, 255}},
-		{export.PDFOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
-		{export.PDFOptions{Margin: export.Margin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
+		"background":    {export.PDFOptions{}, color.NRGBA{0, 0, 255, 255}},
+		"no background": {export.PDFOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
+		"margin":        {export.PDFOptions{Margin: export.Margin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			out := mustExport(t, e, base+"/blue", tc.o)
 
-			got := corner(t, []byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")))
+			got := corner(t, []byte(runTool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")))
 			if got != tc.want {
-				t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
+				t.Errorf("colour of the corner %v, want %v", got, tc.want)
 			}
 		})
 	}
@@ -220,14 +220,14 @@ func TestPaperAndPictureOptions(t *testing.T) {
 
 	out := mustExport(t, e, base+"/", export.PDFOptions{Outline: new(true)})
 	if info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
-		t.Error("no outline")
+		t.Error("Outline: want a tagged PDF with an outline")
 	}
 	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, export.PDFOptions{PageRanges: "90-95"})
 	wantCodeFor(t, "page ranges", err, fault.InvalidOption)
 
 	themed := export.VisitOptions{Theme: "nord"}
 
-	shot := func(o export.ScreenshotOptions) chromium.Exported {
+	themedScreenshot := func(o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(),
 			chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"},
 			o)
@@ -250,11 +250,12 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"themed":   {export.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := shot(tc.o)
+			out := themedScreenshot(tc.o)
 
-			c := decode(t, out.Data)
+			c := imageConfig(t, out.Data)
 			if out.ContentType != tc.kind || c.Width != tc.width || c.Height != tc.height {
-				t.Errorf("%s: %s, %d × %d", name, out.ContentType, c.Width, c.Height)
+				t.Errorf("%s of %d × %d, want %s of %d × %d", out.ContentType, c.Width, c.Height, tc.kind,
+					tc.width, tc.height)
 			}
 
 			img, _, err := image.Decode(bytes.NewReader(out.Data))
@@ -263,16 +264,16 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			}
 
 			if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
-				t.Errorf("the theme's background is missing: %v", img.At(0, 0))
+				t.Errorf("colour of the corner %v, want the blue of the theme", img.At(0, 0))
 			}
 		})
 	}
 
-	if out := shot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
-		t.Error("no webp")
+	if out := themedScreenshot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
+		t.Error("Type webp: the picture is not WebP")
 	}
 
-	shoot := func(path string, o export.ScreenshotOptions) chromium.Exported {
+	screenshot := func(path string, o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + path}, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
@@ -281,23 +282,25 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		return out
 	}
 
-	c := decode(t, shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data)
+	c := imageConfig(t, screenshot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data)
 	if c.Width != 800 || c.Height != 3000 {
-		t.Errorf("the whole page is %d × %d", c.Width, c.Height)
+		t.Errorf("FullPage: picture of %d × %d, want 800 × 3000", c.Width, c.Height)
 	}
 
-	a, b := shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot(
-		"/",
-		export.ScreenshotOptions{Type: "jpeg", Quality: new(95)},
-	)
-	if len(a.Data) >= len(b.Data) {
-		t.Errorf("the quality of 5 takes %d bytes, that of 95 %d", len(a.Data), len(b.Data))
+	low := screenshot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(5)})
+
+	high := screenshot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(95)})
+	if len(low.Data) >= len(high.Data) {
+		t.Errorf("%d bytes with a quality of 5, want less than with 95, %d", len(low.Data), len(high.Data))
 	}
 
 	for _, omit := range []bool{false, true} {
-		out := shoot("/clear", export.ScreenshotOptions{VisitOptions: export.VisitOptions{OmitBackground: new(omit)}})
+		out := screenshot(
+			"/clear",
+			export.ScreenshotOptions{VisitOptions: export.VisitOptions{OmitBackground: new(omit)}},
+		)
 		if got := corner(t, out.Data); (got.A == 0) != omit {
-			t.Errorf("omitBackground %v: the corner is %v", omit, got)
+			t.Errorf("omitBackground %v: colour of the corner %v", omit, got)
 		}
 	}
 
@@ -305,7 +308,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		t.Run(says, func(t *testing.T) {
 			_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
 			if fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v", err)
+				t.Errorf("error %v, want page_error with %q", err, says)
 			}
 		})
 	}

@@ -27,10 +27,10 @@ import (
 	"presswork/internal/test/sitetest"
 )
 
-func TestARealSite(t *testing.T) {
+func TestExportOfASiteWithScripts(t *testing.T) {
 	t.Parallel()
 	site := sitetest.Serve(t)
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: site.Host})
+	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{Allow: site.Host})
 	o := export.PDFOptions{
 		VisitOptions: export.VisitOptions{
 			Cookies:           []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
@@ -49,35 +49,35 @@ func TestARealSite(t *testing.T) {
 	got := text(t, out.Data)
 	for _, want := range []string{"Meridian", "Signed in as Ada", "Quarterly report", "€ 4.2 m", "Region 40", "Picture 12", "No.1 ", "No.7", "No.12"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the PDF lacks %q", want)
+			t.Errorf("the text of the PDF lacks %q", want)
 		}
 	}
 
 	for _, hidden := range []string{"Overview", "We use cookies", "Loading", "sign in", "needs JavaScript"} {
 		if strings.Contains(got, hidden) {
-			t.Errorf("the PDF shows %q", hidden)
+			t.Errorf("the text of the PDF contains %q, want it hidden", hidden)
 		}
 	}
 
 	if n := strings.Count(got, "Signed in as"); n != 1 {
-		t.Errorf("the sticky header occurs %d times", n)
+		t.Errorf("the sticky header occurs %d times, want once", n)
 	}
 
 	if out.Title != "Quarterly report" || out.URL != site.URL+"/report/2026-q3" {
-		t.Errorf("title %q, URL %q", out.Title, out.URL)
+		t.Errorf("title %q and URL %q, want those of the report", out.Title, out.URL)
 	}
 
-	if fonts := tool(t, out.Data, "pdffonts", "-"); !strings.Contains(fonts, "ComicNeue-Bold") {
-		t.Errorf("the web font is not used: %s", fonts)
+	if fonts := runTool(t, out.Data, "pdffonts", "-"); !strings.Contains(fonts, "ComicNeue-Bold") {
+		t.Errorf("fonts %s, want the web font ComicNeue-Bold", fonts)
 	}
 
 	if size := info(t, out.Data, "Page size"); !strings.Contains(size, "A4") {
-		t.Errorf("page size %s", size)
+		t.Errorf("page size %s, want A4", size)
 	}
 
 	for n := 1; n <= 12; n++ {
-		if path := fmt.Sprintf("/images/%d.svg", n); n != 2 && site.Asked(path) != 1 {
-			t.Errorf("%s was requested %d times", path, site.Asked(path))
+		if path := fmt.Sprintf("/images/%d.svg", n); n != 2 && site.Requests(path) != 1 {
+			t.Errorf("%s was requested %d times, want once", path, site.Requests(path))
 		}
 	}
 
@@ -88,7 +88,7 @@ func TestARealSite(t *testing.T) {
 	// The next visit has no cookie and is not signed in.
 	o.Cookies = nil
 	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
-		t.Errorf("without the cookie: %q", got)
+		t.Errorf("text without the cookie %q, want the sign-in page", got)
 	}
 
 	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, export.ScreenshotOptions{
@@ -103,20 +103,24 @@ func TestARealSite(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if c := decode(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
-		t.Errorf("the picture is %d × %d", c.Width, c.Height)
+	if c := imageConfig(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
+		t.Errorf("picture of %d × %d, want 1200 × 2000 or more", c.Width, c.Height)
 	}
 	// The fixed bar at the lower edge of the window must occur once, at the end.
 	across, end := pixel(t, shot.Data, 5, 790), pixel(t, shot.Data, 5, -5)
 	if across != (color.NRGBA{255, 255, 255, 255}) || end.R > 80 {
-		t.Errorf("the fixed bar: %v across the page, %v at its end", across, end)
+		t.Errorf(
+			"fixed bar: colour %v at the edge of the window, want white; %v at the end of the page, want dark",
+			across,
+			end,
+		)
 	}
 
 	o.Cookies, o.MediaType = []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
 
 	got = text(t, mustExport(t, e, site.URL, o).Data)
 	if strings.Count(got, "We use cookies") != 1 || strings.Count(got, "Signed in as") != 1 {
-		t.Errorf("as on the screen: %q", got)
+		t.Errorf("media type screen: text %q, want the banner and the header once", got)
 	}
 
 	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
@@ -124,7 +128,8 @@ func TestARealSite(t *testing.T) {
 	}
 }
 
-func decode(t *testing.T, data []byte) image.Config {
+// imageConfig returns the size of a picture.
+func imageConfig(t *testing.T, data []byte) image.Config {
 	t.Helper()
 
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
@@ -135,7 +140,7 @@ func decode(t *testing.T, data []byte) image.Config {
 	return c
 }
 
-// echo answers with the request that it received.
+// echo answers with the path, token, cookie and agent of the request.
 func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "*")
@@ -144,19 +149,25 @@ func echo(w http.ResponseWriter, r *http.Request) {
 		r.Header.Get("Cookie"), r.UserAgent())
 }
 
-func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
+func TestHeadersAndCookiesAreSentToTheOriginOnly(t *testing.T) {
 	t.Parallel()
 	otherPort := serve(t, http.HandlerFunc(echo))
-	bounce := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, http.StatusFound) }
+	redirect := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, http.StatusFound) }
 	show := "const show=(name,url)=>fetch(url).then(r=>r.text()).then(t=>{const p=document.createElement('p');p.textContent=name+t;document.body.append(p)});"
-	site := pages{"/echo": echo, "/bounce": bounce, "/sub": echo}
+	site := pages{"/echo": echo, "/bounce": redirect, "/sub": echo}
 	port := serve(t, site)
 	other, deep := "http://site.test:"+otherPort, "http://other.test:"+port
 	site["/"] = "<p>page</p><iframe src='" + other + "/frame'></iframe><iframe src='" + deep + "/sub'></iframe><script>" + show +
 		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
 		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
-	e := exporter(t, chromium.ExporterOptions{},
-		guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName})
+	e := startExporter(
+		t,
+		chromium.ExporterOptions{},
+		guard.Options{
+			Allow:  "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port,
+			Lookup: resolveToLoopback,
+		},
+	)
 	o := export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
 		Cookies:           []export.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
@@ -169,25 +180,25 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 		"name[/name token= cookie= ", "[/frame token= cookie= agent=Tester/1]", "[/sub token= cookie= agent=Tester/1]", "worker[/echo token=secret cookie=id=7 agent=Tester/1]",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("not seen: %q in %q", want, got)
+			t.Errorf("text %q, want %q in it", got, want)
 		}
 	}
 	o.WaitForExpression = ""
 
 	out := mustExport(t, e, "http://site.test:"+port+"/bounce?"+other+"/elsewhere", o)
 	if got := text(t, out.Data); !strings.Contains(got, "[/elsewhere token= cookie= ") {
-		t.Errorf("after a redirect: %q", got)
+		t.Errorf("after a redirect to another origin: text %q, want no token and no cookie", got)
 	}
 }
 
-func TestNothingPassesFromVisitToVisit(t *testing.T) {
+func TestVisitsShareNoState(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{
 		"/set": `<p>page</p><script>document.cookie="a=b";localStorage.x=1;sessionStorage.x=1;caches.open("x").then(c=>c.put("/y",new Response("z")));indexedDB.open("x").onsuccess=()=>{};window.done=1</script>`,
 		"/get": `<p>page</p><script>(async()=>{window.found=[document.cookie,localStorage.length,sessionStorage.length,(await caches.keys()).length,(await indexedDB.databases()).length,name].join();document.body.append(found)})()</script>`,
 	})
 	base := "http://127.0.0.1:" + port
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
+	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
 	mustExport(t, e, base+"/set",
 		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}})
 
@@ -197,11 +208,11 @@ func TestNothingPassesFromVisitToVisit(t *testing.T) {
 			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}}).Data,
 	)
 	if got != "page ,0,0,0,0," {
-		t.Errorf("found %q", got)
+		t.Errorf("state of the earlier visit: %q, want none", got)
 	}
 }
 
-func TestPagesFindNoServiceWorkers(t *testing.T) {
+func TestPagesHaveNoServiceWorkers(t *testing.T) {
 	t.Parallel()
 	port := serve(t, pages{
 		"/": `<p>page</p><iframe src="/inside"></iframe><script>
@@ -211,16 +222,16 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 		"/inside": "<p>inside",
 	})
 
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
+	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
 
 	got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data)
 	if !strings.Contains(got, "undefinedundefinedundefined") {
-		t.Errorf("found %q", got)
+		t.Errorf("text %q, want navigator.serviceWorker undefined in all three frames", got)
 	}
 }
 
-// refusing returns an address that this test owns and on which no server listens.
-func refusing(t *testing.T) string {
+// closedAddress returns an address that refuses connections. The test binds its port, so no other program can use it.
+func closedAddress(t *testing.T) string {
 	t.Helper()
 
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -264,10 +275,10 @@ func TestUnreachablePages(t *testing.T) {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		}
 
-		return byName(ctx, host)
+		return resolveToLoopback(ctx, host)
 	}
-	closed := refusing(t)
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "true", Lookup: lookup})
+	closed := closedAddress(t)
+	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "true", Lookup: lookup})
 
 	for url, says := range map[string]string{
 		"http://gone.test/": "does not exist", "https://gone.test/": "does not exist",
@@ -279,7 +290,7 @@ func TestUnreachablePages(t *testing.T) {
 			for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
 				_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, export.PDFOptions{})
 				if fault.CodeOf(err) != fault.PageUnreachable || !strings.Contains(fault.AsError(err).Message, says) {
-					t.Errorf("%s%s: %v", way, url, err)
+					t.Errorf("%s%s: error %v, want page_unreachable with %q", way, url, err, says)
 				}
 			}
 		})
@@ -306,7 +317,7 @@ func TestUnreachablePages(t *testing.T) {
 			switch {
 			case tc.says == "" && err != nil,
 				tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want page_error with %q, or none for an empty text", name, err, tc.says)
 			}
 		})
 	}

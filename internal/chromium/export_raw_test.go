@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// RawExport prints a page by bare commands in a fresh context without a guard. PDF is measured against it.
+// RawExport prints a page by bare commands in a new context without a guard. Benchmarks compare PDF with it.
 func (e *Exporter) RawExport(ctx context.Context, url string) ([]byte, error) {
 	inst, err := e.browser.current(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// exporter starts an Exporter whose pages may reach what rule allows.
-func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chromium.Exporter {
+// startExporter starts an Exporter whose pages may connect to the addresses that rule allows.
+func startExporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chromium.Exporter {
 	t.Helper()
 
 	if testing.Short() {
@@ -55,8 +55,8 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 	return e
 }
 
-// byName resolves every name to loopback. Pages may reach the name site.test.
-func byName(context.Context, string) ([]netip.Addr, error) {
+// resolveToLoopback is a look-up that returns 127.0.0.1 for every name, such as site.test.
+func resolveToLoopback(context.Context, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
@@ -75,7 +75,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve starts a server and returns its port.
+// serve starts a server on loopback and returns its port.
 func serve(t testing.TB, h http.Handler) (port string) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -100,6 +100,7 @@ type secret struct {
 	paths    map[string]bool
 }
 
+// newSecret starts a secret on a free port, by TCP and UDP.
 func newSecret(t testing.TB) *secret {
 	t.Helper()
 	s := &secret{paths: map[string]bool{}, port: freeport.Take(t)}
@@ -145,6 +146,7 @@ func newSecret(t testing.TB) *secret {
 	return s
 }
 
+// contact counts a connection or packet.
 func (s *secret) contact() {
 	s.mu.Lock()
 	s.contacts++
@@ -160,6 +162,7 @@ func (s *secret) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "<p>the secret")
 }
 
+// count returns the number of connections and packets.
 func (s *secret) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,6 +170,7 @@ func (s *secret) count() int {
 	return s.contacts
 }
 
+// byUDP returns the number of packets.
 func (s *secret) byUDP() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +178,8 @@ func (s *secret) byUDP() int {
 	return s.packets
 }
 
-func (s *secret) was(path string) bool {
+// requested reports whether a path was requested.
+func (s *secret) requested(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -187,8 +192,8 @@ type job struct {
 	run  func(t *testing.T)
 }
 
-// together runs jobs as subtests, three at a time, so that pages can disturb each other.
-func together(t *testing.T, jobs []job) {
+// runThree runs jobs as subtests, three at a time, to find pages that disturb each other.
+func runThree(t *testing.T, jobs []job) {
 	t.Helper()
 
 	var work sync.WaitGroup
@@ -209,7 +214,7 @@ func together(t *testing.T, jobs []job) {
 	work.Wait()
 }
 
-// mustExport exports a page with the longest time limit, because a busy machine is slow.
+// mustExport exports a page. It uses the longest time limit unless o has one, because a busy machine is slow.
 func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOptions) chromium.Exported {
 	t.Helper()
 
@@ -225,6 +230,7 @@ func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOpti
 	return out
 }
 
-func within(ms int) export.PDFOptions {
+// withTimeout returns options with a time limit in milliseconds.
+func withTimeout(ms int) export.PDFOptions {
 	return export.PDFOptions{VisitOptions: export.VisitOptions{Timeout: &ms}}
 }

@@ -27,47 +27,47 @@ func endlessPicture() string {
 	return b.String() + "</defs><use href='#a12'/></svg>"
 }
 
-func TestErrorsNameAHarmfulTemplate(t *testing.T) {
+func TestErrorsNameTheTemplateThatFails(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	port := serve(t, pages{"/": "<p>page"})
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
-		guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "site.test:" + port, Lookup: resolveToLoopback})
 	kill := func() {
 		for _, pid := range pids(t, dir, "renderer") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	print := func(loaded func(), o export.PDFOptions) *fault.Error {
+	printError := func(loaded func(), o export.PDFOptions) *fault.Error {
 		t.Helper()
 		o.DisplayHeaderFooter = new(true)
 		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/", Loaded: loaded}, o)
 
 		failed, ok := errors.AsType[*fault.Error](err)
 		if !ok {
-			t.Fatalf("got %v", err)
+			t.Fatalf("error %v, want a fault.Error", err)
 		}
 
 		return failed
 	}
 
-	slow := print(
+	slow := printError(
 		nil,
 		export.PDFOptions{HeaderTemplate: endlessPicture(), VisitOptions: export.VisitOptions{Timeout: new(10_000)}},
 	)
 	if slow.Code != fault.PageTimeout || slow.Param != "options.headerTemplate" ||
 		!strings.Contains(slow.Message, "printed with headerTemplate") {
-		t.Errorf("a template without end: %+v", slow)
+		t.Errorf("endless template: %+v, want page_timeout of headerTemplate", slow)
 	}
 
-	crashed := print(kill, export.PDFOptions{FooterTemplate: "<b>x</b>"})
+	crashed := printError(kill, export.PDFOptions{FooterTemplate: "<b>x</b>"})
 	if crashed.Code != fault.PageError || crashed.Param != "options.footerTemplate" ||
 		!strings.Contains(crashed.Message, "printed with footerTemplate") {
-		t.Errorf("a crash with a template: %+v", crashed)
+		t.Errorf("crash with a template: %+v, want page_error of footerTemplate", crashed)
 	}
 
-	bare := print(kill, export.PDFOptions{})
+	bare := printError(kill, export.PDFOptions{})
 	if bare.Code != fault.PageError || bare.Param != "" || strings.Contains(bare.Message, "emplate") {
-		t.Errorf("a crash without a template: %+v", bare)
+		t.Errorf("crash without a template: %+v, want page_error without a parameter", bare)
 	}
 }

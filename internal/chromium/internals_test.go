@@ -6,8 +6,8 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// Raw gives access to the browser without its supervisor. Bare commands in a warm tab are the floor that Print is
-// measured against.
+// Raw gives access to the running browser without its supervisor. Benchmarks compare Print with bare commands in a warm
+// tab.
 type Raw struct {
 	inst *instance
 }

@@ -18,9 +18,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// No process of the browser may share this process's network or gain privileges. From the browser's network this
-// machine must be unreachable.
-func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
+// No process of the browser may share the network of this process or gain privileges. From the network of the browser
+// this machine must be unreachable.
+func TestBrowserProcessesHaveNoNetwork(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -43,7 +43,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, others := listen(t, "127.0.0.1:0")
+	address, connections := countConnections(t, "127.0.0.1:0")
 
 	seen, leader := 0, 0
 	for _, p := range processes(t, dir) {
@@ -51,7 +51,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 
 		fields := status(p.pid)
 		if len(fields) == 0 {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 		seen++
 
@@ -65,7 +65,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	}
 
 	if seen < 3 {
-		t.Errorf("only %d processes were found", seen)
+		t.Errorf("%d processes, want at least 3", seen)
 	}
 
 	if os.Geteuid() != 0 {
@@ -74,7 +74,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	dialled := make(chan error, 1)
 
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its network
+		runtime.LockOSThread() // it is not unlocked, so that the thread, which is in the other network, ends
 
 		space, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", leader))
 		if err == nil {
@@ -104,7 +104,7 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 		t.Error("the loopback of this machine is reached from the browser's network")
 	}
 
-	if n := others(); n != 0 {
-		t.Errorf("%d connections came", n)
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections, want none", n)
 	}
 }

@@ -26,6 +26,7 @@ var slow = page(strings.Repeat("<table><tr><td>some<td>cells<td>1234</tr></table
 // endless keeps a renderer busy for minutes.
 var endless = page("<p>" + strings.Repeat("<span>x</span>", 5<<17))
 
+// wantCode checks the code of an error.
 func wantCode(t *testing.T, err error, want fault.Code) {
 	t.Helper()
 
@@ -34,7 +35,7 @@ func wantCode(t *testing.T, err error, want fault.Code) {
 	}
 }
 
-// pids returns the processes of one kind below dir.
+// pids returns the processes of one kind of the browsers with a profile below dir.
 func pids(t testing.TB, dir, kind string) []int {
 	var pids []int
 
@@ -53,14 +54,14 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the job was cancelled")
-	done := printing(ctx, t, b, endlessText)
+	done := startPrint(ctx, t, b, endlessText)
 	cancel(cause)
 	// Without the cancellation the print would end with its time limit, two minutes later.
 	if err := wait.Receive(t, "the cancelled print's end", done); !errors.Is(err, cause) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
 	mustPrint(t, b, page("y"))
-	wait.Until(t, "the tab that was left is closed",
+	wait.Until(t, "the tab of the cancelled print is closed",
 		func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 })
 }
 
@@ -84,7 +85,7 @@ func TestQueueIsLimited(t *testing.T) {
 	_, err := b.Print(t.Context(), page("x"))
 	wantCode(t, err, fault.BrowserUnavailable)
 
-	// The deadline also includes the wait.
+	// After the cancellation the queue is empty again.
 	cancel()
 	wg.Wait()
 	mustPrint(t, b, page("x"))
@@ -99,7 +100,7 @@ func TestRecycling(t *testing.T) {
 	}{
 		"count":  {chromium.Options{RecycleAfter: 5}, 2, 2},
 		"age":    {chromium.Options{RecycleAge: time.Millisecond}, 2, 2},
-		"memory": {chromium.Options{MaxMemory: 100 << 20}, 1, 1}, // looked at every few seconds
+		"memory": {chromium.Options{MaxMemory: 100 << 20}, 1, 1}, // the memory is measured every few seconds
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +132,7 @@ func TestRecycling(t *testing.T) {
 			wait.Until(t, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
 
 			if s := b.Stats(); s.Crashes != 0 {
-				t.Errorf("stats %+v", s)
+				t.Errorf("stats %+v, want no crash", s)
 			}
 		})
 	}
@@ -147,13 +148,13 @@ func TestStopLeavesNothing(t *testing.T) {
 		t.Fatal("no browser is running")
 	}
 
-	printed := printing(t.Context(), t, b, slowText)
+	printed := startPrint(t.Context(), t, b, slowText)
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
 
 	if err := <-printed; err != nil {
-		t.Errorf("the print at work was cut off: %v", err)
+		t.Errorf("error %v of the print that was running, want nil", err)
 	}
 	wantEmpty(t, dir)
 	_, err := b.Print(t.Context(), page("x"))
@@ -168,12 +169,12 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
+func TestStopEndsPrintsWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
-	printed := printing(t.Context(), t, b, endlessText)
+	printed := startPrint(t.Context(), t, b, endlessText)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -190,10 +191,10 @@ func TestKillDoesNotWait(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
-	printed := printing(t.Context(), t, b, endlessText)
+	printed := startPrint(t.Context(), t, b, endlessText)
 	running := processes(t, dir)
 
-	for range 2 { // the second time is harmless
+	for range 2 { // a second Kill does nothing
 		if err := b.Kill(); err != nil {
 			t.Errorf("Kill: %v", err)
 		}
@@ -208,7 +209,7 @@ func TestKillDoesNotWait(t *testing.T) {
 	wantCode(t, <-printed, fault.BrowserUnavailable)
 }
 
-func TestKillDuringALaunch(t *testing.T) {
+func TestKillDuringTheLaunch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
@@ -225,15 +226,15 @@ func TestKillDuringALaunch(t *testing.T) {
 	}
 	wantNoFiles(t, dir)
 	wait.Until(t, "no process is left",
-		func() bool { return len(processes(t, dir)) == 0 }) // for which it does not wait
+		func() bool { return len(processes(t, dir)) == 0 }) // Kill does not wait for the processes
 }
 
 // slowText and endlessText keep a renderer busy while it prints: for about 300 ms, and for minutes.
 var slowText, endlessText = strings.Repeat("some text ", 20_000), strings.Repeat("x", 5<<20)
 
-// printing begins a print of a text and returns when the text is in its tab. The channel delivers the print's
+// startPrint begins a print of a text and returns when the text is in its tab. The channel delivers the print's
 // error. Waiting for the slot alone would not suffice: the print has no browser yet.
-func printing(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
+func startPrint(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
 	t.Helper()
 	printed, atWork := make(chan error, 1), make(chan struct{}, 9) // a print may be tried again
 
@@ -253,20 +254,22 @@ func printing(ctx context.Context, t *testing.T, b *chromium.Browser, text strin
 	return printed
 }
 
+// wantEmpty checks that no browser process and no file is left in dir.
 func wantEmpty(t *testing.T, dir string) {
 	t.Helper()
 
 	if left := processes(t, dir); len(left) > 0 {
-		t.Errorf("processes left: %+v", left)
+		t.Errorf("processes left: %+v, want none", left)
 	}
 	wantNoFiles(t, dir)
 }
 
+// wantNoFiles checks that dir is empty.
 func wantNoFiles(t *testing.T, dir string) {
 	t.Helper()
 
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-		t.Errorf("files left: %v", left)
+		t.Errorf("files left: %v, want none", left)
 	}
 }
 
@@ -275,7 +278,7 @@ func TestStartFails(t *testing.T) {
 
 	b := chromium.New(chromium.Options{Path: "/nonexistent/chromium", Log: slog.New(slog.DiscardHandler)})
 	if _, err := b.Print(t.Context(), page("x")); fault.CodeOf(err) != fault.BrowserUnavailable {
-		t.Errorf("before Start: %v", err)
+		t.Errorf("Print before Start: error %v, want browser_unavailable", err)
 	}
 
 	if err := b.Start(t.Context()); err != nil {
@@ -287,19 +290,19 @@ func TestStartFails(t *testing.T) {
 
 	if !errors.Is(err, chromium.ErrNotFound) || !errors.Is(err, fault.ErrUnfit) ||
 		!strings.Contains(err.Error(), "make setup") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want ErrNotFound with `make setup`", err)
 	}
 
 	if err := b.Health(t.Context()); !errors.Is(err, chromium.ErrNotFound) {
-		t.Errorf("Health: %v", err)
+		t.Errorf("Health: error %v, want %v", err, chromium.ErrNotFound)
 	}
 
 	if v := b.Version(); v != "chromium" {
-		t.Errorf("Version %q", v)
+		t.Errorf("Version() = %q, want chromium", v)
 	}
 
 	err = chromium.New(chromium.Options{Tabs: -1}).Start(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "Tabs") {
-		t.Errorf("wrong options: %v", err)
+		t.Errorf("invalid options: error %v, want one about Tabs", err)
 	}
 }

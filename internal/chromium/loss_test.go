@@ -24,15 +24,15 @@ func TestLostBrowserIsReplacedAfterItsBackOff(t *testing.T) {
 	b.mu.Unlock()
 
 	if _, err := b.current(t.Context()); !errors.Is(err, died) {
-		t.Errorf("a caller without a loss gets %v", err)
+		t.Errorf("without a loss: error %v, want %v", err, died)
 	}
 
 	if _, err := b.currentAfterLoss(t.Context()); err == nil || errors.Is(err, died) {
-		t.Errorf("no other browser was launched: %v", err)
+		t.Errorf("after a loss: error %v, want one of another launch", err)
 	}
 }
 
-func TestTheGuardsErrorPrecedesTheBrowsers(t *testing.T) {
+func TestErrorOfTheGuardReplacesTheBrowsers(t *testing.T) {
 	t.Parallel()
 
 	policy, err := guard.New(guard.Options{})
@@ -46,12 +46,12 @@ func TestTheGuardsErrorPrecedesTheBrowsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	why := fault.Errorf(fault.PageError, "the page loads more than 1 MiB")
-	end(why)
+	cause := fault.Errorf(fault.PageError, "the page loads more than 1 MiB")
+	end(cause)
 
 	v := &visit{guardSession: s, main: document{failure: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
-	if err := v.pageError(); !errors.Is(err, why) {
-		t.Errorf("got %v", err)
+	if err := v.pageError(); !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v", err, cause)
 	}
 }
 
@@ -72,35 +72,35 @@ func TestShortDeadlineDuringBackOffIsBrowserUnavailable(t *testing.T) {
 	defer cancel()
 
 	if _, err := b.currentAfterLoss(ctx); fault.CodeOf(err) != fault.BrowserUnavailable {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want browser_unavailable", err)
 	}
 }
 
-// The janitor holds a slot for a moment to empty an idle tab.
+// The browser takes a slot for a moment when it empties an idle tab.
 func TestEmptyingATabIsNotCountedAsAPrint(t *testing.T) {
 	t.Parallel()
-	b := New(Options{Tabs: 1, QueueLimit: -1}) // none may wait
+	b := New(Options{Tabs: 1, QueueLimit: -1}) // no print may wait
 	b.slots <- struct{}{}
 
 	if s := b.Stats(); s.Busy != 0 || b.Idle() != 1 {
-		t.Errorf("%d prints are at work, %d more could be", s.Busy, b.Idle())
+		t.Errorf("%d busy and %d idle tabs, want 0 and 1", s.Busy, b.Idle())
 	}
 
 	entered := make(chan error, 1)
 	go func() { entered <- b.acquireSlot(t.Context()) }()
-	wait.Until(t, "a print has come", func() bool { return b.Stats().Waiting == 1 || len(entered) == 1 })
+	wait.Until(t, "the print waits for the slot", func() bool { return b.Stats().Waiting == 1 || len(entered) == 1 })
 	<-b.slots
 
-	if err := wait.Receive(t, "the tab is the print's", entered); err != nil {
-		t.Errorf("the print is rejected: %v", err)
+	if err := wait.Receive(t, "the print has the slot", entered); err != nil {
+		t.Errorf("error %v, want the print accepted", err)
 	}
 
 	if err := b.acquireSlot(t.Context()); fault.CodeOf(err) != fault.BrowserUnavailable {
-		t.Errorf("a second print at the same time: %v", err)
+		t.Errorf("a second print: error %v, want browser_unavailable", err)
 	}
 	b.releaseSlot()
 
 	if s := b.Stats(); s.Busy != 0 || s.Waiting != 0 || b.Idle() != 1 {
-		t.Errorf("afterwards: %+v", s)
+		t.Errorf("stats after the print: %+v, want an idle tab", s)
 	}
 }

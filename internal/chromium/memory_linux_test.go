@@ -8,30 +8,30 @@ import (
 	"presswork/internal/chromium/process"
 )
 
-func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
+func TestMemoryOfAnIdleBrowserIsReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	long := now.Add(-time.Hour)
+	hourAgo := now.Add(-time.Hour)
 
-	const remembered = 1
+	const cached = 1 // byte
 
 	for what, i := range map[string]*instance{
-		"works":                {started: long, lastUse: long, users: 1, memoryReadAt: now},
-		"has just worked":      {started: long, lastUse: now, memoryReadAt: now.Add(-2 * memorySettles)},
-		"had just worked then": {started: long, lastUse: now.Add(-memorySettles - time.Second), memoryReadAt: now.Add(-memorySettles)},
-		"has just begun":       {started: now, memoryReadAt: now.Add(-2 * memorySettles)},
-		"was read long ago":    {started: long, lastUse: long, memoryReadAt: now.Add(-memoryValidFor)},
-		"was never read":       {started: long, lastUse: long},
+		"is working":                          {started: hourAgo, lastUse: hourAgo, users: 1, memoryReadAt: now},
+		"worked just now":                     {started: hourAgo, lastUse: now, memoryReadAt: now.Add(-2 * memorySettles)},
+		"worked just before the last reading": {started: hourAgo, lastUse: now.Add(-memorySettles - time.Second), memoryReadAt: now.Add(-memorySettles)},
+		"has just started":                    {started: now, memoryReadAt: now.Add(-2 * memorySettles)},
+		"was read long ago":                   {started: hourAgo, lastUse: hourAgo, memoryReadAt: now.Add(-memoryValidFor)},
+		"was never read":                      {started: hourAgo, lastUse: hourAgo},
 	} {
 		t.Run(what, func(t *testing.T) {
-			i.proc, i.memoryBytes = &process.Process{PID: os.Getpid()}, remembered
-			if got := i.memory(); got == remembered {
-				t.Errorf("a browser that %s: its memory is not read", what)
+			i.proc, i.memoryBytes = &process.Process{PID: os.Getpid()}, cached
+			if got := i.memory(); got == cached {
+				t.Errorf("a browser that %s: memory() = the cached value, want a new one", what)
 			}
 		})
 	}
 
-	if i := (&instance{started: long, lastUse: now.Add(-3 * memorySettles), memoryReadAt: now.Add(-memorySettles), memoryBytes: remembered}); i.memory() != remembered {
-		t.Error("the memory of a browser at rest is read again")
+	if i := (&instance{started: hourAgo, lastUse: now.Add(-3 * memorySettles), memoryReadAt: now.Add(-memorySettles), memoryBytes: cached}); i.memory() != cached {
+		t.Error("idle browser: memory() read a new value, want the cached one")
 	}
 }

@@ -51,6 +51,6 @@ func TestBlocksWithoutNotesComputeNoStyles(t *testing.T) {
 	}
 
 	if styled == 0 || styled > blocks/4 {
-		t.Errorf("styles were computed %d times, with %d blocks without notes", styled, blocks)
+		t.Errorf("styles were computed %d times for %d blocks without notes, want 1 to %d", styled, blocks, blocks/4)
 	}
 }

@@ -69,9 +69,9 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	defer cmd.Process.Kill()
 
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("the child printed %q, %v; want ready", line, err)
 	}
-	// The child's own command line does not name dir.
+	// processes finds only the browser, because the command line of the child does not contain dir.
 	if len(processes(t, dir)) == 0 {
 		t.Fatal("no browser is running")
 	}
@@ -79,10 +79,10 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	cmd.Wait()
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 
-	// The profile remains, and the next start deletes it. Profiles of other processes stay.
-	left, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
-	if len(left) != 1 {
-		t.Fatalf("profiles left: %v", left)
+	// The profile of the dead process stays until the next start. Profiles of living processes must not be deleted.
+	stale, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
+	if len(stale) != 1 {
+		t.Fatalf("profiles left: %v, want one", stale)
 	}
 
 	foreign := filepath.Join(dir, "presswork-chromium-foreign")
@@ -93,11 +93,11 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	mustPrint(t, second, page("x"))
 	third := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 1})
 	mustPrint(t, third, page("x"))
-	mustPrint(t, second, page("x")) // the living one was not swept
+	mustPrint(t, second, page("x")) // its profile still exists
 
 	now, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
 	if len(now) != 3 || !strings.Contains(strings.Join(now, " "), foreign) ||
-		strings.Contains(strings.Join(now, " "), left[0]) {
-		t.Errorf("profiles now: %v (the stale one was %s)", now, left[0])
+		strings.Contains(strings.Join(now, " "), stale[0]) {
+		t.Errorf("profiles %v, want three without %s", now, stale[0])
 	}
 }

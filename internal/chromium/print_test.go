@@ -29,7 +29,7 @@ func TestPrintsText(t *testing.T) {
 	}
 
 	if v := b.Version(); !strings.Contains(v, "Chrome/") {
-		t.Errorf("Version %q", v)
+		t.Errorf("Version() = %q, want one with Chrome/", v)
 	}
 }
 
@@ -71,11 +71,11 @@ func TestSheet(t *testing.T) {
 
 			p.Sheet = printable.Sheet{Tagged: true, Outline: outline}
 			if got := bytes.Contains(mustPrint(t, b, p), []byte("/Outlines")); got != want {
-				t.Errorf("Outline %v: outline in the PDF %v", outline, got)
+				t.Errorf("Outline %v: the PDF has an outline: %v, want %v", outline, got, want)
 			}
 		}
 	})
-	t.Run("bad ranges", func(t *testing.T) {
+	t.Run("invalid ranges", func(t *testing.T) {
 		t.Parallel()
 
 		for _, ranges := range []string{"abc", "3-1", "0", "9"} {
@@ -86,9 +86,8 @@ func TestSheet(t *testing.T) {
 
 				e, _ := errors.AsType[*fault.Error](err)
 				if e == nil || e.Code != fault.InvalidOption || e.Param != "options.page_ranges" {
-					t.Errorf("ranges %q: %v", ranges, err)
+					t.Errorf("ranges %q: error %v, want invalid_option of options.page_ranges", ranges, err)
 				}
-				t.Log(err)
 			})
 		}
 	})
@@ -109,7 +108,7 @@ func TestPrintsDataImagesAndFonts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 5 {
 				if out := mustPrint(t, b, page(html)); !bytes.Contains(out, []byte("/Subtype /Image")) {
-					t.Errorf("%s: no image in the PDF", name)
+					t.Errorf("%s: the PDF has no image, want one", name)
 				}
 			}
 		})
@@ -135,10 +134,11 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	wait.Until(t, "no tab is in use", func() bool { return b.Stats().Busy == 0 }) // idle ones are emptied now and then
+	wait.Until(t, "no tab is in use",
+		func() bool { return b.Stats().Busy == 0 }) // the browser empties idle tabs from time to time
 
 	if s := b.Stats(); s.Prints != 200 || s.Launches != 1 || s.Waiting != 0 {
-		t.Errorf("stats %+v", s)
+		t.Errorf("stats %+v, want 200 prints of one browser", s)
 	}
 }
 
@@ -153,10 +153,10 @@ func TestPrintsAnyBytes(t *testing.T) {
 		"<p>deep" + strings.Repeat("<blockquote>", 10000):    "",
 		"<!--" + strings.Repeat("<é", 6<<20) + "--><p>18 MB": "18 MB",
 	} {
-		t.Run(html, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.20q", html), func(t *testing.T) {
 			out, err := b.Print(t.Context(), printable.Page{HTML: html})
 			if err != nil {
-				t.Errorf("%.20q: %v", html, err)
+				t.Errorf("%.20q: error %v, want nil", html, err)
 				return
 			}
 
@@ -167,7 +167,7 @@ func TestPrintsAnyBytes(t *testing.T) {
 	}
 
 	if s := b.Stats(); s.Launches != 1 || s.TabsLost != 0 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want one launch and no lost tab", s)
 	}
 }
 
@@ -180,17 +180,17 @@ func TestFontsComeFromFontConfig(t *testing.T) {
 
 	out := mustPrint(t, b, page("<p style='font-family:Liberation Serif,Noto Serif,serif'>text"))
 
-	fonts := tool(t, out, "pdffonts", "-")
+	fonts := runTool(t, out, "pdffonts", "-")
 	if !strings.Contains(fonts, "DejaVu") || strings.Contains(fonts, "Liberation") {
-		t.Errorf("fonts:\n%s", fonts)
+		t.Errorf("fonts:\n%s\nwant DejaVu only", fonts)
 	}
 }
 
-func TestStartFailsWhereTheBrowsersUserMayNotGo(t *testing.T) {
+func TestDirectoryThatTheBrowsersUserCannotReach(t *testing.T) {
 	t.Parallel()
 
 	if os.Getuid() != 0 {
-		return // the browser's user is our own
+		return // the browser runs as the user of the test
 	}
 
 	if testing.Short() {
@@ -200,6 +200,6 @@ func TestStartFailsWhereTheBrowsersUserMayNotGo(t *testing.T) {
 
 	_, err := b.Print(t.Context(), page("x"))
 	if fault.CodeOf(err) != fault.BrowserUnavailable || !strings.Contains(err.Error(), "must be able to reach") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want browser_unavailable because of the directory", err)
 	}
 }

@@ -56,11 +56,12 @@ func BenchmarkProfile(b *testing.B) {
 	}
 }
 
+// profiler prints documents with the stages of the service one by one.
 type profiler struct {
 	browser   *chromium.Browser
 	raw       *chromium.Raw
 	converter *document.Converter
-	documents int // so far, that none is equal to another
+	documents int // the number of documents so far, which makes each different
 }
 
 // stage is one line of a profile: the average time of a document in one stage.
@@ -73,13 +74,13 @@ type stage struct {
 // profile prints a document several times without tracing, for the stages, and several times with tracing, for the
 // browser's threads.
 func (p *profiler) profile(b *testing.B, kind documents.Document) {
-	prints, before := 60, 20
+	prints, warmup := 60, 20
 
-	const long = 100 << 10 // bytes: so many prints of more would take many minutes
+	const long = 100 << 10 // bytes; 60 prints of a longer document would take many minutes
 	if len(kind.Markdown(0)) > long {
-		prints, before = 2, 1
+		prints, warmup = 2, 1
 	}
-	p.print(b, kind, before, nil)
+	p.print(b, kind, warmup, nil)
 	var composed, printed, packed stage
 	cpu := p.raw.CPU()
 	var pages int
@@ -112,7 +113,7 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	}
 	composed.name, printed.name, packed.name = "compose (Markdown, theme, tables)", "print (sent, parsed, printed, read)", "pack (title, streams)"
 	own := composed.cpu + printed.cpu + packed.cpu
-	printed.cpu = cpu // the browser's; what this process does meanwhile is in own
+	printed.cpu = cpu // of the browser; own has the time of this process
 
 	events, err := p.raw.Trace(b.Context(), func() error {
 		p.print(b, kind, prints, nil)
@@ -128,7 +129,7 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	table(b, cpu, stagesOf(events, prints))
 }
 
-// print prints count documents, each with different text.
+// print prints count documents with different texts, or calls each with their numbers if it is not nil.
 func (p *profiler) print(b *testing.B, kind documents.Document, count int, each func(n int)) {
 	for range count {
 		p.documents++
@@ -162,6 +163,7 @@ func (s *stage) measure(work func() error, b *testing.B) {
 	s.wall, s.cpu = s.wall+time.Since(began), s.cpu+ownCPU(b)-used
 }
 
+// ownCPU returns the CPU time that this process has used.
 func ownCPU(b *testing.B) time.Duration {
 	b.Helper()
 
@@ -191,6 +193,7 @@ func table(b *testing.B, whole time.Duration, stages []stage) {
 	}
 }
 
+// ms returns d in milliseconds.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // stagesOf sums a trace by thread and span, the longest first. The time of a span excludes the spans within it.

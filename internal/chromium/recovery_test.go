@@ -33,18 +33,18 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 			}
 		})
 	}
-	wait.Until(t, "two prints at work, or all done",
+	wait.Until(t, "two prints are running or all are done",
 		func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 })
 
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	wg.Wait()
-	// A print may have ended as the browser died, or taken another browser before the death was noticed.
+	// A print may have ended just before the kill, or use the other browser before the crash is counted.
 	wait.Until(t, "another browser", func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 })
 
 	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
-		t.Errorf("stats %+v", s)
+		t.Errorf("stats %+v, want one crash and 5 prints", s)
 	}
 }
 
@@ -89,15 +89,15 @@ func TestCrashedRenderer(t *testing.T) {
 	}
 
 	// One crash: the print is retried.
-	done := printing(t.Context(), t, b, slowText)
+	done := startPrint(t.Context(), t, b, slowText)
 	kill()
 
 	if err := <-done; err != nil {
-		t.Errorf("one crash: %v", err)
+		t.Errorf("error %v after one crash, want nil", err)
 	}
 
 	// A crash on each try: the error is about the page.
-	done = printing(t.Context(), t, b, endlessText)
+	done = startPrint(t.Context(), t, b, endlessText)
 	var err error
 	wait.Until(t, "the print ends", func() bool {
 		kill()
@@ -119,7 +119,7 @@ func TestCrashedRenderer(t *testing.T) {
 	// About once in 100 runs Chromium itself ends when all of its renderers are killed.
 	// A browser that is restarted for each renderer would be launched four times.
 	if s := b.Stats(); s.Launches > 2 || s.Crashes != s.Launches-1 {
-		t.Errorf("crashes of renderers ended the browser: %+v", s)
+		t.Errorf("stats %+v, want at most one other browser after crashes of renderers", s)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestHungRenderer(t *testing.T) {
 
 		hung := pids(t, dir, "renderer")
 		if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
-			t.Errorf("%s: next print: %q", name, got)
+			t.Errorf("%s: text of the next print %q, want next", name, got)
 		}
 		wait.Until(t, name+": the hung renderer is gone", func() bool {
 			left := 0
@@ -162,7 +162,7 @@ func TestHungRenderer(t *testing.T) {
 	}
 }
 
-// busy reports whether the process has worked for more than half a second.
+// busy reports whether the process is running and has used more than half a second of CPU time.
 func busy(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -174,7 +174,7 @@ func busy(pid int) bool {
 	return err == nil && f[2] != "Z" && ticks > 50
 }
 
-func TestRendererThatTakesTooMuchMemory(t *testing.T) {
+func TestRendererWithTooMuchMemoryFailsItsPrint(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxMemory: 150 << 20, PrintTimeout: time.Hour})
 	_, err := b.Print(t.Context(), endless)
@@ -182,7 +182,7 @@ func TestRendererThatTakesTooMuchMemory(t *testing.T) {
 	mustPrint(t, b, page("x"))
 
 	if s := b.Stats(); s.Crashes != 0 {
-		t.Errorf("the browser crashed or was restarted: %+v", s)
+		t.Errorf("stats %+v, want no crash", s)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
-	// Memory shared with other browsers changes with them, so it is not counted.
+	// pages returns the memory pages of the renderer, without shared ones, which change with other browsers.
 	pages := func() (private int) {
 		for _, pid := range pids(t, dir, "renderer") {
 			var size, resident, shared int
@@ -213,7 +213,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wait.Until(t, "less memory", func() bool { return pages() < full*2/3 })
+	wait.Until(t, "the idle renderer uses less memory", func() bool { return pages() < full*2/3 })
 }
 
 func TestFrozenBrowserIsReplaced(t *testing.T) {
@@ -223,7 +223,7 @@ func TestFrozenBrowserIsReplaced(t *testing.T) {
 	mustPrint(t, b, page("x"))
 
 	if err := b.Health(t.Context()); err != nil {
-		t.Errorf("Health: %v", err)
+		t.Errorf("Health: %v, want nil", err)
 	}
 
 	frozen := pids(t, dir, "browser")

@@ -21,7 +21,7 @@ func TestPrintRevised(t *testing.T) {
 	)
 	p.Sheet = printable.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
 
-	t.Run("fills in what the draft tells", func(t *testing.T) {
+	t.Run("fills in the texts", func(t *testing.T) {
 		var drafts []string
 
 		out, err := b.PrintRevised(t.Context(), p, func(printed []byte) ([]string, error) {
@@ -37,7 +37,11 @@ func TestPrintRevised(t *testing.T) {
 		}
 
 		if info(t, out, "Tagged") != "yes" || !slices.Equal(drafts, []string{"2 tagged no"}) {
-			t.Errorf("tagged %s; drafts %q", info(t, out, "Tagged"), drafts)
+			t.Errorf(
+				"tagged: %s, drafts %q; want yes, and one untagged draft of 2 pages",
+				info(t, out, "Tagged"),
+				drafts,
+			)
 		}
 	})
 	t.Run("prints again until the texts are settled", func(t *testing.T) {
@@ -64,22 +68,22 @@ func TestPrintRevised(t *testing.T) {
 			})
 		}
 	})
-	t.Run("empties what there is no text for", func(t *testing.T) {
+	t.Run("empties elements without a text", func(t *testing.T) {
 		out, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, nil })
 		if err != nil || text(t, out) != "one and" {
-			t.Errorf("text %q, %v", text(t, out), err)
+			t.Errorf("text %q, %v; want one and", text(t, out), err)
 		}
 	})
-	t.Run("gives up with the error of revise", func(t *testing.T) {
-		wrong := fault.Errorf(fault.RenderFailed, "no")
+	t.Run("returns the error of revise", func(t *testing.T) {
+		cause := fault.Errorf(fault.RenderFailed, "no")
 
-		_, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, wrong })
-		if !errors.Is(err, wrong) {
-			t.Errorf("got %v", err)
+		_, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, cause })
+		if !errors.Is(err, cause) {
+			t.Errorf("error %v, want %v", err, cause)
 		}
 
 		if got := text(t, mustPrint(t, b, page("after"))); got != "after" {
-			t.Errorf("the next page is %q", got)
+			t.Errorf("text of the next page %q, want after", got)
 		}
 	})
 }

@@ -36,18 +36,18 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 		}
 
 		if got := img.Bounds().Size(); got.X != want || got.Y != want*4/5 {
-			t.Errorf("at density %g the picture is %v", density, got)
+			t.Errorf("density %g: size %v, want %d × %d", density, got, want, want*4/5)
 		}
 
 		edge := img.Bounds().Max
 
 		got, want := color.RGBAModel.Convert(img.At(edge.X-1, edge.Y-1)), (color.RGBA{0x10, 0x20, 0x30, 0xff})
 		if got != want {
-			t.Errorf("the last pixel is %v, want %v", got, want)
+			t.Errorf("density %g: last pixel %v, want %v", density, got, want)
 		}
 
 		if got := color.GrayModel.Convert(img.At(edge.X-1, 0)).(color.Gray); got.Y != 0xff {
-			t.Errorf("the sheet is wider than its content: %v", got)
+			t.Errorf("density %g: pixel at the right edge %v, want the white of the content", density, got)
 		}
 	}
 
@@ -56,16 +56,16 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 
 		head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]
 		if err != nil || !bytes.HasPrefix(picture, []byte(head)) {
-			t.Errorf("%s: %v, %.8q", format, err, picture)
+			t.Errorf("%s: got %.8q, %v; want a picture in this format", format, picture, err)
 		}
 	}
-	// The one tab prints afterwards as if nothing had been.
+	// The screenshot must not change the next print in the same tab.
 	if got := info(t, mustPrint(t, b, page("<p>x")), "Page size"); got != "595.92 x 841.92 pts (A4)" {
-		t.Errorf("the next print is on %s", got)
+		t.Errorf("page size of the next print %s, want A4", got)
 	}
 }
 
-func TestScreenshotIsRepeatedInANewBrowserWhenNoFrameComes(t *testing.T) {
+func TestScreenshotIsRepeatedInANewBrowserWithoutAFrame(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, PrintTimeout: 20 * time.Second})
@@ -82,11 +82,11 @@ func TestScreenshotIsRepeatedInANewBrowserWhenNoFrameComes(t *testing.T) {
 	}
 
 	if s := b.Stats(); s.Launches != 2 {
-		t.Errorf("%d browsers were started, want 2", s.Launches)
+		t.Errorf("%d launches, want 2", s.Launches)
 	}
 }
 
-// Frames are drawn for one tab at a time, while others print.
+// The browser draws frames for one tab at a time, while other tabs print.
 func TestScreenshotsBesidePrints(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 3})
@@ -109,6 +109,6 @@ func TestScreenshotsBesidePrints(t *testing.T) {
 	all.Wait()
 
 	if s := b.Stats(); s.Crashes != 0 || s.TabsLost != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+		t.Errorf("stats %+v, want no crash and no lost tab", s)
 	}
 }

@@ -22,9 +22,9 @@ func TestScriptReturnsItsValue(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{})
 	for range 2 {
 		values, err := b.Script(t.Context(),
-			`if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
+			`if (globalThis.calls) throw new Error("the page of the last script is still open"); globalThis.calls = 1`,
 			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`,
-			`++globalThis.left`)
+			`++globalThis.calls`)
 
 		want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`
 		if err != nil || fmt.Sprintf("%s", values) != want {
@@ -35,19 +35,19 @@ func TestScriptReturnsItsValue(t *testing.T) {
 	values, err := b.Script(t.Context(), "", `1`, `null.x`, `2`)
 	if fault.CodeOf(err) != fault.RenderFailed || !strings.Contains(err.Error(), "TypeError") ||
 		fmt.Sprintf("%s", values) != "[1]" {
-		t.Errorf("a script that throws: %s, %v", values, err)
+		t.Errorf("a script that throws: %s, %v; want [1] and a TypeError", values, err)
 	}
 }
 
 // Many expressions together take long on a busy machine, so each has its own time limit.
-func TestEveryExpressionHasItsTime(t *testing.T) {
+func TestEveryExpressionHasItsOwnTimeLimit(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{ScriptTimeout: 9 * time.Second})
 	mustPrint(t, b, page("the browser is up"))
 
 	pauses := slices.Repeat([]string{`new Promise((done) => setTimeout(() => done(1), 1000))`}, 10)
 	if values, err := b.Script(t.Context(), "", pauses...); err != nil || len(values) != 10 {
-		t.Errorf("%s, %v", values, err)
+		t.Errorf("got %s, %v; want 10 values", values, err)
 	}
 }
 
@@ -55,10 +55,8 @@ func TestEveryExpressionHasItsTime(t *testing.T) {
 func TestScriptsThatBreakTheirPage(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
-	b := browsertest.Start(
-		t,
-		chromium.Options{Dir: dir, Tabs: 2, ScriptTimeout: 10 * time.Minute},
-	) // its caller has less
+	// The time limit of the caller below ends the scripts, not ScriptTimeout.
+	b := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 2, ScriptTimeout: 10 * time.Minute})
 	mustPrint(t, b, page("before"))
 	before := browserPIDs(t, dir)
 	t.Run("each", func(t *testing.T) {
@@ -81,9 +79,9 @@ func TestScriptsThatBreakTheirPage(t *testing.T) {
 					ended <- err
 				}()
 
-				err := wait.Receive(t, "the end of its time", ended)
+				err := wait.Receive(t, "the end of the script", ended)
 				if code := fault.CodeOf(err); code != fault.RenderTimeout && code != fault.RenderFailed {
-					t.Errorf("ended with %v", err)
+					t.Errorf("error %v, want render_timeout or render_failed", err)
 				}
 				mustPrint(t, b, page("after "+name))
 			})
@@ -91,14 +89,15 @@ func TestScriptsThatBreakTheirPage(t *testing.T) {
 	})
 
 	if v, err := b.Script(t.Context(), "", "1"); err != nil || len(v) != 1 || string(v[0]) != "1" {
-		t.Errorf("a script afterwards: %s, %v", v, err)
+		t.Errorf("the next script: %s, %v; want 1", v, err)
 	}
 
 	if after := browserPIDs(t, dir); !slices.Equal(before, after) {
-		t.Errorf("the browser was replaced: process %v, before %v", after, before)
+		t.Errorf("processes of browsers %v, want %v as before", after, before)
 	}
 }
 
+// browserPIDs returns the main processes of the browsers with a profile below dir.
 func browserPIDs(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 
@@ -114,22 +113,22 @@ func browserPIDs(t *testing.T, dir string) (pids []int) {
 func TestScriptHasNoNetwork(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{})
-	at, others := listen(t, "127.0.0.1:0")
+	address, connections := countConnections(t, "127.0.0.1:0")
 
 	values, err := b.Script(t.Context(), "", `(async () => {
-		const url = "http://`+at+`/";
+		const url = "http://`+address+`/";
 		document.body.innerHTML = '<img src="'+url+'"><iframe src="'+url+'"></iframe><link rel=stylesheet href="'+url+'"><object data="'+url+'"></object>';
-		try { new WebSocket("ws://`+at+`/") } catch {}
+		try { new WebSocket("ws://`+address+`/") } catch {}
 		try { navigator.sendBeacon(url) } catch {}
 		try { open(url) } catch {}
 		return fetch(url, {mode: "no-cors"}).then(() => "answered", () => "refused");
 	})()`)
 	if err != nil && !errors.Is(err, context.Canceled) && fault.CodeOf(err) != fault.RenderFailed ||
 		err == nil && string(values[0]) != `"refused"` {
-		t.Errorf("fetch: %s, %v", values, err)
+		t.Errorf("fetch: %s, %v; want refused or the end of the page", values, err)
 	}
 
-	if n := others(); n != 0 {
-		t.Errorf("%d connections got out", n)
+	if n := connections(); n != 0 {
+		t.Errorf("%d connections, want none", n)
 	}
 }

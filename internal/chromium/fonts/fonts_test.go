@@ -97,14 +97,14 @@ func (f face) characters(yield func(rune)) {
 	}
 }
 
-func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
+func TestFacesArePlainTrueTypeOfAListedFamily(t *testing.T) {
 	t.Parallel()
 
 	families := map[string]Family{}
 	for _, f := range Families() {
 		families[f.Name] = f
 		if len(f.Weights) == 0 || slices.Contains(f.Weights, 0) {
-			t.Errorf("%s has the weights %v", f.Name, f.Weights)
+			t.Errorf("family %s has the weights %v, want at least one and none of 0", f.Name, f.Weights)
 		}
 	}
 	licensed := map[string]bool{}
@@ -114,7 +114,7 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 			licensed[strings.TrimSuffix(path.Base(file.Name), ".txt")] = true
 		}
 	}
-	const last = 0x1ffff // of the characters that any face has
+	const last = 0x1ffff // the last character that any face can have
 	union := make([]bool, last+1)
 
 	for _, file := range faces() {
@@ -140,24 +140,24 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 
 		family, known := families[name]
 		if !known || familyOf(catalogue(), path.Base(file.Name)) != name {
-			t.Errorf("%s is of the family %q, which is not listed under that name", file.Name, name)
+			t.Errorf("%s is of the family %q, want a listed one", file.Name, name)
 			continue
 		}
 
 		if os2 := f.tables["OS/2"]; binary.BigEndian.Uint16(os2[8:]) != 0 {
 			t.Errorf("%s may not be embedded: fsType %d", file.Name, binary.BigEndian.Uint16(os2[8:]))
 		} else if weight := int(binary.BigEndian.Uint16(os2[4:])); !strings.Contains(file.Name, "Italic") && !slices.Contains(family.Weights, weight) {
-			t.Errorf("%s has the weight %d; its family lists %v", file.Name, weight, family.Weights)
+			t.Errorf("%s has the weight %d, want one of %v", file.Name, weight, family.Weights)
 		}
 
 		license := f.name(13) + f.name(14)
 		if family.License == ofl && !strings.Contains(license, "Open Font License") &&
 			!strings.Contains(license, "OFL") {
-			t.Errorf("%s says of its license %q", file.Name, license)
+			t.Errorf("%s names the license %q, want the Open Font License", file.Name, license)
 		}
 
 		if !licensed[strings.ReplaceAll(name, " ", "")] {
-			t.Errorf("the license of %s is missing", name)
+			t.Errorf("the archive has no license of %s", name)
 		}
 		own := make([]bool, last+1)
 		f.characters(func(r rune) { own[r], union[r] = true, true })
@@ -174,12 +174,12 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 
 	for r := range rune(last + 1) {
 		if printable := r >= 0x20 && (r < 0x7f || r >= 0xa0); printable && union[r] != Covers(r) {
-			t.Errorf("Covers(%U) is %v", r, Covers(r))
+			t.Errorf("Covers(%U) = %v, want %v", r, Covers(r), union[r])
 		}
 	}
 
 	if n := len(coverage.R32); coverage.R32[n-1].Hi > last {
-		t.Errorf("Covers reaches to %U", coverage.R32[n-1].Hi)
+		t.Errorf("Covers goes up to %U, want at most 1FFFF", coverage.R32[n-1].Hi)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/test/public"
 )
 
+// install installs the fonts in dir and returns the path of the configuration.
 func install(t *testing.T, dir string) (config string) {
 	t.Helper()
 
@@ -32,7 +33,7 @@ var installed = sync.OnceValues(func() (config string, err error) { return Insta
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	_ = os.RemoveAll(commonDir) // what stays lies in the temporary directory
+	_ = os.RemoveAll(commonDir) // a failure leaves files in the temporary directory only
 	os.Exit(code)
 }
 
@@ -67,13 +68,13 @@ func prepared(t *testing.T) (dir, root string) {
 	}
 
 	if got := filepath.Dir(install(t, dir)); got != root {
-		t.Fatalf("Install made %s, not %s", got, root)
+		t.Fatalf("Install used %s, want %s", got, root)
 	}
 
 	return dir, root
 }
 
-func TestASecondInstallWritesNothing(t *testing.T) {
+func TestSecondInstallWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(public.Dir(t), "var", "cache")
 	var configs [2]string
@@ -91,29 +92,29 @@ func TestASecondInstallWritesNothing(t *testing.T) {
 	}
 
 	if again := install(t, dir); again != configs[0] || again != configs[1] {
-		t.Errorf("configurations at %q and %q", again, configs)
+		t.Errorf("configuration %q, want the same as %q", again, configs)
 	}
 
 	info, err := os.Stat(face)
 	if err != nil || time.Since(info.ModTime()) < time.Minute {
-		t.Errorf("the face was written again: %v, %v", info, err)
+		t.Errorf("face %v, %v; want it unchanged", info, err)
 	}
 
 	for _, path := range []string{configs[0], face} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			t.Errorf("%s: mode %v, %v; want 0644", path, info.Mode(), err)
 		}
 	}
 }
 
-// Hardened machines give root such a umask.
+// Hardened machines give root the umask 077.
 func TestInstallUnderAStrictUmask(t *testing.T) {
 	t.Parallel()
 
 	child := exec.CommandContext(t.Context(), "sh", "-c",
-		`umask 077; exec "$0" -test.run='^TestASecondInstallWritesNothing$'`, os.Args[0])
+		`umask 077; exec "$0" -test.run='^TestSecondInstallWritesNothing$'`, os.Args[0])
 	if out, err := child.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("TestSecondInstallWritesNothing with umask 077: %v\n%s", err, out)
 	}
 }
 
@@ -139,7 +140,7 @@ func TestInstallRestoresDeletedFiles(t *testing.T) {
 	install(t, dir)
 
 	if again, err := os.ReadFile(face); err != nil || string(again) != string(whole) {
-		t.Errorf("the face has %d bytes: %v", len(again), err)
+		t.Errorf("the face has %d bytes, %v; want %d", len(again), err, len(whole))
 	}
 
 	if _, err := os.Stat(config); err != nil {
@@ -150,7 +151,7 @@ func TestInstallRestoresDeletedFiles(t *testing.T) {
 func TestInstallRejectsAFolderThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 
-	for name, spoil := range map[string]func(root string) error{
+	for name, change := range map[string]func(root string) error{
 		"anyone may write": func(root string) error { return os.Chmod(root, 0o777) },
 		"a link": func(root string) error {
 			moved := root + "-moved"
@@ -173,14 +174,14 @@ func TestInstallRejectsAFolderThatOthersCanChange(t *testing.T) {
 			t.Parallel()
 
 			dir, root := prepared(t)
-			if err := spoil(root); err != nil {
+			if err := change(root); err != nil {
 				t.Fatal(err)
 			}
 
 			config, err := Install(dir)
 			if err == nil ||
 				!strings.Contains(err.Error(), "must be a directory that only this user can change; delete it") {
-				t.Errorf("Install = %q, %v", config, err)
+				t.Errorf("Install = %q, %v; want an error about the directory", config, err)
 			}
 		})
 	}
@@ -216,31 +217,31 @@ func TestSystemFontsWithEmbeddedNamesAreIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	ask := func(program string, args ...string) string {
+	runFontconfig := func(program string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program, args...)
 		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+config)
 
-		said, err := cmd.CombinedOutput()
+		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v: %s", program, err, said)
+			t.Fatalf("%s: %v: %s", program, err, out)
 		}
 
-		return string(said)
+		return string(out)
 	}
 
-	listed := ask("fc-list", ":", "file")
+	listed := runFontconfig("fc-list", ":", "file")
 	if strings.Contains(listed, system) || strings.Count(listed, ours) != len(faces()) {
-		t.Errorf("fontconfig knows\n%s", listed)
+		t.Errorf("fontconfig lists\n%s\nwant only the embedded fonts", listed)
 	}
 
-	for asked, want := range map[string]string{
+	for pattern, want := range map[string]string{
 		`sans\-serif`: "Inter", "serif": "Source Serif 4", "monospace": "JetBrains Mono", "Arial": "Inter", "Latin Modern Math": "STIX Two Math",
 		"Inter:weight=180": "Inter,Inter SemiBold", ":charset=21d4": "Inter", ":charset=1d4d0": "STIX Two Math", ":charset=2588": "JetBrains Mono",
 	} {
-		t.Run(asked, func(t *testing.T) {
-			if got := strings.TrimSpace(ask("fc-match", asked, "family")); got != want {
-				t.Errorf("%s is printed with %q, want %q", asked, got, want)
+		t.Run(pattern, func(t *testing.T) {
+			if got := strings.TrimSpace(runFontconfig("fc-match", pattern, "family")); got != want {
+				t.Errorf("%s matches %q, want %q", pattern, got, want)
 			}
 		})
 	}

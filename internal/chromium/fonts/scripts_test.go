@@ -8,7 +8,7 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-func TestScriptsHaveTheFamiliesOfTheirLanguage(t *testing.T) {
+func TestFamiliesForScripts(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ lang, text, want string }{
@@ -37,16 +37,9 @@ func TestScriptsHaveTheFamiliesOfTheirLanguage(t *testing.T) {
 		})
 	}
 
-	if got := fonts.ForScripts(
-		"ar",
-		"",
-		"שלום",
-		"سلام",
-	); !slices.Equal(
-		got,
-		[]string{"Noto Sans Hebrew", "Noto Sans Arabic"},
-	) {
-		t.Errorf("of several texts: %q", got)
+	want := []string{"Noto Sans Hebrew", "Noto Sans Arabic"}
+	if got := fonts.ForScripts("ar", "", "שלום", "سلام"); !slices.Equal(got, want) {
+		t.Errorf("several texts: got %q, want %q", got, want)
 	}
 }
 

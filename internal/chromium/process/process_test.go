@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// program writes a shell script that replaces the browser.
+// program writes a shell script that is started instead of the browser, and returns its path.
 func program(t *testing.T, text string) (exe string) {
 	t.Helper()
 	exe = filepath.Join(public.Dir(t), "browser")
@@ -22,6 +22,7 @@ func program(t *testing.T, text string) (exe string) {
 	return exe
 }
 
+// start starts exe with a profile below dir.
 func start(t *testing.T, exe, dir string) (*process.Process, error) {
 	t.Helper()
 
@@ -33,6 +34,7 @@ func start(t *testing.T, exe, dir string) (*process.Process, error) {
 	})
 }
 
+// profiles returns the files and directories in dir.
 func profiles(t *testing.T, dir string) []string {
 	t.Helper()
 
@@ -63,32 +65,32 @@ func TestKillEndsTheProcessAndDeletesItsProfile(t *testing.T) {
 
 	answer := make([]byte, len("answer"))
 	if _, err := p.Out.Read(answer); err != nil || string(answer) != "answer" {
-		t.Errorf("got %q, %v", answer, err)
+		t.Errorf("got %q, %v; want answer", answer, err)
 	}
 	p.Kill()
 	wait.Receive(t, "the end of the browser", p.Exited)
 
 	if left := profiles(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("profiles %v, want none", left)
 	}
 
 	if p.LastWords() != "last words" {
-		t.Errorf("stderr %q", p.Stderr())
+		t.Errorf("LastWords() = %q, want last words; stderr %q", p.LastWords(), p.Stderr())
 	}
-	p.Kill() // harmless
+	p.Kill() // a second Kill does nothing
 }
 
-func TestAProgramThatDoesNotStartLeavesNoProfile(t *testing.T) {
+func TestFailedStartLeavesNoProfile(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 
 	_, err := start(t, filepath.Join(dir, "missing"), dir)
 	if err == nil || !strings.Contains(err.Error(), "missing does not start") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want one that the program does not start", err)
 	}
 
 	if left := profiles(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("profiles %v, want none", left)
 	}
 }
 
@@ -116,26 +118,26 @@ func TestSweepDeletesOnlyStaleProfiles(t *testing.T) {
 	process.Sweep(dir, slog.New(slog.DiscardHandler))
 
 	if _, err := os.Stat(stale); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the stale profile is left: %v", err)
+		t.Errorf("stale profile: Stat error %v, want it deleted", err)
 	}
 
 	for _, path := range append(living, unknown) {
 		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
+			t.Errorf("%v, want this profile kept", err)
 		}
 	}
 }
 
-func TestFindNamesTheWayToABrowser(t *testing.T) {
+func TestErrorOfFindNamesTheSetupCommand(t *testing.T) {
 	t.Parallel()
 
 	_, err := process.Find("/nonexistent/chromium")
 	if !errors.Is(err, process.ErrNotFound) || !strings.Contains(err.Error(), "make setup") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want ErrNotFound with `make setup`", err)
 	}
 	exe := program(t, "")
 
 	if found, err := process.Find(exe); err != nil || found != exe {
-		t.Errorf("found %q, %v", found, err)
+		t.Errorf("Find(%q) = %q, %v; want the path itself", exe, found, err)
 	}
 }

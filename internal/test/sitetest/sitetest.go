@@ -25,13 +25,13 @@ type Site struct {
 	// URL is the address, with 127.0.0.1. Host is the same without the scheme.
 	URL, Host string
 
-	mu   sync.Mutex
-	seen map[string]int
+	mu       sync.Mutex
+	requests map[string]int // by path
 }
 
 // Serve runs the site until the test ends.
 func Serve(t testing.TB) *Site {
-	s := &Site{seen: map[string]int{}}
+	s := &Site{requests: map[string]int{}}
 	server := httptest.NewServer(s.handler(t))
 	t.Cleanup(server.Close)
 	s.URL, s.Host = server.URL, server.Listener.Addr().String()
@@ -39,12 +39,12 @@ func Serve(t testing.TB) *Site {
 	return s
 }
 
-// Asked returns how often the path was requested.
-func (s *Site) Asked(path string) int {
+// Requests returns the number of requests for a path.
+func (s *Site) Requests(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	return s.seen[path]
+	return s.requests[path]
 }
 
 func (s *Site) handler(t testing.TB) http.Handler {
@@ -60,12 +60,13 @@ func (s *Site) handler(t testing.TB) http.Handler {
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.seen[r.URL.Path]++
+		s.requests[r.URL.Path]++
 		s.mu.Unlock()
 		mux.ServeHTTP(w, r)
 	})
 }
 
+// signedIn answers with JSON for the user in the cookie, or with 401.
 func signedIn(answer func(user string) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		cookie, err := r.Cookie(Cookie)
@@ -97,6 +98,7 @@ func picture(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
+// report returns the data of the page.
 func report() any {
 	regions := [][]string{{"Region", "Lead", "Revenue"}}
 	for i := range 40 {
