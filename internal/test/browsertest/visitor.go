@@ -86,16 +86,16 @@ func NewVisitor(t testing.TB) *Visitor {
 
 		return &Visitor{t: t, browser: b}
 	case <-time.After(wait.Patience):
-		t.Fatal("the browser does not say where it listens")
+		t.Fatal("the browser did not print its DevTools address")
 		return nil
 	}
 }
 
-// For returns the same browser for a subtest of the test that started it.
+// For returns a Visitor of the same browser that fails t, such as a subtest.
 func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
 
-// Visit is a page that a visitor looks at. Errors of the page and requests to other origins fail the test at its
-// end.
+// Visit is an open page. Console errors and exceptions of the page, and requests to other origins, fail the test when it
+// ends.
 type Visit struct {
 	t    testing.TB
 	Page *rod.Page
@@ -103,7 +103,7 @@ type Visit struct {
 	Allow []string
 
 	mu       sync.Mutex
-	wrong    []string
+	problems []string
 	requests []string
 }
 
@@ -185,6 +185,7 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 	return visit
 }
 
+// describe returns the description of an exception, or "".
 func describe(d *proto.RuntimeExceptionDetails) string {
 	if d.Exception == nil {
 		return ""
@@ -193,22 +194,23 @@ func describe(d *proto.RuntimeExceptionDetails) string {
 	return " " + d.Exception.Description
 }
 
-// end reports the faults of the page. If the test has failed, it also logs the page.
+// end reports the problems of the page. If the test has failed, it also logs the text of the page.
 func (v *Visit) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 
-	for _, w := range v.wrong {
-		if !v.allowed(w) {
-			v.t.Error(w)
+	for _, problem := range v.problems {
+		if !v.allowed(problem) {
+			v.t.Error(problem)
 		}
 	}
 
 	if v.t.Failed() {
-		v.t.Logf("the page says: %q", v.Text("body"))
+		v.t.Logf("text of the page: %q", v.Text("body"))
 	}
 }
 
+// request records a request. A request to another host than host is a problem.
 func (v *Visit) request(r *proto.NetworkRequest, host string) {
 	v.mu.Lock()
 	v.requests = append(v.requests, r.Method+" "+r.URL)
@@ -219,20 +221,22 @@ func (v *Visit) request(r *proto.NetworkRequest, host string) {
 		return
 	}
 
-	if asked, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); asked != host {
-		v.note("left the origin: " + r.URL)
+	if target, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); target != host {
+		v.note("request to another origin: " + r.URL)
 	}
 }
 
-func (v *Visit) note(wrong string) {
+// note adds a problem that fails the test at its end.
+func (v *Visit) note(problem string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.wrong = append(v.wrong, wrong)
+	v.problems = append(v.problems, problem)
 }
 
-func (v *Visit) allowed(w string) bool {
+// allowed reports whether the test allows a problem.
+func (v *Visit) allowed(problem string) bool {
 	for _, a := range v.Allow {
-		if strings.Contains(w, a) {
+		if strings.Contains(problem, a) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
+func TestLostWords(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -33,29 +32,25 @@ func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
 	}
 }
 
-// pdftotext gives the letters of a line from right to left in an order of its own.
+// pdftotext may change the order of letters in a line from right to left.
 func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
 	t.Parallel()
 
 	if got := wordsOf("اصلاح plain").letters().lost(wordsOf("اصالح").letters()); !cmp.Equal(got, []string{"plain"}) {
-		t.Errorf("lost %q, want plain", got)
+		t.Errorf("lost %q, want only plain", got)
 	}
 
 	if got := wordsOf("اصلاح").letters().lost(wordsOf("اصلا").letters()); !cmp.Equal(got, []string{"ح"}) {
-		t.Errorf("lost %q, want a letter", got)
+		t.Errorf("lost %q, want the letter ح", got)
 	}
 }
 
 func TestSyntaxIsNotCountedAsWords(t *testing.T) {
 	t.Parallel()
 
-	got := string(
-		withoutSyntax(
-			[]byte(
-				"> [!NOTE] Title\n\n## Use {/*use*/} {#id .class}\n\n$x^2$ costs $5\n\n```mermaid\ngraph\n```\n\nText",
-			),
-		),
-	)
+	const text = "> [!NOTE] Title\n\n## Use {/*use*/} {#id .class}\n\n$x^2$ costs $5\n\n```mermaid\ngraph\n```\n\nText"
+
+	got := string(withoutSyntax([]byte(text)))
 
 	want := "> Title\n\n## Use\n\ncosts $5\n\nText"
 	if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
@@ -66,11 +61,10 @@ func TestSyntaxIsNotCountedAsWords(t *testing.T) {
 func TestVisibleText(t *testing.T) {
 	t.Parallel()
 
-	text, err := visibleText(
-		[]byte(
-			"<head><title>no</title></head><p>a<b>b</b></p><table><tr><td>c</td><td>d</td></tr></table><script>no</script>",
-		),
-	)
+	const page = "<head><title>no</title></head><p>a<b>b</b></p>" +
+		"<table><tr><td>c</td><td>d</td></tr></table><script>no</script>"
+
+	text, err := visibleText([]byte(page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,20 +74,20 @@ func TestVisibleText(t *testing.T) {
 	}
 }
 
-func TestLeftOverSyntaxIsNamedOutsideCode(t *testing.T) {
+func TestVisibleSyntaxOutsideCode(t *testing.T) {
 	t.Parallel()
 
-	got := leftOver(
+	got := visibleSyntax(
 		[]byte("<p>::: note</p><pre>::: in code</pre><p>see [[Page]] and <code>{#id}</code></p><p>plain</p>"),
 	)
 	if diff := cmp.Diff([]string{"::: note", "[[Page]]"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("visible syntax (-want +got):\n%s", diff)
 	}
 }
 
 func TestPagesAreCounted(t *testing.T) {
 	t.Parallel()
-	// A page of 297 rows, one for each millimetre, with ink on those that are named.
+	// page returns a page of 297 rows, one for each millimetre, with ink from one row to another.
 	page := func(from, to int) []bool {
 		rows := make([]bool, 297)
 		for y := from; y < to; y++ {
@@ -104,13 +98,13 @@ func TestPagesAreCounted(t *testing.T) {
 	}
 	full, fifth, half, line := page(20, 277), page(20, 220), page(20, 140), page(20, 25)
 
-	got, worst, _ := look([][]bool{full, fifth, half, line})
+	got, worst, _ := countPages([][]bool{full, fifth, half, line})
 	if want := (Pages{All: 4, Slivers: 1, Gap15: 2, Gap33: 1}); got != want || worst != 3 {
 		t.Errorf("got %+v and page %d, want %+v and page 3", got, worst, want)
 	}
 
-	if got, _, _ := look([][]bool{line}); got.Slivers != 0 {
-		t.Error("a short document is no sliver")
+	if got, _, _ := countPages([][]bool{line}); got.Slivers != 0 {
+		t.Errorf("%d slivers of a short document, want none", got.Slivers)
 	}
 }
 
@@ -133,47 +127,47 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 
 	paths, err := find(dir)
 	if err != nil || len(paths) != 3 {
-		t.Errorf("found %q, %v", paths, err)
+		t.Errorf("found %q, %v; want three files", paths, err)
 	}
 
 	if _, err := find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no Markdown") {
-		t.Errorf("an empty folder: %v", err)
+		t.Errorf("empty folder: error %v, want one about no Markdown", err)
 	}
 
-	if all, err := chosen("all"); err != nil || len(all) < 35 || !slices.Contains(all, "nord") {
-		t.Errorf("all themes: %q, %v", all, err)
+	if all, err := themeNames("all"); err != nil || len(all) < 35 || !slices.Contains(all, "nord") {
+		t.Errorf("themeNames(all) = %q, %v; want at least 35 with nord", all, err)
 	}
 }
 
 func TestWordsOutsideTheMargins(t *testing.T) {
 	t.Parallel()
 
-	got := outside(`<page width="595.0" height="842.0">
+	got := outsideMargins(`<page width="595.0" height="842.0">
     <word xMin="56.7" yMin="60" xMax="80.5" yMax="70">inside</word>
     <word xMin="500.1" yMin="60" xMax="581" yMax="70">a&amp;b</word>
     <word xMin="-3.5" yMin="60" xMax="90" yMax="70">left</word>
   </page><page width="842.0" height="595.0">
     <word xMin="500.1" yMin="60" xMax="561" yMax="70">landscape</word>`)
 	if diff := cmp.Diff([]string{"a&b", "left"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("words outside the margins (-want +got):\n%s", diff)
 	}
 }
 
-func TestDocumentsTakeTurnsInThemes(t *testing.T) {
+func TestRotatedThemes(t *testing.T) {
 	t.Parallel()
 	o := options{themes: []string{"a", "b", "c"}, rotate: 2}
 
 	paths := []string{"0", "1", "2", "3"}
 
 	for theme, want := range [][]string{{"0", "1", "3"}, {"0", "2", "3"}, {"1", "2"}} {
-		t.Run(fmt.Sprintf("row %d", theme), func(t *testing.T) {
-			if diff := cmp.Diff(want, o.turn(theme, paths)); diff != "" {
+		t.Run(o.themes[theme], func(t *testing.T) {
+			if diff := cmp.Diff(want, o.documentsOf(theme, paths)); diff != "" {
 				t.Errorf("theme %d (-want +got):\n%s", theme, diff)
 			}
 		})
 	}
 
-	if got := (options{themes: o.themes}).turn(2, paths); !cmp.Equal(got, paths) {
-		t.Errorf("without turns: %q", got)
+	if got := (options{themes: o.themes}).documentsOf(2, paths); !cmp.Equal(got, paths) {
+		t.Errorf("without rotate: documents %q, want all", got)
 	}
 }

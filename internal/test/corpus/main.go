@@ -22,6 +22,7 @@ import (
 
 func main() { os.Exit(start(os.Args[1:], os.Stdout, os.Stderr)) }
 
+// start runs the command and returns its exit status.
 func start(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,12 +48,13 @@ func start(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// report converts the documents and prints the report.
 func report(ctx context.Context, o options, theme, asJSON string, stdout io.Writer) (err error) {
 	if o.dir == "" {
 		return errors.New("name a folder of Markdown files: make corpus DIR=…")
 	}
 
-	if o.themes, err = chosen(theme); err != nil {
+	if o.themes, err = themeNames(theme); err != nil {
 		return err
 	}
 
@@ -79,8 +81,8 @@ func report(ctx context.Context, o options, theme, asJSON string, stdout io.Writ
 	return cmp.Or(err, os.WriteFile(asJSON, b, 0o666))
 }
 
-// chosen are the names of themes in a list, or all.
-func chosen(list string) ([]string, error) {
+// themeNames returns the names in a list with commas, or those of all themes for "all".
+func themeNames(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	if list != "all" {
 		return names, nil

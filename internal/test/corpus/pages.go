@@ -33,10 +33,10 @@ func (p *Pages) add(o Pages) {
 	p.Gap33 += o.Gap33
 }
 
-// look counts the pages of one print. A last page may be a sliver as well: a line that
+// countPages counts the pages of one print. A last page may be a sliver as well: a line that
 // would have fitted on the page before. worst is the number of the page with the most
 // empty space at its end, apart from the last page.
-func look(pages [][]bool) (p Pages, worst int, emptiest float64) {
+func countPages(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	p.All = len(pages)
 	for n, rows := range pages {
 		inked, gap := area(rows)
@@ -88,9 +88,9 @@ var box = regexp.MustCompile(
 	`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`,
 )
 
-// outside returns the words of `pdftotext -bbox` that extend past the left or right side
+// outsideMargins returns the words of `pdftotext -bbox` that extend past the left or right side
 // of the text area by more than hanging punctuation does.
-func outside(boxes string) (words []string) {
+func outsideMargins(boxes string) (words []string) {
 	const points = 72 / 25.4 // a millimetre
 	const hanging = 12.5 * points
 	number := func(s string) float64 { x, _ := strconv.ParseFloat(s, 64); return x }

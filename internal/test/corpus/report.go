@@ -10,7 +10,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// listed is how many of a document's words or forms are shown.
+// listed is the number of words or forms of a document that are shown.
 const listed = 12
 
 // table prints a report as Markdown.
@@ -80,6 +80,7 @@ func (r Report) grouped(w io.Writer, title string, group func(Print) string) {
 	fmt.Fprintln(w)
 }
 
+// row prints the row of a group of prints.
 func row(w io.Writer, name string, prints []Print) {
 	var pages Pages
 	var documents, each []float64 // ms
@@ -139,6 +140,7 @@ func (p Print) remarks(w io.Writer) {
 	}
 }
 
+// section prints a list of documents with a line for each.
 func section(w io.Writer, title string, lines map[string]string) {
 	fmt.Fprintf(w, "\n%s: %d\n\n", title, len(lines))
 
@@ -147,10 +149,12 @@ func section(w io.Writer, title string, lines map[string]string) {
 	}
 }
 
+// share returns part of whole in percent.
 func share(part, whole int) string {
 	return fmt.Sprintf("%.2f %%", 100*float64(part)/float64(max(whole, 1)))
 }
 
+// sample returns the first words of a list.
 func sample(words []string) string {
 	if len(words) > listed {
 		return strings.Join(words[:listed], " · ") + " …"
@@ -159,9 +163,10 @@ func sample(words []string) string {
 	return strings.Join(words, " · ")
 }
 
+// shortened returns the first 50 characters of text.
 func shortened(text string) string {
-	const most = 50 // characters
+	const maxLength = 50
 	runes := []rune(strings.TrimSpace(text))
 
-	return string(runes[:min(len(runes), most)])
+	return string(runes[:min(len(runes), maxLength)])
 }

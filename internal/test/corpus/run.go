@@ -79,6 +79,7 @@ func find(dir string) (paths []string, err error) {
 	return paths, err
 }
 
+// run converts every document to HTML and prints it in its themes.
 func run(ctx context.Context, o options) (Report, error) {
 	paths, err := find(o.dir)
 	if err != nil {
@@ -97,7 +98,7 @@ func run(ctx context.Context, o options) (Report, error) {
 	}
 
 	for n, theme := range o.themes {
-		if err := r.print(ctx, o, theme, o.turn(n, paths), pages); err != nil {
+		if err := r.print(ctx, o, theme, o.documentsOf(n, paths), pages); err != nil {
 			return r, err
 		}
 	}
@@ -105,8 +106,8 @@ func run(ctx context.Context, o options) (Report, error) {
 	return r, nil
 }
 
-// turn returns the documents that this theme prints: all, or with ROTATE its share.
-func (o options) turn(theme int, paths []string) (out []string) {
+// documentsOf returns the documents that are printed in a theme: all, or with rotate a share of them.
+func (o options) documentsOf(theme int, paths []string) (out []string) {
 	for n, path := range paths {
 		if k := len(o.themes); o.rotate == 0 || (theme-n*o.rotate%k+k)%k < o.rotate {
 			out = append(out, path)
@@ -116,7 +117,7 @@ func (o options) turn(theme int, paths []string) (out []string) {
 	return out
 }
 
-// convert makes each document into an output, in its order.
+// convert converts the documents with a theme, and calls each for every result in the order of paths.
 func convert(
 	ctx context.Context,
 	o options,
@@ -201,7 +202,7 @@ func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[
 			r.Lost[path] = lost
 		}
 
-		if notes := leftOver(page); len(notes) > 0 {
+		if notes := visibleSyntax(page); len(notes) > 0 {
 			r.Notes[path] = notes
 		}
 
@@ -234,6 +235,7 @@ func (r *Report) print(ctx context.Context, o options, theme string, paths []str
 	})
 }
 
+// inspect looks for lost words, words outside the margins and empty space in a PDF. page has the words of the document.
 func (p *Print) inspect(ctx context.Context, page words) error {
 	text, err := poppler(ctx, "pdftotext", "-raw", p.PDF, "-")
 	if err != nil {
@@ -245,9 +247,9 @@ func (p *Print) inspect(ctx context.Context, page words) error {
 	if err != nil {
 		return err
 	}
-	p.Outside = outside(boxes)
+	p.Outside = outsideMargins(boxes)
 	rows, err := printed.InkedRows(ctx, p.PDF, resolution)
-	p.Pages, p.Worst, p.Empty = look(rows)
+	p.Pages, p.Worst, p.Empty = countPages(rows)
 
 	return err
 }
@@ -263,8 +265,8 @@ var (
 	code  = regexp.MustCompile(`(?s)<code\b.*?</code>`)
 )
 
-// leftOver returns the first Markdown syntax that a page shows as text.
-func leftOver(page []byte) []string {
+// visibleSyntax returns the first Markdown syntax that a page shows as text.
+func visibleSyntax(page []byte) []string {
 	text, err := visibleText(code.ReplaceAll(block.ReplaceAll(page, []byte("<hr>")), []byte("CODE")))
 	if err != nil {
 		return nil
@@ -279,6 +281,7 @@ func leftOver(page []byte) []string {
 	return slices.Compact(found)
 }
 
+// quantile returns the q-quantile of sorted values.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

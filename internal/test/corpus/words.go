@@ -22,11 +22,12 @@ import (
 // case, ligatures, accents and vowel signs, whose order differs in print.
 type words struct {
 	count map[string]int
-	// run is all of them without anything between. A print divides words at the
+	// run has all of them without separators. A print divides words at the
 	// ends of lines and at the edges of cells.
 	run string
 }
 
+// wordsOf returns the words of a text.
 func wordsOf(text string) words {
 	folded := cases.Fold().String(norm.NFKD.String(text))
 	w := words{count: map[string]int{}}
@@ -77,6 +78,7 @@ func rightToLeft(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
 
+// total returns the number of words.
 func (w words) total() (n int) {
 	for c := range maps.Values(w.count) {
 		n += c

@@ -53,15 +53,15 @@ func Open(file string) (*Description, error) {
 	return d, d.compiler.AddResource(address, v)
 }
 
-// Check returns an error for a response that the description does not allow: its status,
-// its media type, or the form of its JSON. body is the whole body.
+// Check returns an error if the description does not allow a response: its status, its media type or its JSON. target is
+// the path with the query, and body is the whole body. A method and path without a description are not an error.
 func (d *Description) Check(method, target string, answer *http.Response, body []byte) error {
 	path, _, _ := strings.Cut(target, "?")
 	template, item := d.find(path)
 
 	operation, at, known := d.operation(item, template, method)
 	if !known {
-		// A missing path or status is an error.
+		// Tests also request paths that do not exist.
 		return nil
 	}
 	fail := func(format string, args ...any) error {
@@ -117,7 +117,7 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 	return nil
 }
 
-// find returns the template of a path, the one with the most literal segments.
+// find returns the template of a path and its item. If several match, it takes the one with the most literal segments.
 func (d *Description) find(path string) (template string, item map[string]any) {
 	path = strings.Replace(path, "/openai/v1/", "/v1/", 1)
 
@@ -144,6 +144,7 @@ func (d *Description) find(path string) (template string, item map[string]any) {
 	return template, item
 }
 
+// operation returns the operation of a method, and its JSON pointer.
 func (d *Description) operation(
 	item map[string]any,
 	template, method string,
@@ -157,6 +158,7 @@ func (d *Description) operation(
 	return operation, "/paths/" + escape(template) + "/" + name, known
 }
 
+// response returns the description of a status, and its JSON pointer.
 func (d *Description) response(
 	operation map[string]any,
 	at string,
@@ -179,6 +181,7 @@ func (d *Description) response(
 	return nil, at, false
 }
 
+// at returns the object at a JSON pointer.
 func (d *Description) at(pointer string) map[string]any {
 	v := d.doc
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -188,6 +191,7 @@ func (d *Description) at(pointer string) map[string]any {
 	return v
 }
 
+// schema returns the compiled schema at a JSON pointer.
 func (d *Description) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -204,4 +208,5 @@ func (d *Description) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
+// escape escapes a name for a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

@@ -44,10 +44,10 @@ func TestUndocumentedResponsesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		target, kind, body string
 		status             int
-		wrong              string // "" for what is described
+		wantError          string // "" for a described response
 	}{
 		{"/jobs/1?x=/", "application/json; charset=utf-8", `{"id":"1"}`, 200, ""},
 		{"/jobs/1", "image/png", "…", 200, ""},
@@ -64,12 +64,12 @@ func TestUndocumentedResponsesAreFound(t *testing.T) {
 		{"/jobs/1", "application/json", `{}`, 409, "error"},
 		{"/jobs/last", "application/json", `{"id":"1"}`, 200, `"application/json" is not described`},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprint(tc.target, " ", tc.kind, " ", tc.status), func(t *testing.T) {
 			answer := &http.Response{StatusCode: tc.status, Header: http.Header{"Content-Type": {tc.kind}}}
 
 			err := d.Check("GET", tc.target, answer, []byte(tc.body))
-			if (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
-				t.Errorf("%+v: %v", tc, err)
+			if (err == nil) != (tc.wantError == "") || err != nil && !strings.Contains(err.Error(), tc.wantError) {
+				t.Errorf("Check of %+v: error %v", tc, err)
 			}
 		})
 	}

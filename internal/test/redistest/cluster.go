@@ -128,7 +128,7 @@ func (c *Cluster) Primaries() (primaries []*Server) {
 // Kill ends a node at once. The other nodes notice it.
 func (c *Cluster) Kill(node int) { c.nodes[node].Kill() }
 
-// Restart starts a killed node on its data and waits until the cluster is whole.
+// Restart starts a killed node on its data and waits until the cluster is complete.
 func (c *Cluster) Restart(t testing.TB, node int) {
 	t.Helper()
 	c.nodes[node].Restart()
@@ -139,7 +139,7 @@ func (c *Cluster) Restart(t testing.TB, node int) {
 // its primary, in memory and in its file.
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
-	whole := func(node int) bool {
+	complete := func(node int) bool {
 		client := c.nodes[node].client()
 		defer client.Close()
 		info := client.ClusterInfo(t.Context()).Val()
@@ -147,11 +147,11 @@ func (c *Cluster) wait(t testing.TB) {
 		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_ok:16384") &&
 			!strings.Contains(client.Info(t.Context(), "replication").Val(), "master_link_status:down") &&
 			strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", len(c.nodes))) &&
-			!strings.Contains(client.ClusterNodes(t.Context()).Val(), "fail") && c.nodes[node].whole(t.Context())
+			!strings.Contains(client.ClusterNodes(t.Context()).Val(), "fail") && c.nodes[node].fileComplete(t.Context())
 	}
-	wait.Until(t, "the cluster is whole", func() bool {
+	wait.Until(t, "the cluster is complete", func() bool {
 		for node := range c.nodes {
-			if !whole(node) {
+			if !complete(node) {
 				return false
 			}
 		}

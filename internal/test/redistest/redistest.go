@@ -111,9 +111,9 @@ func (s *Server) Signal(signal syscall.Signal) {
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
-	var said bytes.Buffer
+	var output bytes.Buffer
 
-	s.cmd.Stdout = &said
+	s.cmd.Stdout = &output
 	if err := s.cmd.Start(); err != nil {
 		s.cmd = nil
 		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
@@ -126,17 +126,17 @@ func (s *Server) Restart() {
 	if !wait.For(wait.Patience, answers) { // the server loads its file first
 		s.Kill()
 		s.t.Fatalf("redis-server did not answer within %s:\n%s", wait.Patience,
-			said.Bytes()[max(0, said.Len()-4000):])
+			output.Bytes()[max(0, output.Len()-4000):])
 	}
 }
 
 // Client returns a client of this server only, whatever its role.
 func (s *Server) Client() *redis.Client { return s.client() }
 
-// whole reports whether the server's file has all of its data. After a synchronisation with a primary, a server
+// fileComplete reports whether the server's file has all of its data. After a synchronisation with a primary, a server
 // rewrites its file. If it is killed before the end, it starts with the old data. A failed rewrite, for example on
 // a full disk, is repeated here: the server would wait for up to an hour.
-func (s *Server) whole(ctx context.Context) bool {
+func (s *Server) fileComplete(ctx context.Context) bool {
 	client := s.client()
 	defer client.Close()
 

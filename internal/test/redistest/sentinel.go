@@ -103,9 +103,9 @@ func (r *Replicated) Failover() {
 
 	old := before.client()
 	defer old.Close()
-	r.await("the replica follows, and its file is whole", func(ctx context.Context) bool {
-		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].whole(ctx) &&
-			r.servers[1].whole(ctx)
+	r.await("the replica follows, and its file is complete", func(ctx context.Context) bool {
+		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].fileComplete(ctx) &&
+			r.servers[1].fileComplete(ctx)
 	})
 
 	if err := old.Do(r.t.Context(), "client", "pause", 60_000, "write").Err(); err != nil {
