@@ -159,7 +159,7 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
 	wait.Receive(t, "the request of the page is closed", disconnected)
-	// The context for the next page was created ahead for this export, so it is closed too.
+	// The context for the next page was created ahead for this export, so it is also closed.
 	wait.Until(t, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 }
 

@@ -144,8 +144,8 @@ func chunks[T any](raw string) iter.Seq[T] {
 	}
 }
 
-// TestLlamaServer runs the server of llama.cpp with a small model as a child of `presswork serve`, and compares the
-// answers with those of a llama.cpp that is asked directly.
+// TestLlamaServer runs the server of llama.cpp with a small model as a child of `presswork serve`. It
+// compares the answers with those of a llama.cpp that is asked directly.
 func TestLlamaServer(t *testing.T) {
 	dir := enginesDir(t)
 	program, model := filepath.Join(dir, "llama-server"), filepath.Join(dir, "models", "gemma-3-270m.gguf")

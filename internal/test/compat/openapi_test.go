@@ -112,7 +112,7 @@ func TestServedDescription(t *testing.T) {
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("matches the responses", func(t *testing.T) {
-		// The excluded checks contradict rules that a schema cannot express: content of blanks is rejected, an empty
+		// The excluded checks contradict rules that a schema cannot express. Content of blanks is rejected, an empty
 		// parameter counts as absent, and a cancelled job still exists after DELETE.
 		d.run(t, "python3", d.tools+"/openapi/bin/st", "run", d.file, "--url", d.base, "--header",
 			"X-API-Key: "+apiKey, "--no-color", "--seed", "1", "--max-examples", "3", "--max-time", "45",

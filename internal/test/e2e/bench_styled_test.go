@@ -35,8 +35,8 @@ func fewRules(b *testing.B, content string) printable.Page {
 	}
 }
 
-// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service, and with few
-// rules in a warm tab of the raw browser.
+// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service. It compares
+// that with few rules in a warm tab of the raw browser.
 func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	const blocks, size = 6, 20
 

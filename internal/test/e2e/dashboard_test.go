@@ -76,7 +76,7 @@ func TestMetricsOfDashboardAndAlertsExist(t *testing.T) {
 				}
 			}
 		}
-		// KEDA reads one sample, so the labels must match too.
+		// KEDA reads one sample, so the labels must also match.
 		keda, err := os.ReadFile("../../../deploy/kubernetes/keda.yaml")
 		if err != nil {
 			t.Fatal(err)
