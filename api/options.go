@@ -61,7 +61,7 @@ type Options struct {
 	// Inference configures the routes under /v1. Nil: there are none.
 	Inference *Inference
 
-	// TokenSecret signs the tokens in URLs; at least 16 bytes. Mandatory.
+	// TokenSecret signs the tokens in URLs and encrypts the reasoning in responses; at least 16 bytes. Mandatory.
 	TokenSecret []byte
 	// Keys are shared API keys; each is an admin. Default: none.
 	Keys []string

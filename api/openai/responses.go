@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -62,6 +63,10 @@ func (s *Service) parseResponse(body []byte, h Head) (*inference.Request, *respo
 
 	if !m.Can(inference.CanReason) {
 		request.ReasoningEffort = "" // agents send it to every model
+	}
+
+	if m.ContextWindow > 0 {
+		format.Fit(request, m.ContextWindow-cmp.Or(request.MaxTokens, reserveAnswer))
 	}
 
 	return request, format, nil

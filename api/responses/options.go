@@ -60,7 +60,7 @@ func (p *parser) readOptions() {
 	if n := p.Integer("max_tool_calls", 1, math.MaxInt32); n != nil {
 		r.MaxToolCalls = int(*n)
 	}
-	p.Enum("truncation", "auto", "disabled")
+	p.f.truncate = p.Enum("truncation", "auto", "disabled") == "auto"
 
 	if r.User = p.Str("safety_identifier"); r.User == "" {
 		r.User = p.Str("user")

@@ -278,3 +278,43 @@ func TestABadRequestNamesItsField(t *testing.T) {
 		})
 	}
 }
+
+func TestALongConversationIsTruncated(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word", 100) // about 100 tokens
+	input := `[{"role":"developer","content":"Be brief."},{"role":"user","content":"one ` + long + `"},
+		{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},
+		{"type":"function_call_output","call_id":"c1","output":"` + long + `"},{"role":"assistant","content":"two"},
+		{"role":"user","content":"three ` + long + `"},{"role":"assistant","content":"four"},{"role":"user","content":"five"}]`
+
+	for name, tc := range map[string]struct {
+		truncation string
+		limit      int
+		want       string // the first words of the messages
+	}{
+		"it fits":   {"auto", 1000, "Be one  word two three four five"},
+		"one turn":  {"auto", 200, "Be three four five"},
+		"all turns": {"auto", 1, "Be five"},
+		"disabled":  {"disabled", 1, "Be one  word two three four five"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			r, f, err := parse(t, `{"model":"m","truncation":"`+tc.truncation+`","input":`+input+`}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Fit(r, tc.limit)
+			var words []string
+
+			for _, m := range r.Messages {
+				first, _, _ := strings.Cut(m.Text(), " ")
+				words = append(words, strings.ReplaceAll(first, long, "word"))
+			}
+
+			if got := strings.Join(words, " "); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -71,6 +71,8 @@ type Format struct {
 	summary, encrypt bool
 	// logprobs, sources and outputs add the probabilities of tokens, the pages of searches and the output of code.
 	logprobs, sources, outputs bool
+	// truncate drops the oldest turns of a prompt that is too long.
+	truncate bool
 	// options are the fields of the answer that repeat the request, JSON with a comma after each.
 	options []byte
 }

@@ -220,8 +220,11 @@ func (c *Config) requestSettings() []setting {
 			help: "Requests that make work, per minute and key. 0: no limit.",
 		},
 		{
-			name: "TOKEN_SECRET", field: &c.TokenSecret, secret: true,
-			help: "Signs the tokens in URLs. Unset: created at first start and kept in Redis.",
+			name:   "TOKEN_SECRET",
+			field:  &c.TokenSecret,
+			secret: true,
+			help: "Signs the tokens in URLs and encrypts the reasoning in responses. Unset: created at first start and " +
+				"kept in Redis.",
 		},
 		{
 			name:   "WEBHOOK_SECRET",
