@@ -65,7 +65,7 @@ var tones = sync.OnceValue(func() toneLexicon {
 
 		tone, weight := toneIndex(name), 1.0
 		if strong {
-			weight = strongWord - 1 // it also stands among the ordinary
+			weight = strongWord - 1 // a word that is in both lists gets strongWord below
 		}
 
 		for word := range strings.FieldsSeq(fields[1]) {

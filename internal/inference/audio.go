@@ -73,7 +73,7 @@ type Segment struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Text  string  `json:"text"`
-	// Tokens are those of the model. Temperature is that with which the segment was sampled.
+	// Tokens are the ids of the model's tokens. Temperature is the one with which the segment was sampled.
 	Tokens      []int   `json:"tokens"`
 	Temperature float64 `json:"temperature"`
 	// An AvgLogprob below -1 or a CompressionRatio above 2.4 indicates that the text is doubtful. NoSpeechProb is the

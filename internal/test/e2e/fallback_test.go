@@ -30,12 +30,12 @@ func TestFallbackModelAnswersWhenAModelFails(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ path, body string }{
-		"an outage, as the file says":    {"/v1/chat/completions", request("down", "")},
-		"an outage, as a stream":         {"/v1/chat/completions", request("down", `,"stream":true`)},
-		"an outage, as the caller says":  {"/v1/chat/completions", request("down", `,"models":["other"]`)},
-		"a request that is too long":     {"/v1/chat/completions", strings.Replace(request("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
-		"an outage behind a response":    {"/v1/responses", `{"model":"down","input":"Hi"}`},
-		"an outage of a streamed answer": {"/v1/responses", `{"model":"down","input":"Hi","stream":true}`},
+		"fallbacks of the file":    {"/v1/chat/completions", request("down", "")},
+		"stream":                   {"/v1/chat/completions", request("down", `,"stream":true`)},
+		"fallbacks of the request": {"/v1/chat/completions", request("down", `,"models":["other"]`)},
+		"too long for the model":   {"/v1/chat/completions", strings.Replace(request("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
+		"responses":                {"/v1/responses", `{"model":"down","input":"Hi"}`},
+		"streamed responses":       {"/v1/responses", `{"model":"down","input":"Hi","stream":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, header, answer := c.Do("POST", test.path, "application/json", []byte(test.body))

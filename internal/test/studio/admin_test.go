@@ -65,9 +65,7 @@ func TestAdminListsAndRetriesJobs(t *testing.T) {
 	p.Until("its timeline is shown",
 		`worker => document.querySelector(".timeline")?.innerText.includes("attempt 1 began on " + worker)`,
 		worker)
-	p.Eval(
-		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
-	)
+	recordDownloads(p)
 	p.Click("1 page")
 	p.Until("its PDF is saved", `() => window.saved === "%PDF-"`)
 	p.Page.Keyboard.MustType(input.Escape)

@@ -105,6 +105,14 @@ func waitForPreview(p *browsertest.Visit, text string) {
 	p.Until("the preview shows "+text, `text => `+page+`.body.innerText.includes(text)`, text)
 }
 
+// recordDownloads lets window.saved get the first five characters of each file that the page saves.
+func recordDownloads(p *browsertest.Visit) {
+	p.Eval(`() => {
+		const real = URL.createObjectURL.bind(URL);
+		URL.createObjectURL = blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) };
+	}`)
+}
+
 func checkPasteConvertDownload(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	// window.widths gets each value of the progress bar.
@@ -140,9 +148,7 @@ func checkPasteConvertDownload(t *testing.T, h *shared) {
 	// The warning leads to its line.
 	p.Press("button.warning")
 	p.Reads(".cm-activeLine", "missing.png")
-	p.Eval(
-		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
-	)
+	recordDownloads(p)
 	p.Click("Download")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 	// The button "Copy as" shows a program with the same request.
@@ -167,7 +173,7 @@ func checkThemeChoice(t *testing.T, h *shared) {
 	p.Press(".card")
 	p.Until("the front matter has it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
 	p.Until(
-		"it is set in the font of the print",
+		"the preview uses the font of the print",
 		`() => [...`+page+`.fonts].some(f => f.family.includes("Source Sans 3") && f.status === "loaded")`,
 	)
 	p.Until("the page has it", `() => `+page+`.documentElement.dataset.theme === "nord"`)
@@ -269,7 +275,7 @@ func checkDroppedFiles(t *testing.T, h *shared) {
 	p.Until("the folder is printed",
 		`name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`,
 		filepath.Base(folder))
-	// Another output, with an option of the text.
+	// The front matter sets slides, and the panel sets HTML as the output.
 	pasteText(p, "text/plain", "# A talk\n\n---\n\n## On\n")
 	p.See("#opt-as").MustSelect("Slides")
 	p.Until("the front matter has it", `() => document.querySelector(".cm-content").innerText.includes("as: slides")`)
@@ -277,7 +283,7 @@ func checkDroppedFiles(t *testing.T, h *shared) {
 	p.See("#opt-output").MustSelect("Web page (HTML)")
 	p.Click("Convert Ctrl")
 	p.Until(
-		"it is made",
+		"the slides are converted",
 		`() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`,
 	)
 	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
@@ -295,7 +301,7 @@ func checkNoScriptsInPreview(t *testing.T, h *shared) {
 			"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n",
 	)
 	waitForPreview(p, "Hostile")
-	// Even what the server lets through would not run.
+	// The server removes scripts. The preview must also block scripts that get past the server.
 	p.Eval(
 		`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
 		e.addEventListener("error", () => window.failed = true);

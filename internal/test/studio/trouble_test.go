@@ -79,9 +79,7 @@ func TestOpenPageSurvivesARestartAndANewKey(t *testing.T) {
 	p.See(".cm-content")
 	p.Click("History")
 	p.See(".history li[data-status=completed]")
-	p.Eval(
-		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
-	)
+	recordDownloads(p)
 	p.Click("Download An old one")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 }
