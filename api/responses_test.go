@@ -12,6 +12,7 @@ import (
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/test/wait"
 	"presswork/tasks/stream"
 )
 
@@ -58,11 +59,16 @@ func TestResponseErrorsBeforeTheFirstTokenHaveAStatus(t *testing.T) {
 	h := serveChat(t, func(_ context.Context, run *stream.Run) error {
 		return finish(run, inference.Frame{Error: inference.Errorf(http.StatusBadRequest, inference.ContextLength,
 			"the request is too long")})
-	}, func(o *api.Options) { o.Inference.Patience = time.Minute })
+	})
 
-	for _, body := range []string{`{"model":"m","input":"Hi"}`, `{"model":"m","input":"Hi","stream":true}`} {
-		h.respond("/v1/responses", body).want(t, http.StatusBadRequest, inference.ContextLength)
-	}
+	h.respond("/v1/responses", `{"model":"m","input":"Hi"}`).want(t, http.StatusBadRequest, inference.ContextLength)
+	var res reply
+	// A stream begins without a status if the worker takes half a second.
+	wait.Until(t, "an error precedes the stream", func() bool {
+		res = h.respond("/v1/responses", `{"model":"m","input":"Hi","stream":true}`)
+		return res.StatusCode != http.StatusOK
+	})
+	res.want(t, http.StatusBadRequest, inference.ContextLength)
 	h.respond("/v1/responses", `{"model":"none","input":"Hi"}`).want(t, http.StatusNotFound, inference.ModelNotFound)
 	h.respond("/v1/responses", `{"model":"m","input":"Hi","previous_response_id":"resp_1"}`).
 		want(t, http.StatusBadRequest, fault.InvalidOption)

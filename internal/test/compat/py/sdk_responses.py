@@ -113,7 +113,7 @@ else:
         last = list(respond("error-frame", stream=True))[-1]
         assert last.type == "response.failed" and last.response.error.code == "server_error" and last.response.output[0].status == "incomplete"
         for scenario, body, code in [("hello", {"previous_response_id": "resp_1"}, "invalid_option"), ("hello", {"background": True}, "invalid_option"),
-                                     ("context", {}, "context_length_exceeded"), ("context", {"stream": True}, "context_length_exceeded")]:
+                                     ("context", {}, "context_length_exceeded")]:
             e = failure(lambda: respond(scenario, **body))
             assert e.status_code == 400 and error_of(e)["code"] == code, e
         assert sdk.responses.input_tokens.count(model=model("hello"), input="Twelve bytes").input_tokens == 10
