@@ -148,17 +148,22 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	}
 }
 
+// blackPicture returns a PNG file of that size as a data URI.
+func blackPicture(t *testing.T, width, height int) string {
+	t.Helper()
+
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
 // Low wide pictures and tables of many columns span both columns of the text.
 func TestWideContentSpansBothColumns(t *testing.T) {
 	t.Parallel()
-	picture := func(width, height int) string {
-		var b bytes.Buffer
-		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
-			t.Fatal(err)
-		}
-
-		return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
-	}
+	picture := func(width, height int) string { return blackPicture(t, width, height) }
 
 	for name, row := range map[string]struct{ text, want string }{
 		"picture":         {"![a](" + picture(1200, 400) + ")", `<p class="spanning" data-pictures><img`},

@@ -1,7 +1,7 @@
 (() => {
   // A slide keeps at least this share of its size if its content can continue on another slide, and at least the
-  // other if it cannot.
-  const legible = .8, smallest = .5, step = .04;
+  // other if it cannot. Large pictures become smaller first.
+  const legible = .8, smallest = .5, smallPicture = .6, step = .04;
   const rect = element => element.getBoundingClientRect();
   const containers = "ul, ol, dl, li, dd, blockquote, details, .alert, figure.code-figure, .footnotes, .slide-fit";
 
@@ -92,10 +92,10 @@
     if (!text || slide.matches(".slide-full")) return null;
     const isNarrow = () => text.scrollWidth <= area.clientWidth + 1;
     const fits = () => slide.scrollHeight <= slide.clientHeight + 1 && text.scrollHeight <= area.clientHeight + 1 && isNarrow();
-    // shrink makes the text as small as it takes, down to a share, and reports whether it passes the test. Each test
-    // takes a layout.
-    const shrink = (least, passes) => {
-      const set = steps => area.style.setProperty("--fit", (1 - steps * step).toFixed(2));
+    // shrink makes the text, or the pictures, as small as it takes to pass the test, down to a share. It reports
+    // whether that passes; if not, the smallest size stays. Each test takes a layout.
+    const shrink = (least, passes, property = "--fit") => {
+      const set = steps => area.style.setProperty(property, (1 - steps * step).toFixed(2));
       let large = 0, small = Math.ceil((1 - least) / step - .01);
       set(small);
       if (!passes()) return false;
@@ -113,10 +113,13 @@
     const room = slide.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom) -
       (head ? head.offsetHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) : 0);
     // A text of twice the height is too long at 80 %, too.
-    const isWide = !isNarrow();
-    if (text.scrollHeight < 2 * room && shrink(legible, fits)) return null;
+    const isWide = !isNarrow(), pictures = text.querySelector("img, .diagram > svg");
+    if (text.scrollHeight < 2 * room) {
+      if (pictures && shrink(smallPicture, fits, "--picture")) return null;
+      if (shrink(legible, fits)) return null;
+    }
 
-    area.style.removeProperty("--fit");
+    area.removeAttribute("style");
     if (isWide && shrink(smallest, isNarrow) && fits()) return null;
     let next = null;
     if (slide.matches(".slide-content, .slide-code, .slide-table")) {
@@ -124,11 +127,12 @@
       if (more) {
         next = slide.cloneNode(true);
         next.querySelector(".slide-fit").replaceWith(more);
-        next.querySelector(".slide-body").style.removeProperty("--fit");
+        next.querySelector(".slide-body").removeAttribute("style");
         for (const named of [next, ...next.querySelectorAll(".slide-head [id], .slide-bg [id]")]) named.removeAttribute("id");
         slide.after(next);
       }
     }
+    if (!fits() && pictures) area.style.setProperty("--picture", smallPicture);
     if (!fits() && !shrink(smallest, fits)) {
       // More than a slide holds goes on on another page.
       Object.assign(slide.style, {height: "auto", breakInside: "auto", overflow: "visible"});

@@ -223,6 +223,10 @@ func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 			lines(9, "- item %d.") + "\n### Below\n\n" + lines(6, "- other %d."),
 			[]string{"item 9.", "Crowded 2/2 Below other 1. other 6."},
 		},
+		"a picture": {
+			"- before\n\n![A picture](" + blackPicture(t, 1600, 900) + ")\n\n- after\n- last\n",
+			[]string{"Crowded before after last"},
+		},
 		"one large block": {strings.Repeat("many words in one paragraph ", 70) + "\n\nNext.\n", []string{"many", "2/2 Next."}},
 	} {
 		t.Run(name, func(t *testing.T) {
