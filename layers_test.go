@@ -84,6 +84,7 @@ var layers = [][]string{
 		"internal/inference/reasoning",
 		"internal/inference/sandbox",
 		"internal/inference/schema",
+		"internal/inference/seal",
 		"internal/embedded",
 		"internal/ready",
 		"internal/export",
@@ -111,6 +112,7 @@ var layers = [][]string{
 		"internal/document/sections",
 		"internal/document/webfont",
 		"internal/inference/gateway",
+		"internal/inference/history",
 		"internal/inference/jsonbody",
 	},
 	{

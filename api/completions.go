@@ -16,10 +16,10 @@ import (
 
 	"presswork/api/conn"
 	"presswork/api/openai"
-	"presswork/api/responses"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
+	"presswork/internal/inference/seal"
 	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
@@ -352,7 +352,7 @@ func newV1(o *Inference, secret []byte) (*openai.Service, error) {
 		return nil, nil
 	}
 
-	sealer, err := responses.NewSealer(secret)
+	sealer, err := seal.New(secret)
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}

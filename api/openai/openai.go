@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"presswork/api/access"
-	"presswork/api/responses"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	wire "presswork/internal/inference/openai"
+	"presswork/internal/inference/seal"
 	"presswork/tasks/stream"
 )
 
@@ -56,8 +56,8 @@ type Options struct {
 	Patience time.Duration
 	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
 	QueueTimeout time.Duration
-	// Sealer encrypts the reasoning in responses.
-	Sealer *responses.Sealer
+	// Sealer encrypts the reasoning in responses and messages.
+	Sealer *seal.Sealer
 	// PublicError converts any error to the form that clients of /v1 receive.
 	PublicError func(error) *inference.Error
 }

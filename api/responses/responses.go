@@ -9,6 +9,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
+	"presswork/internal/inference/seal"
 )
 
 // Options are what a request is checked against.
@@ -18,7 +19,7 @@ type Options struct {
 	// Owner is the holder of the key. Encrypted reasoning is valid for its owner only.
 	Owner string
 	// Sealer encrypts reasoning and opens it. Mandatory.
-	Sealer *Sealer
+	Sealer *seal.Sealer
 }
 
 // Parse reads the body of POST /v1/responses. It returns the chat completion that answers it and the form of the
@@ -64,7 +65,7 @@ type Format struct {
 	Created time.Time
 
 	owner  string
-	sealer *Sealer
+	sealer *seal.Sealer
 	// names has the tools whose names are not those that the model sees.
 	names map[string]toolName
 	// summary writes reasoning as a summary instead of as its text. encrypt adds it encrypted.

@@ -12,16 +12,17 @@ import (
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/seal"
 	"presswork/internal/test/wait"
 )
 
 // owner is the holder of the key in these tests.
 const owner = "ann"
 
-func sealer(t testing.TB, secret string) *responses.Sealer {
+func sealer(t testing.TB, secret string) *seal.Sealer {
 	t.Helper()
 
-	s, err := responses.NewSealer([]byte(secret))
+	s, err := seal.New([]byte(secret))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package responses
+// Package seal encrypts the reasoning of a model for the clients that send it back.
+package seal
 
 import (
 	"crypto/aes"
@@ -19,10 +20,10 @@ type Sealer struct {
 }
 
 // errForeign is returned for a text that was not sealed for this owner, or was changed.
-var errForeign = errors.New("responses: the text was not sealed for this owner")
+var errForeign = errors.New("seal: the text was not sealed for this owner")
 
-// NewSealer returns a Sealer with keys from a secret that all nodes share.
-func NewSealer(secret []byte) (*Sealer, error) {
+// New returns a Sealer with keys from a secret that all nodes share.
+func New(secret []byte) (*Sealer, error) {
 	keys, err := hkdf.Key(sha256.New, secret, nil, "presswork reasoning 1", 64)
 	if err != nil {
 		return nil, err
