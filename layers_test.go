@@ -116,6 +116,7 @@ var layers = [][]string{
 		"internal/inference/jsonbody",
 	},
 	{
+		"api/messages",
 		"api/responses",
 		"tasks",
 		"storage/minio",

@@ -150,8 +150,8 @@ func presentedKey(c *fiber.Ctx, need level) string {
 // The CORS headers of every answer.
 const (
 	corsMethods = "GET, HEAD, POST, DELETE, OPTIONS"
-	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, " +
-		"Content-Disposition, Idempotent-Replayed, " +
+	corsExposes = "Location, ETag, X-Request-Id, Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, " +
+		"X-Queue-Time-Ms, Content-Disposition, Idempotent-Replayed, " +
 		"X-Job-Id, Content-Location, Content-Range, Preference-Applied, X-Presswork-Warning, " +
 		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, " +
 		"X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens"
@@ -173,7 +173,7 @@ func corsAllows(name string) bool {
 		return true
 	}
 
-	return strings.HasPrefix(name, "x-stainless-")
+	return strings.HasPrefix(name, "x-stainless-") || strings.HasPrefix(name, "anthropic-")
 }
 
 // checkOrigin applies the rules for requests of browsers: it rejects what a page of another site sends to a server

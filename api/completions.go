@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -16,11 +15,9 @@ import (
 
 	"presswork/api/conn"
 	"presswork/api/openai"
-	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/seal"
-	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -367,26 +364,6 @@ func newV1(o *Inference, secret []byte) (*openai.Service, error) {
 		Sealer:       sealer,
 		PublicError:  inferenceError,
 	}), nil
-}
-
-// listModels answers GET /v1/models.
-func (s *Server) listModels(c *fiber.Ctx) error {
-	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).caller))
-}
-
-// getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
-func (s *Server) getModel(c *fiber.Ctx) error {
-	id, err := url.PathUnescape(c.Params("*"))
-	if err != nil {
-		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
-	}
-
-	m, err := s.v1.Model(metadataOf(c.Context()).caller, id)
-	if err != nil {
-		return err
-	}
-
-	return s.sendJSON(c, openai.AppendModel(nil, m))
 }
 
 // sendJSON sends a body that is encoded already.

@@ -167,7 +167,7 @@ func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
 	writeJSON(ctx, status, body)
 }
 
-// writeInferenceError answers in OpenAI's error format and sets X-Should-Retry, which its SDKs obey.
+// writeInferenceError answers in the error format of the client and sets X-Should-Retry, which SDKs obey.
 func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h := &ctx.Response.Header
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
@@ -175,8 +175,13 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	if e.RetryAfter > 0 {
 		setRetryAfter(h, e.RetryAfter)
 	}
-	ctx.SetStatusCode(e.Status)
 	ctx.SetContentType("application/json")
+
+	if messagesClient(ctx) {
+		writeMessagesError(ctx, e)
+		return
+	}
+	ctx.SetStatusCode(e.Status)
 	ctx.Response.SetBodyRaw(openai.AppendError(nil, e))
 }
 

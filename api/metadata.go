@@ -176,6 +176,10 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 func setHeaders(ctx *fasthttp.RequestCtx, meta *metadata) {
 	h := &ctx.Response.Header
 	h.Set("X-Request-Id", meta.id)
+
+	if messagesClient(ctx) {
+		h.Set("Request-Id", meta.id)
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	// URLs hold tokens, which must not leak to other sites through links.
 	h.Set("Referrer-Policy", "no-referrer")

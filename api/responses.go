@@ -2,6 +2,8 @@ package api
 
 import (
 	"github.com/gofiber/fiber/v2"
+
+	"presswork/api/openai"
 )
 
 // createResponse answers POST /v1/responses.
@@ -11,12 +13,17 @@ func (s *Server) createResponse(c *fiber.Ctx) error {
 
 // countTokens answers POST /v1/responses/input_tokens.
 func (s *Server) countTokens(c *fiber.Ctx) error {
-	body, head, err := s.readBody(c, maxCompletionBody, "a request for a response")
+	return s.count(c, "a request for a response", s.v1.CountTokens)
+}
+
+// count answers a request to count the tokens of a request. what names the body in errors.
+func (s *Server) count(c *fiber.Ctx, what string, tokensOf func([]byte, openai.Head) ([]byte, error)) error {
+	body, head, err := s.readBody(c, maxCompletionBody, what)
 	if err != nil {
 		return err
 	}
 
-	count, err := s.v1.CountTokens(body, head)
+	count, err := tokensOf(body, head)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,8 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/completions", byKey, s.limited(completionLimits, s.completeText)},
 		{"POST", "/v1/responses", byKey, s.limited(completionLimits, s.createResponse)},
 		{"POST", "/v1/responses/input_tokens", byKey, s.limited(jobLimits, s.countTokens)},
+		{"POST", "/v1/messages", byKey, s.limited(completionLimits, s.createMessage)},
+		{"POST", "/v1/messages/count_tokens", byKey, s.limited(jobLimits, s.countMessage)},
 		{"POST", "/v1/embeddings", byKey, s.limited(completionLimits, s.embed)},
 		{"POST", "/v1/rerank", byKey, s.limited(completionLimits, s.rerank)},
 		{"POST", "/v1/audio/transcriptions", byKey, s.limited(audioLimits, s.transcribe(inference.Transcribe))},

@@ -89,9 +89,12 @@ func mayUse(who access.Caller, m *inference.Model) bool {
 
 // AppendModels appends the body of the list of a caller's models to dst.
 func (s *Service) AppendModels(dst []byte, who access.Caller) []byte {
-	return wire.AppendModels(dst, slices.DeleteFunc(s.o.Models().Models(), func(m *inference.Model) bool {
-		return !mayUse(who, m)
-	}))
+	return wire.AppendModels(dst, s.models(who))
+}
+
+// models returns the models that a caller may use.
+func (s *Service) models(who access.Caller) []*inference.Model {
+	return slices.DeleteFunc(s.o.Models().Models(), func(m *inference.Model) bool { return !mayUse(who, m) })
 }
 
 // AppendModel appends the body that describes a model to dst.

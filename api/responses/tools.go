@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,14 +23,8 @@ func (t toolName) flat() string {
 	if t.namespace == "" {
 		return t.name
 	}
-	name := t.namespace + "__" + t.name
 
-	if len(name) > 64 {
-		sum := sha256.Sum256([]byte(name))
-		name = name[:55] + "_" + hex.EncodeToString(sum[:4])
-	}
-
-	return name
+	return jsonbody.ShortName(t.namespace + "__" + t.name)
 }
 
 // customInput is the field of a custom tool's only argument, and customSchema the schema of its arguments.

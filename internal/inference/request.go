@@ -29,6 +29,9 @@ type Request struct {
 	// Temperature is 0 to 2, TopP 0 to 1; nil leaves it to the upstream.
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
+	// TopK is how many tokens are considered at each step; 0 leaves it to the upstream. Only upstreams that know it
+	// get it.
+	TopK int `json:"top_k,omitempty"`
 	// FrequencyPenalty and PresencePenalty are -2 to 2; nil as above.
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`

@@ -1,7 +1,9 @@
 package jsonbody
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -30,6 +32,19 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // ValidName reports whether a name may be that of a function or a schema.
 func ValidName(name string) bool { return validName.MatchString(name) }
+
+// maxName is the longest name of a function, in bytes.
+const maxName = 64
+
+// ShortName returns a name of a function that engines accept: a long one ends with a part of its hash.
+func ShortName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+
+	return name[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
+}
 
 // Limits checks the large parts of one request. The zero value has the default limits.
 type Limits struct {

@@ -19,6 +19,7 @@ type body struct {
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
 	Temperature         *float64        `json:"temperature,omitempty"`
 	TopP                *float64        `json:"top_p,omitempty"`
+	TopK                int             `json:"top_k,omitempty"`
 	FrequencyPenalty    *float64        `json:"frequency_penalty,omitempty"`
 	PresencePenalty     *float64        `json:"presence_penalty,omitempty"`
 	Stop                []string        `json:"stop,omitempty"`
@@ -166,6 +167,10 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 
 	if e.verbosity {
 		b.Verbosity = r.Verbosity
+	}
+
+	if e.topK {
+		b.TopK = r.TopK
 	}
 
 	for _, msg := range r.Messages {

@@ -22,6 +22,8 @@ type engine struct {
 	parallel bool
 	// verbosity means that the upstream accepts verbosity.
 	verbosity bool
+	// topK means that the upstream accepts top_k.
+	topK bool
 	// base64 means that the upstream can send vectors in base64.
 	base64 bool
 }
@@ -57,6 +59,7 @@ var engines = map[string]engine{
 		template:  true,
 		reasoning: "reasoning_content",
 		parallel:  true,
+		topK:      true,
 		base64:    true,
 	},
 	inference.VLLM: {
@@ -67,6 +70,7 @@ var engines = map[string]engine{
 		reasoning: "reasoning",
 		names:     true,
 		parallel:  true,
+		topK:      true,
 		base64:    true,
 	},
 	inference.WhisperServer: {

@@ -1,0 +1,99 @@
+package messages
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// block is a block of an answer.
+type block struct {
+	kind string
+	// text is the text, the thought or the input of a call so far. sent is how many of its bytes were written.
+	text []byte
+	sent int
+	// begun means that the start of the block was written, done that nothing follows.
+	begun, done bool
+	// id and name are those of a call.
+	id, name string
+	// signature is that of a thought.
+	signature string
+	// whole is the result of a server tool, a JSON object.
+	whole []byte
+}
+
+// append appends the block with a text: all of it, or none at its start.
+func (b *block) append(dst, text []byte) []byte {
+	if b.whole != nil {
+		return append(dst, b.whole...)
+	}
+	dst = appendString(append(dst, `{"type":`...), b.kind)
+
+	switch b.kind {
+	case textBlock:
+		dst = appendString(append(dst, `,"text":`...), string(text))
+	case thoughtBlock:
+		dst = appendString(append(dst, `,"thinking":`...), string(text))
+		dst = appendString(append(dst, `,"signature":`...), b.signature)
+	default:
+		dst = appendString(append(dst, `,"id":`...), b.id)
+		dst = appendString(append(dst, `,"name":`...), b.name)
+		dst = appendInput(append(dst, `,"input":`...), text)
+	}
+
+	return append(dst, '}')
+}
+
+// appendInput appends the input of a call. An input that is not JSON, as some models write it, becomes a string.
+func appendInput(dst, text []byte) []byte {
+	switch {
+	case len(text) == 0:
+		return append(dst, "{}"...)
+	case !json.Valid(text):
+		return appendString(dst, string(text))
+	}
+
+	return append(dst, oneLine(text)...)
+}
+
+// oneLine returns JSON without the characters that some clients take for the end of a line of an event.
+func oneLine(value []byte) []byte {
+	b, err := json.Marshal(json.RawMessage(value)) // compacts it and escapes two line separators
+	if err != nil {
+		return []byte("null")
+	}
+
+	return b
+}
+
+// The type of a block's deltas and the field with the text.
+var deltas = map[string][2]string{
+	textBlock:    {"text_delta", "text"},
+	thoughtBlock: {"thinking_delta", "thinking"},
+	callBlock:    {"input_json_delta", "partial_json"},
+	serverCall:   {"input_json_delta", "partial_json"},
+}
+
+// appendStart appends the event that opens the block.
+func (b *block) appendStart(dst []byte, index int) []byte {
+	signature := b.signature
+	b.signature = ""
+	dst = appendIndex(dst, "content_block_start", index)
+	dst = append(b.append(append(dst, `,"content_block":`...), nil), end...)
+	b.signature = signature
+
+	return dst
+}
+
+// appendDelta appends the event with a piece of the block.
+func appendDelta(dst []byte, index int, kind, field, text string) []byte {
+	dst = appendIndex(dst, "content_block_delta", index)
+	dst = appendString(append(dst, `,"delta":{"type":`...), kind)
+	dst = append(appendString(append(dst, ','), field), ':')
+
+	return append(append(appendString(dst, text), '}'), end...)
+}
+
+// appendIndex appends the start of an event about a block.
+func appendIndex(dst []byte, name string, index int) []byte {
+	return strconv.AppendInt(append(begin(dst, name), `,"index":`...), int64(index), 10)
+}

@@ -1,0 +1,292 @@
+package messages
+
+import (
+	"encoding/json"
+	"strings"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/history"
+	"presswork/internal/inference/jsonbody"
+)
+
+// The types of blocks.
+const (
+	textBlock     = "text"
+	imageBlock    = "image"
+	documentBlock = "document"
+	searchBlock   = "search_result"
+	callBlock     = "tool_use"
+	resultBlock   = "tool_result"
+	thoughtBlock  = "thinking"
+	hiddenBlock   = "redacted_thinking"
+	serverCall    = "server_tool_use"
+)
+
+// billing begins a text of the system prompt that an agent sends for Anthropic's accounts. Other models have no use for
+// it.
+const billing = "x-anthropic-billing-header:"
+
+// readMessages reads the system prompt and the conversation.
+func (p *parser) readMessages() {
+	h := history.New()
+
+	if system := p.readContent(p.Object, "system", h, textBlock); len(system) > 0 {
+		if strings.HasPrefix(system[0].Text, billing) {
+			system = system[1:]
+		}
+
+		if len(system) > 0 {
+			h.Add(inference.Message{Role: inference.System, Parts: system})
+		}
+	}
+	given := h.Len()
+
+	if !p.Has("messages") {
+		p.Failf("messages", "property 'messages' is missing")
+	}
+	p.List("messages", func(item json.RawMessage, path string) {
+		p.readMessage(jsonbody.New(item, path+".", p.Err), h)
+	})
+	p.r.Messages = h.Messages()
+
+	switch {
+	case p.Failed():
+	case len(p.r.Messages) == given:
+		p.Failf("messages", "must have at least one message with content")
+	case h.Unanswered() != "":
+		p.failUnanswered(p.Object, "messages", h)
+	case p.r.Images() > jsonbody.MaxImages:
+		p.Failf("messages", "at most %d images are allowed in a request", jsonbody.MaxImages)
+	}
+}
+
+// failUnanswered records that a call has no result.
+func (p *parser) failUnanswered(o jsonbody.Object, field string, h *history.History) {
+	o.Failf(field, "`tool_use` ids were found without `tool_result` blocks immediately after: %s; "+
+		"the next message must have a 'tool_result' for each", jsonbody.Bounded(h.Unanswered(), 64))
+}
+
+func (p *parser) readMessage(o jsonbody.Object, h *history.History) {
+	if !o.Has("content") {
+		o.Failf("content", "property 'content' is missing")
+	}
+
+	switch role := o.Enum("role", inference.User, inference.Assistant, inference.System); role {
+	case "":
+		o.Failf("role", "property 'role' is missing")
+	case inference.System:
+		if parts := p.readContent(o, "content", h, textBlock); len(parts) > 0 {
+			h.Add(inference.Message{Role: role, Parts: parts})
+		}
+	case inference.User:
+		parts := p.readContent(o, "content", h, textBlock, imageBlock, documentBlock, searchBlock, resultBlock)
+		if len(parts) > 0 {
+			h.Add(inference.Message{Role: role, Parts: parts})
+		}
+	default:
+		if h.Unanswered() != "" {
+			p.failUnanswered(o, "content", h)
+		}
+
+		if parts := p.readContent(o, "content", h, textBlock, callBlock, thoughtBlock, hiddenBlock); len(parts) > 0 {
+			m := h.Assistant()
+			m.Parts = append(m.Parts, parts...)
+		}
+	}
+}
+
+// readContent reads a field with a text or a list of blocks of the allowed types. It returns the parts, and adds calls,
+// results and thoughts to h.
+func (p *parser) readContent(o jsonbody.Object, field string, h *history.History, allowed ...string) (
+	parts []inference.Part,
+) {
+	v := o.Raw(field)
+	switch {
+	case v == nil:
+		return nil
+	case v[0] == '"':
+		if s := o.Str(field); s != "" {
+			parts = []inference.Part{{Text: s}}
+		}
+
+		return parts
+	case v[0] != '[':
+		o.FailType(o.Path+field, "a string or a list of blocks")
+	}
+
+	o.List(field, func(item json.RawMessage, path string) {
+		block := jsonbody.New(item, path+".", p.Err)
+		parts = append(parts, p.readBlock(block, h, allowed)...)
+	})
+
+	return parts
+}
+
+func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []string) []inference.Part {
+	kind := o.Str("type")
+
+	switch kind {
+	case "":
+		o.Failf("type", "property 'type' is missing")
+	case serverCall, "mcp_tool_use", "mcp_tool_result", "tool_reference", "web_search_tool_result",
+		"web_fetch_tool_result", "code_execution_tool_result":
+		// The text after it has what it found.
+		return nil
+	case "container_upload":
+		o.Failf("type", "files are not stored; send the text of the file in a 'document' block")
+	default:
+		o.Enum("type", allowed...)
+	}
+
+	if o.Failed() {
+		return nil
+	}
+
+	switch kind {
+	case imageBlock:
+		return p.readImage(o)
+	case documentBlock:
+		return p.readDocument(o, h)
+	case searchBlock:
+		return titled(o.Str("title"), o.Str("source"), p.readContent(o, "content", h, textBlock))
+	case callBlock:
+		p.readCall(o, h)
+	case resultBlock:
+		p.readResult(o, h)
+	case thoughtBlock, hiddenBlock:
+		p.readThought(o, kind, h)
+	default:
+		if s := o.Str("text"); s != "" {
+			return []inference.Part{{Text: s}}
+		}
+	}
+
+	return nil
+}
+
+func (p *parser) readImage(o jsonbody.Object) []inference.Part {
+	source := o.Object("source")
+	address, field := "", "url"
+
+	switch source.Enum("type", "base64", "url", "file") {
+	case "":
+		source.Failf("type", "property 'type' is missing")
+	case "file":
+		source.Failf("type", "files are not stored; send the image as 'base64' or 'url'")
+	case "base64":
+		field = "data"
+		address = "data:" + source.Required("media_type") + ";base64," + source.Required("data")
+	default:
+		address = source.Required("url")
+	}
+
+	if o.Failed() {
+		return nil
+	}
+
+	return []inference.Part{{Image: &inference.Image{URL: p.limits.ImageURL(source, field, address)}}}
+}
+
+// readDocument reads a document as its text.
+func (p *parser) readDocument(o jsonbody.Object, h *history.History) []inference.Part {
+	source := o.Object("source")
+	var parts []inference.Part
+
+	switch source.Enum("type", "text", "content", "base64", "url", "file") {
+	case "":
+		source.Failf("type", "property 'type' is missing")
+	case "text":
+		parts = []inference.Part{{Text: source.Required("data")}}
+	case "content":
+		parts = p.readContent(source, "content", h, textBlock, imageBlock)
+	default:
+		source.Failf("type", "only documents of the type 'text' and 'content' are supported; "+
+			"send the text of a PDF as 'text', or its pages as images")
+	}
+
+	return titled(o.Str("title"), o.Str("context"), parts)
+}
+
+// titled returns parts after a title and a context, each of which may be "".
+func titled(title, context string, parts []inference.Part) []inference.Part {
+	var head []string
+	if title != "" {
+		head = append(head, "Title: "+title)
+	}
+
+	if context != "" {
+		head = append(head, "Context: "+context)
+	}
+
+	if len(head) == 0 {
+		return parts
+	}
+
+	return append([]inference.Part{{Text: strings.Join(head, "\n")}}, parts...)
+}
+
+func (p *parser) readCall(o jsonbody.Object, h *history.History) {
+	id, name := o.Required("id"), o.Required("name")
+	arguments := "{}"
+
+	if o.Has("input") {
+		if o.Object("input"); !o.Failed() {
+			arguments = string(o.Raw("input"))
+		}
+	}
+
+	if h.Waits(id) {
+		o.Failf("id", "there are two calls %q", jsonbody.Bounded(id, 64))
+	}
+
+	if !o.Failed() {
+		h.AddCall(inference.ToolCall{ID: id, Name: jsonbody.ShortName(name), Arguments: arguments})
+	}
+}
+
+func (p *parser) readResult(o jsonbody.Object, h *history.History) {
+	id := o.Required("tool_use_id")
+	parts := p.readContent(o, "content", h, textBlock, imageBlock, documentBlock, searchBlock)
+
+	if o.IsTrue("is_error") {
+		parts = append([]inference.Part{{Text: "Error:"}}, parts...)
+	}
+
+	if o.Failed() {
+		return
+	}
+
+	if !h.Waits(id) {
+		o.Failf("tool_use_id", "no 'tool_use' %q without a result is in the message before it",
+			jsonbody.Bounded(id, 64))
+
+		return
+	}
+	h.AddResult(id, parts)
+}
+
+// signed begins the signatures that this server makes. It drops the thoughts of other servers, whose signatures it
+// cannot check.
+const signed = "presswork-1."
+
+// readThought reads a thought: the text in its signature, which must be the text of the block if that has one.
+func (p *parser) readThought(o jsonbody.Object, kind string, h *history.History) {
+	field, shown := "signature", o.Str("thinking")
+	if kind == hiddenBlock {
+		field, shown = "data", ""
+	}
+
+	sealed, own := strings.CutPrefix(o.Str(field), signed)
+	if !own || o.Failed() {
+		return
+	}
+
+	text, err := p.options.Sealer.Open(p.options.Owner, sealed)
+	if err != nil || shown != "" && shown != text {
+		o.Failf(field, "the thought or its signature was changed, or was not made by this server for this key; "+
+			"leave the block out")
+
+		return
+	}
+	h.AddThought(text)
+}

@@ -1,0 +1,95 @@
+// Package messages reads requests of Anthropic's Messages API as chat completions and writes the answers: whole, or as
+// a stream of events. It keeps nothing between requests.
+package messages
+
+import (
+	"strconv"
+	"strings"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
+	"presswork/internal/inference/seal"
+)
+
+// Options are what a request is checked against.
+type Options struct {
+	// CheckModel returns an error for a model before the rest of the body is read. Mandatory.
+	CheckModel func(id string) error
+	// Owner is the holder of the key. The signature of a thought is valid for its owner only.
+	Owner string
+	// Sealer makes and checks the signatures. Mandatory.
+	Sealer *seal.Sealer
+	// Counting allows a body without max_tokens, because only its tokens are counted.
+	Counting bool
+}
+
+// Parse reads the body of POST /v1/messages. It returns the chat completion that answers it and the form of the
+// answer. Unknown fields are ignored. Catalogue.Admit checks everything that depends on the model; RenameFields
+// converts its errors. Errors are *inference.Error: 400 with the field and the allowed values, or 413 for an image
+// that is too large.
+func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
+	var err error
+
+	p := &parser{
+		Object:  jsonbody.Parse(body, &err),
+		options: o,
+		r:       &inference.Request{ServiceTier: "on_demand"},
+		f:       &Format{owner: o.Owner, sealer: o.Sealer, names: map[string]string{}},
+	}
+
+	for _, step := range []func(){
+		p.readModel,
+		p.readOptions,
+		p.readThinking,
+		p.readFormat,
+		p.readTools,
+		p.readMessages,
+		p.readToolChoice,
+	} {
+		if err != nil {
+			return nil, nil, err
+		}
+
+		step()
+	}
+
+	return p.r, p.f, err
+}
+
+// Format is the form of the answer to one request. The caller sets the exported fields.
+type Format struct {
+	// Model is the id of the model.
+	Model string
+	// RequestID is the request-id of the answer. Errors in a stream repeat it.
+	RequestID string
+	// Tokens is the estimate of the input's tokens, which a stream reports before it knows the true number.
+	Tokens int
+
+	owner  string
+	sealer *seal.Sealer
+	// names has the client's names of the tools whose names were too long for the model.
+	names map[string]string
+	// omit leaves the text of thoughts out. Their signatures still hold it.
+	omit bool
+}
+
+// The names that fields of a chat completion have in a request of the Messages API.
+var chatFields = strings.NewReplacer(
+	"max_completion_tokens", "max_tokens",
+	"reasoning_effort", "thinking",
+	"response_format", "output_config.format",
+	".function.name", ".name",
+)
+
+// RenameFields returns e with the names that the fields of a chat completion have in the Messages API.
+func RenameFields(e *inference.Error) *inference.Error {
+	renamed := e.WithParam(chatFields.Replace(e.Param))
+	renamed.Message = chatFields.Replace(e.Message)
+
+	return renamed
+}
+
+// AppendCount appends the body of the answer to POST /v1/messages/count_tokens to dst. The count is an estimate.
+func AppendCount(dst []byte, tokens int) []byte {
+	return append(strconv.AppendInt(append(dst, `{"input_tokens":`...), int64(tokens), 10), '}')
+}

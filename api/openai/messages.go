@@ -1,0 +1,79 @@
+package openai
+
+import (
+	"errors"
+	"slices"
+
+	"presswork/api/access"
+	"presswork/api/messages"
+	"presswork/internal/inference"
+)
+
+// messageFormat is the format of POST /v1/messages.
+type messageFormat struct{ f *messages.Format }
+
+func (m messageFormat) collector(id string) collector { return m.f.Collector(id) }
+func (m messageFormat) events(id string) events       { return m.f.Events(id) }
+
+// ReadMessage reads a request for a message. Errors are *inference.Error.
+func (s *Service) ReadMessage(body []byte, h Head) (*Call, error) {
+	request, format, err := s.parseMessage(body, h, false)
+	if err != nil {
+		return nil, err
+	}
+
+	call, err := s.completionCall(body, h, request)
+	if e, ok := errors.AsType[*inference.Error](err); ok {
+		return nil, messages.RenameFields(e)
+	}
+
+	if err != nil {
+		return nil, err
+	}
+	format.Model, format.RequestID, format.Tokens = request.Model, h.RequestID, request.EstimateTokens()
+	call.format = messageFormat{format}
+
+	return call, nil
+}
+
+// CountMessage returns the body with the number of tokens of a request for a message, by estimate. Errors are
+// *inference.Error.
+func (s *Service) CountMessage(body []byte, h Head) ([]byte, error) {
+	request, _, err := s.parseMessage(body, h, true)
+	if err != nil {
+		return nil, err
+	}
+
+	return messages.AppendCount(nil, request.EstimateTokens()), nil
+}
+
+func (s *Service) parseMessage(body []byte, h Head, counting bool) (*inference.Request, *messages.Format, error) {
+	var m *inference.Model
+
+	request, format, err := messages.Parse(body, messages.Options{
+		CheckModel: s.find(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	fitMessage(request, m)
+
+	return request, format, nil
+}
+
+// fitMessage changes what agents send to every model to what m accepts: its longest answer, and its efforts.
+func fitMessage(r *inference.Request, m *inference.Model) {
+	if m.MaxCompletionTokens > 0 {
+		r.MaxTokens = min(r.MaxTokens, m.MaxCompletionTokens)
+	}
+
+	efforts := m.Reasoning.Efforts
+	if !m.Can(inference.CanReason) || efforts != nil && !slices.Contains(*efforts, r.ReasoningEffort) {
+		r.ReasoningEffort = ""
+	}
+}
+
+// AppendMessageModels appends the list of a caller's models in the form of the Messages API to dst.
+func (s *Service) AppendMessageModels(dst []byte, who access.Caller) []byte {
+	return messages.AppendModels(dst, s.models(who))
+}
