@@ -57,4 +57,10 @@ agents=0.24.0
 if ! [ -d "$dir/agents-$agents" ]; then
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/agents-$agents" "openai-agents==$agents" 2>/dev/null
 fi
+anthropic=2.14.0 anthropic_node=1.14.0
+if ! [ -d "$dir/anthropic-$anthropic" ]; then
+  say "installing Anthropic's SDKs"
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/anthropic-$anthropic" "anthropic==$anthropic" 2>/dev/null
+  npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/anthropic-$anthropic" "@anthropic-ai/sdk@$anthropic_node" >&2
+fi
 (cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

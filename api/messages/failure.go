@@ -3,11 +3,15 @@ package messages
 import (
 	"net/http"
 
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
 // statusOverloaded is the HTTP status of a server without capacity, as Anthropic has it.
 const statusOverloaded = 529
+
+// threadUnsupported is the code of a request whose conversation the server is to hold. SDKs read it.
+const threadUnsupported fault.Code = "thread_unsupported_request"
 
 // StatusOf returns the HTTP status of an error in the Messages API.
 func StatusOf(e *inference.Error) int {
@@ -48,6 +52,11 @@ func AppendError(dst []byte, e *inference.Error, requestID string) []byte {
 	}
 	dst = appendString(append(dst, `{"type":"error","error":{"type":`...), kind)
 	dst = appendString(append(dst, `,"message":`...), message)
+
+	if e.Code == threadUnsupported {
+		dst = appendString(append(dst, `,"details":{"error_code":`...), string(threadUnsupported))
+		dst = append(dst, `,"unsupported":["thread"]}`...)
+	}
 
 	return append(appendString(append(dst, `},"request_id":`...), requestID), '}')
 }

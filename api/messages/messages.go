@@ -39,6 +39,7 @@ func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 
 	for _, step := range []func(){
 		p.readModel,
+		p.rejectThread,
 		p.readOptions,
 		p.readThinking,
 		p.readFormat,

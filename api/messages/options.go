@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"net/http"
 	"slices"
 
 	"presswork/internal/inference"
@@ -31,6 +32,14 @@ func (p *parser) readModel() {
 	p.r.Model = p.Required("model")
 	if !p.Failed() {
 		*p.Err = p.options.CheckModel(p.r.Model)
+	}
+}
+
+// rejectThread rejects a conversation that the server is to hold. The SDKs then send it whole.
+func (p *parser) rejectThread() {
+	if v := p.Raw("thread"); v != nil && string(v) != "false" {
+		p.Fail(inference.Errorf(http.StatusBadRequest, threadUnsupported, "'thread' : it is not supported: "+
+			"messages are not stored; send the whole conversation in 'messages'").WithParam("thread"))
 	}
 }
 

@@ -245,6 +245,7 @@ func TestABadRequestNamesItsField(t *testing.T) {
 
 	for name, tc := range map[string]struct{ fields, param string }{
 		"no max_tokens":             {`"messages":[{"role":"user","content":"Hi"}]`, "max_tokens"},
+		"a stored thread":           {with(`"thread":{"type":"create"}`), "thread"},
 		"no messages":               {`"max_tokens":9`, "messages"},
 		"empty messages":            {`"max_tokens":9,"messages":[]`, "messages"},
 		"no content":                {`"max_tokens":9,"messages":[{"role":"user"}]`, "messages[0].content"},

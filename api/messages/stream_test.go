@@ -214,3 +214,17 @@ func TestErrorsHaveTheTypesOfTheirStatus(t *testing.T) {
 		})
 	}
 }
+
+func TestARejectedThreadHasTheCodeThatSDKsRead(t *testing.T) {
+	t.Parallel()
+
+	_, _, err := parse(t, `{"model":"m","max_tokens":9,"messages":[],"thread":{"type":"create"}}`)
+
+	got := string(messages.AppendError(nil, inference.AsError(err), "req_1"))
+	if !strings.Contains(
+		got,
+		`,"details":{"error_code":"thread_unsupported_request","unsupported":["thread"]}},"request_id"`,
+	) {
+		t.Errorf("got %s, want the details of an unsupported thread", got)
+	}
+}

@@ -18,7 +18,7 @@ import (
 // agentModels are the models of the agents with the scenarios that play them. Codex has its own tools for each name.
 var agentModels = map[string]string{
 	"gpt-5.5": "agent-plan", "gpt-5.6-sol": "agent-plan", "gpt-oss-20b": "agent-plan",
-	"tools-plan": "tools-plan", "hello": "hello", "json": "json",
+	"tools-plan": "tools-plan", "hello": "hello", "json": "json", "cut": "cut", "busy": "status:503", "context": "context",
 }
 
 // serveAgents starts a server with the models of the agents and returns its address.
@@ -31,7 +31,7 @@ func serveAgents(t *testing.T) string {
 
 	for id, scenario := range agentModels {
 		fmt.Fprintf(&models, "  - {id: %q, capabilities: [chat, tools, reasoning, vision], "+
-			"upstreams: [{base_url: %q, model: %s}]}\n", id, base, scenario)
+			"upstreams: [{base_url: %q, model: %q}]}\n", id, base, scenario)
 	}
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": writeFile(t, "models.yaml", models.String()), "API_KEY": apiKey, "WORKER_QUEUES": "infer",
@@ -103,4 +103,22 @@ func TestTheAgentsSDKRuns(t *testing.T) {
 		"PYTHONPATH=" + os.Getenv("PRESSWORK_COMPAT") + "/agents-0.24.0", "COMPAT_BASE=" + serveAgents(t),
 		"COMPAT_KEY=" + apiKey, "PYTHONDONTWRITEBYTECODE=1",
 	}, "python3", "-W", "ignore", "agents_sdk.py")
+}
+
+func TestAnthropicsSDKsRun(t *testing.T) {
+	t.Parallel()
+	packages, base := os.Getenv("PRESSWORK_COMPAT")+"/anthropic-2.14.0", serveAgents(t)
+
+	for name, command := range map[string][]string{
+		"python": {"py", "python3", "-W", "ignore", "anthropic_sdk.py"},
+		"node":   {"js", os.Getenv("PRESSWORK_COMPAT") + "/nodejs", "anthropic.mjs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runAgent(t, command[0], []string{
+				"PYTHONPATH=" + packages, "COMPAT_MODULES=" + packages, "COMPAT_BASE=" + base,
+				"COMPAT_KEY=" + apiKey, "PYTHONDONTWRITEBYTECODE=1",
+			}, command[1], command[2:]...)
+		})
+	}
 }

@@ -90,7 +90,8 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 			"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
 			"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
 			"It also runs Codex 0.169.0 (a patch, a shell, namespaces, reasoning summaries) and OpenAI's Agents SDK for " +
-			"Python 0.24.0.\n",
+			"Python 0.24.0.\n\nAnthropic's SDKs for Python 2.14.0 and Node 1.14.0 run streams, thinking and tools in turns, the tool " +
+			"runner and errors.\n",
 	)
 
 	return b.Bytes()
