@@ -84,6 +84,19 @@ export function set(name: string, value: string | number | boolean | null): void
   if (change) apply(change);
 }
 
+/** setAll writes options in one step of Undo; null removes one. */
+export function setAll(values: [string, string | number | boolean | null][]): void {
+  const now = text.value;
+  let next = now;
+  for (const [name, value] of values) {
+    const c = writeMatter(next, name, value);
+    if (c) next = next.slice(0, c.from) + c.insert + next.slice(c.to);
+  }
+  let same = 0;
+  while (same < Math.min(now.length, next.length) && now.at(-1 - same) === next.at(-1 - same)) same++;
+  if (next !== now) apply({ from: 0, to: now.length - same, insert: next.slice(0, next.length - same) });
+}
+
 /** usedAssets returns the files that the text names. */
 export function usedAssets(): Asset[] {
   return assets.value.filter((a) => text.value.includes(a.name));

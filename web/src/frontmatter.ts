@@ -89,6 +89,12 @@ export function sides(value: string): Record<string, string> {
   return out;
 }
 
+/** flow writes the sides of a `margins` value in YAML's flow form; "" without any. */
+export function flow(all: Record<string, string>): string {
+  const given = Object.entries(all).filter(([, v]) => v);
+  return given.length ? `{ ${given.map(([side, v]) => `${side}: ${v}`).join(", ")} }` : "";
+}
+
 /** writeMatter returns the change that sets a key, or removes it for null. A flow
  * value, of braces, is written as it is; booleans and numbers bare. */
 export function writeMatter(doc: string, key: string, value: string | number | boolean | null): Change | null {

@@ -14,8 +14,9 @@ export function DocumentButton() {
   const now = entry?.name || title.value;
   return (
     <>
-      <button type="button" class="quiet document" aria-haspopup="dialog" aria-label={`Documents: ${now}`} title="Documents" onClick={() => (opened.value = true)}>
+      <button type="button" class="quiet document" aria-haspopup="dialog" title="Documents" onClick={() => (opened.value = true)}>
         <Icon name="documents" />
+        <span class="hidden">Documents: </span>
         <span>
           <b>{now}</b>
           {entry && <small>{saving.value ? "saving…" : "saved"}</small>}

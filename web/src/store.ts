@@ -18,6 +18,12 @@ export interface Asset {
   file: Blob;
 }
 
+/** Preset is a set of options under a name. */
+export interface Preset {
+  name: string;
+  values: Record<string, string | number | boolean>;
+}
+
 /** Contents are what a document holds besides its files. */
 export interface Contents {
   text: string;
@@ -27,15 +33,17 @@ export interface Contents {
 /** ChangedElsewhere means that another tab has changed or deleted the document. */
 export class ChangedElsewhere extends Error {}
 
+/** stores are the object stores, each with the field that is its key, or null. */
+const stores = { documents: "id", contents: null, assets: null, presets: "name" };
+
 let opened: Promise<IDBDatabase> | null = null;
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((done, fail) => {
-    const request = indexedDB.open("presswork", 1);
+    const request = indexedDB.open("presswork", 2);
     request.onupgradeneeded = () => {
-      request.result.createObjectStore("documents", { keyPath: "id" });
-      request.result.createObjectStore("contents");
-      request.result.createObjectStore("assets");
+      const there = request.result.objectStoreNames;
+      for (const [name, keyPath] of Object.entries(stores)) if (!there.contains(name)) request.result.createObjectStore(name, { keyPath });
     };
     request.onsuccess = () => {
       // A tab with a newer studio may upgrade the database.
@@ -61,22 +69,18 @@ function result<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-interface Stores {
-  documents: IDBObjectStore;
-  contents: IDBObjectStore;
-  assets: IDBObjectStore;
-}
+type Stores = Record<keyof typeof stores, IDBObjectStore>;
 
 /** transact returns after the work is on disk. If the work fails, nothing is changed. */
 async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) => Promise<T>): Promise<T> {
-  const t = (await database()).transaction(["documents", "contents", "assets"], mode);
+  const t = (await database()).transaction(Object.keys(stores), mode);
   const ended = new Promise<void>((done, fail) => {
     t.oncomplete = () => done();
     t.onabort = () => fail(t.error);
   });
   ended.catch(() => {}); // it is awaited below unless the work fails first
   try {
-    const value = await work({ documents: t.objectStore("documents"), contents: t.objectStore("contents"), assets: t.objectStore("assets") });
+    const value = await work(Object.fromEntries(Object.keys(stores).map((name) => [name, t.objectStore(name)])) as Stores);
     await ended;
     return value;
   } catch (e) {
@@ -181,4 +185,19 @@ export async function purge(before: number): Promise<void> {
       await result(s.assets.delete(filesOf(e.id)));
     }
   });
+}
+
+/** presets returns the saved presets by name. */
+export function presets(): Promise<Preset[]> {
+  return transact("readonly", (s) => result<Preset[]>(s.presets.getAll()));
+}
+
+/** writePreset saves a preset, in place of one of the same name. Errors: QuotaExceededError. */
+export async function writePreset(preset: Preset): Promise<void> {
+  await transact("readwrite", (s) => result(s.presets.put(preset)));
+}
+
+/** removePreset deletes a preset. */
+export async function removePreset(name: string): Promise<void> {
+  await transact("readwrite", (s) => result(s.presets.delete(name)));
 }

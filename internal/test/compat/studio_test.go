@@ -31,8 +31,13 @@ func TestStudioIsAccessible(t *testing.T) {
 
 			if size[0] < 900 {
 				p.Click("Options")
-				check("options")
 			}
+			p.Click("Advanced")
+			p.See("#opt-css")
+			p.Click("Save as preset")
+			p.See("#preset-name")
+			check("options")
+			p.Click("Cancel")
 			p.See(".theme-now").MustClick()
 			p.See(".gallery .card")
 			check("gallery")

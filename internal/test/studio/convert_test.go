@@ -62,6 +62,10 @@ func TestStudio(t *testing.T) {
 		"ManyFilesOffline":         checkManyFilesOffline,
 		"FullStorage":              checkFullStorage,
 		"OptionFields":             checkOptionFields,
+		"EssentialsAndFilter":      checkEssentialsAndFilter,
+		"IgnoredHiddenOption":      checkIgnoredHiddenOption,
+		"Presets":                  checkPresets,
+		"SavedPresets":             checkSavedPresets,
 		"FirstVisitSize":           checkFirstVisitSize,
 		"SpacesInScaledPage":       checkSpacesInScaledPage,
 		"NoScriptsInPreview":       checkNoScriptsInPreview,
@@ -167,7 +171,7 @@ func checkThemeChoice(t *testing.T, h *shared) {
 	pasteText(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
 	waitForPreview(p, "Minutes")
 	p.Press(".theme-now")
-	p.See("input[type=search]").MustInput("arctic")
+	p.See("dialog input[type=search]").MustInput("arctic")
 	p.Until("one theme is left", `() => document.querySelectorAll(".card").length === 1`)
 	p.Until("its picture is there", `() => document.querySelector(".card img")?.naturalWidth > 0`)
 	p.Press(".card")
@@ -277,9 +281,9 @@ func checkDroppedFiles(t *testing.T, h *shared) {
 		filepath.Base(folder))
 	// The front matter sets slides, and the panel sets HTML as the output.
 	pasteText(p, "text/plain", "# A talk\n\n---\n\n## On\n")
+	p.Click("Advanced")
 	p.See("#opt-as").MustSelect("Slides")
 	p.Until("the front matter has it", `() => document.querySelector(".cm-content").innerText.includes("as: slides")`)
-	p.Eval(`() => { document.querySelector("#opt-output").closest("details").open = true }`)
 	p.See("#opt-output").MustSelect("Web page (HTML)")
 	p.Click("Convert Ctrl")
 	p.Until(
