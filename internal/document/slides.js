@@ -2,6 +2,8 @@
   // A slide keeps at least this share of its size if its content can continue on another slide, and at least the
   // other if it cannot. Large pictures become smaller first.
   const legible = .8, smallest = .5, smallPicture = .6, step = .04;
+  // How many further slides a document may still get. Each takes a layout of all that follows.
+  let left = 200;
   const rect = element => element.getBoundingClientRect();
   const containers = "ul, ol, dl, li, dd, blockquote, details, .alert, figure.code-figure, .footnotes, .slide-fit";
 
@@ -122,9 +124,10 @@
     area.removeAttribute("style");
     if (isWide && shrink(smallest, isNarrow) && fits()) return null;
     let next = null;
-    if (slide.matches(".slide-content, .slide-code, .slide-table")) {
+    if (text.scrollHeight < left * room && slide.matches(".slide-content, .slide-code, .slide-table")) {
       const more = divide(text, rect(text).top + room, room);
       if (more) {
+        left--;
         next = slide.cloneNode(true);
         next.querySelector(".slide-fit").replaceWith(more);
         next.querySelector(".slide-body").removeAttribute("style");

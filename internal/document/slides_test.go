@@ -260,6 +260,19 @@ func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 	}
 }
 
+// TestLongSlidesAreNotDivided gives a slide more content than 200 further slides hold.
+func TestLongSlidesAreNotDivided(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t)})
+
+	r, path := convert(t, c, document.Document{
+		Content: []byte("---\nas: slides\n---\n## Long\n\n" + strings.Repeat("- item\n", 2999) + "- last\n"),
+	})
+	if text := poppler(t, "pdftotext", path, "-"); strings.Contains(text, "2/") || !strings.Contains(text, "last") {
+		t.Errorf("%d pages end with %s", r.Pages, text[max(0, len(text)-80):])
+	}
+}
+
 func TestSlidesMayBePDFA(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
