@@ -48,9 +48,12 @@ func (w *Writer) appendStop(dst []byte) []byte {
 		reason = `"refusal"`
 	case len(w.calls) > 0:
 		reason = `"tool_use"`
+	case w.stop != "":
+		reason = `"stop_sequence"`
 	}
+	dst = append(append(dst, reason...), `,"stop_sequence":`...)
 
-	return append(append(dst, reason...), `,"stop_sequence":null`...)
+	return appendStringOrNull(dst, w.stop)
 }
 
 // appendUsage appends the counts of tokens: those of the cache are not in input_tokens. Before the end of the answer

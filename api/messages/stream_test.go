@@ -18,6 +18,7 @@ const weather = `"tools":[{"name":"weather","input_schema":{"type":"object","pro
 // requests are requests whose answers are the golden files.
 var requests = map[string]struct{ scenario, said, fields string }{
 	"text":            {scenario: "hello"},
+	"stop-sequence":   {scenario: "stopped", fields: `"stop_sequences":["END"]`},
 	"length":          {scenario: "length"},
 	"hidden-thought":  {scenario: "reason-field"},
 	"thought":         {scenario: "reason-field", fields: `"thinking":{"type":"enabled","budget_tokens":1024}`},

@@ -23,8 +23,8 @@ type Writer struct {
 	texts, searches, fetches int
 	started                  bool
 
-	finish string
-	usage  *inference.Usage
+	finish, stop string
+	usage        *inference.Usage
 }
 
 // Events returns the writer of the answer to a call.
@@ -73,7 +73,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	}
 
 	if c.Finish != "" {
-		w.finish = c.Finish
+		w.finish, w.stop = c.Finish, c.StopSequence
 	}
 
 	if c.Usage != nil {

@@ -29,6 +29,9 @@ type Chunk struct {
 	Logprobs json.RawMessage `json:"logprobs,omitempty"`
 	// Finish is stop, length, tool_calls or content_filter, on the last chunk of each answer.
 	Finish string `json:"finish,omitempty"`
+	// StopSequence is the text of Request.Stop that ended the answer, on the chunk with Finish; "" if the upstream does
+	// not report it.
+	StopSequence string `json:"stop_sequence,omitempty"`
 	// Usage is on the very last chunk, nil on the others.
 	Usage *Usage `json:"usage,omitempty"`
 }

@@ -47,6 +47,8 @@ type Delta struct {
 	Logprobs json.RawMessage
 	// Finish is the finish_reason, "" before the end.
 	Finish string
+	// StopSequence is the text that ended the answer, "" where the engine does not report it.
+	StopSequence string
 	// Fingerprint is the system_fingerprint, "" where the engine sends none.
 	Fingerprint string
 	// Usage is nil until the upstream sends its counts.

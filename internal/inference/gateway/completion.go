@@ -67,7 +67,7 @@ func (c *completion) run(ctx context.Context) error {
 	}
 
 	for i, n := range answers {
-		last := &inference.Chunk{Choice: i, Finish: n.finish}
+		last := &inference.Chunk{Choice: i, Finish: n.finish, StopSequence: n.stop}
 		if i == len(answers)-1 {
 			c.result.Finish, last.Usage = n.finish, new(c.result.Usage)
 		}

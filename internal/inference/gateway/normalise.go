@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/reasoning"
@@ -41,7 +42,10 @@ type normaliser struct {
 	answer   counts
 	pieces   reasoning.Pieces
 	finish   string
-	usage    *inference.RawUsage
+	// stops are the texts that may end the answer, stop is the one that did.
+	stops []string
+	stop  string
+	usage *inference.RawUsage
 }
 
 // counts holds the size of an answer, for estimates: a number of deltas, and bytes in the other fields.
@@ -61,6 +65,7 @@ func newNormaliser(
 		format:   r.ReasoningFormat,
 		split:    reasoning.New(m.Reasoning.Parser, r.ReasoningEffort != "none"),
 		emit:     emit,
+		stops:    r.Stop,
 		keepText: r.Format.JSON() || len(r.Tools) > 0,
 		// The continuation of a text has no marks that separate reasoning.
 		separate: r.Text != nil,
@@ -142,6 +147,10 @@ func (n *normaliser) count(d *inference.Delta) {
 	n.answer.extra += len(d.Extra)
 	if d.Finish != "" {
 		n.finish = d.Finish
+	}
+
+	if slices.Contains(n.stops, d.StopSequence) {
+		n.stop = d.StopSequence
 	}
 
 	if d.Usage != nil {

@@ -42,6 +42,14 @@ var scenarios = map[string]func(*call){
 		)
 	},
 	"length": func(c *call) { c.beginStream(); c.sendContent("Once upon"); c.endStream("length", 2) },
+	// stopped ends before the stop sequence END, as vLLM reports it.
+	"stopped": func(c *call) {
+		c.beginStream()
+		c.sendContent("Hello")
+		c.sendChunk(c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":"END"}],` +
+			`"usage":{"prompt_tokens":11,"completion_tokens":1,"total_tokens":12}`))
+		c.sendDone()
+	},
 	"extra": func(c *call) {
 		c.beginStream()
 		c.sendDelta(`"content":"Hi","annotations":[{"type":"function_citation"}],"refusal":null`)

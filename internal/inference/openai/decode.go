@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // decoder turns the chunks of an upstream, or its whole answer, into deltas.
@@ -49,6 +50,8 @@ type choice struct {
 	Text     string          `json:"text"`
 	Logprobs json.RawMessage `json:"logprobs"`
 	Finish   string          `json:"finish_reason"`
+	// Stop is the text that ended the answer, or the number of a token (vLLM).
+	Stop json.RawMessage `json:"stop_reason"`
 }
 
 type usage struct {
@@ -210,7 +213,7 @@ func (d *decoder) addDelta(choice int) *inference.Delta {
 func (d *decoder) addChoice(c choice) {
 	delta := d.addDelta(int(c.Index))
 
-	delta.Finish, delta.Content = c.Finish, c.Text
+	delta.Finish, delta.Content, delta.StopSequence = c.Finish, c.Text, jsonbody.Text(c.Stop)
 	if isSet(c.Logprobs) && c.Logprobs[0] == '{' {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}

@@ -39,8 +39,12 @@ func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 		}
 
 		m := inference.NewCatalogue([]inference.Model{model("qwen3", kind, "http://x/v1")}).Models()[0]
+
 		for effort, choice := range map[string]string{"none": `{"type":"function","function":{"name":"f"}}`, "max": `"required"`} {
-			b, err := openai.Encode(m.Upstreams[0], m, parse(t, fmt.Sprintf(request, effort, choice)))
+			r := parse(t, fmt.Sprintf(request, effort, choice))
+			r.TopK = 40
+
+			b, err := openai.Encode(m.Upstreams[0], m, r)
 			if err != nil {
 				t.Fatal(err)
 			}
