@@ -176,6 +176,40 @@ export async function create(documents: Pick<store.NewDocument, "name" | "text" 
   return entries.map((e) => e.id);
 }
 
+/** duplicate keeps a copy of a document with its files, without opening it. Errors:
+ * QuotaExceededError. */
+export async function duplicate(e: store.Entry): Promise<void> {
+  await save();
+  const { contents, assets: files } = await stored(e);
+  await store.create([{ name: `${name(e)} (copy)`, title: e.title, ...contents, assets: files }]);
+  await announce();
+}
+
+/** zip returns an archive with the text, the style sheet and the files of a document. */
+export async function zip(e: store.Entry): Promise<Blob> {
+  await save();
+  const { contents, assets: files } = await stored(e);
+  const stem = fileName(e);
+  const parts: Record<string, Uint8Array<ArrayBuffer>> = {};
+  for (const a of files) parts[a.name] = new Uint8Array(await a.file.arrayBuffer());
+  const encoder = new TextEncoder();
+  if (contents.css) parts[stem + ".css"] = encoder.encode(contents.css);
+  parts[stem + ".md"] = encoder.encode(contents.text);
+  const { archive } = await import("./zip");
+  return archive(parts);
+}
+
+/** fileName returns the name of a document as that of a file, without an ending. */
+export function fileName(e: store.Entry): string {
+  return name(e).replace(/[\\/:*?"<>|\s]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "document";
+}
+
+async function stored(e: store.Entry): Promise<Found> {
+  const found = await store.read(e.id);
+  if (!found) throw new Error(`${name(e)} is no longer in this browser: another tab has deleted it.`);
+  return found;
+}
+
 /** rename names a document; with "" it is called by its title. */
 export async function rename(id: string, to: string): Promise<void> {
   await store.mark([id], { name: to });

@@ -3,8 +3,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { text as errorText } from "./api";
 import { title } from "./document";
-import { create, list, name, open, remove, rename, restore, saving, show } from "./documents";
-import { Dialog, Icon, IconButton, Notice, ago } from "./parts";
+import { create, duplicate, fileName, list, name, open, remove, rename, restore, saving, show, zip } from "./documents";
+import { Dialog, Icon, IconButton, Notice, ago, save as download } from "./parts";
 import type { Entry } from "./store";
 
 /** DocumentButton names the open document and opens the list. */
@@ -72,6 +72,8 @@ function Library({ onClose }: { onClose: () => void }) {
               </button>
             )}
             <IconButton icon="edit" label={`Rename ${name(e)}`} onClick={() => (renaming.value = renaming.value === e.id ? "" : e.id)} />
+            <IconButton icon="copy" label={`Duplicate ${name(e)}`} onClick={() => act(() => duplicate(e))} />
+            <IconButton icon="download" label={`Export ${name(e)} as zip`} onClick={() => act(async () => download(await zip(e), fileName(e) + ".zip"))} />
             <IconButton
               icon="trash"
               label={`Delete ${name(e)}`}
