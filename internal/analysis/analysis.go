@@ -26,8 +26,7 @@ type Findings struct {
 	counts wordCounts
 }
 
-// Count returns how often a lower-case word occurs in the sampled prose and
-// headings.
+// Count returns how often a lower-case word occurs in the sampled prose and headings.
 func (f Findings) Count(word string) int { return f.counts[word] }
 
 // LeastConfidence is the probability below which the most probable type is not reported and the document gets
@@ -43,12 +42,12 @@ type TypeProbability struct {
 // wordCounts maps each lower-case word of the sampled prose and headings to its number of occurrences.
 type wordCounts map[string]int
 
-// documentCues holds signs of tone and formality that single sentences do not show.
+// documentCues holds the properties of a whole document that sentiment, tone and formality depend on.
 type documentCues struct {
 	// Type is the document type, Language the BCP 47 tag. The word lists and weights of sentiment, formality and
 	// tone are English.
 	Type, Language string
-	// Factual reports whether the document states and does not judge.
+	// Factual reports whether the document states facts and does not judge.
 	Factual bool
 	// Headings are the headings' texts in order, without markup.
 	Headings []string
@@ -69,10 +68,12 @@ func Examine(markdown []byte) Findings {
 	r := read(markdown)
 	x := features(r)
 	f := Findings{Types: rankTypes(x), counts: r.countWords()}
-	f.Words = int(float64(r.amount())/r.scale + 0.5)
+	f.Words = int(float64(r.proseWords())/r.scale + 0.5)
 
 	top := f.Types[0]
-	if top.Probability < LeastConfidence || len(f.counts) < 2 && len(r.front) == 0 {
+
+	tooShort := len(f.counts) < 2 && len(r.front) == 0
+	if top.Probability < LeastConfidence || tooShort {
 		top = f.Types[slices.IndexFunc(f.Types, func(t TypeProbability) bool { return t.Type == OtherType })]
 	} else {
 		f.Evidence = r.evidence(top.Type, x)

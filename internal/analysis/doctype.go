@@ -19,8 +19,8 @@ var (
 )
 
 // Weights is a multinomial logistic model of document types. It has one row for each of DocumentTypes and one
-// column for each feature; the bias is last. Temperature divides the logits, and Slack is shared evenly among the
-// types. Both are fitted so that a probability of 0.8 is right in 80 % of cases.
+// column for each feature; the bias is last. Temperature divides the logits, and the probability Slack is spread
+// evenly over all types. Both are fitted so that a probability of 0.8 is right in 80 % of cases.
 type Weights struct {
 	Rows               [][]float64
 	Temperature, Slack float64
@@ -41,11 +41,12 @@ func PriorWeights() Weights {
 	if err != nil {
 		panic("analysis: priors of document types: " + err.Error())
 	}
-	own := [spots]float64{5, 5, 5, 3}
+	// A type's own lexicon features get these weights by spot, unless the file sets others.
+	ownWeights := [spotCount]float64{inTitle: 5, inHeading: 5, inText: 5, inFront: 3}
 
 	types := len(w.Rows)
 	for t, row := range w.Rows {
-		for s, weight := range own {
+		for s, weight := range ownWeights {
 			if column := s*types + t; row[column] == 0 {
 				row[column] = weight
 			}
@@ -72,7 +73,7 @@ func parseWeights(data string) (Weights, error) {
 
 	for line := range strings.Lines(data) {
 		fields := strings.Fields(line)
-		if len(fields) == 0 || fields[0] == "#" || strings.HasPrefix(fields[0], "#") {
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
 
@@ -82,14 +83,14 @@ func parseWeights(data string) (Weights, error) {
 
 			*number, err = strconv.ParseFloat(fields[1], 64)
 			if err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 {
-				return w, fmt.Errorf("%.40q is no temperature above 0 or slack below 1", line)
+				return w, fmt.Errorf("%.40q: want a temperature above 0 or a slack from 0 to below 1", line)
 			}
 			continue
 		}
 
 		row := slices.Index(types, strings.Trim(fields[0], "[]"))
 		if row < 0 || len(fields)%2 == 0 {
-			return w, fmt.Errorf("%.40q is no [type] with pairs of feature and weight", line)
+			return w, fmt.Errorf("%.40q: want a [type] and pairs of feature and weight", line)
 		}
 
 		for i := 1; i < len(fields); i += 2 {
@@ -97,7 +98,7 @@ func parseWeights(data string) (Weights, error) {
 
 			v, err := strconv.ParseFloat(fields[i+1], 64)
 			if !ok || err != nil {
-				return w, fmt.Errorf("%s %s is no feature with a weight", fields[i], fields[i+1])
+				return w, fmt.Errorf("%s %s: want a known feature and a number", fields[i], fields[i+1])
 			}
 			w.Rows[row][c] = v
 		}
@@ -127,10 +128,10 @@ func (w Weights) String() string {
 }
 
 // Probabilities returns the probability of each of DocumentTypes, in that order, for a document with the features
-// x. They add up to 1.
+// x. The probabilities add up to 1.
 func (w Weights) Probabilities(x []float64) []float64 {
 	p := make([]float64, len(w.Rows))
-	top := math.Inf(-1)
+	highest := math.Inf(-1)
 
 	for t, row := range w.Rows {
 		z := row[len(x)]
@@ -138,12 +139,12 @@ func (w Weights) Probabilities(x []float64) []float64 {
 			z += row[i] * v
 		}
 		p[t] = z / w.Temperature
-		top = max(top, p[t])
+		highest = max(highest, p[t])
 	}
 	sum := 0.0
 
 	for t := range p {
-		p[t] = math.Exp(p[t] - top)
+		p[t] = math.Exp(p[t] - highest) // no overflow: the exponent is at most 0
 		sum += p[t]
 	}
 
@@ -156,7 +157,7 @@ func (w Weights) Probabilities(x []float64) []float64 {
 
 // LexiconFeatures returns the number of lexicon features. They come first in DocumentFeatures, before the
 // structural ones.
-func LexiconFeatures() int { return int(spots) * len(DocumentTypes()) }
+func LexiconFeatures() int { return int(spotCount) * len(DocumentTypes()) }
 
 // DocumentFeatures returns the features that Weights applies to, each between 0 and 1.
 func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown)) }

@@ -24,11 +24,11 @@ const (
 	inHeading
 	inText
 	inFront
-	spots
+	spotCount
 )
 
-// spotNames holds the lexicon's names of the spots, in their order.
-var spotNames = [spots]string{"title", "head", "text", "front"}
+// spotNames holds the names of the spots in the lexicon file.
+var spotNames = [spotCount]string{"title", "head", "text", "front"}
 
 // term is a phrase that suggests a document type. A word that ends in "*" matches every word with that beginning.
 type term struct {
@@ -45,7 +45,8 @@ type typeLexicon struct {
 	front map[string][]int32
 }
 
-// termIndex maps first words to terms, and the first stemBytes bytes of a stem to the terms that begin with it.
+// termIndex finds terms by their first word. words maps a whole word to its terms. stems maps the first stemBytes
+// bytes of a word that ends in "*" to its terms.
 type termIndex struct{ words, stems map[string][]int32 }
 
 const stemBytes = 3
@@ -63,15 +64,15 @@ func (p termIndex) starting(word string, use func(id int32)) {
 	}
 }
 
-// begins reports whether a text begins with the term.
+// begins reports whether the tokens begin with the term.
 func (t term) begins(tokens []string) bool {
 	if len(tokens) < len(t.words) {
 		return false
 	}
 
 	for i, w := range t.words {
-		stem, open := strings.CutSuffix(w, "*")
-		if tokens[i] != w && !(open && strings.HasPrefix(tokens[i], stem)) {
+		stem, isStem := strings.CutSuffix(w, "*")
+		if tokens[i] != w && !(isStem && strings.HasPrefix(tokens[i], stem)) {
 			return false
 		}
 	}
@@ -88,8 +89,8 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 	return l
 })
 
-// parseTypeLexicon parses sections "[type]" of lines "place: term^weight, …". The second result lists the errors
-// in the data.
+// parseTypeLexicon parses sections "[type]" of lines "spot: term^weight, …". The second result describes
+// the first error in the data, or is "".
 func parseTypeLexicon(data string) (*typeLexicon, string) {
 	index := func() termIndex { return termIndex{map[string][]int32{}, map[string][]int32{}} }
 	l := &typeLexicon{title: index(), head: index(), text: index(), front: map[string][]int32{}}
@@ -103,20 +104,20 @@ func parseTypeLexicon(data string) (*typeLexicon, string) {
 			continue
 		case line[0] == '[':
 			if kind = slices.Index(types, strings.Trim(line, "[]")); kind < 0 {
-				return nil, line + " is no document type"
+				return nil, line + " is not a document type"
 			}
 			continue
 		}
 		name, list, _ := strings.Cut(line, ":")
 
-		where := spot(slices.Index(spotNames[:], name))
-		if where >= spots || kind < 0 {
-			return nil, name + " is no place"
+		at := slices.Index(spotNames[:], name)
+		if at < 0 || kind < 0 {
+			return nil, name + " is not a spot inside a section"
 		}
 
 		for entry := range strings.SplitSeq(list, ",") {
-			if entry = strings.TrimSpace(entry); entry != "" && !l.add(where, kind, entry) {
-				return nil, entry + " is no term^weight"
+			if entry = strings.TrimSpace(entry); entry != "" && !l.add(spot(at), kind, entry) {
+				return nil, entry + " is not term^weight"
 			}
 		}
 	}
@@ -124,6 +125,7 @@ func parseTypeLexicon(data string) (*typeLexicon, string) {
 	return l, ""
 }
 
+// add parses an entry "term^weight" and indexes it. It returns false if the entry is invalid.
 func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 	phrase, number, weighted := strings.Cut(entry, "^")
 	t := term{kind: kind, weight: 1}
@@ -145,10 +147,10 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 	}
 
 	for field := range strings.FieldsSeq(phrase) {
-		stem, open := strings.CutSuffix(field, "*")
+		stem, isStem := strings.CutSuffix(field, "*")
 
 		t.words = appendTokens(t.words, stem)
-		if open && len(t.words) > 0 {
+		if isStem && len(t.words) > 0 {
 			t.words[len(t.words)-1] += "*"
 		}
 	}
@@ -157,8 +159,8 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 		return false
 	}
 
-	index := [spots]termIndex{inTitle: l.title, inHeading: l.head, inText: l.text}[where]
-	if first, open := strings.CutSuffix(t.words[0], "*"); !open {
+	index := [spotCount]termIndex{inTitle: l.title, inHeading: l.head, inText: l.text}[where]
+	if first, isStem := strings.CutSuffix(t.words[0], "*"); !isStem {
 		index.words[first] = append(index.words[first], id)
 	} else if len(first) >= stemBytes {
 		index.stems[first[:stemBytes]] = append(index.stems[first[:stemBytes]], id)
@@ -171,8 +173,9 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 }
 
 // scores holds the lexicon score of each spot and document type, before saturation.
-type scores [spots][]float64
+type scores [spotCount][]float64
 
+// score returns the scores of a document: those of its front matter, headings and text.
 func (l *typeLexicon) score(r *reading) scores {
 	var s scores
 
@@ -194,8 +197,8 @@ func (l *typeLexicon) score(r *reading) scores {
 	return s
 }
 
-// scoreHeadings counts each term once. A heading that equals the term counts in full; more other words in the
-// heading reduce the score.
+// scoreHeadings scores the terms in the title, the headings and the captions. It counts each term once, in full if
+// the heading equals the term. Other words in the heading reduce the score.
 func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	title := appendTokens(nil, r.title())
 	found := map[int32]float64{}
@@ -223,7 +226,7 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	read := min(len(r.headings), 400)
 	for _, h := range r.headings[:read] {
 		tokens = appendTokens(tokens[:0], h.text)
-		for len(tokens) > 1 && (numeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
+		for len(tokens) > 1 && (isNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
 			tokens = tokens[1:]
 		}
 		collect(l, l.head, tokens, found)
@@ -246,6 +249,7 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	}
 }
 
+// collect records the terms in a heading, and for each the largest share of a heading that it makes up, 0 to 1.
 func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]float64) {
 	for i, first := range tokens {
 		index.starting(first, func(id int32) {
@@ -266,8 +270,9 @@ func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]f
 	}
 }
 
+// credit adds the weights of the terms, multiplied by their shares, to the scores of their types.
 func (l *typeLexicon) credit(found map[int32]float64, to []float64) {
-	for _, id := range sortedKeys(found) { // in order: sums of floats depend on it
+	for _, id := range sortedKeys(found) { // a fixed order: it affects the rounding of the sum
 		to[l.terms[id].kind] += l.terms[id].weight * found[id]
 	}
 }
@@ -283,7 +288,7 @@ func (l *typeLexicon) scoreText(r *reading, s *scores) {
 			}
 		})
 	}
-	length := float64(r.amount()+r.cells) / 300
+	length := float64(r.proseWords()+r.cells) / 300
 
 	for _, id := range sortedKeys(found) {
 		t := l.terms[id]
@@ -303,7 +308,8 @@ func sortedKeys(m map[int32]float64) []int32 {
 	return keys
 }
 
-func numeral(s string) bool {
+// isNumeral reports whether s consists of ASCII digits.
+func isNumeral(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false

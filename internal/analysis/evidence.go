@@ -18,6 +18,7 @@ type evidence struct {
 // maxMarked limits the bold texts and the link texts of a document. maxLabel limits the length of each, in bytes.
 const maxMarked, maxLabel = 400, 60
 
+// count adds the elements of a block.
 func (ev *evidence) count(b markdown.Block) {
 	ev.codeSpans += b.CodeSpans
 	ev.links += b.Links
@@ -33,6 +34,7 @@ func (ev *evidence) count(b markdown.Block) {
 	ev.bold = appendLabels(ev.bold, b.Bold)
 
 	ev.linked = appendLabels(ev.linked, b.Linked)
+	// "#12" refers to an issue.
 	for at := strings.IndexByte(b.Text, '#'); at >= 0; {
 		if at+1 < len(b.Text) && b.Text[at+1] >= '0' && b.Text[at+1] <= '9' {
 			ev.issues++
@@ -62,9 +64,9 @@ var (
 	templateTag  = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
-// words counts the citations "[@key; @other]" and "[3]" and returns the text without them. It also removes the
-// tags of site generators: "{{ page.title }}", "{% include x %}".
-func (ev *evidence) words(text string) string {
+// stripMarkers counts the citations "[@key; @other]" and "[3]" and returns the text without them. It also removes
+// the tags of site generators: "{{ page.title }}", "{% include x %}".
+func (ev *evidence) stripMarkers(text string) string {
 	if strings.IndexByte(text, '{') >= 0 {
 		text = templateTag().ReplaceAllString(text, "")
 	}

@@ -32,7 +32,7 @@ func lineFeatures(r *reading, f map[string]float64) {
 		if strings.Count(p.text, " ") > 55 {
 			longer++
 		}
-		quoted += openedQuotes(p.text) + dashes(p.text)
+		quoted += openedQuotes(p.text) + count(opensWithDash(p.text))
 		source := p.lines
 
 		rows += len(source)
@@ -45,30 +45,29 @@ func lineFeatures(r *reading, f map[string]float64) {
 			l = strings.TrimRight(l, " \\")
 
 			n := utf8.RuneCountInString(l)
-			if n > 2 && n < 62 && (len(source) > 1 || n < 48) &&
-				(i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
-				short++
-			}
+			single, last := len(source) == 1, i == len(source)-1
+			sentence := strings.HasSuffix(l, ".") && !last // a wrapped line of prose may end here
+			short += count(n > 2 && n < 62 && (!single || n < 48) && (!sentence || n < 45))
 
-			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (p.Lead && i == 0 || len(source) > 1 || len(l) < 90) {
-				labels++
-			}
+			colon := strings.IndexAny(l, ":：")
+			afterLabel := p.Lead && i == 0 || !single || len(l) < 90
+			labels += count(colon > 1 && colon < 30 && afterLabel)
 		}
 	}
 	f["prose"] = ratio(lines, max(r.Lines, 1))
 	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.Lines, 1)))
-	f["stanzas"] = grown(ratio(stanzas, paragraphs), 0.2) * f["prose"]
+	f["stanzas"] = saturate(ratio(stanzas, paragraphs), 0.2) * f["prose"]
 	f["paragraph_long"] = ratio(longer, paragraphs)
 	f["ragged"] = ragged(r.passages) * f["prose"]
-	f["labels"] = ratio(labels, max(lines, 1)) * grown(float64(labels), 1)
-	f["dialogue"] = grown(float64(quoted)/max(1, float64(words)/100), 1.5)
-	f["money"] = grown(float64(money)/max(1, float64(r.amount()+r.cells)/100), 1)
-	f["money_table"] = ratio(inTable, cells) * grown(float64(inTable), 1)
+	f["labels"] = ratio(labels, max(lines, 1)) * saturate(float64(labels), 1)
+	f["dialogue"] = saturate(float64(quoted)/max(1, float64(words)/100), 1.5)
+	f["money"] = saturate(float64(money)/max(1, float64(r.proseWords()+r.cells)/100), 1)
+	f["money_table"] = ratio(inTable, cells) * saturate(float64(inTable), 1)
 }
 
 // amounts counts sums of money.
 func amounts(s string) int {
-	if !digit(s) {
+	if !hasDigit(s) {
 		return 0
 	}
 
@@ -81,7 +80,7 @@ func stanza(lines []string) bool {
 	if len(lines) < 2 {
 		return false
 	}
-	longest, widest := 0, 0
+	longest, widest := 0, 0 // widest is the length of a line with the first word of the next
 
 	for i, l := range lines {
 		n := utf8.RuneCountInString(l)
@@ -147,13 +146,9 @@ func ragged(passages []passage) float64 {
 	return ratio(early, lines)
 }
 
-// dashes returns 1 if a paragraph opens speech with a dash, as in many languages, otherwise 0.
-func dashes(s string) int {
-	if strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ") {
-		return 1
-	}
-
-	return 0
+// opensWithDash reports whether a paragraph begins with the dash that opens direct speech in many languages.
+func opensWithDash(s string) bool {
+	return strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ")
 }
 
 // openedQuotes counts quotations by their opening marks, and straight quotes by pairs.

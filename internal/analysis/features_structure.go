@@ -138,27 +138,27 @@ var (
 // structure returns the structural features, each between 0 and 1.
 func structure(r *reading) []float64 {
 	f := map[string]float64{}
-	words := max(r.amount(), 1)
+	words := max(r.proseWords(), 1)
 	lines := max(r.Lines, 1)
-	hundred := float64(words) / 100
-	scale := max(r.scale, 0.001)
+	hundreds := float64(words) / 100
+	scale := max(r.scale, 0.001) // words/scale estimates the words of the whole document
 	f["code"] = ratio(r.CodeLines, lines)
 	f["tables"] = ratio(r.TableLines, lines)
 	f["lists"] = ratio(r.Items, lines)
 	f["quotes"] = ratio(r.QuoteLines, lines)
 	f["html"] = ratio(r.HTMLLines, lines)
-	f["rules"] = grown(ratio(r.Rules*20, lines), 1)
-	f["links"] = grown(float64(r.ev.links)/hundred, 3)
-	f["images"] = grown(float64(r.ev.images)/hundred, 1)
-	f["badges"] = grown(float64(r.ev.badges), 1)
-	f["front"] = truth(len(r.front) > 0)
-	f["citations"] = grown(float64(r.ev.citations)/hundred, 1)
-	f["math"] = grown(float64(r.ev.math)/hundred, 1)
-	f["issues"] = grown(float64(r.ev.issues)/hundred, 0.6)
-	f["codespans"] = grown(float64(r.ev.codeSpans)/hundred, 2)
-	f["short"] = grown(120, float64(words)/scale)
-	f["long"] = grown(float64(words)/scale, 2500)
-	headingFeatures(r, f, hundred/scale)
+	f["rules"] = saturate(ratio(r.Rules*20, lines), 1)
+	f["links"] = saturate(float64(r.ev.links)/hundreds, 3)
+	f["images"] = saturate(float64(r.ev.images)/hundreds, 1)
+	f["badges"] = saturate(float64(r.ev.badges), 1)
+	f["front"] = indicator(len(r.front) > 0)
+	f["citations"] = saturate(float64(r.ev.citations)/hundreds, 1)
+	f["math"] = saturate(float64(r.ev.math)/hundreds, 1)
+	f["issues"] = saturate(float64(r.ev.issues)/hundreds, 0.6)
+	f["codespans"] = saturate(float64(r.ev.codeSpans)/hundreds, 2)
+	f["short"] = saturate(120, float64(words)/scale)
+	f["long"] = saturate(float64(words)/scale, 2500)
+	headingFeatures(r, f, hundreds/scale)
 	lineFeatures(r, f)
 	itemFeatures(r, f)
 	wordFeatures(r, f)
@@ -173,10 +173,12 @@ func structure(r *reading) []float64 {
 	return x
 }
 
-func headingFeatures(r *reading, f map[string]float64, hundred float64) {
+// headingFeatures sets the features of headings and of the title. hundreds is the length of the whole document, in
+// hundreds of words.
+func headingFeatures(r *reading, f map[string]float64, hundreds float64) {
 	n := len(r.headings)
-	f["no_heads"] = truth(n == 0)
-	f["heads"] = grown(float64(n)/hundred, 1.2)
+	f["no_heads"] = indicator(n == 0)
+	f["heads"] = saturate(float64(n)/hundreds, 1.2)
 
 	deepest, counts := 0, map[string]int{}
 	for _, h := range r.headings[:min(n, 500)] {
@@ -184,7 +186,7 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 		for name, hit := range map[string]bool{
 			"head_code":     h.code,
 			"head_version":  versionLike().MatchString(h.text),
-			"head_date":     digit(h.text) && dateLike().MatchString(h.text),
+			"head_date":     hasDigit(h.text) && dateLike().MatchString(h.text),
 			"head_step":     stepLike().MatchString(h.text),
 			"head_clause":   clauseLike().MatchString(h.text),
 			"head_roman":    romanLike().MatchString(strings.TrimSpace(h.text)),
@@ -198,18 +200,19 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 	}
 
 	for name, c := range counts {
-		f[name] = ratio(c, min(n, 500)) * grown(float64(c), 0.5)
+		f[name] = ratio(c, min(n, 500)) * saturate(float64(c), 0.5)
 	}
-	f["head_depth"] = grown(float64(max(deepest-2, 0)), 1)
+	f["head_depth"] = saturate(float64(max(deepest-2, 0)), 1)
 	title := r.title()
-	f["title_none"] = truth(title == "")
-	f["title_name"] = truth(personName(title))
-	f["title_code"] = truth(looksLikeCall(title) || n > 0 && r.headings[0].level == 1 && r.headings[0].code)
-	f["title_word"] = truth(
+	f["title_none"] = indicator(title == "")
+	f["title_name"] = indicator(personName(title))
+	f["title_code"] = indicator(looksLikeCall(title) || n > 0 && r.headings[0].level == 1 && r.headings[0].code)
+	f["title_word"] = indicator(
 		title != "" && !strings.Contains(strings.TrimSpace(title), " ") && title == strings.ToLower(title),
 	)
 }
 
+// allCapitals reports whether s has at least four capital letters and no small ones.
 func allCapitals(s string) bool {
 	upper := 0
 
@@ -246,6 +249,7 @@ func personName(s string) bool {
 	return true
 }
 
+// notName reports whether c does not occur in names.
 func notName(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '\'' && c != '’' }
 
 // titleWords occur in titles but not in names.
@@ -276,13 +280,13 @@ func featureNames() []string {
 
 // lexiconScale holds, for each spot, the lexicon score that gives a feature of 0.63. Features approach 1 as the
 // score grows.
-var lexiconScale = [spots]float64{inTitle: 3, inHeading: 4.5, inText: 5, inFront: 3}
+var lexiconScale = [spotCount]float64{inTitle: 3, inHeading: 4.5, inText: 5, inFront: 3}
 
 // features returns the features of a document. All values are between 0 and 1.
 func features(r *reading) []float64 {
 	found := typeTerms().score(r)
 
-	x := make([]float64, 0, len(structureNames)+int(spots)*len(found[0]))
+	x := make([]float64, 0, len(structureNames)+int(spotCount)*len(found[0]))
 	for p := range found {
 		for _, v := range found[p] {
 			x = append(x, 1-math.Exp(-v/lexiconScale[p]))
@@ -301,13 +305,5 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// grown maps a rate to a value between 0 and 1. The rate half gives 0.5.
-func grown(rate, half float64) float64 { return rate / (rate + half) }
-
-func truth(b bool) float64 {
-	if b {
-		return 1
-	}
-
-	return 0
-}
+// saturate maps a rate of 0 or more to a value between 0 and 1. The rate half gives 0.5.
+func saturate(rate, half float64) float64 { return rate / (rate + half) }

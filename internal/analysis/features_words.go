@@ -27,7 +27,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 		first, _, _ := strings.Cut(strings.ToLower(p.text), " ")
 		commands += count(imperatives[strings.TrimRight(first, ",.:")])
 	}
-	weight := grown(float64(items), 3)
+	weight := saturate(float64(items), 3)
 	f["ordered"] = ratio(ordered, items) * weight
 	f["tasks"] = ratio(tasks, items) * weight
 	f["item_short"] = ratio(short, items) * weight
@@ -40,6 +40,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 // speakerLike matches a spoken line: "Name: text" or "text [name]".
 var speakerLike = regexp.MustCompile(`^@?[\p{L}+&/. -]{2,24}: \P{Lu}|\[@?[a-z]+\]\.?$|^@\w+ `)
 
+// count returns 1 if b holds, else 0.
 func count(b bool) int {
 	if b {
 		return 1
@@ -113,7 +114,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 
 	for _, p := range r.passages {
 		percent += strings.Count(p.text, "%")
-		if digit(p.text) {
+		if hasDigit(p.text) {
 			versions += len(versionInText.FindAllStringIndex(p.text, 20))
 		}
 
@@ -124,7 +125,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 		}
 	}
 
-	hundred := max(0.5, float64(words)/100)
+	hundreds := max(0.5, float64(words)/100)
 	for name, rate := range map[string]struct{ n, half float64 }{
 		"i":        {float64(i), 2},
 		"we":       {float64(we), 2},
@@ -136,16 +137,16 @@ func wordFeatures(r *reading, f map[string]float64) {
 		"percent":  {float64(percent), 0.6},
 		"versions": {float64(versions), 0.6},
 	} {
-		f[name] = grown(rate.n/hundred, rate.half)
+		f[name] = saturate(rate.n/hundreds, rate.half)
 	}
-	f["questions"] = grown(ratio(questions, max(sentences, 4)), 0.2)
-	f["exclaims"] = grown(ratio(exclaims, max(sentences, 4)), 0.2)
-	f["sentence_long"] = grown(ratio(r.amount(), max(sentences, 1)), 20)
+	f["questions"] = saturate(ratio(questions, max(sentences, 4)), 0.2)
+	f["exclaims"] = saturate(ratio(exclaims, max(sentences, 4)), 0.2)
+	f["sentence_long"] = saturate(ratio(r.proseWords(), max(sentences, 1)), 20)
 }
 
 var versionInText = regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`)
 
-// edgeFeatures sets the features of a document's first and last lines.
+// edgeFeatures sets the features of a document's first and last lines, and r.salutation and r.closing.
 func edgeFeatures(r *reading, f map[string]float64) {
 	var head []string
 	for _, h := range r.headings[:min(2, len(r.headings))] {
@@ -165,11 +166,11 @@ func edgeFeatures(r *reading, f map[string]float64) {
 			line = line[:400]
 		}
 
-		if i < 12 && digit(line) && dateLike().MatchString(line) {
+		if i < 12 && hasDigit(line) && dateLike().MatchString(line) {
 			f["date_top"] = 1
 		}
 
-		if i < 14 && len(line) < 200 && (digit(line) || strings.Contains(line, "@")) &&
+		if i < 14 && len(line) < 200 && (hasDigit(line) || strings.Contains(line, "@")) &&
 			contactLike().MatchString(line) {
 			f["contact"] = 1
 		}
@@ -181,7 +182,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	spans := 0
 
 	for _, p := range r.passages {
-		if !digit(p.text) {
+		if !hasDigit(p.text) {
 			continue
 		}
 		spans += len(spanLike().FindAllStringIndex(p.text, 20))
@@ -191,7 +192,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 		spans += count(spanLike().MatchString(h.text))
 	}
 
-	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
+	f["spans"] = saturate(float64(spans)/max(1, float64(r.proseWords())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
 		for _, line := range p.lines {
 			line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter)
@@ -202,8 +203,8 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	}
 }
 
-// digit reports whether s has a digit. It saves running the patterns that need one.
-func digit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+// hasDigit reports whether s has an ASCII digit. It saves running the patterns that need one.
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 

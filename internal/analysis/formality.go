@@ -16,7 +16,7 @@ const (
 	// formalityMiddle is the median score of neutral documents. formalitySpread stretches the medians, which are
 	// close together, to 0…1.
 	formalityMiddle, formalitySpread = 0.54, 1.8
-	// enoughSentences is the number of full sentences from which captions and list items are not needed.
+	// enoughSentences is the number of complete sentences from which captions and list items are ignored.
 	enoughSentences = 6
 	// shortestLog and longestLog bound the logarithm of a sentence's length, at 8 and 18 words. Instructions are
 	// short in any register.
@@ -56,7 +56,7 @@ func scoreFormality(sentences []string, cues documentCues) finding.Leaning {
 func medianFormality(sentences []string) float64 {
 	model := embeddedFormality()
 
-	whole, pieces := make([]float64, 0, len(sentences)), make([]float64, 0, len(sentences))
+	whole, fragments := make([]float64, 0, len(sentences)), make([]float64, 0, len(sentences))
 	for _, s := range sentences {
 		words := strings.Count(s, " ") + strings.Count(s, "\n") + 1
 		if words < 2 {
@@ -66,15 +66,15 @@ func medianFormality(sentences []string) float64 {
 
 		measures[formalityLogWords] = max(shortestLog, min(longestLog, measures[formalityLogWords]))
 		if words < 4 || measures[formalityFullStop] == 0 && !strings.ContainsAny(s[len(s)-1:], "!?\"')") {
-			measures[formalityLowerStart] = 0 // a list item may
-			pieces = append(pieces, model.weigh(measures))
+			measures[formalityLowerStart] = 0 // list items often start with a small letter
+			fragments = append(fragments, model.weigh(measures))
 		} else {
 			whole = append(whole, model.weigh(measures))
 		}
 	}
 
 	if len(whole) < enoughSentences {
-		whole = append(whole, pieces...)
+		whole = append(whole, fragments...)
 	}
 
 	if len(whole) == 0 {
@@ -85,8 +85,8 @@ func medianFormality(sentences []string) float64 {
 	return (whole[len(whole)/2] + whole[(len(whole)-1)/2]) / 2
 }
 
-// formalityCues returns what the whole document adds: legal words, emoji, the first person, frequent contractions
-// and the closing of a letter.
+// formalityCues returns the formality that the whole document adds to that of its sentences. It depends on legal
+// words, emoji, the first person, slang, contractions and the frame of a letter.
 func formalityCues(sentences []string, cues documentCues) float64 {
 	table := registers()
 	words, legal, personal := 1, 0, 0

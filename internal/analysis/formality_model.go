@@ -131,12 +131,14 @@ func (m *FormalityModel) weigh(measures [len(formalityNames)]float64) float64 {
 	return max(0, min(1, s))
 }
 
-// measureFormality returns the measures of a sentence; shares are of its words.
+// measureFormality returns the measures of a sentence. The index of each is that of its name in formalityNames.
+// Measures of words are shares of the words of the sentence.
 func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	m[0] = 1
 	table := registers()
-	feelings := valences()
-	words, letters, shouted, being := 0.0, 0, 0.0, false
+	valence := valences()
+	words, letters, shouted := 0.0, 0, 0.0
+	afterBeing := false // a form of "to be" comes before the word, perhaps with adverbs between
 
 	for field := range strings.FieldsSeq(sentence) {
 		word := trimWord(field)
@@ -161,9 +163,11 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 		m[19] += indicator(strings.ContainsAny(word, "0123456789"))
 		m[20] += indicator(r&functionWord != 0)
 		m[23] += indicator(r&officialWord != 0)
-		m[24] += indicator(being && length > 4 && (strings.HasSuffix(lower, "ed") || strings.HasSuffix(lower, "en")))
-		being = isBeing(lower) || being && strings.HasSuffix(lower, "ly")
-		m[25] += math.Abs(feelings[lower])
+		m[24] += indicator(
+			afterBeing && length > 4 && (strings.HasSuffix(lower, "ed") || strings.HasSuffix(lower, "en")),
+		)
+		afterBeing = isBeing(lower) || afterBeing && strings.HasSuffix(lower, "ly")
+		m[25] += math.Abs(valence[lower])
 		m[26] += indicator(words > 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" && !isUpper(word))
 		shouted += indicator(length > 3 && isUpper(word))
 	}
@@ -232,7 +236,7 @@ func hasLatinateEnding(word string) bool {
 	return false
 }
 
-// isEmphatic reports whether a token is "!!", "??", "...", a stretched word, an emoticon or an emoji.
+// isEmphatic reports whether a text has "!!", "??", "...", a stretched word, an emoticon or an emoji.
 func isEmphatic(s string) bool {
 	for _, mark := range [...]string{"!!", "??", "?!", "..", ":)", ":(", ";)", ":-", ";-", ":D", ":P", "<3", "xx"} {
 		if strings.Contains(s, mark) {

@@ -28,7 +28,7 @@ func readFrontMatter(src string) frontMatter {
 		if lines++; lines > maxFrontLines {
 			break
 		}
-		key = front.take(key, line)
+		key = front.addLine(key, line)
 	}
 
 	if len(front) == 0 {
@@ -38,7 +38,8 @@ func readFrontMatter(src string) frontMatter {
 	return front
 }
 
-func (f frontMatter) take(key, line string) string {
+// addLine adds a line of front matter. key is the key of the lines before it. The result is the key of this line.
+func (f frontMatter) addLine(key, line string) string {
 	trimmed := strings.TrimSpace(line)
 	switch {
 	case trimmed == "" || trimmed[0] == '#' || trimmed[0] == '[':
@@ -79,7 +80,7 @@ func (f frontMatter) keys() []string { return slices.Sorted(maps.Keys(f)) }
 // text returns a value without quotes.
 func (f frontMatter) text(key string) string { return strings.Trim(strings.TrimSpace(f[key]), `"'`) }
 
-// clip keeps at most n bytes, whole characters.
+// clip returns at most the first n bytes of s. It does not cut a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -104,7 +105,8 @@ func normalise(markdown []byte) []byte {
 	return norm.NFC.Bytes(s)
 }
 
-// strangeBytes counts control characters and bytes that are not UTF-8: text has none.
+// strangeBytes counts control characters and bytes that are not UTF-8, which text does not have. A NUL byte counts
+// as 8.
 func strangeBytes(b []byte) (n int) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

@@ -27,13 +27,13 @@ const (
 	linkWeight    = 0.5
 )
 
-// nominee is a candidate keyword: a run of words without function words.
-type nominee struct {
+// candidate is a possible keyword: a run of words without function words.
+type candidate struct {
 	shown    map[string]int // spellings by how often they occur
 	words    int
 	count    float64
 	evidence float64
-	first    int // token at which it occurs first
+	first    int // number of words before the first occurrence
 	// before and after are its neighbours within their runs. variedBefore and variedAfter report whether other
 	// occurrences have other neighbours.
 	before, after             string
@@ -42,14 +42,14 @@ type nominee struct {
 	headed bool
 }
 
-// cut reports whether the phrase is part of a longer one: it always has the same neighbour.
-func (p *nominee) cut() bool {
+// isFragment reports whether the phrase is part of a longer one: it always has the same neighbour.
+func (p *candidate) isFragment() bool {
 	return p.before != "" && !p.variedBefore || p.after != "" && !p.variedAfter
 }
 
-// beside records the neighbours of one more occurrence. new reports whether it is the first.
-func (p *nominee) beside(before, after string, new bool) {
-	if new {
+// addNeighbours records the neighbours of an occurrence. first reports whether it is the first one.
+func (p *candidate) addNeighbours(before, after string, first bool) {
+	if first {
 		p.before, p.after = before, after
 		return
 	}
@@ -60,7 +60,7 @@ func (p *nominee) beside(before, after string, new bool) {
 // keywords returns the document's terms, the most important first: those in the front matter, then phrases of the
 // text.
 func keywords(r *reading, language string) []finding.Keyword {
-	c := collector{language: language, phrases: map[string]*nominee{}}
+	c := collector{language: language, phrases: map[string]*candidate{}}
 	// Terms of the title count even if the text does not repeat them.
 	c.heading = true
 	c.add(r.title(), titleWeight, 0)
@@ -90,7 +90,7 @@ func keywords(r *reading, language string) []finding.Keyword {
 		c.support(l, linkWeight)
 	}
 
-	out := given(r.front)
+	out := frontKeywords(r.front)
 	if r.glyphs > float64(r.words) {
 		out = glyphKeywords(r, out)
 	}
@@ -98,8 +98,8 @@ func keywords(r *reading, language string) []finding.Keyword {
 	return c.ranked(at, out)
 }
 
-// given returns the keywords and tags in the front matter.
-func given(front frontMatter) []finding.Keyword {
+// frontKeywords returns the keywords and tags in the front matter.
+func frontKeywords(front frontMatter) []finding.Keyword {
 	out := []finding.Keyword{}
 
 	for _, key := range []string{"keywords", "tags"} {
@@ -115,13 +115,14 @@ func given(front frontMatter) []finding.Keyword {
 	return out
 }
 
+// collector counts the phrases of a document. phrases is indexed by the phrase in lower case, in the singular.
 type collector struct {
 	language string
-	heading  bool // what is added is one
-	phrases  map[string]*nominee
+	heading  bool // the text being added is a heading
+	phrases  map[string]*candidate
 }
 
-// add counts the phrases of a text and their parts.
+// add counts the phrases of a text and their parts. at is the number of words before the text.
 func (c *collector) add(text string, weight float64, at int) {
 	for _, run := range c.runs(text) {
 		for size := 1; size <= min(maxPhrase, len(run)); size++ {
@@ -145,6 +146,7 @@ func (c *collector) add(text string, weight float64, at int) {
 	}
 }
 
+// count records an occurrence of a phrase between two neighbours.
 func (c *collector) count(words []string, before, after string, weight float64, at int) {
 	if len(words) == 1 && utf8.RuneCountInString(words[0]) < 3 && !allCapitals(words[0]) {
 		return
@@ -153,11 +155,11 @@ func (c *collector) count(words []string, before, after string, weight float64, 
 
 	p := c.phrases[key]
 	if p == nil {
-		p = &nominee{shown: map[string]int{}, words: len(words), first: at}
+		p = &candidate{shown: map[string]int{}, words: len(words), first: at}
 		c.phrases[key] = p
-		p.beside(before, after, true)
+		p.addNeighbours(before, after, true)
 	} else {
-		p.beside(before, after, false)
+		p.addNeighbours(before, after, false)
 	}
 	p.headed = p.headed || c.heading
 	p.count += weight
@@ -239,9 +241,10 @@ func termWord(w string) bool {
 	if letters < 2 || letters*2 < utf8.RuneCountInString(w) || len(w) > 40 {
 		return false
 	}
-	lower := inner < letters-1
+	mixed := inner > 0 && inner < letters-1
+	camelCase := mixed && unicode.IsLower(rune(w[0]))
 
-	return !(inner > 0 && lower && unicode.IsLower(rune(w[0]))) // camelCase
+	return !camelCase
 }
 
 // unspacedWord reports whether a word contains characters of a script without spaces.
@@ -254,15 +257,18 @@ func unspacedWord(w string) bool {
 func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword {
 	type scored struct {
 		key   string
-		p     *nominee
+		p     *candidate
 		score float64
 	}
 	var all []scored
 
 	for key, p := range c.phrases {
 		n := p.count + p.evidence
-		if n < 1.9 && length > 120 || p.words > 1 && (p.count < 1.5 && length > 60 || p.cut()) ||
-			c.language == "en" && p.words == 1 && participle(key, p) {
+		rare := n < 1.9 && length > 120
+		chance := p.words > 1 && (p.count < 1.5 && length > 60 || p.isFragment())
+
+		verb := c.language == "en" && p.words == 1 && participle(key, p)
+		if rare || chance || verb {
 			continue
 		}
 		// Frequency has diminishing weight; longer phrases and early ones score higher.
@@ -321,7 +327,7 @@ func overlaps(taken []string, key string) bool {
 
 // spelling returns the most frequent spelling of a phrase, in lower case if it occurs that way: only names always
 // have capitals.
-func (p *nominee) spelling() string {
+func (p *candidate) spelling() string {
 	best, most := "", 0
 	for s, n := range p.shown {
 		if n > most || n == most && s > best {

@@ -37,15 +37,15 @@ func stem(phrase string) string {
 }
 
 // participle reports whether a single word is a verb form such as "adjusted" or "running". A word that is in a
-// heading or occurs often is a name instead.
-func participle(word string, p *nominee) bool {
+// heading is a name instead, and so is one in "-ing" that occurs often.
+func participle(word string, p *candidate) bool {
 	const named = 4
 
 	return len(word) > 5 && !p.headed &&
 		(strings.HasSuffix(word, "ed") || strings.HasSuffix(word, "ing") && p.count < named)
 }
 
-// genericHeading reports whether a heading names a part that any document may have.
+// genericHeading reports whether a heading is one that any document may have, such as "Introduction".
 func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
 }
@@ -60,7 +60,7 @@ motivation|drawbacks|alternatives|unresolved questions|
 einleitung|zusammenfassung|fazit|inhalt|résumé|introducción|resumen|conclusión`,
 )
 
-// weakWords are English words that are no function words but carry no topic.
+// weakWords are English words that carry no topic although they are not function words.
 var weakWords = wordSet(
 	`use|used|using|uses|make|makes|made|making|example|examples|thing|things|lot|lots|way|ways|people|person|
 time|times|year|years|month|months|day|
@@ -90,6 +90,7 @@ e.g|i.e|etc|mr|mrs|ms|dr|let|like|also|well|even|still|back|right|left|little|wh
 would|could|might|author|title|inc|ltd|figure|table|page|step|steps|date|item|items|total|amount`,
 )
 
+// wordSet returns the words of a list separated by "|". Line breaks do not count.
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.SplitSeq(strings.ReplaceAll(list, "\n", ""), "|") {
@@ -102,9 +103,9 @@ func wordSet(list string) map[string]bool {
 const (
 	// maxGlyphs limits the characters that are read for terms, longestTerm the characters of a term.
 	maxGlyphs, longestTerm = 6000, 8
-	// oftenEnough is how often a run of characters must occur to be a term. A text of less than shortText
+	// minOccurrences is how often a run of characters must occur to be a term. A text of less than shortText
 	// characters needs fewer occurrences. An occurrence in a heading counts headCount times.
-	oftenEnough, shortText, headCount = 3, 400, 2
+	minOccurrences, shortText, headCount = 3, 400, 2
 )
 
 // glyphKeywords appends terms of text in scripts without spaces: runs of characters that recur with different
@@ -118,11 +119,11 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	}
 	found := map[string]*term{}
 
-	tokens, often := r.tokens[:min(len(r.tokens), maxGlyphs)], oftenEnough
+	tokens, often := r.tokens[:min(len(r.tokens), maxGlyphs)], minOccurrences
 	if len(tokens) < shortText {
 		often--
 	}
-	at := func(i int) string {
+	glyphAt := func(i int) string {
 		if i < 0 || i >= len(tokens) || !termGlyph(tokens[i]) {
 			return ""
 		}
@@ -142,9 +143,12 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	}
 
 	for i := range tokens {
-		for n := 1; n <= longestTerm && at(i+n-1) != ""; n++ {
-			if n == 1 || katakana(at(i)) && katakana(at(i-1)) || katakana(at(i+n-1)) && katakana(at(i+n)) {
-				continue // words of Katakana are not cut
+		for n := 1; n <= longestTerm && glyphAt(i+n-1) != ""; n++ {
+			cutsStart := katakana(glyphAt(i)) && katakana(glyphAt(i-1))
+			cutsEnd := katakana(glyphAt(i+n-1)) && katakana(glyphAt(i+n))
+
+			if n == 1 || cutsStart || cutsEnd { // a run of Katakana is one word
+				continue
 			}
 			text := strings.Join(tokens[i:i+n], "")
 
@@ -154,7 +158,7 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 				found[text] = t
 			}
 			t.count++
-			t.before[at(i-1)], t.after[at(i+n)] = true, true
+			t.before[glyphAt(i-1)], t.after[glyphAt(i+n)] = true, true
 		}
 	}
 	var all []*term

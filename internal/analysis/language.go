@@ -91,26 +91,26 @@ func detectLanguage(r *reading) string {
 		return "und"
 	}
 	// Technical texts contain Latin names and terms in every language. A quarter of the letters in another script
-	// therefore decides.
-	other := max(3, a.total/4)
+	// is therefore enough.
+	quarter := max(3, a.total/4)
 	for i, n := range a.single {
-		if n >= other {
+		if n >= quarter {
 			return singleScripts[i].tag
 		}
 	}
 
 	switch {
-	case a.kana*12 >= a.kana+a.han && a.kana+a.han >= other:
+	case a.kana*12 >= a.kana+a.han && a.kana+a.han >= quarter:
 		return "ja"
-	case a.han >= other:
+	case a.han >= quarter:
 		return "zh"
 	case a.total < enoughLetters:
 		return "und"
-	case a.cyrillic >= other:
+	case a.cyrillic >= quarter:
 		return identify(tokens, unicode.Cyrillic)
-	case a.arabic >= other:
+	case a.arabic >= quarter:
 		return identify(tokens, unicode.Arabic)
-	case a.devanagari >= other:
+	case a.devanagari >= quarter:
 		return identify(tokens, unicode.Devanagari)
 	case a.latin*2 >= a.total:
 		return identify(tokens, unicode.Latin)

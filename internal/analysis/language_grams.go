@@ -117,7 +117,7 @@ type resemblance struct {
 }
 
 // rank returns the languages of a text, the best fit first, and the number of its letter runs.
-func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemblance, int) {
+func (m *gramModel) rank(tokens []string, accepts func(tag string) bool) ([]resemblance, int) {
 	sums := make([]float64, len(m.tags))
 	n := 0
 	var buffer []byte
@@ -141,14 +141,14 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 	var all []resemblance
 
 	for i, tag := range m.tags {
-		if among(tag) {
+		if accepts(tag) {
 			share := sums[i] / float64(max(n, 1)) / m.typical[i]
 
 			switch {
 			case tag == "en":
-				sums[i] += englishHead
+				sums[i] += englishBonus
 			case slices.Contains(widespread, tag):
-				sums[i] += wideHead
+				sums[i] += widespreadBonus
 			}
 			// Languages with few runs have a higher weight for each of them.
 			all = append(all, resemblance{tag, sums[i] * math.Pow(usualWeight/m.typical[i], 0.25), share})
@@ -159,24 +159,28 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 	return all, n
 }
 
-// Thresholds for accepting the best language; otherwise the result is "und". The lead over the second language
-// must reach leastLead deviations. The fit must reach a limit between shortFit and longFit that rises with the
-// length of the text. They were chosen on the sentences of the language table in docs/lab/analysis.md. The totals
-// of English and of widespread languages are raised by englishHead and wideHead, in quarters of a bit.
+// Thresholds for accepting the best language; otherwise the result is "und". They were chosen on the sentences of the
+// language table in docs/lab/analysis.md.
 const (
-	leastLead             = 2
-	shortFit, longFit     = 0.72, 1.0
-	longFrom, leadAsFit   = 900, 0.25
-	englishHead, wideHead = 36, 24
-	usualWeight           = 15.5
+	// minLead is the least lead over the second language, in standard deviations.
+	minLead = 2
+	// The share of the best language must reach a limit that rises from shortFit to longFit with the number of letter
+	// runs. At fitHalfLength runs it is halfway. The lead per run, times leadFactor, counts towards the limit.
+	shortFit, longFit         = 0.72, 1.0
+	fitHalfLength, leadFactor = 900, 0.25
+	// englishBonus and widespreadBonus are added to the totals of English and of widespread languages, in quarters of
+	// a bit.
+	englishBonus, widespreadBonus = 36, 24
+	// usualWeight is the typical weight of a language whose scores are not adjusted.
+	usualWeight = 15.5
 )
 
 // widespread lists languages that short texts are more likely to be in.
 var widespread = strings.Fields("de fr es pt it nl sv no da fi pl cs hu ro tr id vi ru uk ar fa hi")
 
-// identify returns the best language of a text among those that among accepts, or "und" if no language is clear.
-func (m *gramModel) identify(tokens []string, among func(tag string) bool) string {
-	all, n := m.rank(tokens, among)
+// identify returns the best language of a text among those that accepts approves, or "und" if no language is clear.
+func (m *gramModel) identify(tokens []string, accepts func(tag string) bool) string {
+	all, n := m.rank(tokens, accepts)
 	if n < 2 || len(all) == 0 || all[0].score == 0 {
 		return "und"
 	}
@@ -187,8 +191,8 @@ func (m *gramModel) identify(tokens []string, among func(tag string) bool) strin
 	}
 	lead /= float64(n)
 
-	fit := shortFit + (longFit-shortFit)*float64(n)/float64(n+longFrom)
-	if lead*math.Sqrt(float64(n)) < leastLead || all[0].share+leadAsFit*lead < fit {
+	fit := shortFit + (longFit-shortFit)*float64(n)/float64(n+fitHalfLength)
+	if lead*math.Sqrt(float64(n)) < minLead || all[0].share+leadFactor*lead < fit {
 		return "und"
 	}
 

@@ -29,7 +29,7 @@ func (p passage) prose() bool { return p.Kind != markdown.RowBlock }
 type heading struct {
 	level int
 	text  string
-	code  bool // is for the most part code, or a call: `fetch(url)`
+	code  bool // more than half code, or a call: `fetch(url)`
 	after int
 }
 
@@ -61,19 +61,20 @@ type reading struct {
 // read parses a document. Of a document too complex to print it reads only the front matter.
 func read(source []byte) *reading {
 	src := normalise(source)
-	r := outlined(src)
+	r := parseOutline(src)
 	r.front = readFrontMatter(r.FrontMatter)
 	r.sample()
 
-	if r.amount() < 60 {
+	if r.proseWords() < 60 {
 		r.reread(src)
 	}
 
 	return r
 }
 
-func outlined(src []byte) *reading {
-	outline, _ := markdown.ReadOutline(src)
+// parseOutline returns the structure of a document with its headings. It reads no front matter and no words.
+func parseOutline(src []byte) *reading {
+	outline, _ := markdown.ReadOutline(src) // an error means too complex: the outline then has only front matter
 
 	r := &reading{Outline: outline}
 	for i, b := range r.Blocks {
@@ -109,15 +110,15 @@ func (r *reading) reread(src []byte) {
 		inner = dedent(src)
 	}
 
-	if len(inner) == 0 || !wordy(string(inner[:min(len(inner), wordySample)])) {
+	if len(inner) == 0 || !isProse(string(inner[:min(len(inner), proseSample)])) {
 		return
 	}
-	again := outlined(inner)
+	again := parseOutline(inner)
 	again.front = r.front
 	again.headings = append(append([]heading(nil), r.headings...), again.headings...)
 	again.sample()
 
-	if again.amount() > r.amount() {
+	if again.proseWords() > r.proseWords() {
 		*r = *again
 	}
 }
@@ -141,6 +142,7 @@ func (r *reading) fenced() (inner []byte) {
 	return inner
 }
 
+// dedent removes the indentation of all lines.
 func dedent(src []byte) (out []byte) {
 	for line := range bytes.Lines(src) {
 		out = append(out, bytes.TrimLeft(line, " \t")...)
@@ -149,11 +151,11 @@ func dedent(src []byte) (out []byte) {
 	return out
 }
 
-// wordySample is the number of bytes that wordy needs to tell text from code.
-const wordySample = 8 << 10
+// proseSample is the number of bytes that isProse needs to tell text from code.
+const proseSample = 8 << 10
 
-// wordy reports whether s is text rather than code: letters and spaces, few brackets.
-func wordy(s string) bool {
+// isProse reports whether s is text rather than code: letters and spaces, few brackets.
+func isProse(s string) bool {
 	letters, brackets := 0, 0
 
 	for _, c := range s {
@@ -173,7 +175,7 @@ func (r *reading) sample() {
 	total := 0
 
 	for _, b := range r.Blocks {
-		if running(b) {
+		if hasText(b) {
 			total += len(b.Text)
 		}
 	}
@@ -181,13 +183,14 @@ func (r *reading) sample() {
 	seen, taken := 0, 0
 
 	for _, b := range r.Blocks {
-		if !running(b) {
+		if !hasText(b) {
 			continue
 		}
 
 		for rest := b.Text; rest != "" || b.Text == ""; {
 			b.Text, rest = cutBlock(rest)
 
+			// due is the number of bytes to take before this piece.
 			due := seen
 			if total > sampleBytes && seen > head {
 				due = head + int(int64(seen-head)*(sampleBytes-head)/int64(total-head))
@@ -196,7 +199,7 @@ func (r *reading) sample() {
 			seen += len(b.Text)
 			if taken <= due {
 				taken += len(b.Text)
-				r.take(b)
+				r.addBlock(b)
 			}
 
 			if b.Text == "" {
@@ -217,7 +220,8 @@ func (r *reading) sample() {
 	}
 }
 
-func running(b markdown.Block) bool {
+// hasText reports whether a block has text that may be sampled. Headings are always read.
+func hasText(b markdown.Block) bool {
 	return b.Kind != markdown.HeadingBlock && b.Kind != markdown.CodeBlock
 }
 
@@ -241,10 +245,11 @@ func cutBlock(text string) (head, rest string) {
 	return text[:cut], text[cut:]
 }
 
-func (r *reading) take(b markdown.Block) {
+// addBlock adds a block of the sample: its elements, its text and its words.
+func (r *reading) addBlock(b markdown.Block) {
 	r.ev.count(b)
 
-	words := strings.TrimSpace(r.ev.words(b.Text))
+	words := strings.TrimSpace(r.ev.stripMarkers(b.Text))
 	if words == "" {
 		return
 	}
@@ -288,8 +293,8 @@ func caption(p passage) string {
 		return ""
 	}
 
-	loud := p.Lead || strings.HasSuffix(line, ":") || allCapitals(line)
-	if alone := len(p.lines) == 1 && p.Kind == markdown.ParagraphBlock; loud || alone {
+	emphasized := p.Lead || strings.HasSuffix(line, ":") || allCapitals(line)
+	if alone := len(p.lines) == 1 && p.Kind == markdown.ParagraphBlock; emphasized || alone {
 		return strings.TrimRight(line, ":")
 	}
 
@@ -336,7 +341,7 @@ const soundMark = 'ー'
 func appendTokens(tokens []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
-	glyph := false // the open token is a character
+	glyph := false // the current token is a character of a script without spaces
 
 	for i, c := range text {
 		switch {
@@ -368,8 +373,8 @@ func appendTokens(tokens []string, text string) []string {
 // joiner reports whether c is a zero-width (non-)joiner, which belongs to the word around it.
 func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
 
-// amount returns the prose of the sample, in words.
-func (r *reading) amount() int { return r.words + int(r.glyphs+0.5) }
+// proseWords returns the number of words in the sample's prose, with the word equivalent of scripts without spaces.
+func (r *reading) proseWords() int { return r.words + int(r.glyphs+0.5) }
 
 // minutes returns the reading time of the whole document, rounded up. A minute is 220 words of prose, 110 words of
 // tables or 25 lines of code. The result is at least 1 unless the document is empty.
@@ -378,7 +383,7 @@ func (r *reading) minutes() int {
 	for _, h := range r.headings {
 		prose += float64(1+strings.Count(h.text, " ")) / 220 * r.scale
 	}
-	const rounding = 1e-9 // of sums of glyphs
+	const rounding = 1e-9 // more than the rounding error of the sum
 
 	return max(int(math.Ceil(prose/r.scale+float64(r.CodeLines)/25-rounding)), min(r.Lines, 1))
 }

@@ -65,7 +65,7 @@ func TestProseInACodeBlockIsRead(t *testing.T) {
 		"code in a fence": {"```\n" + strings.Repeat("if (a[0] == b{c}) { return <d>; } ", 30) + "\n```\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := read([]byte(c.text)).amount() > 60; got != c.want {
+			if got := read([]byte(c.text)).proseWords() > 60; got != c.want {
 				t.Errorf("%s: read as prose: %v, want %v", name, got, c.want)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 // maxSentence limits a sentence, in bytes. Text without a full stop is cut at a space.
 const maxSentence = 1500
 
-// abbreviations are words whose full stop does not end a sentence.
+// abbreviations maps a word to 1 if its full stop never ends a sentence, or to 2 if it does so before a capital letter.
 var abbreviations = wordSigns(map[int]string{
 	1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
 vs cf
@@ -54,7 +54,7 @@ func splitSentences(text string) []string {
 				continue
 			}
 		case '.', '!', '?', '…', '。', '！', '？', '｡', '؟', '।', '۔':
-			end := closing(text, i+size)
+			end := skipClosingMarks(text, i+size)
 			if endsSentence(text, start, i, end, r) {
 				cut(end)
 			}
@@ -84,8 +84,8 @@ func blankLine(text string, i int) int {
 	return 0
 }
 
-// closing returns the end of the marks, quotes and brackets that follow a mark.
-func closing(text string, i int) int {
+// skipClosingMarks returns the end of the marks, quotes and brackets that start at i.
+func skipClosingMarks(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if !strings.ContainsRune(".!?…。！？\"'”’)]»」』", r) {
@@ -124,7 +124,8 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 		word = word[space+1:]
 	}
 
-	if word == "" || (len(word) == 1 || isNumber(word)) && strings.TrimSpace(text[start:i]) == word {
+	startsText := strings.TrimSpace(text[start:i]) == word
+	if word == "" || (len(word) == 1 || isNumeral(word)) && startsText {
 		return false // a list's "1." or "a."
 	}
 
@@ -132,7 +133,7 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 		return false // an initial
 	}
 
-	if len(word) > 12 {
+	if len(word) > 12 { // longer than any abbreviation
 		return true
 	}
 
@@ -144,16 +145,6 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 	}
 
 	return !(lower && strings.Contains(word, "."))
-}
-
-func isNumber(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-
-	return true
 }
 
 // sampleEvenly returns at most n sentences, spread evenly over the document.
@@ -243,8 +234,9 @@ func (r *reading) countWords() wordCounts {
 	return counts
 }
 
+// cues returns the properties that can be read from the document itself. The caller sets the others.
 func (r *reading) cues() documentCues {
-	c := documentCues{Words: r.amount(), Salutation: r.salutation, Closing: r.closing}
+	c := documentCues{Words: r.proseWords(), Salutation: r.salutation, Closing: r.closing}
 	for _, h := range r.headings[:min(len(r.headings), 400)] {
 		c.Headings = append(c.Headings, h.text)
 	}

@@ -10,10 +10,10 @@ import (
 const (
 	// maxSentimentSentences limits the sentences that are scored.
 	maxSentimentSentences = 400
-	// feltShare is the polarity from which a sentence counts as good or bad.
-	feltShare = 0.15
-	// unspokenShare is the weight of a sentence without a word that has a polarity.
-	unspokenShare = 0.25
+	// polarThreshold is the polarity from which a sentence counts as good or bad.
+	polarThreshold = 0.15
+	// neutralShare is the factor of the score of a sentence in which no word has a polarity.
+	neutralShare = 0.25
 	// factualGain and documentGain stretch the means of sentences, which are close to 0, to −1…1.
 	factualGain, documentGain = 1.5, 3.0
 	// positiveFrom and negativeTo are the scores from which a document is positive and up to which it is negative.
@@ -74,12 +74,13 @@ func aboveUsual(mean, usual float64) float64 {
 	return mean - min(usual, -mean)
 }
 
-// sentimentMeasure holds totals over the sentences of a document.
+// sentimentMeasure summarises the sentences of a document. weight is the number of words, at most 30 of a sentence.
 type sentimentMeasure struct {
 	mean, weight float64
-	good, bad    float64 // shares of sentences felt to be so
+	good, bad    float64 // shares of the words in positive and negative sentences
 }
 
+// measureSentiment scores the sentences. In languages other than English, only emoji count.
 func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure) {
 	model := embeddedSentiment()
 
@@ -99,14 +100,14 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 		m.weight += weight
 
 		if rules.polar == 0 {
-			score *= unspokenShare
+			score *= neutralShare
 		}
 
 		m.mean += weight * score
 		switch {
-		case score > feltShare:
+		case score > polarThreshold:
 			m.good += weight
-		case score < -feltShare:
+		case score < -polarThreshold:
 			m.bad += weight
 		}
 	}
@@ -118,11 +119,8 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 	return m
 }
 
-// english reports whether the English word lists apply to a language, a BCP 47
-// tag or "und".
-func english(language string) bool {
-	return language == "en"
-}
+// english reports whether the English word lists apply to a language, a BCP 47 tag or "und".
+func english(language string) bool { return language == "en" }
 
 // onlyEmoji returns the emoji of a sentence that have a polarity.
 func onlyEmoji(sentence string) string {

@@ -46,14 +46,14 @@ func (m *SentimentModel) Score(sentence string) float64 {
 	return score
 }
 
-// score is Score by the rules alone; where a sentence states and does
-// not judge, it is theirs. factual is that of neutralizeSenses.
+// score returns the polarity of a sentence and the result of the rules. It uses the rules alone if the sentence
+// states facts. factual is passed to neutralizeSenses.
 func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScores) {
 	tokens := tokenize(sentence)
-	stating := neutralizeSenses(tokens, factual)
+	statesFacts := neutralizeSenses(tokens, factual)
 
 	rules := scoreTokens(tokens, sentence)
-	if stating {
+	if statesFacts {
 		return plainRules * rules.compound, rules
 	}
 	measures, social := measureSentence(sentence, tokens, rules)
@@ -75,10 +75,10 @@ func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScor
 	return holdSign(max(-1, min(1, sum+words)), rules), rules
 }
 
-// holdSign stops the words from overruling a negation in a short sentence. People rate "not bad" low because of
-// its "not", although it is no criticism.
+// holdSign stops the weights of words from overruling the rules in a short sentence with a negation. People rate
+// "not bad" low because of its "not", although it is no criticism.
 func holdSign(score float64, r ruleScores) float64 {
-	const short, least = 16, 0.4
+	const short, least = 16, 0.4 // words; share of the rules' score
 	if !r.negated || r.words > short {
 		return score
 	}
@@ -90,8 +90,8 @@ func holdSign(score float64, r ruleScores) float64 {
 	return score
 }
 
-// measureSentence returns the measures of a sentence and reports whether it is written in the style of social
-// media.
+// measureSentence returns the measures of a sentence, in the order of measureNames. It also reports whether it is
+// written in the style of social media.
 func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(measureNames)]float64, social bool) {
 	n := float64(len(tokens) + 1)
 	good, bad := squash(r.good), squash(r.bad)
@@ -118,6 +118,7 @@ func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(meas
 	return m, social
 }
 
+// indicator returns 1 if b holds, else 0.
 func indicator(b bool) float64 {
 	if b {
 		return 1
@@ -182,8 +183,8 @@ func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 	}
 }
 
-// readSentimentModel reads what WriteTo wrote: first the measures' weights, then
-// lines of a weight in thousandths and the words and pairs that have it.
+// readSentimentModel reads the format of WriteTo. The weights of the measures come first. Each further line has a
+// weight in thousandths, and the words and pairs with this weight.
 func readSentimentModel(data string) *SentimentModel {
 	m := &SentimentModel{grams: make(map[string]float32, 1<<14)}
 
@@ -191,7 +192,7 @@ func readSentimentModel(data string) *SentimentModel {
 	for fields := range dataLines(data) {
 		if n < len(measureNames) {
 			if fields[0] != measureNames[n] {
-				panic("analysis: sentiment model: " + fields[0] + " stands where " + measureNames[n] + " belongs")
+				panic("analysis: sentiment model: " + fields[0] + ", want " + measureNames[n])
 			}
 			m.measures[n] = mustFloat(fields[1])
 			n++

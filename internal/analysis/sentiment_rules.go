@@ -4,18 +4,19 @@ import (
 	"strings"
 )
 
-// ruleScores holds the result of the rules for a sentence. These are the sums of the positive and the negative
-// valences, and both with emphasis on −1…1.
+// ruleScores holds the result of the rules for a sentence. good and bad are the sums of the positive and of the
+// negative valences, both 0 or more. compound is their difference with emphasis, on −1…1. words counts the words,
+// polar those that have a valence.
 type ruleScores struct {
 	good, bad, compound float64
 	words, polar        int
-	negated             bool // a negation or a phrase decides
+	negated             bool // the sentence has a negation or a phrase with its own valence
 }
 
 // scoreTokens applies the rules to the tokens of a sentence.
 func scoreTokens(tokens []token, sentence string) ruleScores {
 	markNegations(tokens)
-	capitalsTell := capitalsTell(tokens)
+	emphaticCapitals := hasEmphaticCapitals(tokens)
 	r := ruleScores{words: len(tokens)}
 	weights := contrastWeights(tokens)
 	sum := 0.0
@@ -28,7 +29,7 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 			continue
 		}
 
-		v := tokenValence(tokens, i, capitalsTell) * weights[i]
+		v := tokenValence(tokens, i, emphaticCapitals) * weights[i]
 		if v == 0 {
 			continue
 		}
@@ -55,8 +56,8 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 	return r
 }
 
-// capitalsTell reports whether some words and not all are in capitals.
-func capitalsTell(tokens []token) bool {
+// hasEmphaticCapitals reports whether some words but not all are in capitals. Capitals then add emphasis.
+func hasEmphaticCapitals(tokens []token) bool {
 	upper := 0
 	for i := range tokens {
 		if tokens[i].upper {
@@ -69,11 +70,11 @@ func capitalsTell(tokens []token) bool {
 
 // tokenValence returns the valence of the i-th token, adjusted by capitals, the degree adverbs before it and
 // negation.
-func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
+func tokenValence(tokens []token, i int, emphaticCapitals bool) float64 {
 	t := tokens[i]
 
 	v := t.valence
-	if t.upper && capitalsTell && !t.used {
+	if t.upper && emphaticCapitals && !t.used {
 		if v > 0 {
 			v += capitals
 		} else {
@@ -91,9 +92,9 @@ func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 			continue
 		}
 
-		effect := boosterEffect(vaderWord{lower: b.lower, upper: b.upper}, v, capitalsTell)
+		effect := boosterEffect(vaderWord{lower: b.lower, upper: b.upper}, v, emphaticCapitals)
 		if b.is(negator) {
-			continue // "hardly" turns around; it does not weaken besides
+			continue // "hardly" negates; it does not weaken as well
 		}
 		v += [...]float64{1, 0.95, 0.9}[n-1] * effect
 	}
@@ -113,7 +114,7 @@ func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 	return v
 }
 
-// contrastWeights changes the weight of the clauses around "but" and of the clause after "although".
+// contrastWeights returns the weights of the tokens. They differ from 1 around "but" and after "although".
 func contrastWeights(tokens []token) []float64 {
 	weights := make([]float64, len(tokens))
 	for i := range weights {

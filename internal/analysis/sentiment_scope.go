@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// How far and how strongly a negation reaches.
+// Reach and factors of a negation. The reach is a number of words; it ends earlier with the clause.
 const (
-	reachPositive = 5 // words that matter, unless the clause ends before
-	reachNegative = 4
+	reachPositive = 5     // to a positive word
+	reachNegative = 4     // to a negative word
 	flipPositive  = -0.74 // "not good"
 	flipNegative  = -0.5  // "not bad" is weaker than "good"
 )
 
 // scope is the open negation at a point of the sentence.
 type scope struct {
-	on    bool
-	left  int     // remaining words in its reach
-	polar float64 // the last valence inside it
-	noun  bool    // opened by a word that negates a noun phrase
-	soft  int     // 1 turns evils around, −1 goods, 0 both
+	open        bool
+	wordsLeft   int     // remaining words in its reach
+	lastValence float64 // the last valence inside it, or 0
+	noun        bool    // opened by a word that negates a noun phrase
+	oneSided    int     // 1 reverses only negative words, −1 only positive words, 0 both
 }
 
 // markNegations marks the words that are inside a negation, from left to right.
@@ -51,27 +51,30 @@ func markNegations(tokens []token) {
 		}
 
 		if !t.is(filler) {
-			s.left--
+			s.wordsLeft--
 		}
 
-		if s.left < 0 {
+		if s.wordsLeft < 0 {
 			s = scope{}
 		}
 
 		if t.known {
 			t.negated = s.covers(t.valence)
-			s.polar = t.valence
+			s.lastValence = t.valence
 		}
 	}
 }
 
+// covers reports whether the scope negates a word with this valence at the current position.
 func (s scope) covers(valence float64) bool {
-	return s.on && (s.soft == 0 || s.soft > 0 && valence < 0 || s.soft < 0 && valence > 0) &&
-		(valence > 0 || s.left >= reachPositive-reachNegative)
+	reversible := s.oneSided == 0 || s.oneSided > 0 && valence < 0 || s.oneSided < 0 && valence > 0
+	inReach := valence > 0 || s.wordsLeft >= reachPositive-reachNegative
+
+	return s.open && reversible && inReach
 }
 
-// continuesNegation reports whether the clause at i goes on with the negation
-// before its comma: "not good, nor cheap", "not smart, funny or kind".
+// continuesNegation reports whether the clause at i continues the negation before its comma: "not good, nor cheap",
+// "not smart, funny or kind".
 func continuesNegation(tokens []token, i int) bool {
 	t := tokens[i]
 	if t.lower == "nor" || t.lower == "or" {
@@ -86,19 +89,19 @@ func continuesNegation(tokens []token, i int) bool {
 func endsScope(tokens []token, i int, s scope) bool {
 	t := tokens[i]
 	switch {
-	case !s.on:
+	case !s.open:
 		return false
 	case t.lower == "as": // "not as good as"
-		return s.polar != 0
+		return s.lastValence != 0
 	case t.lower == "but" && (tokens[i-1].lower == "anything" || tokens[i-1].lower == "nothing"):
 		return false
 	case t.lower == "how": // "never liked how", but "don't know how"
-		return s.polar == 0
+		return s.lastValence == 0
 	case t.is(clauseStart):
 		return true
 	case (t.lower == "and" || t.lower == "or" || t.lower == "so") && i+1 < len(tokens):
-		return tokens[i+1].is(subject) || s.noun && t.lower == "and" && s.polar*nextValence(tokens[i+1:]) < 0
-	case s.noun && s.polar != 0 && t.is(copula):
+		return tokens[i+1].is(subject) || s.noun && t.lower == "and" && s.lastValence*nextValence(tokens[i+1:]) < 0
+	case s.noun && s.lastValence != 0 && t.is(copula):
 		return true
 	}
 
@@ -116,7 +119,8 @@ func nextValence(tokens []token) float64 {
 	return 0
 }
 
-// opensScope returns the scope that the i-th word opens.
+// opensScope returns the scope that the i-th word opens, and false if it opens none. An empty scope with true means
+// that the word ends the scope s.
 func opensScope(tokens []token, i int, s scope) (scope, bool) {
 	t := tokens[i]
 
@@ -125,7 +129,7 @@ func opensScope(tokens []token, i int, s scope) (scope, bool) {
 		next = tokens[i+1].lower
 	}
 
-	opened := scope{on: true, left: reachPositive}
+	opened := scope{open: true, wordsLeft: reachPositive}
 	switch {
 	case t.lower == "far" && next == "from", t.lower == "anything" && next == "but":
 		return opened, true
@@ -139,22 +143,22 @@ func opensScope(tokens []token, i int, s scope) (scope, bool) {
 	case (t.lower == "could" || t.lower == "should") && (next == "be" || next == "have") && comparativeAhead(tokens[i+2:]):
 		return opened, true // "could have been nicer"
 	case t.is(loser), t.is(quitter) && (next == "to" || strings.HasSuffix(next, "ing")):
-		opened.soft = -1
+		opened.oneSided = -1
 
-		if s.on { // "never fails to impress"
+		if s.open { // "never fails to impress"
 			return scope{}, true
 		}
 
 		return opened, true
-	case t.is(preventer) && !s.on:
-		opened.soft, opened.noun, opened.left = 1, true, 4
+	case t.is(preventer) && !s.open:
+		opened.oneSided, opened.noun, opened.wordsLeft = 1, true, 4
 		return opened, true
 	}
 
 	return scope{}, false
 }
 
-// isWish reports a wish for what is not: "wish it were", "wish they had".
+// isWish reports whether the i-th word begins a wish about something unreal: "wish it were", "wish they had".
 func isWish(tokens []token, i int) bool {
 	if tokens[i].lower != "wish" {
 		return false
@@ -174,8 +178,8 @@ func isWish(tokens []token, i int) bool {
 	return false
 }
 
-// negatorScope returns the scope that a negating word opens. It returns none if the word does not negate ("not
-// only"), and the end of an earlier scope if the word negates that.
+// negatorScope returns the scope that a negating word opens, as opensScope does. The scope is empty if the word does
+// not negate ("not only") or takes back the negation s.
 func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, bool) {
 	t := tokens[i]
 	switch t.lower {
@@ -209,17 +213,19 @@ func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, b
 			return scope{}, true
 		}
 	}
-	// A second negation of the same thing takes the first back: "not without",
-	// "never not". A list goes on: "neither … nor", "never, never".
-	if s.on && s.soft == 0 && s.polar == 0 && !t.is(listNegator) && tokens[i-1].lower != "and" &&
-		tokens[i-1].lower != "or" && !tokens[i-1].ends {
-		return scope{}, true
+	// A second negation of the same thing takes the first back: "not without", "never not". A list continues the
+	// negation: "neither … nor", "never, never".
+	if s.open && s.oneSided == 0 && s.lastValence == 0 && !t.is(listNegator) {
+		inList := tokens[i-1].lower == "and" || tokens[i-1].lower == "or" || tokens[i-1].ends
+		if !inList {
+			return scope{}, true
+		}
 	}
 
 	return opened, true
 }
 
-// comparesLater reports whether a comparing word stands before the next valence.
+// comparesLater reports whether a comparing word comes before the next word with a valence.
 func comparesLater(tokens []token) bool {
 	for _, t := range tokens[:min(5, len(tokens))] {
 		if t.is(comparer) {
@@ -252,7 +258,7 @@ func comparativeAhead(tokens []token) bool {
 	return false
 }
 
-// laterInClause reports whether word stands in the rest of a clause.
+// laterInClause reports whether a word occurs before the clause ends.
 func laterInClause(tokens []token, word string) bool {
 	for _, t := range tokens {
 		if t.lower == word {
@@ -270,8 +276,7 @@ func laterInClause(tokens []token, word string) bool {
 //go:embed data/sentiment_grammar.tsv
 var grammarData string
 
-// grammar is a set of what a word does to the sentiment of others; the data file
-// explains each.
+// grammar is a bit set of the effects of a word on the sentiment of others. The header of the data file explains each.
 type grammar uint32
 
 const (

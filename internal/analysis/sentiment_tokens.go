@@ -27,7 +27,7 @@ type token struct {
 	upper   bool // has capitals and no small letters
 	ends    bool // a clause ends after it
 	starts  bool // a clause starts with it
-	used    bool // is part of a phrase that has a valence of its own
+	used    bool // is part of a phrase, whose valence the first word has
 	negated bool // is inside the scope of a negation
 	grammar grammar
 }
@@ -77,7 +77,7 @@ var phrases = sync.OnceValue(func() map[string][]phrase {
 	return table
 })
 
-// mustFloat parses a number of an embedded file. It panics on an error, which a test rules out.
+// mustFloat parses a number of an embedded file. It panics if the number is invalid, which a test rules out.
 func mustFloat(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -137,8 +137,8 @@ func plainMarks(s string) string {
 	return b.String()
 }
 
-// appendField appends the word of a field between white space. It appends the parts of a compound such as
-// "well-loved" or "good/bad" if only they are in the lexicon.
+// appendField appends the word of a field, the text between two white spaces. It appends the parts of a compound
+// such as "well-loved" or "good/bad" if only they are in the lexicon.
 func appendField(tokens []token, field string, table map[string]float64) []token {
 	word := trimWord(field)
 	if utf8.RuneCountInString(word) <= 2 {
@@ -178,7 +178,7 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 		if polar {
 			tokens[from].starts = first.starts
 			tokens[len(tokens)-1].ends = ends
-			joinFree(tokens[from:])
+			reverseFreeCompound(tokens[from:])
 
 			return tokens
 		}
@@ -189,9 +189,9 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 	return append(tokens, first)
 }
 
-// joinFree reverses the valence in compounds such as "error-free": the absence of something bad is good.
-func joinFree(parts []token) {
-	if len(parts) == 2 && parts[1].lower == "free" && (parts[0].valence <= 0) {
+// reverseFreeCompound reverses the valence in compounds such as "error-free": the absence of something bad is good.
+func reverseFreeCompound(parts []token) {
+	if len(parts) == 2 && parts[1].lower == "free" && parts[0].valence <= 0 {
 		parts[1].valence = min(1.5, -parts[0].valence)
 		parts[1].known = parts[1].valence > 0
 		parts[0].known, parts[0].valence = false, 0
@@ -235,7 +235,7 @@ func phraseAt(tokens []token, words []string) bool {
 //go:embed data/sentiment_senses.tsv
 var senseData string
 
-// sense is a set of what a word can mean for the senses of its sentence.
+// sense is a bit set of the hints that a word gives about the sense of its sentence: technical, legal or a request.
 type sense uint8
 
 const (
@@ -249,14 +249,8 @@ const (
 	politeFollower
 )
 
-// has is 1 where s holds any of other, else 0.
-func (s sense) has(other sense) int {
-	if s&other != 0 {
-		return 1
-	}
-
-	return 0
-}
+// has returns 1 if s has any of the hints, else 0.
+func (s sense) has(hints sense) int { return count(s&hints != 0) }
 
 // senses maps a word to its sense.
 var senses = sync.OnceValue(func() map[string]sense {
@@ -285,10 +279,10 @@ var senses = sync.OnceValue(func() map[string]sense {
 // count twice. A single "server" is not enough.
 const senseEvidence = 3
 
-// neutralizeSenses reports whether a sentence is technical, legal or a request. It removes the valence of words
-// that only name things: "fatal error" next to "process", "free" next to "copy", the "please" of a request. It
-// removes more in documents whose genre does not judge (factual).
-func neutralizeSenses(tokens []token, factual bool) (stating bool) {
+// neutralizeSenses removes the valence of words that only name things: "fatal error" next to "process", "free" next
+// to "copy", the "please" of a request. It removes more if factual reports that the document's type does not judge.
+// The result reports whether the sentence states facts: it is technical, legal or a request.
+func neutralizeSenses(tokens []token, factual bool) (statesFacts bool) {
 	table := senses()
 	var context sense
 	technical, legal := 0, 0
@@ -315,7 +309,7 @@ func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 	if factual {
 		drop = technicalName | legalName | genreName
 	}
-	stating = drop != 0
+	statesFacts = drop != 0
 
 	for i := range tokens {
 		t := &tokens[i]
@@ -323,9 +317,9 @@ func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 		request := t.lower == "please" && i+1 < len(tokens) && table[tokens[i+1].lower]&politeFollower != 0
 		if t.known && (request || table[t.lower]&drop != 0 && !t.used) {
 			t.valence, t.known = 0, false
-			stating = stating || request
+			statesFacts = statesFacts || request
 		}
 	}
 
-	return stating
+	return statesFacts
 }

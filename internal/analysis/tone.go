@@ -24,21 +24,22 @@ const (
 	maxToneSentences = 400
 	// strongWord is the weight of a strong word; an ordinary word has the weight 1.
 	strongWord = 2.5
-	// toneFrom is the score, in standard deviations, from which a tone is reported.
-	toneFrom = 2.0
-	// alienLeaning is the leaning at or below which a document type uses a tone's words in another sense. The
-	// tone's score is then multiplied by alienShare.
-	alienLeaning, alienShare = -2.0, 0.3
-	// Limits for a tone. fewestCues is the evidence that it needs in any text. In a text of moodyFrom words or
-	// more, an emotional tone needs fewestWords different words and a rate of leastRate in a hundred words. From
-	// longText words on it must exceed every other emotion by the factor outweighs: a long tale has both love and
-	// death.
-	fewestCues  = 2.5
-	fewestWords = 4
-	leastRate   = 0.8
-	moodyFrom   = 40
-	longText    = 800
-	outweighs   = 1.5
+	// minToneScore is the score, in standard deviations, from which a tone is reported.
+	minToneScore = 2.0
+	// A document type with a leaning of otherSenseLeaning or less uses the words of a tone in another sense. The
+	// score of the tone is then multiplied by otherSenseFactor.
+	otherSenseLeaning, otherSenseFactor = -2.0, 0.3
+	// minEvidence is the evidence that a tone needs in any text.
+	minEvidence = 2.5
+	// In a text of emotionMinWords or more, an emotional tone needs minDistinctWords different words and an
+	// evidence of minRate in a hundred words.
+	emotionMinWords  = 40
+	minDistinctWords = 4
+	minRate          = 0.8
+	// In a text of longTextWords or more, an emotional tone also needs minDominance times the evidence of every other
+	// one. A long tale has both love and death.
+	longTextWords = 800
+	minDominance  = 1.5
 )
 
 // toneCount is the number of tones that have words: all but neutral.
@@ -153,15 +154,17 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	scores, leanings := toneScores(evidence, words), genreLeanings()[cues.Type]
 	for i := range names {
 		if leanings != nil {
-			if leanings[i] <= alienLeaning { // a zombie process is not a ghost story
-				scores[i] *= alienShare
+			if leanings[i] <= otherSenseLeaning { // a zombie process is not a ghost story
+				scores[i] *= otherSenseFactor
 			}
 			scores[i] += leanings[i]
 		}
 
-		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords ||
-			words >= longText && rivalled(evidence, i)
-		if evidence[i] < fewestCues || words >= moodyFrom && rare && slices.Contains(feelings, names[i]) {
+		emotional := words >= emotionMinWords && slices.Contains(emotionalTones, names[i])
+		weak := evidence[i] < minRate*float64(words)/100 || distinct[i] < minDistinctWords ||
+			words >= longTextWords && hasRival(evidence, i)
+
+		if evidence[i] < minEvidence || emotional && weak {
 			scores[i] = 0
 		}
 
@@ -176,22 +179,22 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 		}
 	}
 
-	if scores[best] < toneFrom {
+	if scores[best] < minToneScore {
 		return "neutral", 0
 	}
-	clear := (scores[best] - toneFrom) / (scores[best] + toneFrom)
+	clear := (scores[best] - minToneScore) / (scores[best] + minToneScore)
 	lead := (scores[best] - second) / scores[best]
 
 	return names[best], math.Round(100*min(1, 0.35+0.4*clear+0.4*lead)) / 100
 }
 
-// feelings are the emotional tones. Any long text has some of their words.
-var feelings = []string{"solemn", "playful", "romantic", "dark", "festive", "luxurious", "nostalgic"}
+// emotionalTones are the emotional tones. Any long text has some of their words.
+var emotionalTones = []string{"solemn", "playful", "romantic", "dark", "festive", "luxurious", "nostalgic"}
 
-// rivalled reports whether another feeling is nearly as strong as this one.
-func rivalled(evidence []float64, tone int) bool {
+// hasRival reports whether the evidence of another emotional tone is close to that of this tone.
+func hasRival(evidence []float64, tone int) bool {
 	for i, name := range Tones()[1:] {
-		if i != tone && slices.Contains(feelings, name) && evidence[i]*outweighs > evidence[tone] {
+		if i != tone && slices.Contains(emotionalTones, name) && evidence[i]*minDominance > evidence[tone] {
 			return true
 		}
 	}
@@ -255,8 +258,8 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 	return evidence, distinct, words
 }
 
-// addToneWords adds the cues of a text to evidence and returns its words. Repetitions of a word count less each
-// time.
+// addToneWords adds the cues of a text to evidence and returns the number of its words. seen counts the cues, so
+// that repetitions count less each time. If seen is nil, they count in full.
 func addToneWords(evidence []float64, text string, seen map[string]int) (words int) {
 	lexicon := tones()
 	var last [2]string
@@ -283,7 +286,7 @@ func addToneWords(evidence []float64, text string, seen map[string]int) (words i
 	return words
 }
 
-// count adds the cues of a word or phrase.
+// count adds the weights of a word or phrase to evidence.
 func (l toneLexicon) count(evidence []float64, word string, seen map[string]int) {
 	cues, ok := l.cues[word]
 	if !ok {
@@ -310,7 +313,7 @@ func ToneEvidence(source []byte) (evidence []float64, words int) {
 
 // proseSentences returns the sentences of a document's paragraphs, list items and quotes.
 func proseSentences(source []byte) (sentences []string) {
-	for _, b := range outlined(normalise(source)).Blocks {
+	for _, b := range parseOutline(normalise(source)).Blocks {
 		if b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock || b.Kind == markdown.QuoteBlock {
 			sentences = append(sentences, splitSentences(joinLines.Replace(b.Text))...)
 		}

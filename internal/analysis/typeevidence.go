@@ -9,11 +9,14 @@ import (
 )
 
 const (
-	// namedTerms limits the quoted headings and the quoted words. telling is the least weight of a quoted term.
-	namedTerms, telling = 3, 1.0
-	// tellingShare is the least contribution of a structural feature to a type's logit that is reported.
-	tellingShare = 0.6
-	longestQuote = 40
+	// maxQuotedTerms limits the quoted headings, and also the quoted words.
+	maxQuotedTerms = 3
+	// minQuotedWeight is the least weight of a quoted term.
+	minQuotedWeight = 1.0
+	// minContribution is the least contribution of a structural feature to a type's logit that is reported.
+	minContribution = 0.6
+	// maxQuoteLength limits a quoted heading, in characters.
+	maxQuoteLength = 40
 )
 
 // structurePhrases describes structural features in words. "%d" stands for their number.
@@ -77,12 +80,12 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 
 	for i, name := range structureNames {
 		phrase, value := structurePhrases[name], row[from+i]*x[from+i]
-		if phrase == "" || value < tellingShare {
+		if phrase == "" || value < minContribution {
 			continue
 		}
 
 		if strings.Contains(phrase, "%d") {
-			n := r.counted(name)
+			n := r.occurrences(name)
 			if n < 2 {
 				continue
 			}
@@ -100,8 +103,9 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 	return phrases
 }
 
-// counted returns how often the element behind a structural feature occurs.
-func (r *reading) counted(feature string) (n int) {
+// occurrences returns how often the element of a structural feature occurs. The feature must be one whose phrase in
+// structurePhrases has "%d".
+func (r *reading) occurrences(feature string) (n int) {
 	like := clauseLike
 
 	switch feature {
@@ -131,13 +135,14 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 			index.starting(first, func(id int32) {
 				t := l.terms[id]
 				tells = tells ||
-					t.kind == kind && t.weight > telling && 2*len(t.words) >= len(tokens) && t.begins(tokens[j:])
+					t.kind == kind && t.weight > minQuotedWeight && 2*len(t.words) >= len(tokens) &&
+						t.begins(tokens[j:])
 			})
 		}
 
 		q := "“" + h.text + "”"
-		if tells && utf8.RuneCountInString(h.text) <= longestQuote && !slices.Contains(quoted, q) &&
-			len(quoted) < namedTerms {
+		if tells && utf8.RuneCountInString(h.text) <= maxQuoteLength && !slices.Contains(quoted, q) &&
+			len(quoted) < maxQuotedTerms {
 			quoted = append(quoted, q)
 		}
 	}
@@ -153,10 +158,10 @@ func (r *reading) tellingWords(kind int) (quoted []string) {
 	for i, first := range r.tokens {
 		l.text.starting(first, func(id int32) {
 			t := l.terms[id]
-			if t.kind != kind || t.weight < telling || !t.begins(r.tokens[i:]) {
+			if t.kind != kind || t.weight < minQuotedWeight || !t.begins(r.tokens[i:]) {
 				return
 			}
-			weights[joined(r.tokens[i:i+len(t.words)])] += t.weight
+			weights[joinTokens(r.tokens[i:i+len(t.words)])] += t.weight
 		})
 	}
 
@@ -169,15 +174,15 @@ func (r *reading) tellingWords(kind int) (quoted []string) {
 		func(a, b string) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b)) },
 	)
 
-	for _, w := range words[:min(len(words), namedTerms)] {
+	for _, w := range words[:min(len(words), maxQuotedTerms)] {
 		quoted = append(quoted, "“"+w+"”")
 	}
 
 	return quoted
 }
 
-// joined returns tokens as they are written in text: without spaces in scripts that use none.
-func joined(tokens []string) string {
+// joinTokens returns tokens as they are written in text: without spaces in scripts that use none.
+func joinTokens(tokens []string) string {
 	var out strings.Builder
 
 	for i, t := range tokens {

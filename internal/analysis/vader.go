@@ -12,10 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Constants of VADER (Hutto & Gilbert 2014). boost and capitals are added for a degree
-// adverb and for capitals; negation is a factor. A sum x gives the score
-// x/sqrt(x²+saturation). contrastPast and contrastNext are the factors before and after
-// "but".
+// Constants of VADER (Hutto & Gilbert 2014). boost and capitals are added for a degree adverb and for capitals;
+// negation is a factor. A sum x gives the score x/sqrt(x²+saturation). contrastPast and contrastNext are the factors
+// before and after "but".
 const (
 	boost        = 0.293
 	capitals     = 0.733
@@ -82,7 +81,7 @@ func VADERScore(sentence string) float64 {
 	if len(words) == 0 {
 		return 0
 	}
-	capitalsTell := slices.ContainsFunc(words, func(w vaderWord) bool { return w.upper }) &&
+	emphaticCapitals := slices.ContainsFunc(words, func(w vaderWord) bool { return w.upper }) &&
 		slices.ContainsFunc(words, func(w vaderWord) bool { return !w.upper })
 
 	scores := make([]float64, len(words))
@@ -92,7 +91,7 @@ func VADERScore(sentence string) float64 {
 		}
 
 		if w.known {
-			scores[i] = vaderValence(words, i, capitalsTell)
+			scores[i] = vaderValence(words, i, emphaticCapitals)
 		}
 	}
 	weighContrast(words, scores)
@@ -187,7 +186,7 @@ func isUpper(s string) bool {
 
 // vaderValence returns the valence of the i-th word, adjusted by the three words before it. The word must be in
 // the lexicon.
-func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
+func vaderValence(words []vaderWord, i int, emphaticCapitals bool) float64 {
 	w := words[i]
 	v := w.valence
 	before := func(n int) string {
@@ -206,7 +205,7 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 		v = w.valence * negation
 	}
 
-	if w.upper && capitalsTell {
+	if w.upper && emphaticCapitals {
 		if v > 0 {
 			v += capitals
 		} else {
@@ -218,7 +217,7 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 		if words[i-n].known {
 			continue
 		}
-		v += [...]float64{1, 0.95, 0.9}[n-1] * boosterEffect(words[i-n], v, capitalsTell)
+		v += [...]float64{1, 0.95, 0.9}[n-1] * boosterEffect(words[i-n], v, emphaticCapitals)
 
 		v = vaderNegation(v, n, before)
 		if n == 3 {
@@ -234,7 +233,7 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 }
 
 // boosterEffect returns the value that a word adds to the valence of a later word.
-func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
+func boosterEffect(word vaderWord, valence float64, emphaticCapitals bool) float64 {
 	sign := boosters[word.lower]
 	if sign == 0 {
 		return 0
@@ -245,7 +244,7 @@ func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
 		effect = -effect
 	}
 
-	if word.upper && capitalsTell {
+	if word.upper && emphaticCapitals {
 		if valence > 0 {
 			effect += capitals
 		} else {
@@ -256,8 +255,9 @@ func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
 	return effect
 }
 
-// vaderNegation applies the negation n words before.
+// vaderNegation returns v adjusted by the negation n words before, if there is one.
 func vaderNegation(v float64, n int, before func(int) string) float64 {
+	// VADER amplifies "never so" and "never this".
 	soOrThis := func(n int) bool { return before(n) == "so" || before(n) == "this" }
 	switch {
 	case n == 2 && before(2) == "never" && soOrThis(1),

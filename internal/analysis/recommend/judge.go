@@ -9,10 +9,10 @@ import (
 
 // choice holds the state of one recommendation.
 type choice struct {
-	rules  *Rules
-	p      Profile
-	wanted Preference
-	belief []belief
+	rules   *Rules
+	p       Profile
+	wanted  Preference
+	beliefs []belief
 	// tone and strength are those of the document, or the requested mood at full
 	// strength. voice is the weight that the document types give to the tone, 0 to 1.
 	tone            toneRule
@@ -34,7 +34,7 @@ type belief struct {
 type candidate struct {
 	ThemeInfo
 	look look
-	// twin is the built-in theme whose place in the lists it has. For a custom theme it is the most similar one,
+	// twin is the built-in theme whose position in the lists it has. For a custom theme it is the most similar one,
 	// and likeness is their similarity from 0 to 1.
 	twin     string
 	likeness float64
@@ -50,11 +50,11 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 		rules:    r,
 		p:        p,
 		wanted:   s,
-		belief:   r.believe(p, s),
+		beliefs:  r.typeBeliefs(p, s),
 		strength: p.ToneStrength,
 		tone:     r.tones[p.EmotionalTone],
 	}
-	for _, b := range c.belief {
+	for _, b := range c.beliefs {
 		c.voice += b.share * b.voice
 	}
 
@@ -62,10 +62,10 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 		c.tone, c.strength, c.voice = r.tones[s.Mood], 1, 1
 	}
 
-	for i := range c.belief {
-		c.belief[i].order = c.order(c.belief[i].typeRule)
+	for i := range c.beliefs {
+		c.beliefs[i].order = c.order(c.beliefs[i].typeRule)
 	}
-	c.cautious = Cautious(p, s) && !slices.ContainsFunc(p.Topics, c.occasion)
+	c.cautious = Cautious(p, s) && !slices.ContainsFunc(p.Topics, c.isOccasion)
 
 	for _, info := range list {
 		k := candidate{ThemeInfo: info, twin: info.Name, likeness: 1}
@@ -75,17 +75,17 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 			k.look = lookOf(info)
 			k.twin, k.likeness = r.nearest(k.look)
 		}
-		c.judge(&k)
+		c.scoreCandidate(&k)
 		c.candidates = append(c.candidates, k)
 	}
-	c.lift()
+	c.liftProhibitions()
 
 	return c
 }
 
-// believe returns the probability of each document type: of the types that the caller requested, else of those
+// typeBeliefs returns the probability of each document type: of the types that the caller requested, else of those
 // that the analysis found. It returns nothing if neither is known.
-func (r *Rules) believe(p Profile, s Preference) []belief {
+func (r *Rules) typeBeliefs(p Profile, s Preference) []belief {
 	found := map[string]float64{}
 	for _, t := range p.Types {
 		found[t.Type] = t.Probability
@@ -121,9 +121,9 @@ func (r *Rules) believe(p Profile, s Preference) []belief {
 	return all
 }
 
-// judge computes the scores of a theme.
-func (c *choice) judge(k *candidate) {
-	for _, b := range c.belief {
+// scoreCandidate computes the scores of a theme.
+func (c *choice) scoreCandidate(k *candidate) {
+	for _, b := range c.beliefs {
 		fit, verdict := b.fit(*k)
 		switch verdict {
 		case refused:
@@ -134,21 +134,25 @@ func (c *choice) judge(k *candidate) {
 		k.fit += b.share * fit * k.likeness
 	}
 
-	lead, byType := 0.8*c.voice*c.strength, 1.0
+	toneWeight, typeWeight := 0.8*c.voice*c.strength, 1.0
 	if c.wanted.Mood != "" {
-		lead, byType = 1.6, 0.6
+		toneWeight, typeWeight = 1.6, 0.6
 	}
 
-	k.score = byType*k.fit + lead*c.carries(*k) + 0.05*c.formalityMatch(k.look)
+	k.score = typeWeight*k.fit + toneWeight*c.toneFit(*k) + 0.05*c.formalityMatch(k.look)
 	for _, topic := range c.p.Topics {
-		k.score += 1.5 * (0.1 + 0.9*c.sway(topic)) * topic.Strength * place(c.rules.topic(topic.Name).accept, k.twin)
+		k.score += 1.5 * (0.1 + 0.9*c.topicWeight(topic)) * topic.Strength * rankScore(
+			c.rules.topic(topic.Name).accept,
+			k.twin,
+		)
 	}
 
 	if k.Custom {
-		k.score += c.custom(*k)
+		k.score += c.customScore(*k)
 	}
 }
 
+// verdict is what the lists of a document type say about a theme.
 type verdict int
 
 const (
@@ -157,40 +161,42 @@ const (
 	refused
 )
 
-// fit returns how well a theme suits a type, 0 to 1.
+// fit returns how well a theme suits a type, 0 to 1, and what the lists of the type say about it.
 func (b belief) fit(k candidate) (float64, verdict) {
-	if slices.Contains(b.never, k.twin) && k.twin != darkWord || b.neverDark && k.Scheme == "dark" {
+	excluded := slices.Contains(b.never, k.twin) && k.twin != darkWord // darkWord stands for all dark themes
+	if excluded || b.neverDark && k.Scheme == "dark" {
 		return 0, refused
 	}
 
-	at := place(b.order, k.twin)
-	if at == 0 {
+	score := rankScore(b.order, k.twin)
+	if score == 0 {
 		return 0, unlisted
 	}
 
-	return at, accepted
+	return score, accepted
 }
 
-// sway is the largest weight of a topic, from 0 to 1. It is that of the tone, or more for an occasion: every line
-// of such a text shows its topic and tone.
-func (c *choice) sway(t Topic) float64 {
-	if c.occasion(t) {
+// topicWeight returns the largest weight of a topic, from 0 to 1. It is that of the tone, or more for an occasion:
+// every line of such a text shows its topic and tone.
+func (c *choice) topicWeight(t Topic) float64 {
+	if c.isOccasion(t) {
 		return max(c.voice, 0.8)
 	}
 
 	return c.voice
 }
 
-func (c *choice) occasion(t Topic) bool {
+// isOccasion reports whether the whole text is about a topic in a tone of feeling, such as an invitation to a party.
+func (c *choice) isOccasion(t Topic) bool {
 	const unmistakable = 0.9
-	feeling := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
+	emotional := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
 
-	return t.Strength >= unmistakable && c.strength >= feltTone && feeling && !c.printed()
+	return t.Strength >= unmistakable && c.strength >= occasionTone && emotional && !c.usuallyPrinted()
 }
 
-// clearTone is the least strength of a tone that changes the order of themes. feltTone is the least strength that
-// makes a topic an occasion. clearlyAbout is the least strength of a topic for a dark theme.
-const clearTone, feltTone, clearlyAbout = 0.5, 0.4, 0.5
+// clearTone is the least strength of a tone that changes the order of themes. occasionTone is the least strength that
+// makes a topic an occasion. darkTopic is the least strength of a topic for a dark theme.
+const clearTone, occasionTone, darkTopic = 0.5, 0.4, 0.5
 
 // order returns the type's themes for this document: those of its tone first, then those of its formality, then
 // the others.
@@ -210,9 +216,9 @@ func (c *choice) order(t typeRule) []string {
 	return list
 }
 
-// place returns 1 for the first theme of a list and just above 0.5 for the last. It returns 0 for a theme that is
+// rankScore returns 1 for the first theme of a list and just above 0.5 for the last. It returns 0 for a theme that is
 // not in the list.
-func place(list []string, name string) float64 {
+func rankScore(list []string, name string) float64 {
 	i := slices.Index(list, name)
 	if i < 0 {
 		return 0
@@ -221,15 +227,16 @@ func place(list []string, name string) float64 {
 	return 1 - 0.5*float64(i)/float64(len(list))
 }
 
-// carries returns how well a theme expresses the tone, 0 to 1.
-func (c *choice) carries(k candidate) float64 {
+// toneFit returns how well a theme expresses the tone, 0 to 1.
+func (c *choice) toneFit(k candidate) float64 {
 	if len(c.tone.accept) == 0 {
 		return 0
 	}
 
-	return 0.8*place(c.tone.accept, k.twin)*k.likeness + 0.2*(1-distance(c.tone.wants, k.look))
+	return 0.8*rankScore(c.tone.accept, k.twin)*k.likeness + 0.2*(1-distance(c.tone.wants, k.look))
 }
 
+// formalityMatch returns how well a theme suits the formality, 0 to 1. It is 0 if the document is neutral.
 func (c *choice) formalityMatch(l look) float64 {
 	if label := c.p.Formality.Label; label == "" || label == "neutral" {
 		return 0

@@ -46,14 +46,14 @@ func (r *Rules) nearest(l look) (name string, likeness float64) {
 	return name, max(0, 1-1.5*least)
 }
 
-// custom scores a custom theme: by the fact that the user made it, and by tags that name the type of the document.
-func (c *choice) custom(k candidate) float64 {
+// customScore scores a custom theme: by the fact that the user made it, and by tags that name the type of the document.
+func (c *choice) customScore(k candidate) float64 {
 	score := 0.2 * k.likeness
 
 	has := func(word string) bool {
 		return word != "" && slices.ContainsFunc(k.Tags, func(tag string) bool { return foldName(tag) == word })
 	}
-	for _, b := range c.belief {
+	for _, b := range c.beliefs {
 		if has(b.name) || slices.ContainsFunc(analysis.DocumentFamilies(), func(family string) bool {
 			return has(family) && slices.Contains(c.rules.families[family], b.name)
 		}) {

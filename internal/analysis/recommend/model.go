@@ -20,8 +20,8 @@ import (
 const (
 	// modelTimeout is the default time limit of one reading.
 	modelTimeout = 20 * time.Second
-	// restTime is the pause after a model has timed out. Without it, every document would wait for the time-out.
-	restTime = 30 * time.Second
+	// pauseTime is the pause after a model has timed out. Without it, every document would wait for the time-out.
+	pauseTime = 30 * time.Second
 	// modelText limits the text sent to a model, in bytes. A longer document is sent as its beginning and its end.
 	modelText = 8 << 10
 	// modelTokens limits a model's answer, including its reasoning. answerBytes limits it again, for upstreams
@@ -40,8 +40,8 @@ type Model struct {
 	// Timeout limits one reading. Default 20 s.
 	Timeout time.Duration
 
-	// rests is the end of the pause after a time-out, in Unix nanoseconds.
-	rests atomic.Int64
+	// pausedUntil is the end of the pause after a time-out, in Unix nanoseconds.
+	pausedUntil atomic.Int64
 }
 
 var errAnswerTooLong = errors.New("its answer does not end")
@@ -81,7 +81,7 @@ var (
 	formalities = []string{"formal", "neutral", "informal"}
 )
 
-// schema is the JSON Schema of a reading.
+// schema returns the JSON Schema of a reading.
 func schema() json.RawMessage {
 	enum := func(values []string) map[string]any { return map[string]any{"type": "string", "enum": values} }
 	object := func(properties map[string]any) map[string]any {
@@ -128,7 +128,7 @@ const instruction = "You classify documents for a typesetter. Answer with one JS
 
 // read asks the model about a document.
 func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
-	if time.Now().UnixNano() < m.rests.Load() {
+	if time.Now().UnixNano() < m.pausedUntil.Load() {
 		return reading{}, errors.New("it did not answer in time a moment ago")
 	}
 
@@ -140,12 +140,12 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	form := schema()
+	answerSchema := schema()
 	text := func(s string) []inference.Part { return []inference.Part{{Text: s}} }
 
 	answer, err := m.Ask(ctx, &inference.Request{
 		Messages: []inference.Message{
-			{Role: inference.System, Parts: text(instruction + string(form))},
+			{Role: inference.System, Parts: text(instruction + string(answerSchema))},
 			{Role: inference.User, Parts: text("<document>\n" + excerpt(markdown) + "\n</document>")},
 		},
 		MaxTokens:        modelTokens,
@@ -153,7 +153,12 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 		ServiceTier:      "auto",
 		ReasoningFormat:  inference.Hidden,
 		IncludeReasoning: true,
-		Format:           inference.Format{Type: inference.JSONSchema, Name: "analysis", Schema: form, Strict: true},
+		Format: inference.Format{
+			Type:   inference.JSONSchema,
+			Name:   "analysis",
+			Schema: answerSchema,
+			Strict: true,
+		},
 	})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -161,7 +166,7 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 		}
 
 		if errors.Is(err, late) {
-			m.rests.Store(time.Now().Add(restTime).UnixNano())
+			m.pausedUntil.Store(time.Now().Add(pauseTime).UnixNano())
 		}
 
 		return reading{}, err
@@ -213,18 +218,19 @@ func excerpt(markdown []byte) string {
 }
 
 const (
-	// agreed is the part of the gap to certainty that a second opinion of the same type closes. disputed is the
-	// probability of a type that only the model finds. Both are set by hand: there is no model here to measure.
-	agreed   = 0.5
-	disputed = 0.6
+	// agreementGain is the part of the gap to certainty that is closed if the model finds the same type.
+	// disputedProbability is the probability of a type that only the model finds. Both are set by hand: there is no
+	// model here to measure.
+	agreementGain       = 0.5
+	disputedProbability = 0.6
 )
 
 // mergeInto replaces findings of the analyser by those of the model. The confidence is still computed from the
 // analyser's probabilities.
 func (r reading) mergeInto(p Profile) Profile {
-	local, confidence := p.DocumentType, disputed
+	local, confidence := p.DocumentType, disputedProbability
 	if local == r.DocumentType {
-		confidence = p.TypeConfidence + agreed*(1-p.TypeConfidence)
+		confidence = p.TypeConfidence + agreementGain*(1-p.TypeConfidence)
 	}
 	p.DocumentType, p.TypeConfidence = r.DocumentType, confidence
 	types := []analysis.TypeProbability{{Type: r.DocumentType, Probability: confidence}}

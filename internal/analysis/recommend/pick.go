@@ -8,17 +8,17 @@ import (
 	"presswork/internal/analysis"
 )
 
-// lift removes the prohibitions when no other theme has the mood that the caller requested. A dark résumé is
-// unusual, but it was requested.
-func (c *choice) lift() {
+// liftProhibitions removes the prohibitions if they exclude every theme with the mood that the caller requested. A
+// dark résumé is unusual, but it was requested.
+func (c *choice) liftProhibitions() {
 	if c.wanted.Mood == "" {
 		return
 	}
 
-	carries := func(k candidate) bool {
+	fitting := func(k candidate) bool {
 		return k.forbidden < forbiddenFrom && slices.Contains(c.tone.accept, k.twin)
 	}
-	if slices.ContainsFunc(c.candidates, carries) {
+	if slices.ContainsFunc(c.candidates, fitting) {
 		return
 	}
 
@@ -40,11 +40,12 @@ func (c *choice) allowed() []candidate {
 	return list
 }
 
-// tolerance is the highest total probability of types that must not have a theme. It is higher for an occasion: an
-// invitation to a Halloween party may have the Halloween theme although its type is uncertain.
+// tolerance returns the limit for the total probability of types that must not have a theme. A theme that reaches
+// it is excluded. The limit is higher for an occasion: an invitation to a Halloween party may have the Halloween
+// theme although its type is uncertain.
 func (c *choice) tolerance(k candidate) float64 {
 	for _, topic := range c.p.Topics {
-		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, k.twin) {
+		if c.isOccasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, k.twin) {
 			return occasionTolerance
 		}
 	}
@@ -52,6 +53,7 @@ func (c *choice) tolerance(k candidate) float64 {
 	return forbiddenFrom
 }
 
+// primary returns the best theme. It is a dark one only if something asks for it, or if no light one is allowed.
 func (c *choice) primary() candidate {
 	if c.cautious {
 		if i := slices.IndexFunc(c.candidates, func(k candidate) bool { return k.Name == fallbackTheme }); i >= 0 {
@@ -63,7 +65,7 @@ func (c *choice) primary() candidate {
 
 	light := slices.DeleteFunc(
 		slices.Clone(pool),
-		func(k candidate) bool { return k.Scheme == "dark" && !c.asksFor(k) },
+		func(k candidate) bool { return k.Scheme == "dark" && !c.darkRequested(k) },
 	)
 	if len(light) > 0 {
 		pool = light
@@ -72,23 +74,23 @@ func (c *choice) primary() candidate {
 	return slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
 }
 
-// asksFor reports whether the caller, the tone or the topic asks for a dark theme.
-func (c *choice) asksFor(k candidate) bool {
+// darkRequested reports whether the caller, the tone or the topic asks for a dark theme.
+func (c *choice) darkRequested(k candidate) bool {
 	if c.wanted.Mood != "" || k.Custom {
 		return true
 	}
 
-	if c.strength >= clearTone && c.voice >= leastVoice && c.tone.dark() && slices.Contains(c.tone.accept, k.twin) {
+	if c.strength >= clearTone && c.voice >= minDarkVoice && c.tone.dark() && slices.Contains(c.tone.accept, k.twin) {
 		return true
 	}
 
 	return slices.ContainsFunc(c.p.Topics, func(t Topic) bool {
-		return t.Strength >= clearlyAbout && slices.Contains(c.rules.topic(t.Name).accept, k.twin)
+		return t.Strength >= darkTopic && slices.Contains(c.rules.topic(t.Name).accept, k.twin)
 	})
 }
 
-// leastVoice is the least voice with which a document's tone may choose a dark page.
-const leastVoice = 0.3
+// minDarkVoice is the least voice with which a document's tone may choose a dark page.
+const minDarkVoice = 0.3
 
 // dark reports whether a dark page suits the tone.
 func (t toneRule) dark() bool { return t.wants[lookDarkness] > 0.7 || t.name == "luxurious" }
@@ -104,11 +106,11 @@ func (c *choice) alternatives(primary candidate) []candidate {
 			break
 		}
 
-		worth := func(k candidate) float64 { return k.score + 0.3*apart(k, chosen) + c.newlyAccepted(k, chosen) }
-		if scheme := c.missing(chosen); scheme != "" && len(chosen) == 2 {
-			of := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme != scheme })
-			if len(of) > 0 {
-				pool = of
+		worth := func(k candidate) float64 { return k.score + 0.3*minDistance(k, chosen) + c.newlyAccepted(k, chosen) }
+		if scheme := c.missingScheme(chosen); scheme != "" && len(chosen) == 2 {
+			inScheme := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme != scheme })
+			if len(inScheme) > 0 {
+				pool = inScheme
 				// Prefer the dark counterpart of the same theme.
 				worth = func(k candidate) float64 {
 					return k.score + 0.5*(1-distance(primary.look.without(lookDarkness), k.look))
@@ -124,26 +126,26 @@ func (c *choice) alternatives(primary candidate) []candidate {
 	return chosen[1:]
 }
 
-// missing returns the scheme, light or dark, that the three themes must include and do not yet, or "".
-func (c *choice) missing(chosen []candidate) string {
+// missingScheme returns the scheme, light or dark, that the three themes must include and do not yet, or "".
+func (c *choice) missingScheme(chosen []candidate) string {
 	has := func(scheme string) bool {
 		return slices.ContainsFunc(chosen, func(k candidate) bool { return k.Scheme == scheme })
 	}
 	switch {
 	case !has("light"):
 		return "light"
-	case !has("dark") && !c.printed():
+	case !has("dark") && !c.usuallyPrinted():
 		return "dark"
 	}
 
 	return ""
 }
 
-// printed reports whether documents of this type are usually printed on paper.
-func (c *choice) printed() bool {
+// usuallyPrinted reports whether documents of this type are usually printed on paper.
+func (c *choice) usuallyPrinted() bool {
 	share := 0.0
 
-	for _, b := range c.belief {
+	for _, b := range c.beliefs {
 		if b.print {
 			share += b.share
 		}
@@ -152,8 +154,8 @@ func (c *choice) printed() bool {
 	return share >= 0.5
 }
 
-// apart returns the distance to the nearest chosen theme, 0 to 1.
-func apart(k candidate, chosen []candidate) float64 {
+// minDistance returns the distance to the nearest chosen theme, 0 to 1.
+func minDistance(k candidate, chosen []candidate) float64 {
 	least := 1.0
 	for _, o := range chosen {
 		least = min(least, distance(o.look, k.look))
@@ -166,7 +168,7 @@ func apart(k candidate, chosen []candidate) float64 {
 func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 	sum := 0.0
 
-	for _, b := range c.belief {
+	for _, b := range c.beliefs {
 		may := func(o candidate) bool {
 			_, v := b.fit(o)
 			return v == accepted
@@ -187,14 +189,17 @@ func (c *choice) confidence(primary candidate) float64 {
 	}
 
 	for _, topic := range c.p.Topics {
-		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
+		if c.isOccasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
 			v = max(v, 0.75)
 		}
 	}
 
-	v = min(v, maxConfidence) * (1 - (1-otherShare)*c.unknown(primary)) * (1 - uncertaintyPenalty*(1-c.typeCertainty()))
+	v = min(
+		v,
+		maxConfidence,
+	) * (1 - (1-otherShare)*c.otherProbability(primary)) * (1 - uncertaintyPenalty*(1-c.typeCertainty()))
 	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
-		v = min(v, c.tersely())
+		v = min(v, c.terseLimit())
 	}
 
 	return math.Round(v*100) / 100
@@ -224,9 +229,10 @@ const typicalTop = 0.97
 // set by hand: there is no data to fit it on.
 const otherShare = 0.8
 
-// unknown returns the probability that the document has no particular type, if such a document may have the theme.
-func (c *choice) unknown(k candidate) float64 {
-	for _, b := range c.belief {
+// otherProbability returns the probability that the document has no particular type. It is 0 if such a document must
+// not have the theme.
+func (c *choice) otherProbability(k candidate) float64 {
+	for _, b := range c.beliefs {
 		if _, v := b.fit(k); b.name == analysis.OtherType && v == accepted {
 			return b.share
 		}
@@ -235,9 +241,9 @@ func (c *choice) unknown(k candidate) float64 {
 	return 0
 }
 
-// tersely is the highest confidence for a short text. It starts at one half and grows with the number of words, if
+// terseLimit is the highest confidence for a short text. It starts at one half and grows with the number of words, if
 // the text is readable and clearly shows its type.
-func (c *choice) tersely() float64 {
+func (c *choice) terseLimit() float64 {
 	if c.cautious || c.p.Words >= enoughWords {
 		return cautiousLimit
 	}

@@ -29,9 +29,9 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	}
 
 	if c.wanted.Type != "" {
-		say("requested type: %s%s", named(c.wanted.Type), c.standing(primary))
+		say("requested type: %s%s", withArticle(c.wanted.Type), c.standing(primary))
 	} else if top := c.top(); top != nil && !c.cautious {
-		say("%s%s", c.reading(*top), c.standing(primary))
+		say("%s%s", c.typeSentence(*top), c.standing(primary))
 
 		if len(c.p.Evidence) > 0 && top.name == c.p.DocumentType {
 			say("evidence: %s", strings.Join(c.p.Evidence, "; "))
@@ -40,7 +40,7 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 
 	if c.wanted.Mood != "" {
 		say("requested mood: %s%s", c.wanted.Mood, c.moodStanding(primary))
-	} else if c.leads(primary) {
+	} else if c.toneMatters(primary) {
 		say("tone: %s", c.tone.name)
 	}
 
@@ -67,23 +67,23 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 
 // The probabilities from which a type is stated as certain and as probable. Below them two types are named if the
 // second has at least rivalShare of the first one's probability.
-const plainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
+const certainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
 
-// reading states the document type with words that match its probability.
-func (c *choice) reading(top belief) string {
+// typeSentence states the document type with words that match its probability.
+func (c *choice) typeSentence(top belief) string {
 	switch second := c.second(top); {
-	case top.share >= plainFrom:
-		return fmt.Sprintf("it reads as %s (%d %%)", named(top.name), percent(top.share))
+	case top.share >= certainFrom:
+		return fmt.Sprintf("it reads as %s (%d %%)", withArticle(top.name), percent(top.share))
 	case top.share >= probableFrom:
-		return fmt.Sprintf("it is probably %s (%d %%)", named(top.name), percent(top.share))
+		return fmt.Sprintf("it is probably %s (%d %%)", withArticle(top.name), percent(top.share))
 	case second == nil || second.share < rivalShare*top.share:
-		return fmt.Sprintf("it may be %s (%d %%)", named(top.name), percent(top.share))
+		return fmt.Sprintf("it may be %s (%d %%)", withArticle(top.name), percent(top.share))
 	default:
 		return fmt.Sprintf(
 			"unsure between %s (%d %%) and %s (%d %%)",
-			named(top.name),
+			withArticle(top.name),
 			percent(top.share),
-			named(second.name),
+			withArticle(second.name),
 			percent(second.share),
 		)
 	}
@@ -92,27 +92,28 @@ func (c *choice) reading(top belief) string {
 // second returns the second most probable type, or nil if there is none.
 func (c *choice) second(top belief) *belief {
 	var second *belief
-	for i, b := range c.belief {
+	for i, b := range c.beliefs {
 		if b.name != top.name && (second == nil || b.share > second.share) {
-			second = &c.belief[i]
+			second = &c.beliefs[i]
 		}
 	}
 
 	return second
 }
 
+// top returns the most probable type, or nil if no type is known.
 func (c *choice) top() *belief {
 	var top *belief
-	for i := range c.belief {
-		if top == nil || c.belief[i].share > top.share {
-			top = &c.belief[i]
+	for i := range c.beliefs {
+		if top == nil || c.beliefs[i].share > top.share {
+			top = &c.beliefs[i]
 		}
 	}
 
 	return top
 }
 
-// standing returns the theme's position among those of the most probable type.
+// standing returns a clause on the position of the theme among those of the most probable type, or "".
 func (c *choice) standing(primary candidate) string {
 	top := c.top()
 	if top == nil {
@@ -129,6 +130,7 @@ func (c *choice) standing(primary candidate) string {
 	return "; this theme is one of the usual choices for it"
 }
 
+// moodStanding returns a clause on whether the theme expresses the requested mood, or "".
 func (c *choice) moodStanding(primary candidate) string {
 	if slices.Contains(c.tone.accept, primary.twin) {
 		return "; this theme expresses it"
@@ -137,8 +139,8 @@ func (c *choice) moodStanding(primary candidate) string {
 	return ""
 }
 
-// leads reports whether the tone influenced the choice.
-func (c *choice) leads(primary candidate) bool {
+// toneMatters reports whether the tone influenced the choice.
+func (c *choice) toneMatters(primary candidate) bool {
 	if c.cautious || c.strength < clearTone || c.tone.name == "neutral" {
 		return false
 	}
@@ -162,8 +164,8 @@ func otherScheme(primary candidate, alternatives []candidate) string {
 	return ""
 }
 
-// named returns the name of a document type with its article.
-func named(docType string) string {
+// withArticle returns the name of a document type with its article.
+func withArticle(docType string) string {
 	switch docType {
 	case "api_reference":
 		return "an API reference"

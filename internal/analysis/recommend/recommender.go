@@ -36,8 +36,8 @@ type Recommender struct {
 	log   *slog.Logger
 	// rules are loaded for the first document.
 	rules func() *Rules
-	// A broken cache is reported once, not for each document.
-	unread, unwritten sync.Once
+	// The log reports a broken cache once, not for each document.
+	readWarning, writeWarning sync.Once
 }
 
 // New returns a Recommender. It opens nothing until the first document.
@@ -71,22 +71,22 @@ func (a *Recommender) Recommend(
 	ctx context.Context, owner string, markdown []byte, list []themes.Theme, s Preference,
 ) (Result, error) {
 	infos, content := themeInfos(list), sha256.Sum256(markdown)
-	q := question{Recommender: a, cache: a.cache(), owner: owner, content: content[:]}
+	q := lookup{Recommender: a, cache: a.cache(), owner: owner, content: content[:]}
 	p := q.profile(ctx, markdown)
-	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() finding.Recommendation {
+	recommendation := cached(ctx, &q, cache.Theme, []any{q.usedModel, infos, s}, func() finding.Recommendation {
 		return a.rules().Recommend(p, infos, s)
 	})
-	advice := Result{p.Analysis, q.lookups, q.hits}
+	result := Result{p.Analysis, q.lookups, q.hits}
 
-	advice.Recommendation = recommendation
-	if a.model != nil && q.reader == "" {
-		advice.Recommendation.Reasons = append(
+	result.Recommendation = recommendation
+	if a.model != nil && q.usedModel == "" {
+		result.Recommendation.Reasons = append(
 			slices.Clone(recommendation.Reasons),
 			"the model could not be asked: this is the program's own reading",
 		)
 	}
 
-	return advice, context.Cause(ctx)
+	return result, context.Cause(ctx)
 }
 
 // Rank is Recommend for all themes, the best first. Without a document, only the preference counts.
@@ -101,34 +101,35 @@ func (a *Recommender) Rank(
 
 	if markdown != nil {
 		content := sha256.Sum256(markdown)
-		p = (&question{Recommender: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
+		p = (&lookup{Recommender: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
 	}
 	rules := a.rules()
-	advice := Result{Analysis: p.Analysis}
-	advice.Recommendation = rules.Recommend(p, infos, s)
+	result := Result{Analysis: p.Analysis}
+	result.Recommendation = rules.Recommend(p, infos, s)
 
-	return advice, rules.Rank(p, infos, s), context.Cause(ctx)
+	return result, rules.Rank(p, infos, s), context.Cause(ctx)
 }
 
-// question holds the state of one document's cache lookups.
-type question struct {
+// lookup looks up the results for one document and counts its cache lookups.
+type lookup struct {
 	*Recommender
 	cache         cache.Cache
 	owner         string
-	content       []byte // its hash
+	content       []byte // hash of the document
 	lookups, hits int
-	reader        string // the model that produced profile, or "" for the built-in analyser
+	usedModel     string // the model that produced the profile, or "" for the built-in analyser
 }
 
-// profile returns the model's reading if there is one, else the analyser's.
-func (q *question) profile(ctx context.Context, markdown []byte) Profile {
+// profile returns the profile of the document: that of the model if there is one and it answers, else that of the
+// built-in analyser. It sets usedModel.
+func (q *lookup) profile(ctx context.Context, markdown []byte) Profile {
 	if q.model == nil {
-		return q.local(ctx, markdown)
+		return q.analyse(ctx, markdown)
 	}
 	var failed error
 
-	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p Profile) {
-		p = q.local(ctx, markdown)
+	p := cached(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p Profile) {
+		p = q.analyse(ctx, markdown)
 
 		var r reading
 		if r, failed = q.model.read(ctx, markdown); failed == nil {
@@ -138,7 +139,7 @@ func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 		return p
 	}, func() bool { return failed == nil })
 	if failed == nil {
-		q.reader = q.model.Name
+		q.usedModel = q.model.Name
 	} else if ctx.Err() == nil {
 		q.log.WarnContext(ctx, "the document was analysed without the model", "model", q.model.Name, "reason", failed)
 	}
@@ -146,18 +147,18 @@ func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 	return p
 }
 
-func (q *question) local(ctx context.Context, markdown []byte) Profile {
-	return answer(ctx, q, cache.Analysis, nil, func() Profile {
+// analyse returns the profile that the built-in analyser finds.
+func (q *lookup) analyse(ctx context.Context, markdown []byte) Profile {
+	return cached(ctx, q, cache.Analysis, nil, func() Profile {
 		return q.rules().Profile(analysis.Examine(markdown))
 	})
 }
 
-// answer returns what the cache has for the document, else computes and stores
-// it, unless some keep refuses it. Parts are what the answer
-// depends on beside the owner, the text and the analyser.
-func answer[T any](
+// cached returns the value in the cache, or else computes and stores it. It stores nothing if one of keep returns
+// false. The key of the value is made of the owner, the text, the version of the analyser, and parts.
+func cached[T any](
 	ctx context.Context,
-	q *question,
+	q *lookup,
 	kind cache.Kind,
 	parts []any,
 	compute func() T,
@@ -179,12 +180,12 @@ func answer[T any](
 	}
 
 	if err != nil {
-		q.unread.Do(func() { q.log.WarnContext(ctx, "the cache cannot be read", "error", err) })
+		q.readWarning.Do(func() { q.log.WarnContext(ctx, "the cache cannot be read", "error", err) })
 	}
 	value = compute()
 
-	for _, wanted := range keep {
-		if !wanted() {
+	for _, mayStore := range keep {
+		if !mayStore() {
 			return value
 		}
 	}
@@ -195,7 +196,7 @@ func answer[T any](
 	}
 
 	if err != nil && ctx.Err() == nil {
-		q.unwritten.Do(func() { q.log.WarnContext(ctx, "analyses cannot be remembered", "error", err) })
+		q.writeWarning.Do(func() { q.log.WarnContext(ctx, "analyses cannot be remembered", "error", err) })
 	}
 
 	return value
@@ -204,7 +205,7 @@ func answer[T any](
 // version identifies the data of the analyser and the rules. A new version makes older cache entries unreachable.
 var version = sync.OnceValue(func() string { return key(analysis.Version(), themeData) })
 
-// key returns a hash of everything that the answer depends on.
+// key returns a hash of the parts as a hexadecimal number.
 func key(parts ...any) string {
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.

@@ -51,8 +51,8 @@ func NewRules() *Rules {
 
 // Limits below which a text has too little evidence.
 const (
-	enoughWords   = 75
-	surelyFrom    = 0.8 // the probability of the type from which fewer words are enough
+	enoughWords   = 75  // the number of words from which a text is not short
+	clearTypeFrom = 0.8 // the probability of the type from which fewer words are enough
 	cautiousLimit = 0.5 // the highest confidence for a text with too little evidence
 	fallbackTheme = "light"
 )
@@ -120,11 +120,11 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 // documents, with a confidence of at most one half. A short text, or one in an unknown language, is enough if it
 // is clearly an invoice or a poem. A text of unclear type is not enough, however long it is.
 func Cautious(p Profile, s Preference) bool {
-	return s == Preference{} && (terse(p) && !plainlyTyped(p) || untyped(p))
+	return s == Preference{} && (terse(p) && !typeClear(p) || typeUnclear(p))
 }
 
-// untyped reports whether no document type is probable enough to be reported.
-func untyped(p Profile) bool {
+// typeUnclear reports whether no document type is probable enough to be reported.
+func typeUnclear(p Profile) bool {
 	return len(p.Types) > 0 && p.Types[0].Probability < analysis.LeastConfidence
 }
 
@@ -133,7 +133,7 @@ func terse(p Profile) bool {
 	return p.Words < enoughWords || p.Language == "" || p.Language == "und"
 }
 
-// plainlyTyped reports whether the document clearly has one of the known types.
-func plainlyTyped(p Profile) bool {
-	return len(p.Types) > 0 && p.Types[0].Type != analysis.OtherType && p.Types[0].Probability >= surelyFrom
+// typeClear reports whether the document clearly has one of the known types.
+func typeClear(p Profile) bool {
+	return len(p.Types) > 0 && p.Types[0].Type != analysis.OtherType && p.Types[0].Probability >= clearTypeFrom
 }

@@ -31,8 +31,8 @@ type look [lookCount]float64
 // typeRule lists the themes that a document type may have and those that it must not have.
 type typeRule struct {
 	name          string
-	print         bool
-	voice         float64
+	print         bool    // documents of this type are usually printed
+	voice         float64 // weight of the tone, 0 to 1
 	accept, never []string
 	// neverDark excludes every dark theme.
 	neverDark bool
@@ -107,7 +107,7 @@ type ruleParser struct {
 // entry parses a line that starts an entry.
 func (p *ruleParser) entry(words []string) error {
 	if len(words) < 2 {
-		return fmt.Errorf("%q says nothing", words[0])
+		return fmt.Errorf("%q has no name", words[0])
 	}
 	p.kind, p.name = words[0], words[1]
 	values := words[2:]
@@ -170,6 +170,7 @@ func (p *ruleParser) detail(words []string) error {
 	return fmt.Errorf("%q does not belong to a %s", key, p.kind)
 }
 
+// detail parses a line of the entry of a type.
 func (t *typeRule) detail(key string, values []string) error {
 	switch key {
 	case "accept":
@@ -190,6 +191,7 @@ func (t *typeRule) detail(key string, values []string) error {
 // darkWord means every dark theme in a list of excluded themes. It is also the name of a theme and of a tone.
 const darkWord = "dark"
 
+// parseLook parses one number from 0 to 10 for each attribute, or "-" for one that does not matter.
 func parseLook(words []string) (a look, err error) {
 	if len(words) != lookCount {
 		return a, fmt.Errorf("want %d attributes, not %d", lookCount, len(words))
