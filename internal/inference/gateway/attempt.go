@@ -13,7 +13,7 @@ import (
 // requester is the owner of a request and its service tier. Both decide when the request gets a slot at an upstream.
 type requester struct{ owner, tier string }
 
-// outcome is the result of one request to an upstream.
+// outcome is the result of one request to an upstream. err is nil if it succeeded.
 type outcome struct {
 	err error
 	// emitted reports that the caller has received a part of the answer, so another upstream
@@ -25,11 +25,12 @@ type outcome struct {
 
 // upstreamFailed reports whether the failure is the upstream's, not the request's or the
 // caller's.
-func (a outcome) upstreamFailed(ctx context.Context) bool {
-	if a.err == nil || a.callerFailed || ctx.Err() != nil {
+func (o outcome) upstreamFailed(ctx context.Context) bool {
+	if o.err == nil || o.callerFailed || ctx.Err() != nil {
 		return false
 	}
-	status := inference.AsError(a.err).Status
+	status := inference.AsError(o.err).Status
+	// 500 is an error of this process; failures of upstreams have higher codes.
 
 	return status > 500 || status == http.StatusTooManyRequests
 }
@@ -40,14 +41,14 @@ func (a outcome) upstreamFailed(ctx context.Context) bool {
 func (g *Gateway) tryUpstreams(
 	ctx context.Context,
 	m *inference.Model,
-	who requester,
+	caller requester,
 	try func(u *inference.Upstream) outcome,
 ) error {
 	tried := map[string]bool{}
 
 	remaining := *m
 	for n := 0; ; n++ {
-		u, err := g.balance.acquire(ctx, &remaining, who, tried)
+		u, err := g.balance.acquire(ctx, &remaining, caller, tried)
 		if err != nil {
 			return err
 		}
@@ -61,10 +62,10 @@ func (g *Gateway) tryUpstreams(
 		}
 		tried[u.Key()] = true
 
-		a := try(u)
-		if !a.upstreamFailed(ctx) {
-			g.balance.release(u, 0, a.err)
-			return a.err
+		result := try(u)
+		if !result.upstreamFailed(ctx) {
+			g.balance.release(u, 0, result.err)
+			return result.err
 		}
 		g.opts.Log.LogAttrs(
 			ctx,
@@ -73,19 +74,19 @@ func (g *Gateway) tryUpstreams(
 			slog.String("model", m.ID),
 			slog.String("upstream", u.Name),
 			slog.Int("attempt", n+1),
-			slog.Bool("emitted", a.emitted),
-			slog.Any("error", a.err),
+			slog.Bool("emitted", result.emitted),
+			slog.Any("error", result.err),
 		)
 
-		failed := inference.AsError(a.err)
+		failed := inference.AsError(result.err)
 		if failed.Status == http.StatusTooManyRequests {
-			g.balance.releaseLimited(u, failed.RetryAfter, defaultPause(m), a.err)
+			g.balance.releaseLimited(u, failed.RetryAfter, defaultPause(m), result.err)
 		} else {
-			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
+			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), result.err)
 		}
 
-		if a.emitted {
-			return a.err
+		if result.emitted {
+			return result.err
 		}
 
 		if failed.Code == inference.UpstreamTimeout {
@@ -100,7 +101,7 @@ func (g *Gateway) tryUpstreams(
 				return limited
 			}
 
-			return a.err
+			return result.err
 		}
 	}
 }
@@ -124,7 +125,7 @@ func backoff(attempt int) time.Duration {
 	return min(100*time.Millisecond<<attempt, 2*time.Second)
 }
 
-// sleep waits for d. It returns the cause of ctx if that ends first.
+// sleep waits for d. It returns the cause of ctx if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -147,7 +148,7 @@ func defaultPause(m *inference.Model) time.Duration {
 	return m.Routing.Cooldown
 }
 
-// retries returns how many tries may follow the first.
+// retries returns how many attempts may follow the first.
 func retries(m *inference.Model) int {
 	if m.Routing.Retries != nil {
 		return *m.Routing.Retries

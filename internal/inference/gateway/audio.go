@@ -20,7 +20,7 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 
 	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
-	length := cmp.Or(r.Duration, m.Routing.Timeout)
+	length := cmp.Or(r.Duration, m.Routing.Timeout) // of the recording, if known
 
 	err = g.tryUpstreams(ctx, m, requester{owner: r.Owner}, func(u *inference.Upstream) outcome {
 		engine, err := g.audioEngine(u)
@@ -62,7 +62,7 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 
 	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
-	var a outcome
+	var result outcome
 
 	err = g.tryUpstreams(ctx, m, requester{owner: r.Owner}, func(u *inference.Upstream) outcome {
 		engine, err := g.audioEngine(u)
@@ -72,17 +72,17 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 
 		ctx, watch, stop := newWatch(ctx, &m.Routing, 0)
 		defer stop()
-		a.err = engine.Speak(ctx, r, func(s *inference.Sound) error {
+		result.err = engine.Speak(ctx, r, func(s *inference.Sound) error {
 			watch.recordAnswer()
 
-			a.emitted = true
+			result.emitted = true
 			err := emit(s)
-			a.callerFailed = err != nil
+			result.callerFailed = err != nil
 
 			return err
 		})
 
-		return a
+		return result
 	})
 	if err != nil {
 		return notRetryable(endedBy(ctx, err))

@@ -33,15 +33,15 @@ type balancer struct {
 
 // upstreamState is the state of one upstream.
 type upstreamState struct {
-	active int       // slots that are taken
-	coolTo time.Time // when it has cooled
-	last   error     // the failure that it cools from
-	// pauseTo is when its rate limit allows requests again.
-	pauseTo time.Time
-	// limited counts the pauses since the last success for which the upstream gave no time.
-	limited int
-	// wakeUp admits waiters when the upstream may be chosen again; nil before the first.
-	wakeUp *time.Timer
+	active    int       // slots that are taken
+	coolUntil time.Time // end of the cooldown
+	last      error     // the failure that began the cooldown or the pause
+	// pauseUntil is when its rate limit allows requests again.
+	pauseUntil time.Time
+	// unspecifiedPauses counts the pauses since the last success for which the upstream gave no Retry-After.
+	unspecifiedPauses int
+	// wakeTimer admits waiters when the upstream may be chosen again; nil before the first.
+	wakeTimer *time.Timer
 }
 
 // waiter is a request that waits for a slot.
@@ -63,6 +63,7 @@ func newBalancer() *balancer {
 	return &balancer{states: map[string]*upstreamState{}, turns: map[string]uint64{}}
 }
 
+// state returns the state of an upstream, and creates it if necessary. The caller holds the lock.
 func (b *balancer) state(u *inference.Upstream) *upstreamState {
 	s := b.states[u.Key()]
 	if s == nil {
@@ -77,7 +78,7 @@ func (b *balancer) state(u *inference.Upstream) *upstreamState {
 // must return the slot by release or releaseLimited. If all upstreams pause, acquire returns a 429 with the shortest
 // pause as RetryAfter.
 func (b *balancer) acquire(
-	ctx context.Context, m *inference.Model, who requester, tried map[string]bool,
+	ctx context.Context, m *inference.Model, caller requester, tried map[string]bool,
 ) (*inference.Upstream, error) {
 	b.mu.Lock()
 	if err := b.checkPauses(m); err != nil {
@@ -89,7 +90,7 @@ func (b *balancer) acquire(
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, slot: make(chan grant, 1)}
+	w := &waiter{model: m, owner: caller.owner, tier: tierRank(caller.tier), tried: tried, slot: make(chan grant, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 
@@ -121,7 +122,7 @@ func (b *balancer) checkPauses(m *inference.Model) error {
 	var shortest time.Duration
 
 	for i := range m.Upstreams {
-		wait := b.state(&m.Upstreams[i]).pauseTo.Sub(now)
+		wait := b.state(&m.Upstreams[i]).pauseUntil.Sub(now)
 		if wait <= 0 {
 			return nil
 		}
@@ -157,13 +158,13 @@ func (b *balancer) releaseLimited(u *inference.Upstream, wait, longest time.Dura
 	s := b.state(u)
 	s.active--
 	// Requests that began before the pause do not extend it.
-	if wait == 0 && longest > 0 && !s.pauseTo.After(time.Now()) {
-		wait = min(time.Second<<min(s.limited, maxDoublings), longest)
-		s.limited++
+	if wait == 0 && longest > 0 && !s.pauseUntil.After(time.Now()) {
+		wait = min(time.Second<<min(s.unspecifiedPauses, maxDoublings), longest)
+		s.unspecifiedPauses++
 	}
 
-	if until := time.Now().Add(wait); wait > 0 && until.After(s.pauseTo) {
-		s.pauseTo, s.last = until, err
+	if until := time.Now().Add(wait); wait > 0 && until.After(s.pauseUntil) {
+		s.pauseUntil, s.last = until, err
 		b.scheduleWake(s)
 	}
 	b.grantAll()
@@ -174,15 +175,15 @@ func (b *balancer) releaseLimited(u *inference.Upstream, wait, longest time.Dura
 func (b *balancer) scheduleWake(s *upstreamState) {
 	now := time.Now()
 
-	next := s.coolTo
-	if s.pauseTo.After(now) {
-		next = s.pauseTo
+	next := s.coolUntil
+	if s.pauseUntil.After(now) {
+		next = s.pauseUntil
 	}
 
-	if s.wakeUp == nil {
-		s.wakeUp = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
+	if s.wakeTimer == nil {
+		s.wakeTimer = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
 	} else {
-		s.wakeUp.Reset(next.Sub(now))
+		s.wakeTimer.Reset(next.Sub(now))
 	}
 }
 
@@ -197,10 +198,10 @@ func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err er
 	switch {
 	case cooldown > 0:
 		cooldown = min(cooldown, maxCooldown)
-		s.coolTo, s.last = time.Now().Add(cooldown), err
+		s.coolUntil, s.last = time.Now().Add(cooldown), err
 		b.scheduleWake(s)
 	case err == nil:
-		s.coolTo, s.last, s.limited = time.Time{}, nil, 0
+		s.coolUntil, s.last, s.unspecifiedPauses = time.Time{}, nil, 0
 	}
 	b.grantAll()
 }
@@ -210,7 +211,7 @@ func (b *balancer) wake(s *upstreamState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	if now := time.Now(); s.coolTo.After(now) || s.pauseTo.After(now) {
+	if now := time.Now(); s.coolUntil.After(now) || s.pauseUntil.After(now) {
 		b.scheduleWake(s)
 	}
 	b.grantAll()
@@ -218,7 +219,7 @@ func (b *balancer) wake(s *upstreamState) {
 
 // grantAll assigns all free slots. Waiters whose upstreams all pause get an error. The caller holds the lock.
 func (b *balancer) grantAll() {
-	for b.grantNext() {
+	for b.grantNext() { // until no waiter can use a slot
 	}
 
 	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
@@ -278,17 +279,17 @@ func (b *balancer) pickUpstream(m *inference.Model, tried map[string]bool) *infe
 	// An upstream that was tried is chosen again only when no other one is left.
 	untried := slices.ContainsFunc(
 		m.Upstreams,
-		func(u inference.Upstream) bool { return !tried[u.Key()] && !b.state(&u).pauseTo.After(now) },
+		func(u inference.Upstream) bool { return !tried[u.Key()] && !b.state(&u).pauseUntil.After(now) },
 	)
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 
 		s := b.state(u)
 		switch {
-		case s.pauseTo.After(now) || untried && tried[u.Key()]:
+		case s.pauseUntil.After(now) || untried && tried[u.Key()]: // not a candidate
 		case u.MaxConcurrency > 0 && s.active >= u.MaxConcurrency:
-			full = full || !s.coolTo.After(now)
-		case s.coolTo.After(now):
+			full = full || !s.coolUntil.After(now)
+		case s.coolUntil.After(now):
 			cooling = append(cooling, u)
 		default:
 			healthy = append(healthy, u)
@@ -304,7 +305,7 @@ func (b *balancer) pickUpstream(m *inference.Model, tried map[string]bool) *infe
 	default:
 		u = slices.MinFunc(
 			cooling,
-			func(x, y *inference.Upstream) int { return b.state(x).coolTo.Compare(b.state(y).coolTo) },
+			func(x, y *inference.Upstream) int { return b.state(x).coolUntil.Compare(b.state(y).coolUntil) },
 		)
 	}
 	b.state(u).active++
@@ -319,6 +320,7 @@ func (b *balancer) choose(strategy string, list []*inference.Upstream) *inferenc
 	list = slices.DeleteFunc(list, func(u *inference.Upstream) bool { return u.Priority != lowest })
 	if strategy == inference.LeastBusy {
 		return slices.MinFunc(list, func(x, y *inference.Upstream) int {
+			// Compare (active+1)/Weight without a division.
 			return (b.state(x).active+1)*y.Weight - (b.state(y).active+1)*x.Weight
 		})
 	}
@@ -338,15 +340,15 @@ func (b *balancer) choose(strategy string, list []*inference.Upstream) *inferenc
 	return list[len(list)-1]
 }
 
-// status returns the state of an upstream: its active requests, when it may be chosen again, and
-// the failure before that.
+// status returns the number of active requests of an upstream, when its cooldown or pause ends, and the failure that
+// began it.
 func (b *balancer) status(u *inference.Upstream) (active int, until time.Time, last error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	s := b.state(u)
-	if until = s.coolTo; s.pauseTo.After(until) {
-		until = s.pauseTo
+	if until = s.coolUntil; s.pauseUntil.After(until) {
+		until = s.pauseUntil
 	}
 
 	return s.active, until, s.last

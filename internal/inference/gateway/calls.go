@@ -15,14 +15,15 @@ import (
 // maxCalls is the largest number of calls in one answer. Further calls are dropped.
 const maxCalls = 128
 
-// failedCall begins the message of a ToolUseFailed.
-const failedCall = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
+// failedCallPrefix is the start of the message of a ToolUseFailed.
+const failedCallPrefix = "Failed to call a function. Please adjust your prompt. " +
+	"See 'failed_generation' for more details. "
 
 // calls joins the tool calls of an answer from their deltas. It returns the deltas to emit in
 // one form: indices without gaps, id and name once.
 type calls struct {
 	list []*call
-	// single drops every call after the first: parallel_tool_calls false.
+	// single drops every call after the first, for parallel_tool_calls false.
 	single bool
 	// known are the tools whose calls may be emitted before they are checked.
 	known []string
@@ -30,11 +31,11 @@ type calls struct {
 	builtin []string
 	// emitted counts the calls that were emitted.
 	emitted int
-	// unchecked emits every call: disable_tool_validation.
+	// unchecked emits every call without checks, for disable_tool_validation.
 	unchecked bool
 	// validation is the ToolValidation of the model.
 	validation string
-	// held holds the calls back until release, because the model may have to correct them.
+	// held reports that calls are not emitted before release, because the model may have to correct them.
 	held bool
 }
 
@@ -99,8 +100,8 @@ func (c *calls) find(raw inference.RawToolDelta) int {
 // the name.
 func (c *calls) resolveName(name string) string {
 	name = strings.TrimPrefix(name, "functions.")
-	if under := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, under) {
-		return under
+	if builtin := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, builtin) {
+		return builtin
 	}
 
 	return name
@@ -110,8 +111,10 @@ func (c *calls) resolveName(name string) string {
 // not be emitted now.
 func (c *calls) nextDelta(at int) (_ inference.ToolDelta, ok bool) {
 	k := c.list[at]
-	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) ||
-		!(c.unchecked || slices.Contains(c.known, k.name)) {
+	dropped := c.single && at > 0
+
+	public := !slices.Contains(c.builtin, k.name) && (c.unchecked || slices.Contains(c.known, k.name))
+	if c.held || k.name == "" || dropped || !public {
 		return inference.ToolDelta{}, false
 	}
 
@@ -191,8 +194,8 @@ func (c *calls) generation() string {
 }
 
 // check returns an error if the calls are not those that the request allows. text is the content
-// of the answer. The arguments of an answer that was cut off are not checked: the caller sees
-// that from the finish reason.
+// of the answer. If cut reports that the
+// answer reached the token limit, the arguments are not checked: the finish reason tells the caller.
 func (c *calls) check(r *inference.Request, text string, cut bool) error {
 	mode := r.ToolChoice.Mode
 	if len(c.list) == 0 {
@@ -200,7 +203,7 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 			return failedf(
 				inference.ToolUseFailed,
 				text,
-				failedCall+"A tool call was required, but the model did not call a tool.",
+				failedCallPrefix+"A tool call was required, but the model did not call a tool.",
 			)
 		}
 
@@ -223,14 +226,14 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				"Tool call validation failed: outcome to call tool '%s' which was not in request.tools",
+				"Tool call validation failed: attempted to call tool '%s' which was not in request.tools",
 				input.Cut(k.name, 64),
 			)
 		case !slices.Contains(c.known, k.name):
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				"Tool call validation failed: outcome to call tool '%s', which tool_choice does not allow",
+				"Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow",
 				k.name,
 			)
 		}
@@ -244,7 +247,7 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				failedCall+"The arguments of '%s' are wrong: %s",
+				failedCallPrefix+"The arguments of '%s' are wrong: %s",
 				k.name,
 				schema.ErrNotJSON,
 			)
@@ -263,7 +266,7 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 				failure: failedf(
 					inference.ToolUseFailed,
 					c.generation(),
-					failedCall+"The arguments of '%s' are wrong: %s",
+					failedCallPrefix+"The arguments of '%s' are wrong: %s",
 					k.name,
 					input.Cut(err.Error(), 300),
 				),
@@ -288,7 +291,7 @@ type wrongArguments struct {
 func (e *wrongArguments) Error() string { return e.failure.Error() }
 func (e *wrongArguments) Unwrap() error { return e.failure }
 
-// feedBack returns a request that tells the model what is wrong with its calls.
+// feedBack returns the request r, followed by the calls of the model and what is wrong with each.
 func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference.Request {
 	answer := inference.Message{Role: inference.Assistant}
 	var results []inference.Message
@@ -315,12 +318,13 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 			inference.Message{Role: inference.ToolRole, ToolCallID: id, Parts: []inference.Part{{Text: text}}},
 		)
 	}
-	again := *r
-	again.Messages = slices.Concat(r.Messages, []inference.Message{answer}, results)
+	retry := *r
+	retry.Messages = slices.Concat(r.Messages, []inference.Message{answer}, results)
 
-	return &again
+	return &retry
 }
 
+// newCallID returns a random id for a call without one.
 func newCallID() string { return "call_" + rand.Text()[:24] }
 
 // checkArguments checks the arguments of a call against the schema of its tool. compiled holds

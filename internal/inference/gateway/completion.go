@@ -24,8 +24,8 @@ type completion struct {
 	emitted bool
 	// outFailed reports that out returned an error. It does not count as a failure of the upstream.
 	outFailed bool
-	// corrects reports that the model corrects its calls. contentSent reports that the caller has received content of
-	// the answer that is corrected.
+	// corrects reports that the current call asks the model to correct its tool calls. contentSent reports that the
+	// caller has received content of the answer with the wrong calls.
 	corrects, contentSent bool
 	// images are the images that were fetched, as data URIs by address.
 	images map[string]string
@@ -108,7 +108,9 @@ func (c *completion) emitHeld(ctx context.Context, r *inference.Request, n *norm
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
 		return c.concludeJSON(ctx, r, n)
-	case n.holdContent && len(n.text) > 0 && !(n.correction && len(n.calls.list) > 0):
+	case n.correction && len(n.calls.list) > 0:
+		return nil // drop the text next to corrected calls: the caller has that of the first answer
+	case n.holdContent && len(n.text) > 0:
 		text := string(n.text)
 		if c.contentSent {
 			text = "\n\n" + text
@@ -136,14 +138,14 @@ func (c *completion) requestAnswers(ctx context.Context, r *inference.Request) (
 			var err error
 			answers, used, err = c.callUpstream(ctx, u, r)
 
-			a := outcome{err: err, emitted: c.emitted, callerFailed: c.outFailed}
-			if a.upstreamFailed(ctx) && !a.emitted {
+			result := outcome{err: err, emitted: c.emitted, callerFailed: c.outFailed}
+			if result.upstreamFailed(ctx) && !result.emitted { // another upstream may answer
 				c.result.Failed.Add(used)
 			} else {
 				c.result.Usage.Add(used)
 			}
 
-			return a
+			return result
 		},
 	)
 	if err != nil {
@@ -197,7 +199,7 @@ func (c *completion) callUpstream(
 		answers[i].correction = c.corrects
 		answers[i].holdContent = c.corrects || c.holdsContent(traits)
 	}
-	alive := false
+	alive := false // the upstream has sent something
 
 	err = engine.Complete(ctx, r, c.model, func(d *inference.Delta) error {
 		alive = true
@@ -232,8 +234,8 @@ func (c *completion) callUpstream(
 	return answers, used, nil
 }
 
-// holdsContent reports whether the content is held back until the answer was checked. That is so for
-// JSON that is not streamed, or that the engine does not check itself.
+// holdsContent reports whether to hold the content back until the answer has been checked. This applies to JSON that
+// is not streamed, or that the engine does not check itself.
 func (c *completion) holdsContent(t inference.Traits) bool {
 	// Between calls of tools a model may write text that is not part of the JSON.
 	native := (t.NativeJSON || c.model.Can(inference.CanJSONSchema)) && c.rounds == nil

@@ -8,7 +8,8 @@ import (
 	"presswork/internal/input"
 )
 
-// failedf returns a 400 that shows the first 16 KB of what the model wrote.
+// failedf returns an error with status 400. Its FailedGeneration is the first 16 KB of generation, the text that the
+// model wrote.
 func failedf(code fault.Code, generation, format string, args ...any) *inference.Error {
 	e := inference.Errorf(http.StatusBadRequest, code, format, args...)
 	e.FailedGeneration = input.Cut(generation, 16<<10)

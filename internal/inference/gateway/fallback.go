@@ -30,15 +30,15 @@ func (g *Gateway) Complete(
 		if err == nil || result.Emitted || ctx.Err() != nil || !fallsBack(err) {
 			break
 		}
-		other := requested
-		other.Model = name
+		fallback := requested
+		fallback.Model = name
 		attempts := result.Attempts
 		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "a model failed, asking its fallback",
 			slog.String("model", requested.Model), slog.String("fallback", name), slog.Any("error", err))
 
-		next, nextErr := g.completeWith(ctx, &other, func(chunk *inference.Chunk) error {
+		next, nextErr := g.completeWith(ctx, &fallback, func(chunk *inference.Chunk) error {
 			if chunk.First {
-				chunk.Model = other.Model
+				chunk.Model = fallback.Model
 			}
 
 			return emit(chunk)
@@ -46,7 +46,7 @@ func (g *Gateway) Complete(
 		next.Attempts += attempts
 
 		if next.Attempts == attempts && nextErr != nil {
-			continue // the fallback does not take such requests, so the earlier error is more useful
+			continue // the fallback rejected the request before a call, so the earlier error is more useful
 		}
 		result, err = next, nextErr
 	}

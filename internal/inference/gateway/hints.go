@@ -14,7 +14,7 @@ const (
 		"they support; quote no more than ten words in a row."
 )
 
-// jsonHint asks for the format in words, for rounds in which no engine enforces it.
+// jsonHint returns an instruction to answer in the format, for rounds in which no engine enforces it.
 func jsonHint(f inference.Format) string {
 	if len(f.Schema) == 0 {
 		return "When you have called the tools that you need, answer with one JSON object and nothing else."
@@ -24,8 +24,8 @@ func jsonHint(f inference.Format) string {
 		"It must satisfy this JSON Schema: " + string(f.Schema)
 }
 
-// withHint adds a paragraph to the system message. Many chat templates allow only one system
-// message, at the start.
+// withHint returns the messages with a paragraph added to the system message, or with a new one at the start. Many
+// chat templates allow only one system message, at the start. There must be at least one message.
 func withHint(messages []inference.Message, hint string) []inference.Message {
 	messages = slices.Clone(messages)
 	if first := messages[0]; first.Role == inference.System || first.Role == inference.Developer {

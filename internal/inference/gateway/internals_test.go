@@ -56,7 +56,7 @@ func TestSlotGrantedAfterCancelKeepsTheCooldown(t *testing.T) {
 
 		for cancelled := false; !cancelled; { // the request may see the slot before the end of its context
 			b := newBalancer()
-			b.state(u).active, b.state(u).coolTo = 1, time.Now().Add(time.Hour)
+			b.state(u).active, b.state(u).coolUntil = 1, time.Now().Add(time.Hour)
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error)
 

@@ -17,10 +17,10 @@ import (
 func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
 	if err != nil && n.holdContent && n.finish == "stop" && r.Choices() == 1 {
-		again := *r
-		again.Format, again.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}
-		again.Messages = append(
-			append([]inference.Message{}, again.Messages...),
+		retry := *r
+		retry.Format, retry.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}
+		retry.Messages = append(
+			append([]inference.Message{}, retry.Messages...),
 			inference.Message{
 				Role:  inference.Assistant,
 				Parts: []inference.Part{{Text: input.Cut(string(n.text), 64<<10)}},
@@ -39,23 +39,23 @@ func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *
 			},
 		)
 
-		repaired, retryErr := c.requestAnswers(ctx, &again)
+		corrected, retryErr := c.requestAnswers(ctx, &retry)
 		if retryErr != nil {
 			return retryErr
 		}
-		*n = *repaired[0]
+		*n = *corrected[0]
 		text, err = c.checkJSON(string(n.text))
 	}
 
 	if err != nil {
-		const failed = "Failed to validate JSON. Please adjust your prompt. See 'failed_generation' for more details. "
+		const failedPrefix = "Failed to validate JSON. Please adjust your prompt. See 'failed_generation' for more details. "
 
 		reason := "The answer is wrong: " + err.Error()
 		if n.finish == "length" {
 			reason = "The answer reached the token limit before the document was complete."
 		}
 
-		return failedf(inference.JSONValidateFailed, string(n.text), "%s%s", failed, input.Cut(reason, 400))
+		return failedf(inference.JSONValidateFailed, string(n.text), "%s%s", failedPrefix, input.Cut(reason, 400))
 	}
 
 	if !n.holdContent {
@@ -65,7 +65,8 @@ func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *
 	return n.emit(&inference.Chunk{Content: text})
 }
 
-// checkJSON returns the JSON in an answer, and an error if it does not satisfy the format.
+// checkJSON returns the JSON in an answer. If the answer has no JSON that satisfies the format, it returns an error,
+// whose text the model can understand.
 func (c *completion) checkJSON(text string) (string, error) {
 	text, ok := findJSON(text)
 	if !ok {
@@ -92,8 +93,8 @@ func (c *completion) checkJSON(text string) (string, error) {
 	return text, s.Validate(text)
 }
 
-// findJSON returns the JSON in a text. Models write code fences around it, or a sentence before
-// or after it.
+// findJSON returns the JSON in a text, or false if there is none. Models write code fences around it, or a sentence
+// before or after it.
 func findJSON(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if json.Valid([]byte(text)) {

@@ -28,13 +28,13 @@ type normaliser struct {
 	// correction reports that the caller has received an earlier try of the answer.
 	// Reasoning, and content next to calls, are not emitted a second time.
 	correction bool
-	// keepThought reports that the reasoning is needed as well, for the next round of an
-	// answer with built-in tools.
-	keepThought bool
-	thought     []byte
-	// thinking reports that a <think> tag is open in raw format.
-	thinking bool
-	// logprobs are those of text that was not emitted yet.
+	// keepReasoning reports that reasoningText is needed as well, for the next round of an answer with built-in
+	// tools.
+	keepReasoning bool
+	reasoningText []byte
+	// thinkOpen reports that a <think> tag is open in raw format.
+	thinkOpen bool
+	// logprobs are the log probabilities of text that has not been emitted yet.
 	logprobs json.RawMessage
 	// separate reports that the upstream separates reasoning itself, so the content
 	// is not searched for it.
@@ -76,7 +76,7 @@ func newNormaliser(
 	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	n.calls.unchecked = r.DisableToolValidation
 	n.calls.validation = m.ToolValidation
-	n.calls.builtin, n.keepThought = builtin, len(builtin) > 0
+	n.calls.builtin, n.keepReasoning = builtin, len(builtin) > 0
 
 	n.calls.held = m.ToolValidation == inference.ValidateFeedBack && !r.DisableToolValidation
 	for _, t := range r.Offered() {
@@ -158,6 +158,7 @@ func (n *normaliser) count(d *inference.Delta) {
 	}
 }
 
+// pushContent takes content of the upstream, which may have reasoning and tool calls in it.
 func (n *normaliser) pushContent(text string) error {
 	if n.separate {
 		return n.emitContent(text)
@@ -183,7 +184,7 @@ func (n *normaliser) emitPieces() error {
 		case reasoning.Call:
 			raw := inference.RawToolDelta{Index: len(n.calls.list), Name: p.Name, Arguments: p.Text}
 			if p.Name == "" {
-				raw.Index--
+				raw.Index-- // it continues the last call
 			}
 			err = n.pushCall(raw)
 		default:
@@ -200,17 +201,17 @@ func (n *normaliser) emitPieces() error {
 
 // emitReasoning emits reasoning in the place that the format asks for, or drops it.
 func (n *normaliser) emitReasoning(text string) error {
-	if n.keepThought {
-		n.thought = append(n.thought, text...)
+	if n.keepReasoning {
+		n.reasoningText = append(n.reasoningText, text...)
 	}
 
 	switch {
-	case n.correction:
+	case n.correction: // the caller has the reasoning of the first answer
 	case n.format == inference.Parsed:
 		return n.emit(&inference.Chunk{Reasoning: text})
 	case n.format == inference.Raw:
-		if !n.thinking {
-			n.thinking = true
+		if !n.thinkOpen {
+			n.thinkOpen = true
 			text = reasoning.OpenTag + text
 		}
 
@@ -244,14 +245,15 @@ func (n *normaliser) emitContent(text string) error {
 
 // closeThink returns the closing tag of reasoning in raw format, if a tag is open.
 func (n *normaliser) closeThink() string {
-	if !n.thinking {
+	if !n.thinkOpen {
 		return ""
 	}
-	n.thinking = false
+	n.thinkOpen = false
 
 	return reasoning.CloseTag
 }
 
+// pushCall takes a piece of a tool call and emits what may be emitted of it.
 func (n *normaliser) pushCall(raw inference.RawToolDelta) error {
 	d, ok := n.calls.push(raw)
 	if !ok {

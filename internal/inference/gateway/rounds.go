@@ -23,20 +23,20 @@ type rounds struct {
 	// types are the built-in tools of the request.
 	types []string
 	// functions are the names of the functions that the tools became.
-	functions []string
-	// done counts rounds, executed counts calls of tools.
-	done, executed int
+	functions                 []string
+	doneRounds, executedCalls int
 	// timeLeft is the remaining time for tools.
 	timeLeft time.Duration
-	// begun reports that a worker has begun the session: from then on its calls need not wait for one.
+	// begun reports that a worker runs the session. Until then, a call may also wait for a worker.
 	begun bool
 	// pictures is the size of the pictures that were emitted, in bytes of base64.
 	pictures int
-	// malformed reports that the last round had arguments that are not JSON. lost reports that a
-	// session was lost.
-	malformed, lost bool
-	// last reports that the model may not call tools any more.
-	last bool
+	// malformed reports that the previous round had arguments that are not JSON.
+	malformed bool
+	// sessionLost reports that a session was lost and replaced, which happens only once in an answer.
+	sessionLost bool
+	// noMoreCalls reports that the model may not call tools any more.
+	noMoreCalls bool
 
 	// content and reasoning separate the texts of the rounds.
 	content, reasoning separator
@@ -76,13 +76,13 @@ func (c *completion) openTools(ctx context.Context) (r *inference.Request, err e
 	if !failed || e.Code != inference.ToolUnavailable {
 		return r, err
 	}
-	needed := *c.request
+	required := *c.request // without the optional tools
 
-	needed.Tools = slices.DeleteFunc(slices.Clone(needed.Tools), func(t inference.Tool) bool { return t.Optional })
-	if len(needed.Tools) == len(c.request.Tools) {
+	required.Tools = slices.DeleteFunc(slices.Clone(required.Tools), func(t inference.Tool) bool { return t.Optional })
+	if len(required.Tools) == len(c.request.Tools) {
 		return nil, err
 	}
-	c.request = &needed
+	c.request = &required
 
 	return c.openTools(ctx)
 }
@@ -121,7 +121,7 @@ func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Reque
 	}
 
 	if r.ToolChoice.Mode == inference.ChooseNone {
-		d.last = true
+		d.noMoreCalls = true
 		return d, &r, nil
 	}
 
@@ -161,9 +161,9 @@ func (d *rounds) close() {
 	}
 }
 
-// needsRound reports whether the model waits for built-in tools. A call of the caller's own functions ends the
-// answer: the model calls the built-in tools again when the caller sends the results. If the tools may not run any
-// more, needsRound sets the finish reason of the answer.
+// needsRound reports whether the model waits for results of built-in tools. A call of the caller's own functions
+// ends the answer: the model calls the built-in tools again when the caller sends the results. If the tools may not
+// run any more, needsRound sets the finish reason of the answer.
 func (d *rounds) needsRound(n *normaliser) bool {
 	if d == nil || n.finish != "tool_calls" || len(n.calls.list) == 0 {
 		return false
@@ -175,7 +175,7 @@ func (d *rounds) needsRound(n *normaliser) bool {
 
 	r := d.c.request
 	switch used := d.c.result.Usage.CompletionTokens; {
-	case d.last:
+	case d.noMoreCalls:
 		n.finish = "stop"
 		return false
 	case r.MaxTokens > 0 && used >= r.MaxTokens:
@@ -192,37 +192,37 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 	if err != nil {
 		return nil, err
 	}
-	d.done++
-	d.last = d.done >= d.c.model.Routing.ToolRounds
-	again := *r
-	again.Messages = append(slices.Clone(r.Messages), answer)
+	d.doneRounds++
+	d.noMoreCalls = d.doneRounds >= d.c.model.Routing.ToolRounds
+	next := *r
+	next.Messages = append(slices.Clone(r.Messages), answer)
 
 	for i, call := range calls {
-		output := notJSON
+		output := malformedCallOutput
 		if call != nil {
 			if output, err = d.runCall(ctx, *call); err != nil {
 				return nil, err
 			}
 		}
-		again.Messages = append(again.Messages, inference.Message{
+		next.Messages = append(next.Messages, inference.Message{
 			Role: inference.ToolRole, ToolCallID: answer.ToolCalls[i].ID, Parts: []inference.Part{{Text: output}},
 		})
 	}
 
-	again.ToolChoice = afterCalls(r.ToolChoice)
-	if d.last = d.last || d.executed >= d.maxCalls(); d.last {
-		parts := again.Messages[len(again.Messages)-1].Parts
+	next.ToolChoice = afterCalls(r.ToolChoice)
+	if d.noMoreCalls = d.noMoreCalls || d.executedCalls >= d.maxCalls(); d.noMoreCalls {
+		parts := next.Messages[len(next.Messages)-1].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
-		again.ToolChoice, again.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format
+		next.ToolChoice, next.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format
 	}
 
 	if limit := d.c.request.MaxTokens; limit > 0 {
-		again.MaxTokens = limit - d.c.result.Usage.CompletionTokens
+		next.MaxTokens = limit - d.c.result.Usage.CompletionTokens
 	}
 	d.content.endRound()
 	d.reasoning.endRound()
 
-	return &again, nil
+	return &next, nil
 }
 
 // afterCalls returns the tool choice of the rounds after the first. The model has made the call
@@ -238,13 +238,13 @@ func afterCalls(choice inference.ToolChoice) inference.ToolChoice {
 	return choice
 }
 
-const notJSON = "It was not called, because the arguments are not a JSON object. " +
+const malformedCallOutput = "It was not called, because the arguments are not a JSON object. " +
 	"Call it again with corrected arguments."
 
 // readCalls returns an answer as a message, and its tool calls. A call whose arguments are not
-// JSON is nil. If the round before had such a call as well, the completion fails.
+// JSON is nil. If the previous round also had such a call, the error ends the completion.
 func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.BuiltinCall, error) {
-	answer := inference.Message{Role: inference.Assistant, Reasoning: string(n.thought)}
+	answer := inference.Message{Role: inference.Assistant, Reasoning: string(n.reasoningText)}
 	if len(n.text) > 0 {
 		answer.Parts = []inference.Part{{Text: string(n.text)}}
 	}
@@ -270,7 +270,7 @@ func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.Built
 
 	if malformed && d.malformed {
 		return answer, nil, failedf(inference.ToolUseFailed, n.calls.generation(),
-			failedCall+"The arguments are wrong: %s", schema.ErrNotObject)
+			failedCallPrefix+"The arguments are wrong: %s", schema.ErrNotObject)
 	}
 	d.malformed = malformed
 

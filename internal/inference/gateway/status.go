@@ -68,11 +68,11 @@ func (g *Gateway) Explain(m *inference.Model) []UpstreamStatus {
 			}
 		}
 		s.Share = float64(u.Weight) / float64(weights)
-		active, coolTo, last := g.balance.status(u)
+		active, coolUntil, last := g.balance.status(u)
 
 		s.Active = active
-		if coolTo.After(time.Now()) {
-			s.CoolingUntil = coolTo
+		if coolUntil.After(time.Now()) {
+			s.CoolingUntil = coolUntil
 			if last != nil {
 				s.LastError = inference.AsError(last).Message
 			}
@@ -108,6 +108,7 @@ func (g *Gateway) Check(ctx context.Context, models []*inference.Model) []Upstre
 	return all
 }
 
+// checkUpstream fills in the fields of s that only Check fills in.
 func (g *Gateway) checkUpstream(ctx context.Context, u *inference.Upstream, s *UpstreamStatus) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

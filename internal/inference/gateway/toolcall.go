@@ -16,15 +16,14 @@ import (
 // maxToolCalls bounds the calls of built-in tools in one answer. One round may have several calls.
 const maxToolCalls = 32
 
-// toolWaitMargin is how much later than ToolWait a session may report that no worker has begun
-// it.
+// toolWaitMargin is how much later than ToolWait a session may report that no worker has begun it.
 const toolWaitMargin = 15 * time.Second
 
 // errToolTime ends a call when the time for tools is over.
 var errToolTime = errors.New("the time for tools is over")
 
-// builtinArguments returns the arguments of a call as a JSON object. gpt-oss writes Python code
-// without JSON around it.
+// builtinArguments returns the arguments of a call as a JSON object, or false if they are malformed. gpt-oss writes
+// Python code without JSON around it.
 func builtinArguments(name, written string) (string, bool) {
 	trimmed := strings.TrimSpace(written)
 
@@ -57,8 +56,8 @@ func (d *rounds) maxCalls() int {
 
 // runCall runs one call, emits its result and returns the output for the model. An error ends the completion.
 func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (string, error) {
-	if d.executed >= d.maxCalls() || d.session == nil || d.timeLeft <= 0 {
-		d.last = true
+	if d.executedCalls >= d.maxCalls() || d.session == nil || d.timeLeft <= 0 {
+		d.noMoreCalls = true
 		return "It was not called: no more calls are possible in this answer.", nil
 	}
 
@@ -70,8 +69,8 @@ func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (strin
 	result.Output = cutOutput(dropped + strings.ToValidUTF8(result.Output, "\uFFFD"))
 	d.origins = append(d.origins, result.Origins...)
 	result.Origins = nil // only annotate needs them
-	executed := inference.ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
-	d.executed++
+	executed := inference.ExecutedTool{Index: d.executedCalls, BuiltinCall: call, ToolResult: result}
+	d.executedCalls++
 
 	return escapeMarks(result.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{executed}})
 }
@@ -96,12 +95,12 @@ func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (i
 	case ctx.Err() != nil:
 		return inference.ToolResult{}, context.Cause(ctx)
 	case errors.Is(err, inference.ErrToolsBusy):
-		d.last = true
+		d.noMoreCalls = true
 		const busy = "The tool did not run: no worker was free within %s. Answer without it, and say that it was busy."
 
 		return failedTool(busy, inference.ToolWait), nil
 	case errors.Is(context.Cause(limited), errToolTime):
-		d.last = true
+		d.noMoreCalls = true
 		const late = "The call was ended: the tools of an answer have %s together."
 
 		return failedTool(late, d.c.model.Routing.ToolTimeout), nil
@@ -124,8 +123,8 @@ func (d *rounds) replaceSession(ctx context.Context) inference.ToolResult {
 	d.close()
 	d.session, d.begun = nil, false
 
-	if !d.lost {
-		d.lost = true
+	if !d.sessionLost {
+		d.sessionLost = true
 
 		session, err := d.c.g.opts.Tools.Open(ctx, d.c.request, d.types)
 		if err == nil {
@@ -135,7 +134,7 @@ func (d *rounds) replaceSession(ctx context.Context) inference.ToolResult {
 				"what you still need must be made again.")
 		}
 	}
-	d.last = true
+	d.noMoreCalls = true
 
 	return failedTool("The tool stopped unexpectedly and is not available any more.")
 }

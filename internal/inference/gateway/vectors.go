@@ -102,7 +102,7 @@ func (g *Gateway) Rerank(
 type batchResult struct {
 	// tokens is the upstream's count. If it is 0, estimate replaces it.
 	tokens, estimate int
-	// addResult adds the answer to those of the other batches. inBatches holds a lock while it calls it.
+	// addResult adds the answer to those of the other batches. inBatches calls it under a lock.
 	addResult func() error
 }
 

@@ -19,14 +19,14 @@ type watch struct {
 }
 
 // newWatch watches a call of an upstream. When a limit passes, the returned context ends with an UpstreamTimeout that
-// names it. more is added to FirstTokenTimeout. The caller must call stop.
+// names it. extra is added to FirstTokenTimeout. The caller must call stop.
 func newWatch(
 	ctx context.Context,
 	r *inference.Routing,
-	more time.Duration,
+	extra time.Duration,
 ) (_ context.Context, w *watch, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w = &watch{first: r.FirstTokenTimeout + more, idle: r.IdleTimeout}
+	w = &watch{first: r.FirstTokenTimeout + extra, idle: r.IdleTimeout}
 	w.timer = time.AfterFunc(w.first, func() { cancel(w.timeout()) })
 
 	return ctx, w, func() {
@@ -50,6 +50,7 @@ func (w *watch) recordAnswer() {
 	w.extend()
 }
 
+// timeout returns the error for the limit that has passed.
 func (w *watch) timeout() *inference.Error {
 	if w.begun.Load() {
 		return inference.Errorf(http.StatusBadGateway, inference.UpstreamTimeout,

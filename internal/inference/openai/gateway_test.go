@@ -148,7 +148,7 @@ func TestInvalidToolCallsFail(t *testing.T) {
 		fields   []string // of the request
 		says     string
 	}{
-		"unlisted":        {"tool-unlisted", nil, "launch_rocket"},
+		"unlisted":        {"tool-unlisted", nil, "attempted to call tool 'launch_rocket' which"},
 		"malformed":       {"tool-malformed", nil, "not valid JSON"},
 		"required":        {"hello", []string{`"tool_choice":"required"`}, "did not call a tool"},
 		"named":           {"hello", []string{`"tool_choice":{"type":"function","function":{"name":"weather"}}`}, "did not call a tool"},
