@@ -47,7 +47,7 @@ func invisible(r rune) bool {
 
 // inline returns a text as one line of at most n characters.
 func inline(s string, n int) string {
-	// A character has at most four bytes, and white space does not count. Text far beyond the limit is not read.
+	// A character has at most four bytes. A factor of 16 leaves room for white space and invisible characters.
 	if len(s) > 16*n {
 		s = s[:16*n]
 	}
@@ -72,7 +72,7 @@ func wrap(text string, width int) []string {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, " ")
 		for {
-			cut, rest := divide(line, width)
+			cut, rest := cutLine(line, width)
 			lines = append(lines, cut)
 
 			if line = rest; line == "" {
@@ -84,8 +84,8 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// divide cuts one line off.
-func divide(line string, width int) (cut, rest string) {
+// cutLine splits off the first line of at most width characters. rest has no spaces at its start.
+func cutLine(line string, width int) (cut, rest string) {
 	if len(line) <= width {
 		return line, ""
 	}

@@ -20,8 +20,8 @@ const (
 	// maxArticle is the largest number of elements for which the article of a page is looked up, which takes about
 	// 0.1 s. A larger page is shown whole.
 	maxArticle = 20000
-	// littleText is the number of characters below which the text of a page with scripts counts as incomplete.
-	littleText = 250
+	// minText is the number of characters below which the text of a page with scripts counts as incomplete.
+	minText = 250
 	// maxAttribute bounds the class and the id of an element, in bytes: readability searches them many times with
 	// regular expressions.
 	maxAttribute = 512
@@ -30,8 +30,8 @@ const (
 	parseTimeout = 5 * time.Second
 )
 
-// document returns the page of an HTML response. It runs the page's scripts only if there is little text without
-// them.
+// document returns the page of an HTML response. It runs the scripts of the page only if there is little text
+// without them, or if the HTML cannot be parsed.
 func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	text, err := decode(r)
 	if err != nil {
@@ -43,15 +43,15 @@ func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 		return p, err
 	}
 
-	rendered, err2 := f.rendered(ctx, r.url)
-	if err2 != nil {
+	rendered, renderErr := f.rendered(ctx, r.url)
+	if renderErr != nil {
 		f.log.InfoContext(
 			ctx,
 			"could not run the scripts of a page; using its text without them",
 			"host",
 			r.url.Host,
 			"error",
-			err2,
+			renderErr,
 		)
 
 		return p, err
@@ -60,6 +60,7 @@ func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	return rendered, nil
 }
 
+// rendered returns the page after its scripts have run.
 func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 	source, final, err := f.render(ctx, u.String())
 	if err != nil {
@@ -75,14 +76,14 @@ func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 	return p, err
 }
 
-// hasLittleText reports whether the page has less than littleText characters.
+// hasLittleText reports whether the page has less than minText characters.
 func (p *page) hasLittleText() bool {
 	chars := 0
 	for _, l := range p.lines {
 		chars += utf8.RuneCountInString(l)
 	}
 
-	return chars < littleText
+	return chars < minText
 }
 
 // htmlReader is a reader of HTML that fails when its context ends.
@@ -102,14 +103,15 @@ func (s *htmlReader) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// parsePage reads a page from HTML in UTF-8. cut says that the text is the beginning of a longer one, ran that its
-// scripts have run. scripted reports whether it has scripts.
-func parsePage(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
+// parsePage reads a page from HTML in UTF-8. cut reports that the text is the beginning of a longer one, and
+// scriptsRan that its scripts have run. The result scripted reports whether it has scripts. Errors: PageError.
+func parsePage(ctx context.Context, text string, u *url.URL, cut, scriptsRan bool) (p *page, scripted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, parseTimeout)
 	defer cancel()
 	in := &htmlReader{ctx, strings.NewReader(text), cut}
 
-	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(ran))
+	// The content of <noscript> is part of the page only if no scripts have run.
+	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(scriptsRan))
 	if err != nil { // the parser fails only for deep nesting
 		return nil, true, fault.Errorf(fault.PageError, "the HTML of %s is nested too deeply to be read", shortName(u)).
 			WithCause(err)
@@ -122,15 +124,15 @@ func parsePage(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *
 	}
 	title := facts.title
 
-	whole := root
+	shown := root
 	if facts.elements <= maxArticle {
-		if node, name := article(root, base); node != nil {
-			whole, title = node, cmp.Or(title, name)
+		if node, name := findArticle(root, base); node != nil {
+			shown, title = node, cmp.Or(title, name)
 		}
 	}
 
-	text, links, truncated := textOf(whole, base)
-	if whole != root && utf8.RuneCountInString(text) < littleText {
+	text, links, truncated := textOf(shown, base)
+	if shown != root && utf8.RuneCountInString(text) < minText {
 		text, links, truncated = textOf(root, base)
 	}
 	text = cmp.Or(text, "(The page has no text.)")
@@ -143,9 +145,9 @@ func parsePage(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *
 	), facts.scripts, nil
 }
 
-// article returns the article of a page, or nil. It recovers from panics: hostile HTML must not end the process
-// through a bug of package readability.
-func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
+// findArticle returns the article of a page and its title, or nil if it finds none. It recovers from panics:
+// hostile HTML must not end the process through a bug of package readability.
+func findArticle(root *html.Node, base *url.URL) (node *html.Node, title string) {
 	defer func() {
 		if recover() != nil {
 			node = nil
@@ -164,7 +166,7 @@ func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
 	return found.Node, found.Title
 }
 
-// facts are collected in a first pass over a page.
+// facts are the properties of a page that its conversion to text depends on.
 type facts struct {
 	elements    int
 	title, base string

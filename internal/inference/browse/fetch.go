@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html/charset"
@@ -43,14 +44,14 @@ func newFetcher(o Options) *fetcher {
 	}
 }
 
-// response is what a server answered, with the body up to a limit.
+// response is the answer of a server. Its body is cut off at a limit.
 type response struct {
 	url  *url.URL // after redirects
 	kind string   // media type
 	// declared is the header Content-Type, which may name a character set.
 	declared string
 	body     []byte
-	cut      bool // the body was longer
+	cut      bool // the body was longer than the limit
 }
 
 // fetchPage returns the page at an address. Errors: InvalidURL, AddressNotAllowed, PageUnreachable, PageError for its
@@ -83,7 +84,7 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (*page, error) 
 	)
 }
 
-// get requests an address and follows redirects. Each redirect is checked like a new address.
+// get requests an address and follows redirects. It checks each redirect like a new address.
 func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	u, err := f.policy.CheckURL(address)
 	if err != nil {
@@ -124,6 +125,7 @@ func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	)
 }
 
+// send sends a GET request. The caller closes the body. Errors: InvalidURL, AddressNotAllowed, PageUnreachable.
 func (f *fetcher) send(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -171,7 +173,7 @@ func (f *fetcher) readResponse(u *url.URL, resp *http.Response) (*response, erro
 	r := &response{url: u, declared: resp.Header.Get("Content-Type")}
 	limit := maxBytes
 
-	head, err := io.ReadAll(io.LimitReader(resp.Body, 512)) // as much as http.DetectContentType looks at
+	head, err := io.ReadAll(io.LimitReader(resp.Body, 512)) // http.DetectContentType uses at most 512 bytes
 	if err != nil {
 		return nil, unreachable(u, err)
 	}
@@ -216,6 +218,7 @@ const (
 	formatPDF
 )
 
+// formatOf returns how to read a response of this media type.
 func formatOf(r *response) format {
 	switch kind := r.kind; {
 	case kind == "text/html", kind == "application/xhtml+xml":
@@ -314,11 +317,11 @@ func (f *fetcher) pdfPage(ctx context.Context, r *response) (*page, error) {
 	}
 
 	var b strings.Builder
-	for i, sheet := range strings.Split(strings.TrimRight(text, "\f\n "), "\f") {
+	for i, pageText := range strings.Split(strings.TrimRight(text, "\f\n "), "\f") {
 		if b.Len() > maxText {
 			break
 		}
-		b.WriteString("## Page " + itoa(i+1) + "\n\n" + strings.Trim(sheet, "\n") + "\n\n")
+		b.WriteString("## Page " + strconv.Itoa(i+1) + "\n\n" + strings.Trim(pageText, "\n") + "\n\n")
 	}
 
 	if strings.TrimSpace(text) == "" {
@@ -332,7 +335,7 @@ func (f *fetcher) pdfPage(ctx context.Context, r *response) (*page, error) {
 	return r.textPage(b.String()), nil
 }
 
-// truncationNote returns the last lines of a text that was cut off; "" for a whole text.
+// truncationNote returns the lines to append to a text that was cut off, or "" for a whole text.
 func truncationNote(cut bool) string {
 	if !cut {
 		return ""
@@ -344,6 +347,7 @@ func truncationNote(cut bool) string {
 // shortName returns the host and path of a URL for errors.
 func shortName(u *url.URL) string { return inline(u.Host+u.EscapedPath(), maxAddress) }
 
+// fileName returns the last part of the path, or the host if the path is empty.
 func fileName(u *url.URL) string {
 	if base := path.Base(u.Path); base != "/" && base != "." {
 		return base

@@ -94,8 +94,10 @@ func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 
 	for _, kind := range openSearchKinds {
 		for _, u := range description.URLs {
-			if u.Type != kind || u.Rel != "" && !slices.Contains(strings.Fields(u.Rel), "results") ||
-				u.Method != "" && !strings.EqualFold(u.Method, http.MethodGet) {
+			forResults := u.Rel == "" || slices.Contains(strings.Fields(u.Rel), "results")
+
+			byGet := u.Method == "" || strings.EqualFold(u.Method, http.MethodGet)
+			if u.Type != kind || !forResults || !byGet {
 				continue
 			}
 
@@ -119,7 +121,7 @@ func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 // engineFor returns a client for the server of a template. If it is the server of the description, the client has
 // the operator's access. For any other server it obeys Policy and does not send SEARCH_HEADER.
 func (o *openSearch) engineFor(template string) (engine, error) {
-	target, err := address(fillIn(template, "q", 1))
+	target, err := parseAddress(fillIn(template, "q", 1))
 	if err != nil {
 		return engine{}, fault.Errorf(
 			fault.PageError,
@@ -128,7 +130,7 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 			WithCause(err)
 	}
 
-	if own, err := address(o.descriptionURL); err == nil && origin(own) == origin(target) {
+	if own, err := parseAddress(o.descriptionURL); err == nil && origin(own) == origin(target) {
 		return o.engine, nil
 	}
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	lineWidth  = 80   // characters; what the models were trained with
+	lineWidth  = 80   // characters; the models were trained with this width
 	maxTitle   = 150  // characters
 	maxAddress = 300  // characters of an address above a view
 	snippet    = 400  // characters of a search result's text
@@ -37,6 +37,7 @@ type page struct {
 	derived bool
 }
 
+// newPage returns a page with the text wrapped into lines.
 func newPage(address, title, text string, links []string) *page {
 	return &page{url: address, title: inline(title, maxTitle), lines: wrap(text, lineWidth), links: links}
 }
@@ -133,9 +134,10 @@ func results(query string, found []inference.SearchResult) *page {
 
 var linkMark = regexp.MustCompile(`【\d+†([^†】]+)(?:†[^†】]+)?】`)
 
+// withoutLinkMarks returns a line with each link replaced by its text.
 func withoutLinkMarks(s string) string { return linkMark.ReplaceAllString(s, "$1") }
 
-// find returns a page with the occurrences of a text, in any case and also across line ends.
+// find returns a page with the first maxMatches occurrences of a text. It ignores case and line ends.
 func (p *page) find(pattern string) *page {
 	wanted := strings.ToLower(strings.Join(strings.Fields(clean(pattern)), " "))
 
@@ -145,14 +147,16 @@ func (p *page) find(pattern string) *page {
 		derived: true,
 	}
 	for i := 0; i < len(p.lines) && len(found.links) < maxMatches; i++ {
-		here := strings.ToLower(withoutLinkMarks(p.lines[i]))
+		line := strings.ToLower(withoutLinkMarks(p.lines[i]))
 
-		both := here
+		twoLines := line
 		if i+1 < len(p.lines) {
-			both = strings.ToLower(withoutLinkMarks(p.lines[i] + " " + p.lines[i+1]))
+			twoLines = strings.ToLower(withoutLinkMarks(p.lines[i] + " " + p.lines[i+1]))
 		}
+		at := strings.Index(twoLines, wanted)
 
-		if at := strings.Index(both, wanted); at < 0 || at >= max(len(here), 1) && !strings.Contains(here, wanted) {
+		beginsInNext := at >= max(len(line), 1) && !strings.Contains(line, wanted)
+		if at < 0 || beginsInNext {
 			continue
 		}
 

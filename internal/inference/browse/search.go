@@ -54,12 +54,12 @@ const (
 // NewSearcher returns the search engine of the options, or nil if there is none. The error names the invalid
 // option.
 func NewSearcher(o SearchOptions) (Searcher, error) {
-	engine := engine{header: http.Header{"User-Agent": {cmp.Or(o.UserAgent, "Presswork")}}, client: ownClient()}
+	engine := engine{header: http.Header{"User-Agent": {cmp.Or(o.UserAgent, "Presswork")}}, client: operatorClient()}
 	switch {
 	case o.SearXNG != "" && o.URL != "":
 		return nil, errors.New("SEARXNG_URL and SEARCH_URL: set one of them")
 	case o.SearXNG != "":
-		base, err := address(o.SearXNG)
+		base, err := parseAddress(o.SearXNG)
 		if err != nil {
 			return nil, fmt.Errorf("SEARXNG_URL: %w", err)
 		}
@@ -69,7 +69,7 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 		return nil, nil
 	}
 
-	if _, err := address(strings.ReplaceAll(o.URL, "{query}", "q")); err != nil {
+	if _, err := parseAddress(strings.ReplaceAll(o.URL, "{query}", "q")); err != nil {
 		return nil, fmt.Errorf("SEARCH_URL: %w", err)
 	}
 
@@ -99,9 +99,9 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 	}, nil
 }
 
-// ownClient is for the operator's own search engine at any address. It does not follow redirects, because they
-// could lead anywhere.
-func ownClient() *http.Client {
+// operatorClient returns a client for the operator's own search engine, at any address. It does not follow redirects,
+// because they could lead anywhere.
+func operatorClient() *http.Client {
 	return &http.Client{
 		Timeout:       searchTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -114,7 +114,8 @@ func ownClient() *http.Client {
 	}
 }
 
-func address(raw string) (*url.URL, error) {
+// parseAddress parses an http or https address. It does not allow others.
+func parseAddress(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("allowed: an http or https address")
@@ -123,14 +124,14 @@ func address(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// engine has the common parts of all search engines.
+// engine holds what all search engines need: a client and the headers of each request.
 type engine struct {
 	client *http.Client
 	header http.Header
 }
 
-// get returns a response of status 200. Errors: AddressNotAllowed, PageUnreachable, PageError. If there is a
-// status, it is returned with the error.
+// get returns the body of a response of status 200. For another status it returns the status and an error; status is
+// 0 if there is no response. Errors: AddressNotAllowed, PageUnreachable, PageError.
 func (e engine) get(ctx context.Context, address string) (body []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -220,9 +221,10 @@ func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inferen
 	return j.fields.readResults(body)
 }
 
-// fields are paths into a JSON response.
+// fields are paths into a JSON response. All but results begin at a result.
 type fields struct{ results, title, url, content, score []string }
 
+// readFields parses entries NAME=PATH; see SearchOptions.Fields.
 func readFields(list []string) (fields, error) {
 	f := fields{[]string{"results"}, []string{"title"}, []string{"url"}, []string{"content"}, []string{"score"}}
 	into := map[string]*[]string{
@@ -283,7 +285,7 @@ func (f fields) readResults(body []byte) ([]inference.SearchResult, error) {
 	return found, nil
 }
 
-// valueAt returns the value at a path of names and indices.
+// valueAt returns the value at a path of names and indices, or nil if there is none.
 func valueAt(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {
@@ -303,6 +305,7 @@ func valueAt(value any, path []string) any {
 	return value
 }
 
+// stringOf returns a JSON string, or "" for another value.
 func stringOf(value any) string {
 	s, _ := value.(string)
 	return s
@@ -316,7 +319,7 @@ func cleanResults(found []inference.SearchResult, top int) []inference.SearchRes
 			break
 		}
 
-		if _, err := address(r.URL); err != nil || len(r.URL) > maxHref {
+		if _, err := parseAddress(r.URL); err != nil || len(r.URL) > maxHref {
 			continue
 		}
 		r.Title, r.Content = inline(stripTags(r.Title), maxTitle), inline(stripTags(r.Content), 2*snippet)

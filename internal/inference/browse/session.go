@@ -27,8 +27,8 @@ const (
 type Session struct {
 	browser *Browser
 	stack   []*page          // a cursor is an index
-	pages   map[string]*page // by the address asked for
-	memory  int
+	pages   map[string]*page // by requested and final address; searches by their key
+	memory  int              // bytes of pages
 }
 
 // callError is a mistake in a call by the model. Its text is shown to the model.
@@ -62,6 +62,7 @@ func publicText(err error) string {
 	return fault.AsError(err).Message
 }
 
+// dispatch runs the function of a call. Errors: callError, *fault.Error, *inference.Error or the cause of ctx.
 func (s *Session) dispatch(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	var a arguments
 	if err := a.parse(c.Arguments); err != nil {
@@ -88,6 +89,7 @@ type arguments struct {
 	Top, Cursor, Loc, NumLines *number
 }
 
+// parse reads the arguments of a call. Errors: callError.
 func (a *arguments) parse(raw string) error {
 	var members struct {
 		Query    text    `json:"query"`
@@ -162,6 +164,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// or returns the number, or fallback if it is absent or negative.
 func (n *number) or(fallback int) int {
 	if n == nil || *n < 0 {
 		return fallback
@@ -170,6 +173,7 @@ func (n *number) or(fallback int) int {
 	return int(*n)
 }
 
+// search shows the results of a query. It makes each search once in a session.
 func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult, error) {
 	if err := s.browser.Available(); err != nil {
 		return inference.ToolResult{}, err
@@ -203,6 +207,7 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 // bareAddress matches an address as users write it: example.com/page.
 var bareAddress = regexp.MustCompile(`^[\pL\pN.-]+\.[\pL]{2,}(?::\d+)?(?:[/?#].*)?$`)
 
+// open follows a link, visits an address or scrolls, depending on id: a number, an address or nothing.
 func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, error) {
 	loc, num := a.Loc.or(-1), a.NumLines.or(0)
 
@@ -266,6 +271,7 @@ func (s *Session) visit(ctx context.Context, address string, loc, num int) (infe
 	return s.show(p, max(loc, 0), num)
 }
 
+// find shows the occurrences of a text on a page.
 func (s *Session) find(a arguments) (inference.ToolResult, error) {
 	p, err := s.pageAt(a.Cursor)
 	if err != nil {
@@ -285,6 +291,7 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 	return s.show(p.find(string(a.Pattern)), 0, 0)
 }
 
+// cursor returns the cursor of a call, which is the last view by default.
 func (s *Session) cursor(c *number) int { return c.or(len(s.stack) - 1) }
 
 // pageAt returns the page of a cursor; without a cursor, the page shown last.
@@ -357,6 +364,7 @@ func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	return result, nil
 }
 
+// domain returns the host of an address without its port, or "" for an invalid one.
 func domain(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

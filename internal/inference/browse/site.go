@@ -33,11 +33,11 @@ const (
 	maxRuleBytes = 16 << 20
 )
 
-// sites holds the state of servers, by scheme, host and port.
+// sites holds the state of servers, by scheme, host and port. It is safe for concurrent use.
 type sites struct {
 	client *http.Client
-	agent  string // with which they are asked, and the name in their rules
-	name   string
+	agent  string // User-Agent of requests
+	name   string // name for rules in robots.txt
 
 	mu    sync.Mutex
 	known *recent.Cache[*site]
@@ -48,9 +48,9 @@ type site struct {
 	limiter *rate.Limiter
 	// lock guards the fields below. It is a channel, because a wait for it must end with the context.
 	lock   chan struct{}
-	rules  string // of its robots.txt
-	failed bool   // the server answered with an error, so nothing is allowed
-	read   time.Time
+	rules  string    // text of its robots.txt
+	failed bool      // the server answered with an error, so nothing is allowed
+	read   time.Time // when its robots.txt was read; zero before that
 }
 
 func newSites(o Options) *sites {
@@ -89,6 +89,7 @@ func (s *sites) waitFor(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
+// lookUp returns the state of the site of an address, and creates it if necessary.
 func (s *sites) lookUp(u *url.URL) *site {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,6 +107,7 @@ func (s *sites) lookUp(u *url.URL) *site {
 // siteSize is the approximate memory of a site without its rules, in bytes.
 const siteSize = 300
 
+// origin returns the scheme, host and port of an address.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // checkRobots checks an address against the robots.txt of its site. Errors: PageError, the cause of ctx.

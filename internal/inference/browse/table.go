@@ -1,14 +1,11 @@
 package browse
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // layoutTables returns the tables that only arrange the page. They contain headings, lists or other tables, or have
 // the role presentation.

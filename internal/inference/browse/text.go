@@ -2,6 +2,7 @@ package browse
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -23,11 +24,11 @@ const (
 type writer struct {
 	base  *url.URL
 	links []string
-	ids   map[string]int
+	ids   map[string]int // numbers of links by address
 
 	out strings.Builder
-	// breaks is the number of line feeds, and space says whether a space, that are due before the next text. The
-	// first text has none before it.
+	// breaks is the number of line feeds to write before the next text. space reports whether to write a space
+	// instead if there are none. The first text has nothing before it.
 	breaks int
 	space  bool
 	// indent begins each line. mark, such as the number of a list item, is written once, before the next text. A line
@@ -112,7 +113,8 @@ func (w *writer) writeWord(s string) {
 	w.breaks, w.space, w.mark = 0, false, ""
 }
 
-// requestBreaks requests line feeds before the next text.
+// requestBreaks requests at least this many line feeds before the next text. In the cell of a table they become a
+// space.
 func (w *writer) requestBreaks(breaks int) {
 	switch {
 	case w.cells > 0:
@@ -143,7 +145,7 @@ func (w *writer) writeNode(n *html.Node) {
 
 // writeMarked writes the children with a mark before the first line, and indents the others.
 func (w *writer) writeMarked(n *html.Node, mark, indent string) {
-	before, marks, length := w.indent, w.mark, w.out.Len()
+	outerIndent, outerMark, length := w.indent, w.mark, w.out.Len()
 	if w.mark == "" {
 		w.outer = w.indent
 	}
@@ -158,11 +160,12 @@ func (w *writer) writeMarked(n *html.Node, mark, indent string) {
 	w.writeChildren(n)
 
 	// No text was written, so the added mark is dropped.
-	if w.indent = before; w.out.Len() == length {
-		w.mark = marks
+	if w.indent = outerIndent; w.out.Len() == length {
+		w.mark = outerMark
 	}
 }
 
+// writeElement writes a visible element.
 func (w *writer) writeElement(n *html.Node) {
 	switch n.DataAtom {
 	case atom.A:
@@ -211,7 +214,7 @@ func (w *writer) writeElement(n *html.Node) {
 	}
 }
 
-// blocks are the elements with lines of their own. 2 means an empty line around them.
+// blocks maps the elements that have lines of their own to the line feeds around them. 2 means an empty line.
 var blocks = map[atom.Atom]int{
 	atom.P:          2,
 	atom.Article:    2,
@@ -258,7 +261,7 @@ func (w *writer) writeList(n *html.Node) {
 
 		mark := "* "
 		if n.DataAtom == atom.Ol {
-			mark = itoa(number) + ". "
+			mark = strconv.Itoa(number) + ". "
 		}
 		w.requestBreaks(1)
 		w.writeMarked(c, mark, "  ")
@@ -266,6 +269,7 @@ func (w *writer) writeList(n *html.Node) {
 	w.requestBreaks(around)
 }
 
+// writePreformatted writes a code block, or plain text in the cell of a table.
 func (w *writer) writePreformatted(n *html.Node) {
 	if w.cells > 0 {
 		w.writeChildren(n)
@@ -282,7 +286,7 @@ func (w *writer) writePreformatted(n *html.Node) {
 	w.requestBreaks(2)
 }
 
-// writeRaised writes 10^{6} for 10<sup>6</sup>, which would read as 106.
+// writeRaised writes 10<sup>6</sup> as 10^{6}, because without a mark it would be 106.
 func (w *writer) writeRaised(n *html.Node) {
 	c := n.FirstChild
 	if c == nil || c.Type != html.TextNode || c.NextSibling != nil || len(c.Data) > 20 {
@@ -319,7 +323,7 @@ func (w *writer) writeLink(n *html.Node) {
 		id = len(w.links)
 		w.ids[address], w.links = id, append(w.links, address)
 	}
-	w.writeWord("【" + itoa(id) + "†" + text + "†" + label(target.Hostname(), 80) + "】")
+	w.writeWord("【" + strconv.Itoa(id) + "†" + text + "†" + label(target.Hostname(), 80) + "】")
 }
 
 // target returns the address of a link, or nil unless it is another web page.

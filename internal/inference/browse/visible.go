@@ -65,8 +65,8 @@ var invisibleElements = []atom.Atom{
 	atom.Button,
 }
 
-// hidden reports whether an element is invisible by its own attributes. Text that only models read could mislead
-// them.
+// hidden reports whether an element is invisible by its name or its own attributes. Text that people do not see could
+// mislead the model.
 func hidden(n *html.Node) bool {
 	if slices.Contains(invisibleElements, n.DataAtom) {
 		return true
@@ -90,6 +90,7 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
+// hidesElement reports whether an inline style makes an element invisible.
 func hidesElement(style string) bool {
 	for d := range strings.SplitSeq(strings.ToLower(style[:min(len(style), 4096)]), ";") {
 		switch strings.TrimSuffix(strings.Join(strings.Fields(d), ""), "!important") {
@@ -101,6 +102,7 @@ func hidesElement(style string) bool {
 	return false
 }
 
+// attr returns the value of an attribute, or "" if the element does not have it.
 func attr(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name && a.Namespace == "" {
