@@ -18,23 +18,24 @@ import (
 )
 
 const (
-	// soundBytes is the largest piece of a spoken text, in bytes.
+	// soundBytes is the largest piece of speech that is emitted at once, in bytes.
 	soundBytes = 16 << 10
-	// untimedFor is how long an upstream that rejected times is not asked for them.
+	// untimedFor is how long Transcribe requests no times from an upstream that has rejected them.
 	untimedFor = 10 * time.Minute
 )
 
 // Transcribe sends a recording to /audio/transcriptions or /audio/translations. If the upstream does not support
-// verbose_json, it asks again for the text alone.
+// verbose_json, Transcribe sends the recording again for the text alone. It calls progress for each piece of the
+// recording that is sent, with answer false, and for each piece of the answer, with answer true.
 func (c *Client) Transcribe(
 	ctx context.Context, r *inference.Transcription, progress func(answer bool),
 ) (*inference.Transcript, error) {
-	if r.Timed && time.Now().UnixNano() >= c.untimed.Load() {
+	if r.Timed && time.Now().UnixNano() >= c.untimedUntil.Load() {
 		t, err := c.transcribe(ctx, r, true, progress)
 		if !rejectsTimes(err) {
 			return t, err
 		}
-		c.untimed.Store(time.Now().Add(untimedFor).UnixNano())
+		c.untimedUntil.Store(time.Now().Add(untimedFor).UnixNano())
 	}
 
 	t, err := c.transcribe(ctx, r, false, progress)
@@ -58,10 +59,11 @@ func rejectsTimes(err error) bool {
 		strings.Contains(m, "response format")
 }
 
+// transcribe sends a recording once. timed requests segments with times.
 func (c *Client) transcribe(
 	ctx context.Context, r *inference.Transcription, timed bool, progress func(answer bool),
 ) (*inference.Transcript, error) {
-	// The recording is not held in memory: the form is written before and after it.
+	// The recording is streamed between the two parts of the form, and not held in memory.
 	var form bytes.Buffer
 
 	w := multipart.NewWriter(&form)
@@ -140,6 +142,7 @@ func (c *Client) transcriptionPath(task string) string {
 	return "/audio/transcriptions"
 }
 
+// transcriptionFields returns the names and values of the fields of the form.
 func (c *Client) transcriptionFields(r *inference.Transcription, timed bool) [][2]string {
 	whisper := c.upstream.Kind == inference.WhisperServer
 	fields := [][2]string{{"model", c.upstream.Model}}
@@ -152,7 +155,7 @@ func (c *Client) transcriptionFields(r *inference.Transcription, timed bool) [][
 
 	language := r.Language
 	if whisper && language == "" {
-		language = "auto" // its own default is English
+		language = "auto" // the default of whisper-server is English
 	}
 
 	if language != "" {
@@ -182,7 +185,8 @@ func (c *Client) transcriptionFields(r *inference.Transcription, timed bool) [][
 	return fields
 }
 
-// Speak sends a text to /audio/speech.
+// Speak sends a text to /audio/speech and emits the audio as it arrives. Errors are *inference.Error, the cause of ctx
+// or the error of emit.
 func (c *Client) Speak(ctx context.Context, r *inference.Speech, emit func(*inference.Sound) error) error {
 	payload, err := json.Marshal(speechBody{
 		Model: c.upstream.Model, Input: r.Input, Voice: r.Voice, ResponseFormat: r.Format, Instructions: r.Instructions,

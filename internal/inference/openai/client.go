@@ -32,9 +32,9 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	http     *http.Client
-	// untimed is the time until which the upstream is not asked for times, because it rejected them; in ns since
-	// 1970.
-	untimed atomic.Int64
+	// untimedUntil is when Transcribe may request times again from an upstream that rejected them, in Unix
+	// nanoseconds.
+	untimedUntil atomic.Int64
 }
 
 // New returns a client. It connects on the first request, and follows no redirects: a key must not be sent to
@@ -50,7 +50,7 @@ func New(u inference.Upstream) (inference.Engine, error) {
 			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // a compressed stream comes in blocks
+			DisableCompression:     true, // a compressed stream arrives in large blocks
 			MaxIdleConns:           128,
 			MaxIdleConnsPerHost:    128,
 			IdleConnTimeout:        60 * time.Second,
@@ -63,7 +63,8 @@ func New(u inference.Upstream) (inference.Engine, error) {
 // Traits implements inference.Engine.
 func (c *Client) Traits() inference.Traits { return engines[c.upstream.Kind].traits }
 
-// Complete sends a request and emits the deltas of its answer.
+// Complete sends a request and emits the deltas of its answer. Errors are *inference.Error, the cause of ctx or the
+// error of emit.
 func (c *Client) Complete(
 	ctx context.Context,
 	r *inference.Request,
@@ -137,6 +138,7 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
+// do sends a request with a JSON body, or without a body. The caller closes that of the response.
 func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.upstream.BaseURL+path, bytes.NewReader(payload))
 	if err != nil {
@@ -151,7 +153,8 @@ func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*
 	return c.send(req)
 }
 
-// send sends a request with the common headers.
+// send sends a request with the headers that all requests have. The caller closes the body of the response. Errors are
+// *inference.Error or the cause of the context.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "Presswork")
 
@@ -176,13 +179,13 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
 	events := newEventReader(r)
 	d := decoder{choices: choices}
-	e := finishTracker{emit: emit, unfinished: choices, finished: make([]bool, choices)}
+	answers := finishTracker{emit: emit, unfinished: choices, finished: make([]bool, choices)}
 
 	for {
 		data, err := events.next()
 		switch {
 		case err == nil:
-		case e.unfinished == 0:
+		case answers.unfinished == 0:
 			return nil
 		case errors.Is(err, errEventTooLarge):
 			return unreadable("it sent too much at once").WithCause(err)
@@ -202,14 +205,14 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 		if string(data) == "[DONE]" {
 			drainBody(r)
 
-			switch e.unfinished {
+			switch answers.unfinished {
 			case 0:
 				return nil
 			case choices:
-				return cutOff()
+				return cutOff() // no answer is complete
 			}
 
-			return tooFew()
+			return tooFewAnswers()
 		}
 
 		deltas, err := d.decode(data)
@@ -221,15 +224,15 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 			return upstreamError(http.StatusBadGateway, d.failure)
 		}
 
-		before := e.unfinished
+		wasUnfinished := answers.unfinished > 0
 		for i := range deltas {
-			if err := e.push(&deltas[i]); err != nil {
+			if err := answers.push(&deltas[i]); err != nil {
 				return err
 			}
 		}
 
 		// All answers are complete. Wait only a short time for the usage and [DONE].
-		if before > 0 && e.unfinished == 0 {
+		if wasUnfinished && answers.unfinished == 0 {
 			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
 		}
 	}
@@ -261,7 +264,8 @@ func (e *finishTracker) push(d *inference.Delta) error {
 	return e.emit(d)
 }
 
-func tooFew() error { return unreadable("it gave fewer answers than were asked for") }
+// tooFewAnswers returns the error for an upstream that ignores n.
+func tooFewAnswers() error { return unreadable("it gave fewer answers than were asked for") }
 
 // drainBody reads to the end of the body, which is empty after [DONE], so that the connection can be used again.
 func drainBody(r io.ReadCloser) {
@@ -291,7 +295,7 @@ func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inferen
 	}
 
 	if len(deltas) < choices {
-		return tooFew()
+		return tooFewAnswers()
 	}
 
 	for i := range deltas {

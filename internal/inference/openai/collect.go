@@ -52,6 +52,7 @@ func (c *Collector) Add(f *inference.Frame) {
 	}
 }
 
+// addChunk adds the part of a chunk that belongs to this answer.
 func (c *collected) addChunk(chunk *inference.Chunk) {
 	c.content = append(c.content, chunk.Content...)
 
@@ -135,6 +136,7 @@ func (c *collected) appendChoice(dst []byte, h *Head) []byte {
 	return append(dst, '}')
 }
 
+// appendMessage writes the fields of a message without the braces around them.
 func (c *collected) appendMessage(dst []byte, h *Head) []byte {
 	dst = append(dst, `"role":"assistant","content":`...)
 	if len(c.content) == 0 && len(c.calls) > 0 {
@@ -163,6 +165,7 @@ func (c *collected) appendMessage(dst []byte, h *Head) []byte {
 	return dst
 }
 
+// appendCalls writes tool_calls, or function_call for a request with functions. Without calls it writes nothing.
 func (c *collected) appendCalls(dst []byte, h *Head) []byte {
 	if len(c.calls) == 0 {
 		return dst

@@ -17,13 +17,13 @@ type decoder struct {
 	// choices is the number of requested answers.
 	choices int
 	deltas  []inference.Delta
-	// chunk is the last one. Its memory is reused for the next.
+	// chunk is the chunk decoded last. The next call of decode reuses its memory.
 	chunk chunk
 	// text is the text of the last delta, if its JSON has no escapes.
 	text []byte
-	// template recognises chunks like the last one.
+	// template recognises chunks that differ from the last one only in their text.
 	template textTemplate
-	// failure is the error of a chunk, for readError.
+	// failure is the error object in the last chunk, for readError; nil without an error.
 	failure []byte
 }
 
@@ -89,7 +89,7 @@ type calledFunction struct {
 	Arguments arguments `json:"arguments"`
 }
 
-// arguments are a string of JSON; some engines write the object itself.
+// arguments is a string of JSON. Some engines write the object itself instead of a string.
 type arguments string
 
 func (a *arguments) UnmarshalJSON(b []byte) error {
@@ -165,8 +165,8 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	}
 
 	for _, choice := range c.Choices {
-		said := choice.Delta.present || choice.Message.present || choice.Text != "" || choice.Finish != ""
-		if said && choice.Index >= 0 && choice.Index < float64(d.choices) {
+		hasContent := choice.Delta.present || choice.Message.present || choice.Text != "" || choice.Finish != ""
+		if hasContent && choice.Index >= 0 && choice.Index < float64(d.choices) {
 			d.addChoice(choice)
 		}
 	}
@@ -210,6 +210,7 @@ func (d *decoder) addDelta(choice int) *inference.Delta {
 	return &d.deltas[len(d.deltas)-1]
 }
 
+// addChoice adds the delta of one answer.
 func (d *decoder) addChoice(c choice) {
 	delta := d.addDelta(int(c.Index))
 
@@ -218,51 +219,51 @@ func (d *decoder) addChoice(c choice) {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}
 
-	said := c.Delta
-	if !said.present {
-		said = c.Message
+	answer := c.Delta
+	if !answer.present {
+		answer = c.Message
 	}
 
-	d.text = said.text
-	if said.reasoning {
-		delta.Reasoning = string(said.text)
+	d.text = answer.text
+	if answer.reasoning {
+		delta.Reasoning = string(answer.text)
 	} else {
-		delta.Content += string(said.text)
+		delta.Content += string(answer.text)
 	}
 
-	fields := said.fields
+	fields := answer.fields
 	if inner, ok := unescaped(fields["content"]); ok {
 		delta.Content += string(inner)
 		delete(fields, "content")
 	}
 	delete(fields, "role")
 
-	if len(fields) > 0 { // rarely
+	if len(fields) > 0 { // rare: most chunks have only text
 		readFields(delta, fields)
 	}
 }
 
 // readFields reads the fields of a piece other than plain text.
 func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
-	// take decodes a known field; the remaining ones are passed on.
+	// take decodes a known field and removes it. The remaining fields become Extra.
 	take := func(name string, v any) {
 		if value, present := fields[name]; present {
-			_ = decodeLenient(value, v) // part of valid JSON
+			_ = decodeLenient(value, v) // no error: value is a part of valid JSON
 			delete(fields, name)
 		}
 	}
-	var said content
-	var reasoning, other string
+	var text content
+	var reasoning, reasoningContent string
 	var calls []call
 	var function *calledFunction
-	take("content", &said)
+	take("content", &text)
 	take("reasoning", &reasoning)
-	take("reasoning_content", &other) // some engines send both with the same text
+	take("reasoning_content", &reasoningContent) // some engines send both with the same text
 	take("tool_calls", &calls)
 	take("function_call", &function)
-	delta.Content += string(said)
+	delta.Content += string(text)
 
-	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, other)
+	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, reasoningContent)
 	for _, c := range calls {
 		// Calls without an index are distinguished by their position.
 		index := len(delta.ToolCalls)
@@ -297,6 +298,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	}
 }
 
+// readUsage returns the usage that an upstream reported, or nil if it has no tokens.
 func readUsage(u *usage) *inference.RawUsage {
 	if u == nil || count(u.PromptTokens)+count(u.CompletionTokens) == 0 {
 		return nil
@@ -305,10 +307,11 @@ func readUsage(u *usage) *inference.RawUsage {
 	return &inference.RawUsage{
 		PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
 		QueueTime: seconds(u.QueueTime), PromptTime: seconds(u.PromptTime), CompletionTime: seconds(u.CompletionTime),
-		CachedTokens: detail(u.PromptDetails.Cached), ReasoningTokens: detail(u.CompletionDetails.Reasoning),
+		CachedTokens: countOrNil(u.PromptDetails.Cached), ReasoningTokens: countOrNil(u.CompletionDetails.Reasoning),
 	}
 }
 
+// addTo sets the times of the usage of d, and also the counts if the upstream reported none.
 func (t timings) addTo(d *inference.Delta) {
 	u := d.Usage
 	if u == nil {
@@ -331,7 +334,8 @@ func count(n float64) int { return int(min(max(n, 0), 1<<40)) }
 // seconds bounds a time, so that sums of hostile values stay finite.
 func seconds(s float64) float64 { return min(max(s, 0), 1<<40) }
 
-func detail(n *float64) *int {
+// countOrNil is count for a number that may be absent.
+func countOrNil(n *float64) *int {
 	if n == nil {
 		return nil
 	}

@@ -183,6 +183,7 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	return json.Marshal(b)
 }
 
+// message returns a message in the form of the engine.
 func (e engine) message(m inference.Message) message {
 	out := message{Role: m.Role, Content: contentOf(m), ToolCallID: m.ToolCallID}
 	if m.Role == inference.Developer && !e.developer {
@@ -286,7 +287,8 @@ func (e engine) addFormat(b *body, m *inference.Model, r *inference.Request) {
 	}
 }
 
-// instruct adds a sentence to the system message, because many chat templates allow only one, at the start.
+// instruct adds a sentence to the system message. It adds no second system message, because many chat templates allow
+// only one, at the start.
 func (b *body) instruct(sentence string) {
 	if len(b.Messages) > 0 && (b.Messages[0].Role == inference.System || b.Messages[0].Role == inference.Developer) {
 		if s, ok := b.Messages[0].Content.(string); ok {
@@ -301,11 +303,11 @@ func (b *body) instruct(sentence string) {
 func (e engine) addReasoning(b *body, u inference.Upstream, m *inference.Model, r *inference.Request) {
 	effort := r.ReasoningEffort
 
-	word, mapped := e.efforts[effort]
+	sent, mapped := e.efforts[effort]
 	if !mapped {
-		word = effort
+		sent = effort
 	}
-	b.ReasoningEffort = word
+	b.ReasoningEffort = sent
 
 	if e.template && effort != "" && effort != "default" {
 		name := m.Reasoning.Switch
@@ -314,13 +316,13 @@ func (e engine) addReasoning(b *body, u inference.Upstream, m *inference.Model, 
 		}
 
 		b.TemplateArguments = map[string]any{name: effort != "none"}
-		if word != "" {
-			b.TemplateArguments["reasoning_effort"] = word
+		if sent != "" {
+			b.TemplateArguments["reasoning_effort"] = sent
 		}
 	}
 
 	if u.Kind == inference.Groq && m.Can(inference.CanReason) {
-		// Always parsed: this server writes the format for the caller.
+		// Groq must always separate the reasoning. This server then writes the format that the caller requested.
 		if f := m.Reasoning.Formats; f != nil && len(*f) == 0 {
 			b.IncludeReasoning = new(true)
 		} else {

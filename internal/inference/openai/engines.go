@@ -12,7 +12,7 @@ type engine struct {
 	// efforts maps reasoning_effort to the upstream's values. A value that is not in the map is sent unchanged; one
 	// that maps to "" is omitted.
 	efforts map[string]string
-	// template means that thinking is switched in chat_template_kwargs.
+	// template means that chat_template_kwargs switches thinking on and off.
 	template bool
 	// reasoning is the field for an assistant's earlier reasoning.
 	reasoning string
@@ -33,10 +33,10 @@ type choiceSupport int
 const (
 	choiceFull     choiceSupport = iota
 	choiceRequired               // "required" but not a named function
-	choiceIgnored                // only the tools that are sent count
+	choiceIgnored                // tool_choice has no effect
 )
 
-// engines has the differences by kind.
+// engines maps a kind of upstream to its differences.
 var engines = map[string]engine{
 	inference.Plain: {
 		maxTokens: "max_tokens",

@@ -34,7 +34,7 @@ type browserResult struct {
 	Content string `json:"content,omitempty"`
 }
 
-// executedNames are the names of the functions for gpt-oss, and so for clients.
+// executedNames maps our functions to their names in gpt-oss, which clients expect.
 var executedNames = map[string]string{
 	inference.PythonFunction: "python", inference.SearchFunction: "browser.search",
 	inference.OpenFunction: "browser.open", inference.FindFunction: "browser.find",
@@ -64,7 +64,7 @@ func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
 		}
 	}
 	b, _ := json.Marshal(out) // structs of strings and numbers
-	// Marshal escapes the other line separators.
+	// Some clients end a line at U+0085. Marshal escapes only the other line separators.
 	b = bytes.ReplaceAll(b, []byte("\u0085"), []byte(`\u0085`))
 
 	return append(append(dst, `"executed_tools":`...), b...)

@@ -66,7 +66,7 @@ func Stream(ctx context.Context, body string) (deltas []inference.Delta, err err
 
 // SetTimesRejected sets how long ago the upstream of a client has rejected a request for times.
 func SetTimesRejected(e inference.Engine, ago time.Duration) {
-	e.(*Client).untimed.Store(time.Now().Add(untimedFor - ago).UnixNano())
+	e.(*Client).untimedUntil.Store(time.Now().Add(untimedFor - ago).UnixNano())
 }
 
 // Events returns the data of the events of a stream, and the error that ended it. Events without data are left out.

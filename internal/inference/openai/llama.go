@@ -82,6 +82,7 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 	return models, nil
 }
 
+// getJSON decodes the JSON at an address, at most 1 MB. It follows no redirects.
 func getJSON(ctx context.Context, url string, answer any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -47,7 +47,7 @@ func (p *parser) readMessage(o jsonbody.Object) inference.Message {
 		if m.ToolCallID = o.Str("tool_call_id"); m.ToolCallID == "" {
 			o.Failf("tool_call_id", "property 'tool_call_id' is missing")
 		}
-	case "function": // the form before tools
+	case "function": // the older form of a tool message
 		if m.Name == "" {
 			o.Failf("name", "property 'name' is missing")
 		}
@@ -62,7 +62,7 @@ func (p *parser) readMessage(o jsonbody.Object) inference.Message {
 }
 
 func (p *parser) readAssistant(o jsonbody.Object, m *inference.Message) {
-	// Other services call it reasoning_content.
+	// Other services name the field reasoning_content.
 	if m.Reasoning = o.Str("reasoning"); m.Reasoning == "" {
 		m.Reasoning = o.Str("reasoning_content")
 	}
@@ -84,10 +84,11 @@ func (p *parser) readAssistant(o jsonbody.Object, m *inference.Message) {
 	}
 
 	if !o.Has("content") && len(m.ToolCalls) == 0 && m.Reasoning == "" {
-		o.Failf("content", "property 'content' is missing; it may be null only beside 'tool_calls'")
+		o.Failf("content", "property 'content' is missing; it may be null only next to 'tool_calls'")
 	}
 }
 
+// callOf reads the function of a tool call. Its name is mandatory.
 func callOf(f jsonbody.Object, id string) inference.ToolCall {
 	c := inference.ToolCall{ID: id, Name: f.Str("name"), Arguments: f.Str("arguments")}
 	if c.Name == "" {
@@ -97,6 +98,7 @@ func callOf(f jsonbody.Object, id string) inference.ToolCall {
 	return c
 }
 
+// readContent reads a string or a list of parts. role decides which parts are allowed.
 func (p *parser) readContent(o jsonbody.Object, role string) []inference.Part {
 	v := o.Raw("content")
 	switch {

@@ -40,6 +40,7 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 	return append(dst, "]}"...)
 }
 
+// appendCount writes a number, or null for 0.
 func appendCount(dst []byte, n int) []byte {
 	if n == 0 {
 		return append(dst, "null"...)

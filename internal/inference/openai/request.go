@@ -83,6 +83,7 @@ type parser struct {
 	limits     jsonbody.Limits
 }
 
+// readModel reads the model and stops at one that checkModel rejects.
 func (p *parser) readModel(r *inference.Request) {
 	if r.Model = p.Str("model"); r.Model == "" {
 		p.Failf("model", "property 'model' is missing")
@@ -93,6 +94,7 @@ func (p *parser) readModel(r *inference.Request) {
 	}
 }
 
+// readSampling reads the options of generation, the fallbacks and the service tier.
 func (p *parser) readSampling(r *inference.Request) {
 	least := int64(1)
 	if p.lax {
@@ -227,6 +229,7 @@ func (p *parser) readFormat(r *inference.Request) {
 	}
 }
 
+// readReasoning reads reasoning_effort, reasoning_format and include_reasoning.
 func (p *parser) readReasoning(r *inference.Request) {
 	r.ReasoningEffort = p.Enum("reasoning_effort", inference.Efforts()...)
 	r.ReasoningFormat = inference.ReasoningFormat(p.Enum("reasoning_format", inference.ReasoningFormats()...))

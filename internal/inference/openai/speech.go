@@ -7,8 +7,8 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// maxInput is the longest text to be spoken, in characters.
-const maxInput = 40_000
+// maxSpeechInput is the longest text to be spoken, in characters.
+const maxSpeechInput = 40_000
 
 // ParseSpeech reads the body of a request for speech (OpenAI: audio/speech). Unknown fields are ignored. Errors
 // are *inference.Error: 400 with the field and the allowed values.
@@ -32,8 +32,8 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 	}
 	o.Enum("stream_format", "audio")
 
-	if n := utf8.RuneCountInString(r.Input); n > maxInput {
-		o.Failf("input", "has %d characters; allowed: up to %d", n, maxInput)
+	if n := utf8.RuneCountInString(r.Input); n > maxSpeechInput {
+		o.Failf("input", "has %d characters; allowed: up to %d", n, maxSpeechInput)
 	}
 
 	if err != nil {

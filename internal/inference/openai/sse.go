@@ -28,23 +28,23 @@ func newEventReader(r io.Reader) *eventReader {
 // until the next call. The error at the end is io.EOF.
 func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
-	has := false
+	hasData := false
 
 	for {
 		line, err := e.readLine()
-		if len(line) == 0 && has && (err == nil || errors.Is(err, io.EOF)) {
+		if len(line) == 0 && hasData && (err == nil || errors.Is(err, io.EOF)) {
 			return e.data, nil
 		}
 
-		if len(line) > 0 && line[0] == ':' && !has {
+		if len(line) > 0 && line[0] == ':' && !hasData {
 			return nil, nil
 		}
 
 		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			if has {
+			if hasData {
 				e.data = append(e.data, '\n')
 			}
-			has = true
+			hasData = true
 
 			e.data = append(e.data, bytes.TrimPrefix(value, []byte(" "))...)
 			if len(e.data) > maxEvent {
@@ -52,7 +52,7 @@ func (e *eventReader) next() ([]byte, error) {
 			}
 		}
 
-		if errors.Is(err, io.EOF) && has {
+		if errors.Is(err, io.EOF) && hasData {
 			return e.data, nil
 		}
 

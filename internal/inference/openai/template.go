@@ -7,14 +7,14 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxTemplate is the largest chunk that is remembered, in bytes.
+// maxTemplate is the largest chunk that becomes a template, in bytes.
 const maxTemplate = 4 << 10
 
 // textTemplate is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only
 // in that text. It then need not be parsed, and parsing takes most of the time of a token.
 type textTemplate struct {
 	before, after []byte
-	delta         inference.Delta // with Content or Reasoning, whichever varies
+	delta         inference.Delta // its Content or Reasoning is replaced
 }
 
 // remember records a chunk and the only delta in it. text is the position of its text in the chunk.
@@ -29,8 +29,9 @@ func (t *textTemplate) remember(chunk, text []byte, delta inference.Delta) {
 		return
 	}
 
-	if len(delta.Content)+len(delta.Reasoning) > len(text) || len(delta.ToolCalls) > 0 || delta.Extra != nil ||
-		delta.Logprobs != nil || delta.Finish != "" || delta.Usage != nil {
+	onlyText := len(delta.Content)+len(delta.Reasoning) <= len(text) && len(delta.ToolCalls) == 0 &&
+		delta.Extra == nil && delta.Logprobs == nil && delta.Finish == "" && delta.Usage == nil
+	if !onlyText {
 		return
 	}
 	t.before, t.after = append(t.before, chunk[:at]...), append(t.after, chunk[end:]...)
@@ -39,8 +40,8 @@ func (t *textTemplate) remember(chunk, text []byte, delta inference.Delta) {
 
 // match decodes a chunk that differs from the remembered one only in its text. ok is false for any other chunk.
 func (t *textTemplate) match(chunk []byte) (d inference.Delta, ok bool) {
-	if len(t.before) == 0 || len(chunk) <= len(t.before)+len(t.after) || !bytes.HasPrefix(chunk, t.before) ||
-		!bytes.HasSuffix(chunk, t.after) {
+	longEnough := len(t.before) > 0 && len(chunk) > len(t.before)+len(t.after)
+	if !longEnough || !bytes.HasPrefix(chunk, t.before) || !bytes.HasSuffix(chunk, t.after) {
 		return d, false
 	}
 
@@ -62,8 +63,7 @@ func (t *textTemplate) match(chunk []byte) (d inference.Delta, ok bool) {
 // piece is a part of an answer. Nearly always it has only text, for which no map is created.
 type piece struct {
 	present bool
-	// text is the only text of the piece, as it is in the chunk. With reasoning it is the text of a reasoning
-	// field.
+	// text is the only text of the piece, a part of the chunk. reasoning reports that it is in a reasoning field.
 	text      []byte
 	reasoning bool
 	fields    map[string]json.RawMessage

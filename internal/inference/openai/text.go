@@ -23,6 +23,7 @@ func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	})
 }
 
+// readText reads the options that only a text completion has.
 func (p *parser) readText(r *inference.Request) {
 	t := &inference.Text{Prompt: p.Raw("prompt"), Echo: p.IsTrue("echo"), Suffix: p.Str("suffix")}
 	if n := p.Integer("logprobs", 0, 5); n != nil {

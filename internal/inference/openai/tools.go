@@ -62,6 +62,7 @@ func (p *parser) tooManyTools(r *inference.Request) bool {
 	return p.Failed()
 }
 
+// readFunction reads the definition of a function into t.
 func (p *parser) readFunction(o jsonbody.Object, t *inference.Tool) {
 	if t.Name = o.Str("name"); !jsonbody.ValidName(t.Name) {
 		o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
@@ -106,6 +107,7 @@ func (p *parser) readToolChoice(r *inference.Request) {
 	}
 }
 
+// readChoiceObject reads a tool_choice that is an object of this type.
 func (p *parser) readChoiceObject(r *inference.Request, o jsonbody.Object, kind string) {
 	switch kind {
 	case "":

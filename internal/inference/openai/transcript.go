@@ -44,7 +44,7 @@ type segment struct {
 
 type word struct {
 	Word  string `json:"word"`
-	Text  string `json:"text"` // what some engines call it
+	Text  string `json:"text"` // the name of the field in some engines
 	Start moment `json:"start"`
 	End   moment `json:"end"`
 }
@@ -57,7 +57,7 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 		b = []byte(jsonbody.Text(b))
 	}
 
-	if n, _ := strconv.ParseFloat(string(b), 64); n > 0 { // NaN is not
+	if n, _ := strconv.ParseFloat(string(b), 64); n > 0 { // false for NaN
 		*m = moment(min(n, 24*3600))
 	}
 
@@ -69,7 +69,7 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var in transcript
 	if err := decodeLenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
-		return nil, illegible("its transcript is not a JSON object")
+		return nil, unreadableFinal("its transcript is not a JSON object")
 	}
 
 	if isSet(in.Error) {
@@ -77,16 +77,16 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	}
 
 	if len(in.Text) == 0 || in.Text[0] != '"' {
-		return nil, illegible("its transcript has no text")
+		return nil, unreadableFinal("its transcript has no text")
 	}
 	t := &inference.Transcript{
 		Text:     jsonbody.Text(in.Text),
 		Language: jsonbody.Bounded(in.Language, 64),
 		Duration: float64(in.Duration),
 	}
-	var nested []inference.Word
+	var nested []inference.Word // words inside segments
 
-	for _, s := range atMost[segment](in.Segments, maxSegments) {
+	for _, s := range firstItems[segment](in.Segments, maxSegments) {
 		t.Segments = append(t.Segments, s.toSegment(len(t.Segments)))
 		if words {
 			nested = append(nested, readWords(s.Words, maxWords-len(nested))...)
@@ -102,9 +102,9 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	return t, nil
 }
 
-// illegible returns the error for an unreadable answer that a retry would not improve: the engine would repeat it.
-func illegible(how string) error {
-	e := unreadable(how)
+// unreadableFinal is unreadable without a retry, for an answer that the engine would repeat.
+func unreadableFinal(reason string) error {
+	e := unreadable(reason)
 	e.Retryable = false
 
 	return e
@@ -122,7 +122,7 @@ func (s segment) toSegment(id int) inference.Segment {
 		AvgLogprob:   finite(s.AvgLogprob),
 		NoSpeechProb: finite(s.NoSpeechProb),
 	}
-	for _, n := range atMost[float64](s.Tokens, maxTokens) {
+	for _, n := range firstItems[float64](s.Tokens, maxTokens) {
 		out.Tokens = append(out.Tokens, count(n))
 	}
 
@@ -136,7 +136,7 @@ func (s segment) toSegment(id int) inference.Segment {
 }
 
 func readWords(list json.RawMessage, limit int) (words []inference.Word) {
-	for _, w := range atMost[word](list, limit) {
+	for _, w := range firstItems[word](list, limit) {
 		words = append(
 			words,
 			inference.Word{Word: cmp.Or(w.Word, w.Text), Start: float64(w.Start), End: float64(max(w.End, w.Start))},
@@ -148,7 +148,7 @@ func readWords(list json.RawMessage, limit int) (words []inference.Word) {
 
 // atMost decodes the first n items of a list. The rest is not decoded, so that many small items take no memory.
 // Any other value has no items.
-func atMost[T any](list json.RawMessage, n int) (items []T) {
+func firstItems[T any](list json.RawMessage, n int) (items []T) {
 	if len(list) == 0 || list[0] != '[' {
 		return nil
 	}
@@ -157,7 +157,7 @@ func atMost[T any](list json.RawMessage, n int) (items []T) {
 	_, _ = d.Token() // the bracket
 	for len(items) < n && d.More() {
 		var item T
-		_ = d.Decode(&item) // it is JSON; of another type it is empty
+		_ = d.Decode(&item) // valid JSON; an item of another type stays empty
 		items = append(items, item)
 	}
 
@@ -167,10 +167,11 @@ func atMost[T any](list json.RawMessage, n int) (items []T) {
 // finite bounds a number so that sums stay finite.
 func finite(n float64) float64 { return min(max(n, -1<<40), 1<<40) }
 
-// emptyBlock is the number of bytes with which Go's compressor ends a stream, unlike zlib's.
+// emptyBlock is the size of the empty block that Go's compressor writes at the end of a stream, in bytes. zlib writes
+// none, and Whisper uses zlib.
 const emptyBlock = 4
 
-// compressionRatio is that of Whisper: the length of the text divided by its length after zlib.
+// compressionRatio returns the ratio that Whisper reports: the length of the text divided by its length after zlib.
 func compressionRatio(text string) float64 {
 	if text == "" {
 		return 0

@@ -16,7 +16,8 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// unreachable returns the error for an upstream that does not answer. Only the log has its address.
+// unreachable returns the error for an upstream that does not answer, or the cause of ctx if ctx has ended. Only the
+// log has the address of the upstream.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -30,13 +31,13 @@ func unreachable(ctx context.Context, err error) error {
 		WithCause(err)
 }
 
-// unreadable returns the error for an answer that cannot be parsed; how says why.
-func unreadable(how string) *inference.Error {
+// unreadable returns the error for an answer that cannot be parsed. reason is shown to the caller.
+func unreadable(reason string) *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
 		inference.UpstreamError,
 		"the model's server gave an answer that cannot be read: %s",
-		how,
+		reason,
 	)
 }
 
@@ -76,7 +77,7 @@ func responseError(resp *http.Response) error {
 func upstreamError(status int, body []byte) *inference.Error {
 	reported := readError(body)
 	switch {
-	case status != http.StatusBadGateway:
+	case status != http.StatusBadGateway: // the status of the response counts
 	case reported.status >= 400:
 		status = reported.status
 	case reported.failedGeneration != "":
@@ -143,20 +144,21 @@ func upstreamError(status int, body []byte) *inference.Error {
 		WithCause(cause)
 }
 
-// contextSize is the error type of llama-server for a prompt that is too long.
-const contextSize = "exceed_context_size_error"
+// llamaContextError is the error type of llama-server for a prompt that is too long.
+const llamaContextError = "exceed_context_size_error"
 
 // maxMessage bounds the bytes of an upstream's message that are passed on.
 const maxMessage = 2000
 
-// reportedError is an error as an engine reported it, in whatever form.
+// reportedError holds what an engine reported about an error. status is 0 if the body names none.
 type reportedError struct {
 	message, code, param, failedGeneration string
 	status                                 int
 }
 
+// tooLong reports whether the request exceeds the context window of the model.
 func (s reportedError) tooLong() bool {
-	if s.code == string(inference.ContextLength) || s.code == contextSize {
+	if s.code == string(inference.ContextLength) || s.code == llamaContextError {
 		return true
 	}
 	m := strings.ToLower(s.message)
@@ -201,7 +203,7 @@ func readError(b []byte) reportedError {
 		}
 	}
 
-	if o.Type == contextSize {
+	if o.Type == llamaContextError {
 		reported.code = o.Type
 	}
 

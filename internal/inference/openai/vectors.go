@@ -17,7 +17,8 @@ import (
 // maxVectorBody bounds the answer of an upstream to one batch, in bytes. A number takes about 12 bytes of JSON.
 const maxVectorBody = 4 * inference.MaxVectorBytes
 
-// Embed sends inputs to /embeddings (OpenAI: embeddings). It reads vectors as numbers and in base64.
+// Embed sends inputs to /embeddings (OpenAI: embeddings) and returns one vector for each input, in their order. It
+// reads vectors as numbers and in base64. Errors are *inference.Error or the cause of ctx.
 func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.Vectors, error) {
 	request := map[string]any{"model": c.upstream.Model, "input": r.Texts}
 	if r.Tokens != nil {
@@ -124,7 +125,8 @@ func numberAt(vector []byte, at int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(vector[at:]))
 }
 
-// Rerank sends documents to /rerank, in the form that Cohere, Jina, vLLM and llama-server share.
+// Rerank sends documents to /rerank, in the form that Cohere, Jina, vLLM and llama-server share. It returns a rank for
+// each document, in the order of the upstream. Errors are as in Embed.
 func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference.Ranking, error) {
 	type result struct {
 		Index     *int     `json:"index"`
@@ -275,6 +277,7 @@ func (c *VectorCollector) Append(dst []byte) []byte {
 	return append(c.appendTokens(append(dst, `,"usage":`...)), '}')
 }
 
+// appendVector writes a vector as a list of numbers or in base64.
 func (c *VectorCollector) appendVector(dst, vector []byte) []byte {
 	if c.Base64 {
 		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), vector)
@@ -317,6 +320,7 @@ func (c *VectorCollector) appendRanking(dst []byte) []byte {
 	return append(c.appendTokens(append(dst, `}},"usage":`...)), '}')
 }
 
+// appendTokens writes the usage object.
 func (c *VectorCollector) appendTokens(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"prompt_tokens":`...), int64(c.usage.PromptTokens), 10)
 	dst = strconv.AppendInt(append(dst, `,"total_tokens":`...), int64(c.usage.PromptTokens), 10)

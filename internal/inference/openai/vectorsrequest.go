@@ -34,7 +34,7 @@ func ParseEmbedding(body []byte) (_ *inference.Embedding, inBase64 bool, err err
 	return r, inBase64, err
 }
 
-// inputs reads the input of a request for embeddings.
+// readInputs reads the input of a request for embeddings.
 func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	value := o.Raw("input")
 
@@ -72,7 +72,7 @@ func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	}
 }
 
-// texts returns the texts of a list. It rejects null.
+// readTexts returns the texts of a list. It rejects null.
 func readTexts(o jsonbody.Object, name string, list []*string) []string {
 	texts := make([]string, len(list))
 

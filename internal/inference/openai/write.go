@@ -72,6 +72,7 @@ func NewWriter(h Head) *Writer {
 	return w
 }
 
+// setPrefix prepares the start of each event.
 func (w *Writer) setPrefix(fingerprint string) {
 	b := append(w.prefix[:0], `data: {"id":`...)
 	b = jsonbody.AppendString(b, w.head.ID)
@@ -122,14 +123,15 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		}
 	}
 
+	// An Extra of two bytes is an empty object.
+	hasDelta := c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
+		len(c.Extra) > 2 || c.Logprobs != nil
 	switch {
 	case w.head.Text && (c.Content != "" || c.Logprobs != nil):
 		dst = jsonbody.AppendString(append(w.beginEvent(dst, c.Choice), `,"text":`...), c.Content)
 		dst = appendLogprobs(dst, c.Logprobs)
 		dst = w.endEvent(append(dst, `,"finish_reason":null}]`...))
-	// An Extra of two bytes is an empty object.
-	case !w.head.Text && (c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
-		len(c.Extra) > 2 || c.Logprobs != nil):
+	case !w.head.Text && hasDelta:
 		dst = append(w.beginEvent(dst, c.Choice), `,"delta":{`...)
 		dst = w.appendDelta(dst, c)
 		dst = appendLogprobs(append(dst, '}'), c.Logprobs)
@@ -166,6 +168,7 @@ func (w *Writer) endEvent(dst []byte) []byte {
 	return append(dst, "}\n\n"...)
 }
 
+// appendDelta writes the fields of a delta without the braces around them.
 func (w *Writer) appendDelta(dst []byte, c *inference.Chunk) []byte {
 	if c.Reasoning != "" {
 		dst = append(jsonbody.AppendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
@@ -216,6 +219,7 @@ func appendCall(dst []byte, call inference.ToolDelta) []byte {
 	return append(appendFunction(append(dst, `,"function":`...), call), '}')
 }
 
+// appendFunction writes the function of a call, without a name if the piece has none.
 func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 	dst = append(dst, '{')
 	if call.Name != "" {
@@ -225,6 +229,7 @@ func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 	return append(jsonbody.AppendString(append(dst, `"arguments":`...), call.Arguments), '}')
 }
 
+// appendFinish writes the last event of an answer, and after the last answer also the usage.
 func (w *Writer) appendFinish(dst []byte, c *inference.Chunk) []byte {
 	dst = w.beginEvent(dst, c.Choice)
 	if w.head.Text {
@@ -251,6 +256,7 @@ func (w *Writer) appendFinish(dst []byte, c *inference.Chunk) []byte {
 	return append(dst, "}\n\n"...)
 }
 
+// finishReason returns the finish reason that the caller expects.
 func (w *Writer) finishReason(finish string) string {
 	if finish == "tool_calls" && w.head.LegacyFunctions {
 		return "function_call"
