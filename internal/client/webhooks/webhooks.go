@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -87,6 +88,15 @@ func (p *Printer) print(body []byte, signature string) {
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	// A closed output ends the program, not the delivery.
-	_, _ = fmt.Fprintf(p.out, "%s %s (%s)\n%s\n\n", time.Now().Format(time.TimeOnly), delivery.Type, signature,
-		text.Bytes())
+	_, _ = io.WriteString(p.out, strings.Map(printable, fmt.Sprintf("%s %s (%s)\n%s\n\n",
+		time.Now().Format(time.TimeOnly), delivery.Type, signature, text.Bytes())))
+}
+
+// printable replaces control characters other than line breaks: a forged delivery could command the terminal.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' {
+		return unicode.ReplacementChar
+	}
+
+	return r
 }

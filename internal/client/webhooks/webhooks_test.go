@@ -35,6 +35,7 @@ func TestADeliveryIsPrintedWithTheStateOfItsSignature(t *testing.T) {
 		"forged":         {secret + "," + older, `{"type":"job.failed"}`, `{"type":"other"}`, "(signature invalid", 401},
 		"another secret": {secret, `{"type":"job.failed"}`, `{"type":"job.failed"}`, "(signature invalid", 401},
 		"no secret":      {"", `{"type":"job.failed"}`, "", "(signature not checked: set WEBHOOK_SECRET)", 204},
+		"control codes":  {"", `{"type":"\u001b[2J","a":"` + "\u009b" + `2J"}`, "", "\ufffd[2J (signature not checked: set WEBHOOK_SECRET)\n{\n  \"type\": \"\\u001b[2J\",\n  \"a\": \"\ufffd2J\"\n}", 204},
 		"no JSON":        {"", "\x1b[2J", "", `"\x1b[2J"`, 204},
 	} {
 		t.Run(name, func(t *testing.T) {
