@@ -42,16 +42,21 @@ func (c *Completions) earlierUsage(ctx context.Context, run *stream.Run, job inf
 	if err != nil {
 		c.Log.ErrorContext(ctx, "the frames of a dead worker could not be read", "call_id", run.ID, "error", err)
 	}
+	model := job.Request.Model
 	var chunks []*inference.Chunk
 
 	for _, b := range frames {
 		var f inference.Frame
-		if json.Unmarshal(b, &f) == nil && f.Chunk != nil && !f.Chunk.First {
+		switch {
+		case json.Unmarshal(b, &f) != nil || f.Chunk == nil:
+		case f.Chunk.First:
+			model = cmp.Or(f.Chunk.Model, model) // a fallback answered
+		default:
 			chunks = append(chunks, f.Chunk)
 		}
 	}
 
-	return inference.Result{Model: job.Request.Model, Usage: gateway.EstimateUsage(job.Request, chunks)}
+	return inference.Result{Model: model, Usage: gateway.EstimateUsage(job.Request, chunks)}
 }
 
 // charge records the usage of a call and settles its tokens with the key's limits. It records a call only

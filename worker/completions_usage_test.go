@@ -72,6 +72,30 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	}
 }
 
+func TestAFallbackWhoseWorkerDiedIsChargedUnderItsName(t *testing.T) {
+	t.Parallel()
+	_, url := inferencetest.Start(t)
+	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
+	h.before = func(run *stream.Run) {
+		for _, frame := range []string{`{"chunk":{"first":true,"model":"other"}}`, `{"chunk":{"content":"Hel"}}`} {
+			if err := run.Send([]byte(frame)); err != nil {
+				t.Error(err)
+			}
+		}
+		wait.Until(t, "the frames are in Redis", func() bool {
+			sent, err := run.Sent(t.Context())
+			return err == nil && len(sent) == 2
+		})
+		run.Begun = true
+	}
+
+	h.frames(stream.Call{Owner: "ann", Body: []byte(greeting)})
+
+	if rows := h.usage("ann"); len(rows) != 1 || rows[0].Model != "other" || rows[0].CompletionTokens == 0 {
+		t.Errorf("got usage %+v, want that of the model other", rows)
+	}
+}
+
 func TestUsageWithoutOutputIsEstimated(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)

@@ -48,6 +48,9 @@ func (g *Gateway) Complete(
 		if next.Attempts == attempts && nextErr != nil {
 			continue // the fallback rejected the request before a call, so the earlier error is more useful
 		}
+		// The caller receives nothing for the earlier models, but their upstreams charge.
+		next.Failed.Add(result.Usage)
+		next.Failed.Add(result.Failed)
 		result, err = next, nextErr
 	}
 

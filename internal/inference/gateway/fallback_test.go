@@ -99,6 +99,28 @@ func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
 	}
 }
 
+func TestTheUsageOfModelsBeforeAFallbackIsCountedAsFailed(t *testing.T) {
+	t.Parallel()
+	// overflow is charged, although the request does not fit.
+	overflow := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		usage := inference.Delta{Usage: &inference.RawUsage{PromptTokens: 5}}
+		return errors.Join(emit(&usage), tooLong(ctx, r, emit))
+	}
+	outage := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		usage := inference.Delta{Usage: &inference.RawUsage{PromptTokens: 7}}
+		return errors.Join(emit(&usage), failWith(503)(ctx, r, emit))
+	}
+	g := fallbackGateway(map[string]*engine{"first": {run: overflow}, "second": {run: outage}, "third": {}})
+	r := chatRequest()
+	r.Model, r.Fallbacks = "first", []string{"second", "third"}
+
+	result, err := g.Complete(t.Context(), r, discard)
+	if err != nil || result.Model != "third" || result.Failed.PromptTokens != 12 {
+		t.Errorf("model %s answered (%v) with %d failed tokens, want third with 12",
+			result.Model, err, result.Failed.PromptTokens)
+	}
+}
+
 func TestAFallbackThatCannotTakeTheRequestIsSkipped(t *testing.T) {
 	t.Parallel()
 	plain := &engine{}
