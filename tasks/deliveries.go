@@ -15,7 +15,7 @@ import (
 const (
 	// deliveriesKey is a list of the last tries to deliver webhooks, newest first.
 	deliveriesKey = "pw:deliveries"
-	// maxDeliveries is the length of the list. It takes about 300 KB of Redis.
+	// maxDeliveries is the length of the list. It takes about 300 KB of Redis, at most 1 MB.
 	maxDeliveries = 1000
 	// deliveriesTTL is how long the list is kept after the last try.
 	deliveriesTTL = 30 * 24 * time.Hour

@@ -27,7 +27,9 @@ const (
 	// webhookAnswer is how many bytes of an answer are read and dropped, so that the connection can be
 	// reused.
 	webhookAnswer = 64 << 10
-	secretPrefix  = "whsec_"
+	// webhookError is how many bytes of an error are stored. It may quote what the receiver answered.
+	webhookError = 500
+	secretPrefix = "whsec_"
 )
 
 // WebhookOptions configure Webhooks.
@@ -125,10 +127,16 @@ func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
 	err := h.deliver(ctx, p, &try)
 
 	try.Milliseconds = time.Since(began).Milliseconds()
+
 	if err != nil {
-		try.Error = err.Error()
+		text := err.Error()
+		try.Error = strings.ToValidUTF8(text[:min(len(text), webhookError)], "")
 	}
 	h.attempts.WithLabelValues(try.Result).Inc()
+
+	// The end of ctx may have ended the try.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stoppingTimeout)
+	defer cancel()
 
 	if err := h.record(ctx, try); err != nil {
 		h.log.WarnContext(ctx, "a webhook is missing in the log of deliveries", "message_id", p.MessageID, "error", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -43,6 +44,27 @@ func newWebhooks(t *testing.T, o guard.Options) *worker.Webhooks {
 	}
 
 	h, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: webhookSecret, Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return h
+}
+
+// newRecorded returns Webhooks that may contact an address and pass each try to record.
+func newRecorded(
+	t *testing.T,
+	address string,
+	record func(context.Context, tasks.Delivery) error,
+) *worker.Webhooks {
+	t.Helper()
+
+	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(address, "http://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	h, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: webhookSecret, Record: record})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,6 +278,47 @@ func TestASilentOrEndlessReceiverDoesNotBlockADelivery(t *testing.T) {
 	}
 }
 
+func TestADeliveryIsLoggedBrieflyAndAfterTheWorkerIsStopped(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+
+	for name, test := range map[string]struct {
+		ctx    context.Context
+		answer func(net.Conn)
+	}{
+		"a long line": {t.Context(), func(c net.Conn) { _, _ = c.Write(append(make([]byte, 32<<10), "\r\n\r\n"...)) }},
+		"a stop":      {ctx, func(net.Conn) { stop() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				c, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer c.Close()
+				test.answer(c)
+			}))
+			t.Cleanup(server.Close)
+			var logged tasks.Delivery
+			h := newRecorded(t, server.URL, func(ctx context.Context, d tasks.Delivery) error {
+				if ctx.Err() == nil {
+					logged = d
+				}
+
+				return ctx.Err()
+			})
+
+			err := h.Deliver(test.ctx, webhookMessage(server.URL))
+			if logged.Result != "failed" || logged.Error == "" || len(logged.Error) > 600 || err == nil {
+				t.Errorf("logged %+v with %d bytes of error (%v), want a failure with at most 600",
+					logged, len(logged.Error), err)
+			}
+		})
+	}
+}
+
 func TestEachDeliveryAttemptIsRecorded(t *testing.T) {
 	t.Parallel()
 	statuses := make(chan int, 3)
@@ -266,23 +329,11 @@ func TestEachDeliveryAttemptIsRecorded(t *testing.T) {
 	respond := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-statuses) }
 	server := httptest.NewServer(http.HandlerFunc(respond))
 	t.Cleanup(server.Close)
-
-	policy, err := guard.New(guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var attempts []tasks.Delivery
-
-	h, err := worker.NewWebhooks(worker.WebhookOptions{
-		Policy: policy, Secret: webhookSecret,
-		Record: func(_ context.Context, d tasks.Delivery) error {
-			attempts = append(attempts, d)
-			return errors.New("unreachable")
-		},
+	h := newRecorded(t, server.URL, func(_ context.Context, d tasks.Delivery) error {
+		attempts = append(attempts, d)
+		return errors.New("unreachable")
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 
 	for _, address := range []string{server.URL, server.URL, server.URL, "http://10.0.0.1"} {
 		_ = h.Deliver(t.Context(), webhookMessage(address)) // the record has the error
