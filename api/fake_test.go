@@ -74,7 +74,7 @@ func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Recor
 	}
 
 	if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok && s.IdempotencyKey != "" {
-		if f := q.jobs[id].fingerprint; f != s.Fingerprint && f != s.Alike {
+		if f := q.jobs[id].fingerprint; f != s.Fingerprint && f != s.AltFingerprint {
 			return tasks.Record{}, false, fault.Errorf(
 				fault.IdempotencyConflict,
 				"this Idempotency-Key was used for another submission",
@@ -101,7 +101,7 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	if s.IdempotencyKey != "" {
 		if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok {
 			job := q.jobs[id]
-			if job.fingerprint != s.Fingerprint && job.fingerprint != s.Alike {
+			if job.fingerprint != s.Fingerprint && job.fingerprint != s.AltFingerprint {
 				return tasks.Record{}, false, fault.Errorf(
 					fault.IdempotencyConflict,
 					"this Idempotency-Key was used for another submission",

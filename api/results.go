@@ -55,8 +55,8 @@ func preferencesOf(c *fiber.Ctx) preferences {
 
 // setFingerprint sets the digest that distinguishes requests with the same Idempotency-Key. keep, if not nil, points
 // to a field of request that depends only on how the client waits: 0 or deliveredKeep. Requests that differ only in
-// this field count as the same, so sub.Alike is the digest with its other value. setFingerprint leaves that other
-// value in the field.
+// this field count as the same, so sub.AltFingerprint is the digest with its other value. setFingerprint leaves that
+// other value in the field.
 func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 	digest := func() string {
 		b, _ := json.Marshal(request) // options, strings and numbers always encode
@@ -68,7 +68,7 @@ func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 
 	if keep != nil {
 		*keep = int64(deliveredKeep/time.Second) - *keep
-		sub.Alike = digest()
+		sub.AltFingerprint = digest()
 	}
 }
 

@@ -116,7 +116,7 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 	_, _, err = b.client.Replay(t.Context(), "ann", "k", "g")
 	wantCode(t, err, fault.IdempotencyConflict)
 
-	other.Alike = "f"
+	other.AltFingerprint = "f"
 	if id := b.submit(t, other); id != first {
 		t.Errorf("the same request in its other form got job %s, want %s", id, first)
 	}

@@ -24,8 +24,8 @@ const (
 
 // Reserve is the first half of Submit, for callers that store sources under the job's id before they submit
 // it. It refuses the job when the queue is full, and binds the idempotency key to s.ID. When an earlier
-// request with the same key died before it created the job, s.ID becomes the id of that request. When the
-// key has a job, Reserve returns the job, and there is nothing to submit. Of s.Task it reads only the queue.
+// request with the same key died before it created its job, s.ID becomes the job id of that request. When the
+// key has a job, Reserve returns the job, and there is nothing to submit. Reserve reads no field of s.Task but Queue.
 //
 // Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
 func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replayed bool, err error) {
@@ -150,16 +150,16 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 	if err != nil {
 		return "", false, record.Unavailable(err)
 	}
-	id, err = boundID(bound.Val(), s.Fingerprint, s.Alike)
+	id, err = boundID(bound.Val(), s.Fingerprint, s.AltFingerprint)
 
 	return id, fresh.Val(), err
 }
 
-// boundID returns the id in the value of an idempotency key. Errors: IdempotencyConflict when the value has
-// none of the fingerprints.
+// boundID returns the job id in the value of an idempotency key, which is "id fingerprint". Errors:
+// IdempotencyConflict when the fingerprint is none of fingerprints.
 func boundID(value string, fingerprints ...string) (string, error) {
-	id, first, _ := strings.Cut(value, " ")
-	if !slices.Contains(fingerprints, first) {
+	id, bound, _ := strings.Cut(value, " ")
+	if !slices.Contains(fingerprints, bound) {
 		return "", fault.Errorf(fault.IdempotencyConflict,
 			"this Idempotency-Key was used for another request within the last 24 hours; use a new key")
 	}

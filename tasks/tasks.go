@@ -68,10 +68,10 @@ type Submission struct {
 	IdempotencyKey string
 	// Fingerprint is a digest of the parsed request.
 	Fingerprint string
-	// Alike is another digest that the first submission may have had; "" for none.
-	Alike       string
-	RequestID   string // see Owner
-	TraceParent string // see Owner
+	// AltFingerprint is a second digest that also identifies the request; "" for none.
+	AltFingerprint string
+	RequestID      string // see Owner
+	TraceParent    string // see Owner
 	// Task is the job's task, from Kind.Task.
 	Task Task
 

@@ -79,7 +79,7 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 		Open:        part.Open,
 		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
-	// The client of a single part retries by itself.
+	// A client that waits for the response (Keep is set) retries a recording of a single part itself.
 	tries := 1
 	if several || h.task.Keep == 0 {
 		tries = partTries

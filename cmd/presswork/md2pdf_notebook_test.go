@@ -63,7 +63,7 @@ func TestMD2PDFRejectsInvalidNotebooks(t *testing.T) {
 
 	for name, want := range map[string]string{
 		"a.ipynb":   "a.ipynb: it is not a Jupyter notebook: line 3: invalid character 'x'",
-		"old.ipynb": "old.ipynb: the notebook has nbformat 3, and 4 is read",
+		"old.ipynb": "old.ipynb: the notebook has nbformat 3; allowed is 4",
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := runCommand(t, "md2pdf", filepath.Join(dir, name))

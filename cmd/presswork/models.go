@@ -162,13 +162,13 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 		return err
 	}
 
-	m, ways, err := app.ExplainModel(ctx, cfg, name)
+	m, upstreams, err := app.ExplainModel(ctx, cfg, name)
 	if err != nil {
 		return err
 	}
 
 	if asJSON {
-		return json.NewEncoder(p.stdout).Encode(ways)
+		return json.NewEncoder(p.stdout).Encode(upstreams)
 	}
 	fmt.Fprintf(p.stdout, "%s: %s; context %s tokens, longest answer %s\n", m.ID, strings.Join(m.Capabilities, ", "),
 		terminal.Dash(tokens(m.ContextWindow)), terminal.Dash(tokens(m.MaxCompletionTokens)))
@@ -176,7 +176,7 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
 
 	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tUPSTREAM MODEL\tCONCURRENCY", func(w io.Writer) {
-		for _, s := range ways {
+		for _, s := range upstreams {
 			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL,
 				s.Name, terminal.Dash(tokens(s.MaxConcurrency)))
 		}

@@ -22,8 +22,8 @@ const (
 	maxGramLength = 40
 )
 
-// gramWeight is the evidence of a letter run for a language. It is the logarithm of its frequency, in quarters of
-// a bit above that of unseen runs (2^-14).
+// gramWeight is the evidence of a letter run for a language: the binary logarithm of its frequency in the language,
+// in quarters of a bit. Weight 0 is the frequency of an unseen run, 2^-14.
 type gramWeight struct{ language, weight uint8 }
 
 // gramModel holds the frequencies of runs of one to four letters and of short words in each language.

@@ -21,7 +21,7 @@ const (
 )
 
 // factualTypes are the document types that state facts and do not judge. Their words are read with technical and
-// legal senses.
+// legal senses. Each value is 1.
 var factualTypes = wordSigns(
 	map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
 meeting_notes paper resume invoice recipe`},
@@ -64,8 +64,8 @@ func scoreSentiment(sentences []string, cues documentCues) finding.Leaning {
 	return s
 }
 
-// aboveUsual subtracts the usual mean of a document type. A text does not become negative only because it lacks
-// the usual praise.
+// aboveUsual subtracts the usual mean of a document type. A positive mean stops at 0: a text does not become negative
+// only because it lacks the usual praise. A negative mean at most doubles.
 func aboveUsual(mean, usual float64) float64 {
 	if mean >= 0 {
 		return max(0, mean-usual)

@@ -51,7 +51,7 @@ var idioms = map[string]float64{
 	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5,
 }
 
-// wordSigns converts lists of words to a map.
+// wordSigns converts lists of words by sign to a map from each word to its sign.
 func wordSigns(lists map[int]string) map[string]int {
 	table := map[string]int{}
 

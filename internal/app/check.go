@@ -19,7 +19,7 @@ func CheckSettings(cfg config.Config) error {
 	if n := len(cfg.TokenSecret); n > 0 && n < shortestSecret {
 		return UsageError{fmt.Errorf("TOKEN_SECRET: it has %d bytes; allowed: %d or more", n, shortestSecret)}
 	}
-	// The private Redis listens on a socket as well.
+	// Without REDIS_URL, Presswork starts its own Redis, which listens on a socket.
 	own, err := ownAddresses(cfg, cmp.Or(cfg.RedisURL, "unix:///redis.sock"))
 	if err != nil {
 		return UsageError{err}

@@ -65,10 +65,11 @@ func UpstreamState(s gateway.UpstreamStatus) string {
 	return "ok"
 }
 
-// ExplainModel returns a model and the ways that its requests may go. A name that does not exist is a UsageError.
+// ExplainModel returns a model and the upstreams that its requests may go to. A name that does not exist is a
+// UsageError.
 func ExplainModel(
 	ctx context.Context, cfg config.Config, name string,
-) (model *inference.Model, ways []gateway.UpstreamStatus, err error) {
+) (model *inference.Model, upstreams []gateway.UpstreamStatus, err error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
@@ -97,8 +98,8 @@ func modelGateway(c *inference.Catalogue) *gateway.Gateway {
 	})
 }
 
-// PullModel fetches a model through the Ollama of this machine. step gets the server's words for each step and how many
-// of how many bytes are done; total is 0 if it is not known.
+// PullModel fetches a model through the Ollama of this machine. It calls step with the server's description of each
+// step, the bytes fetched and the total bytes; total is 0 if it is not known.
 func PullModel(ctx context.Context, name string, step func(status string, done, total int64)) error {
 	return ollama.New("").Pull(ctx, name, func(p ollama.Progress) { step(p.Status, p.Completed, p.Total) })
 }

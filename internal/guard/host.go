@@ -25,10 +25,11 @@ func canonicalHost(host string) (name string, addr netip.Addr, err error) {
 	}
 
 	if inner, ok := strings.CutPrefix(host, "["); ok {
-		inner, ok = strings.CutSuffix(inner, "]")
-		if host = inner; !ok || !strings.Contains(inner, ":") {
+		inner, closed := strings.CutSuffix(inner, "]")
+		if !closed || !strings.Contains(inner, ":") {
 			return "", addr, errors.New("the address in brackets is not closed or not IPv6")
 		}
+		host = inner
 	}
 
 	if strings.Contains(host, ":") {

@@ -324,10 +324,7 @@ func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 		}
 		b.spend(end * 2)
 
-		if title := bytes.TrimLeft(
-			target[end:],
-			"> \t\n",
-		); len(title) > 0 &&
+		if title := bytes.TrimLeft(target[end:], "> \t\n"); len(title) > 0 &&
 			bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
 			closing := title[0]
 			if closing == '(' {

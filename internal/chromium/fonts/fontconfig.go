@@ -10,9 +10,9 @@ import (
 
 const licenseDir = "licenses"
 
-// systemDirs returns the directories of other fonts: the system's and, if the browser runs as
-// this user, this user's. fontconfig cannot find the latter: the browser's HOME is its
-// profile.
+// systemDirs returns the directories of fonts that are not embedded: the system's and those in
+// this user's home. fontconfig cannot find the latter, because the browser's HOME is its
+// profile. Root has only the system's, because its browser runs as another user.
 func systemDirs() []string {
 	dirs := []string{"/usr/share/fonts", "/usr/local/share/fonts"}
 	if os.Geteuid() == 0 {
@@ -127,7 +127,8 @@ func configuration(root string, system []string) string {
 		`<edit name="hinting" mode="assign"><bool>false</bool></edit>` +
 		`<edit name="hintstyle" mode="assign"><const>hintnone</const></edit>` +
 		`<edit name="rgba" mode="assign"><const>none</const></edit></match>` + "\n")
-	// A search for a character names no family. The rules are tried in order.
+	// When Chromium searches a font for a character, it names no family. sans-serif makes the rules below apply, so
+	// this rule comes before them.
 	b.WriteString(
 		`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit></match>` + "\n",
 	)

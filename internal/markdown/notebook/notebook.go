@@ -120,7 +120,7 @@ func Convert(data []byte) (*Notebook, error) {
 	case d.Format == 0 && d.Cells == nil:
 		return nil, fault.Errorf(fault.InvalidRequest, "it is not a Jupyter notebook: it has no nbformat and no cells")
 	case d.Format != 4:
-		return nil, fault.Errorf(fault.InvalidRequest, "the notebook has nbformat %d, and 4 is read; "+
+		return nil, fault.Errorf(fault.InvalidRequest, "the notebook has nbformat %d; allowed is 4; "+
 			"`jupyter nbconvert --to notebook --nbformat 4` converts it", d.Format)
 	case len(d.Cells) > maxCells:
 		return nil, source.TooComplex("the notebook has more than %d cells", maxCells)

@@ -56,7 +56,7 @@ func TestPlaceNamesTheCell(t *testing.T) {
 	}
 }
 
-func TestUnreadableNotebooksAreNamed(t *testing.T) {
+func TestUnreadableNotebooksAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, row := range map[string]struct {
@@ -67,7 +67,7 @@ func TestUnreadableNotebooksAreNamed(t *testing.T) {
 		"cut off":     {"{\"nbformat\": 4,\n\"cells\": [\n{\"cell_type\":", "line 3: unexpected end", fault.InvalidRequest},
 		"wrong type":  {"{\"nbformat\": 4,\n\"cells\": 3}", "line 2: ", fault.InvalidRequest},
 		"other JSON":  {`{"a": 1}`, "it has no nbformat and no cells", fault.InvalidRequest},
-		"nbformat 3":  {`{"nbformat": 3, "worksheets": []}`, "nbformat 3, and 4 is read", fault.InvalidRequest},
+		"nbformat 3":  {`{"nbformat": 3, "worksheets": []}`, "nbformat 3; allowed is 4", fault.InvalidRequest},
 		"many cells":  {`{"nbformat": 4, "cells": [` + strings.Repeat("{},", 20_000) + `{}]}`, "more than 20000 cells", fault.ContentTooComplex},
 		"deep arrays": {`{"nbformat": 4, "cells": ` + strings.Repeat("[", 100_000), "line 1: ", fault.InvalidRequest},
 	} {
@@ -94,7 +94,7 @@ func TestPicturesOfANotebookAreBounded(t *testing.T) {
 	}
 
 	if len(n.Files) != 2 || len(n.Warnings) != 1 ||
-		n.Warnings[0].Message != "cell 3: a picture is left out: those of the notebook are larger than 32 MB together" {
+		n.Warnings[0].Message != "cell 3: a picture is left out: the pictures of the notebook are larger than 32 MB together" {
 		t.Errorf("got %d files and the warnings %v", len(n.Files), n.Warnings)
 	}
 }

@@ -225,7 +225,7 @@ func (w *writer) keep(name, kind, content string) bool {
 	}
 
 	if w.size+len(data) > maxFiles {
-		w.warn("a picture is left out: those of the notebook are larger than %d MB together", maxFiles>>20)
+		w.warn("a picture is left out: the pictures of the notebook are larger than %d MB together", maxFiles>>20)
 		return false
 	}
 	w.size += len(data)

@@ -117,8 +117,8 @@ func block(t testing.TB, key []byte) cipher.Block {
 	return b
 }
 
-// unsealed returns a stream object with its content decrypted.
-func unsealed(t testing.TB, key cipher.Block, object string) string {
+// decryptStream returns a stream object with its content decrypted.
+func decryptStream(t testing.TB, key cipher.Block, object string) string {
 	t.Helper()
 	dict, content, ok := bytes.Cut([]byte(object), []byte(" stream\n"))
 

@@ -132,7 +132,7 @@ func cut(t testing.TB, data []byte, key cipher.Block) map[int]string {
 		if r := rowAt(table, n); r.kind == 1 {
 			objects[n] = topmost(t, data, n, r.place)
 			if key != nil && r.place != start && strings.HasSuffix(objects[n], "\nendstream") {
-				objects[n] = unsealed(t, key, objects[n])
+				objects[n] = decryptStream(t, key, objects[n])
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // maxName is the longest name that PDF/A allows, in bytes.
 const maxName = 127
 
-// tameDestinations renames invalid named destinations. Chromium names them after the ids of elements, which can be
+// renameDestinations renames invalid named destinations. Chromium names them after the ids of elements, which can be
 // too long or forbidden in PDF/A.
-func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
+func renameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	var names pdffile.Dict
 
 	if value := catalog.Get("Dests"); value != nil {
@@ -25,7 +25,7 @@ func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	renamed := map[string]string{}
 
 	for i := range names {
-		if wild(names[i].Key) {
+		if invalidName(names[i].Key) {
 			name := "destination-" + strconv.Itoa(i+1)
 			renamed[names[i].Key] = name
 			names[i].Key = name
@@ -47,7 +47,7 @@ func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 		}
 
 		name, named := bytes.CutPrefix(d.Get("Dest"), []byte("/"))
-		if !named || !wild(string(name)) {
+		if !named || !invalidName(string(name)) {
 			continue
 		}
 
@@ -62,4 +62,5 @@ func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	return nil
 }
 
-func wild(name string) bool { return len(name) > maxName || slices.Contains(forbidden, name) }
+// invalidName reports whether PDF/A forbids the name.
+func invalidName(name string) bool { return len(name) > maxName || slices.Contains(forbidden, name) }

@@ -146,7 +146,7 @@ func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error)
 		}
 	}
 
-	if err := tameDestinations(f, catalog); err != nil {
+	if err := renameDestinations(f, catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
 

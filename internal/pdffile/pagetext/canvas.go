@@ -23,8 +23,6 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is the part of the graphics state that text depends on.
-
 // canvas is a content stream that is being read.
 type canvas struct {
 	*painter
@@ -117,7 +115,7 @@ func (c *canvas) visit(op parse.Operation) error {
 	case "EMC":
 		if n := len(c.marks); n > 0 {
 			if c.marks[n-1] {
-				c.actual--
+				c.replaced--
 			}
 			c.marks = c.marks[:n-1]
 		}
@@ -126,6 +124,7 @@ func (c *canvas) visit(op parse.Operation) error {
 	return nil
 }
 
+// next moves to the start of the next line, which is x, y from the start of this one.
 func (c *canvas) next(x, y float64) {
 	c.line = matrix{1, 0, 0, 1, x, y}.times(c.line)
 	c.text = c.line
@@ -142,18 +141,18 @@ func (c *canvas) begin(args [][]byte) {
 		}
 
 		if text := properties.Get("ActualText"); text != nil {
-			if c.actual == 0 {
-				c.place()
+			if c.replaced == 0 {
+				c.separate()
 				c.write(pdffile.DecodeText(c.reader.value(text)))
 			}
 			replaces = true
-			c.actual++
+			c.replaced++
 		}
 	}
 	c.marks = append(c.marks, replaces)
 }
 
-// draw reads a form.
+// draw reads the text of a form (ISO 32000-2, 8.10).
 func (c *canvas) draw(args [][]byte) error {
 	if len(args) != 1 || c.depth >= maxForms || len(args[0]) < 2 {
 		return nil
@@ -222,8 +221,8 @@ func (c *canvas) show(args [][]byte) error {
 	raw := pdffile.StringBytes(args[0])
 
 	for _, g := range c.font.glyphs(raw) {
-		if c.actual == 0 && g.text != "" {
-			c.place()
+		if c.replaced == 0 && g.text != "" {
+			c.separate()
 			c.write(g.text)
 		}
 		width := g.width*c.size + c.char
@@ -233,7 +232,8 @@ func (c *canvas) show(args [][]byte) error {
 		}
 		c.advance(width * c.wide)
 
-		if c.actual == 0 || g.text != "" {
+		// Within a replaced text, the last glyph with a text is its end.
+		if c.replaced == 0 || g.text != "" {
 			at := c.text.times(c.ctm)
 			c.lastX, c.lastY = at[4], at[5]
 		}
@@ -251,8 +251,8 @@ func (c *canvas) write(text string) {
 	c.reader.written += len(text)
 }
 
-// place writes a line feed or a space if the next glyph does not follow the last one.
-func (c *canvas) place() {
+// separate writes a line feed or a space if the next glyph does not follow the last one.
+func (c *canvas) separate() {
 	at := c.text.times(c.ctm)
 	// The direction of the line, and the height of the letters.
 	height := math.Hypot(at[2], at[3]) * math.Abs(c.size)

@@ -148,6 +148,7 @@ func (r *Reader) array(value []byte) [][]byte {
 	return values
 }
 
+// state is the part of the graphics state that text depends on.
 type state struct {
 	ctm                          matrix
 	font                         *typeface
@@ -160,8 +161,8 @@ type painter struct {
 	out    strings.Builder
 	// lastX, lastY is where the last text ended; lastSize is its height.
 	lastX, lastY, lastSize float64
-	// actual is the number of open marks whose text is replaced.
-	actual int
+	// replaced is the number of open marks whose text is replaced.
+	replaced int
 }
 
 // run interprets a content stream.

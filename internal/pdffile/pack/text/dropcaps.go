@@ -31,7 +31,7 @@ type capJoiner struct {
 	face  pdffile.Face
 	size  float64
 	shows int // in the current text object
-	// letter is the possible drop cap of the current text object, before that of the previous one.
+	// letter is the possible drop cap of the current text object, before is that of the previous text object.
 	letter, before shown
 	span           textSpan
 }
@@ -135,9 +135,9 @@ func (j *capJoiner) show(op pdffile.Operation) {
 	}
 }
 
-// join gives the drop cap an empty text. The first glyph of now gets the letters of the drop cap before its own
-// text.
-func (j *capJoiner) join(now shown, codes []byte) {
+// join gives the drop cap an empty text, and puts its letters before the text of the first glyph of the line. line is
+// that line with the text of its first glyph; codes are all of its glyphs.
+func (j *capJoiner) join(line shown, codes []byte) {
 	if j.before.start < j.Copied {
 		return
 	}
@@ -153,13 +153,13 @@ func (j *capJoiner) join(now shown, codes []byte) {
 
 		return
 	}
-	j.CopyTo(now.start)
+	j.CopyTo(line.start)
 	first := j.face.Width
-	fmt.Fprintf(&j.Out, "/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n", pdffile.UTF16(j.before.text+now.text),
+	fmt.Fprintf(&j.Out, "/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n", pdffile.UTF16(j.before.text+line.text),
 		codes[:first])
 
 	if first < len(codes) {
 		fmt.Fprintf(&j.Out, "<%X> Tj\n", codes[first:])
 	}
-	j.Copied = now.end
+	j.Copied = line.end
 }
