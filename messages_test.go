@@ -205,9 +205,7 @@ func showsError(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if name := calleeOf(
-				n,
-			); name == "Error" || strings.HasSuffix(name, ".Error") ||
+			if name := calleeOf(n); name == "Error" || strings.HasSuffix(name, ".Error") ||
 				strings.HasSuffix(name, ".Cause") {
 				found = true
 			}

@@ -14,7 +14,7 @@ import (
 	"presswork/tasks"
 )
 
-// wrongClock is a go-redis hook that simulates a clock that is wrong by ahead. It shifts every number that looks
+// wrongClock is a go-redis hook that simulates a clock that is ahead by the given time. It shifts every number that looks
 // like a current time, in commands of Asynq and of this project.
 type wrongClock struct {
 	ahead time.Duration
@@ -40,7 +40,7 @@ func (w *wrongClock) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// isReap reports whether a command is the check of the leases of render.
+// isReap reports whether a command checks the leases of the render queue.
 func isReap(cmd redis.Cmder) bool {
 	args := cmd.Args()
 	return len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render)
@@ -80,7 +80,7 @@ func TestJobsCompleteOnceDespiteAWrongClock(t *testing.T) {
 		t.Run(ahead.String(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, tasks.Options{})
-			const each = 4 // a queue has two slots more than that
+			const each = 4 // render slots of a server; a queue has two more
 			begun, proceed := make(chan string, 100), make(chan struct{})
 			var ids []string
 			var clocks []*wrongClock

@@ -16,7 +16,7 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 	cluster := redistest.StartCluster(t, tasks.LedgerKey, tasks.OwnerKey(owner))
 	b := setupOn(t, cluster.Address, tasks.Options{})
 	ctx := t.Context()
-	b.submit(t, submission(t)) // the client now knows every node, and Redis the scripts
+	b.submit(t, submission(t)) // the client now knows every node, and every node the scripts
 	withKey := func(node, n int) tasks.Submission {
 		s := submission(t)
 		s.Owner, s.IdempotencyKey, s.Fingerprint = owner, fmt.Sprintf("%d-%d", node, n), "f"

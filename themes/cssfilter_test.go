@@ -26,9 +26,7 @@ func TestFilterKeepsStyles(t *testing.T) {
 	}
 
 	data := `p{background:url(data:image/png;base64,iVBO)}`
-	if got, dropped := themes.FilterCSS(
-		data,
-	); got != `p{background:url("data:image/png;base64,iVBO")}` ||
+	if got, dropped := themes.FilterCSS(data); got != `p{background:url("data:image/png;base64,iVBO")}` ||
 		len(dropped) > 0 {
 		t.Errorf("a data image became %q (dropped %q)", got, dropped)
 	}

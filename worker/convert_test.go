@@ -41,7 +41,7 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.store.damaged += info.Key + " "
+		s.store.damaged = append(s.store.damaged, info.Key)
 	}
 	third := tasks.NewID()
 	s.submit(third, tasks.Convert{Content: "# Same", Theme: "nord"})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,14 +74,14 @@ type harness struct {
 type faultyStore struct {
 	storage.Store
 	beforePut   func(key string) error
-	slowPut     func(ctx context.Context, key string)
+	slowPut     func(ctx context.Context, key string) // Put then ignores that its context ends
 	afterPut    func(key string)
 	afterCopy   func(to string)
 	beforeGet   func(ctx context.Context)
-	unavailable atomic.Bool  // all methods fail but List, Delete and Presign
+	unavailable atomic.Bool  // Get, Stat, Copy and Health fail
 	denied      string       // the key of an object that cannot be read
 	refusals    atomic.Int64 // attempts to read it
-	damaged     string       // the keys of objects that cannot be copied, because they are damaged
+	damaged     []string     // the keys of objects that cannot be copied, because they are damaged
 }
 
 func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
@@ -137,7 +137,7 @@ func (s *faultyStore) Put(
 
 	if s.slowPut != nil {
 		s.slowPut(ctx, key)
-		// The body of a request is stored even if its client no longer waits.
+		// A store may keep the body of a request although its client no longer waits.
 		ctx = context.WithoutCancel(ctx)
 	}
 
@@ -154,7 +154,7 @@ func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, 
 		return storage.Info{}, err
 	}
 
-	if strings.Contains(s.damaged, from) {
+	if slices.Contains(s.damaged, from) {
 		return storage.Info{}, storage.ErrCorrupt
 	}
 

@@ -75,7 +75,6 @@ func TestAnUnusableCacheDoesNotFailAConversion(t *testing.T) {
 		"a.md":             meetingNotes,
 		"file":             "",
 		"damaged/cache.db": strings.Repeat("not a database ", 1000),
-		"newer/cache.db":   "",
 	})
 	for name, c := range map[string]struct{ path, wantStderr string }{
 		"a file":  {"file", "the cache cannot be used"},
@@ -94,7 +93,7 @@ func TestAnUnusableCacheDoesNotFailAConversion(t *testing.T) {
 	got.check(t, exitFailed, "not a directory")
 }
 
-func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
+func TestWarmupAndPicturesUseTheBrowser(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 	env := envWithHome(t, nil)

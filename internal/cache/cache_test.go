@@ -60,7 +60,8 @@ func TestRedisConforms(t *testing.T) {
 	}, reopen)
 }
 
-// must turns the result of an Open function into one that fails the test on an error.
+// must takes the results of an Open function. The function that it returns gives the cache, or fails the test on an
+// error.
 func must[C cache.Cache](c C, err error) func(*testing.T) cache.Cache {
 	return func(t *testing.T) cache.Cache {
 		t.Helper()

@@ -40,7 +40,8 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	wg.Wait()
-	// A print may have ended just before the kill, or use the other browser before the crash is counted.
+	// The counters may change only after the prints. A print may end just before the kill. It may also use the next
+	// browser before the crash is counted.
 	wait.Until(t, "another browser", func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 })
 
 	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
@@ -206,7 +207,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 
 	for range 6 {
 		_, err := b.PrintRevised(t.Context(), slow, func([]byte) ([]string, error) {
-			full = pages() // with the document, since the tab is in use
+			full = pages() // while the tab still holds the document
 			return nil, nil
 		})
 		if err != nil {

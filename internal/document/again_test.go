@@ -94,10 +94,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	}
 	now = now.AddDate(0, 0, 1)
 
-	if next, err := c.Compose(
-		t.Context(),
-		plain(),
-	); err != nil || next.Page.HTML == "" ||
+	if next, err := c.Compose(t.Context(), plain()); err != nil || next.Page.HTML == "" ||
 		unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
 		t.Errorf("the next day has the page of the day before (%v)", err)
 	}

@@ -46,12 +46,7 @@ func TestCitationsArePrinted(t *testing.T) {
 		}
 	}
 
-	if dests := poppler(
-		t,
-		"pdfinfo",
-		"-dests",
-		path,
-	); !strings.Contains(dests, `"ref-a"`) ||
+	if dests := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(dests, `"ref-a"`) ||
 		!strings.Contains(dests, `"ref-b"`) {
 		t.Errorf("nothing to link to: %s", dests)
 	}

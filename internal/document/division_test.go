@@ -181,10 +181,7 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 				})
 			}
 			// Some fonts of that theme are not TrueType: each section embeds its own copy.
-			if n := strings.Count(
-				poppler(t, "pdffonts", gotPath),
-				"\n",
-			); d.Theme != "fantasy" &&
+			if n := strings.Count(poppler(t, "pdffonts", gotPath), "\n"); d.Theme != "fantasy" &&
 				n != strings.Count(poppler(t, "pdffonts", wantPath), "\n") {
 				t.Errorf("%d fonts are embedded", n)
 			}
@@ -291,11 +288,7 @@ func TestLargeDocumentsAreDivided(t *testing.T) {
 			}
 		}
 
-		if number := fmt.Sprintf(
-			"%d / %d",
-			i+1,
-			r.Pages,
-		); !strings.Contains(page, number) ||
+		if number := fmt.Sprintf("%d / %d", i+1, r.Pages); !strings.Contains(page, number) ||
 			strings.TrimSpace(head) != strings.TrimSpace("in "+in) {
 			t.Errorf("page %d says %q, want %q, and %q", i+1, head, "in "+in, number)
 		}

@@ -281,9 +281,7 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 	}
 
 	marked := strings.Count(lines(-1), "Line ") - 6
-	if page := lines(
-		marked,
-	); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) ||
+	if page := lines(marked); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) ||
 		!strings.Contains(page, "A note of many words") {
 		t.Errorf("line %d and the beginning of its note are not on the first page:\n%s", marked, page)
 	}

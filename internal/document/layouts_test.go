@@ -222,9 +222,7 @@ func TestALetterIsNoBook(t *testing.T) {
 			test.d.Output = presswork.EPUB
 
 			_, err := c.Compose(t.Context(), test.d)
-			if e := fault.AsError(
-				err,
-			); e == nil || e.Code != test.code ||
+			if e := fault.AsError(err); e == nil || e.Code != test.code ||
 				!strings.Contains(e.Message, "pdf, html and png") {
 				t.Errorf("got %v, want the code %s", err, test.code)
 			}

@@ -108,12 +108,7 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		t.Errorf("a note has a link back on paper: %q", last)
 	}
 
-	if struc := poppler(
-		t,
-		"pdfinfo",
-		"-struct-text",
-		path,
-	); !strings.Contains(struc, "H2 (block)\n") ||
+	if struc := poppler(t, "pdfinfo", "-struct-text", path); !strings.Contains(struc, "H2 (block)\n") ||
 		!strings.Contains(struc, `"Sideways"`) {
 		t.Errorf("the heading of a section is not tagged: %s", struc)
 	}

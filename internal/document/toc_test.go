@@ -202,9 +202,7 @@ func TestContentsInTheHTML(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := html(c.content, c.options)
-			if at := nav.FindStringIndex(
-				got,
-			); (at != nil) != (c.before != "") ||
+			if at := nav.FindStringIndex(got); (at != nil) != (c.before != "") ||
 				at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
 				t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
 			}
@@ -307,12 +305,7 @@ func TestListsTellTruePages(t *testing.T) {
 		t.Errorf("%d entries, want 10:\n%s", found, pages[0])
 	}
 
-	if links := poppler(
-		t,
-		"pdfinfo",
-		"-dests",
-		path,
-	); !strings.Contains(links, `"fig:f3"`) ||
+	if links := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(links, `"fig:f3"`) ||
 		!strings.Contains(links, `"tbl:t2"`) {
 		t.Errorf("nothing to link to: %s", links)
 	}

@@ -86,7 +86,7 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 	}
 
 	if policy < 0 || policy > 4 {
-		t.Errorf("the policy stands at %d, after what it is to rule: %v", policy, elements[:6])
+		t.Errorf("the content security policy is element %d, want one of the first four: %v", policy, elements[:6])
 	}
 
 	if !strings.Contains(page, "default-src 'none'") || strings.Contains(page, "127.0.0.1:9/x.css") ||
@@ -121,8 +121,8 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 				f.style.width = width + "px"; f.style.height = "900px"
 				const faces = await Promise.all([...d.fonts].map(face => face.load().then(() => "", error => face.family + ": " + error)))
 				all.push({width, scroll: d.documentElement.scrollWidth, faces: faces.length, lost: faces.filter(Boolean),
-					light: getComputedStyle(d.documentElement).colorScheme, toc: d.querySelectorAll(".toc a").length,
-					scripts: d.scripts.length, hidden: getComputedStyle(d.body).display})
+					scheme: getComputedStyle(d.documentElement).colorScheme, toc: d.querySelectorAll(".toc a").length,
+					scripts: d.scripts.length, display: getComputedStyle(d.body).display})
 			}
 			return all
 		})()`)
@@ -133,7 +133,7 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 		var seen []struct {
 			Width, Scroll, Faces, Toc, Scripts int
 			Lost                               []string
-			Light, Hidden                      string
+			Scheme, Display                    string
 		}
 		if err := json.Unmarshal(values[0], &seen); err != nil {
 			t.Fatal(err)
@@ -141,16 +141,15 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 
 		scheme := map[string]string{"light": "light", "synthwave": "dark"}[theme]
 		for _, s := range seen {
-			if s.Scroll > s.Width || s.Faces < 4 || len(s.Lost) > 0 || s.Light != scheme || s.Toc < 10 ||
-				s.Scripts > 0 ||
-				s.Hidden != "block" {
+			if s.Scroll > s.Width || s.Faces < 4 || len(s.Lost) > 0 || s.Scheme != scheme || s.Toc < 10 ||
+				s.Scripts > 0 || s.Display != "block" {
 				t.Errorf("%s: %+v", theme, s)
 			}
 		}
 	}
 }
 
-func TestOutputsKeepWhatTheyAreAskedFor(t *testing.T) {
+func TestOutputsRejectOptionsThatTheyCannotMeet(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{})
@@ -160,11 +159,8 @@ func TestOutputsKeepWhatTheyAreAskedFor(t *testing.T) {
 		{Content: []byte("---\npassword: secret\n---\n# x"), Output: presswork.HTML},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if _, err := c.Compose(
-				t.Context(),
-				d,
-			); fault.CodeOf(err) != fault.InvalidOption &&
-				fault.CodeOf(err) != fault.FrontMatterInvalid {
+			_, err := c.Compose(t.Context(), d)
+			if code := fault.CodeOf(err); code != fault.InvalidOption && code != fault.FrontMatterInvalid {
 				t.Errorf("%s of %s: %v", d.Output, d.Content, err)
 			}
 		})

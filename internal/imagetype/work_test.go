@@ -11,8 +11,8 @@ import (
 
 const svgHead = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="200" height="200">`
 
-// nestedUses returns elements of which each draws the previous one ten times, and a use of the last. wrap is the format
-// of an element with its level and content, use that of a reference to a level.
+// nestedUses returns elements l1, l2 … and a reference to the last. Each element draws the one before it ten times.
+// wrap formats an element from its level and content. use formats a reference from the level that it refers to.
 func nestedUses(levels int, wrap, use string) string {
 	var b strings.Builder
 	b.WriteString(`<defs><g id="l0"><rect width="2" height="2"/></g>`)
@@ -204,7 +204,7 @@ func FuzzWork(f *testing.F) {
 			}
 			// Scaling an image must not reduce its work.
 			if scaled, err := imagetype.Work([]byte(svg), "image/svg+xml", true); err != nil || scaled < work {
-				t.Errorf("Work(%q) = %d, scaled %d, %v; want no less scaled", svg, work, scaled, err)
+				t.Errorf("Work(%q) = %d, scaled %d, %v; want at least the same when scaled", svg, work, scaled, err)
 			}
 		}
 	})

@@ -123,11 +123,7 @@ func TestBibliographyIsPrintedAtTheEnd(t *testing.T) {
 		t.Errorf("with one work in NoCite: got %s and the warnings %q", html, warnings)
 	}
 
-	if html, _ = citing(
-		t,
-		"text\n",
-		markdown.Options{NoCite: "@*"},
-	); !strings.Contains(html, "Uncited") ||
+	if html, _ = citing(t, "text\n", markdown.Options{NoCite: "@*"}); !strings.Contains(html, "Uncited") ||
 		!strings.Contains(html, "A Book") {
 		t.Errorf("with all works in NoCite: got %s", html)
 	}

@@ -59,9 +59,7 @@ func TestFormulasAreBounded(t *testing.T) {
 		t.Errorf("%d bytes of HTML", len(d.HTML))
 	}
 	// On a slow machine a formula may run out of time before the total is too large.
-	if all := fmt.Sprint(
-		d.Warnings,
-	); !strings.Contains(all, "too many or too large") &&
+	if all := fmt.Sprint(d.Warnings); !strings.Contains(all, "too many or too large") &&
 		!strings.Contains(all, "takes too long") {
 		t.Errorf("warnings: %.300v", d.Warnings)
 	}
@@ -93,10 +91,7 @@ func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 
 	for _, number := range []int{1, 2, 999, 2 * n} {
 		t.Run(fmt.Sprint(number), func(t *testing.T) {
-			if want := fmt.Sprintf(
-				"(%d)</mtext>",
-				number,
-			); strings.Count(d.HTML, want) != 1 ||
+			if want := fmt.Sprintf("(%d)</mtext>", number); strings.Count(d.HTML, want) != 1 ||
 				!strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
 				t.Errorf("%d times %q", strings.Count(d.HTML, want), want)
 			}

@@ -113,11 +113,9 @@ func TestLineNumbersWrapEachLine(t *testing.T) {
 	t.Parallel()
 
 	d := render(t, "```go\n/* a\nb */\n```\n", markdown.Options{LineNumbers: true})
-	if n := strings.Count(
-		d.HTML,
-		`<span class="line">`,
-	); n != 2 ||
-		!strings.Contains(d.HTML, `class="chroma keep numbered"`) {
+
+	n := strings.Count(d.HTML, `<span class="line">`)
+	if n != 2 || !strings.Contains(d.HTML, `class="chroma keep numbered"`) {
 		t.Errorf("%d line spans in %s", n, d.HTML)
 	}
 }

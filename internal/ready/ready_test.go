@@ -23,7 +23,7 @@ func broken(err error) func(context.Context) (map[string]any, error) {
 	return func(context.Context) (map[string]any, error) { return nil, err }
 }
 
-func TestThePassOfEveryCheckIsReady(t *testing.T) {
+func TestWhenEveryCheckPassesTheNodeIsReady(t *testing.T) {
 	t.Parallel()
 	ok, body := ready.Run(t.Context(), []ready.Check{
 		{Name: "redis", Probe: fine(nil)},
@@ -101,7 +101,7 @@ func TestACostlyProbeIsCached(t *testing.T) {
 
 		for range 14 {
 			if err := ask(); err != nil {
-				t.Errorf("a failure outlasts a second: %v", err)
+				t.Errorf("a failure is cached for more than a second: %v", err)
 			}
 			time.Sleep(time.Second)
 		}

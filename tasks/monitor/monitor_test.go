@@ -139,10 +139,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 		t.Errorf("GET /: got %d %.80s, want the page", code, body)
 	}
 
-	if _, body := request(
-		"GET",
-		"/",
-	); strings.Contains(body, `="http`) ||
+	if _, body := request("GET", "/"); strings.Contains(body, `="http`) ||
 		!strings.Contains(body, `<link rel="manifest"`) {
 		t.Errorf("the page loads files from another origin: %.1200s", body)
 	}

@@ -117,6 +117,7 @@ func TestAFrameOfMegabytesArrives(t *testing.T) {
 	}
 }
 
+// The client announces inputs on a channel to which no worker listens.
 func TestAnInputArrivesWithoutItsAnnouncement(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

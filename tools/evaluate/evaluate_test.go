@@ -75,12 +75,7 @@ func TestIntervalsHoldTheMeasure(t *testing.T) {
 	}
 
 	got, low, high := interval(p, amongOne), 0.0, 0.0
-	if _, err := fmt.Sscanf(
-		got,
-		" (%f–%f)",
-		&low,
-		&high,
-	); err != nil || low >= 0.75 || high <= 0.75 || low < 0.4 ||
+	if _, err := fmt.Sscanf(got, " (%f–%f)", &low, &high); err != nil || low >= 0.75 || high <= 0.75 || low < 0.4 ||
 		high > 0.98 {
 		t.Errorf("%q around 0.75: %v", got, err)
 	}

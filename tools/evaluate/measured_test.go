@@ -62,9 +62,7 @@ func TestDamagedMeasuredDocumentsAreRejected(t *testing.T) {
 
 	for _, bad := range []string{"novel 1 2:3", "letter", "letter 1 2", "letter 1 99999:1", "letter 1 2:1001", "letter 1 -1:3", "letter 1 2:x"} {
 		t.Run(bad, func(t *testing.T) {
-			if _, _, err := ReadMeasured(
-				strings.NewReader("features 1-0\n" + bad + "\n"),
-			); err == nil ||
+			if _, _, err := ReadMeasured(strings.NewReader("features 1-0\n" + bad + "\n")); err == nil ||
 				!strings.Contains(err.Error(), "line 2") {
 				t.Errorf("%q: %v", bad, err)
 			}

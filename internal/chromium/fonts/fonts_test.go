@@ -78,15 +78,17 @@ func (f face) characters(yield func(rune)) {
 
 		return
 	}
+	// Format 4 has four arrays of n entries. Two bytes of padding follow the first array.
 	n := int(binary.BigEndian.Uint16(narrow[6:])) / 2
+	lasts, firsts, deltas, offsets := narrow[14:], narrow[16+2*n:], narrow[16+4*n:], narrow[16+6*n:]
+	entry := func(array []byte, i int) int { return int(binary.BigEndian.Uint16(array[2*i:])) }
 
-	u16 := func(array, i int) int { return int(binary.BigEndian.Uint16(narrow[14+array*2*n+min(array, 1)*2+2*i:])) }
 	for i := range n {
-		last, first, delta, offset := u16(0, i), u16(1, i), u16(2, i), u16(3, i)
+		last, first, delta, offset := entry(lasts, i), entry(firsts, i), entry(deltas, i), entry(offsets, i)
 		for c := first; c <= last && c != 0xffff; c++ {
 			glyph := c
-			if offset != 0 {
-				glyph = int(binary.BigEndian.Uint16(narrow[14+3*2*n+2+2*i+offset+2*(c-first):]))
+			if offset != 0 { // in bytes, from the offset itself to the glyph of first
+				glyph = entry(offsets[2*i+offset:], c-first)
 			}
 
 			if offset != 0 && glyph == 0 || (glyph+delta)&0xffff == 0 {

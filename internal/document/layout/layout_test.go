@@ -85,11 +85,7 @@ func TestLayoutsWithoutFieldsHaveNoLabels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if p := partsOf(
-				t,
-				name,
-				"title: x",
-			); strings.Contains(p.Head+p.Foot, "<dt>") ||
+			if p := partsOf(t, name, "title: x"); strings.Contains(p.Head+p.Foot, "<dt>") ||
 				strings.Contains(p.Head, "<h2>") {
 				t.Errorf("got %s%s", p.Head, p.Foot)
 			}

@@ -113,7 +113,8 @@ func TestOfRejectsOptions(t *testing.T) {
 	}
 }
 
-// The strips in which Chromium also paints text are taken from the margins of @page.
+// Chromium also paints text in strips above and below the content area. The margins of @page are smaller by these
+// strips.
 func TestCSSKeepsTextWithinTheMargins(t *testing.T) {
 	t.Parallel()
 
@@ -174,17 +175,13 @@ func TestMarginsOfMirroredPages(t *testing.T) {
 		t.Errorf("page 1 of a document from right to left has the margins %v and %v", left, right)
 	}
 
-	if css := s.FacingCSS(
-		true,
-	); !strings.Contains(
-		css,
-		"@top-center{text-align:right}@bottom-center{text-align:right}",
-	) {
-		t.Errorf("no folios in %s", css)
+	edge := "@top-center{text-align:right}@bottom-center{text-align:right}"
+	if css := s.FacingCSS(true); !strings.Contains(css, edge) {
+		t.Errorf("no page numbers at the edge in %s", css)
 	}
 
 	if css := s.FacingCSS(false); strings.Contains(css, "text-align") {
-		t.Errorf("folios in %s", css)
+		t.Errorf("page numbers at the edge in %s", css)
 	}
 	s.Mirror(presswork.Options{Margins: presswork.Margins{Left: "20mm"}})
 
@@ -193,6 +190,6 @@ func TestMarginsOfMirroredPages(t *testing.T) {
 	}
 
 	if css := (Sheet{}).FacingCSS(true); css != "" {
-		t.Errorf("equal pages have %s", css)
+		t.Errorf("pages that are not mirrored have the CSS %s, want none", css)
 	}
 }

@@ -163,10 +163,7 @@ func TestBrokenEntriesAreSkipped(t *testing.T) {
 		t.Errorf("problems %v", b.Problems)
 	}
 
-	if _, err := cite.Read(
-		[]byte("just text"),
-		"",
-	); err == nil ||
+	if _, err := cite.Read([]byte("just text"), ""); err == nil ||
 		!strings.Contains(err.Error(), "neither CSL-JSON nor BibTeX") {
 		t.Errorf("text: %v", err)
 	}
@@ -316,11 +313,7 @@ func FuzzStyle(f *testing.F) {
 			return
 		}
 
-		if _, err := s.Process(
-			t.Context(),
-			l,
-			cite.Job{Items: b.Items, Citations: sample()[:2]},
-		); err != nil &&
+		if _, err := s.Process(t.Context(), l, cite.Job{Items: b.Items, Citations: sample()[:2]}); err != nil &&
 			!strings.Contains(err.Error(), "too long") {
 			t.Error(err)
 		}

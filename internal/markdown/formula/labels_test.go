@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLabelsOfFormulasAreTaken(t *testing.T) {
+func TestTakeLabelsRemovesAndReturnsLabels(t *testing.T) {
 	t.Parallel()
 
 	for src, want := range map[string][]RowLabel{
@@ -31,6 +31,6 @@ func TestLabelsOfFormulasAreTaken(t *testing.T) {
 	}
 
 	if rest, _ := TakeLabels(`x \label{a} + y`); rest != "x + y" {
-		t.Errorf("left %q", rest)
+		t.Errorf("the formula became %q, want x + y", rest)
 	}
 }

@@ -41,7 +41,7 @@ func TestDefinitionsAreRead(t *testing.T) {
 	}
 }
 
-func TestMacrosAreTakenAndUsed(t *testing.T) {
+func TestTakeRemovesMacrosAndUsedByReturnsThem(t *testing.T) {
 	t.Parallel()
 	var m macros
 

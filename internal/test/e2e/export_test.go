@@ -40,7 +40,7 @@ func startTestSite(t *testing.T) (address, host string, hits *atomic.Int64) {
 	return s.URL, strings.TrimPrefix(s.URL, "http://"), hits
 }
 
-func TestExportsOnlyOfAllowedAddresses(t *testing.T) {
+func TestExportReachesAllowedAddressesOnly(t *testing.T) {
 	t.Parallel()
 	address, host, hits := startTestSite(t)
 	request := func(url string) []byte { return []byte(`{"url":"` + url + `"}`) }

@@ -114,7 +114,7 @@ func TestPDFOperations(t *testing.T) {
 
 	if job = c.Job(header.Get("x-job-id")); time.Until(job.Artifact.ExpiresAt) < 24*time.Hour {
 		t.Errorf(
-			"the result of a caller who may download it later expires at %s, want in a day or more",
+			"with Prefer: wait, the result expires at %s, want in a day or more",
 			job.Artifact.ExpiresAt,
 		)
 	}
