@@ -28,6 +28,7 @@ func (c *Catalogue) Admit(r *Request) (*Model, error) {
 	return m, nil
 }
 
+// admitKind checks that the model gives the kind and number of answers that the request asks for.
 func admitKind(m *Model, r *Request) error {
 	switch {
 	case r.Text != nil && !m.Can(CanText):
@@ -43,6 +44,7 @@ func admitKind(m *Model, r *Request) error {
 	return nil
 }
 
+// admitSize checks the images and the length of the request.
 func admitSize(m *Model, r *Request) error {
 	if r.Images() > 0 && !m.Can(CanVision) {
 		return Invalidf("messages", "the model `%s` does not support images; content must be text", m.ID)
@@ -73,14 +75,15 @@ func admitSize(m *Model, r *Request) error {
 	return nil
 }
 
+// admitTools checks the tools. It turns validation on again if the request forbids calls.
 func admitTools(m *Model, r *Request) error {
-	var taken []Tool
+	var builtin []Tool // functions of the built-in tools
 	for _, t := range r.Tools {
-		taken = append(taken, BuiltinFunctions(t.Type)...)
+		builtin = append(builtin, BuiltinFunctions(t.Type)...)
 	}
 
 	for i, t := range r.Tools {
-		if t.Type == FunctionTool && slices.ContainsFunc(taken, func(f Tool) bool { return f.Name == t.Name }) {
+		if t.Type == FunctionTool && slices.ContainsFunc(builtin, func(f Tool) bool { return f.Name == t.Name }) {
 			return Invalidf(
 				fmt.Sprintf("tools[%d].function.name", i),
 				"`%s` is also a function of a built-in tool in this request; rename the function",
@@ -89,7 +92,7 @@ func admitTools(m *Model, r *Request) error {
 		}
 	}
 
-	if r.N > 1 && len(taken) > 0 {
+	if r.N > 1 && len(builtin) > 0 {
 		return Invalidf("n", "must be 1 with a built-in tool")
 	}
 
@@ -105,6 +108,7 @@ func admitTools(m *Model, r *Request) error {
 	return nil
 }
 
+// admitReasoning checks the reasoning effort and format, and sets their defaults.
 func admitReasoning(m *Model, r *Request) error {
 	// The first admission has set the defaults, which the checks below might reject as the caller's values.
 	if r.Admitted {
@@ -112,7 +116,7 @@ func admitReasoning(m *Model, r *Request) error {
 	}
 
 	r.Admitted = true
-	if e := r.ReasoningEffort; e != "" {
+	if effort := r.ReasoningEffort; effort != "" {
 		allowed := Efforts()
 		if m.Reasoning.Efforts != nil {
 			allowed = *m.Reasoning.Efforts
@@ -122,13 +126,13 @@ func admitReasoning(m *Model, r *Request) error {
 			return Invalidf("reasoning_effort", "`reasoning_effort` is not supported with the model `%s`", m.ID)
 		}
 
-		if !slices.Contains(allowed, e) {
+		if !slices.Contains(allowed, effort) {
 			return Invalidf(
 				"reasoning_effort",
 				"`reasoning_effort` must be one of %s for the model `%s`%s",
 				quoted(allowed),
 				m.ID,
-				input.DidYouMean(e, allowed),
+				input.DidYouMean(effort, allowed),
 			)
 		}
 	}

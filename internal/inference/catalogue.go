@@ -36,6 +36,7 @@ func NewCatalogue(models []Model) *Catalogue {
 	return c
 }
 
+// addModel adds a model under its id and aliases, which must be free.
 func (c *Catalogue) addModel(m *Model) {
 	c.models = append(c.models, m)
 	for _, name := range append([]string{m.ID}, m.Aliases...) {
@@ -78,6 +79,7 @@ func (c *Catalogue) Require(name, capability string) (*Model, error) {
 	return m, nil
 }
 
+// names returns all ids and aliases in alphabetical order.
 func (c *Catalogue) names() []string {
 	names := make([]string, 0, len(c.byName))
 	for name := range c.byName {

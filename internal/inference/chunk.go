@@ -7,8 +7,7 @@ import "encoding/json"
 type Chunk struct {
 	// Choice is the index of the answer that it belongs to.
 	Choice int `json:"choice,omitempty"`
-	// First marks the first chunk. From it the API writes the role of every answer, also of those with another
-	// Choice.
+	// First marks the first chunk. The API then writes the role of every answer, whatever Choice is.
 	First bool `json:"first,omitempty"`
 	// Model is the model that answers in place of the requested one, on the first chunk; "" otherwise.
 	Model string `json:"model,omitempty"`
@@ -70,7 +69,6 @@ type Result struct {
 	// Attempts counts calls of upstreams: 1, and one for each retry, repair or
 	// further round.
 	Attempts int `json:"attempts"`
-	// Emitted is whether any chunk was emitted; a completion that failed before
-	// may be run again.
+	// Emitted reports whether a chunk was emitted. A completion that failed without one may run again.
 	Emitted bool `json:"emitted"`
 }

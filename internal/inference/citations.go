@@ -23,17 +23,17 @@ type Citation struct {
 	URL, Title string
 }
 
-// gpt-oss models were trained on this form. They sometimes omit the L of a line or link number, or add a third
-// part.
+// citationMark matches a citation in the form that gpt-oss models were trained on. They sometimes omit the L before
+// a line, or add a third part.
 var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
 
 // Citations returns the marks in an answer whose origin is known. A mark of a line without an origin gets that of
 // its view, if the view has only one page.
 func Citations(text string, origins []Origin) (found []Citation) {
-	chars, at := 0, 0
+	chars, at := 0, 0 // the characters and bytes of the text up to the end of the last mark
 
 	for _, m := range citationMark.FindAllStringSubmatchIndex(text, -1) {
-		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // at most 9 digits, so it cannot fail
+		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // no error: citationMark allows at most 9 digits
 		line, _ := strconv.Atoi(text[m[4]:m[5]])
 		start := chars + utf8.RuneCountInString(text[at:m[0]])
 
@@ -46,6 +46,7 @@ func Citations(text string, origins []Origin) (found []Citation) {
 	return found
 }
 
+// originOf returns the origin of a line, or the only page of the view; see Citations.
 func originOf(origins []Origin, cursor, line int) (Origin, bool) {
 	var only Origin
 	urls := map[string]bool{}

@@ -13,9 +13,9 @@ func (m *Model) setDefaults() {
 		m.Capabilities = []string{CanChat, CanTools}
 	}
 
-	if m.Reasoning != (Reasoning{}) && (m.Reasoning.Efforts == nil || len(*m.Reasoning.Efforts) > 0) &&
-		!m.Can(CanReason) {
-		// A model with reasoning settings can reason.
+	// A model with reasoning settings can reason, unless they reject every effort.
+	rejectsEfforts := m.Reasoning.Efforts != nil && len(*m.Reasoning.Efforts) == 0
+	if m.Reasoning != (Reasoning{}) && !rejectsEfforts && !m.Can(CanReason) {
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
 	}
 
@@ -28,7 +28,7 @@ func (m *Model) setDefaults() {
 	}
 
 	if m.Can(CanChat) {
-		// A capability that every upstream's kind has is one of the model.
+		// The model has the capabilities that the kinds of all its upstreams have.
 		for _, capability := range []string{CanChoices, CanLogprobs, CanText} {
 			lacks := func(u Upstream) bool { return !slices.Contains(kindCan(u.Kind), capability) }
 			if len(m.Upstreams) > 0 && !m.Can(capability) && !slices.ContainsFunc(m.Upstreams, lacks) {

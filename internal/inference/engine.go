@@ -43,13 +43,13 @@ type Delta struct {
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
 	Extra json.RawMessage
-	// Logprobs is an object of lists, nil where the upstream sends none.
+	// Logprobs is an object of lists, nil if the upstream sends none.
 	Logprobs json.RawMessage
 	// Finish is the finish_reason, "" before the end.
 	Finish string
-	// StopSequence is the text that ended the answer, "" where the engine does not report it.
+	// StopSequence is the text that ended the answer, "" if the engine does not report it.
 	StopSequence string
-	// Fingerprint is the system_fingerprint, "" where the engine sends none.
+	// Fingerprint is the system_fingerprint, "" if the engine sends none.
 	Fingerprint string
 	// Usage is nil until the upstream sends its counts.
 	Usage *RawUsage

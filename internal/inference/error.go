@@ -48,7 +48,7 @@ const (
 	RequestsType = "requests"
 )
 
-// ErrKeyRefused is in the chain of the error of an upstream that refused the key.
+// ErrKeyRefused is wrapped by the error of an upstream that refused the key; check with errors.Is.
 var ErrKeyRefused = errors.New("the upstream refused the key")
 
 // publicError is an alias because an embedded fault.Error would be a field named Error, like the method.
@@ -61,13 +61,13 @@ type Error struct {
 	// Status is the HTTP status, Type the body's type.
 	Status int    `json:"status"`
 	Type   string `json:"type"`
-	// FailedGeneration is the text of the model, if that was the failure.
+	// FailedGeneration is the text of the model, if that text caused the failure.
 	FailedGeneration string `json:"failed_generation,omitempty"`
 	// Executed are the built-in tools that ran before the failure.
 	Executed []ExecutedTool `json:"-"`
 	// Retryable means that the same request may succeed later: x-should-retry.
 	Retryable bool `json:"retryable,omitempty"`
-	// RetryAfter is the time until then; 0 leaves it to the caller.
+	// RetryAfter is how long to wait before that; 0 leaves it to the caller.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 

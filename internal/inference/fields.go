@@ -22,8 +22,9 @@ func Unescaped[T string | []byte](text T) bool {
 	return ascii || utf8.ValidString(string(text))
 }
 
-// JoinFields merges JSON objects that arrived in several chunks and whose fields are unknown. Strings and lists are
-// concatenated; of other values the last one is kept. It returns nil without pieces.
+// JoinFields merges JSON objects that arrived in several chunks and whose fields are unknown. It concatenates strings
+// and lists, and keeps the last of other values. It ignores pieces that are not objects. Without pieces it returns
+// nil.
 func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 	pieces = slices.DeleteFunc(pieces, func(p json.RawMessage) bool { return len(p) == 0 })
 	if len(pieces) < 2 {
@@ -53,8 +54,9 @@ func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 	return b
 }
 
+// joinValues merges the values of one field: strings, lists, or other values of which it returns the last.
 func joinValues(list []json.RawMessage) json.RawMessage {
-	isOther := func(first byte) func(json.RawMessage) bool {
+	startsOtherwise := func(first byte) func(json.RawMessage) bool {
 		return func(v json.RawMessage) bool { return v[0] != first }
 	}
 
@@ -64,7 +66,7 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 
 	switch {
 	case len(list) < 2:
-	case !slices.ContainsFunc(list, isOther('"')):
+	case !slices.ContainsFunc(list, startsOtherwise('"')):
 		var text []byte
 
 		for _, v := range list {
@@ -75,7 +77,7 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 		joined, _ := json.Marshal(string(text))
 
 		return joined
-	case !slices.ContainsFunc(list, isOther('[')):
+	case !slices.ContainsFunc(list, startsOtherwise('[')):
 		var items [][]byte
 
 		for _, v := range list {

@@ -50,6 +50,7 @@ func BuiltinFunctions(kind string) []Tool {
 	return nil
 }
 
+// function returns a function tool. parameters is the JSON Schema of its arguments.
 func function(name, description, parameters string) Tool {
 	return Tool{
 		Type:        FunctionTool,

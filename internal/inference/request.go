@@ -15,7 +15,7 @@ type Request struct {
 	Fallbacks []string `json:"fallbacks,omitempty"`
 	// Messages is the conversation, oldest first. It has at least one message, but none with Text.
 	Messages []Message `json:"messages"`
-	// Text, if not nil, makes the request one to continue a text.
+	// Text, if not nil, is a text to continue. The request then has no Messages.
 	Text *Text `json:"text,omitempty"`
 	// N is the number of requested answers; 0 is one.
 	N int `json:"n,omitempty"`
@@ -32,7 +32,7 @@ type Request struct {
 	// TopK is how many tokens are considered at each step; 0 leaves it to the upstream. Only upstreams that know it
 	// get it.
 	TopK int `json:"top_k,omitempty"`
-	// FrequencyPenalty and PresencePenalty are -2 to 2; nil as above.
+	// FrequencyPenalty and PresencePenalty are -2 to 2; nil leaves them to the upstream.
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
 	// Stop holds at most four texts. The answer ends before the first of them.
@@ -156,6 +156,7 @@ func (m Message) Text() string {
 	return string(s)
 }
 
+// isSpace reports whether c is ASCII white space.
 func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n", c) >= 0 }
 
 // Part is a piece of content: text, or an image when Image is set.

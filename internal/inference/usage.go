@@ -1,6 +1,6 @@
 package inference
 
-// Usage is what an answer took: tokens, and times in seconds.
+// Usage is the tokens that an answer used, and its times in seconds.
 type Usage struct {
 	// QueueTime is the wait for a worker, plus the wait in the upstream's own queue if it reports one.
 	QueueTime float64 `json:"queue_time"`

@@ -12,31 +12,34 @@ const (
 	// two words.
 	hop   = 0.02
 	pause = 0.3
-	// slack is the largest distance of a cut from its planned time, as a share of the longest part.
-	slack = 0.2
+	// cutRange is the largest distance of a cut from its planned time, as a share of the longest part.
+	cutRange = 0.2
 )
 
-// cuts returns the times in seconds at which samples of 16 bits are cut, so that no part is longer than longest
+// cutTimes returns the times in seconds at which samples of 16 bits are cut, so that no part is longer than longest
 // seconds. Each cut is in the middle of the quietest pause near the end of a part of equal length. The last time is
 // the end of the samples.
-func cuts(p pcm, longest float64) ([]float64, error) {
-	var at []float64
+func cutTimes(p pcm, longest float64) ([]float64, error) {
+	var times []float64
 
 	end := p.seconds()
 	for begin := 0.0; end-begin > longest; {
 		rest := end - begin
 		// Plan parts of equal length below the limit, so that a cut may also move towards the end.
-		even := rest / math.Ceil(rest/(longest*(1-slack/2)))
+		even := rest / math.Ceil(rest/(longest*(1-cutRange/2)))
 
-		next, err := quietest(p, begin+max(even-longest*slack, longest*slack), begin+min(even+longest*slack, longest))
+		earliest := begin + max(even-longest*cutRange, longest*cutRange)
+		latest := begin + min(even+longest*cutRange, longest)
+
+		next, err := quietest(p, earliest, latest)
 		if err != nil {
 			return nil, err
 		}
-		at = append(at, next)
+		times = append(times, next)
 		begin = next
 	}
 
-	return append(at, end), nil
+	return append(times, end), nil
 }
 
 // quietest returns the middle of the pause with the least energy between two times. Of equal pauses it returns the
@@ -67,7 +70,7 @@ func quietest(p pcm, from, to float64) (float64, error) {
 // sums of equal values are equal.
 func energy(p pcm, from, to float64) ([]float64, error) {
 	begin, end := p.byteAt(from), p.byteAt(to)
-	size := max(int64(hop*float64(p.rate)), 1) * p.block()
+	size := max(int64(hop*float64(p.rate)), 1) * p.blockBytes()
 	r := io.NewSectionReader(p.r, p.offset+begin, end-begin)
 	buf := make([]byte, size)
 	var out []float64

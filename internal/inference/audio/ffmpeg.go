@@ -79,8 +79,8 @@ func HasFFmpeg(ctx context.Context, box Box) error {
 	return nil
 }
 
-// command decodes the first track of a recording. It names the demuxer and allows only the file protocol, so that
-// ffmpeg never reads a recording as a list of other files. The sandbox has no other files.
+// command returns the command that decodes the first track of a recording. It names the demuxer and allows only the
+// file protocol, so that ffmpeg never reads a recording as a list of other files. The sandbox has no other files.
 func command(demuxer string, limit time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",

@@ -75,6 +75,7 @@ func joinTexts(a, b string) string {
 	return a + " " + b
 }
 
+// unspaced reports whether r belongs to a script without spaces between words, or to its punctuation.
 func unspaced(r rune) bool {
 	return unicode.In(
 		r,
@@ -94,7 +95,7 @@ func unspaced(r rune) bool {
 const promptBytes = 600
 
 // Prompt returns the prompt for a part: the caller's prompt and the end of the preceding text.
-func Prompt(asked, before string) string {
+func Prompt(requested, before string) string {
 	before = strings.TrimSpace(before)
 	if len(before) > promptBytes {
 		before = strings.ToValidUTF8(before[len(before)-promptBytes:], "")
@@ -103,5 +104,5 @@ func Prompt(asked, before string) string {
 		}
 	}
 
-	return joinTexts(strings.TrimSpace(asked), before)
+	return joinTexts(strings.TrimSpace(requested), before)
 }

@@ -14,7 +14,7 @@ type frame struct {
 	size    int64 // in bytes, with the header
 }
 
-// bitrates are in kbit/s, by the table of a version and layer.
+// bitrates are in kbit/s. The first index is the table of a version and layer, the second the field of the header.
 var bitrates = [5][16]int{
 	{0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448}, // version 1, layer I
 	{0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},    // version 1, layer II
@@ -28,10 +28,12 @@ func readFrame(b []byte) (f frame, ok bool) {
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe0 != 0xe0 {
 		return f, false
 	}
-	version, layer := b[1]>>3&3, 4-int(b[1]>>1&3) // version 0 is 2.5, 2 is 2, 3 is 1
+	version, layer := b[1]>>3&3, 4-int(b[1]>>1&3) // the value 0 means version 2.5, 2 version 2, 3 version 1
 
 	bitrate, rate, padding := int(b[2]>>4), int(b[2]>>2&3), int64(b[2]>>1&1)
-	if version == 1 || layer == 4 || bitrate == 0 || bitrate == 15 || rate == 3 {
+
+	reserved := version == 1 || layer == 4 || bitrate == 15 || rate == 3
+	if reserved || bitrate == 0 { // 0 is a free bit rate, which the header does not state
 		return f, false
 	}
 	f = frame{layer: layer, rate: [3]int{44100, 48000, 32000}[rate], samples: 1152}
@@ -61,7 +63,7 @@ func readFrame(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// tagSize returns the length of the ID3v2 tag at the beginning of a file, or 0.
+// tagSize returns the length of the ID3v2 tag at the beginning of a file, in bytes, or 0 if there is none.
 func tagSize(head []byte) int64 {
 	if len(head) < 10 || string(head[:3]) != "ID3" {
 		return 0

@@ -12,10 +12,10 @@ type pcm struct {
 	r io.ReaderAt
 	// offset is the start of the samples, size their number of bytes.
 	offset, size int64
-	rate         int
+	rate         int // samples a second
 	channels     int
-	bits         int
-	float        bool
+	bits         int  // of a sample
+	float        bool // the samples are floating-point numbers
 }
 
 // The format for engines: 16 kHz, one channel, 16 bits.
@@ -24,18 +24,24 @@ const (
 	speechBytes = 2 * speechRate // a second
 )
 
-// block returns the bytes of one sample of all channels, second the bytes of one second, seconds the length.
-func (p pcm) block() int64     { return int64(p.channels * p.bits / 8) }
-func (p pcm) second() int64    { return p.block() * int64(p.rate) }
-func (p pcm) seconds() float64 { return float64(p.size) / float64(p.second()) }
+// blockBytes returns the size of one sample of all channels, bytesPerSecond that of one second, and seconds the length
+// of the recording.
+func (p pcm) blockBytes() int64     { return int64(p.channels * p.bits / 8) }
+func (p pcm) bytesPerSecond() int64 { return p.blockBytes() * int64(p.rate) }
+func (p pcm) seconds() float64      { return float64(p.size) / float64(p.bytesPerSecond()) }
 
-// plain reports whether every engine can read the samples.
-func (p pcm) plain() bool { return p.rate == speechRate && p.channels == 1 && p.bits == 16 && !p.float }
+// isSpeechFormat reports whether the samples have the format that every engine can read.
+func (p pcm) isSpeechFormat() bool {
+	return p.rate == speechRate && p.channels == 1 && p.bits == 16 && !p.float
+}
 
 // byteAt returns the offset of a time, in whole samples of all channels.
 func (p pcm) byteAt(seconds float64) int64 {
-	return min(int64(math.Round(seconds*float64(p.rate)))*p.block(), p.size)
+	return min(int64(math.Round(seconds*float64(p.rate)))*p.blockBytes(), p.size)
 }
+
+// The format tags of a WAV file. An extensible format has its actual tag at byte 24.
+const tagInteger, tagFloat, tagExtensible = 1, 3, 0xfffe
 
 // section returns a WAV file with the samples between two times.
 func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
@@ -49,17 +55,17 @@ func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
 
 // header returns the header of a WAV file with size bytes of samples.
 func (p pcm) header(size int64) []byte {
-	tag := uint16(1)
+	tag := uint16(tagInteger)
 	if p.float {
-		tag = 3
+		tag = tagFloat
 	}
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(min(36+size, math.MaxUint32)))
 	b = binary.LittleEndian.AppendUint32(append(b, "WAVEfmt "...), 16)
 	b = binary.LittleEndian.AppendUint16(b, tag)
 	b = binary.LittleEndian.AppendUint16(b, uint16(p.channels))
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.rate))
-	b = binary.LittleEndian.AppendUint32(b, uint32(p.second()))
-	b = binary.LittleEndian.AppendUint16(b, uint16(p.block()))
+	b = binary.LittleEndian.AppendUint32(b, uint32(p.bytesPerSecond()))
+	b = binary.LittleEndian.AppendUint16(b, uint16(p.blockBytes()))
 	b = binary.LittleEndian.AppendUint16(b, uint16(p.bits))
 
 	return binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(min(size, math.MaxUint32)))
@@ -82,7 +88,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 			}
 		case "data":
 			p.r, p.offset = r, at+8
-			// Programs that do not know the length yet write 0 or the largest number.
+			// Programs that stream write 0 or the largest number, because they do not know the length.
 			p.size = min(length, size-p.offset)
 			if length == 0 {
 				p.size = size - p.offset
@@ -91,7 +97,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 			if p.rate == 0 {
 				return p, false
 			}
-			p.size -= p.size % p.block()
+			p.size -= p.size % p.blockBytes()
 
 			return p, true
 		}
@@ -109,18 +115,18 @@ func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
 	}
 
 	tag := binary.LittleEndian.Uint16(b)
-	if tag == 0xfffe && len(b) == 26 {
+	if tag == tagExtensible && len(b) == 26 {
 		tag = binary.LittleEndian.Uint16(b[24:])
 	}
 	p = pcm{
 		channels: int(binary.LittleEndian.Uint16(b[2:])),
 		rate:     int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
 		bits:     int(binary.LittleEndian.Uint16(b[14:])),
-		float:    tag == 3,
+		float:    tag == tagFloat,
 	}
-	known := tag == 1 && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) ||
-		tag == 3 && (p.bits == 32 || p.bits == 64)
+	known := tag == tagInteger && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) ||
+		tag == tagFloat && (p.bits == 32 || p.bits == 64)
 	inRange := p.channels >= 1 && p.channels <= 8 && p.rate >= 4000 && p.rate <= 384_000
 
-	return p, known && inRange && int64(binary.LittleEndian.Uint16(b[12:])) == p.block()
+	return p, known && inRange && int64(binary.LittleEndian.Uint16(b[12:])) == p.blockBytes()
 }

@@ -49,13 +49,12 @@ func NewReader(o Options) *Reader {
 	return &Reader{Options: o, decoded: semaphore.NewWeighted(o.Decoded)}
 }
 
-// slackTime is how far a conversion may exceed the expected length, so that a recording that is too long is
-// noticed.
-const slackTime = time.Second
+// extraTime is how far a conversion may exceed its limit, so that Read notices a recording that is too long.
+const extraTime = time.Second
 
 // decodedBytes returns the largest size of a converted recording of that length.
 func decodedBytes(length time.Duration) int64 {
-	return int64((length+slackTime).Seconds()+1) * speechBytes
+	return int64((length+extraTime).Seconds()+1) * speechBytes
 }
 
 // Convert decodes a recording of a named ffmpeg format to 16 kHz, one channel, 16 bits without a header. It writes
@@ -67,7 +66,7 @@ type Convert func(
 
 // Wanted describes the recordings that a model accepts.
 type Wanted struct {
-	// Part is the longest piece.
+	// Part is the longest piece that the model accepts.
 	Part time.Duration
 	// Plain asks for 16 kHz, one channel, 16 bits in any case: some engines have no decoder.
 	Plain bool
@@ -124,14 +123,14 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 		}
 	}
 
-	long := seconds > want.Part.Seconds()
+	long := seconds > want.Part.Seconds() // false if the length is unknown
 	switch {
-	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.plain()):
+	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.isSpeechFormat()):
 		return unchanged(source, size, format, seconds), nil
 	case o.Convert != nil:
 		limit := o.MaxDuration
 		if seconds > 0 {
-			limit = min(limit, rounded(seconds)+time.Second)
+			limit = min(limit, wholeSeconds(seconds)+time.Second)
 		}
 
 		return o.convert(ctx, source, size, format, limit, want)
@@ -145,7 +144,7 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 		fault.ContentTooLarge,
 		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server can cut "+
 			"only 16-bit WAV",
-		rounded(seconds),
+		wholeSeconds(seconds),
 		partBytes>>20,
 	).WithParam("file")
 }
@@ -196,6 +195,7 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 	return pcm{}, 0
 }
 
+// checkDuration returns an error for a recording that is too short or too long.
 func (o *Reader) checkDuration(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
@@ -213,11 +213,13 @@ func (o *Reader) checkDuration(seconds float64) error {
 	return nil
 }
 
+// tooLong returns the error for a recording longer than MaxDuration.
 func (o *Reader) tooLong() error {
 	return fault.Errorf(fault.ContentTooLarge, "the recording is longer than %s", o.MaxDuration).WithParam("file")
 }
 
-func rounded(seconds float64) time.Duration {
+// wholeSeconds converts a number of seconds to a duration, rounded to a second.
+func wholeSeconds(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
@@ -264,7 +266,7 @@ func (o *Reader) convert(
 		return nil, err
 	}
 
-	if err := o.Convert(ctx, source, size, format.demuxer, limit+slackTime, file); err != nil {
+	if err := o.Convert(ctx, source, size, format.demuxer, limit+extraTime, file); err != nil {
 		return nil, err
 	}
 
@@ -292,9 +294,9 @@ func (o *Reader) convert(
 
 // cut divides samples into parts of at most longest seconds and partBytes.
 func cut(samples pcm, longest float64) (*Recording, error) {
-	longest = min(longest, float64(partBytes)/float64(samples.second()))
+	longest = min(longest, float64(partBytes)/float64(samples.bytesPerSecond()))
 
-	ends, err := cuts(samples, longest)
+	ends, err := cutTimes(samples, longest)
 	if err != nil {
 		return nil, err
 	}

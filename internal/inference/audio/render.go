@@ -26,7 +26,7 @@ func ResponseFormats() []string { return []string{JSON, Text, VerboseJSON, SRT, 
 // Timed reports whether a format has times.
 func Timed(format string) bool { return format == VerboseJSON || format == SRT || format == VTT }
 
-// ContentType is the media type of a format.
+// ContentType returns the media type of a format.
 func ContentType(format string) string {
 	switch format {
 	case Text:
@@ -52,6 +52,7 @@ type Form struct {
 	Vendor, RequestID string
 }
 
+// usage is the field of a response with the length of the recording, rounded up to a second.
 type usage struct {
 	Type    string `json:"type"`
 	Seconds int64  `json:"seconds"`
@@ -114,7 +115,7 @@ func object(pairs []any) ([]byte, error) {
 		if err := e.Encode(p); err != nil {
 			return nil, err
 		}
-		out.Truncate(out.Len() - 1) // the line's end
+		out.Truncate(out.Len() - 1) // Encode ends with a line feed
 	}
 	out.WriteByte('}')
 
@@ -150,6 +151,7 @@ func subtitles(t inference.Transcript, decimalMark string, number func(n int) st
 	return out
 }
 
+// timestamp formats a time as hours, minutes, seconds and milliseconds.
 func timestamp(seconds float64, decimalMark string) string {
 	d := time.Duration(math.Round(seconds*1000)) * time.Millisecond
 
