@@ -75,7 +75,7 @@ type KeyringOptions struct {
 	Shared []string
 	// File is a file of named keys, see package keyfile. Default: none.
 	File string
-	// FileOptional allows File to be absent at first. Once it exists, a key is needed from then on.
+	// FileOptional allows File to be absent at first. After File has existed once, requests need a key.
 	FileOptional bool
 	// Getenv resolves the ${NAME} of File. Mandatory with File.
 	Getenv func(string) string
@@ -127,18 +127,18 @@ func (r *Keyring) Required() bool { return len(r.shared) > 0 || r.present.Load()
 
 // Find returns the owner of a key; ok is false for an unknown key. It compares with every key in constant time, so
 // that the duration reveals nothing about the keys.
-func (r *Keyring) Find(presented string) (who Caller, ok bool) {
+func (r *Keyring) Find(presented string) (caller Caller, ok bool) {
 	sum := sha256.Sum256([]byte(presented))
 
 	for _, keys := range [][]key{r.shared, *r.named.Load()} {
 		for i := range keys {
 			if subtle.ConstantTimeCompare(sum[:], keys[i].sum[:]) == 1 {
-				who, ok = keys[i].Caller, true
+				caller, ok = keys[i].Caller, true
 			}
 		}
 	}
 
-	return who, ok
+	return caller, ok
 }
 
 // Callers returns the owners of all keys, each once, sorted by name.
@@ -168,7 +168,7 @@ func (r *Keyring) load(data []byte, err error) (changed bool, _ error) {
 	}
 
 	if conn.Exhausted(err) {
-		return false, err // it does not say whether the file exists
+		return false, err // no file descriptor or memory is left: the file may still exist
 	}
 	r.present.Store(true)
 

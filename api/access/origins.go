@@ -33,8 +33,8 @@ type Origins struct {
 	names []string
 }
 
-// NewOrigins returns the rules of a server that listens on addr and allows the listed origins
-// ("https://app.example", or "*" for all) besides its own.
+// NewOrigins returns the rules of a server that listens on addr. It allows the listed origins ("https://app.example",
+// or "*" for all) and its own.
 func NewOrigins(addr string, allowed []string) Origins {
 	o := Origins{list: allowed, any: slices.Contains(allowed, "*")}
 	host, _, _ := net.SplitHostPort(addr)
@@ -132,6 +132,7 @@ func CheckSameSite(here Site, origin, fetchSite string) error {
 	return nil
 }
 
+// notAllowed returns the error for a page of an origin that may not call.
 func notAllowed(origin string) *fault.Error {
 	return fault.Errorf(fault.OriginNotAllowed, "the origin %s is not in ALLOWED_ORIGINS", input.Quote(origin))
 }

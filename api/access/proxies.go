@@ -29,6 +29,7 @@ func ParseProxies(list []string) (Proxies, error) {
 	return out, nil
 }
 
+// trusts reports whether the address is that of a trusted proxy.
 func (p Proxies) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(a) })
 }
