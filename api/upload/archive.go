@@ -57,7 +57,7 @@ func (f *form) readArchive(r io.Reader) error {
 			WithParam("archive").
 			WithCause(err)
 	}
-	directory.left = -1
+	directory.left = -1 // the list is read; the limits of files apply from now on
 
 	for _, entry := range archive.File {
 		if err := f.readEntry(entry); err != nil {

@@ -166,6 +166,7 @@ func badAsset(name, problem string) *fault.Error {
 	return fault.Errorf(fault.InvalidOption, "the asset %s %s", input.Quote(name), problem).WithParam("assets")
 }
 
+// tooManyFiles returns the error for more than MaxAssets files.
 func tooManyFiles(param string) error {
 	return fault.Errorf(fault.ContentTooLarge, "a submission may have at most %d files", MaxAssets).WithParam(param)
 }

@@ -38,7 +38,7 @@ type Conversion struct {
 	// Assets are the files that came with the content.
 	Assets []*Asset `json:"-"`
 	// Path is the path of the content in the folder that holds the assets; "" when asset names are relative to the
-	// content. Its extension tells a notebook.
+	// content. Its extension distinguishes a notebook from Markdown.
 	Path string `json:"-"`
 	// Parts are the names of the assets that are printed after the content, in order.
 	Parts []string `json:"-"`
@@ -186,6 +186,7 @@ func (r *Conversion) FromHTML() error {
 	return err
 }
 
+// fromHTML is Conversion.FromHTML for the bytes of a document.
 func fromHTML(data []byte) ([]byte, error) {
 	data, err := htmldoc.Markdown(data)
 	if err != nil {

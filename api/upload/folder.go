@@ -187,8 +187,10 @@ func linkedDocuments(list, text string, names []string) (order []string, err err
 	return order, nil
 }
 
+// isNotebook reports whether a file name is that of a Jupyter notebook.
 func isNotebook(name string) bool { return strings.EqualFold(path.Ext(name), ".ipynb") }
 
+// isDocument reports whether a file name is that of a Markdown file or a notebook.
 func isDocument(name string) bool {
 	return isNotebook(name) || slices.Contains([]string{".md", ".markdown", ".mdx"}, strings.ToLower(path.Ext(name)))
 }
@@ -198,7 +200,7 @@ func isDocument(name string) bool {
 func compareDocuments(a, b string) int {
 	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
 	for i := range min(len(as), len(bs)) {
-		first := func(parts []string) int {
+		rank := func(parts []string) int {
 			stem := strings.ToLower(strings.TrimSuffix(parts[i], path.Ext(parts[i])))
 			if i == len(parts)-1 && (stem == "index" || stem == "readme") {
 				return 0
@@ -207,7 +209,7 @@ func compareDocuments(a, b string) int {
 			return 1
 		}
 
-		c := cmp.Or(cmp.Compare(first(as), first(bs)), compareNumbers(as[i], bs[i]), cmp.Compare(as[i], bs[i]))
+		c := cmp.Or(cmp.Compare(rank(as), rank(bs)), compareNumbers(as[i], bs[i]), cmp.Compare(as[i], bs[i]))
 		if c != 0 {
 			return c
 		}
