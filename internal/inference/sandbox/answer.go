@@ -36,7 +36,7 @@ type answer struct {
 	ended                  bool
 }
 
-// result returns the answer for the model and the caller.
+// result returns the answer for the model and the caller. Its Output begins with note and has at most maxText bytes.
 func (a answer) result(note string) inference.ToolResult {
 	r := inference.ToolResult{Failed: a.Failed || a.interrupted != "" || a.ended}
 

@@ -29,6 +29,8 @@ type bubblewrap struct {
 	groups string
 }
 
+// findBubblewrap finds bwrap and prepares everything that sandboxes share. The error wraps ErrUnavailable if bwrap
+// is missing or does not run.
 func findBubblewrap(ctx context.Context, opt Options) (*bubblewrap, error) {
 	w := &bubblewrap{uid: -1}
 
@@ -114,6 +116,7 @@ func (w *bubblewrap) unavailable(err error) error {
 	return fmt.Errorf("%w: bubblewrap fails: %w; %s", ErrUnavailable, err, fix)
 }
 
+// sysctl returns a kernel setting by its path below /proc/sys, or "" if it cannot be read.
 func sysctl(name string) string {
 	b, err := os.ReadFile("/proc/sys/" + name)
 	if err != nil {
@@ -123,6 +126,7 @@ func sysctl(name string) string {
 	return strings.TrimSpace(string(b))
 }
 
+// inContainer reports whether this process seems to run in a container.
 func inContainer() bool {
 	for _, sign := range []string{"/.dockerenv", "/run/.containerenv", "/var/run/secrets/kubernetes.io"} {
 		if _, err := os.Stat(sign); err == nil {

@@ -53,8 +53,8 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 
 	for {
 		b.mu.Lock()
-		if want := share - s.held; b.free >= want {
-			b.free -= want
+		if missing := share - s.held; b.free >= missing {
+			b.free -= missing
 			s.held = share
 			b.mu.Unlock()
 
@@ -86,14 +86,14 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 // releaseTo releases all memory of the session except held bytes, and lists the session as idle if it holds any.
 func (b *budget) releaseTo(s *Session, held int64) {
 	b.mu.Lock()
-	given := s.held - held
+	released := s.held - held
 
 	s.held = held
 	if held > 0 {
 		b.idle = append(b.idle, s)
 	}
 	b.mu.Unlock()
-	b.release(given)
+	b.release(released)
 }
 
 // release returns memory to the budget and wakes sessions that wait for it.

@@ -23,6 +23,7 @@ type limitedBuffer struct {
 	over bool
 }
 
+// write keeps b as far as the limit allows.
 func (c *limitedBuffer) write(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,6 +36,7 @@ func (c *limitedBuffer) write(b []byte) {
 	}
 }
 
+// bytes returns a copy of the kept bytes.
 func (c *limitedBuffer) bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -368,6 +368,7 @@ func (p *process) stop() {
 	closeAll(append(p.folders, p.procs))
 }
 
+// exitCode returns the exit status of a process, or 128 plus the signal that ended it.
 func exitCode(s *os.ProcessState) int {
 	if st, ok := s.Sys().(syscall.WaitStatus); ok && st.Signaled() {
 		return 128 + int(st.Signal())
@@ -376,6 +377,7 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
+// closeAll closes files, of which some may be nil.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()

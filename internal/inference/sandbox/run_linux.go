@@ -217,6 +217,7 @@ const maxFiles = 1000
 
 var errNotRegular = errors.New("not a regular file")
 
+// readRegular reads a file of a folder. Errors: errNotRegular, a *LimitError for more than limit bytes.
 func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {

@@ -123,6 +123,7 @@ const sharedAnonymous = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 // socketTypeMask removes the flags from the type of a socket (linux/net.h).
 const socketTypeMask = 0xf
 
+// deny returns the instruction that lets a system call fail with errno.
 func deny(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: seccompErrno | uint32(errno)}
 }

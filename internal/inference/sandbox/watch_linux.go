@@ -157,6 +157,7 @@ func socketMemory() int64 {
 // empty.
 const maxInodes = 20000
 
+// inodes returns the number of files in the writable folders.
 func (p *process) inodes() (n uint64) {
 	for _, dir := range p.folders {
 		var st unix.Statfs_t
