@@ -146,7 +146,7 @@ func readWords(list json.RawMessage, limit int) (words []inference.Word) {
 	return words
 }
 
-// atMost decodes the first n items of a list. The rest is not decoded, so that many small items take no memory.
+// firstItems decodes the first n items of a list. The rest is not decoded, so that many small items take no memory.
 // Any other value has no items.
 func firstItems[T any](list json.RawMessage, n int) (items []T) {
 	if len(list) == 0 || list[0] != '[' {
