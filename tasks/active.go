@@ -15,15 +15,18 @@ import (
 // recheckEvery is how often the records of running jobs are read, in case the message of a cancellation was lost.
 const recheckEvery = 500 * time.Millisecond
 
-// activeRun is a running handler. The fence is "" for a task without a job.
+// activeRun is a running handler.
 type activeRun struct {
+	// task is the id of the task, which is also the id of its job.
 	task  string
 	kind  string
 	queue Queue
 	began time.Time
+	// fence is the fence of the run; "" for a task without a job.
 	fence string
 	ctx   context.Context
-	end   context.CancelCauseFunc
+	// end ends ctx with a cause.
+	end context.CancelCauseFunc
 }
 
 // active is the set of runs in this process.
@@ -133,27 +136,33 @@ func (s *Server) Progress(context.Context) error {
 		return nil
 	}
 
-	return s.progress(time.Now())
+	return s.progressAt(time.Now())
 }
 
-func (s *Server) progress(at time.Time) error {
-	running := map[Queue]int{}
+// progressAt is Progress at the time now.
+func (s *Server) progressAt(now time.Time) error {
+	// Queues that share slots wait for one another, so a poll of any of them counts for all. Both maps have one
+	// entry per group of such queues, under the first queue of the group.
+	running, lastPoll := map[Queue]int{}, map[Queue]time.Time{}
 	for _, r := range s.active.allRuns() {
 		running[s.slots.First(r.queue)]++
 	}
-	// Queues that share slots wait for one another, so a poll of any of them counts for all.
-	last := map[Queue]time.Time{}
-	for q, when := range s.dequeuer.LastPolls() {
-		if p := s.slots.First(q); when.After(last[p]) {
-			last[p] = when
+
+	for q, polled := range s.dequeuer.LastPolls() {
+		if first := s.slots.First(q); polled.After(lastPoll[first]) {
+			lastPoll[first] = polled
 		}
 	}
 
-	for p, when := range last {
-		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.IsFull(Infer))
-		if free && at.Sub(when) > stallAfter {
-			return fault.Errorf(fault.Internal, "no task has been taken from the queue %s for %s", p,
-				at.Sub(when).Round(time.Second))
+	for q, polled := range lastPoll {
+		hasFreeSlot := running[q] < s.concurrency(q)
+		if q == Infer { // its concurrency includes idle runs, which hold no slot
+			hasFreeSlot = hasFreeSlot && !s.slots.IsFull(Infer)
+		}
+
+		if idle := now.Sub(polled); hasFreeSlot && idle > stallAfter {
+			return fault.Errorf(fault.Internal, "no task has been taken from the queue %s for %s", q,
+				idle.Round(time.Second))
 		}
 	}
 

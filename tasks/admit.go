@@ -13,8 +13,8 @@ import (
 const (
 	// maxBacklogAge is the largest age of the backlog that decides about a submission.
 	maxBacklogAge = 100 * time.Millisecond
-	// paceOver is the least time over which the pace of a queue is measured. paceGap is the time after which a
-	// measurement restarts, because no submission has read the queue since.
+	// paceOver is the length of a measuring period. The pace is the average since the start of the previous period.
+	// After paceGap without a submission, which reads the queue, the measurement starts again.
 	paceOver = 10 * time.Second
 	paceGap  = 30 * time.Second
 	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the free places. A queue that fills up
@@ -32,9 +32,9 @@ type backlog struct {
 
 // pace measures how many tries of a queue end per second.
 type pace struct {
-	// since is the start of the current measuring period, before that of the previous one.
-	since, before paceMark
-	perSecond     float64 // 0: not known
+	// current and previous are the starts of the current and of the previous measuring period.
+	current, previous paceMark
+	perSecond         float64 // 0: not known
 }
 
 // paceMark is the number of tries that had ended at a time.
@@ -46,16 +46,18 @@ type paceMark struct {
 // measured returns the pace with one more measurement: done tries had ended at the time at.
 func (p pace) measured(done int64, at time.Time) pace {
 	now := paceMark{done, at}
-	if p.since.at.IsZero() || at.Sub(p.since.at) > paceGap || done < p.since.done {
-		return pace{since: now, before: now}
+	restarted := done < p.current.done // Redis has lost its counters
+
+	if p.current.at.IsZero() || at.Sub(p.current.at) > paceGap || restarted {
+		return pace{current: now, previous: now}
 	}
 
-	if took := at.Sub(p.before.at); took >= time.Second {
-		p.perSecond = float64(done-p.before.done) / took.Seconds()
+	if took := at.Sub(p.previous.at); took >= time.Second {
+		p.perSecond = float64(done-p.previous.done) / took.Seconds()
 	}
 
-	if at.Sub(p.since.at) >= paceOver {
-		p.before, p.since = p.since, now
+	if at.Sub(p.current.at) >= paceOver {
+		p.previous, p.current = p.current, now
 	}
 
 	return p
@@ -75,8 +77,12 @@ func (p pace) timeFor(tries float64) time.Duration {
 // admit refuses a submission when Redis is almost full or when the queue is full or has too much work. It also
 // refuses an owner with too many tasks in it. The numbers are at most maxBacklogAge old.
 func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
-	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 && c.maxWait == 0 {
+	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return err
+	}
+
+	if hasLimits := c.maxPending >= 0 || c.maxWait > 0; !hasLimits {
+		return nil
 	}
 
 	l, err := c.queueBacklog(ctx, q)
@@ -97,17 +103,22 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 		return nil
 	}
 	// Read the owner's share only when the queue is crowded or late: it costs another round trip.
-	own, oldest, err := asynqext.ReadOwnerBacklog(ctx, c.rdb, q, owner, c.clock.Exact())
+	ownWaiting, ownOldest, err := asynqext.ReadOwnerBacklog(ctx, c.rdb, q, owner, c.clock.Exact())
 	switch {
 	case err != nil:
 		return record.Unavailable(err)
-	case crowded && own > ownerShare*free:
+	case crowded && ownWaiting > ownerShare*free:
 		return fault.Errorf(fault.QueueFull,
 			"%d jobs are waiting, %d of them of this key; the free places are reserved for other keys; try again later",
-			l.Waiting, own).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
-	case late && oldest > c.maxWait:
-		return fault.Errorf(fault.QueueFull, "jobs have waited for %s already; try again later", oldest.Round(time.Second)).
-			WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
+			l.Waiting, ownWaiting).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
+	case late && ownOldest > c.maxWait:
+		return fault.Errorf(
+			fault.QueueFull,
+			"jobs have waited for %s already; try again later",
+			ownOldest.Round(
+				time.Second,
+			),
+		).WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
 	}
 
 	return nil
@@ -125,38 +136,39 @@ func (c *Client) queueBacklog(ctx context.Context, q Queue) (backlog, error) {
 	})
 }
 
-// cachedValue is a value from Redis that is at most maxAge old when it is used. The first caller that finds it older
-// reads it again while the others use the old value. A burst of submissions therefore reads it once.
+// cachedValue is a value from Redis that is read again when it is older than maxAge. The first caller that finds it
+// older waits for the new value. The others use the old value meanwhile, so a burst of submissions reads it once.
 type cachedValue[T any] struct {
 	maxAge time.Duration
 
 	mu    sync.Mutex
 	value T
-	at    time.Time
+	// asked is when a caller last began or ended a read of the value.
+	asked time.Time
 }
 
-// get returns the value. It calls ask with the old value when that is too old. After an
+// get returns the value. It calls read with the old value when that is too old. After an
 // error the other callers use the old value for another maxAge.
-func (f *cachedValue[T]) get(ask func(old T) (T, error)) (T, error) {
-	f.mu.Lock()
+func (c *cachedValue[T]) get(read func(old T) (T, error)) (T, error) {
+	c.mu.Lock()
 
-	value, stale := f.value, time.Since(f.at) > f.maxAge
+	value, stale := c.value, time.Since(c.asked) > c.maxAge
 	if stale {
-		f.at = time.Now()
+		c.asked = time.Now()
 	}
-	f.mu.Unlock()
+	c.mu.Unlock()
 
 	if !stale {
 		return value, nil
 	}
 
-	value, err := ask(value)
+	value, err := read(value)
 	if err != nil {
 		return value, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.value, f.at = value, time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.value, c.asked = value, time.Now()
 
 	return value, nil
 }

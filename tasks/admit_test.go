@@ -115,7 +115,7 @@ func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 			ctx := t.Context()
 			id := client.rdb.LIndex(ctx, AsynqPending(Render), 0).Val()
 			client.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
-			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.queue, at: time.Now()}
+			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.queue, asked: time.Now()}
 
 			err := submit("ann")
 			if e := fault.AsError(err); e == nil || e.Code != fault.QueueFull || e.After != c.want {

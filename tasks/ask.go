@@ -15,8 +15,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxReply is the limit of an answer in bytes: Redis holds it for about a minute.
-const maxReply = 8 << 20
+// maxReplyBytes is the largest encoded answer. It is limited because Redis holds an answer for about a minute.
+const maxReplyBytes = 8 << 20
 
 // reply is the only frame of a call by Ask.
 type reply struct {
@@ -88,7 +88,7 @@ func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload 
 			return cause
 		case cause != nil:
 			err = cause
-		case verdictOn(err) != final && run.Attempt <= k.Retries:
+		case verdictOf(err) != final && run.Attempt <= k.Retries:
 			return fmt.Errorf("%w: %w", stream.ErrAgain, err)
 		}
 
@@ -105,20 +105,20 @@ func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload 
 func (r reply) frame(err error) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // pictures have many tags
+	encoder.SetEscapeHTML(false) // an SVG picture has a < and a > for each tag
 
 	if err == nil {
 		err = encoder.Encode(r)
 	}
 
-	if err == nil && b.Len() > maxReply {
-		err = fault.Errorf(fault.ContentTooComplex, "the answer has %d bytes; the limit is %d", b.Len(), maxReply)
+	if err == nil && b.Len() > maxReplyBytes {
+		err = fault.Errorf(fault.ContentTooComplex, "the answer has %d bytes; the limit is %d", b.Len(), maxReplyBytes)
 	}
 
 	if err != nil {
 		b.Reset()
-		// A public error can always be encoded.
-		_ = encoder.Encode(reply{Error: public(err)})
+		// This cannot fail: a public error has only texts and numbers.
+		_ = encoder.Encode(reply{Error: publicError(err)})
 	}
 
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err

@@ -24,12 +24,12 @@ func callKind(name string) (Kind[CallTask], error) {
 	return Kind[CallTask]{}, fmt.Errorf("no kind of call is named %q", name)
 }
 
-// announced returns the queues that have only calls, with the channels that announce new tasks.
-func announced() map[Queue]string { return map[Queue]string{Infer: callChannel, Tools: toolChannel} }
+// callChannels maps each queue that has only calls to the channel on which its new tasks are announced.
+func callChannels() map[Queue]string { return map[Queue]string{Infer: callChannel, Tools: toolChannel} }
 
 // hasOnlyCalls reports whether a queue has calls and no jobs. Its calls have tiers, and its tasks live as long as
 // their callers wait.
-func hasOnlyCalls(q Queue) bool { return announced()[q] != "" }
+func hasOnlyCalls(q Queue) bool { return callChannels()[q] != "" }
 
 // Call queues a completion and returns its answer, which the caller must close. A call without an ID gets a
 // new one. ctx bounds only the queueing. An error means that no worker gets the call.
@@ -77,7 +77,8 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	return c.calls.Call(ctx, call)
 }
 
-// Waiting returns how many completions wait; the number is at most maxBacklogAge old. Errors: QueueUnavailable.
+// Waiting returns how many completions wait for a worker; the number is at most 0.1 s old. Errors: QueueUnavailable,
+// also when Redis is almost full.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return 0, err
@@ -105,8 +106,8 @@ func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err
 	return boundID(bound.Val(), call.Fingerprint)
 }
 
-// tierOf returns the tier of a call's task.
-func tierOf(t stream.Tier) asynqext.Tier {
+// taskTier returns the tier on the queue for a call of tier t.
+func taskTier(t stream.Tier) asynqext.Tier {
 	switch t {
 	case stream.Performance:
 		return asynqext.Urgent
@@ -129,14 +130,15 @@ func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) e
 		return err
 	}
 
-	place := asynqext.Turn{Owner: call.Owner}
+	turn := asynqext.Turn{Owner: call.Owner}
 	if hasOnlyCalls(t.Queue) {
-		place = asynqext.Turn{
-			Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: announced()[t.Queue],
+		// Waitlists of different tiers need different names: see asynqext.Turn.
+		turn = asynqext.Turn{
+			Owner: string(call.Tier) + ":" + call.Owner, Tier: taskTier(call.Tier), Channel: callChannels()[t.Queue],
 		}
 	}
 
-	return c.outbox.enqueue(ctx, place, id, t)
+	return c.outbox.enqueue(ctx, turn, id, t)
 }
 
 // dropCall removes the task of a call whose callers have left from its queue.

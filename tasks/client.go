@@ -42,16 +42,16 @@ type Client struct {
 
 	metrics *Metrics
 
-	// running are the goroutines between Start and Stop. They end with life.
+	// running are the goroutines between Start and Stop. They end when ctx ends.
 	running sync.WaitGroup
-	life    context.Context
-	end     context.CancelFunc
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // QueueHook returns the hook for every Redis client that Asynq uses. It keeps the tasks of calls out of the
 // append-only file, as the calls themselves are (see stream.Volatile).
 func QueueHook() redis.Hook {
-	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(announced()))...)
+	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(callChannels()))...)
 }
 
 // NewClient returns a client for a Redis address (see redisdial.Dial). It does not connect. Errors: the
@@ -96,14 +96,14 @@ func NewClient(address string, o Options) (*Client, error) {
 	for _, q := range Queues() {
 		c.backlogs[q] = &cachedValue[backlog]{maxAge: maxBacklogAge}
 	}
-	c.life, c.end = context.WithCancel(context.Background())
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 
 	return c, nil
 }
 
 // Start begins to relay events to watchers and frames to callers.
 func (c *Client) Start(context.Context) error {
-	c.running.Go(func() { c.clock.Run(c.life) })
+	c.running.Go(func() { c.clock.Run(c.ctx) })
 	c.relay.Start()
 	c.calls.Start()
 
@@ -112,7 +112,7 @@ func (c *Client) Start(context.Context) error {
 
 // Stop ends every watch and every answer and closes the connections.
 func (c *Client) Stop(context.Context) error {
-	c.end()
+	c.cancel()
 	c.running.Wait()
 	c.relay.Stop()
 	c.calls.Stop()
@@ -146,7 +146,7 @@ func (c *Client) Job(ctx context.Context, id string) (Record, error) {
 }
 
 // Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
-// bounds the opening only: the watch lasts until the job ends or Close.
+// bounds only the opening. The watch lasts until the job ends or until Close.
 // Errors: NotFound, QueueUnavailable.
 func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
 	return c.relay.Watch(ctx, id, since)
@@ -174,7 +174,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	// This may fail: a worker that takes the task finds the job cancelled.
+	// Ignore failures of the next two steps: a worker that takes the task finds the job cancelled.
 	if err := c.inspector.DeleteTask(string(job.Queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
@@ -222,8 +222,8 @@ func (c *Client) Workers(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// Secret returns 32 random bytes, created at the first use of the name and the same on every node
-// afterwards.
+// Secret returns 32 random bytes that all nodes share under this name. The first call creates them. Errors:
+// QueueUnavailable, a stored secret of another length.
 func (c *Client) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)

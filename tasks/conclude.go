@@ -14,7 +14,7 @@ import (
 )
 
 // conclude decides what the error of a run means for its job and its task, and records it. It returns the error
-// for Asynq: nil removes the task, a *retryError retries it.
+// for Asynq: nil removes the task, a *retryError retries it. tried is the number of counted retries so far.
 func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
@@ -29,26 +29,27 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		s.metrics.broken.WithLabelValues(returned).Inc()
 		return &retryError{cause: err}
 	}
-	v := verdictOn(err)
+	v := verdictOf(err)
 
 	age := s.clock.Now().Sub(run.Record.CreatedAt)
+	usedUp := v == countedRetry && tried >= h.retries
+	tooOld := v == uncountedRetry && age > maxOutageAge
 
-	exhausted := v == countedRetry && tried >= h.retries || v == uncountedRetry && age > maxPatience
-	if v == final || exhausted {
+	if v == final || usedUp || tooOld {
 		// The run's context may have ended, and its result must still be written.
-		rec, ferr := run.finish(context.Background(), record.Failed("", public(err)))
+		rec, finishErr := run.finish(context.Background(), record.Failed("", publicError(err)))
 		switch {
-		case ferr == nil:
+		case finishErr == nil:
 			s.logEnd(slog.LevelError, run, rec.Record, err)
 			s.countFailed(q)
 			s.settle(rec)
 
 			return nil
-		case record.LostCause(ferr) != nil:
+		case record.LostCause(finishErr) != nil:
 			return s.concludeSuperseded(run)
 		}
 
-		return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: errors.Join(err, ferr)}
+		return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: errors.Join(err, finishErr)}
 	}
 
 	delay := delayOf(v, tried, h.backoff)
@@ -65,7 +66,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		return err
 	}
 
-	if terr := run.writeReports(ctx); record.LostCause(terr) != nil {
+	if writeErr := run.writeReports(ctx); record.LostCause(writeErr) != nil {
 		return s.concludeSuperseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
@@ -76,7 +77,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 }
 
 // concludeSuperseded handles a run that may no longer update its job. It returns nil when the job has ended or no
-// longer exists, so that the task is removed. Otherwise it returns errNotOurs.
+// longer exists, so that the task is removed. Otherwise it returns errOtherRun.
 func (s *Server) concludeSuperseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -99,7 +100,7 @@ func (s *Server) concludeSuperseded(run *Run) error {
 	s.metrics.broken.WithLabelValues(superseded).Inc()
 	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)
 
-	return errNotOurs
+	return errOtherRun
 }
 
 // concludeNotBegun handles a task whose run could not begin, because of err. It returns nil when the job needs no work,
@@ -159,14 +160,14 @@ func (s *Server) rejoinTurns(q Queue, id string, delay time.Duration) {
 	}
 }
 
-// errNotOurs is returned when another run owns the task. Its end must not be written.
-var errNotOurs = errors.New("another run owns the task")
+// errOtherRun is returned when another run owns the task. Its end must not be written.
+var errOtherRun = errors.New("another run owns the task")
 
-// errWritten is returned when the end of the task is already written. It must not be written again.
-var errWritten = errors.New("the end of the task is already written")
+// errEndWritten is returned when the end of the task is already written. It must not be written again.
+var errEndWritten = errors.New("the end of the task is already written")
 
-// verdictOn returns the verdict on an error. It knows the errors of this package and leaves the others to verdictOf.
-func verdictOn(err error) verdict {
+// verdictOf returns the verdict on the error of a handler.
+func verdictOf(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final
 	}
@@ -175,5 +176,5 @@ func verdictOn(err error) verdict {
 		return uncountedRetry
 	}
 
-	return verdictOf(err)
+	return verdictByCode(err)
 }

@@ -47,7 +47,7 @@ func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	var count *redis.IntCmd
 
 	_, err = o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Set(ctx, deadTaskKey(id), b, o.kept)
+		p.Set(ctx, deadTaskKey(id), b, o.deadTTL)
 		p.ZAdd(ctx, deadKey, redis.Z{Member: id})
 		count = p.ZCard(ctx, deadKey)
 
@@ -111,13 +111,13 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s: there is nothing to retry", job.Status)
 	}
 
-	as, err := c.claimRetry(ctx, id)
+	newID, err := c.claimRetry(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}
 
-	if made, err := c.records.Find(ctx, as); err == nil {
-		return made.Record, nil
+	if existing, err := c.records.Find(ctx, newID); err == nil {
+		return existing.Record, nil
 	} else if fault.CodeOf(err) != fault.NotFound {
 		return Record{}, err
 	}
@@ -127,8 +127,8 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		return job.Record, err
 	}
 
-	made, _, err := c.Submit(ctx, Submission{
-		ID:          as,
+	newJob, _, err := c.Submit(ctx, Submission{
+		ID:          newID,
 		Kind:        job.Kind,
 		Theme:       job.Theme,
 		Owner:       job.Owner,
@@ -147,17 +147,17 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		c.log.Warn("a retried job is still a dead letter", "job_id", id, "err", err)
 	}
 
-	return made, nil
+	return newJob, nil
 }
 
 // claimRetry binds the id of a new job to a dead letter and returns it. Every call for the same dead letter
 // returns the same id.
-func (c *Client) claimRetry(ctx context.Context, id string) (as string, err error) {
-	var settled *redis.StringCmd
+func (c *Client) claimRetry(ctx context.Context, id string) (newID string, err error) {
+	var bound *redis.StringCmd
 
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, retriedKey(id), NewID(), c.records.TTL())
-		settled = p.Get(ctx, retriedKey(id))
+		bound = p.Get(ctx, retriedKey(id))
 
 		return nil
 	})
@@ -165,7 +165,7 @@ func (c *Client) claimRetry(ctx context.Context, id string) (as string, err erro
 		return "", record.Unavailable(err)
 	}
 
-	return settled.Val(), nil
+	return bound.Val(), nil
 }
 
 // deadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable.
@@ -225,15 +225,17 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 	return removeDeadLetters(ctx, c.rdb, id)
 }
 
-// Needed reports whether the sources of a job may still be read: by the job while it is open or by a retry.
+// Needed reports whether the sources of a job may still be read. The job reads them while it is open, and a retry reads
+// them again. Errors: QueueUnavailable.
 func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
-	for range 16 { // a retried job may fail again
+	// A retried job may fail and be retried again: follow at most 16 retries.
+	for range 16 {
 		job, err := c.records.Read(ctx, id)
 		if err != nil || job == nil {
 			return false, err
 		}
 
-		dead, as, err := c.deadLetter(ctx, id)
+		dead, retriedAs, err := c.deadLetter(ctx, id)
 		if err != nil {
 			return false, err
 		}
@@ -241,10 +243,10 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 		switch {
 		case !job.Status.Terminal(), dead:
 			return true, nil
-		case as == "":
+		case retriedAs == "":
 			return false, nil
 		}
-		id = as
+		id = retriedAs
 	}
 
 	return false, nil
@@ -252,7 +254,7 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 
 // deadLetter reports whether a job is a dead letter, and returns the id of the job that a retry made of it, "" for
 // none.
-func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as string, err error) {
+func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, retriedAs string, err error) {
 	var score *redis.FloatCmd
 	var retried *redis.StringCmd
 

@@ -45,7 +45,7 @@ func NewWatch(
 	return watch.New(rec, snapshot, events, stop, err)
 }
 
-// errDraining ends the context of a run that a stopping worker gives back, also of a call's run.
+// errDraining ends the context of a run when its worker stops. The task goes back to its queue.
 var errDraining = stream.ErrDraining
 
 // verdict is the consequence of a handler's error for its task.
@@ -60,11 +60,11 @@ const (
 	uncountedRetry
 )
 
-// maxPatience is how long after its creation a job may wait for a service that is down.
-const maxPatience = 24 * time.Hour
+// maxOutageAge is the age of a job from which on it fails, instead of waiting longer for a service that is down.
+const maxOutageAge = 24 * time.Hour
 
-// verdictOf maps the code of an error to its verdict.
-func verdictOf(err error) verdict {
+// verdictByCode returns the verdict on an error by its fault.Code.
+func verdictByCode(err error) verdict {
 	switch fault.CodeOf(err) {
 	case fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable:
 		return uncountedRetry
@@ -90,8 +90,8 @@ func causedByCaller(code fault.Code) bool {
 	return false
 }
 
-// public returns the error of a job that failed for good.
-func public(err error) *fault.Error {
+// publicError returns the error that the caller of a failed job gets.
+func publicError(err error) *fault.Error {
 	e := fault.AsError(err)
 	if e.Code == fault.BrowserUnavailable {
 		return fault.Errorf(fault.RenderFailed, "the browser failed each time it printed this document").WithCause(err)
@@ -100,7 +100,7 @@ func public(err error) *fault.Error {
 	return e
 }
 
-// retryError makes Asynq run a task again after delay. counted is set if the try counts.
+// retryError makes Asynq run a task again after delay. counted is set if the try that failed uses up a retry.
 type retryError struct {
 	delay   time.Duration
 	counted bool
@@ -132,11 +132,11 @@ func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.delay
 	}
-	// The lease was lost, or the handler ignored the end of its context.
+	// Asynq ended the task itself: its lease was lost, or the handler ignored the end of its context.
 	return 0
 }
 
-// isFailure is Asynq's IsFailure. It reports whether a try counts.
+// isFailure is Asynq's IsFailure. It reports whether a try that ended with err uses up a retry.
 func isFailure(err error) bool {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.counted

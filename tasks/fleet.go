@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// vitalsEvery is the time between two measurements of a worker's vitals, which take some milliseconds. Its
-	// running tasks are reported every offerEvery.
+	// vitalsEvery is the time between two measurements of a worker's vitals. They take some milliseconds, so they are
+	// rarer than the reports of its running tasks (offerEvery).
 	vitalsEvery = 10 * time.Second
 	// reportedRuns is the largest number of runs that a report lists. Further runs are only counted.
 	reportedRuns = 32
@@ -81,11 +81,11 @@ func (s *Server) Slots() (used, total int) { return s.slots.Usage(Render) }
 func (s *Server) reporter(queues []Queue) func() any {
 	started := s.clock.Now()
 	var vitals Vitals
-	var looked time.Time
+	var measured time.Time
 
 	return func() any {
-		if s.vitals != nil && time.Since(looked) >= vitalsEvery {
-			looked, vitals = time.Now(), s.vitals()
+		if s.vitals != nil && time.Since(measured) >= vitalsEvery {
+			measured, vitals = time.Now(), s.vitals()
 		}
 		w := Worker{
 			Name: s.name, Started: started, Queues: queues, Slots: s.options.RenderSlots,
@@ -108,8 +108,8 @@ func (s *Server) reporter(queues []Queue) func() any {
 	}
 }
 
-// publish writes the result of state under a key every offerEvery until ctx ends, and then deletes the key. The key
-// of a worker that dies expires after offerTTL.
+// publish adds the result of state to the sorted set at key, and replaces it every offerEvery until ctx ends. Then it
+// removes it. The entry of a worker that dies expires after offerTTL. what names the entry in log messages.
 func (s *Server) publish(ctx context.Context, key, what string, state func() any) {
 	tick := time.NewTicker(offerEvery)
 	defer tick.Stop()
@@ -223,17 +223,17 @@ return 1
 // offersScript returns the offers that have not expired. KEYS: offers.
 var offersScript = redis.NewScript(clock.Lua + `return redis.call('ZRANGEBYSCORE', KEYS[1], millis(), '+inf')`)
 
-// offered is the stored form of an offer. Each worker has one.
-type offered struct {
+// storedOffer is an Offer in Redis. The name of the worker keeps equal offers of two workers apart.
+type storedOffer struct {
 	Worker string `json:"worker"`
 	Tools  Offer  `json:"tools"`
 }
 
-// offer publishes the offer of this worker until ctx ends, and then withdraws it. A draining worker gets no new
+// publishOffer publishes the offer of this worker until ctx ends, and then withdraws it. A draining worker gets no new
 // sessions.
-func (s *Server) offer(ctx context.Context) {
-	worker := s.name + " " + NewID() // a process may have several
-	s.publish(ctx, offersKey, "offer", func() any { return offered{worker, s.offers()} })
+func (s *Server) publishOffer(ctx context.Context) {
+	worker := s.name + " " + NewID() // s.name is that of the process, which may have several servers
+	s.publish(ctx, offersKey, "offer", func() any { return storedOffer{worker, s.offers()} })
 }
 
 // Offers returns the combined tools of the living workers of Tools. Errors: QueueUnavailable.
@@ -245,15 +245,16 @@ func (c *Client) Offers(ctx context.Context) (Offers, error) {
 
 	all := Offers{Workers: len(entries), Tools: Offer{}}
 	for _, e := range entries {
-		var one offered
-		if err := json.Unmarshal([]byte(e), &one); err != nil {
+		var offer storedOffer
+		if err := json.Unmarshal([]byte(e), &offer); err != nil {
 			c.log.Error("a worker's offer cannot be read", "err", err)
 			continue
 		}
 
-		for tool, why := range one.Tools {
-			if had, ok := all.Tools[tool]; !ok || had != "" {
-				all.Tools[tool] = why
+		for tool, reason := range offer.Tools {
+			earlier, known := all.Tools[tool]
+			if available := known && earlier == ""; !available {
+				all.Tools[tool] = reason
 			}
 		}
 	}

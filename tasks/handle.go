@@ -102,19 +102,20 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	return err
 }
 
+// perform runs the handler of a task. It returns the error for Asynq, as conclude does.
 func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task) error {
 	tried, _ := asynq.GetRetryCount(actx)
 	kind, isJob := strings.CutPrefix(t.Type(), record.TaskPrefix)
 
 	h, ok := s.handlers[kind]
 	if !ok || isJob && h.job == nil {
-		if !isJob && s.isForgotten(actx, q, id) {
+		if !isJob && s.isAbandonedCall(actx, q, id) {
 			s.log.Warn("dropped a task of another release, whose call is over", "task_id", id, "kind", kind)
 			return nil
 		}
 		// A worker of the release that queued it will take it.
 		return &retryError{
-			delay: delayOf(uncountedRetry, 5, nil),
+			delay: delayOf(uncountedRetry, 5, nil), // the longest delay: about 30 s
 			cause: fmt.Errorf("this worker does not know the kind %q", t.Type()),
 		}
 	}
@@ -124,7 +125,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 	}
 
 	err := s.processJob(id, q, h, kind, tried)
-	if !errors.Is(err, errNotOurs) && !errors.Is(err, errWritten) {
+	if !errors.Is(err, errOtherRun) && !errors.Is(err, errEndWritten) {
 		return err
 	}
 	s.dropTaskEnd(actx, id)
@@ -132,17 +133,16 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 	return nil
 }
 
-// forgottenAfter is the age at which a task without an open call counts as forgotten, on a queue that also has
-// jobs.
-const forgottenAfter = 10 * time.Minute
+// abandonedAfter is the least age of an abandoned call on a queue that also has jobs.
+const abandonedAfter = 10 * time.Minute
 
-// isForgotten reports whether no caller waits for a task of no job. It is false for webhooks, and when Redis
-// does not answer.
-func (s *Server) isForgotten(ctx context.Context, q Queue, id string) bool {
+// isAbandonedCall reports whether the task is that of a call for which no caller waits. It is false for webhooks, and
+// when Redis does not answer.
+func (s *Server) isAbandonedCall(ctx context.Context, q Queue, id string) bool {
 	call, _, _ := strings.Cut(id, ".")
 
 	created, ok := record.CreatedAt(call)
-	if !ok || !hasOnlyCalls(q) && s.clock.Now().Sub(created) < forgottenAfter {
+	if !ok || !hasOnlyCalls(q) && s.clock.Now().Sub(created) < abandonedAfter {
 		return false
 	}
 	open, err := s.calls.IsOpen(ctx, call)
@@ -161,7 +161,7 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 		return nil
 	case errors.Is(context.Cause(ctx), errDraining):
 		return &retryError{cause: errDraining}
-	case verdictOn(err) == final || tried >= h.retries:
+	case verdictOf(err) == final || tried >= h.retries:
 		s.log.Error("a task is dropped", "task_id", id, "tries", tried+1, "err", err)
 		s.countFailed(q)
 
@@ -207,7 +207,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		s.settle(run.done)
 
 		if run.done.TaskEnded {
-			return errWritten
+			return errEndWritten
 		}
 
 		return nil
@@ -238,6 +238,7 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 
 	argv = s.records.DequeueArgs(nonce, s.name, kinds)
 	begun = func(id string, answer []any) {
+		// Cancel only the drops from before the dequeue: see begin.
 		s.completion.Keep(id, drops)
 		s.begun.Store(id, answer)
 	}

@@ -64,7 +64,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 func (s *Server) LastPoll(q Queue) time.Time { return s.dequeuer.LastPolls()[q] }
 
 // ProgressAt is Progress at this time instead of now.
-func (s *Server) ProgressAt(at time.Time) error { return s.progress(at) }
+func (s *Server) ProgressAt(at time.Time) error { return s.progressAt(at) }
 
 // Running returns the number of running handlers.
 func (s *Server) Running() int { return len(s.active.allRuns()) }

@@ -29,14 +29,17 @@ func deadTaskKey(id string) string { return "pw:{" + id + "}:dead" }
 // retriedKey is the id of the job that was made of a dead letter.
 func retriedKey(id string) string { return "pw:{" + id + "}:retried" }
 
+// secretKey is the value of Client.Secret.
 func secretKey(name string) string { return "pw:secret:" + name }
 
-// isCall reports whether a task is that of a call; see stream.TaskID.
+// isCall reports whether a task id is that of a call, which has a dot: see stream.TaskID.
 func isCall(task string) bool { return strings.Contains(task, ".") }
 
+// webhookTask is the id of the task that delivers a job's webhook.
 func webhookTask(job string) string { return "webhook-" + job }
 
-// idempotencyKey hashes both parts because they come from outside.
+// idempotencyKey is the value that binds an idempotency key of an owner to an id. Clients choose the key, so it is
+// hashed to bound its length.
 func idempotencyKey(owner, key string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + key))
 	return "pw:idem:" + hex.EncodeToString(sum[:16])

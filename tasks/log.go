@@ -46,7 +46,7 @@ func (o outcome) LogValue() slog.Value {
 	}
 
 	if o.err != nil {
-		attrs = append(attrs, slog.Any("code", public(o.err).Code), slog.Any("err", o.err))
+		attrs = append(attrs, slog.Any("code", publicError(o.err).Code), slog.Any("err", o.err))
 	}
 
 	return slog.GroupValue(attrs...)

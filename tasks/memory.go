@@ -69,8 +69,8 @@ type serverMemory struct {
 func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverMemory, err error) {
 	var mu sync.Mutex
 
-	ask := func(ctx context.Context, one redis.Cmdable) error {
-		text, err := one.Info(ctx, "memory").Result()
+	read := func(ctx context.Context, server redis.Cmdable) error {
+		text, err := server.Info(ctx, "memory").Result()
 		if err != nil {
 			return err
 		}
@@ -81,14 +81,19 @@ func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverM
 		return nil
 	}
 	if cluster, ok := rdb.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(ctx, func(ctx context.Context, one *redis.Client) error { return ask(ctx, one) })
+		err = cluster.ForEachMaster(
+			ctx,
+			func(ctx context.Context, server *redis.Client) error { return read(ctx, server) },
+		)
+
 		return servers, err
 	}
-	err = ask(ctx, rdb)
+	err = read(ctx, rdb)
 
 	return servers, err
 }
 
+// readMemory parses the answer to INFO memory.
 func readMemory(info string) (m serverMemory) {
 	var buffers int64
 

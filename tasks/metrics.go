@@ -87,7 +87,7 @@ type redisHook struct {
 	timed bool
 }
 
-// DialHook implements redis.Hook: a failed dial is the failure of its call.
+// DialHook implements redis.Hook. It counts nothing: a failed dial fails the command that needs it.
 func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.

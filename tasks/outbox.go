@@ -21,11 +21,11 @@ const (
 	// timeoutMargin is added to Asynq's time-out, so that the handler's own deadline ends it first.
 	timeoutMargin = 30 * time.Second
 	// retryHeadroom is added to the retries of a kind. Asynq archives a task at its MaxRetry, also for tries
-	// that do not count. The real limit is checked in Server.process.
+	// that do not count. Server.process applies the real limit.
 	retryHeadroom = 25
-	// webhookMemory is how long Asynq keeps the id of a delivered webhook's task. While it does, settling the
+	// webhookIDTTL is how long Asynq keeps the id of a delivered webhook's task. While it does, settling the
 	// job again queues no second webhook.
-	webhookMemory = time.Hour
+	webhookIDTTL = time.Hour
 )
 
 // plainOwner is the owner of calls that no key pays for: those of Client.Ask.
@@ -38,23 +38,31 @@ type outbox struct {
 	clock       *clock.Clock
 	asynq       *asynq.Client
 	webhookData func(Record) any
-	discard     func(context.Context, Record) error
-	sources     func(context.Context, string) error
-	// kept is how long dead letters are kept.
-	kept time.Duration
-	log  *slog.Logger
+	// discard and discardSources are Options.Discard and Options.DiscardSources.
+	discard        func(context.Context, Record) error
+	discardSources func(ctx context.Context, jobID string) error
+	// deadTTL is how long dead letters are kept.
+	deadTTL time.Duration
+	log     *slog.Logger
 }
 
 func newOutbox(rdb redis.UniversalClient, recs *record.Records, now *clock.Clock, o Options) *outbox {
 	return &outbox{
-		rdb: rdb, records: recs, clock: now, asynq: asynq.NewClientFromRedisClient(rdb),
-		webhookData: o.WebhookData, discard: o.Discard, sources: o.DiscardSources, kept: o.Records, log: o.Log,
+		rdb:            rdb,
+		records:        recs,
+		clock:          now,
+		asynq:          asynq.NewClientFromRedisClient(rdb),
+		webhookData:    o.WebhookData,
+		discard:        o.Discard,
+		discardSources: o.DiscardSources,
+		deadTTL:        o.Records,
+		log:            o.Log,
 	}
 }
 
-// enqueue puts a task on its queue; it succeeds when the task is there already.
-func (o *outbox) enqueue(ctx context.Context, place asynqext.Turn, id string, t Task, opts ...asynq.Option) error {
-	ctx = asynqext.WithTurn(ctx, place)
+// enqueue puts a task on its queue. It succeeds when the queue already has a task with this id.
+func (o *outbox) enqueue(ctx context.Context, turn asynqext.Turn, id string, t Task, opts ...asynq.Option) error {
+	ctx = asynqext.WithTurn(ctx, turn)
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
 
@@ -98,7 +106,7 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	}
 
 	if r.Status == presswork.Cancelled {
-		if err := o.sources(ctx, r.ID); err != nil {
+		if err := o.discardSources(ctx, r.ID); err != nil {
 			return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
 		}
 	}
@@ -112,8 +120,8 @@ func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	return o.records.MarkSettled(ctx, r.ID)
 }
 
-// enqueueWebhook queues the webhook of a job. An existing task with the same id stays, also after its delivery for
-// webhookMemory.
+// enqueueWebhook queues the webhook of a job as a task with this id. It does nothing if Asynq still has the id, which
+// Asynq keeps for webhookIDTTL after the delivery.
 func (o *outbox) enqueueWebhook(ctx context.Context, r *record.Stored, task string) error {
 	body, err := o.webhookBody(r)
 	if err != nil {
@@ -127,7 +135,7 @@ func (o *outbox) enqueueWebhook(ctx context.Context, r *record.Stored, task stri
 		return err
 	}
 
-	return o.enqueue(ctx, asynqext.Turn{Owner: r.Owner}, task, t, asynq.Retention(webhookMemory))
+	return o.enqueue(ctx, asynqext.Turn{Owner: r.Owner}, task, t, asynq.Retention(webhookIDTTL))
 }
 
 // settleFailed makes a failed job a dead letter. If the caller caused the failure, a retry would fail in the same way,
@@ -137,7 +145,7 @@ func (o *outbox) settleFailed(ctx context.Context, r *record.Stored) error {
 		return o.addDeadLetter(ctx, r.ID)
 	}
 
-	if err := o.sources(ctx, r.ID); err != nil {
+	if err := o.discardSources(ctx, r.ID); err != nil {
 		return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
 	}
 
@@ -181,7 +189,7 @@ func (o *outbox) webhookBody(r *record.Stored) ([]byte, error) {
 	return b, nil
 }
 
-// endJob writes a terminal state that no run wrote, and settles the job.
+// endJob writes a terminal state on behalf of no run, and settles the job. Errors: those of record.Records.Finish.
 func (o *outbox) endJob(ctx context.Context, id string, e record.Ending) (*record.Stored, error) {
 	e.Nonce = NewID()
 

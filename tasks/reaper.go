@@ -13,8 +13,8 @@ import (
 const (
 	// reapEvery is the time between two checks of the leases.
 	reapEvery = time.Second
-	// renewTime is the time for workers to renew their leases when Redis responds again: one check, and a
-	// connection that is found dead by it.
+	// renewTime is how long workers may take to renew their leases after Redis responds again. A worker needs one
+	// check of its leases, and time-outs and retries if its connection broke in the outage.
 	renewTime = 6 * time.Second
 )
 
@@ -23,14 +23,15 @@ const (
 func (s *Server) reap(ctx context.Context, queues []Queue) {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
-	// doubtful holds the time until which the leases of a queue prove nothing: during an outage of Redis no worker
-	// can renew them.
-	doubtful := map[Queue]time.Time{}
+	// doubtfulUntil holds a time for each queue. Until then an expired lease does not prove that its worker is dead,
+	// because during an outage of Redis no worker can renew its leases.
+	doubtfulUntil := map[Queue]time.Time{}
 
 	for {
 		for _, q := range queues {
-			if err := s.checkLeases(ctx, q, time.Now().Before(doubtful[q])); err != nil && ctx.Err() == nil {
-				doubtful[q] = time.Now().Add(renewTime)
+			doubtful := time.Now().Before(doubtfulUntil[q])
+			if err := s.checkLeases(ctx, q, doubtful); err != nil && ctx.Err() == nil {
+				doubtfulUntil[q] = time.Now().Add(renewTime)
 				s.log.Warn("leases could not be checked", "queue", q, "err", err)
 			}
 		}
@@ -45,7 +46,8 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 
 // checkLeases renews the leases of the tasks that run here. Asynq's heartbeat also does so, but late after the
 // machine has slept. It also stops renewing a task that ran twice here, which would then be reaped while it runs.
-// checkLeases then takes back the tasks of dead workers. If it is in doubt about them, it first checks whether
+//
+// Then it puts the tasks of dead workers back, unless the leases are doubtful. While they are, it only checks whether
 // Redis responds.
 func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error {
 	var held []string
@@ -68,14 +70,14 @@ func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
 	// Delivering a webhook cannot kill a worker: it only sends data that is already in Redis. The task is
 	// therefore put back however often its workers died.
-	back, doomed, err := asynqext.Reap(ctx, s.rdb, q, webhookTask(""))
+	requeued, crashed, err := asynqext.Reap(ctx, s.rdb, q, webhookTask(""))
 	if err != nil {
 		return err
 	}
-	s.metrics.broken.WithLabelValues(reaped).Add(float64(back))
-	s.metrics.broken.WithLabelValues(condemned).Add(float64(len(doomed)))
+	s.metrics.broken.WithLabelValues(reaped).Add(float64(requeued))
+	s.metrics.broken.WithLabelValues(condemned).Add(float64(len(crashed)))
 
-	for _, id := range doomed {
+	for _, id := range crashed {
 		s.log.Error("a task killed its worker too often", "task_id", id, "queue", q, "crashes", asynqext.CrashCap)
 
 		if err := s.condemn(ctx, q, id); err != nil {
@@ -106,8 +108,8 @@ func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 	return nil
 }
 
-// setAside removes a dequeued task that cannot be run from the active list. The task of an open job is queued
-// again, made from the job's record. Any other task is archived.
+// setAside removes a dequeued task from the active list, because it cannot be run. If the task belongs to an open job,
+// setAside queues a new task from the job's record. It archives any other task.
 func (s *Server) setAside(q Queue, id string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()

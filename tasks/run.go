@@ -14,12 +14,12 @@ import (
 	"presswork/tasks/record"
 )
 
-// commitPatience is how long a finished run tries to write its result during an outage of Redis. It is shorter
+// finishTimeout is how long a finished run tries to write its result during an outage of Redis. It is shorter
 // than the lease of the task.
-const commitPatience = 20 * time.Second
+const finishTimeout = 20 * time.Second
 
-// commitPause is the pause between two tries to write a result.
-const commitPause = 250 * time.Millisecond
+// finishPause is the pause between two tries to write a result.
+const finishPause = 250 * time.Millisecond
 
 // Run is one attempt at a job. Its methods report to the job's record. When the job has ended or another run has
 // taken it, they change nothing and return ErrCancelled or ErrSuperseded, and the run's context ends.
@@ -38,7 +38,7 @@ type Run struct {
 	queue Queue
 	// end ends the run's context.
 	end context.CancelCauseFunc
-	// began is for the log, by this machine's clock.
+	// began is when the run began, by this machine's clock. Only the log uses it.
 	began time.Time
 	// done is the record after a successful Complete; continued is set after Next.
 	done      *record.Stored
@@ -47,9 +47,9 @@ type Run struct {
 	// writing is held while reports are written, so that they stay in order.
 	writing sync.Mutex
 	mu      sync.Mutex
-	// held are the reports that are not yet written; the timer write writes them after heldFor.
-	held  []record.Report
-	write *time.Timer
+	// held are the reports that are not yet written; writeTimer writes them after heldFor.
+	held       []record.Report
+	writeTimer *time.Timer
 }
 
 // heldFor is how long a held report waits for another report to be written with it.
@@ -113,22 +113,22 @@ func (r *Run) SetAnalysis(analysis finding.Analysis) error {
 }
 
 // holdReport holds a report, unless err is set because the report could not be created.
-func (r *Run) holdReport(one record.Report, err error) error {
+func (r *Run) holdReport(report record.Report, err error) error {
 	if err == nil {
-		r.hold(one)
+		r.hold(report)
 	}
 
 	return err
 }
 
 // hold keeps a report until the next one is written, for at most heldFor.
-func (r *Run) hold(one record.Report) {
+func (r *Run) hold(report record.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.held = append(r.held, one)
-	if r.write == nil {
-		r.write = time.AfterFunc(heldFor, r.writeHeld)
+	r.held = append(r.held, report)
+	if r.writeTimer == nil {
+		r.writeTimer = time.AfterFunc(heldFor, r.writeHeld)
 	}
 }
 
@@ -141,16 +141,16 @@ func (r *Run) writeHeld() {
 	}
 }
 
-// takeHeld removes the held reports and returns them.
+// takeHeld removes the held reports, stops their timer, and returns them.
 func (r *Run) takeHeld() []record.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.write != nil {
-		r.write.Stop()
+	if r.writeTimer != nil {
+		r.writeTimer.Stop()
 	}
 	all := r.held
-	r.held, r.write = nil, nil
+	r.held, r.writeTimer = nil, nil
 
 	return all
 }
@@ -176,8 +176,8 @@ func (r *Run) writeReports(ctx context.Context, more ...record.Report) error {
 	return err
 }
 
-// Complete ends the job with its artifact. Only one run of a job ever succeeds, and none after a cancellation.
-// After an error, no job has the artifact. During an outage of Redis it retries for commitPatience.
+// Complete ends the job with its artifact. It succeeds at most once for each job, and never after a cancellation.
+// After an error no job refers to the artifact. During an outage of Redis it retries for finishTimeout.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, record.Ending{
 		Status:   presswork.Completed,
@@ -194,8 +194,8 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 	return nil
 }
 
-// Next ends the run and continues the job with another task. The record has that task first. The sweeper queues it
-// when this process cannot.
+// Next ends the run and continues the job with another task. It writes the task to the record before it queues the
+// task, so the sweeper queues the task when this process cannot.
 func (r *Run) Next(ctx context.Context, t Task) error {
 	if err := r.writeReports(ctx); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, erro
 	defer r.writing.Unlock()
 	e.Fence, e.Nonce, e.Before = r.fence, "run-"+r.fence, r.takeHeld()
 
-	ctx, cancel := context.WithTimeout(ctx, commitPatience)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 
 	for {
@@ -232,7 +232,7 @@ func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, erro
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(commitPause):
+		case <-time.After(finishPause):
 		}
 	}
 }

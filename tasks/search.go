@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// searchPage is the number of ids of each list that one step of a search reads. searchMost is the largest
+	// searchPage is the number of ids of each list that one step of a search reads. maxSearched is the largest
 	// number of jobs that one request reads.
 	searchPage  = 100
 	maxSearched = 2000
@@ -49,7 +49,7 @@ const (
 	ByServer Cause = "server"
 )
 
-// causeOf returns the cause of a failure, "" if it has not failed.
+// causeOf returns the cause of a job's failure, "" if the job has not failed.
 func causeOf(r *Record) Cause {
 	switch {
 	case r.Status != presswork.Failed:
@@ -74,7 +74,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 		return Page{}, badCursor()
 	}
 
-	next, err := c.source(ctx, q)
+	idsBelow, err := c.idsBelow(ctx, q)
 	if err != nil {
 		return Page{}, err
 	}
@@ -86,15 +86,15 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	oldest := idAt(q.Since)
 	var found []*record.Stored
 
-	var gone []string
+	var expired []string
 	defer func() {
-		if q.Dead && len(gone) > 0 {
-			_ = removeDeadLetters(ctx, c.rdb, gone...) // on failure the next search removes them
+		if q.Dead && len(expired) > 0 {
+			_ = removeDeadLetters(ctx, c.rdb, expired...) // on failure the next search removes them
 		}
 	}()
 
 	for read := 0; read < maxSearched; {
-		ids, err := next(cursor, searchPage)
+		ids, err := idsBelow(cursor, searchPage)
 		if err != nil {
 			return Page{}, record.Unavailable(err)
 		}
@@ -115,7 +115,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 			}
 
 			if j.Job == nil && j.Err == nil {
-				gone = append(gone, ids[i])
+				expired = append(expired, ids[i])
 			}
 
 			if j.Job == nil || !q.selects(&j.Job.Record) {
@@ -123,22 +123,23 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 			}
 
 			if len(found) == limit {
-				return c.searched(ctx, found, found[limit-1].ID)
+				return c.searchResult(ctx, found, found[limit-1].ID)
 			}
 			found = append(found, j.Job)
 		}
 
 		if last {
-			return c.searched(ctx, found, "")
+			return c.searchResult(ctx, found, "")
 		}
 		read += len(ids)
 		cursor = ids[len(ids)-1]
 	}
 
-	return c.searched(ctx, found, cursor)
+	return c.searchResult(ctx, found, cursor)
 }
 
-func (c *Client) searched(ctx context.Context, found []*record.Stored, cursor string) (Page, error) {
+// searchResult returns the found jobs as a page, with their queue positions.
+func (c *Client) searchResult(ctx context.Context, found []*record.Stored, cursor string) (Page, error) {
 	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
 
 	byOwner := map[string][]*record.Stored{}
@@ -160,8 +161,11 @@ func (c *Client) searched(ctx context.Context, found []*record.Stored, cursor st
 }
 
 func (q Search) selects(r *Record) bool {
-	if !q.Query.selects(r) || q.Owner != nil && *q.Owner != r.Owner ||
-		q.Worker != "" && !slices.Contains(r.Workers, q.Worker) || q.Cause != "" && q.Cause != causeOf(r) {
+	switch {
+	case !q.Query.selects(r),
+		q.Owner != nil && *q.Owner != r.Owner,
+		q.Worker != "" && !slices.Contains(r.Workers, q.Worker),
+		q.Cause != "" && q.Cause != causeOf(r):
 		return false
 	}
 
@@ -173,9 +177,9 @@ func (q Search) selects(r *Record) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(q.Text))
 }
 
-// source returns a function that returns up to n ids below a cursor, newest first. It reads the shortest list that
-// contains every job that the search may select.
-func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n int) ([]string, error), error) {
+// idsBelow returns a function that returns up to n ids below a cursor, newest first. The function reads the shortest
+// list that contains every job that the search may select.
+func (c *Client) idsBelow(ctx context.Context, q Search) (func(cursor string, n int) ([]string, error), error) {
 	below := func(p redis.Cmdable, key, cursor string, n int) *redis.StringSliceCmd {
 		from := "+"
 		if cursor != "" {
@@ -205,7 +209,7 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 		}
 
 		if open <= maxOpenSearched {
-			return c.openBelow(ctx)
+			return c.openIDsBelow(ctx)
 		}
 	}
 
@@ -237,8 +241,8 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 	}, nil
 }
 
-// openBelow is source for the open jobs.
-func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
+// openIDsBelow is idsBelow for the open jobs. It reads the ledger once, and the function returns parts of it.
+func (c *Client) openIDsBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
 	all, err := c.rdb.ZRange(ctx, record.LedgerKey, 0, maxOpenSearched).Result()
 	if err != nil {
 		return nil, record.Unavailable(err)
@@ -246,16 +250,16 @@ func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, er
 	all = newest(all, len(all))
 
 	return func(cursor string, n int) ([]string, error) {
-		at := 0
+		start := 0
 		if cursor != "" {
-			at, _ = slices.BinarySearchFunc(all, cursor,
+			start, _ = slices.BinarySearchFunc(all, cursor,
 				func(id, cursor string) int { return strings.Compare(cursor, id) })
-			for at < len(all) && all[at] >= cursor {
-				at++
+			for start < len(all) && all[start] >= cursor {
+				start++
 			}
 		}
 
-		return all[at:min(at+n, len(all))], nil
+		return all[start:min(start+n, len(all))], nil
 	}, nil
 }
 
@@ -296,7 +300,7 @@ type Inspection struct {
 type TaskState struct {
 	// State is pending, active, retry, scheduled, archived or completed.
 	State string `json:"state"`
-	// Tries counts the failed tries. One that an outage or the stop of a worker ended does not count.
+	// Tries counts the failed tries, without those that an outage or the stop of a worker ended.
 	Tries int `json:"tries"`
 	// NextAt is when the next try is due; zero when none is planned.
 	NextAt time.Time `json:"next_at,omitzero"`

@@ -41,9 +41,10 @@ const (
 // Server runs tasks. It has one Asynq server per queue, the dequeuer that waits for work, and sweeps that recover
 // the tasks of dead workers.
 type Server struct {
-	options    Options
-	rdb        redis.UniversalClient
-	clock      *clock.Clock
+	options Options
+	rdb     redis.UniversalClient
+	clock   *clock.Clock
+	// blocking is the client for commands that wait in Redis.
 	blocking   redis.UniversalClient
 	records    *record.Records
 	outbox     *outbox
@@ -76,7 +77,8 @@ type Server struct {
 	started bool
 	stopped bool
 	servers []*asynq.Server
-	keepers sync.WaitGroup
+	// background are the goroutines of the server besides the handlers.
+	background sync.WaitGroup
 
 	// settling is held while settleEnded settles jobs.
 	settling sync.Mutex
@@ -89,7 +91,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	share := slots.New(
+	sharedSlots := slots.New(
 		slots.Group{Queues: []Queue{Render, Export, Bulk}, Total: o.printing(), LastMost: o.bulkSlots()},
 		slots.Group{
 			Queues: []Queue{Infer}, Total: o.InferConcurrency, LastMost: o.InferConcurrency, Resumes: true,
@@ -115,7 +117,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		blocking:   blocking,
 		records:    recs,
 		outbox:     newOutbox(rdb, recs, now, o),
-		slots:      share,
+		slots:      sharedSlots,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
 		calls:      stream.NewServer(rdb, o.Log),
@@ -132,8 +134,8 @@ func NewServer(address string, o Options) (*Server, error) {
 		begin = &asynqext.Begin{Lua: record.DequeueLua, Argv: s.beginArgv}
 	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: share, SetAside: s.setAside, Begin: begin,
-		Announced: announced(), Log: o.Log,
+		Redis: rdb, Blocking: blocking, Slots: sharedSlots, SetAside: s.setAside, Begin: begin,
+		Announced: callChannels(), Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
@@ -191,7 +193,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.clock.Measure(ctx)
 
 	for _, q := range queues {
-		srv := asynq.NewServerFromRedisClient(s.rdb, s.config(q))
+		srv := asynq.NewServerFromRedisClient(s.rdb, s.asynqConfig(q))
 		if err := srv.Start(asynq.HandlerFunc(s.process)); err != nil {
 			return fmt.Errorf("asynq server of queue %s: %w", q, err)
 		}
@@ -204,27 +206,27 @@ func (s *Server) Start(ctx context.Context) error {
 	s.started = true
 	s.calls.Start(s.work)
 	// Cancellations must also reach handlers while they drain.
-	s.keepers.Go(func() { s.clock.Run(s.work) })
-	s.keepers.Go(func() { s.watchCancels(s.work) })
+	s.background.Go(func() { s.clock.Run(s.work) })
+	s.background.Go(func() { s.watchCancels(s.work) })
 
 	for _, q := range queues {
 		if hasOnlyCalls(q) {
-			s.keepers.Go(func() { s.dequeuer.Listen(s.taking, q) })
+			s.background.Go(func() { s.dequeuer.Listen(s.taking, q) })
 		}
 	}
 
 	if slices.Contains(queues, Tools) {
-		s.keepers.Go(func() { s.offer(s.taking) })
+		s.background.Go(func() { s.publishOffer(s.taking) })
 	}
-	s.keepers.Go(func() { s.publish(s.taking, workersKey, "report", s.reporter(queues)) })
-	s.keepers.Go(func() { s.reap(s.taking, queues) })
-	s.keepers.Go(func() { s.sweep(s.taking, queues) })
+	s.background.Go(func() { s.publish(s.taking, workersKey, "report", s.reporter(queues)) })
+	s.background.Go(func() { s.reap(s.taking, queues) })
+	s.background.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)
 
 	return nil
 }
 
-// concurrency returns how many tasks of a queue run or are idle at the same time.
+// concurrency returns how many handlers of a queue may run at the same time, including those that are idle.
 func (s *Server) concurrency(q Queue) int {
 	switch q {
 	case Text:
@@ -240,7 +242,7 @@ func (s *Server) concurrency(q Queue) int {
 	return s.options.printing()
 }
 
-func (s *Server) config(q Queue) asynq.Config {
+func (s *Server) asynqConfig(q Queue) asynq.Config {
 	return asynq.Config{
 		// One queue per server, because the dequeuer waits on one list.
 		Queues:                   map[string]int{string(q): 1},
@@ -293,7 +295,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	case <-drain.C:
 	}
 	s.stopWork(errDraining)
-	s.keepers.Wait()
+	s.background.Wait()
 
 	select {
 	case <-drained:

@@ -79,16 +79,16 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 		}
 	}
 
-	job, made, err := c.accept(ctx, s)
+	job, creation, err := c.accept(ctx, s)
 	if err != nil {
 		return Record{}, false, err
 	}
 
-	if made != record.JobExisted {
+	if creation != record.JobExisted {
 		c.metrics.accepted.WithLabelValues(string(s.Kind)).Inc()
 	}
 
-	switch made {
+	switch creation {
 	case record.JobExisted:
 		return job.Record, true, c.repair(ctx, job)
 	case record.OnlyRecorded:
@@ -128,7 +128,7 @@ func (s Submission) check() error {
 	case s.Task.Kind == "" || s.Task.Queue == "":
 		return errors.New("submission has no task")
 	case s.Task.Retries < 1:
-		// Asynq archives a crashed task without retries.
+		// Asynq would archive the task, instead of running it again, after its worker has died.
 		return fmt.Errorf("task kind %s allows no retry", s.Task.Kind)
 	}
 
@@ -188,8 +188,8 @@ func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (re
 	return recordOf(job), job != nil && err == nil, err
 }
 
-// replayed returns the job that an idempotency key is bound to, after repair; nil when it was never
-// written.
+// replayed returns the job that an idempotency key is bound to, and completes its submission if that was cut short. It
+// returns nil when the job was never written.
 func (c *Client) replayed(ctx context.Context, id string) (*record.Stored, error) {
 	job, err := c.records.Read(ctx, id)
 	if err != nil || job == nil {
@@ -237,7 +237,7 @@ func (c *Client) repair(ctx context.Context, job *record.Stored) error {
 // accept writes the record of a submission and, for a job that is certainly new, also its task.
 func (c *Client) accept(ctx context.Context, s Submission) (*record.Stored, record.Creation, error) {
 	var hold func(context.Context) (*asynqext.Held, error)
-	if s.IdempotencyKey == "" { // with a key the job may exist
+	if s.IdempotencyKey == "" { // with a key an earlier submission may have created the job
 		hold = func(ctx context.Context) (*asynqext.Held, error) {
 			return c.outbox.holdTask(ctx, s.Owner, s.ID, s.Task)
 		}

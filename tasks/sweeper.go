@@ -16,32 +16,34 @@ import (
 const (
 	// ledgerEvery is the time between two reads of due ledger entries.
 	ledgerEvery = 5 * time.Second
+	// ledgerBatch is the largest number of entries that one sweep checks.
 	ledgerBatch = 1000
-	ledgerAgain = 30 * time.Second
 	// storeAtOnce is the number of jobs for which a sweep calls the store at the same time.
 	storeAtOnce = 16
 	// ghostsEvery is the time between two comparisons of the active lists with the leases.
 	ghostsEvery = 30 * time.Second
 )
 
-// sweep repairs what a crashed process leaves unfinished, until ctx ends. By the ledger, every accepted job gets a
-// task until it has ended, and every ended job its webhook. In the lists of Asynq, entries without a task are
-// removed. The sweeps run in parallel, so that none waits for the store of another.
+// sweep repairs what a crashed process leaves unfinished, until ctx ends. It goes through the ledger: an open job
+// without a task gets a task, and an ended job gets its webhook. It packs the records of jobs that ended some time ago.
+// In the lists of Asynq it removes entries without a task. The sweeps run in parallel, so that none waits for the
+// store of another.
 func (s *Server) sweep(ctx context.Context, queues []Queue) {
-	s.keepers.Go(func() {
+	s.background.Go(func() {
 		every(ctx, ledgerEvery, func() {
 			if err := s.sweepLedger(ctx, 0); err != nil && ctx.Err() == nil {
 				s.log.Warn("the ledger of open jobs could not be swept", "err", err)
 			}
 		})
 	})
-	s.keepers.Go(func() {
+	s.background.Go(func() {
 		every(ctx, ledgerEvery, func() {
 			if err := s.pack(ctx, 0); err != nil && ctx.Err() == nil {
 				s.log.Warn("the records of ended jobs could not be packed", "err", err)
 			}
 		})
 	})
+	// suspects are the tasks of each queue that the last comparison found active without a lease.
 	suspects := map[Queue][]string{}
 	every(ctx, ghostsEvery, func() {
 		for _, q := range queues {
@@ -96,7 +98,7 @@ func (s *Server) settleEnded(ctx context.Context, jobs ...*record.Stored) {
 	if len(jobs) == 0 || !s.settling.TryLock() {
 		return
 	}
-	s.keepers.Go(func() {
+	s.background.Go(func() {
 		defer s.settling.Unlock()
 		s.storeWork(ctx, jobs, s.outbox.settleSoon)
 	})
@@ -114,13 +116,13 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	if err != nil {
 		return err
 	}
-	states, lives := make([]*redis.StringCmd, len(ids)), make([]*redis.DurationCmd, len(ids))
+	states, ttls := make([]*redis.StringCmd, len(ids)), make([]*redis.DurationCmd, len(ids))
 
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, j := range jobs {
 			if j.Job != nil && !j.Job.Status.Terminal() {
 				states[i] = asynqext.TaskState(ctx, p, j.Job.Queue, ids[i])
-				lives[i] = p.PTTL(ctx, record.JobKey(ids[i]))
+				ttls[i] = p.PTTL(ctx, record.JobKey(ids[i]))
 			}
 		}
 
@@ -139,7 +141,7 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 			continue
 		}
 
-		if err == nil && lives[i] != nil && lives[i].Val() < s.records.TTL()/2 {
+		if err == nil && ttls[i] != nil && ttls[i].Val() < s.records.TTL()/2 {
 			err = s.records.Renew(ctx, j.Job)
 		}
 
@@ -152,8 +154,8 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 		}
 		// During an outage of Redis every other job would also fail, each after its own time-outs. If Redis
 		// answers, only this job is wrong.
-		if perr := s.rdb.Ping(ctx).Err(); perr != nil {
-			return perr
+		if pingErr := s.rdb.Ping(ctx).Err(); pingErr != nil {
+			return pingErr
 		}
 		s.log.Error("an open job could not be swept", "job_id", ids[i], "err", err)
 	}
@@ -162,7 +164,7 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	return nil
 }
 
-// failJob ends a job that has no run as failed. One that has ended already stays as it is.
+// failJob ends a job that has no run as failed. A job that has already ended stays as it is.
 func (s *Server) failJob(ctx context.Context, id string, why *fault.Error) error {
 	job, err := s.records.Finish(ctx, id, record.Failed(NewID(), why))
 	switch {
@@ -188,8 +190,8 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, st
 		if err != nil || t.Kind == "" {
 			return err
 		}
-		// Its submission may have ended at any point after the record, also with an error for the client. The
-		// record is listed before the job runs.
+		// The submission died or failed after it had written the record, perhaps before it added the job to its
+		// owner's list. Add the job before it runs.
 		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			s.records.AddToOwnerList(ctx, p, job.Owner, id)
 			return nil
@@ -234,22 +236,22 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
-	s.clearLate(ctx, ids, ended.Jobs())
+	s.deleteLateObjects(ctx, ids, ended.Jobs())
 
 	return s.records.Pack(ctx, ended, func(id string, err error) {
 		s.log.Error("the record of an ended job cannot be packed; it stays as it is", "job_id", id, "err", err)
 	})
 }
 
-// clearLate deletes objects that the store received for a job after the first deletion. A store may complete a
+// deleteLateObjects deletes objects that the store received for a job after the first deletion. A store may complete a
 // request whose sender has given up or died.
-func (s *Server) clearLate(ctx context.Context, ids []string, jobs []record.Lookup) {
-	const unclear = "late artifacts of an ended job could not be deleted"
+func (s *Server) deleteLateObjects(ctx context.Context, ids []string, jobs []record.Lookup) {
+	const message = "late artifacts of an ended job could not be deleted"
 	var ended []*record.Stored
 
 	for i, j := range jobs {
 		if j.Err != nil {
-			s.log.Warn(unclear, "job_id", ids[i], "err", j.Err)
+			s.log.Warn(message, "job_id", ids[i], "err", j.Err)
 		}
 
 		if j.Job != nil {
@@ -258,7 +260,7 @@ func (s *Server) clearLate(ctx context.Context, ids []string, jobs []record.Look
 	}
 	s.storeWork(ctx, ended, func(ctx context.Context, job *record.Stored) {
 		if err := s.outbox.deleteObjects(ctx, job); err != nil {
-			s.log.Warn(unclear, "job_id", job.ID, "err", err)
+			s.log.Warn(message, "job_id", job.ID, "err", err)
 		}
 	})
 }
