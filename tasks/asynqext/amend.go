@@ -20,21 +20,21 @@ import (
 // Asynq sends the digest of a script first, and the whole script when Redis does not know it. The hook answers in
 // place of Redis until it has seen the whole script, and then sends its own form.
 func Amend(lines string, queues ...Queue) redis.Hook {
-	return hook((&amended{queues: queues, lines: lines}).process)
+	return hook((&amender{queues: queues, lines: lines}).process)
 }
 
-// amended is the state of the hook of Amend.
-type amended struct {
+// amender is the hook of Amend.
+type amender struct {
 	queues []Queue
 	lines  string
-	// ours maps the added lines and Asynq's digest to the digest of our script.
-	ours sync.Map
+	// ownDigests maps the added lines followed by Asynq's digest to the digest of our script.
+	ownDigests sync.Map
 	// delays maps a task and its retry time to the delay that Asynq computed. If Redis refuses the retry, Asynq sends
 	// it again. The clock may have been changed in between.
 	delays sync.Map
 }
 
-func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
+func (a *amender) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	if own := a.extension(ctx, cmd); own != nil {
 		err := next(ctx, own)
 		cmd.SetErr(err)
@@ -44,25 +44,25 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	keys, argv := scriptOf(cmd)
 	lines := a.addition(keys, argv)
 
-	whole, ok := cmd.(*redis.Cmd)
+	result, ok := cmd.(*redis.Cmd)
 	if lines == "" || !ok {
 		return next(ctx, cmd)
 	}
 	// Do not change the command itself: it may be sent again.
 	args := slices.Clone(cmd.Args())
 
-	script, _ := args[1].(string)
+	script, _ := args[1].(string) // the whole script for eval, its digest for evalsha
 	if cmd.Name() == "eval" {
 		args[1] = lines + script
-		a.ours.Store(lines+digest(script), digest(lines+script))
-	} else if ours, known := a.ours.Load(lines + script); known {
-		args[1] = ours
+		a.ownDigests.Store(lines+digest(script), digest(lines+script))
+	} else if own, known := a.ownDigests.Load(lines + script); known {
+		args[1] = own
 	} else {
 		cmd.SetErr(noScript{})
 		return noScript{}
 	}
 
-	retry := [2]any{}
+	retry := [2]any{} // no key of delays
 	if isRetry(keys) {
 		retry = [2]any{keys[0], argv[2]}
 		delay, _ := a.delays.LoadOrStore(retry, fromNow(argv[2]))
@@ -74,7 +74,7 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	if err == nil || !IsOutage(err) {
 		a.delays.Delete(retry)
 	}
-	whole.SetVal(own.Val())
+	result.SetVal(own.Val())
 	cmd.SetErr(err)
 
 	return err
@@ -82,7 +82,7 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 
 // addition returns the lines to put before Asynq's script with these keys and arguments, "" for none. Scripts of
 // Asynq's Inspector have the same keys but other arguments.
-func (a *amended) addition(keys []string, argv []any) string {
+func (a *amender) addition(keys []string, argv []any) string {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -104,17 +104,21 @@ func (a *amended) addition(keys []string, argv []any) string {
 
 	switch {
 	case len(keys) >= 4 && part == "pending" && keys[3] == leaseKey(q):
+		// A dequeue: the end of the lease.
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
 	case len(keys) == 1 && part == "lease":
-		// Expired leases: Asynq waits this long after their end.
+		// The search for expired leases: Asynq waits 30 s after their end.
 		return lines + "ARGV[1] = redis.call('TIME')[1] - 30\n"
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
+		// The deletion of completed tasks whose retention has ended.
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
-		// Return early: Asynq runs this script often, and there is rarely a task to move.
+		// The move of due tasks to the pending list. Return early: Asynq runs this script often, and there is
+		// rarely a task to move.
 		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" +
 			serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
+		// An enqueue.
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"
@@ -134,7 +138,8 @@ end
 `
 }
 
-// isRetry reports whether the keys are those of the script that postpones a task. The fourth key shows it.
+// isRetry reports whether the keys are those of the script that postpones a task. That script and the script that
+// archives a task have eight keys, and the fourth one differs.
 func isRetry(keys []string) bool {
 	if len(keys) != 8 {
 		return false
@@ -157,7 +162,7 @@ return 1
 
 // extension returns the command to send instead of Asynq's heartbeat, which sets the end of leases, servers and
 // workers. It returns nil for any other command.
-func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
+func (a *amender) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	if cmd.Name() != "zadd" {
 		return nil
 	}
@@ -169,12 +174,12 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 		return nil
 	}
 
-	only, members := "0", args[2:]
+	addNone, members := "0", args[2:]
 	if members[0] == "xx" {
-		only, members = "1", members[1:]
+		addNone, members = "1", members[1:]
 	}
 
-	own := []any{"eval", extendScript, 1, key, only}
+	own := []any{"eval", extendScript, 1, key, addNone}
 	if slices.Contains(a.queues, q) {
 		own[1] = a.lines + extendScript
 	}
@@ -186,7 +191,7 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	return redis.NewCmd(ctx, own...)
 }
 
-// fromNow returns how many seconds a time is ahead. Asynq has just computed the time from this machine's clock.
+// fromNow returns how many seconds the Unix time at is ahead. Asynq has just computed it from this machine's clock.
 func fromNow(at any) int64 {
 	now := time.Now().Unix()
 

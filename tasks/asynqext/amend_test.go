@@ -15,7 +15,7 @@ import (
 func TestAChangedClockDoesNotMoveARetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		hook := &amended{}
+		hook := &amender{}
 		at := time.Now().Add(4 * time.Second).Unix()
 
 		// send sends a retry that is due at the same time, and returns the delay that Redis receives.

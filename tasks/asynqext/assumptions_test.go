@@ -64,7 +64,7 @@ func TestDocDescribesThePinnedAsynq(t *testing.T) {
 
 // commandRecorder is a hook that records the commands of Asynq, one line for each form of a command.
 type commandRecorder struct {
-	amend *amended
+	amend *amender
 	mu    sync.Mutex
 	lines map[string]bool
 }
@@ -137,7 +137,7 @@ func (s *commandRecorder) text() string {
 func TestCommandsOfThePinnedAsynqAreKnown(t *testing.T) {
 	t.Parallel()
 	env := setup(t)
-	s := &commandRecorder{amend: &amended{}, lines: map[string]bool{}}
+	s := &commandRecorder{amend: &amender{}, lines: map[string]bool{}}
 	rdb := dial(t, env.address)
 	rdb.AddHook(hook(s.record))
 	client := asynq.NewClientFromRedisClient(rdb)
@@ -317,8 +317,8 @@ func TestOurScriptsLeaveTheSameStateAsAsynqs(t *testing.T) {
 			name, day, _ := strings.Cut(part, ":")
 
 			kept := env.rdb.TTL(t.Context(), key).Val()
-			if day != "" && (kept > countsKept || kept < countsKept-48*time.Hour) {
-				t.Errorf("%s expires in %s, want about %s", key, kept, countsKept)
+			if day != "" && (kept > countsTTL || kept < countsTTL-48*time.Hour) {
+				t.Errorf("%s expires in %s, want about %s", key, kept, countsTTL)
 			}
 			left = append(left, name)
 		}

@@ -20,11 +20,13 @@ type Completion struct {
 	log *slog.Logger
 
 	mu sync.Mutex
-	// dropped maps a task id to the numbers of its drops: each drops one end of the task.
+	// dropped maps a task id to the numbers of the calls of Drop for it. Each call drops one end of the task.
 	dropped map[string][]int
-	drops   int
+	// drops counts the calls of Drop.
+	drops int
 }
 
+// The pauses between the repeats of a write double from firstRepeat to lastRepeat.
 const (
 	firstRepeat = 100 * time.Millisecond
 	lastRepeat  = 2 * time.Second
@@ -44,7 +46,7 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 		return next(ctx, cmd)
 	}
 
-	if c.drop(id) {
+	if c.useDrop(id) {
 		return nil
 	}
 
@@ -88,13 +90,13 @@ func endedTask(keys []string, argv []any) (id string, ok bool) {
 		return "", false
 	}
 	// Retry and archive name the task before the lists.
-	at := 0
+	active := 0
 	if !strings.HasSuffix(keys[0], "}:active") {
-		at = 1
+		active = 1
 	}
 
-	q, ok := queueOf(keys[at], "active")
-	if !ok || keys[at+1] != leaseKey(q) {
+	q, ok := queueOf(keys[active], "active")
+	if !ok || keys[active+1] != leaseKey(q) {
 		return "", false
 	}
 	id, ok = argv[0].(string)
@@ -122,23 +124,23 @@ func (c *Completion) Drops() int {
 func (c *Completion) Keep(id string, drops int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.set(id, slices.DeleteFunc(c.dropped[id], func(n int) bool { return n <= drops }))
+	c.setDropped(id, slices.DeleteFunc(c.dropped[id], func(n int) bool { return n <= drops }))
 }
 
-// drop reports whether this end of the task must not be written, and uses up one drop.
-func (c *Completion) drop(id string) bool {
+// useDrop reports whether this end of the task must not be written, and uses up one drop.
+func (c *Completion) useDrop(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	if len(c.dropped[id]) == 0 {
 		return false
 	}
-	c.set(id, c.dropped[id][1:])
+	c.setDropped(id, c.dropped[id][1:])
 
 	return true
 }
 
-func (c *Completion) set(id string, dropped []int) {
+func (c *Completion) setDropped(id string, dropped []int) {
 	if c.dropped[id] = dropped; len(dropped) == 0 {
 		delete(c.dropped, id)
 	}

@@ -21,7 +21,7 @@ const (
 	pollWait = 20 * time.Millisecond
 	// pausedWait is the time between two polls of a paused queue.
 	pausedWait = 200 * time.Millisecond
-	// outageWait is the pause after an error of Redis. Asynq itself makes none.
+	// outageWait is the pause after an error of Redis. Asynq itself would retry at once.
 	outageWait = 250 * time.Millisecond
 )
 
@@ -50,14 +50,14 @@ type DequeueOptions struct {
 	Announced map[Queue]string
 	// Begin runs together with each dequeue; nil for none.
 	Begin *Begin
-	// Log gets a warning when a Redis refuses BLMOVE. Mandatory.
+	// Log gets a warning when Redis refuses BLMOVE.
 	Log *slog.Logger
 }
 
 // Begin is a Lua function that a dequeue also runs, in one round trip and one sync of the disk. The function
 // computes the keys that it touches, so Begin cannot be used on a Redis Cluster.
 type Begin struct {
-	// Lua is the body of a function of the task's id, its type, and argv.
+	// Lua is the body of a function with the parameters id (of the task), type (of the task) and argv.
 	Lua string
 	// Argv is called before each dequeue with its nonce. When the response to a dequeue is lost, Argv may be
 	// called again with the same nonce for the same task. begun gets the id of the dequeued task and the table
@@ -71,8 +71,8 @@ type Begin struct {
 // queue costs one command a second.
 //
 // BLMOVE is a write: with appendfsync always it costs a sync of the disk. The queues of calls, whose callers wait
-// for the first token, therefore have announcements. The enqueue publishes a message, and a lost message is made
-// up for within a second.
+// for the first token, therefore have announcements. The enqueue publishes a message. If the message is lost, the
+// dequeuer finds the task within about a second.
 //
 // The dequeue also takes the slot of the task. Without a recognised script or without BLMOVE, Asynq polls as
 // usual.
@@ -134,13 +134,13 @@ func (d *Dequeuer) MarkPolled(q Queue) { d.polled.Store(q, time.Now()) }
 
 // LastPolls returns when each queue was last polled.
 func (d *Dequeuer) LastPolls() map[Queue]time.Time {
-	looks := map[Queue]time.Time{}
+	polls := map[Queue]time.Time{}
 	d.polled.Range(func(q, at any) bool {
-		looks[q.(Queue)] = at.(time.Time)
+		polls[q.(Queue)] = at.(time.Time)
 		return true
 	})
 
-	return looks
+	return polls
 }
 
 // dequeueOf returns the queue of a command that is Asynq's dequeue script. Its keys are pending, paused, active
@@ -158,9 +158,9 @@ func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 // dequeue runs a dequeue of Asynq. It answers redis.Nil ("the queue is empty") when there was no slot or no task
 // within about a second.
 func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
-	patience, cancel := context.WithTimeout(d.ctx, DequeueWait)
+	slotWait, cancel := context.WithTimeout(d.ctx, DequeueWait)
 	defer cancel()
-	woken := false
+	woken := false // whether a wait has shown that the queue may have a task
 
 	for {
 		if _, empty := d.empty.Load(q); empty && !d.unsupported.Load() {
@@ -170,7 +170,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 			d.empty.Delete(q)
 		}
 
-		if !d.o.Slots.Acquire(patience, q) {
+		if !d.o.Slots.Acquire(slotWait, q) {
 			return redis.Nil
 		}
 
@@ -204,13 +204,14 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 		case woken && d.isPaused(ctx, q):
 			d.sleep(pausedWait)
 			return redis.Nil
-		case patience.Err() != nil:
+		case slotWait.Err() != nil:
 			return redis.Nil
 		}
 	}
 }
 
-// take dequeues by our own script, in which owners take turns.
+// take dequeues by our own script, in which owners take turns, and stores the result in Asynq's command. It returns
+// errUnfit when the task cannot be run; SetAside has removed it then.
 func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	answer, ok := cmd.(*redis.Cmd)
 	if !ok {
@@ -258,8 +259,8 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	}
 
 	if len(reply) > 2 {
-		made, _ := reply[2].([]any)
-		begun(id, made)
+		begunAnswer, _ := reply[2].([]any)
+		begun(id, begunAnswer)
 	}
 	answer.SetVal(message)
 
@@ -267,13 +268,13 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 }
 
 // isPaused reports whether the queue may be paused. A wait on a paused queue returns at once although no task can be
-// taken. The same happens when another worker is quicker, which is no reason to pause.
+// taken, so the dequeuer must pause. A wait also returns without a task when another worker was quicker.
 func (d *Dequeuer) isPaused(ctx context.Context, q Queue) bool {
 	n, err := d.o.Blocking.Exists(ctx, pausedKey(q)).Result()
 	return err != nil || n > 0
 }
 
-// wait blocks until the queue may have a task, for about a second at most.
+// wait blocks until the queue may have a task, for about a second at most. It reports whether it may have one.
 func (d *Dequeuer) wait(q Queue) bool {
 	if d.ctx.Err() != nil {
 		return false
@@ -325,8 +326,8 @@ func (d *Dequeuer) hasMissedTask(q Queue) bool {
 	return d.ctx.Err() == nil
 }
 
-// Listen receives the announcements of a queue until ctx ends. Each one ends a wait. A new subscription also ends
-// it, because announcements may have been lost.
+// Listen receives the announcements of a queue until ctx ends. Each announcement ends a wait. A new subscription also
+// ends a wait, because announcements may have been lost.
 func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 	sub := d.o.Redis.Subscribe(ctx, d.o.Announced[q])
 	defer sub.Close()

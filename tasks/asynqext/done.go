@@ -16,7 +16,7 @@ local function done(id, n)
   if owner then redis.call('ZREM', KEYS[n + 5], owner .. '\0' .. id) end
   redis.call('DEL', KEYS[n + 2])
   if redis.call('INCR', KEYS[n + 3]) == 1 then
-    redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsKept.Seconds())) + `)
+    redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsTTL.Seconds())) + `)
   end
   redis.call('INCR', KEYS[n + 4])
   return 1

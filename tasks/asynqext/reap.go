@@ -22,7 +22,7 @@ const (
 // crash cap, the prefix of the ids of harmless tasks. It returns the number of tasks that it put back, and the ids
 // of tasks that have crashed too often, which stay in place.
 var reapScript = redis.NewScript(`
-if redis.call('EXISTS', KEYS[2]) == 0 then return {0, {}} end -- all that an idle queue costs
+if redis.call('EXISTS', KEYS[2]) == 0 then return {0, {}} end -- an idle queue costs only this command
 ` + serverTime + `
 local back, condemned = 0, {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', clock[1] + ARGV[1], 'LIMIT', 0, 100)) do
@@ -106,11 +106,11 @@ func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error 
 		id, time.Now().Unix()).Err()
 }
 
-// ghostScript compares the lists of a queue. KEYS: active, lease, pending, running. ARGV: the task key prefix,
+// reconcileScript compares the lists of a queue. KEYS: active, lease, pending, running. ARGV: the task key prefix,
 // then the suspects of the previous sweep. It drops active and leased ids without a task, and puts suspects that
 // are still active without a lease back on the queue. It also makes the running tasks equal to the active ones. It
 // returns the new suspects.
-var ghostScript = redis.NewScript(serverTime + `
+var reconcileScript = redis.NewScript(serverTime + `
 local before, suspects, running = {}, {}, {}
 for i = 2, #ARGV do before[ARGV[i]] = true end
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, 9999)) do
@@ -145,7 +145,7 @@ return suspects
 // Reconcile repairs the lists of a queue. It drops entries without a task and corrects the running tasks of each
 // owner. Tasks that were active without a lease twice in a row go back on the queue. It returns the tasks that are
 // active without a lease now; pass them to the next call as before.
-func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (now []string, err error) {
+func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (suspects []string, err error) {
 	// Asynq lists a queue only once per process. After a FLUSHALL the monitor would not show the queue until every
 	// process restarts.
 	if err := rdb.SAdd(ctx, queuesKey, string(q)).Err(); err != nil {
@@ -157,6 +157,6 @@ func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string)
 		args = append(args, id)
 	}
 
-	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q), runningKey(q)}, args...).
+	return reconcileScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q), runningKey(q)}, args...).
 		StringSlice()
 }

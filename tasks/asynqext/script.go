@@ -66,7 +66,7 @@ func (noScript) Error() string { return "NOSCRIPT No matching script. Please use
 // RedisError marks it as an answer of the server.
 func (noScript) RedisError() {}
 
-// IsOutage reports whether the same command may succeed in a moment, after it failed with err.
+// IsOutage reports whether a command that failed with err may succeed if it is sent again in a moment. err is not nil.
 func IsOutage(err error) bool {
 	if _, ok := errors.AsType[redis.Error](err); ok {
 		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||

@@ -28,24 +28,25 @@ type Stats struct {
 	Processed, Failed int64
 }
 
-// oldestScript answers the smallest id that begins with a ULID; the ids of calls have more after it. KEYS:
-// pending, active, retry.
+// oldestScript answers the smallest ULID with which an id begins. In the ids of calls, a dot and more follow the ULID.
+// KEYS: pending, active, retry.
 var oldestScript = redis.NewScript(`
 local least
-local function look(ids)
+local function compare(ids)
   for _, id in ipairs(ids) do
     if string.sub(id, 27, 27) == '.' then id = string.sub(id, 1, 26) end
     if #id == 26 and (not least or id < least) then least = id end
   end
 end
-look(redis.call('LRANGE', KEYS[1], -100, -1))
-look(redis.call('LRANGE', KEYS[2], -1000, -1))
-look(redis.call('ZRANGE', KEYS[3], 0, 999))
+compare(redis.call('LRANGE', KEYS[1], -100, -1))
+compare(redis.call('LRANGE', KEYS[2], -1000, -1))
+compare(redis.call('ZRANGE', KEYS[3], 0, 999))
 return least or ''
 `)
 
 // ReadStats returns how full the queues are at the time now, in two round trips.
 func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.Time) ([]Stats, error) {
+	// head is the id of the task at the head of the queue, since the time from which on it has waited.
 	type answers struct {
 		pending, active, retry, archived *redis.IntCmd
 		head                             *redis.StringCmd
@@ -125,12 +126,12 @@ redis.call('INCR', KEYS[2])
 return 1
 `)
 
-// countsKept is how long Asynq keeps the counters of a day.
-const countsKept = 90 * 24 * time.Hour
+// countsTTL is how long Asynq keeps the counters of a day.
+const countsTTL = 90 * 24 * time.Hour
 
 // CountFailed counts a failed run whose task is done. Asynq itself counts only failures that it retries.
 func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time) error {
-	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).
+	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsTTL.Seconds())).
 		Err()
 }
 
@@ -158,11 +159,11 @@ func ReadBacklog(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time)
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return Backlog{}, err
 	}
-	l := Backlog{Waiting: waiting.Val()}
-	l.Done, _ = done.Int64() // absent before the first try: 0
-	l.Oldest, err = waitOf(ctx, rdb, q, head.Val(), now)
+	b := Backlog{Waiting: waiting.Val()}
+	b.Done, _ = done.Int64() // absent before the first try: 0
+	b.Oldest, err = waitTime(ctx, rdb, q, head.Val(), now)
 
-	return l, err
+	return b, err
 }
 
 // ReadOwnerBacklog returns how many tasks of an owner wait in a queue, and how long the owner's next task has waited.
@@ -183,13 +184,13 @@ func ReadOwnerBacklog(
 	if err != nil || len(head.Val()) == 0 {
 		return 0, 0, err
 	}
-	oldest, err = waitOf(ctx, rdb, q, head.Val()[0], now)
+	oldest, err = waitTime(ctx, rdb, q, head.Val()[0], now)
 
 	return count.Val(), oldest, err
 }
 
-// waitOf returns how long a task has waited; 0 when it does not wait.
-func waitOf(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now time.Time) (time.Duration, error) {
+// waitTime returns how long a task has waited; 0 when it does not wait.
+func waitTime(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now time.Time) (time.Duration, error) {
 	if id == "" {
 		return 0, nil
 	}

@@ -25,7 +25,8 @@ func urgentRing(q Queue) string     { return ringKey(q) + ":urgent" }
 func flexRing(q Queue) string       { return ringKey(q) + ":flex" }
 func runningKey(q Queue) string     { return "pw:{" + string(q) + "}:running" }
 
-// takenKey holds the last dequeue of one process from a queue, so that a repeat gets the same task.
+// takenKey holds the last dequeue of one process from a queue. A dequeue that is repeated, because its response was
+// lost, gets the same task.
 func takenKey(q Queue, process string) string { return "pw:taken:{" + string(q) + "}:" + process }
 
 // In Asynq's hash of a task, ownerField holds the owner. tierField holds the tier, unless that is Normal.
@@ -53,7 +54,8 @@ type Turn struct {
 	Channel string
 }
 
-// joinRing adds an owner at the end of a ring, unless the ring has the owner. It needs the time in clock.
+// joinRing defines join, which adds an owner at the end of a ring unless the ring has the owner. The script has the
+// result of TIME in clock.
 const joinRing = `
 local function now() return string.format('%d%06d', clock[1], clock[2]) end
 local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) end
@@ -136,19 +138,21 @@ local function head(ring, owner)
   end
 end
 
+-- turnIn returns the id of the task whose turn it is among the owners of a ring, and its owner.
 local function turnIn(ring)
-  local best, fewest, whose
+  local best, fewest, bestOwner
   for _, owner in ipairs(redis.call('ZRANGE', ring, 0, 99)) do
     local n = redis.call('ZLEXCOUNT', KEYS[6], '[' .. owner .. '\0', '(' .. owner .. '\1')
     if not best or n < fewest then
       local id = head(ring, owner)
-      if id then best, fewest, whose = id, n, owner end
+      if id then best, fewest, bestOwner = id, n, owner end
       if fewest == 0 then break end
     end
   end
-  return best, whose
+  return best, bestOwner
 end
 
+-- turn is turnIn for the most urgent ring that has a task.
 local function turn()
   if not KEYS[8] then return turnIn(KEYS[5]) end
   for _, ring in ipairs({KEYS[8], KEYS[5], KEYS[9]}) do
@@ -170,8 +174,8 @@ end
 if not id then return false end
 local from, waiting = -1, redis.call('LLEN', KEYS[1])
 if waiting > 1 and owner and redis.call('ZSCORE', ARGV[3] .. owner, id) then
-  local turned, whose = turn()
-  if turned then id, owner = turned, whose end
+  local nextID, nextOwner = turn()
+  if nextID then id, owner = nextID, nextOwner end
   -- Search from the nearer end: ids sort by time, and the list is almost sorted.
   if id > redis.call('LINDEX', KEYS[1], math.floor(waiting / 2)) then from = 1 end
 end
@@ -202,20 +206,20 @@ return answer(id)
 // rings of Urgent and Flex. ARGV: id, waitlist prefix, seconds. For that many seconds the task may be in the
 // waitlist without being pending.
 var rejoinScript = redis.NewScript(serverTime + joinRing + `
-local f = redis.call('HMGET', KEYS[1], '` + ownerField + `', '` + tierField + `')
-if not f[1] then return 0 end
-redis.call('ZADD', ARGV[2] .. f[1], clock[1] + ARGV[3], ARGV[1])
-join(f[2] == '` + string(Urgent) + `' and KEYS[3] or f[2] == '` + string(Flex) + `' and KEYS[4] or KEYS[2], f[1])
+local owner, tier = unpack(redis.call('HMGET', KEYS[1], '` + ownerField + `', '` + tierField + `'))
+if not owner then return 0 end
+redis.call('ZADD', ARGV[2] .. owner, clock[1] + ARGV[3], ARGV[1])
+join(tier == '` + string(Urgent) + `' and KEYS[3] or tier == '` + string(Flex) + `' and KEYS[4] or KEYS[2], owner)
 return 1
 `)
 
 // withdrawScript deletes a waiting task. KEYS: task, pending. ARGV: id, waitlist prefix. It answers 0 when the
 // task does not wait.
 var withdrawScript = redis.NewScript(`
-local f = redis.call('HMGET', KEYS[1], 'state', '` + ownerField + `')
-if f[1] ~= 'pending' then return 0 end
+local state, owner = unpack(redis.call('HMGET', KEYS[1], 'state', '` + ownerField + `'))
+if state ~= 'pending' then return 0 end
 redis.call('LREM', KEYS[2], 0, ARGV[1])
-if f[2] then redis.call('ZREM', ARGV[2] .. f[2], ARGV[1]) end
+if owner then redis.call('ZREM', ARGV[2] .. owner, ARGV[1]) end
 redis.call('DEL', KEYS[1])
 return 1
 `)
@@ -248,8 +252,8 @@ return positions
 
 // WithTurn returns a context in which Asynq's client enqueues a task with this turn. A context is the only
 // thing that the client passes on to its hooks.
-func WithTurn(ctx context.Context, p Turn) context.Context {
-	return context.WithValue(ctx, turnContextKey{}, p)
+func WithTurn(ctx context.Context, turn Turn) context.Context {
+	return context.WithValue(ctx, turnContextKey{}, turn)
 }
 
 // turnContextKey is the context key of WithTurn.
@@ -338,8 +342,8 @@ func LeaveTurns(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id strin
 	return rdb.ZRem(ctx, waitlistPrefix(q)+owner, id).Err()
 }
 
-// Positions returns for each task of an owner the number of tasks that run before it when all owners take turns.
-// It is -1 for a task that is not in its owner's waitlist.
+// Positions returns for each task of an owner the number of tasks that run before it when all owners take turns. The
+// position of a task that is not in its owner's waitlist is -1.
 func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, ids []string) ([]int64, error) {
 	args := []any{waitlistPrefix(q), owner}
 	for _, id := range ids {

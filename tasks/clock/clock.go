@@ -21,10 +21,10 @@ local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
 const (
 	// measureEvery is the time between two measurements of Redis' clock.
 	measureEvery = 5 * time.Second
-	// measureWithin is how long a measurement may take that corrects the clock by less than it
-	// took.
+	// measureWithin is the longest measurement that is always used. A slower one is used only if it shows that
+	// the clock is wrong: see correct.
 	measureWithin = 200 * time.Millisecond
-	// skewWarning is the difference from which on the operator is warned.
+	// skewWarning is the largest difference of the clocks without a warning to the operator.
 	skewWarning = 2 * time.Second
 )
 
@@ -39,9 +39,10 @@ type Clock struct {
 	local func() time.Time
 
 	mu sync.Mutex
-	// here and there are the local time and Redis' time at the last measurement.
-	here, there time.Time
-	warned      bool
+	// measuredLocal and measuredRedis are this machine's time and Redis' time at the last measurement.
+	measuredLocal, measuredRedis time.Time
+	// warned is set while the operator has been warned that the clocks differ.
+	warned bool
 }
 
 // New returns the clock of the Redis at rdb. Before the first measurement it shows this machine's
@@ -53,7 +54,7 @@ func New(rdb redis.UniversalClient, log *slog.Logger) *Clock {
 // SetLocal replaces this machine's clock in a test. Call it before the clock is used.
 func (c *Clock) SetLocal(local func() time.Time) { c.local = local }
 
-// Exact returns the time in the machine's precision.
+// Exact returns the time with the precision of this machine's clock.
 func (c *Clock) Exact() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,11 +64,11 @@ func (c *Clock) Exact() time.Time {
 
 // at returns Redis' time at a local one. The caller holds mu.
 func (c *Clock) at(local time.Time) time.Time {
-	if c.here.IsZero() {
+	if c.measuredLocal.IsZero() {
 		return local
 	}
 
-	return c.there.Add(local.Sub(c.here))
+	return c.measuredRedis.Add(local.Sub(c.measuredLocal))
 }
 
 // Now returns the time in UTC and milliseconds, the precision of everything that is written.
@@ -92,41 +93,43 @@ func (c *Clock) Run(ctx context.Context) {
 	}
 }
 
-// correct takes the time that Redis gave between two local times, and reports whether it corrects
-// the clock. Redis' time at after lies between there and there plus the time of the answer. A slow
-// answer bounds the time no better than that. It counts only when the known time is outside of
-// these bounds: across a slow network that is how a wrong clock shows.
-func (c *Clock) correct(before, after, there time.Time) bool {
+// correct takes the answer of Redis to TIME, which was sent at the local time before and received at the local time
+// after. It reports whether it has set the clock by it. At the local time after, Redis' time is between answer and
+// answer plus the duration of the round trip. A slow round trip therefore tells little, and sets the clock only when
+// the known time is outside of these bounds.
+func (c *Clock) correct(before, after, answer time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	took := after.Sub(before)
 
 	known := c.at(after)
-	if took > measureWithin && !known.Before(there) && !known.After(there.Add(took)) {
+	withinBounds := !known.Before(answer) && !known.After(answer.Add(took))
+
+	if took > measureWithin && withinBounds {
 		return false
 	}
-	c.here, c.there = before.Add(took/2), there
+	c.measuredLocal, c.measuredRedis = before.Add(took/2), answer
 
 	return true
 }
 
-// Measure compares the clocks once. An error of Redis is left for the next measurement.
+// Measure compares the clocks once. It ignores an error of Redis: the next measurement tries again.
 func (c *Clock) Measure(ctx context.Context) {
 	before := c.local()
-	there, err := c.rdb.Time(ctx).Result()
+	answer, err := c.rdb.Time(ctx).Result()
 
 	after := c.local()
-	if err != nil || !c.correct(before, after, there) {
+	if err != nil || !c.correct(before, after, answer) {
 		return
 	}
 
 	skew := c.Skew()
-	switch off := skew.Abs() > skewWarning; {
-	case off && !c.warned:
+	switch differs := skew.Abs() > skewWarning; {
+	case differs && !c.warned:
 		c.log.Warn("this machine's clock differs from Redis'; jobs use the time of Redis; "+
 			"set both clocks with chrony or NTP", "ahead", skew.Round(time.Millisecond))
 		c.warned = true
-	case !off && c.warned:
+	case !differs && c.warned:
 		c.log.Info("this machine's clock and Redis' agree again")
 		c.warned = false
 	}

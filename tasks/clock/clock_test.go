@@ -35,9 +35,9 @@ func TestTheClockFollowsRedisAndWarnsOnceOfASkew(t *testing.T) {
 		t.Run(fmt.Sprintf("%s ahead", step.ahead), func(t *testing.T) {
 			c.local = func() time.Time { return time.Now().Add(step.ahead) }
 			for range 2 {
-				before := c.here
+				before := c.measuredLocal
 				wait.Until(t, "a measurement is quick enough to count",
-					func() bool { c.Measure(t.Context()); return c.here != before })
+					func() bool { c.Measure(t.Context()); return c.measuredLocal != before })
 			}
 			// On a busy machine the test may pause between two readings of a clock.
 			wait.Until(t, "Now returns the time of Redis",
@@ -92,11 +92,11 @@ func TestASkewIsMeasuredOverASlowNetwork(t *testing.T) {
 
 	// A slow measurement does not replace a quick one that it agrees with.
 	slow.delay = 0
-	before := c.here
-	wait.Until(t, "a measurement is quick", func() bool { c.Measure(t.Context()); return c.here != before })
+	before := c.measuredLocal
+	wait.Until(t, "a measurement is quick", func() bool { c.Measure(t.Context()); return c.measuredLocal != before })
 
-	slow.delay, before = 2*measureWithin, c.here
-	if c.Measure(t.Context()); c.here != before {
+	slow.delay, before = 2*measureWithin, c.measuredLocal
+	if c.Measure(t.Context()); c.measuredLocal != before {
 		t.Error("a slow measurement replaced a quick one that it agrees with")
 	}
 }

@@ -9,14 +9,14 @@ import (
 const (
 	// askAgain is how long a queue that got no slot keeps its turn. Asynq tries again within milliseconds.
 	askAgain = 100 * time.Millisecond
-	// maxPassed bounds how often more urgent ranks are served before a rank that waits.
+	// maxPassed is how many slots more urgent ranks may get while a rank waits. Then it is the turn of that rank.
 	maxPassed = 8
 )
 
 // gate hands out the slots of one group. A slot is taken before a task is dequeued, so that a task
 // that must wait stays on the queue for other machines. A free slot goes to the most urgent rank
-// that waits; a rank that was passed over maxPassed times is next. The last rank has a limit of
-// its own.
+// that waits. A rank that was passed over maxPassed times is next. The last rank also has its own
+// limit.
 type gate struct {
 	total, lastMost int
 
@@ -24,11 +24,11 @@ type gate struct {
 	changed sync.Cond
 	// used counts the slots in use, lastUsed those of the last rank.
 	used, lastUsed int
-	ranks          []waiters
+	ranks          []rankState
 }
 
-// waiters are the tasks of one rank.
-type waiters struct {
+// rankState counts the tasks of one rank.
+type rankState struct {
 	// waiting counts the tasks that wait for a slot.
 	waiting int
 	// passed counts the slots that went to a more urgent rank while this one waited.
@@ -39,7 +39,7 @@ type waiters struct {
 
 // newGate returns a gate with the ranks 0 to last. The last rank may hold lastMost slots.
 func newGate(total, last, lastMost int) *gate {
-	g := &gate{total: total, lastMost: lastMost, ranks: make([]waiters, last+1)}
+	g := &gate{total: total, lastMost: lastMost, ranks: make([]rankState, last+1)}
 	g.changed.L = &g.mu
 
 	return g
@@ -53,7 +53,7 @@ func (g *gate) usage() (used, total int) {
 	return g.used, g.total
 }
 
-// isFull reports whether every rank but the most urgent has to wait.
+// isFull reports whether a task of any rank but the most urgent has to wait.
 func (g *gate) isFull() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -67,6 +67,7 @@ func (g *gate) acquire(ctx context.Context, rank int) bool {
 	defer g.mu.Unlock()
 
 	if !g.wait(ctx, rank) {
+		// Stay in the count of waiting tasks meanwhile, so that the rank keeps its turn.
 		time.AfterFunc(askAgain, func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -100,7 +101,7 @@ func (g *gate) release(rank int) {
 	g.changed.Broadcast()
 }
 
-// grant leaves a slot to the next handler of the rank.
+// grant passes a slot in use on to the next handler of the rank.
 func (g *gate) grant(rank int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,8 +121,8 @@ func (g *gate) takeGrant(rank int) bool {
 	return true
 }
 
-// wait waits until it is a rank's turn or ctx ends, and reports whether the turn came. leave ends
-// what wait begins. The caller holds the lock, as for all methods below.
+// wait waits until it is a rank's turn or ctx ends, and reports whether the turn came. After it, also when it returned
+// false, call leave once. The caller holds the lock, as for all methods below.
 func (g *gate) wait(ctx context.Context, rank int) bool {
 	stop := context.AfterFunc(ctx, func() {
 		g.mu.Lock()
@@ -149,7 +150,7 @@ func (g *gate) wait(ctx context.Context, rank int) bool {
 	return true
 }
 
-// leave ends a wait that got a slot or gave up. The turn may now be another rank's.
+// leave ends a wait that got a slot or gave up. It wakes the other waiters, because it may now be their turn.
 func (g *gate) leave(rank int) {
 	g.ranks[rank].waiting--
 	g.changed.Broadcast()
@@ -160,10 +161,10 @@ func (g *gate) nextRank() int {
 	best := -1
 
 	for rank, w := range g.ranks {
-		last := rank == len(g.ranks)-1
+		isLast := rank == len(g.ranks)-1
+		belowLimit := g.used < g.total && (!isLast || g.lastUsed < g.lastMost)
 
-		free := g.used < g.total && w.waiting > 0 && (!last || g.lastUsed < g.lastMost)
-		if free && (best < 0 || w.passed >= maxPassed) {
+		if w.waiting > 0 && belowLimit && (best < 0 || w.passed >= maxPassed) {
 			best = rank
 		}
 	}

@@ -25,12 +25,13 @@ type Group struct {
 }
 
 // Slots are the slots of a process. It implements asynqext.Slots and is safe for concurrent use.
-type Slots struct{ queues map[Queue]rankOf }
+type Slots struct{ queues map[Queue]gateRank }
 
-// rankOf is where a queue gets its slots.
-type rankOf struct {
-	gate  *gate
-	rank  int
+// gateRank is the gate and the rank with which a queue gets its slots.
+type gateRank struct {
+	gate *gate
+	rank int
+	// first is the most urgent queue of the group.
 	first Queue
 }
 
@@ -39,7 +40,7 @@ const resumeRank = 0
 
 // New returns slots for the groups. Queues without a group need no slot.
 func New(groups ...Group) Slots {
-	s := Slots{map[Queue]rankOf{}}
+	s := Slots{map[Queue]gateRank{}}
 
 	for _, group := range groups {
 		first := 0
@@ -49,7 +50,7 @@ func New(groups ...Group) Slots {
 		g := newGate(group.Total, first+len(group.Queues)-1, group.LastMost)
 
 		for i, q := range group.Queues {
-			s.queues[q] = rankOf{g, first + i, group.Queues[0]}
+			s.queues[q] = gateRank{g, first + i, group.Queues[0]}
 		}
 	}
 
@@ -80,8 +81,8 @@ func (s Slots) Release(q Queue) {
 	}
 }
 
-// Claim gives a handler its slot: the one that was granted at the dequeue. When the dequeuer
-// missed the dequeue, Claim waits for a free slot, so that the limit holds.
+// Claim gives a handler its slot: the one that was granted at the dequeue. If Asynq dequeued the
+// task without the dequeuer, Claim waits for a free slot, so that the limit holds.
 func (s Slots) Claim(q Queue) {
 	if r, ok := s.queues[q]; ok && !r.gate.takeGrant(r.rank) {
 		r.gate.acquire(context.Background(), r.rank)
@@ -104,8 +105,8 @@ func (s Slots) IsFull(q Queue) bool {
 	return ok && r.gate.isFull()
 }
 
-// First returns the most urgent queue of a queue's group, which identifies the group; without a
-// group the queue itself.
+// First returns the most urgent queue of a queue's group, which identifies the group. It returns the
+// queue itself if the queue has no group.
 func (s Slots) First(q Queue) Queue {
 	if r, ok := s.queues[q]; ok {
 		return r.first
@@ -114,6 +115,7 @@ func (s Slots) First(q Queue) Queue {
 	return q
 }
 
+// idleKey is the context key of WithIdle.
 type idleKey struct{}
 
 // WithIdle returns a context for the handler of a task. A call of Idle with this context releases the slot of the task
@@ -125,7 +127,7 @@ func (s Slots) WithIdle(ctx context.Context, q Queue) context.Context {
 // Idle releases the slot of the task of ctx, runs f, and acquires a slot again. Another task may use the slot while f
 // runs. Idle returns when the task has a slot, or when ctx has ended. Without WithIdle it only runs f.
 func Idle(ctx context.Context, f func()) {
-	if r, ok := ctx.Value(idleKey{}).(rankOf); ok {
+	if r, ok := ctx.Value(idleKey{}).(gateRank); ok {
 		r.gate.release(r.rank)
 		defer r.gate.resume(ctx, r.rank)
 	}
