@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// openInList is how long a job may be open and still stay in its owner's list for the life of
-	// its record.
+	// openInList is added to the life of a record when an owner's list is trimmed. A job that was open for at most
+	// this time is therefore listed until its record expires.
 	openInList = 7 * 24 * time.Hour
 	// trimEvery is the number of submissions between two trims of an owner's list.
 	trimEvery = 256
 	// renewOwnerEvery is how often submissions add their owner to the set of owners and renew the
-	// owner's list: much more often than the list expires.
+	// owner's list. It is much shorter than the life of the list.
 	renewOwnerEvery = time.Hour
-	// waiting is the message of the first event.
-	waiting = "waiting for a worker"
+	// waitingMessage is the message of the first event.
+	waitingMessage = "waiting for a worker"
 )
 
 // Creation is how much of a submission Create has written.
@@ -41,7 +41,7 @@ const (
 // newStored returns the record of a submission as createScript writes it.
 func newStored(rec Record, q Queue, at time.Time) *Stored {
 	return &Stored{
-		Queue: q, message: waiting, updated: at,
+		Queue: q, message: waitingMessage, updated: at,
 		Record: Record{
 			Owner:       rec.Owner,
 			Filename:    rec.Filename,
@@ -57,7 +57,8 @@ func newStored(rec Record, q Queue, at time.Time) *Stored {
 	}
 }
 
-// createFixed is the number of createScript's arguments before the pairs.
+// createFixed is the number of createScript's arguments before the field-value pairs. The last of them is twice the
+// number of pairs.
 const createFixed = 8
 
 // createArgs returns the arguments of createScript: the record with the whole task, so that the
@@ -69,7 +70,7 @@ func (r *Records) createArgs(rec Record, t Task, at time.Time, renewList bool) [
 	}
 
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), waiting, NewID(), rec.ID, firstSweep.Milliseconds(), t.Payload,
+	args = append(args, stamp(at), waitingMessage, NewID(), rec.ID, firstSweep.Milliseconds(), t.Payload,
 		listTTL.Milliseconds(), 0,
 		fieldKind, string(rec.Kind), fieldTheme, rec.Theme)
 
@@ -114,8 +115,8 @@ func (r *Records) Create(
 	hold func(context.Context) (*asynqext.Held, error),
 ) (*Stored, Creation, error) {
 	at := r.clock.Now()
-	trim, isNew := r.trimDue(), r.ownerIsNew(rec.Owner)
-	args, keys := r.createArgs(rec, t, at, isNew), keysOf(rec.ID)
+	trim, renew := r.trimDue(), r.renewalDue(rec.Owner)
+	args, keys := r.createArgs(rec, t, at, renew), keysOf(rec.ID)
 	_, cluster := r.rdb.(*redis.ClusterClient)
 
 	if cluster {
@@ -135,12 +136,12 @@ func (r *Records) Create(
 		}
 	}
 
-	answer, err := r.write(ctx, rec, keys, args, listing{trim: trim, isNew: isNew, cluster: cluster, at: at})
+	answer, err := r.write(ctx, rec, keys, args, listing{trim: trim, renew: renew, cluster: cluster, at: at})
 	if err != nil {
 		return nil, JobExisted, Unavailable(err)
 	}
 
-	switch answer {
+	switch answer { // see createScript
 	case 1:
 		return newStored(rec, t.Queue, at), OnlyRecorded, nil
 	case 2:
@@ -155,29 +156,32 @@ func (r *Records) Create(
 	return job, JobExisted, err
 }
 
-// listing describes what the write of a record changes in the lists of its owner.
+// listing describes what the write of a record changes in the list of its owner.
 type listing struct {
-	trim, isNew, cluster bool
-	at                   time.Time
+	// trim removes the ids of expired records. renew extends the life of the list, and adds the owner to OwnersKey.
+	trim, renew bool
+	// cluster is set on a Redis Cluster, where createScript cannot write the list.
+	cluster bool
+	at      time.Time
 }
 
 // write runs createScript in one pipeline with the commands for the owner's list, and returns the
 // script's answer.
 func (r *Records) write(ctx context.Context, rec Record, keys []string, args []any, l listing) (int, error) {
-	var made *redis.Cmd
-	list := new(redis.IntCmd)
+	var created *redis.Cmd
+	listed := new(redis.IntCmd) // stays without an error unless the list has its own command
 	send := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
 		_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			made = run(createScript, ctx, p, keys, args...)
+			created = run(createScript, ctx, p, keys, args...)
 			if l.cluster {
-				list = p.ZAdd(ctx, OwnerKey(rec.Owner), redis.Z{Member: rec.ID})
+				listed = p.ZAdd(ctx, OwnerKey(rec.Owner), redis.Z{Member: rec.ID})
 			}
 
-			if l.isNew {
+			if l.renew {
 				p.SAdd(ctx, OwnersKey, rec.Owner)
 			}
 
-			if l.isNew && l.cluster {
+			if l.renew && l.cluster {
 				p.Expire(ctx, OwnerKey(rec.Owner), r.listTTL())
 			}
 
@@ -192,8 +196,8 @@ func (r *Records) write(ctx context.Context, rec Record, keys []string, args []a
 	}
 
 	err := send((*redis.Script).EvalSha)
-	if redis.HasErrorPrefix(made.Err(), "NOSCRIPT") {
-		// Send the whole script rather than load it: a cluster would have to load it on all
+	if redis.HasErrorPrefix(created.Err(), "NOSCRIPT") {
+		// Send the whole script instead of loading it: a cluster would have to load it on all
 		// shards.
 		err = send((*redis.Script).Eval)
 	}
@@ -201,17 +205,17 @@ func (r *Records) write(ctx context.Context, rec Record, keys []string, args []a
 	if err != nil {
 		r.forgetOwner(rec.Owner)
 	}
-	// A later submission repeats the other commands.
-	if err := cmp.Or(made.Err(), list.Err()); err != nil {
+	// Ignore failures of the other commands: a later submission repeats them.
+	if err := cmp.Or(created.Err(), listed.Err()); err != nil {
 		return 0, err
 	}
 
-	return made.Int()
+	return created.Int()
 }
 
-// ownerIsNew reports whether the owner's list is to be renewed: at the owner's first submission to
-// this process, and again after ownerAgain.
-func (r *Records) ownerIsNew(owner string) bool {
+// renewalDue reports whether this submission renews the owner's list: at the owner's first submission to
+// this process, and again after renewOwnerEvery.
+func (r *Records) renewalDue(owner string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -228,7 +232,7 @@ func (r *Records) ownerIsNew(owner string) bool {
 	return true
 }
 
-// forgetOwner makes ownerIsNew report true again.
+// forgetOwner makes renewalDue report true for the owner's next submission.
 func (r *Records) forgetOwner(owner string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

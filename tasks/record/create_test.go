@@ -65,7 +65,7 @@ func TestASubmissionSucceedsIfOnlyItsScriptIsExecuted(t *testing.T) {
 		t.Errorf("the owner's list expires in %s, want about %s", ttl, 2*r.ttl)
 	}
 
-	if !r.ownerIsNew("ann") {
+	if !r.renewalDue("ann") {
 		t.Error("the list counts as renewed although the command failed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// The fields of a job's hash that make a Record. The hash also holds transitionFields.
+// The fields of a job's hash that form a Record. The hash also has transitionFields.
 const (
 	fieldID          = "id"
 	fieldKind        = "kind"
@@ -61,7 +61,8 @@ func recordFields() []string {
 	}
 }
 
-// transitionFields returns the fields that only the transitions of an open job read.
+// transitionFields returns the fields that only the transitions of an open job read. The scripts store the nonces of
+// the creation, the latest begin and the end under "made", "begun" and "by".
 func transitionFields() []string {
 	return []string{"made", fieldFence, "begun", "by", fieldTask, fieldRetries, fieldTimeout}
 }
@@ -139,7 +140,8 @@ type decoder struct {
 	err error
 }
 
-func (d *decoder) note(field string, err error) {
+// keepError keeps err as the error of a field, unless an earlier field has one.
+func (d *decoder) keepError(field string, err error) {
 	if err != nil && d.err == nil {
 		d.err = fmt.Errorf("field %s: %w", field, err)
 	}
@@ -150,7 +152,7 @@ func (d *decoder) int(field string) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(d.m[field], 10, 64)
-	d.note(field, err)
+	d.keepError(field, err)
 
 	return n
 }
@@ -160,7 +162,7 @@ func (d *decoder) time(field string) time.Time {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, d.m[field])
-	d.note(field, err)
+	d.keepError(field, err)
 
 	return t
 }
@@ -176,7 +178,7 @@ func (d *decoder) optionalTime(field string) *time.Time {
 
 func (d *decoder) json(field, text string, into any) {
 	if text != "" {
-		d.note(field, json.Unmarshal([]byte(text), into))
+		d.keepError(field, json.Unmarshal([]byte(text), into))
 	}
 }
 

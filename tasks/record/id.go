@@ -8,7 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// ids makes job ids one after another, so that the ids of one millisecond are in order.
+// ids serializes the creation of job ids, so that the ids of one millisecond are in order.
 var ids = struct {
 	sync.Mutex
 	entropy *ulid.MonotonicEntropy
@@ -41,7 +41,7 @@ func CreatedAt(id string) (at time.Time, ok bool) {
 	return ulid.Time(parsed.Time()), true
 }
 
-// FirstID returns the smallest job id of a moment.
+// FirstID returns the smallest job id of the millisecond of t; "" for a time that no id can have.
 func FirstID(t time.Time) string {
 	var id ulid.ULID
 	if err := id.SetTime(ulid.Timestamp(t)); err != nil {

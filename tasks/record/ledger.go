@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// firstSweep is when the sweeper first checks a new job: long after its submission has put the
-	// task on the queue, or has died.
+	// firstSweep is how long after its creation the sweeper first checks a job. By then its submission has long
+	// put the task on the queue, or has died.
 	firstSweep = 15 * time.Second
 	// sweepAgain is the time between two checks of an open job.
 	sweepAgain = 30 * time.Second
@@ -42,7 +42,7 @@ func (r *Records) OpenLedger(ctx context.Context, c redis.Scripter, id string) *
 }
 
 // Due returns the ids of at most limit jobs of a sorted set (LedgerKey or SettledKey) that are due
-// by now plus ahead. No other worker gets them for half a minute.
+// by now plus ahead. Later calls, of any worker, do not return them for half a minute.
 func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, limit int) ([]string, error) {
 	return dueScript.Run(ctx, r.rdb, []string{key},
 		ahead.Milliseconds(), sweepAgain.Milliseconds(), limit).StringSlice()

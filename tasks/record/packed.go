@@ -11,11 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// packForm is the first byte of a packed job.
-const packForm = 1
+// packVersion is the first byte of a packed job: the version of its format.
+const packVersion = 1
 
-// packDictionary is the text that packed jobs have in common and refer to. Packed jobs cannot be
-// read with another text: a change of it needs another packForm.
+// packDictionary is text that most jobs contain, as a dictionary for the compression. Packed jobs cannot be
+// decompressed with another dictionary: a change of it needs another packVersion.
 const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"message\":\"",` +
 	`"warnings":"{\"code\":\"image_failed\",\"message\":\"` +
 	`","status":"failed","status":"cancelled","cancelled by request","kind":"export","kind":"transcription",` +
@@ -41,7 +41,7 @@ const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"mess
 	`Z","artifact":{"id":"01K","url":"","size":0,"pages":1,"sha256":"","content_type":"application/pdf",` +
 	`"filename":"document.pdf","expires_at":"2026-`
 
-// packer packs jobs one after another, because its tables are large.
+// packer packs jobs one after another. Many jobs share one, because the tables of its compressor are large.
 type packer struct {
 	out bytes.Buffer
 	w   *flate.Writer
@@ -60,7 +60,7 @@ func newPacker() (*packer, error) {
 // record alone need not decode. The value is valid until the next call.
 func (p *packer) pack(fields map[string]string, events []string) ([]byte, error) {
 	p.out.Reset()
-	p.out.WriteByte(packForm)
+	p.out.WriteByte(packVersion)
 	p.w.Reset(&p.out)
 
 	log := make([]json.RawMessage, len(events))
@@ -77,9 +77,9 @@ func (p *packer) pack(fields map[string]string, events []string) ([]byte, error)
 	return p.out.Bytes(), nil
 }
 
-// Unpack decodes a packed job; the events only when they are wanted.
-func Unpack(blob []byte, wanted bool) (fields map[string]string, events []string, err error) {
-	if len(blob) == 0 || blob[0] != packForm {
+// Unpack decodes a packed job. Without withEvents, events is nil.
+func Unpack(blob []byte, withEvents bool) (fields map[string]string, events []string, err error) {
+	if len(blob) == 0 || blob[0] != packVersion {
 		return nil, nil, errors.New("the packed record has an unknown form")
 	}
 
@@ -88,7 +88,7 @@ func Unpack(blob []byte, wanted bool) (fields map[string]string, events []string
 		return nil, nil, fmt.Errorf("packed record: %w", err)
 	}
 
-	if !wanted {
+	if !withEvents {
 		return fields, nil, nil
 	}
 
@@ -104,8 +104,8 @@ func Unpack(blob []byte, wanted bool) (fields map[string]string, events []string
 	return fields, events, nil
 }
 
-// packScript replaces the keys of a job. KEYS: those of keysOf; ARGV: the packed job. An ended job
-// does not change, so it is as it was read, or it has expired.
+// packScript replaces the keys of a job. KEYS: those of keysOf; ARGV: the packed job. An ended job does not change, so
+// the script only checks that the job has not expired since it was read.
 var packScript = redis.NewScript(`
 local ttl = redis.call('PTTL', KEYS[1])
 if ttl <= 0 then return 0 end
@@ -139,7 +139,7 @@ func (r *Records) ReadUnpacked(ctx context.Context, ids []string) (Unpacked, err
 	return u, nil
 }
 
-// Jobs decodes the jobs.
+// Jobs decodes the jobs, in the order of the ids.
 func (u Unpacked) Jobs() []Lookup {
 	jobs := make([]Lookup, len(u.ids))
 	for i, hash := range u.hashes {
@@ -149,8 +149,8 @@ func (u Unpacked) Jobs() []Lookup {
 	return jobs
 }
 
-// Pack packs the jobs, and takes them off SettledKey. failed is called for a job that cannot be
-// packed; its record stays as it is.
+// Pack packs the jobs, and removes them from SettledKey. It calls failed for a job that cannot be
+// packed. The record of that job stays as it is.
 func (r *Records) Pack(ctx context.Context, u Unpacked, failed func(id string, err error)) error {
 	packer, err := newPacker()
 	if err != nil {
@@ -163,9 +163,9 @@ func (r *Records) Pack(ctx context.Context, u Unpacked, failed func(id string, e
 			if fields[fieldID] == "" {
 				continue // the record has expired or cannot be read
 			}
-			// Fields that only a newer release knows are kept.
-			for _, done := range transitionFields() {
-				delete(fields, done)
+			// Drop fields by name, so that the fields of a newer release stay.
+			for _, field := range transitionFields() {
+				delete(fields, field)
 			}
 
 			blob, err := packer.pack(fields, u.logs[i].Val())
@@ -182,10 +182,10 @@ func (r *Records) Pack(ctx context.Context, u Unpacked, failed func(id string, e
 		return err
 	}
 
-	done := make([]any, len(u.ids))
+	members := make([]any, len(u.ids))
 	for i, id := range u.ids {
-		done[i] = id
+		members[i] = id
 	}
 
-	return r.rdb.ZRem(ctx, SettledKey, done...).Err()
+	return r.rdb.ZRem(ctx, SettledKey, members...).Err()
 }

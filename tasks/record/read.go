@@ -25,7 +25,8 @@ func (r *Records) Read(ctx context.Context, id string) (*Stored, error) {
 	return jobs[0].Job, jobs[0].Err
 }
 
-// Find is Read for an id from outside. Errors: NotFound also for an id that is not from NewID.
+// Find is Read for an id from a client. Errors: those of Read; NotFound for a job that does not exist, and for an id
+// that is not from NewID.
 func (r *Records) Find(ctx context.Context, id string) (*Stored, error) {
 	if !ValidID(id) {
 		return nil, NotFound(id)
@@ -54,11 +55,11 @@ type Lookup struct {
 // ReadAll reads many jobs in one round trip. The error of one record is in its Lookup, so that it
 // does not hide the others. Errors: QueueUnavailable.
 func (r *Records) ReadAll(ctx context.Context, ids []string) ([]Lookup, error) {
-	cmds, packed := make([]*redis.SliceCmd, len(ids)), make([]*redis.StringCmd, len(ids))
-	// Read the hash first: then a record that is packed between the two commands is found.
+	hashes, packed := make([]*redis.SliceCmd, len(ids)), make([]*redis.StringCmd, len(ids))
+	// Read the hash first. If the record is packed between the two commands, one of them still finds it.
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
-			cmds[i] = p.HMGet(ctx, JobKey(id), recordFields()...)
+			hashes[i] = p.HMGet(ctx, JobKey(id), recordFields()...)
 			packed[i] = p.Get(ctx, PackedKey(id))
 		}
 
@@ -69,26 +70,26 @@ func (r *Records) ReadAll(ctx context.Context, ids []string) ([]Lookup, error) {
 	}
 
 	out := make([]Lookup, len(ids))
-	for i, cmd := range cmds {
-		out[i] = readOne(cmd, packed[i])
+	for i, hash := range hashes {
+		out[i] = readOne(hash, packed[i])
 	}
 
 	return out, nil
 }
 
 // readOne decodes one job from the answers about its hash and its packed record.
-func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l Lookup) {
-	if err := cmd.Err(); err != nil {
+func readOne(hash *redis.SliceCmd, packed *redis.StringCmd) (l Lookup) {
+	if err := hash.Err(); err != nil {
 		return Lookup{Err: Unavailable(err)}
 	}
 
-	fields, err := fieldsOf(cmd.Val())
+	fields, err := fieldsOf(hash.Val())
 	if err == nil && fields[fieldID] == "" {
-		switch blob, perr := packed.Bytes(); {
-		case perr == nil:
+		switch blob, packedErr := packed.Bytes(); {
+		case packedErr == nil:
 			fields, _, err = Unpack(blob, false)
-		case !errors.Is(perr, redis.Nil):
-			err = Unavailable(perr)
+		case !errors.Is(packedErr, redis.Nil):
+			err = Unavailable(packedErr)
 		}
 	}
 
@@ -100,7 +101,8 @@ func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l Lookup) {
 	return l
 }
 
-// Events returns the job's events after a sequence number, oldest first.
+// Events returns the job's events after a sequence number, oldest first. Errors: QueueUnavailable, an event that
+// cannot be decoded.
 func (r *Records) Events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
 	var log *redis.StringSliceCmd
 	var packed *redis.StringCmd
@@ -138,8 +140,7 @@ func (r *Records) Events(ctx context.Context, id string, after int64) ([]presswo
 	return out, nil
 }
 
-// Task returns the job's task. Its Kind is "" when the job has ended, because the payload is deleted
-// then.
+// Task returns the job's task. Its Kind is "" when Redis no longer has the payload, because the job has ended.
 func (r *Records) Task(ctx context.Context, id string) (Task, error) {
 	var fields *redis.SliceCmd
 	var payload *redis.StringCmd
@@ -157,26 +158,25 @@ func (r *Records) Task(ctx context.Context, id string) (Task, error) {
 	if payload.Err() != nil {
 		return Task{}, nil
 	}
-	v := append(fields.Val(), payload.Val())
 
-	var text [5]string
-	for i := range text {
-		s, ok := v[i].(string)
+	var texts [4]string // in the order of the HMGET
+	for i := range texts {
+		text, ok := fields.Val()[i].(string)
 		if !ok {
 			return Task{}, nil
 		}
-		text[i] = s
+		texts[i] = text
 	}
-	retries, err1 := strconv.Atoi(text[2])
+	retries, retriesErr := strconv.Atoi(texts[2])
 
-	timeout, err2 := strconv.ParseInt(text[3], 10, 64)
-	if err := errors.Join(err1, err2); err != nil {
+	timeout, timeoutErr := strconv.ParseInt(texts[3], 10, 64)
+	if err := errors.Join(retriesErr, timeoutErr); err != nil {
 		return Task{}, fmt.Errorf("task of job %s: %w", id, err)
 	}
 
 	return Task{
-		Kind: text[0], Queue: Queue(text[1]), Retries: retries,
-		Timeout: time.Duration(timeout) * time.Millisecond, Payload: []byte(text[4]),
+		Kind: texts[0], Queue: Queue(texts[1]), Retries: retries,
+		Timeout: time.Duration(timeout) * time.Millisecond, Payload: []byte(payload.Val()),
 	}, nil
 }
 

@@ -2,8 +2,8 @@
 // task. Some time after its end, a job is packed into one value.
 //
 // One Lua script makes each transition. It increments the job's sequence number, appends to the event log and
-// publishes, so that a watcher sees each event exactly once. A run holds a fence; the scripts refuse a run whose
-// fence a later run has taken.
+// publishes, so that a watcher sees each event exactly once. Each run gets a new fence. The scripts refuse a run when a
+// later run has got the next fence.
 package record
 
 import (
@@ -47,13 +47,13 @@ type Task struct {
 	Timeout time.Duration
 }
 
-// On returns the task on another queue.
+// On returns a copy of the task for the queue q.
 func (t Task) On(q Queue) Task {
 	t.Queue = q
 	return t
 }
 
-// Stored is a Record with what only the queue needs.
+// Stored is a Record with the fields that only the queue needs.
 type Stored struct {
 	Record
 	// Queue is the queue of the job's task.
@@ -63,6 +63,7 @@ type Stored struct {
 	// TaskEnded is set when the job's task has left its queue.
 	TaskEnded bool
 
+	// message and updated are those of the last event.
 	message string
 	updated time.Time
 }
@@ -76,7 +77,7 @@ func (s *Stored) EndedAt() time.Time {
 	return s.updated
 }
 
-// Snapshot returns the state as the first message to a watcher.
+// Snapshot returns the current state as an event of type snapshot: the first message to a watcher.
 func (s *Stored) Snapshot() presswork.Event {
 	e := s.LastEvent()
 	e.Type = presswork.EventSnapshot

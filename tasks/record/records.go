@@ -31,8 +31,8 @@ type EndedError struct{ Status presswork.Status }
 
 func (e EndedError) Error() string { return "the job is " + string(e.Status) }
 
-// refused returns the error for the refusal of a script.
-func refused(reason string) error {
+// refusalError returns the error for a refusal of a script; nil for "".
+func refusalError(reason string) error {
 	switch reason {
 	case "":
 		return nil
@@ -64,8 +64,8 @@ func Unavailable(err error) error {
 	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }
 
-// IsReply reports whether err is the server's reply to one command of a pipeline. The other
-// commands have replies of their own then.
+// IsReply reports whether err is the server's reply to one command of a pipeline. In that case the other
+// commands have their own replies.
 func IsReply(err error) bool {
 	_, ok := errors.AsType[redis.Error](err)
 	return ok && !asynqext.IsOutage(err)
@@ -78,22 +78,22 @@ type Records struct {
 	ttl   time.Duration
 	ended func(presswork.Kind, presswork.Status)
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	// submitted counts the submissions of this process.
 	submitted int
-	// owners holds when ownerIsNew last reported true for each.
+	// owners maps an owner to the time when renewalDue last reported true for it.
 	owners map[string]time.Time
 }
 
-// New returns the records of the Redis at rdb, timed by now. ttl is how long a record is kept
-// after its job's end; the record of an open job is renewed by Renew. ended is called after each
-// end that Finish writes.
+// New returns the records of the Redis at rdb. c tells the time of that Redis. ttl is how long a record is kept
+// after its job's end; Renew renews the record of an open job. ended is called after each end that Finish writes.
 func New(
 	rdb redis.UniversalClient,
-	now *clock.Clock,
+	c *clock.Clock,
 	ttl time.Duration,
 	ended func(presswork.Kind, presswork.Status),
 ) *Records {
-	return &Records{rdb: rdb, clock: now, ttl: ttl, ended: ended, owners: map[string]time.Time{}}
+	return &Records{rdb: rdb, clock: c, ttl: ttl, ended: ended, owners: map[string]time.Time{}}
 }
 
 // TTL returns how long a record is kept after its job's end.
@@ -102,8 +102,8 @@ func (r *Records) TTL() time.Duration { return r.ttl }
 // Now returns the time of Redis in milliseconds.
 func (r *Records) Now() time.Time { return r.clock.Now() }
 
-// SubscribeEvents subscribes to the events of all jobs. ctx bounds the first attempt only: go-redis
-// connects again by itself. A message is "id seq event".
+// SubscribeEvents subscribes to the events of all jobs. ctx bounds only the first attempt: go-redis
+// reconnects by itself. A message is "id seq event", with the event as JSON.
 func (r *Records) SubscribeEvents(ctx context.Context) *redis.PubSub {
 	return r.rdb.Subscribe(ctx, EventsChannel)
 }

@@ -20,7 +20,8 @@ local job, log, payload, packed = unpack(KEYS, 1, 4)
 local terminal = {completed = true, failed = true, cancelled = true}
 local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printing = 3, storing = 4, done = 5}
 
--- is holds the new values of fields; false for a field that the record does not have.
+-- is holds the current value of each field that the script has read or set; false for a field that the
+-- record does not have.
 local is, changed, events = {}, {}, {}
 local names = {'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated',
   'task', 'begun', 'attempts', 'started', 'workers', 'by', 'webhook'}
@@ -108,8 +109,8 @@ var createScript = redis.NewScript(clock.Lua + asynqext.EnqueueLua + `
 local job, log, payload, packed, ledger, list, task = unpack(KEYS)
 local at, message, nonce, id, firstLook, content, listTTL, count = unpack(ARGV, 1, 8)
 if ledger then redis.call('ZADD', ledger, 'NX', millis() + firstLook, id) end
-local there = redis.call('EXISTS', job, packed, task or job)
-if there > 0 then
+local existing = redis.call('EXISTS', job, packed, task or job)
+if existing > 0 then
   if redis.call('HGET', job, 'made') == nonce then return 1 end
   if redis.call('EXISTS', job, packed) > 0 then return 0 end
 end
@@ -122,7 +123,7 @@ if list then
   redis.call('ZADD', list, 0, id)
   if listTTL ~= '0' then redis.call('PEXPIRE', list, listTTL) end
 end
-if task and there == 0 then
+if task and existing == 0 then
   -- When Redis refuses the task, the sweeper queues it later.
   if pcall(enqueue, 7, unpack(ARGV, 9 + count)) then return 2 end
 end
@@ -181,37 +182,37 @@ end
 return r
 `)
 
-// reports defines apply, which applies the reports in ARGV from an index on. Each report is its name,
+// reports defines apply, which applies the reports that begin at an index of ARGV. Each report is its name,
 // the number of its arguments, and the arguments.
 const reports = `
-local does = {}
+local handlers = {}
 
 -- progress: at, stage, percent, message. Stage and progress never go back, even in a second attempt.
 -- A report that changes nothing makes no event.
-function does.progress(at, stage, percent, message)
-  local news = message ~= '' and message ~= is.message
+function handlers.progress(at, stage, percent, message)
+  local isNews = message ~= '' and message ~= is.message
   if (rank[stage] or 0) > (rank[is.stage] or 0) then
     set('stage', stage)
-    news = true
+    isNews = true
   end
   if tonumber(percent) > tonumber(is.progress) then
     set('progress', percent)
-    news = true
+    isNews = true
   end
-  if news then emit('progress', at, message, '') end
+  if isNews then emit('progress', at, message, '') end
 end
 
 -- note: at, message, number of warnings, the warnings as JSON, then field-value pairs. A warning
 -- that the record has is not added again.
-function does.note(at, message, count, ...)
-  local news, args = message ~= '' and message ~= is.message, {...}
+function handlers.note(at, message, count, ...)
+  local isNews, args = message ~= '' and message ~= is.message, {...}
   count = tonumber(count)
   if count > 0 then
     local warnings = get('warnings') or ''
     for i = 1, count do
       if #warnings < 65536 and not string.find(warnings, args[i], 1, true) then
         if warnings ~= '' then warnings = warnings .. ',' end
-        warnings, news = warnings .. args[i], true
+        warnings, isNews = warnings .. args[i], true
       end
     end
     set('warnings', warnings)
@@ -219,16 +220,16 @@ function does.note(at, message, count, ...)
   for i = 1 + count, #args, 2 do
     if get(args[i]) ~= args[i + 1] then
       set(args[i], args[i + 1])
-      news = true
+      isNews = true
     end
   end
-  if news then emit('progress', at, message, '') end
+  if isNews then emit('progress', at, message, '') end
 end
 
 local function apply(i)
   while i <= #ARGV do
     local count = tonumber(ARGV[i + 1])
-    does[ARGV[i]](unpack(ARGV, i + 2, i + 1 + count))
+    handlers[ARGV[i]](unpack(ARGV, i + 2, i + 1 + count))
     i = i + 2 + count
   end
 end
@@ -258,7 +259,7 @@ return r
 var finishScript = redis.NewScript(prelude + reports + asynqext.DoneLua + `
 local r = refusal(ARGV[1])
 if r == 'gone' then return {r} end
-local pairs, settled, off = tonumber(ARGV[9]), 0, 0
+local pairs, settled, taskEnded = tonumber(ARGV[9]), 0, 0
 if r == '' then
   apply(10 + pairs)
   set('status', ARGV[4])
@@ -289,6 +290,6 @@ if r == '' and KEYS[5] and ARGV[4] == 'completed' and not get('webhook') then
   redis.call('ZADD', KEYS[6], millis() + ARGV[8], is.id)
   settled = 1
 end
-if r == '' and KEYS[7] and ARGV[4] == 'completed' then off = done(is.id, 7) end
-return {r, record(), settled, off}
+if r == '' and KEYS[7] and ARGV[4] == 'completed' then taskEnded = done(is.id, 7) end
+return {r, record(), settled, taskEnded}
 `)

@@ -38,7 +38,7 @@ func (r *Records) DequeueArgs(nonce, worker string, kinds []string) []any {
 
 // Begun is an attempt that has begun.
 type Begun struct {
-	// Job is the record after the beginning.
+	// Job is the record after the attempt has begun.
 	Job *Stored
 	// Fence lets the run change the job until a later run begins.
 	Fence string
@@ -49,7 +49,7 @@ type Begun struct {
 // ReadBegun decodes the answer of DequeueLua. Errors: as for Begin, except QueueUnavailable.
 func ReadBegun(reply []any) (b Begun, err error) {
 	if reason, _ := reply[0].(string); reason != "" || len(reply) < 4 {
-		return Begun{}, refused(reason)
+		return Begun{}, refusalError(reason)
 	}
 	b.Fence, _ = reply[1].(string)
 	values, _ := reply[2].([]any)
@@ -82,12 +82,13 @@ func Failed(nonce string, e *fault.Error) Ending {
 	return Ending{Nonce: nonce, Status: presswork.Failed, Message: e.Message, Err: e}
 }
 
-// Finish writes the terminal state, once for each job. A second end returns the job as it is and
-// EndedError. Errors: ErrGone, EndedError, ErrSuperseded, QueueUnavailable.
+// Finish writes the terminal state and returns the job, once for each job. For a job that has already ended it returns
+// the job as it is and EndedError. Errors: ErrGone, EndedError, ErrSuperseded, QueueUnavailable.
 func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, error) {
 	var extra []byte
 	var pairs []any
 
+	// add adds a member to the event and a field to the record.
 	add := func(field string, v any) error {
 		b, err := json.Marshal(v)
 		extra = append(extra, `,"`+field+`":`...)
@@ -121,7 +122,7 @@ func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, err
 		keys = append(append(keys, LedgerKey, SettledKey), e.Task...)
 	}
 
-	reply, err := finishScript.Run(ctx, r.rdb, keys, flat(append(args, pairs...), e.Before)...).Slice()
+	reply, err := finishScript.Run(ctx, r.rdb, keys, appendReports(append(args, pairs...), e.Before)...).Slice()
 	if err != nil {
 		return nil, Unavailable(err)
 	}
@@ -131,7 +132,7 @@ func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, err
 		// The job does not exist, or it is packed.
 		s, err := r.Read(ctx, id)
 		if err != nil || s == nil {
-			return nil, errors.Join(err, refused(reason))
+			return nil, errors.Join(err, refusalError(reason)) // ErrGone
 		}
 
 		return s, EndedError{s.Status}
@@ -143,7 +144,7 @@ func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, err
 		return nil, err
 	}
 
-	if err := refused(reason); err != nil {
+	if err := refusalError(reason); err != nil {
 		return s, err
 	}
 	s.Settled, s.TaskEnded = reply[2] == int64(1), reply[3] == int64(1)
@@ -159,7 +160,7 @@ func (r *Records) apply(ctx context.Context, script *redis.Script, id string, ar
 		return Unavailable(err)
 	}
 
-	return refused(reason)
+	return refusalError(reason)
 }
 
 // run runs a script on the keys of a job.
@@ -223,14 +224,14 @@ func (r *Records) note(message string, warnings []fault.Warning, fields ...any) 
 
 // Report writes reports in their order, in one round trip. Errors: ErrGone, EndedError,
 // ErrSuperseded, QueueUnavailable.
-func (r *Records) Report(ctx context.Context, id, fence string, all ...Report) error {
-	return r.apply(ctx, reportScript, id, flat([]any{fence}, all))
+func (r *Records) Report(ctx context.Context, id, fence string, reports ...Report) error {
+	return r.apply(ctx, reportScript, id, appendReports([]any{fence}, reports))
 }
 
-// flat appends the arguments of reports.
-func flat(args []any, all []Report) []any {
-	for _, one := range all {
-		args = append(args, one...)
+// appendReports appends reports to the arguments of a script.
+func appendReports(args []any, reports []Report) []any {
+	for _, report := range reports {
+		args = append(args, report...)
 	}
 
 	return args
