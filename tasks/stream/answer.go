@@ -18,9 +18,9 @@ const rereadPause = 200 * time.Millisecond
 // MaxUnread is how many published bytes the reader of an answer may lag behind.
 const MaxUnread = 16 << 20
 
-// missedAtOnce is the number of stream entries that one read of missed frames returns. An entry has about
+// catchUpEntries is the largest number of stream entries that one read of missed frames returns. An entry has about
 // sendAhead bytes at most.
-const missedAtOnce = 16
+const catchUpEntries = 16
 
 // Answer is the answer of a call for one caller. It has one reader.
 type Answer struct {
@@ -30,17 +30,19 @@ type Answer struct {
 	Joined bool
 
 	client *Client
-	call   Call // without its body
-	waiter string
-	linger bool
-	limit  time.Duration // see Call.MaxWait
+	call   Call   // without Body
+	waiter string // identifies this caller in Redis
+	// linger is set if a later caller may join the call: it then continues for lingerTTL without callers.
+	linger  bool
+	maxWait time.Duration // see Call.MaxWait
 
 	mu sync.Mutex
-	// received are entries in order; the first has seq next-len(received).
+	// received are entries in order, without gaps; the first has the sequence number next-len(received).
 	received []streamEntry
-	// unread counts the published bytes in received. Bytes that the reader has fetched itself are not a lag.
+	// unread counts the published bytes in received. It leaves out the bytes that the reader has fetched itself.
 	unread int
-	next   int64
+	// next is the sequence number of the next entry.
+	next int64
 	// mayHaveMissed is set when frames may have been missed.
 	mayHaveMissed bool
 	// missed is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
@@ -50,8 +52,9 @@ type Answer struct {
 	inputs int64
 	ended  bool
 	err    error
-	news   chan struct{}
-	once   sync.Once
+	// changed gets a message when Next may have something to return.
+	changed   chan struct{}
+	closeOnce sync.Once
 }
 
 // endMark is the value of the field "l" of an entry, which marks the end of an answer.
@@ -77,19 +80,19 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 		if frames, err := a.takeFrames(); len(frames) > 0 || err != nil {
 			return frames, err
 		}
-		var again <-chan time.Time
+		var reread <-chan time.Time
 
 		if a.needsCatchUp() {
 			if err := a.catchUp(ctx); err == nil {
 				continue
 			}
-			// The relay ends the answer when the outage lasts.
-			again = time.After(rereadPause)
+			// Try again until it succeeds: Client.renewAll ends the answer when the outage lasts.
+			reread = time.After(rereadPause)
 		}
 
 		select {
-		case <-a.news:
-		case <-again:
+		case <-a.changed:
+		case <-reread:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -98,22 +101,23 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 
 // Close ends the wait of the caller. The call ends as well, unless other callers wait or a retry may join it soon.
 func (a *Answer) Close() {
-	a.once.Do(func() { a.client.leaveCall(a) })
+	a.closeOnce.Do(func() { a.client.leaveCall(a) })
 }
 
+// takeFrames returns the frames that Next returns, and removes them. Both results are nil when Next must wait.
 func (a *Answer) takeFrames() ([][]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var frames [][]byte
 
-	for _, p := range a.received {
-		if p.mark == condemned {
-			a.err = fault.Errorf(fault.Internal, "%s", p.data)
+	for _, entry := range a.received {
+		if entry.mark == condemned {
+			a.err = fault.Errorf(fault.Internal, "%s", entry.data)
 			break
 		}
 
-		frames = appendFrames(frames, p.data)
-		a.ended = a.ended || p.mark == last
+		frames = appendFrames(frames, entry.data)
+		a.ended = a.ended || entry.mark == last
 	}
 
 	a.received, a.unread = nil, 0
@@ -138,8 +142,8 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 	return frames
 }
 
-// receive adds a published entry.
-func (a *Answer) receive(seq int64, p streamEntry) {
+// receive adds a published entry, or makes the reader fetch the entries before it that it has missed.
+func (a *Answer) receive(seq int64, entry streamEntry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -149,9 +153,9 @@ func (a *Answer) receive(seq int64, p streamEntry) {
 	case seq > a.next:
 		a.mayHaveMissed = true
 	default:
-		a.append(p)
+		a.append(entry)
 
-		if a.unread += len(p.data); a.unread > MaxUnread {
+		if a.unread += len(entry.data); a.unread > MaxUnread {
 			a.received, a.err = nil, ErrSlow
 		}
 	}
@@ -159,10 +163,10 @@ func (a *Answer) receive(seq int64, p streamEntry) {
 }
 
 // append adds the next entry. The caller holds the lock.
-func (a *Answer) append(p streamEntry) {
+func (a *Answer) append(entry streamEntry) {
 	a.next++
-	a.input = nil
-	a.received = append(a.received, p)
+	a.input = nil // the run has answered it
+	a.received = append(a.received, entry)
 }
 
 // fail ends the answer with an error.
@@ -186,7 +190,7 @@ func (a *Answer) checkStream() {
 
 func (a *Answer) notify() {
 	select {
-	case a.news <- struct{}{}:
+	case a.changed <- struct{}{}:
 	default:
 	}
 }
@@ -198,26 +202,27 @@ func (a *Answer) needsCatchUp() bool {
 	return a.mayHaveMissed
 }
 
-// position returns the seq of the next entry, and whether the answer is open.
+// position returns the sequence number of the next entry, and whether more entries are expected.
 func (a *Answer) position() (next int64, open bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	over := a.ended || len(a.received) > 0 && a.received[len(a.received)-1].mark != more
+	hasEnd := len(a.received) > 0 && a.received[len(a.received)-1].mark != more
 
-	return a.next, !over && a.err == nil
+	return a.next, !a.ended && !hasEnd && a.err == nil
 }
 
-// catchUp reads missed entries from the stream, at most missedAtOnce of them.
+// catchUp reads missed entries from the stream, at most catchUpEntries of them.
 func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Lock()
 	from := a.next
 	a.mayHaveMissed = false
 	a.mu.Unlock()
-	entries, err := a.client.rdb.XRangeN(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+", missedAtOnce).Result()
+	entries, err := a.client.rdb.XRangeN(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+", catchUpEntries).
+		Result()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.mayHaveMissed = a.mayHaveMissed || err != nil || len(entries) == missedAtOnce
+	a.mayHaveMissed = a.mayHaveMissed || err != nil || len(entries) == catchUpEntries
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)

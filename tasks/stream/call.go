@@ -52,7 +52,7 @@ type Call struct {
 	TraceParent string `json:"trace_parent,omitempty"`
 	// QueuedAt is when the call was created, by the clock of Redis; tasks.Client.Call sets it.
 	QueuedAt time.Time `json:"queued_at"`
-	// MaxWait is how long the caller waits for a worker to begin the call, to the next five seconds; 0 means no
+	// MaxWait is how long the caller waits for a worker to begin the call, rounded up to five seconds; 0 means no
 	// limit.
 	MaxWait time.Duration `json:"-"`
 
@@ -64,21 +64,21 @@ type Call struct {
 }
 
 const (
-	// callTTL is the longest life of a call. callMemory is how long a finished call can be read, and joinMemory
+	// callTTL is the longest life of a call. finishedTTL is how long Redis keeps a finished call, and joinableTTL
 	// the same for a call that a retry may join.
-	callTTL    = 6 * time.Hour
-	callMemory = time.Minute
-	joinMemory = 10 * time.Minute
+	callTTL     = 6 * time.Hour
+	finishedTTL = time.Minute
+	joinableTTL = 10 * time.Minute
 	// waiterTTL is how long a waiter counts without a renewal; after that its process is considered dead.
 	// lingerTTL is how long a call that a retry may join continues without callers.
 	waiterTTL  = 15 * time.Second
 	renewEvery = 5 * time.Second
 	lingerTTL  = 30 * time.Second
-	// outageLimit is how long calls survive an outage of Redis or its restart, which loses their state. Meanwhile
+	// outageLimit is how long calls survive an outage of Redis, even one in which Redis loses them. Meanwhile
 	// workers continue to read their upstreams and callers continue to wait.
 	outageLimit = 30 * time.Second
-	// lostAfter is the number of consecutive renewals for which Redis may not know a call. Its worker can write
-	// the call again until then; after that the call is lost.
+	// lostAfter is the number of consecutive renewals that do not find a call, after which the call counts as
+	// lost. Until then its worker may write it again.
 	lostAfter = 3
 	// maxInput bounds an input, in bytes. Redis holds one for each call.
 	maxInput = 1 << 20
@@ -90,12 +90,11 @@ const (
 )
 
 const (
-	// redisTimeout bounds the writes at the end of a call, which must not end with the call's own context. It is
+	// redisTimeout bounds the writes that must not end with the context of their call. It is
 	// two of the connection's time-outs.
 	redisTimeout = 2 * time.Second
 	// relayBuffer is how many messages go-redis may buffer while frames are routed. Routing never waits.
 	relayBuffer = 4096
-	idLength    = 26
 )
 
 // ErrSlow is returned by Answer.Next when the reader is more than MaxUnread behind.
@@ -131,8 +130,8 @@ func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 // callKeys returns all keys of a call.
 func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
 
-// TaskID returns the id of the task for the call that a waiter created. It has more than the call's id, because a
-// retry may create a call again while the task of the abandoned run is still active.
+// TaskID returns the id of the task for a call. maker is the waiter that created the call. The call's id alone would
+// not do, because a retry may create the call again while the task of the abandoned run is still active.
 func TaskID(call, maker string) string { return call + "." + maker }
 
 // callOf returns the call of a task, and the waiter that created the call.

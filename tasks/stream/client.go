@@ -15,8 +15,8 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 		return nil, err
 	}
 
-	made, err := c.makeCall(ctx, call, answer.waiter)
-	if err == nil && made {
+	created, err := c.createCall(ctx, call, answer.waiter)
+	if err == nil && created {
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
 		defer cancel()
 		err = c.o.Enqueue(ectx, call, TaskID(call.ID, answer.waiter))
@@ -25,7 +25,7 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	if err != nil {
 		answer.Close()
 
-		if made {
+		if created {
 			// The task may not be on the queue: a retry must not join this call and wait for it.
 			c.forgetCall(call.ID)
 		}
@@ -33,33 +33,33 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 		return nil, err
 	}
 
-	if answer.Joined = !made; !made {
+	if answer.Joined = !created; answer.Joined {
 		answer.checkStream()
 	}
 
 	return answer, nil
 }
 
-// makeCall writes the call; made is false when the call exists.
-func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made bool, err error) {
+// createCall writes the call; created is false when the call exists.
+func (c *Client) createCall(ctx context.Context, call Call, waiter string) (created bool, err error) {
 	b, err := json.Marshal(call)
 	if err != nil {
 		return false, err
 	}
 
-	memory := callMemory
+	endedTTL := finishedTTL
 	if call.IdempotencyKey != "" {
-		memory = joinMemory
+		endedTTL = joinableTTL
 	}
 
-	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
-		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds(), c.channel,
+	created, err = createCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
+		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), endedTTL.Milliseconds(), c.channel,
 		call.Shared).Bool()
 	if err != nil {
 		return false, unavailable(err)
 	}
 
-	return made, nil
+	return created, nil
 }
 
 // forgetCall deletes a call whose task could not be queued.

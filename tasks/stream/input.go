@@ -31,27 +31,28 @@ func (a *Answer) Send(ctx context.Context, input []byte) error {
 // sendInput sends the last input if the run has not answered it.
 func (a *Answer) sendInput(ctx context.Context, rdb redis.Scripter) error {
 	a.mu.Lock()
-	input, n, have := a.input, a.inputs, a.next-1
+	input, number, received := a.input, a.inputs, a.next-1
 	a.mu.Unlock()
 
 	if input == nil {
 		return nil
 	}
 
-	return inputScript.Eval(ctx, rdb, []string{callKey(a.ID), framesKey(a.ID)}, n, input, have, a.client.o.Input, a.ID).
+	return inputScript.Eval(ctx, rdb, []string{callKey(a.ID), framesKey(a.ID)}, number, input, received, a.client.o.Input,
+		a.ID).
 		Err()
 }
 
 // Receive waits for the caller's next input. Errors: the cause of the run's end, and the cause of ctx.
 func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 	for {
-		input, err := r.input(ctx)
+		input, err := r.nextInput(ctx)
 		if input != nil {
 			return input, nil
 		}
 
 		if err != nil {
-			// The server's next check finds the input once Redis answers.
+			// Server.checkCalls wakes this loop again once Redis answers.
 			r.writer.log.Debug("a call's input could not be read", "call_id", r.ID, "err", err)
 		}
 
@@ -65,8 +66,8 @@ func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// input returns the input after the last received one; nil when there is none.
-func (r *Run) input(ctx context.Context) ([]byte, error) {
+// nextInput returns the input after the last received one; nil when there is none.
+func (r *Run) nextInput(ctx context.Context) ([]byte, error) {
 	f, err := r.writer.rdb.HMGet(ctx, callKey(r.ID), "inputs", "input").Result()
 	if err != nil {
 		return nil, unavailable(err)

@@ -16,4 +16,4 @@ func (c *Client) SetOutage(d time.Duration) { c.outage = d }
 func (s *Server) SetOutage(d time.Duration) { s.writer.outage = d }
 
 // SetRest replaces the pause after a busy round trip with a call of f.
-func (s *Server) SetRest(f func(time.Duration)) { s.writer.rest = f }
+func (s *Server) SetRest(f func(time.Duration)) { s.writer.pause = f }

@@ -34,13 +34,16 @@ type Client struct {
 	running sync.WaitGroup
 	sub     *redis.PubSub
 
-	// outage is outageLimit. away is when Redis stopped answering; zero while it answers.
-	outage time.Duration
-	away   time.Time
+	// outage is outageLimit; tests shorten it. unansweredSince is when Redis stopped answering; zero while it
+	// answers.
+	outage          time.Duration
+	unansweredSince time.Time
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// answers maps the id of a call to its open answers, with the time since which each has waited.
 	answers map[string]map[*Answer]time.Time
-	ended   error
+	// ended is the error of further calls after Stop; nil before.
+	ended error
 }
 
 // ClientOptions configure a Client. All fields are mandatory.
@@ -69,7 +72,7 @@ func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 // Start begins to relay frames.
 func (c *Client) Start() {
 	c.sub = c.rdb.Subscribe(c.ctx)
-	c.running.Go(c.run)
+	c.running.Go(c.routeAll)
 	c.running.Go(c.renew)
 }
 
@@ -97,14 +100,14 @@ func (c *Client) Stop() {
 func (c *Client) addAnswer(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
-		ID:     id,
-		client: c,
-		call:   call,
-		waiter: newID(),
-		linger: call.Shared || call.IdempotencyKey != "",
-		limit:  call.MaxWait,
-		next:   1,
-		news:   make(chan struct{}, 1),
+		ID:      id,
+		client:  c,
+		call:    call,
+		waiter:  newID(),
+		linger:  call.Shared || call.IdempotencyKey != "",
+		maxWait: call.MaxWait,
+		next:    1,
+		changed: make(chan struct{}, 1),
 	}
 	a.call.Body = nil
 	c.mu.Lock()
@@ -142,7 +145,7 @@ func (c *Client) leaveCall(a *Answer) {
 		a.waiter, linger.Milliseconds(), c.o.Left).Int()
 	if err != nil {
 		// The worker notices when the waiter is not renewed.
-		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
+		c.o.Log.Warn("the worker of a call could not be notified that its caller left", "call_id", a.ID, "err", err)
 	}
 
 	if left == 2 {
@@ -160,7 +163,8 @@ func (c *Client) removeAnswer(a *Answer) {
 	}
 }
 
-func (c *Client) run() {
+// routeAll routes published messages to the answers until Stop.
+func (c *Client) routeAll() {
 	// go-redis reconnects after an error and subscribes again.
 	_ = c.sub.Subscribe(c.ctx, c.channel)
 	for m := range c.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
@@ -244,6 +248,7 @@ func (c *Client) renew() {
 	}
 }
 
+// renewAll renews the waiters of the open answers once.
 func (c *Client) renewAll() {
 	type waiting struct {
 		*Answer
@@ -273,7 +278,7 @@ func (c *Client) renewAll() {
 		for i, w := range all {
 			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)}, w.waiter,
 				waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel,
-				w.limit > 0 && time.Since(w.since) >= w.limit, !w.linger)
+				w.maxWait > 0 && time.Since(w.since) >= w.maxWait, !w.linger)
 			_ = w.sendInput(ctx, p) // the pipeline returns the error
 		}
 
@@ -282,11 +287,11 @@ func (c *Client) renewAll() {
 	if err != nil {
 		c.o.Log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
 
-		if c.away.IsZero() {
-			c.away = time.Now()
+		if c.unansweredSince.IsZero() {
+			c.unansweredSince = time.Now()
 		}
 
-		if time.Since(c.away) >= c.outage {
+		if time.Since(c.unansweredSince) >= c.outage {
 			for _, w := range all {
 				w.fail(
 					fault.Errorf(fault.QueueUnavailable, "the queue did not answer for %s; send the request again", c.outage).
@@ -297,12 +302,12 @@ func (c *Client) renewAll() {
 
 		return
 	}
-	// After an outage the workers also need time to show that they are alive.
-	back := !c.away.IsZero()
-	c.away = time.Time{}
+	// Directly after an outage, "dead" proves nothing: the workers also need time to show that they are alive.
+	afterOutage := !c.unansweredSince.IsZero()
+	c.unansweredSince = time.Time{}
 
 	for _, w := range all {
-		f, err := w.state.StringSlice()
+		f, err := w.state.StringSlice() // see renewScript
 		if err != nil {
 			c.o.Log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
 			continue
@@ -322,16 +327,16 @@ func (c *Client) renewAll() {
 				c.o.Drop(ctx, w.call, TaskID(w.ID, w.waiter))
 			}
 			w.fail(
-				fault.Errorf(fault.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).
+				fault.Errorf(fault.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.maxWait).
 					WithAfter(retryAfter).
 					WithCause(ErrNotBegun),
 			)
-		case f[0] == "dead" && back:
+		case f[0] == "dead" && afterOutage:
 		case f[0] == "dead":
 			w.fail(fault.Errorf(fault.QueueUnavailable, "the worker of this request is gone; send it again"))
-		case sent(f[1]) >= w.next:
+		case entriesIn(f[1]) >= w.next:
 			w.checkStream()
-		case f[2] == "" && time.Since(w.since) > reenqueueAfter:
+		case f[2] == "" && time.Since(w.since) > reenqueueAfter: // no run has begun
 			if err := c.o.Enqueue(ctx, w.call, TaskID(w.ID, f[3])); err != nil {
 				c.o.Log.Warn("a waiting call could not be enqueued again", "call_id", w.ID, "err", err)
 			}
@@ -339,8 +344,8 @@ func (c *Client) renewAll() {
 	}
 }
 
-// sent returns the number of entries in the stream of an answer, as renewScript returns it.
-func sent(seq string) int64 {
+// entriesIn parses the number of entries in the stream of an answer, as renewScript returns it.
+func entriesIn(seq string) int64 {
 	n, _ := strconv.ParseInt(seq, 10, 64)
 	return n
 }

@@ -12,8 +12,8 @@ import (
 const (
 	// sendAhead is how many bytes a run may send before Redis has received them.
 	sendAhead = 1 << 20
-	// keepBytes is the least part of its answer in bytes that a run keeps, to write it again when Redis has lost
-	// it.
+	// keepBytes is how many of the last bytes of its answer a run keeps at least, to write them again when Redis has
+	// lost them.
 	keepBytes = 2 << 20
 )
 
@@ -31,26 +31,26 @@ type Run struct {
 
 	fence  string
 	keys   []any  // callKeys, as arguments of a command
-	memory string // how long the answer is kept after its end, in ms
+	ttl    string // how long the answer is kept after its end, in ms
 	to     string // the channels of the waiters when the run began
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	writer *writer
 
 	mu      sync.Mutex
-	seq     int64     // of the last entry in Redis
-	kept    [][]byte  // the last entries, up to seq
-	bytes   int       // in kept
-	missing bool      // Redis has lost the call
-	lost    bool      // the run may not write any more
-	failing time.Time // when Redis stopped answering
-	pending []byte    // frames not yet sent to Redis
-	sending []byte    // frames in the current write
-	final   bool      // the last frame is pending, sending or written
-	closing bool      // the last frame is sending
-	over    bool      // the last frame is written
-	dirty   bool      // the run is in the writer's list
-	flushed chan struct{}
+	seq     int64         // of the last entry in Redis
+	kept    [][]byte      // the last entries, up to seq
+	bytes   int           // the bytes in kept
+	missing bool          // Redis has lost the call
+	lost    bool          // the run may not write any more
+	failing time.Time     // when Redis stopped answering; zero while it answers
+	pending []byte        // frames not yet sent to Redis
+	sending []byte        // frames in the current write
+	final   bool          // the last frame is pending, sending or written
+	closing bool          // the last frame is sending
+	over    bool          // the last frame is written
+	dirty   bool          // the run is in the writer's list
+	flushed chan struct{} // gets a message when a write has ended or the run has lost its call
 	inputs  int64         // the number of the last input that was received
 	arrived chan struct{} // an input may have arrived
 }
@@ -117,8 +117,8 @@ func (r *Run) Finish(frame []byte) error {
 	r.addFrame(frame, true)
 	r.mu.Unlock()
 	// The end of the run's context must not cancel the last frame.
-	patience := time.NewTimer(r.writer.outage)
-	defer patience.Stop()
+	timeout := time.NewTimer(r.writer.outage)
+	defer timeout.Stop()
 
 	for {
 		r.mu.Lock()
@@ -131,7 +131,7 @@ func (r *Run) Finish(frame []byte) error {
 
 		select {
 		case <-r.flushed:
-		case <-patience.C:
+		case <-timeout.C:
 			r.endLost(errCallLost)
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
@@ -158,7 +158,7 @@ func (r *Run) addFrame(frame []byte, last bool) {
 func (r *Run) queueWrite() {
 	if !r.dirty {
 		r.dirty = true
-		r.writer.mark(r)
+		r.writer.add(r)
 	}
 }
 
@@ -183,6 +183,7 @@ func (r *Run) mayNotWrite() bool {
 	return r.lost || r.missing && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
 
+// isFinished reports whether Finish was called.
 func (r *Run) isFinished() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,6 +191,7 @@ func (r *Run) isFinished() bool {
 	return r.final
 }
 
+// hasSent reports whether this run or an earlier one has sent a frame.
 func (r *Run) hasSent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +207,7 @@ func (r *Run) endLostLocked(cause error) {
 	r.notify()
 }
 
-// endLost is lose for callers without the lock.
+// endLost is endLostLocked for callers without the lock.
 func (r *Run) endLost(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +236,7 @@ func (r *Run) takeWrite() (w write, ok bool) {
 
 	if r.missing {
 		w := write{run: r, restores: []any{
-			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq, r.to,
+			r.fence, r.Attempt, r.ttl, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq, r.to,
 		}}
 		for _, entry := range r.kept {
 			w.restores = append(w.restores, entry)
@@ -256,7 +258,7 @@ func (r *Run) takeWrite() (w write, ok bool) {
 	return write{run: r, entry: r.sending, seq: r.seq + 1, last: r.closing}, true
 }
 
-// finishWrite completes the write that take started, by the answer of Redis. more reports whether the run has
+// finishWrite completes the write that takeWrite started, by the answer of Redis. more reports whether the run has
 // something to write again.
 func (r *Run) finishWrite(w write) (more bool) {
 	r.mu.Lock()
@@ -270,7 +272,7 @@ func (r *Run) finishWrite(w write) (more bool) {
 		}
 
 		if time.Since(r.failing) >= r.writer.outage {
-			r.endLostLocked(r.writer.outageLasts())
+			r.endLostLocked(r.writer.outageError())
 		}
 
 		return true

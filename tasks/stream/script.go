@@ -42,7 +42,7 @@ local function listen(call, channel)
 end
 `
 
-// makeCallScript writes a call unless it exists, and counts its waiter. KEYS: call, waiters, frames. ARGV:
+// createCallScript writes a call unless it exists, and counts its waiter. KEYS: call, waiters, frames. ARGV:
 //   - the waiter, and how long it counts in ms
 //   - the call, and its time to live in ms
 //   - how long callers can join it, in ms
@@ -51,13 +51,13 @@ end
 //
 // It returns 1 when this waiter created the call. A call whose run ends because all callers left is created again.
 // Its new fence keeps the earlier run from writing.
-var makeCallScript = redis.NewScript(volatileNow + listening + `
+var createCallScript = redis.NewScript(volatileNow + listening + `
 local waiter, waiterTTL, content, callTTL, memory, channel, shared = unpack(ARGV)
 local by, state = unpack(redis.call('HMGET', KEYS[1], 'by', 'state'))
-local again = state == 'left' or state == 'over' and shared == '1'
-if again then redis.call('DEL', unpack(KEYS)) end
+local recreated = state == 'left' or state == 'over' and shared == '1'
+if recreated then redis.call('DEL', unpack(KEYS)) end
 redis.call('ZADD', KEYS[2], now + tonumber(waiterTTL), waiter)
-if by and not again then
+if by and not recreated then
   -- This waiter's own earlier try: its response was lost.
   if by == waiter then return 1 end
   listen(KEYS[1], channel)
@@ -65,7 +65,7 @@ if by and not again then
 end
 redis.call('HSET', KEYS[1], 'by', waiter, 'call', content, 'memory', memory, 'to', channel,
   'made', string.format('%d%06d', t[1], t[2]))
-if again then redis.call('HSET', KEYS[1], 'fence', waiter) end
+if recreated then redis.call('HSET', KEYS[1], 'fence', waiter) end
 redis.call('PEXPIRE', KEYS[1], callTTL)
 redis.call('PEXPIRE', KEYS[2], callTTL)
 return 1
@@ -202,10 +202,10 @@ publish()
 return 1
 `)
 
-// lookScript is a run's check of its call, which also shows that the run is alive. KEYS: call, waiters. ARGV: fence,
+// checkScript is a run's check of its call, which also shows that the run is alive. KEYS: call, waiters. ARGV: fence,
 // "1" when waiters may not have been renewed. It returns "lost" when another run has the call, "gone" when Redis
 // does not know it, and "left" when no caller waits. Otherwise it returns the number of the last input, or "".
-var lookScript = redis.NewScript(volatileNow + leaving + `
+var checkScript = redis.NewScript(volatileNow + leaving + `
 local fence, alive, inputs, state =
   unpack(redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state'))
 if not fence then return 'gone' end
@@ -287,7 +287,7 @@ redis.call('XADD', KEYS[2], seq .. '-0', 'd', ARGV[1], 'l', '` + string(condemne
 redis.call('HSET', KEYS[1], 'seq', seq, 'state', 'over', 'fence', 'condemned')
 redis.call('HDEL', KEYS[1], 'call')
 for _, key in ipairs(KEYS) do
-  redis.call('PEXPIRE', key, memory or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `)
+  redis.call('PEXPIRE', key, memory or ` + strconv.FormatInt(finishedTTL.Milliseconds(), 10) + `)
 end
 tell(KEYS[1], to, seq .. ' ` + string(condemned) + `', ARGV[1])
 publish()
@@ -295,7 +295,7 @@ return 1
 `)
 
 // forgetScript deletes a call and its answer, so that a retry creates it again. KEYS: call, frames, waiters. ARGV: the
-// fence of the run that deletes it, or "" for the client that created it.
+// fence of the run that deletes it; "" when its client deletes it.
 var forgetScript = redis.NewScript(Volatile + `
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return 0 end
 return redis.call('DEL', unpack(KEYS))

@@ -25,9 +25,9 @@ type Server struct {
 
 	mu   sync.Mutex
 	runs map[*Run]struct{}
-	// failed is when Redis last failed to respond. away is when the outage began; zero while Redis responds. Callers
-	// could not renew their waiters during the outage.
-	failed, away time.Time
+	// lastFailure is when Redis last failed to respond. outageBegan is when the outage began; zero while Redis
+	// responds. Callers cannot renew their waiters during an outage.
+	lastFailure, outageBegan time.Time
 }
 
 // NewServer returns a server. It does not connect.
@@ -47,8 +47,8 @@ func (s *Server) Stop() {
 	s.writer.stop()
 }
 
-// Serve runs the call of a task. A call that has ended or has no waiters needs no run. The handler must not panic.
-// After an error the task must be served again.
+// Serve runs h for the call of a task, unless the call has ended or no caller waits for it. h must not panic.
+// After an error of Serve the task must be served again.
 func (s *Server) Serve(ctx context.Context, task string, h func(context.Context, *Run) error) error {
 	run, err := s.beginRun(ctx, task)
 	if run == nil {
@@ -63,6 +63,7 @@ func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 	id, maker := callOf(task)
 	fence := newID()
 
+	// The order of the answer is that in beginCallScript.
 	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage(), maker).
 		StringSlice()
 	if err != nil {
@@ -77,7 +78,7 @@ func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 	run := &Run{
 		ID:      id,
 		fence:   fence,
-		memory:  answer[4],
+		ttl:     answer[4],
 		to:      answer[5],
 		writer:  s.writer,
 		flushed: make(chan struct{}, 1),
@@ -92,13 +93,13 @@ func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 		err = json.Unmarshal([]byte(answer[3]), &run.Call)
 	}
 
-	var now, made int64
+	var now, created int64 // µs
 	if err == nil {
 		now, err = strconv.ParseInt(answer[6], 10, 64)
 	}
 
 	if err == nil {
-		made, err = strconv.ParseInt(answer[7], 10, 64)
+		created, err = strconv.ParseInt(answer[7], 10, 64)
 	}
 
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Server) beginRun(ctx context.Context, task string) (*Run, error) {
 	}
 	run.Call.ID = id
 	run.Begun = run.seq > 0
-	run.Waited = max(0, time.Duration(now-made)*time.Microsecond) // a failover may set the clock back
+	run.Waited = max(0, time.Duration(now-created)*time.Microsecond) // a failover may set the clock back
 
 	return run, nil
 }
@@ -172,7 +173,7 @@ func (s *Server) Condemn(ctx context.Context, task, reason string) error {
 	return nil
 }
 
-// forgetCall deletes a call if this fence has it.
+// forgetCall deletes a call if its latest run has this fence.
 func (s *Server) forgetCall(id, fence string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
@@ -187,27 +188,28 @@ func (s *Server) afterOutage() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	return time.Since(s.failed) < waiterTTL
+	return time.Since(s.lastFailure) < waiterTTL
 }
 
-// isAwayForLong records that Redis does not answer, and reports whether the outage lasted longer than a call
+// recordOutage records that Redis does not answer. tooLong reports whether the outage has lasted longer than a call
 // survives.
-func (s *Server) isAwayForLong() bool {
+func (s *Server) recordOutage() (tooLong bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.failed = time.Now()
-	if s.away.IsZero() {
-		s.away = s.failed
+	s.lastFailure = time.Now()
+	if s.outageBegan.IsZero() {
+		s.outageBegan = s.lastFailure
 	}
 
-	return time.Since(s.away) >= s.writer.outage
+	return time.Since(s.outageBegan) >= s.writer.outage
 }
 
-func (s *Server) isBack() {
+// endOutage records that Redis answers.
+func (s *Server) endOutage() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away = time.Time{}
+	s.outageBegan = time.Time{}
 }
 
 // allRuns returns the runs.
@@ -223,11 +225,11 @@ func (s *Server) allRuns() []*Run {
 	return runs
 }
 
-// Left ends a run without callers. It takes the run instead of the call, because the call may have been created
-// again.
-func (s *Server) Left(run string) {
+// Left ends a run without callers. It takes the fence of the run instead of the call's id, because the call may have
+// been created again.
+func (s *Server) Left(fence string) {
 	for _, r := range s.allRuns() {
-		if r.fence == run {
+		if r.fence == fence {
 			r.end(ErrLeft)
 		}
 	}
@@ -263,31 +265,31 @@ func (s *Server) checkCalls(ctx context.Context) {
 	if len(runs) == 0 {
 		return
 	}
-	looks := make([]*redis.Cmd, len(runs))
-	after := s.afterOutage()
+	checks := make([]*redis.Cmd, len(runs))
+	afterOutage := s.afterOutage()
 
-	err := runAll(ctx, s.rdb, lookScript, func(p redis.Pipeliner) error {
+	err := runAll(ctx, s.rdb, checkScript, func(p redis.Pipeliner) error {
 		for i, r := range runs {
-			looks[i] = lookScript.EvalSha(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, after)
+			checks[i] = checkScript.EvalSha(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, afterOutage)
 		}
 
 		return nil
 	})
 	if err != nil {
 		// The next check decides, or the fence of the next frame.
-		if s.isAwayForLong() {
+		if s.recordOutage() {
 			for _, r := range runs {
-				r.endLost(s.writer.outageLasts())
+				r.endLost(s.writer.outageError())
 			}
 		}
 
 		return
 	}
-	s.isBack()
+	s.endOutage()
 
 	for i, r := range runs {
-		look, _ := looks[i].Text()
-		switch look {
+		result, _ := checks[i].Text()
+		switch result {
 		case "gone":
 			r.restore()
 		case "lost":
@@ -297,7 +299,7 @@ func (s *Server) checkCalls(ctx context.Context) {
 		case "":
 		default:
 			// The message about an input may have been lost.
-			if n, err := strconv.ParseInt(look, 10, 64); err == nil && r.isNew(n) {
+			if n, err := strconv.ParseInt(result, 10, 64); err == nil && r.isNew(n) {
 				r.wake()
 			}
 		}

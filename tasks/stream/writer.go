@@ -17,8 +17,8 @@ const (
 	commandBytes = 1 << 20
 	// writePause is the pause after a write that failed.
 	writePause = 100 * time.Millisecond
-	// When a round trip carries the frames of busyBatch or more calls, the next one waits for busyPause. A round
-	// trip wakes three processes, which costs more than a few frames, and a frame may be late by that time.
+	// After a round trip with the frames of busyBatch or more calls, the writer pauses for busyPause, so that the
+	// next one carries more frames. A round trip wakes three processes, which costs more than a few frames.
 	busyBatch = 4
 	busyPause = time.Millisecond
 )
@@ -29,17 +29,18 @@ type writer struct {
 	rdb redis.UniversalClient
 	log *slog.Logger
 
-	// outage is outageLimit.
+	// outage is outageLimit; tests shorten it.
 	outage time.Duration
 	// oneByOne is set on a Cluster: one command must not write calls in different slots.
 	oneByOne bool
-	// rest waits after a busy round trip. Tests replace time.Sleep here.
-	rest func(time.Duration)
+	// pause is time.Sleep, for the pause after a busy round trip; tests replace it.
+	pause func(time.Duration)
 
 	stopping chan struct{}
 	running  sync.WaitGroup
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// dirty are the runs that have something to write.
 	dirty []*Run
 	wake  chan struct{}
 }
@@ -48,13 +49,13 @@ func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	_, cluster := rdb.(*redis.ClusterClient)
 
 	return &writer{
-		rdb: rdb, log: log, outage: outageLimit, oneByOne: cluster, rest: time.Sleep,
+		rdb: rdb, log: log, outage: outageLimit, oneByOne: cluster, pause: time.Sleep,
 		stopping: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 }
 
-// outageLasts returns the error that ends runs when the outage of Redis lasts too long.
-func (w *writer) outageLasts() error {
+// outageError returns the error that ends runs when the outage of Redis lasts too long.
+func (w *writer) outageError() error {
 	return fmt.Errorf("%w: Redis did not answer for %s", errCallLost, w.outage)
 }
 
@@ -76,14 +77,14 @@ func (w *writer) run() {
 
 		for n := w.flush(); n > 0; n = w.flush() {
 			if n >= busyBatch {
-				w.rest(busyPause)
+				w.pause(busyPause)
 			}
 		}
 	}
 }
 
-// mark adds runs that have something to write.
-func (w *writer) mark(runs ...*Run) {
+// add adds runs that have something to write.
+func (w *writer) add(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
 	w.mu.Unlock()
@@ -141,7 +142,7 @@ func (w *writer) flush() int {
 
 	for _, one := range writes {
 		if one.run.finishWrite(one) {
-			w.mark(one.run)
+			w.add(one.run)
 		}
 	}
 
@@ -152,7 +153,7 @@ func (w *writer) flush() int {
 func (w *writer) send(writes []write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
-	var asked []func()
+	var readAnswers []func() // one for each command
 	_, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		var entries []*write
 
@@ -164,20 +165,20 @@ func (w *writer) send(writes []write) error {
 			}
 			w.log.Info("Redis has lost a call that runs here; it is written again", "call_id", one.run.ID)
 			cmd := restoreScript.Eval(ctx, p, callKeys(one.run.ID), one.restores...)
-			asked = append(asked, func() { one.answer, one.err = cmd.Int() })
+			readAnswers = append(readAnswers, func() { one.answer, one.err = cmd.Int() })
 		}
 
 		for len(entries) > 0 {
-			n := w.command(entries)
-			asked = append(asked, appendEntries(ctx, p, entries[:n]))
+			n := w.batchLength(entries)
+			readAnswers = append(readAnswers, appendEntries(ctx, p, entries[:n]))
 			entries = entries[n:]
 		}
 
 		return nil
 	})
 
-	for _, answer := range asked {
-		answer()
+	for _, read := range readAnswers {
+		read()
 	}
 
 	for i := 0; err == nil && i < len(writes); i++ {
@@ -187,9 +188,9 @@ func (w *writer) send(writes []write) error {
 	return err
 }
 
-// command returns how many entries the next command carries. Several share a command, because running a script
-// costs Redis more than writing an entry.
-func (w *writer) command(entries []*write) int {
+// batchLength returns how many of the entries the next command carries. Several entries share a command, because
+// running a script costs Redis more than writing an entry.
+func (w *writer) batchLength(entries []*write) int {
 	if w.oneByOne {
 		return 1
 	}
