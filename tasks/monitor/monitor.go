@@ -74,10 +74,13 @@ const hideForeignLinks = `<style>a[href^=http]{display:none!important}</style>`
 // of jobs are in them. Other responses pass unchanged.
 type monitorPage struct {
 	http.ResponseWriter
-	fill    func(answer []byte) []byte // only set for the page's API
-	html    bytes.Buffer
-	status  int
-	passing bool
+	// fill changes an answer of the page's API; nil for other responses.
+	fill func(answer []byte) []byte
+	// body is the buffered response, and status its status; 0 for 200.
+	body   bytes.Buffer
+	status int
+	// headersSent is set once the headers are sent. From then on, Write passes bytes through.
+	headersSent bool
 }
 
 func (p *monitorPage) WriteHeader(status int) {
@@ -88,8 +91,10 @@ func (p *monitorPage) WriteHeader(status int) {
 
 func (p *monitorPage) Write(b []byte) (int, error) {
 	kind := p.Header().Get("Content-Type")
-	if !p.passing && (p.fill != nil || strings.HasPrefix(kind, "text/html") || kind == "") {
-		return p.html.Write(b)
+	mayBeHTML := kind == "" || strings.HasPrefix(kind, "text/html")
+
+	if !p.headersSent && (p.fill != nil || mayBeHTML) {
+		return p.body.Write(b)
 	}
 	p.sendHeaders("")
 
@@ -98,10 +103,10 @@ func (p *monitorPage) Write(b []byte) (int, error) {
 
 // sendHeaders sends the headers. scripts are the sources of scripts that the policy allows besides our own files.
 func (p *monitorPage) sendHeaders(scripts string) {
-	if p.passing {
+	if p.headersSent {
 		return
 	}
-	p.passing = true
+	p.headersSent = true
 	h := p.Header()
 	h.Set(
 		"Content-Security-Policy",
@@ -114,15 +119,16 @@ func (p *monitorPage) sendHeaders(scripts string) {
 	p.ResponseWriter.WriteHeader(cmp.Or(p.status, http.StatusOK))
 }
 
+// finish sends the buffered response, if there is one.
 func (p *monitorPage) finish() {
 	if p.fill != nil {
-		answer := p.fill(p.html.Bytes())
+		answer := p.fill(p.body.Bytes())
 		p.sendHeaders("")
 		_, _ = p.ResponseWriter.Write(answer) // an error means that the client has disconnected
 
 		return
 	}
-	page := foreignLink.ReplaceAll(p.html.Bytes(), nil)
+	page := foreignLink.ReplaceAll(p.body.Bytes(), nil)
 	page = bytes.Replace(page, headEnd, []byte(hideForeignLinks+"</head>"), 1)
 	var scripts strings.Builder
 
@@ -166,16 +172,16 @@ func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
 	if !bytes.Contains(answer, []byte(payloadInRecord)) {
 		return answer
 	}
-	var v any
-	numbers := json.NewDecoder(bytes.NewReader(answer))
-	numbers.UseNumber()
+	var root any
+	decoder := json.NewDecoder(bytes.NewReader(answer))
+	decoder.UseNumber() // keep the digits of large numbers
 
-	if numbers.Decode(&v) != nil {
+	if decoder.Decode(&root) != nil {
 		return answer
 	}
-	var jobs []map[string]any
-	var look func(any)
-	look = func(v any) {
+	var jobs []map[string]any // the objects whose payload is to be filled in
+	var collect func(any)
+	collect = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
 			if v["payload"] == payloadInRecord {
@@ -183,15 +189,15 @@ func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
 			}
 
 			for _, member := range v {
-				look(member)
+				collect(member)
 			}
 		case []any:
 			for _, member := range v {
-				look(member)
+				collect(member)
 			}
 		}
 	}
-	look(v)
+	collect(root)
 	payloads := make([]*redis.StringCmd, len(jobs))
 
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -211,7 +217,7 @@ func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
 		}
 	}
 
-	filled, err := json.Marshal(v)
+	filled, err := json.Marshal(root)
 	if err != nil {
 		return answer
 	}
@@ -240,10 +246,13 @@ func showPayload(kind string, payload []byte) string {
 }
 
 const (
+	// shownBytes is the number of bytes of a text that the page shows.
 	shownBytes = 200
-	hidden     = "•••"
+	// hidden replaces secrets.
+	hidden = "•••"
 )
 
+// shorten returns v with its texts shortened and its secrets hidden. name is the name of the member whose value v is.
 func shorten(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -23,27 +23,27 @@ const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss
 	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by " +
 	"commas (a cluster)"
 
-// IOTimeout bounds each read and write of a connection. Time-outs are short, so that an
-// outage is found at once, and retries few, so that the slowest commands stay bounded.
+// IOTimeout bounds each read and write of a connection. It is short, so that an outage is noticed soon.
 const IOTimeout = time.Second
 
 const (
 	dialTimeout = 2 * time.Second
-	maxRetries  = 2
+	// maxRetries is small, so that a command fails within seconds of an outage.
+	maxRetries = 2
 )
 
-// Dial makes a client for a Redis address, in one of the forms that its error lists. It does
-// not connect yet. poolSize bounds the connections per server; 0 means 64.
+// Dial returns a client for a Redis address, in one of the forms of addressForms. It does not connect. poolSize bounds
+// the connections to each server; 0 means 64. Errors: the address is invalid; the error lists the valid forms.
 func Dial(address string, poolSize int) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) { o.PoolSize = cmp.Or(poolSize, 64) })
 }
 
-// DialBlocking is Dial for commands that wait at the server for up to patience. It sends no
+// DialBlocking is Dial for commands that wait in Redis for up to maxWait. The client sends no
 // command twice.
-func DialBlocking(address string, poolSize int, patience time.Duration) (redis.UniversalClient, error) {
+func DialBlocking(address string, poolSize int, maxWait time.Duration) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) {
 		o.PoolSize = poolSize
-		o.ReadTimeout = patience + IOTimeout
+		o.ReadTimeout = maxWait + IOTimeout
 		o.MaxRetries = -1
 	})
 }
@@ -66,9 +66,9 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 	}
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, IOTimeout, IOTimeout
 	o.MaxRetries = maxRetries
-	// Without it go-redis ignores a context's deadline on the socket.
+	// By default, go-redis ignores the deadline of a context while it reads and writes.
 	o.ContextTimeoutEnabled = true
-	// Redis before 7.2 answers with an error, once for each connection.
+	// Do not send CLIENT SETINFO: Redis before 7.2 answers it with an error on each connection.
 	o.DisableIdentity = true
 	adjust(&o.UniversalOptions)
 
@@ -125,7 +125,7 @@ func parseAddress(s string) (*address, error) {
 }
 
 func parseOne(scheme, rest string) (*address, error) {
-	u, err := split(scheme + "://" + rest)
+	u, err := parseURL(scheme + "://" + rest)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func parseCluster(scheme, rest string) (*address, error) {
 	}
 
 	if all.TLSConfig != nil {
-		// Each node is checked against its own name.
+		// With "", go-redis checks each certificate against the name of its node.
 		all.TLSConfig.ServerName = ""
 	}
 	all.IsClusterMode = true
@@ -184,14 +184,14 @@ func parseCluster(scheme, rest string) (*address, error) {
 }
 
 func parseSentinel(rest string) (*address, error) {
-	// net/url refuses a host list, so the list is cut out first.
+	// url.Parse rejects a list of hosts, so replace the list by one host first.
 	userinfo, list := "", rest
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		userinfo, list = rest[:at+1], rest[at+1:]
 	}
 	list, path, _ := strings.Cut(list, "/")
 
-	u, err := split("redis-sentinel://" + userinfo + "sentinels/" + path)
+	u, err := parseURL("redis-sentinel://" + userinfo + "sentinels/" + path)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +212,9 @@ func parseSentinel(rest string) (*address, error) {
 	return a, err
 }
 
-// split parses without repeating the address in its error.
-func split(s string) (*url.URL, error) {
+// parseURL is url.Parse with an error that does not contain the address. It also rejects query parameters, except db
+// of a unix socket.
+func parseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil {
 		return nil, errors.New("it cannot be read (percent-encode special characters of the password)")
@@ -228,6 +229,7 @@ func split(s string) (*url.URL, error) {
 	return u, nil
 }
 
+// credentials returns the user name and the password of u, "" without them.
 func credentials(u *url.URL) (user, password string) {
 	if u.User == nil {
 		return "", ""
@@ -237,6 +239,7 @@ func credentials(u *url.URL) (user, password string) {
 	return u.User.Username(), password
 }
 
+// hosts parses a list of hosts separated by commas into host:port pairs.
 func hosts(list, defaultPort string) ([]string, error) {
 	var out []string
 
@@ -255,6 +258,7 @@ func hosts(list, defaultPort string) ([]string, error) {
 	return out, nil
 }
 
+// database parses the number of a database; "" is 0.
 func database(s string) (int, error) {
 	if s == "" {
 		return 0, nil

@@ -22,7 +22,8 @@ const (
 	checkEvery = 5 * time.Second
 	// relayBuffer is how many messages go-redis may buffer while events are routed. Routing never waits.
 	relayBuffer = 4096
-	idLength    = 26
+	// idLength is the length of a job's id.
+	idLength = 26
 )
 
 // Relay is the only event subscription of a process. It routes each event to the watchers of its job.
@@ -30,18 +31,18 @@ type Relay struct {
 	records *record.Records
 	log     *slog.Logger
 
-	ctx     context.Context
-	cancel  context.CancelFunc
-	once    sync.Once
-	running sync.WaitGroup
-	// live is closed once the subscription exists.
-	live chan struct{}
+	ctx       context.Context
+	cancel    context.CancelFunc
+	startOnce sync.Once
+	running   sync.WaitGroup
+	// subscribed is closed once the subscription exists.
+	subscribed chan struct{}
 
 	mu       sync.Mutex
 	watchers map[string]map[*watcher]struct{}
 	// ended is the reason why no more events follow; nil while the relay runs.
 	ended error
-	// relayed counts the events sent to watchers. Its field Watchers is unused.
+	// relayed has the counts of Stats, except Watchers.
 	relayed EventStats
 }
 
@@ -73,18 +74,18 @@ func NewRelay(recs *record.Records, log *slog.Logger) *Relay {
 
 	return &Relay{
 		records: recs, log: log, ctx: ctx, cancel: cancel,
-		live: make(chan struct{}), watchers: map[string]map[*watcher]struct{}{},
+		subscribed: make(chan struct{}), watchers: map[string]map[*watcher]struct{}{},
 	}
 }
 
 // Start begins to relay events; a second call does nothing.
 func (r *Relay) Start() {
-	r.once.Do(func() { r.running.Go(r.run) })
+	r.startOnce.Do(func() { r.running.Go(r.run) })
 }
 
 // Stop ends the subscription and every watch.
 func (r *Relay) Stop() {
-	r.once.Do(func() {})
+	r.startOnce.Do(func() {}) // a later Start does nothing
 	r.endAll(fault.Errorf(fault.QueueUnavailable, "the server is stopping"))
 	r.running.Wait()
 }
@@ -115,31 +116,31 @@ func (r *Relay) run() {
 	defer check.Stop()
 	// Run one check at a time, in parallel with the routing. The channel remembers one request that arrives during a
 	// check.
-	wanted := make(chan struct{}, 1)
+	checkRequests := make(chan struct{}, 1)
 	r.running.Go(func() {
 		for {
 			select {
 			case <-r.ctx.Done():
 				return
-			case <-wanted:
+			case <-checkRequests:
 				r.check()
 			}
 		}
 	})
-	want := func() {
+	requestCheck := func() {
 		select {
-		case wanted <- struct{}{}:
+		case checkRequests <- struct{}{}:
 		default:
 		}
 	}
-	subscribed := false
+	isFirst := true
 
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
 		case <-check.C:
-			want()
+			requestCheck()
 		case m, open := <-messages:
 			if !open {
 				// go-redis gives up only when its client is closed.
@@ -151,12 +152,12 @@ func (r *Relay) run() {
 			case *redis.Message:
 				r.route(m.Payload)
 			case *redis.Subscription:
-				if !subscribed {
-					subscribed = true
-					close(r.live)
+				if isFirst {
+					isFirst = false
+					close(r.subscribed)
 				}
-				// Messages were lost if this is a reconnect.
-				want()
+				// After a reconnect, messages may have been lost.
+				requestCheck()
 			}
 		}
 	}
@@ -168,8 +169,8 @@ type news struct {
 	event *presswork.Event
 }
 
-// route sends a published message, "id seq event", to the watchers of the job. Most messages are about jobs
-// without a watcher in this process, so the event is decoded last.
+// route sends a published message, "id seq event", to the watchers of the job. It decodes the event only if the job has
+// a watcher in this process, which is rare.
 func (r *Relay) route(message string) {
 	if len(message) <= idLength {
 		return
@@ -194,13 +195,13 @@ func (r *Relay) route(message string) {
 		r.log.Error("an event cannot be read", "message", message, "err", err)
 		return
 	}
-	late := max(0, r.records.Now().Sub(event.At))
+	delay := max(0, r.records.Now().Sub(event.At))
 
 	for w := range set {
 		select {
 		case w.in <- news{seq, event}:
 			r.relayed.Events++
-			r.relayed.Delay += late
+			r.relayed.Delay += delay
 		default:
 			r.relayed.Slow++
 			w.fail(ErrSlow)
@@ -243,7 +244,7 @@ func (r *Relay) check() {
 			select {
 			case w.in <- news{seq: seqs[i]}:
 			default:
-				// The buffer of the watcher is full of events; the next event ends the watch as too slow.
+				// The buffer of the watcher is full. If it stays full, the next event ends the watch with ErrSlow.
 			}
 		}
 	}

@@ -29,7 +29,7 @@ type Watch struct {
 	Snapshot presswork.Event
 	// Events has the events after since (from the log), or after the snapshot when since < 0. It is closed after
 	// the terminal event, after Close, and after a failure; then Err returns the reason. For an ended job, Events
-	// has the terminal event although its seq is that of the snapshot. It is left out only when since >= that seq.
+	// has the terminal event, even though its seq is that of the snapshot, unless since >= that seq.
 	Events <-chan presswork.Event
 
 	stop func()
@@ -56,7 +56,7 @@ func (w *Watch) Err() error { return w.err() }
 func (w *Watch) Close() { w.stop() }
 
 // Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
-// bounds the opening only: the watch lasts until the job ends or Close.
+// bounds only the opening. The watch lasts until the job ends or until Close.
 // Errors: NotFound, QueueUnavailable.
 func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
 	if !record.ValidID(id) {
@@ -64,7 +64,7 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 	}
 
 	select {
-	case <-r.live:
+	case <-r.subscribed:
 	case <-r.ctx.Done():
 		return nil, record.Unavailable(r.ctx.Err())
 	case <-ctx.Done():
@@ -86,7 +86,7 @@ func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, erro
 		return nil, err
 	}
 	snapshot := job.Snapshot()
-	// A since from a history that Redis has lost must not hide later events.
+	// since may be larger than the current number if Redis has lost events. It must not hide later events.
 	w.last = snapshot.Seq
 	if since >= 0 {
 		w.last = min(since, snapshot.Seq)
@@ -128,7 +128,7 @@ type watcher struct {
 	id    string
 	in    chan news
 	out   chan presswork.Event
-	// last is the seq of the last event yielded. Only run uses it.
+	// last is the sequence number up to which the reader has seen the events. Only run uses it.
 	last int64
 
 	ctx    context.Context
@@ -190,7 +190,7 @@ func (w *watcher) run(replay []presswork.Event) {
 	}
 }
 
-// handleNews handles news by passing on events. It returns false when the watch has ended.
+// handleNews passes on the events up to n.seq. It returns false when the watch has ended.
 func (w *watcher) handleNews(n news) bool {
 	switch {
 	case n.seq <= w.last:
@@ -198,7 +198,7 @@ func (w *watcher) handleNews(n news) bool {
 	case n.event != nil && n.seq == w.last+1:
 		return w.yield([]presswork.Event{*n.event})
 	}
-	// Events between were lost: read them from the log.
+	// This process has missed events: read them from the log.
 	missed, err := w.relay.records.Events(w.ctx, w.id, w.last)
 	if err != nil {
 		// Never skip a gap; the next check tries again.
