@@ -14,9 +14,9 @@ import (
 // metaJob is the attribute with the id of the job that a document was printed for. Copies keep it.
 const metaJob = "job"
 
-// earlierResult returns the artifact that an earlier run of the job stored, or failure when there is none. The earlier
-// run may have completed the job and deleted its sources. Redis loses such a completion in a failover, a power cut
-// or a restore.
+// earlierResult returns the artifact that an earlier run of the job stored, or failure when there is none. It is called
+// after this run has failed with failure. The earlier run may have completed the job and deleted its sources. Redis may
+// have lost that completion in a failover, a power cut or a restore.
 func (w *Worker) earlierResult(
 	ctx context.Context,
 	run *tasks.Run,
@@ -63,7 +63,7 @@ func (w *Worker) adoptStored(run *tasks.Run, info storage.Info) (artifact pressw
 
 // artifactOf returns the artifact of a stored object, without its file name and expiry.
 func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
-	pages, _ := strconv.Atoi(info.Meta["pages"])
+	pages, _ := strconv.Atoi(info.Meta["pages"]) // 0 for results without pages
 
 	return presswork.Artifact{
 		ID:          run.ID,

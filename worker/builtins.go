@@ -13,25 +13,25 @@ import (
 // sandbox.InputDir.
 func CodeInterpreter(pool *sandbox.Pool) Tool {
 	return Tool{Type: inference.CodeInterpreter, Open: func(ctx context.Context, files []ToolFile) (OpenTool, error) {
-		given := make([]sandbox.File, len(files))
+		inputs := make([]sandbox.File, len(files))
 		for i, f := range files {
-			given[i] = sandbox.File{Name: f.Name, Data: f.Data}
+			inputs[i] = sandbox.File{Name: f.Name, Data: f.Data}
 		}
 
-		s, err := pool.Session(ctx, given)
+		s, err := pool.Session(ctx, inputs)
 		if err != nil {
 			return nil, err
 		}
 
-		return coding{s}, nil
+		return interpreterSession{s}, nil
 	}}
 }
 
-// coding is a session with its own interpreter.
-type coding struct{ *sandbox.Session }
+// interpreterSession is a session with its own interpreter.
+type interpreterSession struct{ *sandbox.Session }
 
 // Call runs the code in the arguments of a call.
-func (c coding) Call(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
+func (s interpreterSession) Call(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
 	var arguments struct {
 		Code *string `json:"code"`
 	}
@@ -39,13 +39,13 @@ func (c coding) Call(ctx context.Context, call inference.BuiltinCall) (inference
 		return inference.ToolResult{Failed: true, Output: `The arguments must be {"code": "..."}.`}, nil
 	}
 
-	return c.Run(ctx, *arguments.Code)
+	return s.Run(ctx, *arguments.Code)
 }
 
 // BrowserSearch returns the built-in tool browser_search. It is unavailable without a search engine.
 func BrowserSearch(b *browse.Browser) Tool {
 	tool := Tool{Type: inference.BrowserSearch, Open: func(context.Context, []ToolFile) (OpenTool, error) {
-		return browsing{b.Session()}, nil
+		return browserSession{b.Session()}, nil
 	}}
 	if b.Available() != nil {
 		tool.Unavailable = "no search engine is configured; set SEARXNG_URL or SEARCH_URL"
@@ -54,8 +54,8 @@ func BrowserSearch(b *browse.Browser) Tool {
 	return tool
 }
 
-// browsing is a session that holds its pages in memory only.
-type browsing struct{ *browse.Session }
+// browserSession is a session that holds its pages only in memory.
+type browserSession struct{ *browse.Session }
 
 // Close does nothing: the garbage collector frees the pages.
-func (browsing) Close() error { return nil }
+func (browserSession) Close() error { return nil }

@@ -26,8 +26,8 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	}
 
 	if key := storage.PreviewKey(composed.Key, task.Format); key != task.Key {
-		// The API has another folder of themes or another release. Another worker may have the same
-		// theme, or this worker a little later.
+		// This worker and the API have different themes or releases. The retry may reach a worker with the
+		// API's version, or this one after its update.
 		return fault.Errorf(fault.QueueUnavailable,
 			"the workers do not have this version of theme %q yet; try again", task.Theme).
 			WithCause(fmt.Errorf("the key of its preview is %s here, not %s", key, task.Key))

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -13,12 +14,12 @@ import (
 // completionMetrics are named by OpenTelemetry's GenAI conventions, with underscores. The metrics of the
 // queue have our own names.
 type completionMetrics struct {
-	tokens    *prometheus.HistogramVec
-	duration  *prometheus.HistogramVec
-	firstWord *prometheus.HistogramVec
-	perToken  *prometheus.HistogramVec
-	wait      prometheus.Histogram
-	inflight  prometheus.Gauge
+	tokens     *prometheus.HistogramVec
+	duration   *prometheus.HistogramVec
+	firstToken *prometheus.HistogramVec
+	perToken   *prometheus.HistogramVec
+	wait       prometheus.Histogram
+	inflight   prometheus.Gauge
 }
 
 func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
@@ -38,7 +39,7 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 			"gen_ai_request_model",
 			"error_type",
 		),
-		firstWord: histogram("gen_ai_server_time_to_first_token_seconds", "Time until the first token.", seconds,
+		firstToken: histogram("gen_ai_server_time_to_first_token_seconds", "Time until the first token.", seconds,
 			"gen_ai_request_model"),
 		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "Time per token after the first.",
 			prometheus.ExponentialBuckets(0.0005, 2, 14), "gen_ai_request_model"),
@@ -52,7 +53,7 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 		),
 	}
 	if reg != nil {
-		reg.MustRegister(m.tokens, m.duration, m.firstWord, m.perToken, m.wait, m.inflight)
+		reg.MustRegister(m.tokens, m.duration, m.firstToken, m.perToken, m.wait, m.inflight)
 	}
 
 	return m
@@ -66,7 +67,8 @@ type completionTimer struct {
 	ctx     context.Context //nolint:containedctx // it names the trace
 }
 
-// startTimer begins to measure a completion that has waited for a worker. done ends it.
+// startTimer begins to measure a completion. waited is how long the completion waited for a worker. The caller must
+// call end.
 func (m completionMetrics) startTimer(ctx context.Context, model string, waited time.Duration) completionTimer {
 	m.wait.Observe(waited.Seconds())
 	m.inflight.Inc()
@@ -74,19 +76,19 @@ func (m completionMetrics) startTimer(ctx context.Context, model string, waited 
 	return completionTimer{metrics: m, model: model, began: time.Now(), ctx: ctx}
 }
 
-// firstToken notes the time of the first token.
-func (w completionTimer) firstToken() {
-	observe(w.ctx, w.metrics.firstWord.WithLabelValues(w.model), time.Since(w.began))
+// recordFirstToken records the time until the first token.
+func (t completionTimer) recordFirstToken() {
+	observe(t.ctx, t.metrics.firstToken.WithLabelValues(t.model), time.Since(t.began))
 }
 
-// errorType returns our error code, or the status of a refusal. Upstreams choose their own codes for
-// mistakes of the caller, so those codes must not become labels.
+// errorType returns the label for an error: our error code, or the status of a refused request; "" for nil. Upstreams
+// choose their own codes for mistakes of the caller, so those codes must not become labels.
 func errorType(err error) string {
 	e := inference.AsError(err)
 	switch {
 	case e == nil:
 		return ""
-	case e.Status > 422,
+	case e.Status > http.StatusUnprocessableEntity, // a failure of the upstream or of ours, or too many requests
 		e.Code == inference.ToolUseFailed,
 		e.Code == inference.JSONValidateFailed,
 		e.Code == inference.ContextLength:
@@ -96,14 +98,14 @@ func errorType(err error) string {
 	return strconv.Itoa(e.Status)
 }
 
-// end notes the end of the completion and its tokens.
-func (w completionTimer) end(r inference.Result, err error) {
-	w.metrics.inflight.Dec()
-	observe(w.ctx, w.metrics.duration.WithLabelValues(w.model, errorType(err)), time.Since(w.began))
-	w.metrics.tokens.WithLabelValues(w.model, "input").Observe(float64(r.Usage.PromptTokens))
-	w.metrics.tokens.WithLabelValues(w.model, "output").Observe(float64(r.Usage.CompletionTokens))
+// end records the duration of the completion and its tokens.
+func (t completionTimer) end(r inference.Result, err error) {
+	t.metrics.inflight.Dec()
+	observe(t.ctx, t.metrics.duration.WithLabelValues(t.model, errorType(err)), time.Since(t.began))
+	t.metrics.tokens.WithLabelValues(t.model, "input").Observe(float64(r.Usage.PromptTokens))
+	t.metrics.tokens.WithLabelValues(t.model, "output").Observe(float64(r.Usage.CompletionTokens))
 
 	if n := r.Usage.CompletionTokens; n > 1 {
-		w.metrics.perToken.WithLabelValues(w.model).Observe(r.Usage.CompletionTime / float64(n-1))
+		t.metrics.perToken.WithLabelValues(t.model).Observe(r.Usage.CompletionTime / float64(n-1))
 	}
 }

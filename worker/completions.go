@@ -49,7 +49,7 @@ type CompletionOptions struct {
 	Keeper *retention.Keeper
 	// Metrics registers the metrics of completions. Default: they are not exported.
 	Metrics prometheus.Registerer
-	// Tracer makes a span for each completion, below the span of its request. Default: no spans.
+	// Tracer creates a span for each completion, below the span of its request. Default: no spans.
 	Tracer trace.TracerProvider
 	// Log receives failed completions, and usage that could not be recorded. Default: discarded.
 	Log *slog.Logger
@@ -85,8 +85,8 @@ func NewCompletions(o CompletionOptions) *Completions {
 // left or the worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.requestOf(ctx, run)
-	if err != nil && stopping(ctx) {
-		// Another worker will read the request.
+	if err != nil && isStopping(ctx) {
+		// Another worker will run the call.
 		return context.Cause(ctx)
 	}
 
@@ -109,12 +109,12 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	defer span.End()
 	// The gateway compares Accepted with this machine's clock.
 	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
-	watch := c.metrics.startTimer(ctx, job.Request.Model, run.Waited)
+	timer := c.metrics.startTimer(ctx, job.Request.Model, run.Waited)
 	var buffer []byte
 	emit := func(frame inference.Frame, first bool) (err error) {
 		if first {
 			frame.QueueTime = run.Waited.Seconds()
-			watch.firstToken()
+			timer.recordFirstToken()
 		}
 
 		if buffer, err = frame.Append(buffer[:0]); err != nil {
@@ -125,27 +125,27 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	}
 
 	result, err := c.runJob(ctx, job, emit)
-	watch.end(result, err)
+	timer.end(result, err)
 
 	if err != nil {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, string(fault.CodeOf(err)))
 	}
 
-	if err != nil && !result.Emitted && stopping(ctx) {
-		// Another worker starts it over.
+	if err != nil && !result.Emitted && isStopping(ctx) {
+		// The caller has received nothing, so another worker can run the call.
 		return context.Cause(ctx)
 	}
 	c.record(run, job, result, ctx)
 
 	if errors.Is(context.Cause(ctx), stream.ErrLeft) {
-		c.dropBody(run)
+		c.deleteBody(run)
 		return context.Cause(ctx)
 	}
 
 	if err != nil {
 		e := inference.AsError(err)
-		if stopping(ctx) {
+		if isStopping(ctx) {
 			e = inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamError,
 				"the worker is being restarted")
 		} else if e.Status >= http.StatusInternalServerError {
@@ -162,7 +162,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 // emitFrame sends a frame to the caller. first marks the first one of an answer.
 type emitFrame = func(f inference.Frame, first bool) error
 
-// runJob runs the request of a job with the gateway and sends its answer.
+// runJob runs the request of a job with the gateway and passes its answer to emit.
 func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
 	switch {
 	case job.Speech != nil:
@@ -192,8 +192,8 @@ func (c *Completions) speak(ctx context.Context, job inference.Job, emit emitFra
 	return result, err
 }
 
-// vectorFrame is how many bytes of vectors a frame has at most, unless one vector has more.
-const vectorFrame = 256 << 10
+// maxVectorBytes is how many bytes of vectors a frame has at most, unless one vector has more.
+const maxVectorBytes = 256 << 10
 
 // embed runs a call for embeddings. It sends nothing before all vectors are complete, so that another worker can
 // start the call over.
@@ -204,7 +204,7 @@ func (c *Completions) embed(ctx context.Context, job inference.Job, emit emitFra
 	if err != nil {
 		return result, err
 	}
-	perFrame := max(1, vectorFrame/len(vectors.Data[0]))
+	perFrame := max(1, maxVectorBytes/len(vectors.Data[0]))
 
 	for part := range slices.Chunk(vectors.Data, perFrame) {
 		frame := inference.Frame{Vectors: &inference.Vectors{First: !result.Emitted, Data: part}}
@@ -231,8 +231,8 @@ func (c *Completions) rerank(ctx context.Context, job inference.Job, emit emitFr
 	return result, emit(inference.Frame{Ranking: ranking}, true)
 }
 
-// CompleteInternal completes a request of the program itself, without the queue and its limits. The usage is recorded
-// in the ledger under key. Errors: *inference.Error.
+// CompleteInternal completes a request of the program itself, without the queue and its limits. It passes each chunk to
+// emit, and records the usage in the ledger under key. Errors: *inference.Error.
 func (c *Completions) CompleteInternal(
 	ctx context.Context,
 	key string,
@@ -241,18 +241,21 @@ func (c *Completions) CompleteInternal(
 ) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
 
-	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stoppingTimeout)
+	recordCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stoppingTimeout)
 	defer cancel()
 
-	if rerr := c.Meter.Record(rctx, tasks.NewID(), time.Time{}, usage(key, r.Model, result)); rerr != nil {
-		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model, "error", rerr)
+	recordErr := c.Meter.Record(recordCtx, tasks.NewID(), time.Time{}, usage(key, r.Model, result))
+	if recordErr != nil {
+		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model,
+			"error", recordErr)
 	}
 
 	return err
 }
 
-// stopping reports whether a run's context has ended for another reason than the caller's leaving.
-func stopping(ctx context.Context) bool {
+// isStopping reports whether the context of a run has ended although its caller has not left. That happens when the
+// worker stops, when another run has the call, and at the time-out.
+func isStopping(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), stream.ErrLeft)
 }
 
@@ -319,20 +322,20 @@ func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job infere
 	)
 }
 
-// sendLastFrame sends the last frame.
+// sendLastFrame sends the last frame, and deletes the request from the store.
 func (c *Completions) sendLastFrame(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
 	err = run.Finish(b)
-	c.dropBody(run)
+	c.deleteBody(run)
 
 	return err
 }
 
-// dropBody deletes a request that is in the store.
-func (c *Completions) dropBody(run *stream.Run) {
+// deleteBody deletes a request that is in the store.
+func (c *Completions) deleteBody(run *stream.Run) {
 	key := run.Call.BodyKey
 	if key == "" {
 		return

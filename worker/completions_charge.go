@@ -18,7 +18,7 @@ import (
 // later run does. runCtx is the context of the run, which may have ended.
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, runCtx context.Context) {
 	timeout := recordTimeout
-	if stopping(runCtx) {
+	if isStopping(runCtx) {
 		timeout = stoppingTimeout
 	}
 
@@ -66,16 +66,16 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	if err != nil || !current {
 		return err
 	}
-	// A call that is repeated after its callers left has the same id. The usage is therefore identified by the id
-	// and the time, in nanoseconds.
-	use := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
-	if err := c.Meter.Record(ctx, use, run.Call.QueuedAt, u); err != nil {
+	// A call that is created again after its callers left has the same id, but is another use. Only the time of the
+	// creation, in nanoseconds, tells the two apart.
+	useID := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
+	if err := c.Meter.Record(ctx, useID, run.Call.QueuedAt, u); err != nil {
 		return err
 	}
 
 	limits := meter.Limits{TPM: job.TPM, TPD: job.TPD}
 
-	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, use, tokens)
+	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, useID, tokens)
 }
 
 // retry calls write until it succeeds. When ctx ends, it returns the last error.
@@ -94,7 +94,7 @@ func retry(ctx context.Context, write func() error) error {
 	}
 }
 
-// usage returns the ledger entry of a completion. It includes the failed calls of upstreams, because
+// usage returns the ledger entry of a completion. It includes failed calls to upstreams, because
 // upstreams charge for them.
 func usage(key, model string, result inference.Result) meter.Usage {
 	u := meter.Usage{Key: key, Model: model, Requests: 1}

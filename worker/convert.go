@@ -21,7 +21,7 @@ import (
 // Converter.Compose and Make (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
 // BrowserUnavailable), RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
-	ctx, endRun := w.observe(ctx, run)
+	ctx, endRun := w.observeRun(ctx, run)
 	var cached bool
 
 	err := w.throughOutages(ctx, run, func() (err error) {
@@ -45,6 +45,7 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
 	made, err := w.makeArtifact(ctx, run, task)
 	if err != nil {
+		// An earlier run may have stored the result and deleted the sources.
 		if made, err = w.earlierResult(ctx, run, task, err); err != nil {
 			return false, err
 		}
@@ -59,13 +60,13 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 	artifact.Filename = strings.TrimSuffix(filename(task.Filename, made.title), ".pdf") + task.Output.Extension()
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
 
-	// The caller waits for the end, so the artifact is counted at the same time. If this run dies, the
-	// next run counts it.
+	// Count the artifact while the job ends, because the caller waits for the end. If this run dies, the next run
+	// counts the artifact.
 	err := inParallel(func() error {
 		if made.counted {
 			return nil
 		}
-		w.countExport(ctx,
+		w.countResult(ctx,
 			storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size}, 0)
 
 		return nil
@@ -165,8 +166,9 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Docum
 	run.Step(presswork.StageRendering, 20, "typesetting the Markdown")
 
 	composed, err := w.Converter.Compose(ctx, doc)
-	if werr := run.Warn(composed.Warnings...); err == nil {
-		err = werr
+	// Report the warnings also after an error: strict findings are among them.
+	if warnErr := run.Warn(composed.Warnings...); err == nil {
+		err = warnErr
 	}
 
 	if err != nil || composed.Theme == run.Record.Theme {
@@ -222,12 +224,13 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed)
 		return document.Made{}, err
 	}
 
-	found := printed.Warnings[len(c.Warnings):]
-	if err := run.Printed(found...); err != nil {
+	printWarnings := printed.Warnings[len(c.Warnings):] // after those of the composition
+	if err := run.Printed(printWarnings...); err != nil {
 		return document.Made{}, err
 	}
 
-	if len(found)+len(run.Record.Printed) > 0 {
+	if len(printWarnings)+len(run.Record.Printed) > 0 {
+		// The warnings must be written before the result is stored: see tasks.Run.Printed.
 		return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
 	}
 	run.Step(presswork.StageStoring, printingTo, "storing the result")
@@ -235,10 +238,10 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed)
 	return printed, nil
 }
 
-// filename returns the name of a download: the caller's name, or a name made from the title.
-func filename(asked, title string) string {
-	if asked != "" {
-		return asked
+// filename returns the name of a download: the requested name, or a name made from the title with the extension .pdf.
+func filename(requested, title string) string {
+	if requested != "" {
+		return requested
 	}
 	var b strings.Builder
 

@@ -19,7 +19,7 @@ import (
 // Export handles tasks.ExportPage. It stores the page at an address as a PDF or a picture. Errors: those
 // of Exporter.PDF, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
-	ctx, endRun := w.observe(ctx, run)
+	ctx, endRun := w.observeRun(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.export(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -80,8 +80,8 @@ func (w *Worker) retentionOf(keep int64) time.Duration {
 	return w.Retention
 }
 
-// rendition is the result of a visit, ready to be stored.
-type rendition struct {
+// visitResult is the result of a visit, ready to be stored.
+type visitResult struct {
 	data        []byte
 	contentType string
 	pages       int
@@ -94,40 +94,40 @@ func (w *Worker) visit(
 	run *tasks.Run,
 	task tasks.PageExport,
 	o export.VisitOptions,
-) (rendition, error) {
+) (visitResult, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
-		return rendition{}, err
+		return visitResult{}, err
 	}
 	visit := chromium.Visit{URL: task.URL}
 
 	if o.Theme != "" {
 		theme, err := w.Themes.Get(o.Theme)
 		if err != nil {
-			return rendition{}, err
+			return visitResult{}, err
 		}
 		visit.ThemeCSS = theme.Tokens()
 	}
-	var reported error
-	visit.Loaded = func() { reported = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
-	loading, endStage := w.stage(ctx, presswork.StagePrinting)
+	var reportErr error
+	visit.Loaded = func() { reportErr = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
+	stageCtx, endStage := w.stage(ctx, presswork.StagePrinting)
 	began, output := time.Now(), "pdf"
 	var exported chromium.Exported
 	var err error
 
 	if task.Screenshot != nil {
 		output = "picture"
-		exported, err = w.Exporter.Screenshot(loading, visit, *task.Screenshot)
+		exported, err = w.Exporter.Screenshot(stageCtx, visit, *task.Screenshot)
 	} else {
-		exported, err = w.Exporter.PDF(loading, visit, *task.PDF)
+		exported, err = w.Exporter.PDF(stageCtx, visit, *task.PDF)
 	}
 	endStage()
-	w.metrics.visited(output, began, err)
+	w.metrics.recordVisit(output, began, err)
 
-	if err := errors.Join(err, reported); err != nil {
-		return rendition{}, err
+	if err := errors.Join(err, reportErr); err != nil {
+		return visitResult{}, err
 	}
 
-	d := rendition{
+	d := visitResult{
 		data:        exported.Data,
 		contentType: exported.ContentType,
 		filename:    titleName(exported.Title, exported.ContentType),
@@ -150,7 +150,7 @@ func (w *Worker) storeExport(
 	ctx context.Context,
 	run *tasks.Run,
 	task tasks.PageExport,
-	d rendition,
+	d visitResult,
 ) (presswork.Artifact, error) {
 	ctx, endStage := w.stage(ctx, presswork.StageStoring)
 	defer endStage()
@@ -169,19 +169,19 @@ func (w *Worker) storeExport(
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
-	w.countExport(ctx, info, task.Keep)
+	w.countResult(ctx, info, task.Keep)
 
 	return artifactOf(run, info), nil
 }
 
-// countPatience is how long countKept tries to count a result during an outage of Redis: as long as
+// countTimeout is how long countResult tries to count a result during an outage of Redis. It is as long as
 // Run.Complete tries to end the job.
-const countPatience = 20 * time.Second
+const countTimeout = 20 * time.Second
 
-// countExport records a result with the keeper, which deletes it after keep seconds; 0 means the retention
+// countResult records the result of a job with the keeper, which deletes it after keep seconds; 0 means the retention
 // of artifacts.
-func (w *Worker) countExport(ctx context.Context, info storage.Info, keep int64) {
-	ctx, cancel := context.WithTimeout(ctx, countPatience)
+func (w *Worker) countResult(ctx context.Context, info storage.Info, keep int64) {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 
 	err := retry(ctx, func() error {
@@ -210,7 +210,7 @@ func (w *Worker) adoptExport(
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
 	}
-	w.countExport(ctx, info, task.Keep)
+	w.countResult(ctx, info, task.Keep)
 
 	return artifactOf(run, info), true, nil
 }

@@ -68,7 +68,7 @@ func observe(ctx context.Context, o prometheus.Observer, took time.Duration) {
 	o.Observe(took.Seconds())
 }
 
-// SlotMetrics exports what tasks.Server's Slots method returns.
+// SlotMetrics returns collectors of the numbers that tasks.Server.Slots returns.
 func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	gauge := func(name, help string, of func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(
@@ -100,14 +100,14 @@ func registerOnce[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	}
 
 	if err != nil {
-		panic(err) // the names are this package's own
+		panic(err) // only an error in the names of this package
 	}
 
 	return c
 }
 
-// done counts a run by its result.
-func (m metrics) done(kind presswork.Kind, cached bool, err error) {
+// countRun counts a run by its result.
+func (m metrics) countRun(kind presswork.Kind, cached bool, err error) {
 	result := "completed"
 
 	switch {
@@ -119,8 +119,8 @@ func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 	m.jobs.WithLabelValues(string(kind), result).Inc()
 }
 
-// visited records that a foreign page was open since began.
-func (m metrics) visited(output string, began time.Time, err error) {
+// recordVisit records that a foreign page was open since began.
+func (m metrics) recordVisit(output string, began time.Time, err error) {
 	result := "completed"
 	if err != nil {
 		result = string(fault.CodeOf(err))
@@ -128,9 +128,9 @@ func (m metrics) visited(output string, began time.Time, err error) {
 	m.visits.WithLabelValues(output, result).Observe(time.Since(began).Seconds())
 }
 
-// observe begins a run's span, below the span of its submission. The returned function ends the span and
+// observeRun begins the span of a run, below the span of its submission. The returned function ends the span and
 // counts the run.
-func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, func(cached bool, err error)) {
+func (w *Worker) observeRun(ctx context.Context, run *tasks.Run) (context.Context, func(cached bool, err error)) {
 	kind, began := run.Record.Kind, time.Now()
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Record.TraceParent})
 
@@ -143,7 +143,7 @@ func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, 
 	}
 
 	return ctx, func(cached bool, err error) {
-		w.metrics.done(kind, cached, err)
+		w.metrics.countRun(kind, cached, err)
 		observe(ctx, w.metrics.runs.WithLabelValues(string(kind)), time.Since(began))
 		span.SetAttributes(attribute.Bool("presswork.cached", cached))
 

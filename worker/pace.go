@@ -17,8 +17,8 @@ const (
 	paceTick = 2 * time.Second
 	// printingFrom and printingTo are the job's progress in percent at the start and the end of printing.
 	printingFrom, printingTo = 50, 90
-	// firstPace is the print time of a megabyte of HTML on a small machine. It is used until this
-	// worker has printed a long document.
+	// firstPace is the assumed print time of a megabyte of HTML until this worker has printed a long document. It is
+	// that of a small machine.
 	firstPace = 3 * time.Second
 	// pacedFrom is the smallest size in bytes of a document that measures the pace. Below it, most of
 	// the time does not depend on the size.
@@ -31,8 +31,8 @@ type pace struct {
 	perByte float64 // seconds
 }
 
-// expect estimates the print time of so many bytes of HTML.
-func (p *pace) expect(bytes int) time.Duration {
+// estimate returns the expected print time of this many bytes of HTML.
+func (p *pace) estimate(bytes int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -44,7 +44,7 @@ func (p *pace) expect(bytes int) time.Duration {
 	return time.Duration(float64(bytes) * perByte * float64(time.Second))
 }
 
-// addPrint adds the print time of so many bytes. The last few documents weigh most.
+// addPrint adds the print time of a document with this many bytes of HTML. The last few documents count most.
 func (p *pace) addPrint(bytes int, took time.Duration) {
 	if bytes < pacedFrom {
 		return
@@ -94,12 +94,12 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Comp
 	ctx, endStage := w.stage(ctx, presswork.StagePrinting)
 	defer endStage()
 	size, began := len(c.Page.HTML), time.Now()
-	pacing, stop := context.WithCancel(ctx)
+	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	reporting.Go(func() {
-		reportPace(pacing, w.pace.expect(size), func(percent int, message string) {
-			// Progress is optional. When the run has ended, its context ends as well.
-			_ = run.Progress(pacing, presswork.StagePrinting, percent, message)
+		reportPace(reportCtx, w.pace.estimate(size), func(percent int, message string) {
+			// Ignore the error: an estimate is optional, and an ended run ends ctx as well.
+			_ = run.Progress(reportCtx, presswork.StagePrinting, percent, message)
 		})
 	})
 	printed, err := w.Converter.Make(ctx, c)

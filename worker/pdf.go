@@ -21,7 +21,7 @@ import (
 // EditPDF handles tasks.EditPDF. It stores the result of an operation on PDF files. Errors: those of pdfops.Run,
 // RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit) error {
-	ctx, endRun := w.observe(ctx, run)
+	ctx, endRun := w.observeRun(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.editPDF(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -43,6 +43,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	info, err := w.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
 		if info, err = w.makePDF(ctx, run, task, key); errors.Is(err, storage.ErrExists) {
+			// A parallel run has stored the result.
 			info, err = w.Store.Stat(ctx, key)
 		}
 	}
@@ -50,7 +51,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	if err != nil {
 		return pdfError(err)
 	}
-	w.countExport(ctx, info, task.Keep)
+	w.countResult(ctx, info, task.Keep)
 	artifact := artifactOf(run, info)
 	artifact.Filename = pdfResultName(run.Record.Filename, task)
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
@@ -58,7 +59,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
 	}
-	w.dropSources(ctx, run.ID, task.Keys())
+	w.deleteKeys(ctx, run.ID, task.Keys())
 
 	return nil
 }
@@ -114,7 +115,7 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 		}
 	}
 
-	data, err := packed(result, task.ContentType())
+	data, err := resultData(result, task.ContentType())
 	if err != nil {
 		return storage.Info{}, err
 	}
@@ -134,8 +135,8 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	return w.put(ctx, run, key, data, attrs)
 }
 
-// packed returns the only file of a result, or an archive of its files.
-func packed(result pdfops.Result, contentType string) ([]byte, error) {
+// resultData returns the only file of a result, or an archive of its files.
+func resultData(result pdfops.Result, contentType string) ([]byte, error) {
 	if contentType != "application/zip" {
 		return result.Files[0].Data, nil
 	}
@@ -144,12 +145,12 @@ func packed(result pdfops.Result, contentType string) ([]byte, error) {
 
 	for _, f := range result.Files {
 		// The streams of a PDF are compressed already.
-		to, err := archive.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
+		entry, err := archive.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
 		if err != nil {
 			return nil, err
 		}
 
-		if _, err := to.Write(f.Data); err != nil {
+		if _, err := entry.Write(f.Data); err != nil {
 			return nil, err
 		}
 	}
@@ -175,9 +176,9 @@ func pdfResultName(requested string, task tasks.PDFEdit) string {
 
 	extension := cmp.Or(extensions[task.ContentType()], ".txt")
 
-	for _, other := range []string{".pdf", extension} {
-		if cut := len(name) - len(other); cut > 0 && strings.EqualFold(name[cut:], other) {
-			name = name[:cut]
+	for _, old := range []string{".pdf", extension} {
+		if stem := len(name) - len(old); stem > 0 && strings.EqualFold(name[stem:], old) {
+			name = name[:stem]
 		}
 	}
 

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// storePatience is how long a run waits for a store that does not answer or is full. It keeps its
+	// maxStoreWait is how long a run waits for a store that does not answer or is full. It keeps its
 	// slot, because another job could not store its result either.
-	storePatience = 10 * time.Minute
-	// storeTries is how often a run is tried while the store answers health checks. A run that still
+	maxStoreWait = 10 * time.Minute
+	// storeTries is how often a run tries its work in a row while the store answers health checks. A run that still
 	// fails gives its slot to another job.
 	storeTries = 5
-	// storeMargin is the time that a run needs to return its task to the queue before its deadline.
+	// storeMargin is how long before its deadline a run stops waiting, so that it can return its task to the queue.
 	storeMargin = 30 * time.Second
 	// firstStorePause is the first pause between two tries; pauses double up to lastStorePause.
 	firstStorePause = 250 * time.Millisecond
@@ -34,7 +34,7 @@ type storeWait struct {
 }
 
 func newStoreWait(ctx context.Context) *storeWait {
-	until := time.Now().Add(storePatience)
+	until := time.Now().Add(maxStoreWait)
 	if end, ok := ctx.Deadline(); ok && end.Add(-storeMargin).Before(until) {
 		until = end.Add(-storeMargin)
 	}
@@ -57,14 +57,14 @@ func (s *storeWait) next(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// isOutage reports whether a try later may succeed because the store is back or has space.
+// isOutage reports whether a later try may succeed, because the store answers again or has space again.
 func isOutage(err error) bool {
 	code := fault.CodeOf(err)
 	return code == fault.StoreUnavailable || code == fault.StoreFull
 }
 
-// throughOutages calls do, and calls it again when a store that failed or was full is back. The job then
-// continues within seconds; a retry of its task may take half a minute.
+// throughOutages calls do. If do fails because the store does not answer or is full, it waits for the store and calls
+// do again. The job then continues within seconds; a retry of its task could take half a minute.
 func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() error) error {
 	waiting := newStoreWait(ctx)
 
@@ -81,7 +81,7 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 		}
 
 		for w.Store.Health(ctx) != nil {
-			tries = 0
+			tries = 0 // count only the tries since the end of the outage
 
 			if !waiting.next(ctx) {
 				return err
@@ -111,7 +111,7 @@ func (w *Worker) put(
 			return info, err
 		}
 		w.Log.WarnContext(ctx, "a result could not be stored; retrying", "job_id", run.ID, "error", err)
-		// When the run has been superseded, this ends ctx.
+		// Ignore the error: if the run has been superseded, the report also ends ctx.
 		_ = run.Progress(ctx, presswork.StageStoring, 0, "the store does not take the result; trying again")
 		if !waiting.next(ctx) {
 			return info, cmp.Or(context.Cause(ctx), err)

@@ -18,9 +18,13 @@ func artifactKey(run *tasks.Run, c document.Composed) string {
 	return storage.ArtifactKeyOf(run.ID, c.Output.ContentType())
 }
 
-// fromCache copies the cached result of an equal page to this job. The artifact is zero when there is
-// none. The second result reports whether the artifact came from the render cache.
-func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
+// fromCache copies the cached result of an equal page to this job. The artifact is zero when the cache has none. cached
+// is false for an artifact that an earlier run of this job has printed.
+func (w *Worker) fromCache(
+	ctx context.Context,
+	run *tasks.Run,
+	c document.Composed,
+) (artifact presswork.Artifact, cached bool, err error) {
 	render := w.renderKey(run, c.Key)
 
 	info, err := w.Store.Copy(ctx, render, artifactKey(run, c))
@@ -90,9 +94,9 @@ func (w *Worker) storePrint(
 	return artifactOf(run, info), w.copyToRenderCache(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
-// copyToRenderCache copies a printed page to the render cache, and reports whether the page and the artifact are
-// counted. It counts the page before it copies it, because nothing would count it after a crash. The job
-// does not depend on the cache, so a failure is only logged.
+// copyToRenderCache copies a printed page to the render cache. counted reports whether the keeper has counted both the
+// artifact and the copy. It counts the copy first, because nothing would count it after a crash. A failure is only
+// logged, because the job does not depend on the cache.
 func (w *Worker) copyToRenderCache(ctx context.Context, artifact storage.Info, render string) (counted bool) {
 	err := w.Keeper.Record(ctx, artifact.Key, artifact.Size, render)
 	if err != nil {

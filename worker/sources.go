@@ -79,12 +79,11 @@ func (w *Worker) deleteSources(ctx context.Context, jobID string, task tasks.Con
 	for _, a := range task.Assets {
 		keys = append(keys, a.Key)
 	}
-	w.dropSources(ctx, jobID, keys)
+	w.deleteKeys(ctx, jobID, keys)
 }
 
-// dropSources deletes sources that a completed job no longer needs.
-func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
-	// The sources are deleted even when the worker is stopping.
+// deleteKeys deletes objects that a completed job no longer needs, even while the worker stops.
+func (w *Worker) deleteKeys(ctx context.Context, jobID string, keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
 
@@ -108,7 +107,7 @@ func storeError(err error) error {
 	}
 
 	if errors.Is(err, storage.ErrCorrupt) {
-		// The transfer may have damaged it, so the job is retried.
+		// Perhaps only the transfer has damaged it, so use a code that allows a retry.
 		return fault.Errorf(fault.Internal, "the document of this job is damaged in the object store").WithCause(err)
 	}
 

@@ -69,17 +69,17 @@ func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string
 	}
 
 	for _, tool := range types {
-		why, known := offers.Tools[tool]
+		reason, known := offers.Tools[tool]
 		switch {
 		case offers.Workers == 0:
-			why = "no worker with tools is running"
+			reason = "no worker with tools is running"
 		case !known:
-			why = "no worker has it"
+			reason = "no worker has it"
 		}
 
-		if why != "" {
+		if reason != "" {
 			return nil, inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable,
-				"the built-in tool `%s` is not available here: %s", tool, why).WithParam("tools")
+				"the built-in tool `%s` is not available here: %s", tool, reason).WithParam("tools")
 		}
 	}
 
@@ -96,11 +96,11 @@ type toolSession struct {
 	answer *stream.Answer
 	// key is the store key of the opening; "" when the opening is in Redis.
 	key string
-	// over is why the session has ended; nil while it is open.
-	over error
+	// endErr is why the session has ended; nil while it is open.
+	endErr error
 }
 
-// toolOpening is the body of a session's call.
+// toolOpening is the body of the stream.Call that carries a session.
 type toolOpening struct {
 	Types []string   `json:"types"`
 	Files []ToolFile `json:"files,omitempty"`
@@ -111,15 +111,16 @@ type toolReply struct {
 	Result *inference.ToolResult `json:"result,omitempty"`
 	// Took is the duration of the call.
 	Took time.Duration `json:"took,omitempty"`
-	Over string        `json:"over,omitempty"`
+	// Over is why the session has ended; "" with a result.
+	Over string `json:"over,omitempty"`
 }
 
 var errSessionClosed = errors.New("the session is closed")
 
 // Call opens the session when necessary, and waits for the result of the call. An error ends the session.
 func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
-	if s.over != nil {
-		return inference.ToolResult{}, s.over
+	if s.endErr != nil {
+		return inference.ToolResult{}, s.endErr
 	}
 
 	if len(c.Arguments) > maxArguments {
@@ -133,7 +134,7 @@ func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (infere
 	result, err := s.call(ctx, c)
 	if err != nil {
 		// The state of the worker is unknown after an error.
-		s.over = err
+		s.endErr = err
 		return inference.ToolResult{}, err
 	}
 
@@ -199,11 +200,14 @@ func (s *toolSession) open(ctx context.Context) error {
 		TraceParent: trace["traceparent"],
 		MaxWait:     s.box.Wait,
 	}
-	if _, none := s.box.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
+
+	_, hasNoStore := s.box.Store.(storage.None)
+	if hasNoStore || len(body) <= tasks.InlineLimit {
 		call.Body = body
-	} else if err := s.put(ctx, call.ID, body); err != nil {
-		return err
 	} else {
+		if err := s.storeOpening(ctx, call.ID, body); err != nil {
+			return err
+		}
 		call.BodyKey = s.key
 	}
 	s.answer, err = s.box.Queue.OpenTools(ctx, call)
@@ -211,8 +215,8 @@ func (s *toolSession) open(ctx context.Context) error {
 	return err
 }
 
-// put stores an opening that is too large for Redis.
-func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
+// storeOpening stores an opening that is too large for Redis, and sets s.key.
+func (s *toolSession) storeOpening(ctx context.Context, id string, body []byte) error {
 	s.key = storage.RequestKey(id)
 	if err := s.box.Keeper.Record(ctx, s.key, int64(len(body))); err != nil {
 		return err
@@ -225,7 +229,7 @@ func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
 
 // Close ends the session and deletes its files.
 func (s *toolSession) Close() error {
-	s.over = errSessionClosed
+	s.endErr = errSessionClosed
 	if s.answer != nil {
 		s.answer.Close()
 	}
@@ -255,7 +259,7 @@ type ToolFile struct {
 	Data []byte `json:"data"`
 }
 
-// filesOf returns the images that came with the request, in their order: image1.png, image2.jpeg.
+// filesOf returns the images of the request that are data URLs, in their order, as image1.png, image2.jpeg.
 func filesOf(r *inference.Request) (files []ToolFile) {
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	// maxReply is the limit of a call's result, in bytes of JSON.
-	maxReply = 8 << 20
-	// maxShown is the limit of the results that code shows, in bytes: four pictures of a megabyte in
-	// base64.
-	maxShown = 6 << 20
+	// maxReplyBytes is the limit of a call's result, in bytes of JSON.
+	maxReplyBytes = 8 << 20
+	// maxCodeBytes is the limit of the pictures and texts that code shows, in bytes. It has space for four pictures of
+	// a megabyte in base64.
+	maxCodeBytes = 6 << 20
 	// toolIdle is how long a session without calls stays open: longer than a model thinks.
 	toolIdle = 10 * time.Minute
 )
@@ -118,7 +118,7 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	defer s.close()
 
 	if err := s.readFiles(ctx, run); err != nil {
-		if stopping(ctx) {
+		if isStopping(ctx) {
 			// Another worker will read the files.
 			return context.Cause(ctx)
 		}
@@ -147,9 +147,9 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	}
 }
 
-// endSession ends a session with a reason.
-func endSession(run *stream.Run, why string) error {
-	b, err := json.Marshal(toolReply{Over: why})
+// endSession ends a session. The caller gets the reason.
+func endSession(run *stream.Run, reason string) error {
+	b, err := json.Marshal(toolReply{Over: reason})
 	if err != nil {
 		return err
 	}
@@ -190,10 +190,10 @@ func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 
 // nextReply waits for a call and returns the reply to it.
 func (s *openSession) nextReply(ctx context.Context, run *stream.Run) ([]byte, error) {
-	idle, cancel := context.WithTimeoutCause(ctx, s.tools.Idle, errIdle)
+	idleCtx, cancel := context.WithTimeoutCause(ctx, s.tools.Idle, errIdle)
 	defer cancel()
 
-	input, err := run.Receive(idle)
+	input, err := run.Receive(idleCtx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (s *openSession) call(ctx context.Context, c inference.BuiltinCall) (result
 	return tool.Call(ctx, c)
 }
 
-// tool returns the open tool that has a function; nil when there is none.
+// tool returns the tool that has a function, and opens it at its first use; nil when this worker has no such tool.
 func (s *openSession) tool(ctx context.Context, function string) (OpenTool, error) {
 	kind := inference.BrowserSearch
 	if function == inference.PythonFunction {
@@ -273,14 +273,14 @@ func (s *openSession) close() {
 	}
 }
 
-// encodeReply encodes the result of a call. It drops pictures and texts beyond maxShown, and replaces a
-// result beyond maxReply by a failed one.
+// encodeReply encodes the result of a call. It drops pictures and texts beyond maxCodeBytes, and replaces a
+// result beyond maxReplyBytes by a failed one.
 func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 	size, dropped := 0, 0
 
 	kept := make([]inference.CodeResult, 0, len(r.Code))
 	for _, c := range r.Code {
-		if size += len(c.PNG) + len(c.Text); size > maxShown {
+		if size += len(c.PNG) + len(c.Text); size > maxCodeBytes {
 			dropped++
 			continue
 		}
@@ -293,9 +293,9 @@ func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 	}
 
 	b, err := json.Marshal(toolReply{Result: &r, Took: took})
-	if err == nil && len(b) > maxReply {
+	if err == nil && len(b) > maxReplyBytes {
 		return json.Marshal(toolReply{Took: took, Result: &inference.ToolResult{Failed: true, Output: fmt.Sprintf(
-			"The result is too large: %d bytes; allowed are %d.", len(b), maxReply)}})
+			"The result is too large: %d bytes; allowed are %d.", len(b), maxReplyBytes)}})
 	}
 
 	return b, err

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// partTries is how often a part is sent when its upstreams fail, unless its caller waits.
+	// partTries is how often a part is sent when its upstreams fail, unless a client waits that retries by itself.
 	partTries = 4
 	// maxPartWait bounds the wait before the next try of a part.
 	maxPartWait = time.Minute
@@ -33,7 +33,7 @@ const (
 // gateway.Gateway.Transcribe, InvalidURL and AddressNotAllowed for a recording that cannot be fetched,
 // StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
-	ctx, endRun := w.observe(ctx, run)
+	ctx, endRun := w.observeRun(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.transcribe(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	}
 	var counting sync.WaitGroup
 
-	counting.Go(func() { w.countExport(ctx, info, task.Keep) })
+	counting.Go(func() { w.countResult(ctx, info, task.Keep) })
 	defer counting.Wait()
 	artifact := artifactOf(run, info)
 	artifact.Filename = run.Record.Filename
@@ -90,16 +90,15 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 
 // store transcribes the recording and stores the text.
 func (h *transcription) store(ctx context.Context, key string) (storage.Info, error) {
-	transcript, err := h.transcribeAll(ctx)
-	// The usage is recorded even if the transcript cannot be stored.
+	transcript, transcribeErr := h.transcribeAll(ctx)
+	// Record the usage even if the recording or the transcript fails.
 	var recording sync.WaitGroup
-	failure := err
 
-	recording.Go(func() { h.record(ctx, transcript.Duration, failure) })
+	recording.Go(func() { h.record(ctx, transcript.Duration, transcribeErr) })
 	defer recording.Wait()
 
-	if err != nil {
-		return storage.Info{}, err
+	if transcribeErr != nil {
+		return storage.Info{}, transcribeErr
 	}
 
 	if transcript.Untimed {
@@ -144,8 +143,8 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 	return info, err
 }
 
-// inField names the request field that gave the recording in an error.
-func (h *transcription) inField(err error) error {
+// withField makes an error about the recording name the request field that the caller used: "file" or "url".
+func (h *transcription) withField(err error) error {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Param == "file" && h.task.URL != "" {
 		return e.WithParam("url")
 	}
@@ -177,16 +176,16 @@ func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Tran
 		),
 	})
 	if err != nil {
-		return whole, h.inField(err)
+		return whole, h.withField(err)
 	}
 	defer recording.Close()
 	h.pieces = make([]*audio.Piece, len(recording.Parts))
 	err = h.transcribeParts(ctx, recording.Parts)
-	var heard []audio.Piece
+	var done []audio.Piece
 
 	for _, p := range h.pieces {
 		if p != nil {
-			heard = append(heard, *p)
+			done = append(done, *p)
 			whole.Duration += p.End - p.Start
 		}
 	}
@@ -195,11 +194,11 @@ func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Tran
 		return whole, err
 	}
 
-	whole = audio.Join(heard, audio.Timed(h.task.Format))
+	whole = audio.Join(done, audio.Timed(h.task.Format))
 	if recording.Duration > 0 {
 		whole.Duration = math.Round(recording.Duration*1000) / 1000
 	} else {
-		whole.Duration = heard[0].Duration
+		whole.Duration = done[0].Duration
 	}
 
 	return whole, nil
@@ -214,7 +213,8 @@ func (h *transcription) message(done int) string {
 	return fmt.Sprintf("transcribing: %d of %d parts are done", done, len(h.pieces))
 }
 
-// record writes the usage to the ledger, unless the job will run again. err is the error of the run.
+// record writes the usage to the ledger, unless the job will run again. seconds is the length of the transcribed audio,
+// err the error of the run.
 func (h *transcription) record(ctx context.Context, seconds float64, err error) {
 	u := meter.Usage{Key: h.run.Record.Owner, Model: h.task.Model, Requests: 1, AudioSeconds: int64(math.Ceil(seconds))}
 
@@ -255,5 +255,5 @@ func (w *Worker) deleteRecording(ctx context.Context, jobID, source string) {
 		}
 		keys = append(keys, key)
 	}
-	w.dropSources(ctx, jobID, keys)
+	w.deleteKeys(ctx, jobID, keys)
 }

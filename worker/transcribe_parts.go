@@ -17,19 +17,19 @@ import (
 
 // transcribeParts transcribes the parts, as many at a time as the model allows.
 func (h *transcription) transcribeParts(ctx context.Context, parts []audio.Part) error {
-	// The first part need not wait for the report.
+	// Report in the background, so that the first part is sent at once.
 	reported := make(chan error, 1)
 	go func() { reported <- h.run.Progress(ctx, presswork.StageTranscribing, sendingFrom, h.message(0)) }()
-	// The report uses ctx, because a failed part ends the group's context.
-	group, sending := errgroup.WithContext(ctx)
+	// A failed part ends the context of the group, which the report above must not use.
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, h.model.Audio.Parallel))
 
 	for n := range parts {
-		if sending.Err() != nil {
+		if groupCtx.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			piece, err := h.transcribePart(sending, n, parts[n])
+			piece, err := h.transcribePart(groupCtx, n, parts[n])
 			if err != nil {
 				return err
 			}
@@ -45,10 +45,10 @@ func (h *transcription) transcribeParts(ctx context.Context, parts []audio.Part)
 			h.mu.Unlock()
 
 			if done == len(parts) {
-				return nil // storing the transcript is reported next
+				return nil // the next step reports that it stores the transcript
 			}
 
-			return h.run.Progress(sending, presswork.StageTranscribing,
+			return h.run.Progress(groupCtx, presswork.StageTranscribing,
 				sendingFrom+done*(sendingTo-sendingFrom)/len(parts), h.message(done))
 		})
 	}

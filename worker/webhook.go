@@ -24,20 +24,20 @@ import (
 const (
 	// webhookTimeout is how long a receiver has to answer, including the dial.
 	webhookTimeout = 10 * time.Second
-	// webhookAnswer is how many bytes of an answer are read and dropped, so that the connection can be
+	// maxAnswerBytes is how many bytes of an answer are read and dropped, so that the connection can be
 	// reused.
-	webhookAnswer = 64 << 10
-	// webhookError is how many bytes of an error are stored. It may quote what the receiver answered.
-	webhookError = 500
-	secretPrefix = "whsec_"
+	maxAnswerBytes = 64 << 10
+	// maxErrorBytes is how many bytes of an error are stored. It may quote what the receiver answered.
+	maxErrorBytes = 500
+	secretPrefix  = "whsec_"
 )
 
 // WebhookOptions configure Webhooks.
 type WebhookOptions struct {
 	// Policy decides which addresses a webhook may have. Mandatory.
 	Policy *guard.Policy
-	// Secret is whsec_ and the signing key, 24 to 64 bytes, in base64. A comma list signs with each key, so that
-	// receivers can change to a new one. Mandatory.
+	// Secret is whsec_ followed by the signing key in base64: 24 to 64 bytes. With several secrets, separated by
+	// commas, a webhook is signed by each, so that receivers can change to a new one. Mandatory.
 	Secret string
 	// Version is the program's, for the User-Agent. Default "dev".
 	Version string
@@ -130,7 +130,7 @@ func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
 
 	if err != nil {
 		text := err.Error()
-		try.Error = strings.ToValidUTF8(text[:min(len(text), webhookError)], "")
+		try.Error = strings.ToValidUTF8(text[:min(len(text), maxErrorBytes)], "")
 	}
 	h.attempts.WithLabelValues(try.Result).Inc()
 
@@ -160,12 +160,12 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook, try *tasks.Deli
 	if err != nil {
 		return h.refuse(ctx, p, fault.Errorf(fault.InvalidURL, "the webhook URL is not valid"))
 	}
-	at := strconv.FormatInt(time.Now().Unix(), 10)
+	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", h.userAgent)
 	req.Header.Set("Webhook-Id", p.MessageID)
-	req.Header.Set("Webhook-Timestamp", at)
-	req.Header.Set("Webhook-Signature", h.sign(p.MessageID, at, p.Body))
+	req.Header.Set("Webhook-Timestamp", timestamp)
+	req.Header.Set("Webhook-Signature", h.sign(p.MessageID, timestamp, p.Body))
 
 	resp, err := h.client.Do(req)
 	if err != nil {
@@ -178,14 +178,14 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook, try *tasks.Deli
 	}
 	defer resp.Body.Close()
 	// Only the status matters, so an error of the body is ignored.
-	_, _ = io.CopyN(io.Discard, resp.Body, webhookAnswer)
+	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswerBytes)
 	try.Status = resp.StatusCode
 
-	return h.judge(ctx, p, try)
+	return h.finishTry(ctx, p, try)
 }
 
-// judge sets the result of a try by its status.
-func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, try *tasks.Delivery) error {
+// finishTry sets the result of a try by its status, and returns the error of Deliver.
+func (h *Webhooks) finishTry(ctx context.Context, p tasks.Webhook, try *tasks.Delivery) error {
 	log := h.log.With("message_id", p.MessageID, "host", try.Host)
 
 	switch {
@@ -205,7 +205,7 @@ func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, try *tasks.Delive
 	return fmt.Errorf("webhook %s: %s answered %d", p.MessageID, try.Host, try.Status)
 }
 
-// refuse logs that the address of a webhook is not allowed.
+// refuse logs that the address of a webhook is not allowed, and returns err.
 func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) error {
 	h.log.WarnContext(ctx, "webhook refused", "message_id", p.MessageID, "error", err)
 	return err

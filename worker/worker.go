@@ -63,8 +63,8 @@ type Options struct {
 	Recordings *audio.Reader
 	// Download writes the recording at an address to w, through the guard and up to a limit.
 	Download func(ctx context.Context, url string, w io.Writer) error
-	// RenderTimeout bounds the steps before printing, and those after it. The browser has its own
-	// limit for printing. Default 120 s.
+	// RenderTimeout bounds the steps before printing, and separately each try to store the result. The browser has
+	// its own limit for printing. Default 120 s.
 	RenderTimeout time.Duration
 	// SharedRenders lets all keys share the render cache. A caller can then tell from a cached or
 	// fast answer that another key has printed the same text. Default: a cache for each key.
