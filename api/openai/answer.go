@@ -30,7 +30,7 @@ type Answer struct {
 // an earlier call.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
 	a := &Answer{service: s, call: call, raw: raw}
-	if call.asked != "" {
+	if call.requestedID != "" {
 		a.model = call.model.ID
 	}
 
@@ -230,8 +230,9 @@ func (r *eventStream) fillBuffer() {
 	r.unread = r.buffer
 }
 
-// waitForFrames sets received and err. It leaves received empty when it is time for a comment. One context serves
-// many waits, because a new one for each token is expensive. So a comment may come after half of the patience.
+// waitForFrames sets received and err. It leaves received empty when it is time for an event without news. One
+// context serves many waits, because a new one for each token is expensive. So that event may come after half of
+// the patience.
 func (r *eventStream) waitForFrames() {
 	if r.waiting == nil || r.sinceContext() > r.patience/2 {
 		if r.cancel != nil {
@@ -273,7 +274,7 @@ func (a *Answer) Speech(ctx context.Context) (*Speech, error) {
 	if len(first) == 0 && err != nil {
 		return nil, err
 	}
-	// next returns an error after the first frames again, to Copy.
+	// If an error came with the first frames, next returns it again to Copy.
 	speech := &Speech{answer: a, first: first}
 
 	for _, f := range first {

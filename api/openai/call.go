@@ -61,8 +61,8 @@ type Call struct {
 	Limits meter.Limits
 
 	model *inference.Model
-	// asked is the id of the model that the client named. "" allows no fallback.
-	asked string
+	// requestedID is the id of the model that the client named. It is "" for calls without fallbacks.
+	requestedID string
 	// job has the request until Forget.
 	job inference.Job
 	// tokens is how many tokens the call may use, by estimate.
@@ -86,10 +86,11 @@ func (s *Service) ReadText(body []byte, h Head) (*Call, error) {
 	return s.readChat(body, h, wire.ParseTextRequest)
 }
 
+// readChat reads a request with read, one of the parsers of completions. Errors are *inference.Error.
 func (s *Service) readChat(body []byte, h Head, read parse) (*Call, error) {
 	var m *inference.Model
 
-	request, err := read(body, wire.ParseOptions{Lax: s.o.Lax, CheckModel: s.find(h.Caller, &m)})
+	request, err := read(body, wire.ParseOptions{Lax: s.o.Lax, CheckModel: s.checkModel(h.Caller, &m)})
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +110,10 @@ func (s *Service) readChat(body []byte, h Head, read parse) (*Call, error) {
 	return call, nil
 }
 
-// find returns a check of the requested model, which sets m.
-func (s *Service) find(who access.Caller, m **inference.Model) func(name string) error {
+// checkModel returns a function that checks the requested model and sets m to it.
+func (s *Service) checkModel(caller access.Caller, m **inference.Model) func(name string) error {
 	return func(name string) (err error) {
-		*m, err = s.Model(who, name)
+		*m, err = s.Model(caller, name)
 		return err
 	}
 }
@@ -133,13 +134,13 @@ func (s *Service) completionCall(body []byte, h Head, request *inference.Request
 		return nil, err
 	}
 	call := &Call{
-		Call:     h.call(tierOf(request.ServiceTier), s.o.QueueTimeout),
-		Limits:   meter.Limits{TPM: h.Caller.Limits.TPM, TPD: h.Caller.Limits.TPD},
-		model:    model,
-		asked:    requested.ID,
-		job:      inference.Job{Request: request},
-		tokens:   request.EstimateTokens() + cmp.Or(request.MaxTokens, reserveAnswer)*request.Choices(),
-		deadline: h.deadline(),
+		Call:        h.call(tierOf(request.ServiceTier), s.o.QueueTimeout),
+		Limits:      meter.Limits{TPM: h.Caller.Limits.TPM, TPD: h.Caller.Limits.TPD},
+		model:       model,
+		requestedID: requested.ID,
+		job:         inference.Job{Request: request},
+		tokens:      request.EstimateTokens() + cmp.Or(request.MaxTokens, reserveAnswer)*request.Choices(),
+		deadline:    h.deadline(),
 	}
 	call.identify(body, h)
 
@@ -232,8 +233,8 @@ func (s *Service) vectorCall(body []byte, h Head, m *inference.Model, job infere
 }
 
 // require returns a model that the caller may use and that has a capability.
-func (s *Service) require(who access.Caller, name, capability string) (*inference.Model, error) {
-	m, err := s.Model(who, name)
+func (s *Service) require(caller access.Caller, name, capability string) (*inference.Model, error) {
+	m, err := s.Model(caller, name)
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +243,10 @@ func (s *Service) require(who access.Caller, name, capability string) (*inferenc
 }
 
 // grantTier rejects a service tier that the key may not use. A lax service replaces it with the default tier.
-func (s *Service) grantTier(who access.Caller, r *inference.Request) error {
+func (s *Service) grantTier(caller access.Caller, r *inference.Request) error {
 	tier := string(tierOf(r.ServiceTier))
 	switch {
-	case tier == string(stream.OnDemand), slices.Contains(who.Tiers, tier):
+	case tier == string(stream.OnDemand), slices.Contains(caller.Tiers, tier):
 		return nil
 	case s.o.Lax:
 		r.ServiceTier = string(stream.OnDemand)

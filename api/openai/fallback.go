@@ -10,15 +10,15 @@ import (
 
 // setFallbacks replaces the names in the request's Fallbacks by ids. Without names it sets those that the model has and
 // the caller may use. It returns the requested model. Errors are *inference.Error.
-func (s *Service) setFallbacks(who access.Caller, r *inference.Request) (*inference.Model, error) {
-	m, err := s.Model(who, r.Model)
+func (s *Service) setFallbacks(caller access.Caller, r *inference.Request) (*inference.Model, error) {
+	m, err := s.Model(caller, r.Model)
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 
 	for _, name := range r.Fallbacks {
-		other, err := s.Model(who, name)
+		other, err := s.Model(caller, name)
 		if err != nil {
 			e := *inference.AsError(err)
 			return nil, e.WithParam("models")
@@ -28,7 +28,7 @@ func (s *Service) setFallbacks(who access.Caller, r *inference.Request) (*infere
 
 	if len(r.Fallbacks) == 0 {
 		ids = slices.DeleteFunc(slices.Clone(m.Fallbacks), func(id string) bool {
-			_, err := s.Model(who, id)
+			_, err := s.Model(caller, id)
 			return err != nil
 		})
 	}
@@ -61,7 +61,7 @@ func (s *Service) admit(r *inference.Request) (*inference.Model, error) {
 // Fallback returns the id of the model that answers in place of the requested one, "" as long as the requested model
 // answers. It is known after the first frame.
 func (a *Answer) Fallback() string {
-	if a.model == a.call.asked {
+	if a.model == a.call.requestedID {
 		return ""
 	}
 

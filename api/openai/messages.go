@@ -47,11 +47,12 @@ func (s *Service) CountMessage(body []byte, h Head) ([]byte, error) {
 	return messages.AppendCount(nil, request.EstimateTokens()), nil
 }
 
+// parseMessage reads a request for a message, or with counting one to count its tokens.
 func (s *Service) parseMessage(body []byte, h Head, counting bool) (*inference.Request, *messages.Format, error) {
 	var m *inference.Model
 
 	request, format, err := messages.Parse(body, messages.Options{
-		CheckModel: s.find(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
+		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -74,6 +75,6 @@ func fitMessage(r *inference.Request, m *inference.Model) {
 }
 
 // AppendMessageModels appends the list of a caller's models in the form of the Messages API to dst.
-func (s *Service) AppendMessageModels(dst []byte, who access.Caller) []byte {
-	return messages.AppendModels(dst, s.models(who))
+func (s *Service) AppendMessageModels(dst []byte, caller access.Caller) []byte {
+	return messages.AppendModels(dst, s.models(caller))
 }

@@ -73,9 +73,9 @@ func New(o Options) *Service {
 
 // Model returns a model that the caller may use. For other models the error is the same as for unknown ones, and it
 // does not suggest their names.
-func (s *Service) Model(who access.Caller, name string) (*inference.Model, error) {
+func (s *Service) Model(caller access.Caller, name string) (*inference.Model, error) {
 	m, err := s.o.Models().Find(name)
-	if len(who.Models) > 0 && (err != nil || !mayUse(who, m)) {
+	if len(caller.Models) > 0 && (err != nil || !mayUse(caller, m)) {
 		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
 			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
 	}
@@ -83,18 +83,19 @@ func (s *Service) Model(who access.Caller, name string) (*inference.Model, error
 	return m, err
 }
 
-func mayUse(who access.Caller, m *inference.Model) bool {
-	return who.MayUse(append([]string{m.ID}, m.Aliases...)...)
+// mayUse reports whether the caller may use a model by its id or an alias.
+func mayUse(caller access.Caller, m *inference.Model) bool {
+	return caller.MayUse(append([]string{m.ID}, m.Aliases...)...)
 }
 
 // AppendModels appends the body of the list of a caller's models to dst.
-func (s *Service) AppendModels(dst []byte, who access.Caller) []byte {
-	return wire.AppendModels(dst, s.models(who))
+func (s *Service) AppendModels(dst []byte, caller access.Caller) []byte {
+	return wire.AppendModels(dst, s.models(caller))
 }
 
 // models returns the models that a caller may use.
-func (s *Service) models(who access.Caller) []*inference.Model {
-	return slices.DeleteFunc(s.o.Models().Models(), func(m *inference.Model) bool { return !mayUse(who, m) })
+func (s *Service) models(caller access.Caller) []*inference.Model {
+	return slices.DeleteFunc(s.o.Models().Models(), func(m *inference.Model) bool { return !mayUse(caller, m) })
 }
 
 // AppendModel appends the body that describes a model to dst.

@@ -51,11 +51,12 @@ func (s *Service) CountTokens(body []byte, h Head) ([]byte, error) {
 	return responses.AppendCount(nil, request.EstimateTokens()), nil
 }
 
+// parseResponse reads a request for a response and shortens it to the context of its model.
 func (s *Service) parseResponse(body []byte, h Head) (*inference.Request, *responses.Format, error) {
 	var m *inference.Model
 
 	request, format, err := responses.Parse(body, responses.Options{
-		CheckModel: s.find(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer,
+		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -60,6 +60,7 @@ func ReadTranscription(body io.Reader, boundary string, hold *upload.Hold, r Rec
 	return f, f.read(multipart.NewReader(bufio.NewReaderSize(body, upload.Buffer), boundary))
 }
 
+// read reads all parts of the form.
 func (f *TranscriptionForm) read(parts *multipart.Reader) error {
 	for range maxAudioFields {
 		part, err := parts.NextPart()
@@ -180,13 +181,13 @@ var languageCode = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
 
 // Transcription checks the form and returns the task for a worker, without the storage key of the recording. task is
 // inference.Transcribe or inference.Translate. Unknown fields are ignored. Errors are *inference.Error.
-func (s *Service) Transcription(f *TranscriptionForm, who access.Caller, task string) (tasks.Transcription, error) {
+func (s *Service) Transcription(f *TranscriptionForm, caller access.Caller, task string) (tasks.Transcription, error) {
 	p, err := f.checkFields(task, s.o.Lax)
 	if err != nil {
 		return p, err
 	}
 
-	m, err := s.Model(who, p.Model)
+	m, err := s.Model(caller, p.Model)
 	if err != nil {
 		return p, err
 	}
