@@ -6,8 +6,8 @@ import (
 )
 
 // Bounded returns the reader that an implementation of Store uses for Put. Its Read
-// fails when ctx ends. It yields at most size+1 bytes, so that the caller notices a
-// reader that is too long; with size -1 it has no limit.
+// fails with the cause of ctx when ctx ends. It yields at most size+1 bytes of r, so that the
+// caller notices when r is too long. A negative size means no limit.
 func Bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
 	r = contextReader{ctx, r}
 	if size < 0 {
@@ -17,6 +17,7 @@ func Bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
 	return io.LimitReader(r, size+1)
 }
 
+// contextReader is a reader that fails when ctx ends.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader

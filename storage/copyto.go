@@ -18,9 +18,9 @@ type Copied struct {
 	Skipped []error
 }
 
-// CopyTo copies artifacts and sources from one store to another that lacks them, with their attributes. It skips
-// objects that are deleted while it runs. It skips an object that cannot be copied, and ends with an error when a store
-// does not work.
+// CopyTo copies artifacts and sources that one store lacks from another, with their attributes. It leaves out objects
+// that are deleted while it runs. It adds an object that cannot be copied to Copied.Skipped. Errors: ErrFull, an outage
+// of a store.
 func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 	var c Copied
 
@@ -34,7 +34,8 @@ func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 				continue
 			}
 
-			if info.Key == "" || errors.Is(err, ErrFull) {
+			listingFailed := info.Key == "" // see Store.List
+			if listingFailed || errors.Is(err, ErrFull) {
 				return c, err
 			}
 
@@ -48,6 +49,7 @@ func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 	return c, nil
 }
 
+// copyOne copies an object and counts it. It does nothing if to has the object, or if from no longer has it.
 func (c *Copied) copyOne(ctx context.Context, to, from Store, key string) error {
 	if _, err := to.Stat(ctx, key); !errors.Is(err, ErrNotFound) {
 		return err
@@ -78,9 +80,9 @@ func (c *Copied) copyOne(ctx context.Context, to, from Store, key string) error 
 	return nil
 }
 
-// Outage returns an error when one of the stores does not work. After a failed call it
-// tells an outage from a fault of one object, for which it returns nil. A full store
-// still works: objects can be read and deleted.
+// Outage returns an error when one of the stores does not work, and nil when all do. Call it after a failed
+// call, to tell an outage from a fault of one object. A full store counts as working, because objects can be
+// read and deleted.
 func Outage(ctx context.Context, stores ...Store) error {
 	for _, s := range stores {
 		if ctx.Err() != nil {
@@ -100,17 +102,17 @@ func Outage(ctx context.Context, stores ...Store) error {
 // damaged or a part of it cannot be listed. An empty live store is an error unless the
 // backup is empty: the live store has lost its objects or is the wrong one.
 func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
-	kept := map[string]bool{}
+	liveKeys := map[string]bool{}
 
 	for _, prefix := range backedUp {
 		for info, err := range live.List(ctx, prefix) {
 			switch {
 			case err == nil:
-				kept[info.Key] = true
+				liveKeys[info.Key] = true
 			case info.Key == "":
 				return 0, err
 			default:
-				return 0, nil // CopyTo reports it
+				return 0, nil // without an error: CopyTo reports this object
 			}
 		}
 	}
@@ -120,9 +122,9 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 			switch {
 			case err != nil && info.Key == "":
 				return deleted, err
-			case err != nil || kept[info.Key]:
+			case err != nil || liveKeys[info.Key]:
 				continue
-			case len(kept) == 0:
+			case len(liveKeys) == 0:
 				return 0, errors.New(
 					"the store is empty and the backup is not; " +
 						"if this is the right store, back it up into another directory",

@@ -48,7 +48,7 @@ var _ Store = (*Disk)(nil)
 const (
 	tempDir  = ".tmp"
 	lockFile = ".lock"
-	// tempAge is the age after which no running Put writes a temporary file.
+	// tempAge is the age from which on a temporary file counts as left by a crashed Put.
 	tempAge = time.Hour
 
 	dirMode  = 0o750
@@ -75,7 +75,7 @@ func OpenDisk(o DiskOptions) (*Disk, error) {
 		return nil, err
 	}
 
-	return d, d.sweep(time.Now().Add(-tempAge))
+	return d, d.deleteTemporary(time.Now().Add(-tempAge))
 }
 
 // Put implements Store.
@@ -89,7 +89,7 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 		return Info{}, err
 	}
 	defer root.Close()
-	// Checking first saves reading the bytes for a taken key; commit checks again
+	// Check now, so that a taken key fails before the bytes are read. commit checks again
 	// under the lock.
 	if err := checkFree(root, key); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, err)
@@ -144,7 +144,7 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 
 	p := d.newPartial(root, dst)
 	defer p.discard()
-	source := Verified(f, info, d.Log)
+	source := Verified(f, info, d.Log) // before info changes: it logs the key of the source
 	info.Key, info.Modified = dst, now()
 
 	linked, err := p.fillLinked(src, f, info)
@@ -186,6 +186,7 @@ func (d *Disk) Delete(_ context.Context, key string) error {
 			}
 		}
 
+		// Remove fails for a directory that is not empty, which ends the loop.
 		for dir := path.Dir(key); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 		}
 
@@ -235,8 +236,8 @@ func (d *Disk) open() (*os.Root, error) {
 	return root, nil
 }
 
-// sweep deletes temporary files last written before the given time.
-func (d *Disk) sweep(before time.Time) error {
+// deleteTemporary deletes temporary files last written before the given time.
+func (d *Disk) deleteTemporary(before time.Time) error {
 	root, err := d.open()
 	if err != nil {
 		return err

@@ -24,14 +24,15 @@ import (
 // partial is an object that is not yet visible: two temporary files below tempDir, so
 // on the file system on which they will be renamed.
 type partial struct {
-	root    *os.Root
-	key     string
+	root *os.Root
+	key  string
+	// durable is set if the object must survive a power cut.
 	durable bool
 	// data and header are the names of the temporary files.
 	data, header string
-	// late holds open files of a durable object that commit flushes together with
+	// unflushed holds open files of a durable object that commit flushes together with
 	// their names.
-	late []*os.File
+	unflushed []*os.File
 }
 
 func (d *Disk) newPartial(root *os.Root, key string) *partial {
@@ -47,7 +48,7 @@ func (d *Disk) durable(key string) bool {
 
 // discard closes and deletes the files that commit has not renamed.
 func (p *partial) discard() {
-	for _, f := range p.late {
+	for _, f := range p.unflushed {
 		f.Close()
 	}
 	_ = p.root.Remove(p.data)
@@ -61,19 +62,19 @@ func (p *partial) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs
 		return Info{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	hash, to := sha256.New(), io.Writer(f)
-	// The digest takes most of the time. Objects under Passing have none: they are read once.
-	digested := !strings.HasPrefix(p.key, Passing)
-	if digested {
-		to = io.MultiWriter(f, hash)
+	hash, dest := sha256.New(), io.Writer(f)
+	// Objects under Passing get no digest: they are read once, and the digest would take most of the time.
+	hasDigest := !strings.HasPrefix(p.key, Passing)
+	if hasDigest {
+		dest = io.MultiWriter(f, hash)
 	}
 
-	n, err := io.Copy(to, Bounded(ctx, r, size))
+	n, err := io.Copy(dest, Bounded(ctx, r, size))
 	switch {
 	case err != nil:
 		return Info{}, err
 	case size >= 0 && n != size:
-		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s arrived", ErrSize, size, count(n, size))
+		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s arrived", ErrSize, size, arrived(n, size))
 	}
 
 	info = Info{
@@ -82,7 +83,7 @@ func (p *partial) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs
 		Modified: now(),
 		Attrs:    Attrs{ContentType: attrs.ContentType, Meta: maps.Clone(attrs.Meta)},
 	}
-	if digested {
+	if hasDigest {
 		info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	}
 
@@ -111,11 +112,11 @@ func (p *partial) fillLinked(src string, f *os.File, info Info) (linked bool, er
 		return false, nil
 	}
 
-	at, err := p.root.Lstat(p.data)
+	link, err := p.root.Lstat(p.data)
 	if err == nil {
 		var opened fs.FileInfo
 		opened, err = f.Stat()
-		linked = err == nil && os.SameFile(at, opened)
+		linked = err == nil && os.SameFile(link, opened)
 	}
 
 	if !linked {
@@ -131,7 +132,7 @@ func (p *partial) fillLinked(src string, f *os.File, info Info) (linked bool, er
 	if !p.durable {
 		return true, h.Close()
 	}
-	p.late = []*os.File{f, h}
+	p.unflushed = []*os.File{f, h}
 
 	return true, nil
 }
@@ -177,14 +178,14 @@ func syncAll(files ...*os.File) error {
 // commit renames the files of a partial object to its key. It returns ErrExists when the
 // key is taken. A durable object is on the medium when commit returns nil.
 func (d *Disk) commit(p *partial) error {
-	var changed []string
+	var changed []string // the directories to flush
 
 	err := d.locked(p.root, func() error {
 		if err := checkFree(p.root, p.key); err != nil {
 			return err
 		}
-		made, err := makeDirs(p.root, path.Dir(p.key))
-		changed = append(made, path.Dir(p.key))
+		parents, err := makeDirs(p.root, path.Dir(p.key))
+		changed = append(parents, path.Dir(p.key))
 
 		if err != nil {
 			return err
@@ -201,8 +202,8 @@ func (d *Disk) commit(p *partial) error {
 	}
 	var all errgroup.Group
 	all.Go(func() error {
-		err := syncAll(p.late...)
-		if err != nil {
+		err := syncAll(p.unflushed...)
+		if err != nil { // commit must not leave an object that may be lost
 			_, _ = p.root.Remove(p.key), p.root.Remove(headerOf(p.key))
 		}
 
@@ -281,7 +282,9 @@ func syncDir(root *os.Root, dir string) error {
 	return nil
 }
 
-func count(n, size int64) string {
+// arrived describes how many bytes of a reader arrived. Bounded ends one byte after size, so their number is not known
+// beyond that.
+func arrived(n, size int64) string {
 	if n > size {
 		return "more"
 	}
@@ -292,6 +295,7 @@ func count(n, size int64) string {
 // now returns the current time in milliseconds, the precision of a header.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// headerOf returns the name of the header of an object.
 func headerOf(key string) string {
 	dir, base := path.Split(key)
 	return dir + "." + base + ".json"

@@ -53,6 +53,7 @@ func (d *Disk) Stat(ctx context.Context, key string) (Info, error) {
 	return info, f.Close()
 }
 
+// find opens an object and reads its header.
 func (d *Disk) find(ctx context.Context, key string) (*os.File, Info, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, Info{}, err
@@ -100,6 +101,7 @@ func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	}
 }
 
+// walk is one call of List.
 type walk struct {
 	ctx    context.Context
 	disk   *Disk
@@ -130,10 +132,11 @@ func (w *walk) dir(dir string) bool {
 			w.yield(Info{}, context.Cause(w.ctx))
 			return false
 		case e.IsDir():
-			if below := key + "/"; strings.HasPrefix(below, w.prefix) || strings.HasPrefix(w.prefix, below) {
-				if !w.dir(key) {
-					return false
-				}
+			folder := key + "/"
+			mayHaveKeys := strings.HasPrefix(folder, w.prefix) || strings.HasPrefix(w.prefix, folder)
+
+			if mayHaveKeys && !w.dir(key) {
+				return false
 			}
 		case strings.HasPrefix(key, w.prefix):
 			info, err := statObject(w.root, key)
@@ -155,6 +158,7 @@ func (w *walk) dir(dir string) bool {
 	return true
 }
 
+// listName returns the name by which List sorts an entry.
 func listName(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"
@@ -185,7 +189,7 @@ func openObject(root *os.Root, key string) (*os.File, Info, error) {
 			return nil, Info{}, err
 		}
 
-		if at, err := root.Lstat(key); err == nil && os.SameFile(at, opened) {
+		if current, err := root.Lstat(key); err == nil && os.SameFile(current, opened) {
 			return f, info, nil
 		}
 		// The object was deleted or replaced in between: try again.
@@ -205,13 +209,13 @@ func statObject(root *os.Root, key string) (Info, error) {
 		return Info{}, notFound(err)
 	}
 
-	at, err := root.Lstat(key)
+	file, err := root.Lstat(key)
 	if err != nil {
 		return Info{}, notFound(err)
 	}
 
 	var h header
-	if err := json.Unmarshal(b, &h); err != nil || !at.Mode().IsRegular() || at.Size() != h.Size {
+	if err := json.Unmarshal(b, &h); err != nil || !file.Mode().IsRegular() || file.Size() != h.Size {
 		return Info{}, errPartial
 	}
 

@@ -12,8 +12,8 @@ const (
 	Artifacts = "artifacts/"
 	// Sources are the files of submissions. They are deleted when their job has ended.
 	Sources = "sources/"
-	// Passing are the sources of requests whose client waits for the response. After a
-	// power cut the client repeats the request.
+	// Passing are the sources of requests whose client waits for the response. They may be
+	// lost in a power cut: the client repeats the request.
 	Passing = Sources + "passing/"
 	// Renders is the render cache. Its objects can be computed again.
 	Renders = "renders/"
@@ -79,13 +79,13 @@ func AssetKey(jobID, request, n string) string { return path.Join(Sources+jobID,
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }
 
 // PreviewKey returns the key of the sample of a theme. hash is that of the page, format
-// is pdf or png. Like other renders, the sample is deleted when the size cap is reached
-// and it was not used for the longest time.
+// is pdf or png. When the size cap is reached, the sample is deleted like other renders,
+// the least recently used first.
 func PreviewKey(hash, format string) string { return Renders + "preview-" + hash + "." + format }
 
 const (
 	maxKey     = 512
-	maxSegment = 200 // with what Disk adds, it stays below 255, the limit of most file systems
+	maxSegment = 200 // Disk adds a few bytes; most file systems allow 255
 )
 
 // CheckKey returns an error unless the key consists of segments of A-Z a-z 0-9 . _ -
@@ -129,6 +129,7 @@ func CheckPrefix(prefix string) error {
 	return CheckKey(strings.TrimSuffix(prefix, "/"))
 }
 
+// keyChar reports whether a key may contain r.
 func keyChar(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':

@@ -48,8 +48,8 @@ type Store interface {
 	Get(ctx context.Context, key string, rng Range) (io.ReadCloser, Info, error)
 	// Stat describes an object. Errors: ErrNotFound, ErrInvalidKey.
 	Stat(ctx context.Context, key string) (Info, error)
-	// Copy creates dst with the bytes and attributes of src without moving
-	// them through the caller. Errors: ErrNotFound (src), ErrExists (dst).
+	// Copy creates dst with the bytes and attributes of src. The caller does not read
+	// the bytes. Errors: ErrNotFound (src), ErrExists (dst), ErrInvalidKey, ErrFull.
 	Copy(ctx context.Context, src, dst string) (Info, error)
 	// Delete removes an object. It returns nil if the object does not exist.
 	Delete(ctx context.Context, key string) error

@@ -20,11 +20,13 @@ func Verified(r io.Reader, info Info, log *slog.Logger) io.Reader {
 	return &verified{r: r, info: info, log: log, hash: sha256.New(), left: info.Size}
 }
 
+// verified is the reader of Verified.
 type verified struct {
 	r    io.Reader
 	info Info
 	log  *slog.Logger
 	hash hash.Hash
+	// left is the number of bytes that r has not yet yielded.
 	left int64
 }
 
@@ -38,8 +40,9 @@ func (v *verified) Read(p []byte) (int, error) {
 	v.hash.Write(p[:n])
 	v.left -= int64(n)
 
-	// Compare at the last byte: readers that know the size do not wait for io.EOF.
-	if (v.left <= 0 || err == io.EOF) && hex.EncodeToString(v.hash.Sum(nil)) != v.info.SHA256 {
+	// Compare at the last byte, because a reader that knows the size may not read until io.EOF.
+	atEnd := v.left <= 0 || err == io.EOF
+	if atEnd && hex.EncodeToString(v.hash.Sum(nil)) != v.info.SHA256 {
 		v.log.Error("a stored object is damaged", "key", v.info.Key)
 		return 0, fmt.Errorf("get %s: %w", v.info.Key, ErrCorrupt)
 	}

@@ -60,6 +60,7 @@ func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) 
 	return b, nil
 }
 
+// spool sets the bytes of the body to those of r, in memory or in a temporary file.
 func (b *body) spool(r io.Reader) error {
 	var head bytes.Buffer
 
@@ -76,7 +77,7 @@ func (b *body) spool(r io.Reader) error {
 	if b.file, err = os.CreateTemp("", "presswork-upload-"); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	// A file without a name ends with its descriptor, also after a crash.
+	// The system frees a file without a name when its descriptor is closed, also after a crash.
 	if err := os.Remove(b.file.Name()); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}

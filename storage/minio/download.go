@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// download is the body of a Get. A Read fails when the server sends nothing for patience.
+// download is the body of a Get. A Read fails when the server sends nothing for maxSilence.
 type download struct {
 	body   io.ReadCloser
 	cancel context.CancelCauseFunc
-	// ended replaces an error by the cause of the cancelled context.
-	ended func(error) error
-	// late cancels the request when a Read takes longer than patience.
-	late     *time.Timer
-	patience time.Duration
+	// causeOf replaces an error by the cause of the request's context, if that has ended.
+	causeOf func(error) error
+	// silence cancels the request when a Read takes longer than maxSilence.
+	silence    *time.Timer
+	maxSilence time.Duration
 }
 
 // Read implements io.Reader.
 func (d *download) Read(p []byte) (int, error) {
-	d.late.Reset(d.patience)
+	d.silence.Reset(d.maxSilence)
 	n, err := d.body.Read(p)
-	d.late.Stop()
+	d.silence.Stop()
 
 	if err != nil && err != io.EOF {
-		return n, d.ended(err)
+		return n, d.causeOf(err)
 	}
 
 	return n, err
@@ -32,7 +32,7 @@ func (d *download) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (d *download) Close() error {
-	d.late.Stop()
+	d.silence.Stop()
 	d.cancel(nil)
 
 	return d.body.Close()

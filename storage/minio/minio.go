@@ -35,8 +35,8 @@ type Options struct {
 	Region string
 	// UseTLS selects https for both endpoints.
 	UseTLS bool
-	// CallTimeout bounds every call, and of a Get and a List each wait for data. A Put
-	// gets one more second per MiB. Default 10 s.
+	// CallTimeout bounds every call. In a Get and a List it bounds each wait for data
+	// instead. A Put gets one more second per MiB. Default 10 s.
 	CallTimeout time.Duration
 	// HealthTimeout bounds Health. Default 2 s.
 	HealthTimeout time.Duration
@@ -50,7 +50,7 @@ type Store struct {
 	client minio.Core
 	public *minio.Client // nil without a PublicEndpoint
 	// overwrites is set when the server ignores If-None-Match. A Put then calls Stat
-	// first, and of two simultaneous Puts both may succeed.
+	// first, and two simultaneous Puts of one key may both succeed.
 	overwrites bool
 }
 
@@ -120,13 +120,13 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	}
 	transport.DialContext = (&net.Dialer{Timeout: min(s.CallTimeout, 3*time.Second)}).DialContext
 	transport.ResponseHeaderTimeout = s.CallTimeout
-	transport.MaxIdleConnsPerHost = 128 // more than a worker and an API call at the same time
+	transport.MaxIdleConnsPerHost = 128 // more than the simultaneous calls of a worker and an API
 
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds:     credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Secure:    secure,
 		Region:    s.Region,
-		Transport: clocked{transport},
+		Transport: skewDetector{transport},
 		// With the default of 10 a call would last half a minute during an outage; the
 		// queue retries tasks anyway.
 		MaxRetries: 3,
@@ -145,13 +145,13 @@ func (s *Store) Start(ctx context.Context) error {
 	defer cancel()
 
 	exists, err := s.client.BucketExists(ctx, s.Bucket)
-	if err = ended(ctx, err); err != nil {
+	if err = causeOf(ctx, err); err != nil {
 		return fmt.Errorf("storage/minio: bucket %s at %s: %w", s.Bucket, s.Endpoint, err)
 	}
 
 	if !exists {
 		err := s.client.MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{Region: s.Region})
-		// Another node may have created it since.
+		// Ignore that another node has created it in the meantime.
 		code := minio.ToErrorResponse(err).Code
 		if err != nil && code != "BucketAlreadyOwnedByYou" && code != "BucketAlreadyExists" {
 			return fmt.Errorf("storage/minio: make bucket %s at %s: %w", s.Bucket, s.Endpoint, err)

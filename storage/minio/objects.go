@@ -25,8 +25,8 @@ const (
 	putKey    = ownMeta + "put"
 )
 
-// Put implements storage.Store. The digest is in a header of the request, so the bytes
-// are read twice: from r if it can seek, otherwise from a spool.
+// Put implements storage.Store. It reads the bytes twice, because a header of the request has their
+// digest. If r cannot seek, Put copies the bytes to memory or to a temporary file.
 func (s *Store) Put(
 	ctx context.Context,
 	key string,
@@ -63,6 +63,7 @@ func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error)
 	return s.put(ctx, dst, r, info.Size, info.SHA256, info.Attrs)
 }
 
+// put sends an object with the time-out of a Put. It first checks that the key is free if the server cannot.
 func (s *Store) put(
 	ctx context.Context,
 	key string,
@@ -118,7 +119,7 @@ func (s *Store) send(
 	}
 
 	_, err := s.client.Client.PutObject(ctx, s.Bucket, key, r, size, opts)
-	if err = ended(ctx, err); err != nil {
+	if err = causeOf(ctx, err); err != nil {
 		err = wrapError("put", key, err)
 		if !errors.Is(err, storage.ErrExists) || !s.createdBy(ctx, key, meta[putKey]) {
 			return time.Time{}, err
@@ -128,11 +129,11 @@ func (s *Store) send(
 	return time.Now().UTC().Truncate(time.Millisecond), nil
 }
 
-// createdBy reports whether this Put created the object that exists: the response to its
-// first request was lost and the client's retry found the object.
-func (s *Store) createdBy(ctx context.Context, key, put string) bool {
+// createdBy reports whether the Put with this identifier created the object. That happens when the response to its
+// first request is lost and the client's retry finds the object.
+func (s *Store) createdBy(ctx context.Context, key, putID string) bool {
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
-	return err == nil && userMeta(o)[putKey] == put
+	return err == nil && userMeta(o)[putKey] == putID
 }
 
 // Get implements storage.Store.
@@ -158,7 +159,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	ctx, cancel := context.WithCancelCause(ctx)
 
 	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
-	if err = ended(ctx, err); err != nil {
+	if err = causeOf(ctx, err); err != nil {
 		cancel(nil)
 		return nil, storage.Info{}, wrapError("get", key, err)
 	}
@@ -173,10 +174,10 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 			return nil, storage.Info{}, fmt.Errorf("get %s: content-range: %w", key, err)
 		}
 	}
-	d := &download{body: r, cancel: cancel, patience: s.CallTimeout}
-	d.ended = func(err error) error { return ended(ctx, err) }
+	d := &download{body: r, cancel: cancel, maxSilence: s.CallTimeout}
+	d.causeOf = func(err error) error { return causeOf(ctx, err) }
 
-	d.late = s.afterSilence(cancel)
+	d.silence = s.afterSilence(cancel)
 	if o.Size != info.Size {
 		return d, info, nil
 	}
@@ -197,7 +198,7 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 	defer cancel()
 
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
-	if err = ended(ctx, err); err != nil {
+	if err = causeOf(ctx, err); err != nil {
 		return storage.Info{}, wrapError("stat", key, err)
 	}
 
@@ -213,7 +214,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
 
-	if err := ended(ctx, s.client.RemoveObject(ctx, s.Bucket, key, minio.RemoveObjectOptions{})); err != nil {
+	if err := causeOf(ctx, s.client.RemoveObject(ctx, s.Bucket, key, minio.RemoveObjectOptions{})); err != nil {
 		if err := wrapError("delete", key, err); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
@@ -233,13 +234,13 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		// Without it a server that stops within a page would block a sweep forever.
-		late := s.afterSilence(cancel)
-		defer late.Stop()
+		// Without this timer, a server that stops in the middle of a page would block a sweep forever.
+		silence := s.afterSilence(cancel)
+		defer silence.Stop()
 
 		opts := minio.ListObjectsOptions{Prefix: prefix, Recursive: true}
 		for o := range s.client.ListObjectsIter(ctx, s.Bucket, opts) {
-			late.Stop()
+			silence.Stop()
 
 			if ctx.Err() != nil {
 				break
@@ -253,7 +254,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 			if !yield(storage.Info{Key: o.Key, Size: o.Size, Modified: o.LastModified}, nil) {
 				return
 			}
-			late.Reset(s.CallTimeout)
+			silence.Reset(s.CallTimeout)
 		}
 		// The iterator does not report that its context has ended.
 		if ctx.Err() != nil {
@@ -262,7 +263,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 	}
 }
 
-// afterSilence cancels a call after CallTimeout. The caller resets the timer whenever data
+// afterSilence returns a timer that cancels a call after CallTimeout. The caller resets the timer whenever data
 // arrives.
 func (s *Store) afterSilence(cancel context.CancelCauseFunc) *time.Timer {
 	return time.AfterFunc(s.CallTimeout, func() {
@@ -270,8 +271,8 @@ func (s *Store) afterSilence(cancel context.CancelCauseFunc) *time.Timer {
 	})
 }
 
-// ended returns the cause of an ended context instead of the client's error.
-func ended(ctx context.Context, err error) error {
+// causeOf returns the cause of ctx instead of the client's error err, if ctx has ended. It returns nil for a nil err.
+func causeOf(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -279,6 +280,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
+// infoOf returns the description of an object without the store's own metadata.
 func infoOf(o minio.ObjectInfo) storage.Info {
 	meta := userMeta(o)
 

@@ -27,8 +27,8 @@ type fence struct {
 	renewed time.Time
 }
 
-// fenceLife is how many intervals between two sweeps an owner may miss. After that the
-// fence is abandoned, and another deployment takes the store over.
+// fenceLife is how many intervals between two sweeps may pass without a renewal. After that the
+// fence is abandoned, and another deployment may take over the store.
 const fenceLife = 10
 
 func (f fence) key() string { return fmt.Sprintf("%s%012d", storage.Fence, f.number) }
@@ -41,7 +41,7 @@ func (f fence) ownedBy(id identity) bool {
 
 // readFence returns the newest fence of a store, or a fence with number 0.
 func readFence(ctx context.Context, store storage.Store) (f fence, err error) {
-	for range 5 {
+	for range 5 { // more often than an owner replaces its fence meanwhile
 		f, err = newestFence(ctx, store)
 		if err != nil || f.number == 0 {
 			return f, err
@@ -76,6 +76,7 @@ func (f *fence) read(ctx context.Context, store storage.Store) error {
 	return nil
 }
 
+// newestFence returns the number and the time of the newest fence that the store lists.
 func newestFence(ctx context.Context, store storage.Store) (f fence, err error) {
 	for info, err := range store.List(ctx, storage.Fence) {
 		if err != nil && info.Key == "" {
@@ -140,23 +141,23 @@ func CheckAbandoned(ctx context.Context, store storage.Store) error {
 }
 
 // claimStore returns an error when the store belongs to another deployment, or when nodes on
-// the same Redis use another store. If it cannot find out, it logs that and returns nil:
-// the sweeps check again, and delete nothing before they know.
+// the same Redis use another store. If it cannot find out, it logs that and returns nil. The
+// sweeps check again, and delete nothing before they know.
 func (k *Keeper) claimStore(ctx context.Context) error {
-	const patience, pause = 5 * time.Second, 200 * time.Millisecond
+	const timeout, pause = 5 * time.Second, 200 * time.Millisecond
 
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var refused error
+	var refusal error // of the last try that gave a result
 
 	for {
-		now, err := k.tryClaim(ctx)
+		latest, err := k.tryClaim(ctx)
 		switch {
-		case err == nil && now == nil:
+		case err == nil && latest == nil:
 			return nil
 		case err == nil:
-			refused = now
-		case refused == nil:
+			refusal = latest
+		case refusal == nil:
 			k.Log.WarnContext(ctx,
 				"cannot check whether the store belongs to another deployment; the sweeps check again", "error", err)
 
@@ -166,13 +167,14 @@ func (k *Keeper) claimStore(ctx context.Context) error {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return refused
+			return refusal
 		}
 	}
 }
 
-// tryClaim returns why the node may not start, or an error when that cannot be known.
-func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
+// tryClaim claims the store if it has no owner. refusal is why the node may not start; nil if it may. err is set
+// when tryClaim cannot find out.
+func (k *Keeper) tryClaim(ctx context.Context) (refusal, err error) {
 	f, err := readFence(ctx, k.Store)
 	if err != nil {
 		return nil, err
@@ -183,17 +185,20 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 		return nil, err
 	}
 
+	life := fenceLife * k.Interval
+	usesOtherStore := !k.Alone && id.Store != k.StoreName
+
 	switch {
 	case f.ownedBy(id):
 		return nil, nil
-	case f.number > 0 && k.Now().Sub(f.renewed) < fenceLife*k.Interval:
+	case f.number > 0 && k.Now().Sub(f.renewed) < life:
 		return k.foreignFenceError(f, id), nil
 	case f.number > 0:
-		k.Log.WarnContext(ctx, "the store of another deployment is taken over when that does not renew it",
+		k.Log.WarnContext(ctx, "this deployment takes over the store of another one unless that renews it",
 			"error", k.foreignFenceError(f, id))
 
 		return nil, nil
-	case !k.Alone && id.Store != k.StoreName && k.Now().Sub(time.UnixMilli(id.At)) < fenceLife*k.Interval:
+	case usesOtherStore && k.Now().Sub(time.UnixMilli(id.At)) < life:
 		return fmt.Errorf(
 			"nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all nodes, and "+
 				"another Redis, or another database of it, for another deployment; "+
@@ -203,7 +208,7 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 			id.Store,
 			k.StoreName,
 			storage.Fence,
-			fenceLife*k.Interval,
+			life,
 		), nil
 	}
 
@@ -266,7 +271,7 @@ func (s *sweep) renewFence(ctx context.Context) (bool, error) {
 	next := fence{Deployment: id.Name, Redis: s.RedisName, Token: id.Next, number: f.number + 1}
 	switch err := next.put(ctx, s.Store); {
 	case errors.Is(err, storage.ErrFull) && (own || f.number == 0):
-		return true, nil // the sweep is to free space
+		return true, nil // let the sweep free space
 	case errors.Is(err, storage.ErrExists):
 		return false, nil // another deployment was faster; the next sweep logs its name
 	case err != nil:
@@ -280,8 +285,8 @@ func (s *sweep) renewFence(ctx context.Context) (bool, error) {
 	return s.deleteOldFences(ctx, next)
 }
 
-// deleteOldFences deletes the fences before f. It returns false when there is a newer one: a
-// process that was paused may put a number that was used and deleted.
+// deleteOldFences deletes the fences before f. It returns false when there is a newer fence. That happens when
+// a process that was paused puts a number that was already used and deleted.
 func (s *sweep) deleteOldFences(ctx context.Context, f fence) (bool, error) {
 	newest := true
 
@@ -305,12 +310,12 @@ func (s *sweep) deleteOldFences(ctx context.Context, f fence) (bool, error) {
 	return newest, nil
 }
 
-// abandoned reports whether a fence of another deployment has stayed the same for so
-// long, as seen by this process, that its owner has ended.
+// abandoned reports whether this process has seen the same fence of another deployment for so
+// long that its owner has ended.
 func (k *Keeper) abandoned(f fence) bool {
-	if k.seen != f.Token {
-		k.seen, k.seenAt = f.Token, k.Now()
+	if k.foreignToken != f.Token {
+		k.foreignToken, k.foreignSince = f.Token, k.Now()
 	}
 
-	return k.Now().Sub(k.seenAt) >= fenceLife*k.Interval
+	return k.Now().Sub(k.foreignSince) >= fenceLife*k.Interval
 }

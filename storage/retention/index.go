@@ -43,7 +43,7 @@ local function bytes(value) return value and string.match(value, '^%d+') or '0' 
 var recordScript = redis.NewScript(bytesOf + `
 local mark = ARGV[1] ~= '' and ' ' .. ARGV[1] or ''
 for i = 2, #ARGV, 5 do
-  local key, size, time, gone, capped = ARGV[i], ARGV[i+1], ARGV[i+2], ARGV[i+3], ARGV[i+4]
+  local key, size, time, expiry, capped = ARGV[i], ARGV[i+1], ARGV[i+2], ARGV[i+3], ARGV[i+4]
   local old = redis.call('HGET', KEYS[1], key)
   if old and mark ~= '' then
     redis.call('HSET', KEYS[1], key, bytes(old) .. mark)
@@ -55,7 +55,7 @@ for i = 2, #ARGV, 5 do
     else
       redis.call('ZADD', KEYS[2], time, key)
       redis.call('ZADD', KEYS[3], 'GT', time, key)
-      if gone ~= '0' then redis.call('ZADD', KEYS[5], gone, key) end
+      if expiry ~= '0' then redis.call('ZADD', KEYS[5], expiry, key) end
     end
   end
 end
@@ -85,11 +85,13 @@ var (
 type entry struct {
 	key  string
 	size int64
+	// made is when it was stored.
 	made time.Time
-	// until is the time at which it expires, if that is before its retention ends.
+	// until is the time at which it expires, if that is before its retention ends; zero otherwise.
 	until time.Time
 }
 
+// indexKeys returns the keys of the scripts, in their order.
 func indexKeys() []string {
 	return []string{sizeKey, madeKey, usedKey, totalKey, untilKey, sourcesKey}
 }
@@ -101,15 +103,15 @@ func (k *Keeper) addEntries(ctx context.Context, comparison string, entries ...e
 	args[0] = comparison
 
 	for _, e := range entries {
-		gone, taken := int64(0), "0"
+		expiry, isCapped := int64(0), "0"
 		if !e.until.IsZero() {
-			gone = e.until.UnixMilli()
+			expiry = e.until.UnixMilli()
 		}
 
 		if capped(e.key) {
-			taken = "1"
+			isCapped = "1"
 		}
-		args = append(args, e.key, e.size, e.made.UnixMilli(), gone, taken)
+		args = append(args, e.key, e.size, e.made.UnixMilli(), expiry, isCapped)
 	}
 
 	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
@@ -139,6 +141,7 @@ func (k *Keeper) knownEntries(ctx context.Context, entries []entry) ([]bool, err
 	return out, nil
 }
 
+// remove removes an object from the index.
 func (k *Keeper) remove(ctx context.Context, key string) error {
 	return forgetScript.Run(ctx, k.Redis, indexKeys(), key).Err()
 }
@@ -158,14 +161,15 @@ func (k *Keeper) readLevel(ctx context.Context) (total int64, oldest time.Time, 
 	return total, time.UnixMilli(int64(first[0].Score)), nil
 }
 
-// lockFor is the life of the lock: a node that died prevents sweeps for this time.
-const lockFor = time.Minute
+// lockTTL is the life of the lock. After the death of the node that sweeps, no other node sweeps for this time.
+const lockTTL = time.Minute
 
 // errLockLost ends a sweep whose lock another node has taken.
 var errLockLost = errors.New("another node or deployment sweeps now")
 
-func (k *Keeper) acquire(ctx context.Context, token string) (bool, error) {
-	ok, err := k.Redis.SetNX(ctx, lockKey, token, lockFor).Result()
+// acquireLock takes the lock of the sweep with a token. It returns false when another node has the lock.
+func (k *Keeper) acquireLock(ctx context.Context, token string) (bool, error) {
+	ok, err := k.Redis.SetNX(ctx, lockKey, token, lockTTL).Result()
 	if err != nil {
 		return false, fmt.Errorf("sweep: %w", err)
 	}
@@ -173,8 +177,9 @@ func (k *Keeper) acquire(ctx context.Context, token string) (bool, error) {
 	return ok, nil
 }
 
-func (k *Keeper) renew(ctx context.Context, token string) error {
-	kept, err := renewScript.Run(ctx, k.Redis, []string{lockKey}, token, lockFor.Milliseconds()).Int()
+// renewLock extends the lock. It returns errLockLost when another node has the lock.
+func (k *Keeper) renewLock(ctx context.Context, token string) error {
+	kept, err := renewScript.Run(ctx, k.Redis, []string{lockKey}, token, lockTTL.Milliseconds()).Int()
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -186,8 +191,9 @@ func (k *Keeper) renew(ctx context.Context, token string) error {
 	return nil
 }
 
-func (k *Keeper) release(ctx context.Context, token string) {
+// releaseLock gives the lock back. After an error the lock expires.
+func (k *Keeper) releaseLock(ctx context.Context, token string) {
 	if err := releaseScript.Run(ctx, k.Redis, []string{lockKey}, token).Err(); err != nil {
-		k.Log.WarnContext(ctx, "the lock of the sweep was not released; it expires", "after", lockFor, "error", err)
+		k.Log.WarnContext(ctx, "the lock of the sweep was not released; it expires", "after", lockTTL, "error", err)
 	}
 }

@@ -61,22 +61,24 @@ type Keeper struct {
 	Options
 	kick chan struct{} // requests a sweep from the loop
 
-	sweeps, failed, expired, shrunk, skipped atomic.Int64 // see Counts
+	sweeps, failed, expired, shrunk, skipped atomic.Int64 // the fields of Counts
 
 	mu      sync.Mutex
 	cancel  context.CancelFunc // ends the loop; nil until Start
 	done    chan struct{}
 	stopped bool
 
-	seen   string // the token of another deployment's fence at the last sweep
-	seenAt time.Time
+	// foreignToken is the token of another deployment's fence at the last sweep, and foreignSince when a sweep
+	// first saw it.
+	foreignToken string
+	foreignSince time.Time
 
 	touchMu sync.Mutex
 	touched map[string]time.Time // last use of objects since the last sweep
 
 	fullMu sync.Mutex
-	fullAt time.Time
-	full   error
+	full   error     // the last result of Full
+	fullAt time.Time // when Full determined it
 }
 
 // Counts counts the sweeps of this process since its start and their deletions.
@@ -202,8 +204,8 @@ func (k *Keeper) loop(ctx context.Context) {
 	}
 }
 
-// Record adds an object of size bytes to the index. An object that is recorded before it
-// is stored is found by a sweep even when the process dies in between. copies are keys
+// Record adds an object of size bytes to the index. If it is called before the object is
+// stored, a sweep finds the object even when the process dies in between. copies are the keys
 // of copies to record with it.
 func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...string) error {
 	entries := []entry{{key: key, size: size, made: k.Now()}}
@@ -240,8 +242,8 @@ func (k *Keeper) record(ctx context.Context, entries ...entry) error {
 // touchLimit bounds the objects whose use a node remembers until its next sweep.
 const touchLimit = 10_000
 
-// Touch records the use of an object, so that the size cap deletes it later. This node's
-// next sweep writes it into the index; it is lost when the node dies before.
+// Touch records the use of an object, so that the size cap deletes other objects first. This node's
+// next sweep writes the use into the index. If the node dies before, the use is lost.
 func (k *Keeper) Touch(key string) {
 	if !capped(key) {
 		return
@@ -283,13 +285,13 @@ func (k *Keeper) writeTouched(ctx context.Context) error {
 	return err
 }
 
-// touchAgain records uses again, except those of objects that were used since.
+// touchAgain puts uses back that could not be written, except those of objects that were used since.
 func (k *Keeper) touchAgain(touched map[string]time.Time) {
 	k.touchMu.Lock()
 	defer k.touchMu.Unlock()
 
 	for key, at := range touched {
-		if _, again := k.touched[key]; !again && len(k.touched) < touchLimit {
+		if _, usedSince := k.touched[key]; !usedSince && len(k.touched) < touchLimit {
 			k.touched[key] = at
 		}
 	}
@@ -358,8 +360,8 @@ func (k *Keeper) Full(ctx context.Context) error {
 	return k.full
 }
 
-// Level returns the number of stored bytes and the size cap; most is 0 without a cap.
-func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
+// Level returns the number of stored bytes and the size cap; limit is 0 without a cap.
+func (k *Keeper) Level(ctx context.Context) (total, limit int64, err error) {
 	if _, none := k.Store.(storage.None); none {
 		return 0, 0, nil
 	}
@@ -368,6 +370,7 @@ func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 	return total, k.MaxBytes, err
 }
 
+// wake requests a sweep.
 func (k *Keeper) wake() {
 	select {
 	case k.kick <- struct{}{}:

@@ -27,20 +27,20 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 	}
 	token := rand.Text()
 
-	ok, err := k.acquire(ctx, token)
+	ok, err := k.acquireLock(ctx, token)
 	if err != nil || !ok {
 		return err
 	}
-	defer k.release(context.WithoutCancel(ctx), token)
+	defer k.releaseLock(context.WithoutCancel(ctx), token)
 
-	s := &sweep{Keeper: k, token: token, heldAt: k.Now()}
-	if s.held, err = s.renewFence(ctx); err != nil {
+	s := &sweep{Keeper: k, token: token, fenceChecked: k.Now()}
+	if s.ownsStore, err = s.renewFence(ctx); err != nil {
 		k.failed.Add(1)
 		return fmt.Errorf("sweep: %w", err)
 	}
 
 	steps := []func(context.Context) error{s.reconcile}
-	if s.held {
+	if s.ownsStore {
 		steps = append(steps, s.expire, s.shrink)
 	}
 
@@ -58,26 +58,29 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 	return nil
 }
 
+// sweep is one sweep, while it holds the lock.
 type sweep struct {
 	*Keeper
-	token  string
-	held   bool // whether the store belongs to this deployment
-	heldAt time.Time
+	// token is that of the lock.
+	token string
+	// ownsStore is set if the store belongs to this deployment. fenceChecked is when the sweep last checked that.
+	ownsStore    bool
+	fenceChecked time.Time
 }
 
 // renew extends the lock, and renews the fence during a long sweep.
 func (s *sweep) renew(ctx context.Context) error {
-	if err := s.Keeper.renew(ctx, s.token); err != nil {
+	if err := s.renewLock(ctx, s.token); err != nil {
 		return err
 	}
 
-	if !s.held || s.Now().Sub(s.heldAt) < s.Interval {
+	if !s.ownsStore || s.Now().Sub(s.fenceChecked) < s.Interval {
 		return nil
 	}
-	s.heldAt = s.Now()
+	s.fenceChecked = s.Now()
 
-	held, err := s.renewFence(ctx)
-	if err == nil && !held {
+	owned, err := s.renewFence(ctx)
+	if err == nil && !owned {
 		err = errLockLost
 	}
 
@@ -89,7 +92,7 @@ func (s *sweep) renew(ctx context.Context) error {
 func (s *sweep) expire(ctx context.Context) error {
 	// The sources of a job are next to each other in the index, so one call of live serves
 	// all of them.
-	asked, needed := "", false
+	lastJob, lastIsLive := "", false
 
 	for index, age := range map[string]time.Duration{
 		madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention),
@@ -113,11 +116,11 @@ func (s *sweep) expire(ctx context.Context) error {
 
 			for _, key := range keys {
 				if job := jobOf(key); job != "" {
-					if job != asked {
-						asked, needed = job, s.isLive(ctx, job)
+					if job != lastJob {
+						lastJob, lastIsLive = job, s.isLive(ctx, job)
 					}
 
-					if needed {
+					if lastIsLive {
 						kept++
 						continue
 					}
@@ -208,8 +211,8 @@ func (s *sweep) shrink(ctx context.Context) error {
 	}
 }
 
-// delete deletes an object and then its entry: after a crash in between, the next sweep
-// deletes the object again, which is no error. It returns false when the store does not
+// delete deletes an object and then its entry. After a crash in between, the next sweep
+// deletes the object again, which is no error. delete returns false when the store cannot
 // delete the object.
 func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) (bool, error) {
 	if err := s.Store.Delete(ctx, key); err != nil {
