@@ -32,13 +32,13 @@ func TestAwaitServiceRetriesForAMinute(t *testing.T) {
 			0, "REDIS_URL: connection refused",
 		},
 		"unavailable": {func(ctx context.Context, since time.Duration) (bool, error) {
-			if since+startRetry < startPatience {
+			if since+startRetry < startLimit {
 				return false, down
 			}
 			<-ctx.Done() // the last attempt hangs until the time is over
 
 			return false, ctx.Err()
-		}, startPatience, "REDIS_URL: no answer within 1m0s; the last error: connection refused"},
+		}, startLimit, "REDIS_URL: no answer within 1m0s; the last error: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

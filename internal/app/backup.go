@@ -34,50 +34,51 @@ type BackupResult struct {
 
 // Backup copies the store, a snapshot of Redis and the files of keys and models into dir while Presswork runs. An error
 // means that dir holds no new backup.
-func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string) (made BackupResult, err error) {
+func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string) (result BackupResult, err error) {
 	live, closeStore, err := singleStore(ctx, cfg, log)
 	if err != nil {
-		return made, err
+		return result, err
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
 
 	if cfg.RedisURL == "" {
-		return made, UsageError{errors.New("REDIS_URL is not set: " +
+		return result, UsageError{errors.New("REDIS_URL is not set: " +
 			"stop `presswork serve` and copy DATA_DIR and PDF_OUTPUT_DIR instead")}
 	}
 
-	kept, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
+	backup, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
 	if err != nil {
-		return made, err
+		return result, err
 	}
 
-	before, err := storage.CopyTo(ctx, kept, live)
+	before, err := storage.CopyTo(ctx, backup, live)
 	if err != nil {
-		return made, fmt.Errorf("the store: %w", err)
+		return result, fmt.Errorf("the store: %w", err)
 	}
 
-	// Jobs of the snapshot need nothing that was deleted before Redis made it.
-	if made.Deleted, err = storage.Prune(ctx, kept, live); err != nil {
-		return made, fmt.Errorf("the store: %w", err)
+	// Delete before the snapshot: its jobs need no object that was already deleted.
+	if result.Deleted, err = storage.Prune(ctx, backup, live); err != nil {
+		return result, fmt.Errorf("the store: %w", err)
 	}
 
 	if err := snapshot(ctx, cfg.RedisURL, filepath.Join(dir, backupRedis)); err != nil {
-		return made, err
+		return result, err
 	}
 
-	after, err := storage.CopyTo(ctx, kept, live)
+	// Copy again, for the objects of jobs that ended since the first copy and are in the snapshot.
+	after, err := storage.CopyTo(ctx, backup, live)
 	if err != nil {
-		return made, fmt.Errorf("the store: %w", err)
+		return result, fmt.Errorf("the store: %w", err)
 	}
 
-	made.Objects, made.Bytes = before.Objects+after.Objects, before.Bytes+after.Bytes
-	made.Incomplete = errors.Join(
+	result.Objects, result.Bytes = before.Objects+after.Objects, before.Bytes+after.Bytes
+	result.Incomplete = errors.Join(
 		copySettings(filepath.Join(dir, backupKeys), "KEYS_CONFIG", cfg.KeysConfig, DefaultKeys),
 		copySettings(filepath.Join(dir, backupModels), "INFERENCE_CONFIG", cfg.InferenceConfig, defaultModels),
 		incomplete(after.Skipped),
 	)
 
-	return made, nil
+	return result, nil
 }
 
 // singleStore opens the store that the settings name for one command.

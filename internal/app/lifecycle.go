@@ -20,6 +20,7 @@ type lifecycle struct {
 	started []namedStop
 }
 
+// namedStop stops a part. The name is for logs and errors.
 type namedStop struct {
 	name string
 	stop func(context.Context) error

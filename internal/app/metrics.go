@@ -8,11 +8,11 @@ import (
 	"presswork/storage/retention"
 )
 
-// collected returns the metrics that both roles read from their parts at a scrape.
-func collected(skew func() time.Duration, swept func() retention.Counts) []prometheus.Collector {
+// sharedMetrics returns the metrics that both roles read from their parts at a scrape.
+func sharedMetrics(skew func() time.Duration, counts func() retention.Counts) []prometheus.Collector {
 	counter := func(name, help, label, value string, of func(retention.Counts) int64) prometheus.Collector {
 		opts := prometheus.CounterOpts{Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
-		return prometheus.NewCounterFunc(opts, func() float64 { return float64(of(swept())) })
+		return prometheus.NewCounterFunc(opts, func() float64 { return float64(of(counts())) })
 	}
 	const (
 		sweeps      = "presswork_store_sweeps_total"
@@ -34,6 +34,6 @@ func collected(skew func() time.Duration, swept func() retention.Counts) []prome
 			Name: "presswork_store_skipped_total",
 			Help: "How often sweeps of this process skipped an object: its key is not allowed, " +
 				"or the store does not read or delete it.",
-		}, func() float64 { return float64(swept().Skipped) }),
+		}, func() float64 { return float64(counts().Skipped) }),
 	}
 }

@@ -82,6 +82,7 @@ func ExplainModel(
 	return model, modelGateway(c).Explain(model), nil
 }
 
+// findModel returns the model with a name. The error is a UsageError.
 func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
 	m, err := c.Find(name)
 	if err != nil {

@@ -47,11 +47,11 @@ func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
 	}
 
 	if cfg.CacheRedisURL != "" {
-		cached, err := redisdial.Hosts(cfg.CacheRedisURL)
+		cacheHosts, err := redisdial.Hosts(cfg.CacheRedisURL)
 		if err != nil {
 			return nil, fmt.Errorf("CACHE_REDIS_URL: %w", err)
 		}
-		own = append(own, cached...)
+		own = append(own, cacheHosts...)
 	}
 	own = append(own, net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)), cfg.WorkerAddr,
 		endpoint(cfg.S3Endpoint, cfg.S3UseTLS), endpoint(cfg.S3PublicEndpoint, cfg.S3UseTLS),
@@ -115,6 +115,7 @@ func (c *changingAddresses) refreshNodes(ctx context.Context) {
 	c.nodes.Store(&found)
 }
 
+// foundNodes returns the nodes that the last refresh found.
 func (c *changingAddresses) foundNodes() []string {
 	if nodes := c.nodes.Load(); nodes != nil {
 		return *nodes

@@ -13,17 +13,17 @@ import (
 
 // A probe writes, so that it notices a full Redis or store. The writes are rare, because /readyz needs no key.
 const (
-	redisLook = time.Second
-	storeLook = 15 * time.Second
+	redisProbeEvery = time.Second
+	storeProbeEvery = 15 * time.Second
 )
 
 // dependencies returns the checks of the services that every node needs. An API without its store still serves the
 // states of jobs and lists, and takes small documents.
 func dependencies(queue *tasks.Client, store storage.Store, roles Roles) []ready.Check {
-	checks := []ready.Check{{Name: "redis", Probe: ready.Every(redisLook, queue.Health)}}
+	checks := []ready.Check{{Name: "redis", Probe: ready.Every(redisProbeEvery, queue.Health)}}
 	if _, none := store.(storage.None); !none {
 		checks = append(checks,
-			ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeLook, store.Health)})
+			ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeProbeEvery, store.Health)})
 	}
 
 	return checks
@@ -38,7 +38,7 @@ func workersCheck(queue *tasks.Client, roles Roles) ready.Check {
 		}
 
 		detail := map[string]any{"count": n}
-		if offers, oerr := queue.Offers(ctx); oerr == nil && offers.Workers > 0 {
+		if offers, offersErr := queue.Offers(ctx); offersErr == nil && offers.Workers > 0 {
 			detail["tools"] = offers.Tools
 		}
 

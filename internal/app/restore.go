@@ -53,12 +53,12 @@ func Restore(
 		return restored, err
 	}
 
-	kept, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
+	backup, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
 	if err != nil {
 		return restored, err
 	}
 
-	copied, err := storage.CopyTo(ctx, live, kept)
+	copied, err := storage.CopyTo(ctx, live, backup)
 	if err != nil {
 		return restored, fmt.Errorf("the store: %w", err)
 	}
@@ -118,8 +118,8 @@ func forgetFence(file, redisURL string) error {
 
 	for _, command := range [][2]string{{"SELECT", strconv.Itoa(database)}, {"DEL", retention.FenceKey}} {
 		name, arg := command[0], command[1]
-		_, werr := fmt.Fprintf(f, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(name), name, len(arg), arg)
-		err = errors.Join(err, werr)
+		_, writeErr := fmt.Fprintf(f, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(name), name, len(arg), arg)
+		err = errors.Join(err, writeErr)
 	}
 
 	return errors.Join(err, f.Sync(), f.Close())

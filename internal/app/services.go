@@ -50,13 +50,13 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 
 // dialRedis connects to Redis and waits until it answers.
 func dialRedis(
-	ctx context.Context, address string, counted *tasks.Metrics, log *slog.Logger, life *lifecycle,
+	ctx context.Context, address string, metrics *tasks.Metrics, log *slog.Logger, life *lifecycle,
 ) (redis.UniversalClient, error) {
 	client, err := redisdial.Dial(address, 0)
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
-	counted.ObserveClient(client)
+	metrics.ObserveClient(client)
 	life.onStop("index", func(context.Context) error { return client.Close() })
 
 	reach := func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, client) }
@@ -98,6 +98,7 @@ func logRedisClient(log *slog.Logger) {
 	redisLogOnce.Do(func() { redis.SetLogger(redisLog{log.With("component", "redis")}) })
 }
 
+// redisLog is the logger of the Redis client.
 type redisLog struct{ log *slog.Logger }
 
 // Printf is called by the Redis client.

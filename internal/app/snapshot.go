@@ -73,18 +73,18 @@ func redisCLI(ctx context.Context, address string, args ...string) (*exec.Cmd, e
 			"back up one at a time with redis://, rediss:// or unix://")
 	}
 
-	where := []string{"-h", u.Hostname(), "-p", cmp.Or(u.Port(), "6379")}
+	target := []string{"-h", u.Hostname(), "-p", cmp.Or(u.Port(), "6379")}
 	switch u.Scheme {
 	case "unix":
-		where = []string{"-s", u.Path}
+		target = []string{"-s", u.Path}
 	case "rediss":
-		where = append(where, "--tls")
+		target = append(target, "--tls")
 	}
 
 	if name := u.User.Username(); name != "" {
-		where = append(where, "--user", name)
+		target = append(target, "--user", name)
 	}
-	cmd := exec.CommandContext(ctx, "redis-cli", append(where, args...)...)
+	cmd := exec.CommandContext(ctx, "redis-cli", append(target, args...)...)
 
 	cmd.Env = os.Environ()
 	if password, given := u.User.Password(); given {

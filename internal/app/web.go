@@ -45,7 +45,7 @@ func newWeb(cfg config.Config, o webOptions) (*browse.Browser, error) {
 	options := browse.Options{Policy: o.policy, Searcher: searcher, UserAgent: agent(o.version), Log: o.log}
 	if o.exporter != nil {
 		limits := guard.ProxyOptions{MaxBytes: 64 << 20, MaxRequests: 1000}
-		options.Render = rendered(o.exporter.Under(o.policy, limits))
+		options.Render = renderHTML(o.exporter.Under(o.policy, limits))
 	}
 
 	if o.box != nil {
@@ -147,8 +147,8 @@ func (w *Web) call(ctx context.Context, function string, arguments map[string]an
 // renderTimeout bounds a page that is shown to a model, in milliseconds.
 const renderTimeout = 15_000
 
-// rendered returns a function that reads a page after its scripts have run and its later requests have ended.
-func rendered(e *chromium.Exporter) func(context.Context, string) (html, final string, err error) {
+// renderHTML returns a function that reads a page after its scripts have run and its later requests have ended.
+func renderHTML(e *chromium.Exporter) func(context.Context, string) (html, final string, err error) {
 	return func(ctx context.Context, address string) (string, string, error) {
 		visit := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(renderTimeout)}
 		out, err := e.HTML(ctx, chromium.Visit{URL: address}, visit)

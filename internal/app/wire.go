@@ -105,7 +105,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	keeper = newKeeper(cfg, store, redis, queue, keep, log)
-	metrics.MustRegister(collected(queue.Skew, keeper.Counts)...)
+	metrics.MustRegister(sharedMetrics(queue.Skew, keeper.Counts)...)
 
 	if err := life.start(ctx, "keeper", keeper); err != nil {
 		return nil, fmt.Errorf("%s: %w", storeSetting(cfg), err)
