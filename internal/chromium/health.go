@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// A successful health check is valid for healthyFor. toleratedMiss failures in a row do not
+// A successful health check is valid for healthyFor. toleratedMisses failures in a row do not
 // make the browser unhealthy.
 const (
-	healthyFor    = 2 * time.Second
-	toleratedMiss = 1
+	healthyFor      = 2 * time.Second
+	toleratedMisses = 1
 )
 
 // healthState is the history of health checks.
 type healthState struct {
-	mu     sync.Mutex
-	good   time.Time // last success
-	misses int       // failures since
+	mu          sync.Mutex
+	lastSuccess time.Time
+	misses      int // failures since lastSuccess
 }
 
 // Health checks that the browser can print. It starts the browser if none is running. The
@@ -31,23 +31,23 @@ func (b *Browser) Health(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &b.health
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	h := &b.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
 
-	if time.Since(p.good) < healthyFor {
+	if time.Since(h.lastSuccess) < healthyFor {
 		return nil
 	}
 
 	if err := inst.ping(ctx); err != nil {
-		p.misses++
-		if p.misses <= toleratedMiss {
+		h.misses++
+		if h.misses <= toleratedMisses {
 			return nil
 		}
 
 		return unavailable(err)
 	}
-	p.good, p.misses = time.Now(), 0
+	h.lastSuccess, h.misses = time.Now(), 0
 
 	return nil
 }

@@ -106,7 +106,7 @@ func launchOnce(
 		p.Kill()
 		<-p.Exited
 
-		return nil, p.Stderr(), fmt.Errorf("%s does not answer: %w; its stderr: %q", exe, err, p.LastWords())
+		return nil, p.Stderr(), fmt.Errorf("%s does not answer: %w; its stderr: %q", exe, err, p.StderrEnd())
 	}
 
 	return i, "", nil

@@ -13,7 +13,7 @@ import (
 
 // current returns the instance that takes new prints. If there is none, it starts one and
 // waits for it. During the back-off after a failed launch it returns that launch's error at
-// once, as a tooEarly.
+// once, as a backoffError.
 func (b *Browser) current(ctx context.Context) (*instance, error) {
 	b.mu.Lock()
 	switch {
@@ -31,7 +31,7 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 	b.mu.Unlock()
 
 	if l == nil {
-		return nil, &tooEarly{launchError(err), early}
+		return nil, &backoffError{launchError(err), early}
 	}
 
 	select {
@@ -46,13 +46,13 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 	}
 }
 
-// tooEarly is the error of a launch that failed. The next launch is possible after left.
-type tooEarly struct {
+// backoffError is the error of a launch that failed. The next launch is possible after left.
+type backoffError struct {
 	error
 	left time.Duration
 }
 
-func (e *tooEarly) Unwrap() error { return e.error }
+func (e *backoffError) Unwrap() error { return e.error }
 
 // currentAfterLoss is current for a caller whose browser died. It waits for the end of a
 // back-off, which the death of a young browser begins. A caller whose deadline is earlier
@@ -61,8 +61,8 @@ func (b *Browser) currentAfterLoss(ctx context.Context) (*instance, error) {
 	for {
 		inst, err := b.current(ctx)
 
-		early, ok := errors.AsType[*tooEarly](err)
-		if end, bounded := ctx.Deadline(); !ok || bounded && time.Until(end) <= early.left {
+		early, isEarly := errors.AsType[*backoffError](err)
+		if end, bounded := ctx.Deadline(); !isEarly || bounded && time.Until(end) <= early.left {
 			return inst, err
 		}
 
@@ -92,7 +92,7 @@ func (b *Browser) runLaunch() {
 	ctx, cancel := context.WithTimeoutCause(b.background, b.opt.StartTimeout,
 		fmt.Errorf("the browser did not start within %s", b.opt.StartTimeout))
 	defer cancel()
-	begun := time.Now()
+	began := time.Now()
 	inst, err := launch(ctx, b.opt)
 
 	b.mu.Lock()
@@ -126,7 +126,7 @@ func (b *Browser) runLaunch() {
 	b.mu.Unlock()
 
 	b.log.Info("browser started", "pid", inst.proc.PID, "version", inst.version,
-		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
+		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(began).Milliseconds())
 
 	if old != nil && old.usable() { // awaitEnd counts an instance that died
 		old.retire()
@@ -161,24 +161,24 @@ func (b *Browser) awaitEnd(inst *instance) {
 	inst.conn.close(errConnClosed)
 
 	inst.mu.Lock()
-	wanted, prints := inst.retired, inst.prints
+	retired, prints := inst.retired, inst.prints // an instance that was not retired has died
 	inst.retired = true
 	inst.mu.Unlock()
 	inst.dropSpare()
 	b.mu.Lock()
 	delete(b.live, inst)
 
-	if !wanted && prints == 0 {
+	if !retired && prints == 0 {
 		b.recordFailure(
 			fmt.Errorf(
 				"the last browser died before its first print: %w; its stderr: %q",
 				inst.conn.cause(),
-				inst.proc.LastWords(),
+				inst.proc.StderrEnd(),
 			),
 		)
 	}
 
-	if !wanted {
+	if !retired {
 		b.count.crashes.Add(1)
 	}
 
@@ -190,7 +190,7 @@ func (b *Browser) awaitEnd(inst *instance) {
 	}
 	b.mu.Unlock()
 
-	if !wanted {
+	if !retired {
 		b.log.Error(
 			"browser died",
 			"pid",
@@ -200,7 +200,7 @@ func (b *Browser) awaitEnd(inst *instance) {
 			"error",
 			inst.conn.cause(),
 			"stderr",
-			inst.proc.LastWords(),
+			inst.proc.StderrEnd(),
 		)
 
 		return
@@ -210,7 +210,7 @@ func (b *Browser) awaitEnd(inst *instance) {
 
 // replace starts a new instance that takes over from inst. It does nothing if inst is no
 // longer the current one.
-func (b *Browser) replace(inst *instance, why string) {
+func (b *Browser) replace(inst *instance, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -218,7 +218,7 @@ func (b *Browser) replace(inst *instance, why string) {
 		return
 	}
 	b.count.recycles.Add(1)
-	b.log.Info("replacing the browser", "pid", inst.proc.PID, "why", why)
+	b.log.Info("replacing the browser", "pid", inst.proc.PID, "why", reason)
 }
 
 // Intervals and limits of the janitor.
@@ -244,7 +244,7 @@ func (b *Browser) janitor() {
 	defer clean.Stop()
 	defer check.Stop()
 	misses := 0
-	var asked *instance // the instance that misses belongs to
+	var pinged *instance // the instance that misses belongs to
 
 	for {
 		select {
@@ -266,8 +266,8 @@ func (b *Browser) janitor() {
 			}
 		case <-check.C:
 			inst := b.running()
-			if inst != asked {
-				asked, misses = inst, 0
+			if inst != pinged {
+				pinged, misses = inst, 0
 			}
 
 			if inst == nil {

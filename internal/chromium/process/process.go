@@ -210,8 +210,8 @@ func (p *Process) Discard() error {
 // Stderr returns the last 4 KiB that the browser has written to stderr.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// LastWords returns the end of Stderr, at most 400 bytes, for a log line.
-func (p *Process) LastWords() string {
+// StderrEnd returns the end of Stderr, at most 400 bytes, for a log line.
+func (p *Process) StderrEnd() string {
 	s := p.stderr.String()
 	return s[max(0, len(s)-briefBytes):]
 }

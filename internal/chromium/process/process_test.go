@@ -74,8 +74,8 @@ func TestKillEndsTheProcessAndDeletesItsProfile(t *testing.T) {
 		t.Errorf("profiles %v, want none", left)
 	}
 
-	if p.LastWords() != "last words" {
-		t.Errorf("LastWords() = %q, want last words; stderr %q", p.LastWords(), p.Stderr())
+	if p.StderrEnd() != "last words" {
+		t.Errorf("StderrEnd() = %q, want last words; stderr %q", p.StderrEnd(), p.Stderr())
 	}
 	p.Kill() // a second Kill does nothing
 }

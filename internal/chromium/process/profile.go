@@ -50,19 +50,19 @@ func newProfile(base string, uid int) (*profile, error) {
 func (p *profile) fill(uid int) error {
 	// The lock file gets its name after it is locked, so that Sweep of another process
 	// never finds it free.
-	fresh := filepath.Join(p.dir, "new")
+	unlocked := filepath.Join(p.dir, "new")
 
-	lock, err := os.OpenFile(fresh, os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := os.OpenFile(unlocked, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 
 	p.lock = lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("lock %s: %w", fresh, err)
+		return fmt.Errorf("lock %s: %w", unlocked, err)
 	}
 
-	if err := os.Rename(fresh, filepath.Join(p.dir, lockName)); err != nil {
+	if err := os.Rename(unlocked, filepath.Join(p.dir, lockName)); err != nil {
 		return err
 	}
 
@@ -138,7 +138,7 @@ func Sweep(base string, log *slog.Logger) {
 		}
 
 		dir := filepath.Join(base, e.Name())
-		if !stale(dir) {
+		if !isStale(dir) {
 			continue
 		}
 
@@ -150,9 +150,9 @@ func Sweep(base string, log *slog.Logger) {
 	}
 }
 
-// stale reports whether dir is a profile of this user whose process has ended. A directory
+// isStale reports whether dir is a profile of this user whose process has ended. A directory
 // without a lock, or of another user, is not.
-func stale(dir string) bool {
+func isStale(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return false
