@@ -134,7 +134,7 @@ func (h *completionHarness) usage(key string) []meter.Usage {
 
 	rows, err := h.counts.Query(
 		h.t.Context(),
-		meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}},
+		meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key", "model"}},
 	)
 	if err != nil {
 		h.t.Fatal(err)
