@@ -10,6 +10,7 @@ import (
 	"presswork/api/messages"
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/formattest"
 	"presswork/internal/test/golden"
 )
 
@@ -48,7 +49,7 @@ var requests = map[string]struct{ scenario, said, fields string }{
 
 func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	_, base := inferencetest.Start(t)
 
 	for name, tc := range requests {
 		t.Run(name, func(t *testing.T) {
@@ -59,15 +60,20 @@ func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
 			if fields != "" {
 				fields = "," + fields
 			}
-			a := ask(t, base, fmt.Sprintf(
-				`{"model":%q,"max_tokens":99,"messages":[{"role":"user","content":%s}]%s}`, tc.scenario, said, fields))
-			out := a.events()
-			checkEvents(t, out)
 
-			if a.err == nil {
-				out += a.whole() + "\n"
+			r, format, err := parse(t, fmt.Sprintf(
+				`{"model":%q,"max_tokens":99,"messages":[{"role":"user","content":%s}]%s}`, tc.scenario, said, fields))
+			if err != nil {
+				t.Fatal(err)
 			}
-			golden.Check(t, name+".golden", []byte(out))
+
+			stream, whole := formattest.Answer(t, base, r, format.Events("call"), format.Collector("call"))
+			checkEvents(t, stream)
+
+			if whole != "" {
+				stream += whole + "\n"
+			}
+			golden.Check(t, name+".golden", []byte(stream))
 		})
 	}
 }

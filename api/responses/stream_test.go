@@ -1,7 +1,6 @@
 package responses_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/formattest"
 	"presswork/internal/test/golden"
 )
 
@@ -59,7 +59,7 @@ var requests = map[string]struct{ scenario, input, fields string }{
 
 func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
 	t.Parallel()
-	base := start(t)
+	_, base := inferencetest.Start(t)
 
 	for name, tc := range requests {
 		t.Run(name, func(t *testing.T) {
@@ -70,14 +70,19 @@ func TestStreamsAndWholeAnswersMatchTheirGoldens(t *testing.T) {
 			if fields != "" {
 				fields = "," + fields
 			}
-			a := ask(t, base, toolbox{}, fmt.Sprintf(`{"model":%q,"input":%s%s}`, tc.scenario, input, fields))
-			out := a.events()
-			checkEvents(t, out)
 
-			if a.err == nil {
-				out += a.whole() + "\n"
+			r, format, err := parse(t, fmt.Sprintf(`{"model":%q,"input":%s%s}`, tc.scenario, input, fields))
+			if err != nil {
+				t.Fatal(err)
 			}
-			golden.Check(t, name+".golden", []byte(readable(out)))
+
+			stream, whole := formattest.Answer(t, base, r, format.Events("call"), format.Collector("call"))
+			checkEvents(t, stream)
+
+			if whole != "" {
+				stream += whole + "\n"
+			}
+			golden.Check(t, name+".golden", []byte(readable(stream)))
 		})
 	}
 }
@@ -120,34 +125,6 @@ func checkEvents(t *testing.T, stream string) {
 		}
 	}
 }
-
-// toolbox has one page and one program.
-type toolbox struct{}
-
-func (b toolbox) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
-	return b, nil
-}
-
-func (toolbox) Call(_ context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
-	const page = "https://paper.example/page"
-
-	switch c.Name {
-	case inference.PythonFunction:
-		return inference.ToolResult{Output: "42\n", Code: []inference.CodeResult{{PNG: "iVBORw0KGgo="}}}, nil
-	case inference.SearchFunction:
-		return inference.ToolResult{
-			Output: "[0] Paper",
-			Search: []inference.SearchResult{{Title: "Paper", URL: page}},
-		}, nil
-	}
-
-	return inference.ToolResult{
-		Output: "L1: Cai Lun made paper.", Pages: []inference.PageResult{{Title: "Paper", URL: page}},
-		Origins: []inference.Origin{{Cursor: 1, First: 0, Last: 9, URL: page, Title: "Paper"}},
-	}, nil
-}
-
-func (toolbox) Close() error { return nil }
 
 func TestAWaitingStreamRepeatsWhatItHasSent(t *testing.T) {
 	t.Parallel()
