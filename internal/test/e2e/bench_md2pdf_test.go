@@ -54,64 +54,107 @@ func md2pdf(b *testing.B, args ...string) *exec.Cmd {
 }
 
 func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
-	const rounds = 7
 	dir := b.TempDir()
-
-	source := filepath.Join(dir, "report.md")
-	if err := os.WriteFile(source, []byte(threePages("")), 0o644); err != nil {
-		b.Fatal(err)
+	peers := installedPeers(b)
+	source := benchDocument(b, dir, threePages(""))
+	ours := func() *exec.Cmd { return md2pdf(b, "-o", filepath.Join(dir, "ours.pdf"), source) }
+	// md-to-pdf cannot download its own Chromium everywhere, so it gets the same one.
+	mdToPDF := func() *exec.Cmd {
+		return exec.Command(filepath.Join(peers, "npm/node_modules/.bin/md-to-pdf"), source, "--launch-options",
+			`{"executablePath":"/usr/lib/chromium/chromium-headless-shell","args":["--no-sandbox"]}`)
 	}
+
+	for b.Loop() {
+		compareTimes(b, "`md2pdf`, three pages, whole process", ours, []rival{
+			{"md-to-pdf (npm)", "≤ 0.4 ×", mdToPDF},
+			{"pandoc + WeasyPrint", "≤ 1 ×", pandocWith(peers, "weasyprint", source)},
+			{"pandoc + Typst", "≤ 1 ×", pandocWith(peers, "typst", source)},
+		})
+	}
+}
+
+func BenchmarkLongMd2pdfAgainstTypst(b *testing.B) {
+	dir := b.TempDir()
+	peers := installedPeers(b)
+	source := benchDocument(b, dir, strings.Repeat(threePages(""), 8))
+	ours := func() *exec.Cmd { return md2pdf(b, "-o", filepath.Join(dir, "ours.pdf"), source) }
+
+	for b.Loop() {
+		compareTimes(b, "`md2pdf`, 30 pages, whole process", ours, []rival{
+			{"pandoc + Typst", "≤ 0.8 ×", pandocWith(peers, "typst", source)},
+		})
+	}
+}
+
+// rival is a converter that a benchmark compares with.
+type rival struct {
+	name, target string
+	command      func() *exec.Cmd
+}
+
+// compareTimes reports the median time of our command in alternating rounds, relative to that of each rival.
+func compareTimes(b *testing.B, subject string, ours func() *exec.Cmd, rivals []rival) {
+	b.Helper()
+	const rounds = 7
+
+	var mine []time.Duration
+	times := make([][]time.Duration, len(rivals))
+
+	for round := range rounds + 1 { // the first one warms the caches
+		took := wallTime(b, ours())
+		if round > 0 {
+			mine = append(mine, took)
+		}
+
+		for i, r := range rivals {
+			took := wallTime(b, r.command())
+			if round > 0 {
+				times[i] = append(times[i], took)
+			}
+		}
+	}
+
+	for i, r := range rivals {
+		median, other := quantile(mine, 0.5), quantile(times[i], 0.5)
+		report(b, subject+", against "+r.name, fmt.Sprintf("%.2f × (%s against %s)", median.Seconds()/other.Seconds(),
+			median.Round(time.Millisecond), other.Round(time.Millisecond)), r.target)
+	}
+}
+
+// installedPeers returns the folder of the converters to compare with. Without them, the benchmark is skipped.
+func installedPeers(b *testing.B) string {
+	b.Helper()
 
 	peers := os.Getenv("PRESSWORK_PEERS")
 	if _, err := os.Stat(filepath.Join(peers, ".done")); peers == "" || err != nil {
 		b.Skip("the converters to compare with are not installed; `make bench` installs them where npm and Python are")
 	}
-	ours := func() time.Duration { return wallTime(b, md2pdf(b, "-o", filepath.Join(dir, "ours.pdf"), source)) }
-	// md-to-pdf cannot download its own Chromium everywhere, so it gets the same one.
-	mdToPDF := func() time.Duration {
-		cmd := exec.Command(filepath.Join(peers, "npm/node_modules/.bin/md-to-pdf"), source, "--launch-options",
-			`{"executablePath":"/usr/lib/chromium/chromium-headless-shell","args":["--no-sandbox"]}`)
 
-		return wallTime(b, cmd)
-	}
-	pandoc := func() time.Duration {
-		cmd := exec.Command(
-			filepath.Join(peers, "python/pypandoc/files/pandoc"),
-			source,
-			"--standalone",
-			"--metadata",
-			"title=Report",
-			"--pdf-engine",
-			filepath.Join(peers, "weasyprint"),
-			"-o",
-			filepath.Join(dir, "pandoc.pdf"),
-		)
+	return peers
+}
+
+// pandocWith returns pandoc's command for source with a PDF engine.
+func pandocWith(peers, engine, source string) func() *exec.Cmd {
+	return func() *exec.Cmd {
+		cmd := exec.Command(filepath.Join(peers, "python/pypandoc/files/pandoc"), source, "--standalone",
+			"--metadata", "title=Report", "--pdf-engine", filepath.Join(peers, engine),
+			"-o", filepath.Join(filepath.Dir(source), engine+".pdf"))
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(peers, "python"))
 
-		return wallTime(b, cmd)
+		return cmd
+	}
+}
+
+// benchDocument writes a document into dir and returns its path.
+func benchDocument(b *testing.B, dir, text string) string {
+	b.Helper()
+
+	source := filepath.Join(dir, "report.md")
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		b.Fatal(err)
 	}
 
-	for b.Loop() {
-		ours()
-		mdToPDF()
-		pandoc()
-
-		var ourTimes, mdToPDFTimes, pandocTimes []time.Duration
-		for range rounds {
-			ourTimes = append(ourTimes, ours())
-			mdToPDFTimes = append(mdToPDFTimes, mdToPDF())
-			pandocTimes = append(pandocTimes, pandoc())
-		}
-		mine := quantile(ourTimes, 0.5)
-		ratio := func(other []time.Duration) string {
-			o := quantile(other, 0.5)
-
-			return fmt.Sprintf("%.2f × (%s against %s)", mine.Seconds()/o.Seconds(),
-				mine.Round(time.Millisecond), o.Round(time.Millisecond))
-		}
-		report(b, "`md2pdf`, three pages, whole process, against md-to-pdf (npm)", ratio(mdToPDFTimes), "≤ 0.4 ×")
-		report(b, "`md2pdf`, three pages, whole process, against pandoc + WeasyPrint", ratio(pandocTimes), "≤ 1 ×")
-	}
+	return source
 }
 
 func BenchmarkMd2pdfBatch(b *testing.B) {
