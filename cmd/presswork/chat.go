@@ -42,6 +42,7 @@ func newChatCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&c.API, "api", client.ChatAPIs()[0], "wire `FORMAT` of the conversation: chat, responses, messages")
 	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that the server lists)")
 	f.StringVar(&c.System, "system", "", "`TEXT` that tells the model how to behave")
 	f.StringVar(&c.Effort, "effort", "", "`LEVEL` of reasoning, if the model supports it: none, low, medium, high")
@@ -62,6 +63,11 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	server, err := c.server.open(c.getenv)
 	if err != nil {
 		return err
+	}
+
+	if !slices.Contains(client.ChatAPIs(), c.API) {
+		return usageError{fmt.Errorf("--api: %q is not a wire format; allowed: %s", c.API,
+			strings.Join(client.ChatAPIs(), ", "))}
 	}
 
 	for _, name := range c.Tools {

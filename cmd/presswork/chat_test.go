@@ -106,6 +106,14 @@ func TestChatSendsToolsAndPictures(t *testing.T) {
 		t.Errorf("an unknown tool: got %v, want the allowed tools", err)
 	}
 
+	if _, _, err := chat(
+		"--api",
+		"grpc",
+	); err == nil ||
+		!strings.Contains(err.Error(), "allowed: chat, responses, messages") {
+		t.Errorf("an unknown wire format: got %v, want the allowed ones", err)
+	}
+
 	for _, name := range []string{"chat_test.go", "none.png"} {
 		if _, _, err := chat("--image", name); err == nil || !strings.Contains(err.Error(), "--image "+name) {
 			t.Errorf("%s as a picture: got %v, want an error that names the flag", name, err)
