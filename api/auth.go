@@ -26,6 +26,8 @@ const (
 	byAnyKey
 	// byToken routes need a key, or the token of the job in the path.
 	byToken
+	// byShare routes are byToken routes that the token of a share link opens as well.
+	byShare
 	// byAdmin routes need an admin key, which a browser may send as HTTP Basic. Pages of other sites may not write.
 	byAdmin
 	// byAdminHeader routes are byAdmin routes for scripts of the operators' page. They take no HTTP Basic, so that a
@@ -88,6 +90,19 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
 
 // caller identifies the sender of a request by its key or its token. Errors: InvalidAPIKey.
 func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
+	// A share link expires on a server without keys as well.
+	if token := c.Query(shareParam); need == byShare && token != "" {
+		job := c.Params("id")
+		if !s.views.tokens.Valid(access.ShareScope, token, job) {
+			return access.Caller{}, fault.Errorf(
+				fault.InvalidAPIKey,
+				"this share link has expired or was changed; ask the sender for a new one",
+			)
+		}
+
+		return access.Caller{Job: job}, nil
+	}
+
 	if !s.keys.Required() {
 		return access.Everyone(), nil
 	}
@@ -98,9 +113,9 @@ func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 	}
 
 	if presented == "" {
-		if token := c.Query("token"); need == byToken && token != "" {
+		if token := c.Query("token"); (need == byToken || need == byShare) && token != "" {
 			job := c.Params("id")
-			if !s.views.tokens.Valid(token, job) {
+			if !s.views.tokens.Valid(access.JobScope, token, job) {
 				return access.Caller{}, fault.Errorf(
 					fault.InvalidAPIKey,
 					"the token in this address has expired or is not for this job",
@@ -183,7 +198,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	origin := string(ctx.Request.Header.Peek("Origin"))
 
 	probe := path == "/healthz" || path == "/readyz"
-	if !s.keys.Required() && !probe {
+	if !s.keys.Required() && !probe && !isShareLink(ctx) {
 		fetchSite := string(ctx.Request.Header.Peek("Sec-Fetch-Site"))
 		if err := s.origins.CheckOpen(meta.site, origin, fetchSite); err != nil {
 			s.sendError(ctx, err)

@@ -40,5 +40,10 @@ func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
 
 // Token returns a token that is signed with secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {
-	return access.NewSigner(secret).Sign(jobID, ttl)
+	return access.NewSigner(secret).Sign(access.JobScope, jobID, time.Now().Add(ttl))
+}
+
+// ShareToken returns the token of a share link that is signed with secret.
+func ShareToken(secret []byte, jobID string, expires time.Time) string {
+	return access.NewSigner(secret).Sign(access.ShareScope, jobID, expires)
 }

@@ -314,7 +314,7 @@ type accepted struct {
 // accepted returns the addresses of a job. Those for events hold a token, because a browser's WebSocket and
 // EventSource send no key.
 func (v views) accepted(rec tasks.Record) accepted {
-	token := "?token=" + v.tokens.Sign(rec.ID, tokenTTL)
+	token := "?token=" + v.tokens.Sign(access.JobScope, rec.ID, time.Now().Add(tokenTTL))
 
 	return accepted{
 		JobID:     rec.ID,
@@ -345,7 +345,7 @@ func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) 
 		return nil
 	}
 	signed := *a
-	signed.URL = "/api/artifacts/" + jobID + "/download?token=" + v.tokens.Sign(jobID, ttl)
+	signed.URL = downloadURL(jobID) + "?token=" + v.tokens.Sign(access.JobScope, jobID, time.Now().Add(ttl))
 
 	return &signed
 }

@@ -313,7 +313,7 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	}
 
 	if saved {
-		c.Set(fiber.HeaderContentLocation, "/api/artifacts/"+rec.ID+"/download")
+		c.Set(fiber.HeaderContentLocation, downloadURL(rec.ID))
 	}
 	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
 	c.Set(fiber.HeaderCacheControl, "private, no-store")

@@ -37,7 +37,8 @@ func (s *Server) routes() []route {
 
 		{"POST", "/api/pdf/:operation", byKey, s.limited(jobLimits, s.editPDF)},
 
-		{"GET", "/api/artifacts/:id/download", byToken, s.download},
+		{"GET", "/api/artifacts/:id/download", byShare, s.download},
+		{"POST", "/api/artifacts/:id/share", byKey, s.shareArtifact},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
 		{"POST", "/export-pdf", s.exportAccess(), s.limited(jobLimits, s.exportPDF)},

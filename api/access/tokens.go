@@ -8,8 +8,18 @@ import (
 	"time"
 )
 
+// Scope is what a token opens.
+type Scope string
+
+const (
+	// JobScope opens GET requests for one job. Answers to them have new tokens.
+	JobScope Scope = "job"
+	// ShareScope opens only the download of the artifact of one job, so it ends when the token does.
+	ShareScope Scope = "share"
+)
+
 // Signer makes and checks the tokens in URLs. A token is the second at which it expires (8 bytes) and an HMAC-SHA-256
-// over that second and the id of one job, in base64url. It opens GET requests for that job and nothing else.
+// over that second, the id of one job and a scope, in base64url.
 type Signer struct{ secret []byte }
 
 // NewSigner returns a signer with the secret that all nodes of a deployment share.
@@ -18,17 +28,17 @@ func NewSigner(secret []byte) Signer { return Signer{secret: secret} }
 // tokenEncoding rejects non-zero padding bits: otherwise several texts would decode to one token.
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
-// Sign returns a token for a job that is valid for ttl.
-func (s Signer) Sign(jobID string, ttl time.Duration) string {
-	return s.seal(jobID, uint64(time.Now().Add(ttl).Unix()))
+// Sign returns a token for a job that is valid until the second of expires.
+func (s Signer) Sign(scope Scope, jobID string, expires time.Time) string {
+	return s.seal(scope, jobID, uint64(expires.Unix()))
 }
 
 // seal returns the token of a job that expires at a second of Unix time.
-func (s Signer) seal(jobID string, end uint64) string {
+func (s Signer) seal(scope Scope, jobID string, end uint64) string {
 	var b [8 + sha256.Size]byte
 	binary.BigEndian.PutUint64(b[:8], end)
 	mac := hmac.New(sha256.New, s.secret)
-	mac.Write([]byte("presswork job token 1\x00"))
+	mac.Write([]byte("presswork " + scope + " token 1\x00"))
 	mac.Write(b[:8])
 	mac.Write([]byte(jobID))
 	mac.Sum(b[:8])
@@ -36,13 +46,13 @@ func (s Signer) seal(jobID string, end uint64) string {
 	return tokenEncoding.EncodeToString(b[:])
 }
 
-// Valid reports whether the token opens this job now.
-func (s Signer) Valid(token, jobID string) bool {
+// Valid reports whether the token opens the scope of this job now.
+func (s Signer) Valid(scope Scope, token, jobID string) bool {
 	b, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(b) != 8+sha256.Size {
 		return false
 	}
 	end := binary.BigEndian.Uint64(b[:8])
 
-	return hmac.Equal([]byte(token), []byte(s.seal(jobID, end))) && uint64(time.Now().Unix()) < end
+	return hmac.Equal([]byte(token), []byte(s.seal(scope, jobID, end))) && uint64(time.Now().Unix()) < end
 }
