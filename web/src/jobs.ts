@@ -112,6 +112,12 @@ export async function cancel(id: string): Promise<void> {
   }
 }
 
+/** discard deletes the result of a job on the server, with its share links. Errors: ApiError. */
+export async function discard(id: string): Promise<void> {
+  await request(`/api/artifacts/${id}`, { method: "DELETE" });
+  merge(id, { gone: true });
+}
+
 /** forget removes ended jobs from the list. */
 export function forget(): void {
   save((list) => list.filter((j) => !ended(j)));

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { text as errorText } from "./api";
 import { cancel, ended, fetchArtifact, find, forget, jobs, refresh, type Job } from "./jobs";
 import { kinds } from "./kinds";
+import { ShareDialog } from "./share";
 import { CodeDialog, Dialog, Icon, IconButton, ago, bytes, save } from "./parts";
 
 const stages: Record<string, string> = {
@@ -50,6 +51,7 @@ async function download(j: Job): Promise<void> {
 /** JobView shows a job and its actions. onLine, if given, shows a line of the text. */
 export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: number) => void; onShow?: () => void }) {
   const code = useSignal(false);
+  const sharing = useSignal(false);
   const problem = useSignal("");
   const j = find(id);
   if (!j) return null;
@@ -77,6 +79,9 @@ export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: nu
               )}
               <button type="button" class="quiet strong" onClick={attempt(() => download(j))}>
                 <Icon name="download" /> Download
+              </button>
+              <button type="button" class="quiet" onClick={() => (sharing.value = true)} aria-haspopup="dialog">
+                <Icon name="share" /> Share
               </button>
             </>
           )}
@@ -108,6 +113,7 @@ export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: nu
           ))}
         </ul>
       )}
+      {sharing.value && <ShareDialog job={j} onClose={() => (sharing.value = false)} />}
       {code.value && <CodeDialog sample={j.sample!} onClose={() => (code.value = false)} />}
     </section>
   );

@@ -59,6 +59,7 @@ func TestStudio(t *testing.T) {
 		"DroppedTexts":             checkDroppedTexts,
 		"DocumentList":             checkDocumentList,
 		"SecondTab":                checkSecondTab,
+		"ShareLink":                checkShareLink,
 		"DuplicateAndExport":       checkDuplicateAndExport,
 		"ManyFilesOffline":         checkManyFilesOffline,
 		"FullStorage":              checkFullStorage,
