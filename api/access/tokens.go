@@ -18,8 +18,8 @@ const (
 	ShareScope Scope = "share"
 )
 
-// Signer makes and checks the tokens in URLs. A token is the second at which it expires (8 bytes) and an HMAC-SHA-256
-// over that second, the id of one job and a scope, in base64url.
+// Signer makes and checks the tokens in URLs. A token is the second at which it expires, in 8 bytes, and an
+// HMAC-SHA-256, in base64url. The HMAC is over that second, the id of one job and a scope.
 type Signer struct{ secret []byte }
 
 // NewSigner returns a signer with the secret that all nodes of a deployment share.
