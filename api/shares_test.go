@@ -22,7 +22,12 @@ type shared struct {
 // share requests a share link with a JSON body.
 func (h *harness) share(t *testing.T, jobID, body string) shared {
 	t.Helper()
-	res := h.do(http.MethodPost, "/api/artifacts/"+jobID+"/share", strings.NewReader(body), "Content-Type: application/json")
+	res := h.do(
+		http.MethodPost,
+		"/api/artifacts/"+jobID+"/share",
+		strings.NewReader(body),
+		"Content-Type: application/json",
+	)
 	res.want(t, http.StatusCreated, "")
 
 	var link shared
