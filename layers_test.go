@@ -114,6 +114,7 @@ var layers = [][]string{
 		"internal/inference/gateway",
 		"internal/inference/history",
 		"internal/inference/jsonbody",
+		"internal/mcp",
 	},
 	{
 		"api/messages",
@@ -153,8 +154,9 @@ var technologies = map[string][]string{
 		"internal/embedded",
 		"internal/app",
 	},
-	"github.com/minio/minio-go/": {"storage/minio"},
-	"github.com/go-rod/":         {"internal/chromium"},
+	"github.com/minio/minio-go/":       {"storage/minio"},
+	"github.com/modelcontextprotocol/": {"internal/mcp"},
+	"github.com/go-rod/":               {"internal/chromium"},
 	"github.com/yuin/goldmark": {
 		"internal/markdown",
 		"internal/markdown/tree",

@@ -24,7 +24,7 @@ var manual = []struct {
 	{"Documents", []string{
 		"markdown.md", "references.md", "layouts.md", "outputs.md", "themes.md", "fonts.md", "pdfa.md", "analysis.md",
 	}},
-	{"Models", []string{"inference.md"}},
+	{"Models", []string{"inference.md", "mcp.md"}},
 	{"Operations", []string{
 		"operations.md", "configuration.md", "security.md", "reliability.md", "scale.md", "troubleshooting.md",
 	}},

@@ -49,6 +49,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newAnalyzeCommand(p),
 		newExportCommand(p),
 		newPDFCommand(p),
+		newMCPCommand(p),
 		newModelsCommand(p),
 		newChatCommand(p),
 		newTranscribeCommand(p),

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"presswork/internal/fault"
@@ -14,24 +15,26 @@ import (
 // maxAsset bounds the bytes that are read of an image. The renderer refuses images well below that.
 const maxAsset = 32 << 20
 
-// allowedDir is a folder from which images are allowed.
+// allowedDir is a folder from which files are allowed.
 type allowedDir struct {
-	path string // absolute, without symbolic links
-	root *os.Root
+	// path is absolute, without symbolic links. named is absolute, as the user wrote it.
+	path, named string
+	root        *os.Root
 }
 
 func openDir(dir string) (allowedDir, error) {
-	path, err := filepath.Abs(dir)
+	named, err := filepath.Abs(dir)
 	if err != nil {
 		return allowedDir{}, err
 	}
 
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	path, err := filepath.EvalSymlinks(named)
+	if err != nil {
 		return allowedDir{}, err
 	}
 	root, err := os.OpenRoot(path)
 
-	return allowedDir{path, root}, err
+	return allowedDir{path, named, root}, err
 }
 
 // assets opens the images of one document.
@@ -42,6 +45,8 @@ type assets struct {
 	// own.
 	folder string
 	inBook bool
+	// flag allows further folders.
+	flag string
 
 	mu      sync.Mutex // the renderer opens several at once
 	sources Snapshot
@@ -54,12 +59,27 @@ func (c *Converter) openAssets(document string, sources Snapshot) (*assets, erro
 		dir = filepath.Dir(document)
 	}
 
-	own, err := openDir(dir)
+	own, err := c.openFolder(dir)
 	if err != nil {
-		return nil, fault.Errorf(fault.Forbidden, "its folder cannot be opened: %s", reason(err)).WithCause(err)
+		return nil, err
 	}
 
-	return &assets{own: own, dirs: append([]allowedDir{own}, c.allowed...), sources: sources}, nil
+	return c.newAssets(own, sources), nil
+}
+
+// newAssets returns the files that a document in the folder own may show.
+func (c *Converter) newAssets(own allowedDir, sources Snapshot) *assets {
+	a := &assets{
+		own:     own,
+		dirs:    slices.Concat([]allowedDir{own}, c.allowed, c.roots),
+		sources: sources,
+		flag:    "--allow",
+	}
+	if c.roots != nil {
+		a.flag = "--root"
+	}
+
+	return a
 }
 
 func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
@@ -90,7 +110,7 @@ func (a *assets) openImage(name string) ([]byte, error) {
 	}
 
 	return nil, fault.Errorf(fault.Forbidden,
-		"it is outside the document's folder; --allow %s allows it", filepath.Dir(target))
+		"it is outside the document's folder; %s %s allows it", a.flag, filepath.Dir(target))
 }
 
 // include reads a text file below the document's folder. No part of its path may be a link, so that a document can

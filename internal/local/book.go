@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,9 @@ func IsFolder(path string) bool {
 func (c *Converter) book(
 	ctx context.Context, in Input, sources Snapshot,
 ) (d document.Document, closeFiles func(), err error) {
-	own, err := openDir(in.Path)
+	own, err := c.openFolder(in.Path)
 	if err != nil {
-		return d, func() {}, fault.Errorf(fault.Forbidden, "the folder cannot be opened: %s", reason(err)).
-			WithCause(err)
+		return d, func() {}, err
 	}
 	closeFiles = func() { _ = own.root.Close() } // it was only read from
 
@@ -45,7 +45,7 @@ func (c *Converter) book(
 
 	files := c.bookAssets(own, ".", sources)
 	d = document.Document{
-		Output:   c.o.Output,
+		Output:   cmp.Or(in.Format, c.o.Output),
 		Content:  book.FrontMatter(),
 		Theme:    in.Theme,
 		Options:  in.Options,
@@ -164,10 +164,10 @@ func named(file string, warnings []fault.Warning) []fault.Warning {
 
 // bookAssets returns the files of a book for a chapter in a folder of it.
 func (c *Converter) bookAssets(own allowedDir, folder string, sources Snapshot) *assets {
-	return &assets{
-		own: own, dirs: append([]allowedDir{own}, c.allowed...), sources: sources,
-		folder: filepath.FromSlash(folder), inBook: true,
-	}
+	a := c.newAssets(own, sources)
+	a.folder, a.inBook = filepath.FromSlash(folder), true
+
+	return a
 }
 
 // readUpTo reads a file of at most limit bytes.

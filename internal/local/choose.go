@@ -14,7 +14,7 @@ import (
 )
 
 // chooseTheme replaces themes.Auto, from the input or the front matter, by the most suitable theme.
-func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *Output) error {
+func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, in Input, out *Output) error {
 	var matter metadata.FrontMatter
 
 	var err error
@@ -26,7 +26,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *
 	if err != nil || unknown != nil || theme != themes.Auto {
 		return nil // the composer reports the error
 	}
-	c.o.Progress(out.Input, presswork.StageAnalyzing)
+	c.step(in, presswork.StageAnalyzing)
 	begun := time.Now()
 
 	advice, err := c.o.Recommender.Recommend(ctx, "", d.Text(), c.catalogue.List(), c.o.Preference)
@@ -75,11 +75,16 @@ func mark(entries []entry, a *finding.Analysis) {
 // Analyze reads one document, a file or Std, and returns its analysis with a recommended theme. Errors: those of
 // Convert for an input that cannot be read, the cause of ctx.
 func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result, error) {
-	content, err := c.read(ctx, path, Snapshot{})
+	content, err := c.read(ctx, path, nil, Snapshot{})
 	if err != nil {
 		return recommend.Result{}, err
 	}
 
+	return c.AnalyzeText(ctx, content)
+}
+
+// AnalyzeText is Analyze for the text of a document.
+func (c *Converter) AnalyzeText(ctx context.Context, content []byte) (recommend.Result, error) {
 	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }
 

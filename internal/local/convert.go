@@ -2,9 +2,9 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,14 +23,20 @@ const maxSource = 64 << 20
 type Input struct {
 	// Path is a file, or Std.
 	Path string
+	// Content, if not nil, is read instead of standard input when Path is Std.
+	Content []byte
 	// Merge are files whose pages follow in the same result.
 	Merge []string
 	// Output is a file, or Std.
 	Output string
+	// Format is the format of the result. Only a Converter for PDFs makes other formats. Default: Options.Output.
+	Format presswork.Output
 	// Theme is the name of a theme, or themes.Auto for the most suitable one. "" means that of the front matter.
 	Theme string
 	// Options take precedence over those of the front matter.
 	Options presswork.Options
+	// Progress is called for each step, next to Options.Progress. Default: no call.
+	Progress func(stage presswork.Stage)
 }
 
 // Output is the result of an Input.
@@ -70,17 +76,36 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 
 	made, err := c.convert(ctx, in, &out)
 	if err == nil {
-		c.o.Progress(in.Path, presswork.StageStoring)
+		c.step(in, presswork.StageStoring)
 		err = c.writeMade(ctx, in.Output, made)
 	}
 
 	if err == nil {
 		out.Bytes = len(made.Data)
-		c.o.Progress(in.Path, presswork.StageDone)
+		c.step(in, presswork.StageDone)
 	}
 	out.Elapsed = time.Since(begun)
 
 	return out, err
+}
+
+// Make converts one document and returns the result instead of writing it. Errors: those of Convert.
+func (c *Converter) Make(ctx context.Context, in Input) (Output, document.Made, error) {
+	begun := time.Now()
+	out := Output{Input: in.Path, Merged: in.Merge, Warnings: []fault.Warning{}, Sources: Snapshot{}}
+	made, err := c.convert(ctx, in, &out)
+	out.Elapsed = time.Since(begun)
+
+	return out, made, err
+}
+
+// step reports a step of an input.
+func (c *Converter) step(in Input, stage presswork.Stage) {
+	c.o.Progress(in.Path, stage)
+
+	if in.Progress != nil {
+		in.Progress(stage)
+	}
 }
 
 // convert makes the result of an input within Options.Timeout. Writing to a slow pipe may take longer.
@@ -100,10 +125,10 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 		out.Merged = chapterFiles(in.Path, doc.Parts)
 	}
 
-	if err := c.chooseTheme(ctx, &doc, out); err != nil {
+	if err := c.chooseTheme(ctx, &doc, in, out); err != nil {
 		return document.Made{}, err
 	}
-	c.o.Progress(in.Path, presswork.StageRendering)
+	c.step(in, presswork.StageRendering)
 	begun := time.Now()
 	composed, err := c.engine.Compose(ctx, doc)
 	out.Times.Render = time.Since(begun)
@@ -118,8 +143,8 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 		c.o.Page(in.Path, composed.Standalone())
 	}
 
-	if c.o.Output != presswork.HTML {
-		c.o.Progress(in.Path, presswork.StagePrinting)
+	if composed.Output != presswork.HTML {
+		c.step(in, presswork.StagePrinting)
 	}
 	begun = time.Now()
 	made, err := c.engine.Make(ctx, composed)
@@ -175,12 +200,12 @@ func (c *Converter) document(
 	}
 
 	for i, path := range append([]string{in.Path}, in.Merge...) {
-		read, err := word.markdown(ctx, path)
+		read, err := c.source(ctx, path, &word)
 		var content []byte
 
 		if err == nil {
 			sources.add(path)
-			content, err = c.read(ctx, read, sources)
+			content, err = c.read(ctx, read, in.Content, sources)
 		}
 
 		if err == nil {
@@ -206,7 +231,7 @@ func (c *Converter) document(
 			return d, closeFiles, err
 		case i == 0:
 			d = document.Document{
-				Output:  c.o.Output,
+				Output:  cmp.Or(in.Format, c.o.Output),
 				Content: part.Content,
 				Theme:   in.Theme,
 				Options: in.Options,
@@ -246,10 +271,14 @@ func slashed(path string) string {
 	return filepath.ToSlash(abs)
 }
 
-// read reads a whole input. A pipe may never end, so ctx also ends the wait.
-func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]byte, error) {
+// read reads a whole input; content is that of Std if it is not nil. A pipe may never end, so ctx also ends the wait.
+func (c *Converter) read(ctx context.Context, path string, content []byte, sources Snapshot) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+
+	if path == Std && content != nil {
+		return content, nil
 	}
 
 	if path != Std {
@@ -276,9 +305,9 @@ func (c *Converter) readAll(path string) ([]byte, error) {
 	in := c.o.Stdin
 
 	if path != Std {
-		f, err := os.Open(path)
+		f, err := c.openFile(path)
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, err
 		}
 		defer f.Close()
 

@@ -72,25 +72,7 @@ type ExportOptions struct {
 func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err error) {
 	began := time.Now()
 
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if _, err := chromium.Find(o.Browser); err != nil {
-		return out, err
-	}
-
-	visit, err := visitOf(page, o)
-	if err != nil {
-		return out, err
-	}
-
-	exporter := chromium.NewExporter(chromium.ExporterOptions{
-		Browser: chromium.Options{Path: o.Browser, Tabs: 1, Log: o.Log}, Policy: o.Policy,
-	})
-	if err := exporter.Start(ctx); err != nil {
-		return out, err
-	}
-	defer func() { err = errors.Join(err, exporter.Kill()) }()
-
-	data, pages, err := exportPage(ctx, exporter, visit, page, o.Log)
+	data, pages, err := Visit(ctx, page, o)
 	if err != nil {
 		return out, err
 	}
@@ -101,6 +83,29 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 	}
 
 	return Output{Input: page.URL, Path: page.Output, Pages: pages, Bytes: len(data), Elapsed: time.Since(began)}, nil
+}
+
+// Visit is Export without writing the result. pages is 0 for a picture.
+func Visit(ctx context.Context, page WebPage, o ExportOptions) (data []byte, pages int, err error) {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if _, err := chromium.Find(o.Browser); err != nil {
+		return nil, 0, err
+	}
+
+	visit, err := visitOf(page, o)
+	if err != nil {
+		return nil, 0, err
+	}
+
+	exporter := chromium.NewExporter(chromium.ExporterOptions{
+		Browser: chromium.Options{Path: o.Browser, Tabs: 1, Log: o.Log}, Policy: o.Policy,
+	})
+	if err := exporter.Start(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, exporter.Kill()) }()
+
+	return exportPage(ctx, exporter, visit, page, o.Log)
 }
 
 func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,9 @@ type Options struct {
 	ThemesDir string
 	// Allow lists further folders from which a document may show images. Default: only its own folder.
 	Allow []string
+	// Roots are the only folders, with all below them, from which files are read and to which results are written.
+	// Relative paths start at the first. Default: every folder, and paths start at the working directory.
+	Roots []string
 	// Output is the format of the results. HTML needs a browser only for diagrams. Default: presswork.PDF.
 	Output presswork.Output
 	// Jobs is the number of documents that are printed at a time. Default 1.
@@ -69,6 +73,7 @@ type Converter struct {
 	launch    sync.Mutex        // guards browser for HTML
 	diagrams  *diagram.Renderer
 	allowed   []allowedDir
+	roots     []allowedDir // of Options.Roots
 	catalogue *themes.Catalogue
 	engine    *document.Converter
 }
@@ -100,7 +105,7 @@ func New(o Options) *Converter {
 }
 
 // Start launches the browser and reads the themes at the same time. Errors: chromium.ErrNotFound, InvalidOption
-// for a folder of Allow that cannot be opened, those of chromium.Browser.
+// for a folder of Allow or Roots that cannot be opened, those of chromium.Browser.
 func (c *Converter) Start(ctx context.Context) error {
 	for _, dir := range c.o.Allow {
 		a, err := openDir(dir)
@@ -108,6 +113,10 @@ func (c *Converter) Start(ctx context.Context) error {
 			return errors.Join(fault.Errorf(fault.InvalidOption, "--allow %s: %s", dir, reason(err)), c.closeDirs())
 		}
 		c.allowed = append(c.allowed, a)
+	}
+
+	if err := c.openRoots(); err != nil {
+		return errors.Join(err, c.closeDirs())
 	}
 
 	if c.browser != nil {
@@ -155,10 +164,10 @@ func (c *Converter) Close() error {
 
 func (c *Converter) closeDirs() error {
 	var errs []error
-	for _, a := range c.allowed {
+	for _, a := range slices.Concat(c.allowed, c.roots) {
 		errs = append(errs, a.root.Close())
 	}
-	c.allowed = nil
+	c.allowed, c.roots = nil, nil
 
 	return errors.Join(errs...)
 }

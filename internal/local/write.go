@@ -25,6 +25,10 @@ func (c *Converter) write(ctx context.Context, path string, data []byte) error {
 		})
 	}
 
+	if c.roots != nil {
+		return c.writeInRoots(ctx, path, data)
+	}
+
 	return WriteFile(ctx, path, data)
 }
 
@@ -85,10 +89,21 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-func writeFile(path string, data []byte) (err error) {
+func writeFile(path string, data []byte) error {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+
+	return replaceFile(folder, filepath.Base(path), data)
+}
+
+// replaceFile writes data to the file with this name in a folder. If it fails, an earlier file stays.
+func replaceFile(folder *os.Root, name string, data []byte) (err error) {
 	mode := os.FileMode(0)
 
-	switch info, err := os.Lstat(path); {
+	switch info, err := folder.Lstat(name); {
 	case err != nil: // the file does not exist, or the steps below return the error
 	case info.IsDir():
 		return syscall.EISDIR
@@ -97,16 +112,16 @@ func writeFile(path string, data []byte) (err error) {
 	}
 	// The file is in the same folder, so that the rename is atomic. It has the umask of the process, unlike a file
 	// of os.CreateTemp.
-	temp := filepath.Join(filepath.Dir(path), ".presswork-"+rand.Text()+".tmp")
+	temp := filepath.Join(filepath.Dir(name), ".presswork-"+rand.Text()+".tmp")
 
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(temp))
+			err = errors.Join(err, folder.Remove(temp))
 		}
 	}()
 
@@ -119,7 +134,7 @@ func writeFile(path string, data []byte) (err error) {
 		return err
 	}
 
-	return os.Rename(temp, path)
+	return folder.Rename(temp, name)
 }
 
 func writeThrough(path string, data []byte, flags int) error {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"presswork/internal/app"
+	"presswork/internal/fault"
+	"presswork/internal/local"
+	"presswork/internal/mcp"
+)
+
+// mcpCommand holds the flags of `presswork mcp`.
+type mcpCommand struct {
+	*program
+	stdin     io.Reader
+	roots     []string
+	themesDir string
+	server    serverFlags
+}
+
+func newMCPCommand(p *program) *cobra.Command {
+	m := &mcpCommand{program: p}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer Presswork's tools to AI clients by the Model Context Protocol, on standard input and output",
+		Long: "Offer Presswork's tools to AI clients by the Model Context Protocol, on standard input and output.\n" +
+			"Clients such as Claude Code, Codex, Cursor and VS Code start this command. It needs no other server, except\n" +
+			"for the tool transcribe. It reads and writes files in the folder it is started in, and in those of --root.",
+		Example: "  claude mcp add presswork -- presswork mcp\n" +
+			"  codex mcp add presswork -- presswork mcp --root ~/reports",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m.stdin = cmd.InOrStdin()
+			return m.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&m.roots, "root", nil,
+		"another `DIR` whose files may be read and written; repeatable (the folder it is started in always may)")
+	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	m.server.add(f)
+	complete(cmd, "root", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+
+	return cmd
+}
+
+func (m *mcpCommand) run(ctx context.Context) (err error) {
+	cfg, err := m.config()
+	if err != nil {
+		return err
+	}
+
+	if m.themesDir, err = themesFolder(m.themesDir, cfg); err != nil {
+		return err
+	}
+
+	server, err := m.server.open(m.getenv)
+	if err != nil {
+		return err
+	}
+	log := newLogger(m.stderr, cfg)
+
+	tools, err := app.OpenLocalTools(ctx, app.LocalToolsOptions{
+		Config: cfg, Roots: append([]string{"."}, m.roots...), ThemesDir: m.themesDir, Server: server,
+		Jobs: runtime.NumCPU(), Version: version(), Log: log,
+	})
+	if fault.CodeOf(err) == fault.InvalidOption {
+		return usageError{errors.New(local.Message(err))}
+	}
+
+	if err != nil {
+		return err
+	}
+
+	defer func() { err = errors.Join(err, tools.Stop()) }()
+
+	s := mcp.New(mcp.Options{Version: version(), Files: true, Message: local.Message, Log: log})
+	err = s.Serve(ctx, tools, io.NopCloser(m.stdin), nopCloser{m.stdout})
+
+	if ctx.Err() != nil {
+		return interrupted{}
+	}
+
+	return err
+}
+
+// nopCloser is standard output, which the server must not close.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"presswork"
+	"presswork/internal/fault"
+)
+
+// previewResolution is the resolution of previews for models, in pixels per inch: A4 has 826 × 1169 pixels.
+const previewResolution = 100
+
+// OnlyPage returns the options for a picture of one page.
+func OnlyPage(o presswork.Options, page int) presswork.Options {
+	o.PageRanges, o.Strict, o.Password = strconv.Itoa(page), new(false), ""
+
+	if o.Resolution == nil {
+		o.Resolution = new(previewResolution)
+	}
+
+	return o
+}
+
+// PictureType returns the type of the picture that a page becomes by the name of its file, "" for a PDF. Errors:
+// InvalidOption.
+func PictureType(p Page) (string, error) {
+	switch extension := strings.ToLower(path.Ext(p.Output)); extension {
+	case ".pdf":
+		return "", nil
+	case ".jpg", ".jpeg":
+		return "jpeg", nil
+	case ".png", ".webp":
+		return extension[1:], nil
+	default:
+		return "", fault.Errorf(fault.InvalidOption, "output ends in %q; allowed: .pdf, .png, .jpg, .webp", extension)
+	}
+}
+
+// PageOptions returns the options of a page as the API names them.
+func PageOptions(p Page) map[string]any {
+	options := map[string]any{}
+	if p.Paper != "" {
+		options["format"] = p.Paper
+	}
+
+	if p.Landscape {
+		options["landscape"] = true
+	}
+
+	if p.FullPage {
+		options["fullPage"] = true
+	}
+
+	if p.WaitFor != "" {
+		options["waitForSelector"] = p.WaitFor
+	}
+
+	return options
+}
