@@ -77,8 +77,9 @@ func arguments(dataDir string, o Options, smallShm bool) []string {
 		"--mute-audio",
 		"--disable-gpu",
 
-		// Scripts are trusted (Browser.Script), but their input is not.
-		"--js-flags=--max-old-space-size=512",
+		// Scripts are trusted (Browser.Script), but their input is not. WebAssembly gets 512 MiB, as JavaScript
+		// does. Its optimising compiler takes 300 MiB for D2, which is done before that pays off.
+		"--js-flags=--max-old-space-size=512 --liftoff-only --wasm-max-mem-pages=8192",
 	}
 	if o.Foreign {
 		args = append(args, foreignArguments()...)
