@@ -157,7 +157,7 @@ type Preview struct {
 type Drawing struct {
 	// Sources are diagrams without duplicates.
 	Sources []string `json:"sources"`
-	// Languages has the language of each source, "mermaid" or "dot". Empty: all are in Mermaid.
+	// Languages has the language of each source, "mermaid", "dot" or "d2". Empty: all are in Mermaid.
 	Languages []string     `json:"languages,omitempty"`
 	Style     DrawingStyle `json:"style"`
 }

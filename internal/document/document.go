@@ -50,7 +50,7 @@ type Options struct {
 	// Fetch downloads a remote image and enforces the address rules. Nil: remote images are
 	// omitted with a warning.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Diagrams draws diagrams of Mermaid and Graphviz. Nil: their source is printed, with a warning.
+	// Diagrams draws diagrams of Mermaid, Graphviz and D2. Nil: their source is printed, with a warning.
 	Diagrams *diagram.Renderer
 	// Picture returns a PNG of a page of the size of its sheet, for the covers of EPUBs. Nil:
 	// EPUBs have no cover.

@@ -39,7 +39,7 @@ func (embeddedRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// drawDiagrams replaces code blocks of Mermaid and Graphviz by their diagrams. One that cannot be drawn stays code,
+// drawDiagrams replaces code blocks of Mermaid, Graphviz and D2 by their diagrams. One that cannot be drawn stays code,
 // with a warning. Errors: that of Options.Diagrams, the cause of ctx.
 func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock

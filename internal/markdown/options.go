@@ -107,12 +107,12 @@ type Options struct {
 	// DarkPage reports that the page is dark. Dark images on a transparent background then get the class
 	// image-plate, which gives them a light background.
 	DarkPage bool
-	// Diagrams draws diagrams of Mermaid and Graphviz and returns one Diagram for each source. It is called at most once,
-	// and its error ends Parse. Nil: diagrams stay source, with a warning.
+	// Diagrams draws diagrams of Mermaid, Graphviz and D2 and returns one Diagram for each source. It is called at
+	// most once, and its error ends Parse. Nil: diagrams stay source, with a warning.
 	Diagrams func(ctx context.Context, sources []DiagramSource) ([]Diagram, error)
 }
 
-// DiagramSource is a diagram in its language, "mermaid" or "dot".
+// DiagramSource is a diagram in its language, "mermaid", "dot" or "d2".
 type DiagramSource struct{ Language, Text string }
 
 // Diagram is a drawn diagram.

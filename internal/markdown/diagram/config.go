@@ -59,7 +59,8 @@ func (s Style) config() map[string]any {
 	}
 }
 
-// graph returns the default attributes of Graphviz and the colours that its picture gets after the layout.
+// graph returns the default attributes of Graphviz, the colours that its picture gets after the layout, and the
+// palette of D2.
 func (s Style) graph() map[string]any {
 	s = s.seen()
 
@@ -71,6 +72,27 @@ func (s Style) graph() map[string]any {
 		"group":  s.Line,
 		"font":   s.Font,
 		"size":   s.Size,
+		// D2 has seven neutral colours, six of the first accent and five of two others. It takes n1 to n3, b2 and aa2
+		// for texts, n7 for the page, b1 for lines, and the others for areas.
+		"palette": map[string]string{
+			"n2":  s.Text,
+			"n3":  s.Text,
+			"n4":  mix(s.Text, s.Page, 0.2),
+			"n5":  mix(s.Text, s.Page, 0.1),
+			"n6":  mix(s.Text, s.Page, 0.05),
+			"n7":  s.Page,
+			"b1":  mix(s.accent(0), s.Text, 0.8),
+			"b2":  s.Text,
+			"b3":  s.wash(0),
+			"b4":  s.tint(0, 0.08),
+			"b5":  s.tint(0, 0.14),
+			"b6":  s.wash(0),
+			"aa2": s.Text,
+			"aa4": s.wash(1),
+			"aa5": s.wash(1),
+			"ab4": s.wash(2),
+			"ab5": s.wash(2),
+		},
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package diagram draws untrusted diagrams of Mermaid and Graphviz as safe SVG. Both run in a browser page of their
+// Package diagram draws untrusted diagrams of Mermaid, Graphviz and D2 as safe SVG. Each runs in a browser page of its
 // own. Their result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets, scripts,
 // HTML and addresses.
 package diagram
@@ -59,9 +59,10 @@ const (
 	Mermaid = "mermaid"
 	// DOT is the language of Graphviz.
 	DOT = "dot"
+	D2  = "d2"
 )
 
-// Source is a diagram in its language, Mermaid or DOT.
+// Source is a diagram in its language: Mermaid, DOT or D2.
 type Source struct{ Language, Text string }
 
 // Remote draws distinct sources and returns the pictures of the first of them. The others, or all after an error,

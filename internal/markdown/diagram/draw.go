@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,13 +17,19 @@ import (
 	"presswork/internal/fault"
 )
 
-// Mermaid 11.17.2 and Viz.js 3.31.0 (Graphviz 16.1.0 as WebAssembly) as published on npm, and the function that
-// runs them in the page.
+// Mermaid 11.17.2, Viz.js 3.31.0 (Graphviz 16.1.0 as WebAssembly) and @terrastruct/d2 0.1.33 (D2 0.7 as WebAssembly)
+// as published on npm. wasm_exec.js is Go's script that runs D2. d2.js and draw.js draw in the page.
 var (
 	//go:embed mermaid/mermaid.min.js.gz
 	mermaidGz []byte
 	//go:embed graphviz/viz-global.js.gz
 	vizGz []byte
+	//go:embed d2/d2.wasm.gz
+	d2WasmGz []byte
+	//go:embed d2/wasm_exec.js.gz
+	goGz []byte
+	//go:embed d2.js
+	d2JS string
 	//go:embed draw.js
 	drawJS string
 )
@@ -102,8 +109,13 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]S
 
 // libraryOf returns the library that draws a language.
 func libraryOf(language string) (string, error) {
-	if language == DOT {
+	switch language {
+	case DOT:
 		return vizJS()
+	case D2:
+		goJS, err := unpack(goGz)
+		// The page unpacks the module: it has 22 MB.
+		return goJS + ";" + d2JS + `globalThis.d2Module = "` + base64.StdEncoding.EncodeToString(d2WasmGz) + `";0`, err
 	}
 
 	return mermaidJS()

@@ -151,7 +151,7 @@ async ({config, sheet, graph, name, language, source, least}) => {
     ...config, fontSize: Math.round(config.fontSize / shrink),
     themeVariables: {...config.themeVariables, fontSize: Math.round(config.fontSize / shrink) + "px"},
   };
-  const kindOf = (source) => { try { return language === "dot" ? "graphviz" : mermaid.detectType(source) } catch { return "" } };
+  const kindOf = (source) => { try { return language === "mermaid" ? mermaid.detectType(source) : language } catch { return "" } };
 
   // Git commits have random names. Fixed ones make the same source give the same picture.
   let seed = 1;
@@ -159,8 +159,9 @@ async ({config, sheet, graph, name, language, source, least}) => {
 
   try {
     const large = boxed.test(kindOf(source));
-    const scale = large ? shrink : modest[kindOf(source)] ?? 1;
-    const root = language === "dot" ? await drawGraph() : await drawMermaid(large ? enlarged : config);
+    const draw = {dot: drawGraph, d2: () => drawD2(source, graph)}[language] ?? (() => drawMermaid(large ? enlarged : config));
+    const root = await draw();
+    const scale = large ? shrink : root.dataset.scale ?? modest[kindOf(source)] ?? 1;
     const text = (selector) => (root.querySelector(":scope > " + selector)?.textContent ?? "").trim();
     const title = [text("title"), text("desc")].filter(Boolean).join(": ");
     const kind = root.getAttribute("aria-roledescription") ?? kindOf(source);
@@ -205,6 +206,7 @@ async ({config, sheet, graph, name, language, source, least}) => {
     return {svg: new XMLSerializer().serializeToString(root), kind, title,
       width: box.width * scale * larger, height: box.height * scale * larger, text: smallest * larger};
   } catch (e) {
+    if (e?.fatal) throw e;
     return {error: String(e?.message ?? e) || "unknown error"};
   } finally {
     document.body.replaceChildren();

@@ -103,3 +103,29 @@ var graphs = []struct{ name, source string }{
 	},
 	{"small letters", "graph { node [fontsize=5]; Small -- Letters }"},
 }
+
+// boards are drawn by D2.
+var boards = []struct{ name, source string }{
+	{
+		"board",
+		"outer: Outer { inner: Inner { core: Core { heart: Heart -> mind: Mind } } }\nstore: Store {shape: cylinder}\n" +
+			"queue: Queue {shape: queue}\nnext: Next {shape: step}\nwho: Who {shape: person}\nif: If {shape: diamond}\n" +
+			"doc: Doc {shape: document}\nfar: Far {shape: cloud}\npage: Page {shape: page}\nhex: Hex {shape: hexagon}\n" +
+			"call: Call {shape: callout}\nouter.inner -> store: writes {style.stroke-dash: 4}\nstore <-> queue: 1\nnext -- who",
+	},
+	{
+		"tables of a database",
+		"a: Orders {shape: sql_table; id: int {constraint: primary_key}; customer: int {constraint: foreign_key}}\n" +
+			"b: Customers {shape: sql_table; id: int}\na.customer -> b.id\nc: Queue {shape: class; +push(x): error; -size: int}",
+	},
+	{
+		"sequence of D2",
+		"shape: sequence_diagram\na: Anna\nb: Berta\na -> b: Hello\nb -> b: thinks\nGroup: {b -> a: Bye}\na.\"a note\"\n" +
+			"a.span -> b.span: deep",
+	},
+	{
+		"Markdown and code of D2",
+		"n: |md\n  ## Title\n  Some **bold** `code`\n  - one\n|\nc: |go\n  func main() { return 1 }\n|",
+	},
+	{"small letters of D2", "a: A {style.font-size: 8}\nb: B\na -> b"},
+}

@@ -55,6 +55,13 @@ var hexColor = regexp.MustCompile("#[0-9a-f]{6}")
 // recolor replaces each colour in a configuration by the result of paint, which gets the path to the colour.
 func recolor(value any, place string, paint func(place, color string) string) any {
 	switch v := value.(type) {
+	case map[string]string:
+		made := map[string]any{}
+		for k, v := range v {
+			made[k] = recolor(v, place+"."+k, paint)
+		}
+
+		return made
 	case map[string]any:
 		made := map[string]any{}
 		for k, v := range v {
@@ -150,52 +157,45 @@ func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 	}
 	config, sheet := recolor(marked.config(), "", mark), recolor(marked.sheet(), "sheet", mark)
 	graph := recolor(marked.graph(), "graph", mark)
-	kinds := append(slices.Clone(kinds), graphs...)
-	first := len(kinds) - len(graphs) // of the graphs
+	kinds := slices.Concat(kinds, graphs, boards)
 
-	var draw, inspect []string
-
-	for i, k := range kinds {
-		language := Mermaid
-		if i >= first {
-			language = DOT
-		}
-
-		job, err := json.Marshal(
-			map[string]any{
-				"config":   config,
-				"sheet":    sheet,
-				"graph":    graph,
-				"name":     fmt.Sprintf("k%d", i),
-				"language": language,
-				"source":   k.source,
-				"least":    SmallestText,
-			},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		draw = append(draw, "("+drawJS+")("+string(job)+")")
-	}
-
+	var inspect []string
 	var drawn []json.RawMessage
 
-	for language, list := range map[string][]string{Mermaid: draw[:first], DOT: draw[first:]} {
-		library, err := libraryOf(language)
+	for _, of := range []struct {
+		language string
+		count    int
+	}{{Mermaid, len(kinds) - len(graphs) - len(boards)}, {DOT, len(graphs)}, {D2, len(boards)}} {
+		var draw []string
+
+		for _, k := range kinds[len(drawn):][:of.count] {
+			job, err := json.Marshal(
+				map[string]any{
+					"config":   config,
+					"sheet":    sheet,
+					"graph":    graph,
+					"name":     fmt.Sprintf("k%d", len(drawn)+len(draw)),
+					"language": of.language,
+					"source":   k.source,
+					"least":    SmallestText,
+				},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draw = append(draw, "("+drawJS+")("+string(job)+")")
+		}
+
+		library, err := libraryOf(of.language)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		answers, err := browser.Script(t.Context(), library, list...)
+		answers, err := browser.Script(t.Context(), library, draw...)
 		if err != nil {
 			t.Fatal(err)
 		}
-
-		if language == DOT {
-			drawn = append(drawn, answers...)
-		} else {
-			drawn = append(answers, drawn...)
-		}
+		drawn = append(drawn, answers...)
 	}
 
 	for i := range drawn {

@@ -31,7 +31,7 @@ var shapes = set(
 var attributes = set(
 	"x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength " +
 		"lengthAdjust offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight " +
-		"markerUnits refX refY orient preserveAspectRatio clipPathUnits fill fill-opacity fill-rule stroke " +
+		"markerUnits refX refY orient preserveAspectRatio clipPathUnits clip-rule fill fill-opacity fill-rule stroke " +
 		"stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
 		"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline " +
 		"alignment-baseline baseline-shift visibility letter-spacing opacity text-decoration marker-start " +
@@ -217,11 +217,11 @@ func (c *cleaner) attribute(name, value string) {
 var kindNames = map[string]string{
 	"class":         "class diagram",
 	"classDiagram":  "class diagram",
+	"dot":           "graph",
 	"er":            "entity relationship diagram",
 	"flowchart":     "flow chart",
 	"gantt":         "Gantt chart",
 	"gitGraph":      "Git graph",
-	"graphviz":      "graph",
 	"journey":       "user journey",
 	"mindmap":       "mind map",
 	"pie":           "pie chart",

@@ -23,7 +23,7 @@ func (r *directiveReader) writeCode(n *directive) {
 	}
 
 	switch n.name {
-	case "mermaid", "graphviz":
+	case "mermaid", "graphviz", "d2":
 		language = n.name
 	case "eval-rst":
 		language = "rst"

@@ -23,7 +23,7 @@ func writers() map[string]directiveWriter {
 			"versionadded versionchanged deprecated versionremoved"},
 		{(*directiveReader).endExercise, "exercise-end solution-end"},
 		{(*directiveReader).writeCode, "code-block code code-cell sourcecode parsed-literal productionlist " +
-			"mermaid graphviz eval-rst"},
+			"mermaid graphviz d2 eval-rst"},
 		{(*directiveReader).writeExample, "myst-example myst"},
 		{(*directiveReader).writeFormula, "math"},
 		{(*directiveReader).writeFigure, "figure figure-md"},

@@ -15,7 +15,7 @@ import (
 
 // CellInfo matches the info string of a cell, code that Quarto runs: {python}. Attributes in the syntax of
 // Pandoc have a dot before the language: {.python}.
-var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|graphviz|mermaid)([ ,}])`)
+var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|graphviz|mermaid|d2)([ ,}])`)
 
 // maxMarkedLines is the largest number of ranges of highlighted lines of one block.
 const maxMarkedLines = 200
@@ -192,10 +192,10 @@ func InfoOf(code *ast.FencedCodeBlock, src []byte) Info {
 	return c
 }
 
-// Diagram returns the language of a diagram, mermaid or dot. It returns "" for code.
+// Diagram returns the language of a diagram: mermaid, dot or d2. It returns "" for code.
 func (c Info) Diagram() string {
 	switch c.Language {
-	case "mermaid", "dot":
+	case "mermaid", "dot", "d2":
 		return c.Language
 	case "graphviz":
 		return "dot"
