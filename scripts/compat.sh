@@ -48,11 +48,11 @@ honcho=2.0.0
 if ! [ -d "$dir/honcho-$honcho" ]; then
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/honcho-$honcho" "honcho==$honcho" 2>/dev/null
 fi
-# Agents, each in a place of its own: Codex with its program, and a newer SDK than the clients'.
-codex=0.169.0
-if ! [ -d "$dir/codex-$codex" ]; then
-  npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/codex-$codex" "@openai/codex@$codex" >&2
-fi
+# Agents, each in a place of its own: programs of npm, and a newer SDK than the clients'.
+agent() { [ -d "$dir/$1-$3" ] || npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/$1-$3" "$2@$3" >&2; }
+agent codex @openai/codex 0.169.0
+agent claude-code @anthropic-ai/claude-code 2.1.197
+agent continue @continuedev/cli 1.5.47
 agents=0.24.0
 if ! [ -d "$dir/agents-$agents" ]; then
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/agents-$agents" "openai-agents==$agents" 2>/dev/null
@@ -62,5 +62,12 @@ if ! [ -d "$dir/anthropic-$anthropic" ]; then
   say "installing Anthropic's SDKs"
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/anthropic-$anthropic" "anthropic==$anthropic" 2>/dev/null
   npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/anthropic-$anthropic" "@anthropic-ai/sdk@$anthropic_node" >&2
+fi
+langchain_openai=1.7.4 langchain_anthropic=1.7.10 pydantic_ai=2.68.0
+frameworks=$dir/frameworks-$langchain_openai-$langchain_anthropic-$pydantic_ai
+if ! [ -d "$frameworks" ]; then
+  say "installing LangChain and Pydantic AI"
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$frameworks" \
+    "langchain-openai==$langchain_openai" "langchain-anthropic==$langchain_anthropic" "pydantic-ai-slim[openai,anthropic]==$pydantic_ai" 2>/dev/null
 fi
 (cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

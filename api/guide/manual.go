@@ -19,7 +19,7 @@ var manual = []struct {
 }{
 	{"Tutorials", []string{
 		"tutorials/writer.md", "tutorials/backend-developer.md", "tutorials/ai-developer.md", "tutorials/operator.md",
-		"tutorials/cookbook.md",
+		"tutorials/cookbook.md", "tutorials/clients.md",
 	}},
 	{"Documents", []string{
 		"markdown.md", "references.md", "layouts.md", "outputs.md", "themes.md", "fonts.md", "pdfa.md", "analysis.md",

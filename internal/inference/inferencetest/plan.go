@@ -71,3 +71,13 @@ func (c *call) followPlan() {
 	}
 	c.endStream(finish, tokens)
 }
+
+// withoutReminders returns the text after the reminders that agents put before the words of their user.
+func withoutReminders(text string) string {
+	const end = "</system-reminder>"
+	if i := strings.LastIndex(text, end); i >= 0 {
+		text = text[i+len(end):]
+	}
+
+	return strings.TrimSpace(text)
+}

@@ -215,11 +215,14 @@ var scenarios = map[string]func(*call){
 	},
 	// tools-plan follows the first user message, one line for each round: see Plan.
 	"tools-plan": func(c *call) { c.followPlan() },
-	// agent-plan follows the last user message: agents send messages of their own before it.
+	// agent-plan follows the last user message: agents send messages and reminders of their own before it.
 	"agent-plan": func(c *call) {
 		for i, m := range slices.Backward(c.body.Messages) {
-			if m.Role == "user" {
+			text, _ := m.Content.(string)
+			if plan := withoutReminders(text); m.Role == "user" && plan != "" {
 				c.body.Messages = c.body.Messages[i:]
+				c.body.Messages[0].Content = plan
+
 				break
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +18,35 @@ import (
 
 // agentModels are the models of the agents with the scenarios that play them. Codex has its own tools for each name.
 var agentModels = map[string]string{
-	"gpt-5.5": "agent-plan", "gpt-5.6-sol": "agent-plan", "gpt-oss-20b": "agent-plan",
-	"tools-plan": "tools-plan", "hello": "hello", "json": "json", "cut": "cut", "busy": "status:503", "context": "context",
+	"gpt-5.5":     "agent-plan",
+	"gpt-5.6-sol": "agent-plan",
+	"gpt-oss-20b": "agent-plan",
+	"tools-plan":  "tools-plan",
+	"hello":       "hello",
+	"json":        "json",
+	"cut":         "cut",
+	"busy":        "status:503",
+	"context":     "context",
+	"echo":        "echo",
 }
+
+// agentPrograms returns the command of each agent that is a program: scripts/compat.sh installs them.
+func agentPrograms(tools string) map[string][]string {
+	node := tools + "/nodejs"
+	native, _ := filepath.Glob(tools + "/claude-code-2.1.197/node_modules/@anthropic-ai/claude-code-*/claude")
+
+	return map[string][]string{
+		"codex":  {node, tools + "/codex-0.169.0/node_modules/@openai/codex/bin/codex.js"},
+		"claude": native,
+		"cn":     {node, tools + "/continue-1.5.47/node_modules/@continuedev/cli/dist/cn.js"},
+	}
+}
+
+// frameworks returns the folder with LangChain and Pydantic AI.
+func frameworks(tools string) string { return tools + "/frameworks-1.7.4-1.7.10-2.68.0" }
+
+// quietly are settings that keep agents from asking other servers.
+var quietly = []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CONTINUE_TELEMETRY_ENABLED=0"}
 
 // serveAgents starts a server with the models of the agents and returns its address.
 func serveAgents(t *testing.T) string {
@@ -33,6 +60,7 @@ func serveAgents(t *testing.T) string {
 		fmt.Fprintf(&models, "  - {id: %q, capabilities: [chat, tools, reasoning, vision], "+
 			"upstreams: [{base_url: %q, model: %q}]}\n", id, base, scenario)
 	}
+	fmt.Fprintf(&models, "  - {id: vector, capabilities: [embeddings], upstreams: [{base_url: %q}]}\n", base)
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": writeFile(t, "models.yaml", models.String()), "API_KEY": apiKey, "WORKER_QUEUES": "infer",
 	})
@@ -40,11 +68,12 @@ func serveAgents(t *testing.T) string {
 	return c.Base
 }
 
-// runAgent runs an agent in dir and returns what it prints.
+// runAgent runs an agent in dir, with env as its environment, and returns what it prints.
 func runAgent(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), time.Second
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, quietly, env)
 
 	defer time.AfterFunc(clientLimit, func() { cmd.Process.Kill() }).Stop()
 
@@ -60,7 +89,7 @@ func runAgent(t *testing.T, dir string, env []string, name string, args ...strin
 // namespaces in an item of the input, and the functions for unknown models.
 func TestCodexCompletesTasks(t *testing.T) {
 	t.Parallel()
-	codex := os.Getenv("PRESSWORK_COMPAT") + "/codex-0.169.0/node_modules/@openai/codex/bin/codex.js"
+	codex := agentPrograms(os.Getenv("PRESSWORK_COMPAT"))["codex"]
 	base := serveAgents(t)
 
 	const patch = `apply_patch {"input":"*** Begin Patch\n*** Add File: note.txt\n+Made by a model.\n*** End Patch\n"}`
@@ -83,7 +112,7 @@ func TestCodexCompletesTasks(t *testing.T) {
 			}
 
 			out := runAgent(t, dir, []string{"CODEX_HOME=" + home, "PRESSWORK_API_KEY=" + apiKey},
-				os.Getenv("PRESSWORK_COMPAT")+"/nodejs", codex, "exec", "--skip-git-repo-check", "-m", model,
+				codex[0], codex[1], "exec", "--skip-git-repo-check", "-m", model,
 				"-c", `model_reasoning_summary="auto"`, plan)
 			if !strings.Contains(out, "Made by a model.") || !strings.HasSuffix(out, "The note is there.\n") {
 				t.Errorf("%s", out)
@@ -95,6 +124,66 @@ func TestCodexCompletesTasks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCodingAgentsCompleteTasks runs Claude Code, which speaks Messages, and Continue, which speaks chat completions.
+func TestCodingAgentsCompleteTasks(t *testing.T) {
+	t.Parallel()
+	base, agents := serveAgents(t), agentPrograms(os.Getenv("PRESSWORK_COMPAT"))
+
+	for name, tc := range map[string]struct {
+		env   []string
+		args  []string
+		write string
+	}{
+		"claude": {
+			[]string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_AUTH_TOKEN=" + apiKey, "ANTHROPIC_MODEL=gpt-oss-20b"},
+			[]string{"--allowedTools", "Write,Bash", "-p"},
+			"file_path",
+		},
+		"cn": {nil, []string{
+			"--config", writeFile(t, "config.yaml", "name: presswork\nversion: 0.0.1\nschema: v1\n"+
+				"models: [{name: m, provider: openai, model: gpt-oss-20b, apiBase: \""+base+"/v1\", apiKey: "+apiKey+"}]\n"),
+			"--auto", "-p",
+		}, "filepath"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			note := filepath.Join(dir, "note.txt")
+			plan := inferencetest.Plan(fmt.Sprintf(`Write {%q:%q,"content":"Made by a model."}`, tc.write, note),
+				`Bash {"command":"cat note.txt >copy.txt","description":"Copy"}`, "say The note is there.")
+
+			command := slices.Concat(agents[name], tc.args, []string{plan})
+			if out := runAgent(
+				t,
+				dir,
+				tc.env,
+				command[0],
+				command[1:]...); !strings.Contains(
+				out,
+				"The note is there.",
+			) {
+				t.Errorf("%s", out)
+			}
+
+			if text, err := os.ReadFile(filepath.Join(dir, "copy.txt")); string(text) != "Made by a model." {
+				t.Errorf("copy.txt: %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestFrameworksRun(t *testing.T) {
+	t.Parallel()
+	runAgent(t, "py", []string{
+		"PYTHONPATH=" + frameworks(
+			os.Getenv("PRESSWORK_COMPAT"),
+		),
+		"COMPAT_BASE=" + serveAgents(t),
+		"COMPAT_KEY=" + apiKey,
+		"PYTHONDONTWRITEBYTECODE=1",
+	}, "python3", "-W", "ignore", "frameworks.py")
 }
 
 func TestTheAgentsSDKRuns(t *testing.T) {

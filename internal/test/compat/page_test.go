@@ -13,6 +13,23 @@ import (
 	"testing"
 )
 
+// rest is the page after the table.
+const rest = "\n`make compat` runs the clients against the real server with a scripted model, and compares this page;\n" +
+	"`PRESSWORK_UPDATE=1 make compat` writes it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know\n" +
+	"`x_groq` by name. A2 runs with `INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
+	`| agent or framework | version | what it does here |
+|---|---|---|
+| Codex | 0.169.0 | completes tasks with a patch, a shell, namespaces, reasoning summaries |
+| Claude Code | 2.1.197 | completes a task with files and a shell |
+| Continue | 1.5.47 | the same |
+| OpenAI's Agents SDK | 0.24.0 | tools in turns, structured answers, streams |
+| LangChain for OpenAI and for Anthropic | 1.7.4, 1.7.10 | the same in the three wire formats; embeddings |
+| Pydantic AI | 2.68.0 | the same in the three wire formats |
+| Anthropic's SDKs for Python and Node | 2.14.0, 1.14.0 | streams, thinking and tools in turns, the tool runner, errors |
+
+[Settings to copy](../tutorials/clients.md) are run as well.
+`
+
 const page = "../../../docs/lab/compatibility.md"
 
 // checkPage compares docs/lab/compatibility.md with the results, or writes it with
@@ -85,14 +102,7 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 	if len(remarks) > 0 {
 		b.WriteString("\n")
 	}
-	b.WriteString(
-		"\n`make compat` runs the clients against the real server with a scripted model, and compares this page; " +
-			"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
-			"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
-			"It also runs Codex 0.169.0 (a patch, a shell, namespaces, reasoning summaries) and OpenAI's Agents SDK for " +
-			"Python 0.24.0.\n\nAnthropic's SDKs for Python 2.14.0 and Node 1.14.0 run streams, thinking and tools in turns, the tool " +
-			"runner and errors.\n",
-	)
+	b.WriteString(rest)
 
 	return b.Bytes()
 }

@@ -167,14 +167,16 @@ func TestTutorials(t *testing.T) {
 	tools := os.Getenv("PRESSWORK_COMPAT")
 
 	_, model := inferencetest.Start(t)
-	for _, page := range []string{"writer", "backend-developer", "ai-developer", "operator", "cookbook"} {
+	for _, page := range []string{"writer", "backend-developer", "ai-developer", "operator", "cookbook", "clients"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 
-			dir, programs := t.TempDir(), t.TempDir()
-			if err := os.Symlink(e2e.Binary(t), filepath.Join(programs, "presswork")); err != nil {
+			dir, bin := t.TempDir(), t.TempDir()
+			if err := os.Symlink(e2e.Binary(t), filepath.Join(bin, "presswork")); err != nil {
 				t.Fatal(err)
 			}
+
+			writeAgents(t, bin, tools)
 
 			if err := os.WriteFile(filepath.Join(dir, "logo.png"), samplePNG(t), 0o600); err != nil {
 				t.Fatal(err)
@@ -184,14 +186,11 @@ func TestTutorials(t *testing.T) {
 			toTest := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
 			toPage := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
 
-			s := newShell(t, dir, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
-				"PYTHONPATH="+tools+"/python")
+			s := newShell(t, dir, append(quietly, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
+				"PYTHONPATH="+pythonOf(page, tools))...)
 			for _, step := range steps(t, "../../../docs/tutorials/"+page+".md") {
 				if step.file != "" {
-					err := os.WriteFile(filepath.Join(dir, step.file), []byte(toTest.Replace(step.text)), 0o600)
-					if err != nil {
-						t.Fatal(err)
-					}
+					writeStep(t, filepath.Join(dir, step.file), toTest.Replace(step.text))
 					continue
 				}
 
@@ -202,4 +201,38 @@ func TestTutorials(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writeStep writes the file of a step.
+func writeStep(t *testing.T, path, text string) {
+	t.Helper()
+
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeAgents writes a script into bin for each agent that is a program.
+func writeAgents(t *testing.T, bin, tools string) {
+	t.Helper()
+
+	for name, command := range agentPrograms(tools) {
+		script := "#!/bin/sh\nexec " + strings.Join(command, " ") + ` "$@"` + "\n"
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pythonOf returns the folder with the Python packages that a page uses.
+func pythonOf(page, tools string) string {
+	if page == "clients" {
+		return frameworks(tools)
+	}
+
+	return tools + "/python"
 }
