@@ -126,15 +126,20 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 	return nil
 }
 
+// checkLength rejects a text that is too long.
+func (s *Server) checkLength(content string) error {
+	if int64(len(content)) <= s.MaxContentBytes {
+		return nil
+	}
+
+	return fault.Errorf(fault.ContentTooLarge, "content has %d bytes; allowed: %d", len(content), s.MaxContentBytes).
+		WithParam("content")
+}
+
 // checkConversion rejects a submission that cannot succeed. It returns the theme of the document.
 func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error) {
-	if int64(len(r.Content)) > s.MaxContentBytes {
-		return "", fault.Errorf(
-			fault.ContentTooLarge,
-			"content has %d bytes; allowed: %d",
-			len(r.Content),
-			s.MaxContentBytes,
-		).WithParam("content")
+	if err := s.checkLength(r.Content); err != nil {
+		return "", err
 	}
 
 	if r.Priority != "" {

@@ -67,7 +67,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 	defer done()
 
 	if wait.toEnd {
-		if _, err := s.awaitEnd(ctx, rec); err != nil && ctx.Err() == nil {
+		if _, err := s.awaitEnd(ctx, rec, nil); err != nil && ctx.Err() == nil {
 			return rec, err
 		}
 	} else if changed, err := s.awaitEvent(ctx, rec); !changed {

@@ -35,6 +35,8 @@ type metadata struct {
 	method string
 	// route is the pattern of the matching route; "" for none.
 	route string
+	// peer is the address at the other end of the connection.
+	peer netip.Addr
 	// site is the host that the client sent the request to.
 	site access.Site
 	// ip is the address of the client, or of the last proxy that is not trusted.
@@ -74,6 +76,7 @@ func newMetadata(ctx *fasthttp.RequestCtx, proxies access.Proxies) *metadata {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		from.Peer = tcp.AddrPort().Addr().Unmap()
 	}
+	m.peer = from.Peer
 	m.ip, m.site = proxies.Client(from)
 
 	return m

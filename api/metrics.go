@@ -15,7 +15,7 @@ import (
 const statsTimeout = 2 * time.Second
 
 // streamKinds are the kinds of long answers, the label of presswork_streams_open.
-var streamKinds = []string{streamSocket, streamEvents, streamWait, streamPreview, streamCompletion}
+var streamKinds = []string{streamSocket, streamEvents, streamWait, streamPreview, streamCompletion, streamMCP}
 
 const (
 	streamSocket     = "websocket"
@@ -23,6 +23,7 @@ const (
 	streamWait       = "wait"
 	streamPreview    = "preview"
 	streamCompletion = "completion"
+	streamMCP        = "mcp"
 )
 
 // metrics are the metrics that the server updates itself. The collectors below read the others at each scrape.

@@ -18,6 +18,7 @@ import (
 
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/guard"
+	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/ready"
@@ -60,6 +61,11 @@ type Options struct {
 
 	// Inference configures the routes under /v1. Nil: there are none.
 	Inference *Inference
+
+	// Toolbox searches and reads the web for the tools of /mcp. Nil: these tools return an error.
+	Toolbox inference.Toolbox
+	// Version is the program's version, which /mcp reports.
+	Version string
 
 	// TokenSecret signs the tokens in URLs and encrypts the reasoning in responses; at least 16 bytes. Mandatory.
 	TokenSecret []byte

@@ -273,13 +273,8 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 		}
 	}
 
-	if int64(len(req.Content)) > s.MaxContentBytes {
-		return fault.Errorf(
-			fault.ContentTooLarge,
-			"content has %d bytes; allowed: %d",
-			len(req.Content),
-			s.MaxContentBytes,
-		).WithParam("content")
+	if err := s.checkLength(req.Content); err != nil {
+		return err
 	}
 
 	content, err := document.Source(req.Path, []byte(req.Content))

@@ -146,7 +146,7 @@ func (s *Server) answerInTime(
 	}
 	defer done()
 
-	ended, err := s.awaitEnd(ctx, rec)
+	ended, err := s.awaitEnd(ctx, rec, nil)
 	switch {
 	case err == nil:
 		if replayed {
@@ -208,7 +208,7 @@ func (s *Server) answerAtEnd(
 	}
 	defer done()
 
-	if rec, err = s.awaitEnd(ctx, rec); err != nil {
+	if rec, err = s.awaitEnd(ctx, rec, nil); err != nil {
 		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
 			s.cancelAbandoned(rec.ID)
 		}
@@ -240,11 +240,14 @@ func (s *Server) waitContext(
 	}, nil
 }
 
-// awaitEnd waits for the end of a job. The returned record has the result of the last event; its other fields may
-// be older. When ctx ends first, the error is its cause, and the record is the last known one.
-func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, error) {
+// awaitEnd waits for the end of a job. It calls report, unless nil, with each event before the last. The returned
+// record has the result of the last event; its other fields may be older. When ctx ends first, the error is its cause,
+// and the record is the last known one.
+func (s *Server) awaitEnd(
+	ctx context.Context, rec tasks.Record, report func(presswork.Event),
+) (tasks.Record, error) {
 	for !rec.Status.Terminal() {
-		last, err := s.awaitLastEvent(ctx, rec)
+		last, err := s.awaitLastEvent(ctx, rec, report)
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -272,7 +275,9 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 }
 
 // awaitLastEvent waits for the last event of a job. It returns the zero event when the event stream breaks off.
-func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswork.Event, error) {
+func (s *Server) awaitLastEvent(
+	ctx context.Context, rec tasks.Record, report func(presswork.Event),
+) (presswork.Event, error) {
 	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
 	if err != nil {
 		return presswork.Event{}, err
@@ -284,6 +289,10 @@ func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswor
 		case event, open := <-watch.Events:
 			if !open || event.Status.Terminal() {
 				return event, nil
+			}
+
+			if report != nil {
+				report(event)
 			}
 		case <-ctx.Done():
 			return presswork.Event{}, context.Cause(ctx)

@@ -59,6 +59,8 @@ func (s *Server) routes() []route {
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.getUsage},
 
+		{"POST", "/mcp", byKey, s.serveMCP},
+
 		{"GET", "/", public, s.studioPage},
 		{"GET", "/docs", public, s.docsPage},
 		{"GET", "/docs/search", public, s.searchDocs},

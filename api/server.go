@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"presswork/api/openai"
 	"presswork/api/upload"
 	"presswork/internal/fault"
+	"presswork/internal/mcp"
 )
 
 // idleTimeout is how long a connection may stay open without a request.
@@ -39,6 +41,9 @@ type Server struct {
 
 	// v1 answers the routes under /v1; nil without Inference.
 	v1 *openai.Service
+
+	// mcp answers /mcp.
+	mcp http.Handler
 
 	composer *composer
 
@@ -104,6 +109,7 @@ func New(o Options) (*Server, error) {
 
 		metrics:      metrics,
 		v1:           v1,
+		mcp:          mcp.New(mcp.Options{Version: o.Version, Log: o.Log}).Handler(),
 		tracer:       o.Tracer.Tracer("presswork/api"),
 		served:       make(chan error, 1),
 		stopReloader: func() {},

@@ -34,6 +34,11 @@ func (p Proxies) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(a) })
 }
 
+// Secure reports whether a trusted proxy at peer says that its client uses HTTPS.
+func (p Proxies) Secure(peer netip.Addr, forwardedProto string) bool {
+	return strings.EqualFold(forwardedProto, "https") && p.trusts(peer)
+}
+
 // Forwarded holds the parts of a request that name its client and its destination.
 type Forwarded struct {
 	// Peer is the address at the other end of the connection.

@@ -88,6 +88,18 @@ func mayUse(caller access.Caller, m *inference.Model) bool {
 	return caller.MayUse(append([]string{m.ID}, m.Aliases...)...)
 }
 
+// FirstModel returns the first model of a caller that has a capability. Errors are *inference.Error.
+func (s *Service) FirstModel(caller access.Caller, capability string) (string, error) {
+	for _, m := range s.models(caller) {
+		if m.Can(capability) {
+			return m.ID, nil
+		}
+	}
+
+	return "", inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
+		"no model here has the capability %s; docs/inference.md says how to name one", capability)
+}
+
 // AppendModels appends the body of the list of a caller's models to dst.
 func (s *Service) AppendModels(dst []byte, caller access.Caller) []byte {
 	return wire.AppendModels(dst, s.models(caller))

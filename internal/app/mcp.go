@@ -135,7 +135,7 @@ func (t *LocalTools) Convert(ctx context.Context, c mcp.Conversion, report mcp.P
 		return f, err
 	}
 
-	if in.Format, err = formatOf(c.Output, c.Format); err != nil {
+	if in.Format, err = mcp.FormatOf(c); err != nil {
 		return f, err
 	}
 
@@ -169,31 +169,6 @@ func (t *LocalTools) Convert(ctx context.Context, c mcp.Conversion, report mcp.P
 	}
 
 	return f, nil
-}
-
-// formatOf returns the format that a tool's arguments ask for. Errors: InvalidOption.
-func formatOf(output string, asked presswork.Output) (presswork.Output, error) {
-	if asked != "" {
-		return asked, nil
-	}
-
-	switch extension := strings.ToLower(filepath.Ext(output)); extension {
-	case "", ".pdf":
-		return presswork.PDF, nil
-	case ".html", ".htm":
-		return presswork.HTML, nil
-	case ".epub":
-		return presswork.EPUB, nil
-	case ".png", ".zip":
-		return presswork.PNG, nil
-	default:
-		return "", fault.Errorf(
-			fault.InvalidOption,
-			"output ends in %q; allowed: .pdf, .html, .epub, .zip (a picture of each "+
-				"page), or set format",
-			extension,
-		)
-	}
 }
 
 func fileOf(path, contentType string, size int) mcp.File {

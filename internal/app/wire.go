@@ -171,6 +171,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	// The worker.
 	var taskServer *tasks.Server
 	var diagrams *diagram.Renderer // nil without a browser
+	toolbox := worker.NewToolbox(worker.ToolboxOptions{
+		Queue: queue, Store: store, Keeper: keeper, Log: log.With("component", "tools"),
+	})
 
 	if roles.Worker {
 		workerLog := log.With("component", "worker")
@@ -189,11 +192,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		tasks.HandlePlain(taskServer, tasks.DeliverWebhook, webhooks.Deliver)
 
 		completions := worker.NewCompletions(worker.CompletionOptions{
-			Gateway: newGateway(o, models.Current, outbound,
-				worker.NewToolbox(worker.ToolboxOptions{
-					Queue: queue, Store: store, Keeper: keeper, Log: log.With("component", "tools"),
-				})),
-			Meter: ledger, Store: store, Keeper: keeper,
+			Gateway: newGateway(o, models.Current, outbound, toolbox), Meter: ledger, Store: store, Keeper: keeper,
 			Metrics: metrics, Tracer: tracer, Log: log.With("component", "inference"),
 		})
 		tasks.HandleCalls(taskServer, completions.Complete)
@@ -302,6 +301,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			Calls: queue, Models: models.Current, Vendor: cfg.InferenceVendor, Lax: cfg.InferenceLax,
 			QueueTimeout: cfg.InferenceQueueTimeout,
 		},
+		Toolbox:          toolbox,
+		Version:          o.Version,
 		TokenSecret:      tokenSecret,
 		Keys:             cfg.APIKeys,
 		KeysFile:         cmp.Or(cfg.KeysConfig, DefaultKeys),

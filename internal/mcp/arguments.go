@@ -59,3 +59,28 @@ func PageOptions(p Page) map[string]any {
 
 	return options
 }
+
+// FormatOf returns the format of a conversion. Errors: InvalidOption.
+func FormatOf(c Conversion) (presswork.Output, error) {
+	if c.Format != "" {
+		return c.Format, nil
+	}
+
+	switch extension := strings.ToLower(path.Ext(c.Output)); extension {
+	case "", ".pdf":
+		return presswork.PDF, nil
+	case ".html", ".htm":
+		return presswork.HTML, nil
+	case ".epub":
+		return presswork.EPUB, nil
+	case ".png", ".zip":
+		return presswork.PNG, nil
+	default:
+		return "", fault.Errorf(
+			fault.InvalidOption,
+			"output ends in %q; allowed: .pdf, .html, .epub, .zip (a picture of "+
+				"each page), or set format",
+			extension,
+		)
+	}
+}

@@ -115,7 +115,7 @@ func fileContent(f File) []sdk.Content {
 	}
 
 	if f.Job != "" {
-		fmt.Fprintf(&b, "\nIt is also the resource %s%s.", artifactPrefix, f.Job)
+		fmt.Fprintf(&b, "\nIt is also the resource %s%s.", ArtifactPrefix, f.Job)
 	}
 	b.WriteString(findings(f.Warnings))
 	name := f.Name[strings.LastIndexAny(f.Name, `/\`)+1:]

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// artifactPrefix begins the address of a file that a job has made. The id of the job follows.
-	artifactPrefix = "presswork://artifacts/"
+	// ArtifactPrefix begins the address of a file that a job has made. The id of the job follows.
+	ArtifactPrefix = "presswork://artifacts/"
 	themesURI      = "presswork://themes"
 	optionsURI     = "presswork://options"
 	docsPrefix     = "presswork://docs/"
@@ -49,7 +49,7 @@ func (s *Server) addResources() {
 	}
 
 	made := &sdk.ResourceTemplate{
-		Name: "artifact", Description: "a file that a tool has made", URITemplate: artifactPrefix + "{job}",
+		Name: "artifact", Description: "a file that a tool has made", URITemplate: ArtifactPrefix + "{job}",
 	}
 	if s.o.Files {
 		made.URITemplate = "file:///{+path}"

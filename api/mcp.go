@@ -1,0 +1,167 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork/api/conn"
+	"presswork/internal/mcp"
+)
+
+// serveMCP answers POST /mcp: a message of the Model Context Protocol. The answer is a stream of events while a tool
+// runs.
+func (s *Server) serveMCP(c *fiber.Ctx) error {
+	meta := metadataOf(c.Context())
+	// The protocol asks for it even if a key is needed: a page must not use a key that it was given for another server.
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
+		if err := s.origins.Check(origin, meta.site); err != nil {
+			return err
+		}
+	}
+
+	b, err := s.body(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "the message")
+	if err != nil {
+		return err
+	}
+
+	data, err := b.readAll()
+	if err != nil {
+		return err
+	}
+
+	running, leave, err := s.completions.Join(streamMCP)
+	if err != nil {
+		return err
+	}
+	ctx, unwatch := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
+	tools := &mcpTools{Server: s, meta: meta, client: clientOf(c.Context()), base: s.baseURL(c, meta)}
+
+	req, err := http.NewRequestWithContext(mcp.With(ctx, tools), http.MethodPost, "/mcp", bytes.NewReader(data))
+	if err != nil {
+		unwatch()
+		leave()
+
+		return err
+	}
+
+	for name, values := range c.GetReqHeaders() {
+		if canonical := http.CanonicalHeaderKey(name); strings.HasPrefix(canonical, "Mcp-") || canonical == "Accept" ||
+			canonical == "Content-Type" {
+			req.Header[canonical] = values
+		}
+	}
+
+	// A client without an Accept header takes everything (RFC 9110, 12.5.1). The SDK rejects it.
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "*/*")
+	}
+
+	answer := newRelayed()
+
+	go func() {
+		defer leave()
+		defer unwatch()
+
+		s.mcp.ServeHTTP(answer, req)
+		answer.end()
+	}()
+	<-answer.begun
+
+	for name, values := range answer.header {
+		for _, value := range values {
+			c.Append(name, value)
+		}
+	}
+	c.Status(answer.status)
+	c.Set("X-Accel-Buffering", "no")
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) { answer.copyTo(w, unwatch) })
+
+	return nil
+}
+
+// baseURL returns the address of this server as the client knows it, without a path.
+func (s *Server) baseURL(c *fiber.Ctx, meta *metadata) string {
+	scheme := "http"
+	if s.TLSCert != "" || s.proxies.Secure(meta.peer, c.Get("X-Forwarded-Proto")) {
+		scheme = "https"
+	}
+
+	return scheme + "://" + string(meta.site)
+}
+
+// relayed is the answer of a net/http handler, which runs in another goroutine than the server that sends the answer.
+// fasthttp's own adaptor sends nothing before the handler returns.
+type relayed struct {
+	header http.Header
+	status int
+	// begun is closed when header and status are set.
+	begun chan struct{}
+	once  sync.Once
+	read  *io.PipeReader
+	write *io.PipeWriter
+}
+
+func newRelayed() *relayed {
+	read, write := io.Pipe()
+	return &relayed{header: http.Header{}, status: http.StatusOK, begun: make(chan struct{}), read: read, write: write}
+}
+
+// Header implements http.ResponseWriter.
+func (r *relayed) Header() http.Header {
+	select {
+	case <-r.begun:
+		return http.Header{} // the headers are sent, and the sender reads them
+	default:
+		return r.header
+	}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *relayed) WriteHeader(status int) {
+	r.once.Do(func() {
+		r.status = status
+		close(r.begun)
+	})
+}
+
+// Write implements http.ResponseWriter.
+func (r *relayed) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.write.Write(p)
+}
+
+// Flush implements http.Flusher. Writes are never buffered here.
+func (r *relayed) Flush() { r.WriteHeader(http.StatusOK) }
+
+func (r *relayed) end() {
+	r.WriteHeader(http.StatusOK)
+	_ = r.write.Close() // it returns no error
+}
+
+// copyTo sends the body as it is written. When the client has left it calls left and drops the rest.
+func (r *relayed) copyTo(w *bufio.Writer, left context.CancelFunc) {
+	buf := make([]byte, 32<<10)
+
+	for {
+		n, err := r.read.Read(buf)
+		if n > 0 {
+			if _, e := w.Write(buf[:n]); e != nil || w.Flush() != nil {
+				left()
+				_ = r.read.CloseWithError(errClientLeft)
+
+				return
+			}
+		}
+
+		if err != nil {
+			return
+		}
+	}
+}
