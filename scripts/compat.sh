@@ -18,7 +18,7 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   say "installing the clients and the OpenAPI tools to test with: npm, PyPI"
   rm -rf "$dir"
-  mkdir -p "$dir/node" "$dir/groq-python"
+  mkdir -p "$dir/node"
   cp internal/test/compat/js/package.json "$dir/node/"
   npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$dir/node" >&2
   if [ "$(node -p 'parseInt(process.versions.node)')" -ge "${node%%.*}" ]; then
@@ -38,10 +38,6 @@ if [ "$(cat "$dir/.versions" 2>/dev/null)" != "$versions" ]; then
   pip install --root-user-action=ignore --target "$dir/langchain" "langchain-groq==$langchain_groq" 2>/dev/null
   pip install --root-user-action=ignore --target "$dir/openapi" "openapi-spec-validator==$spec_validator" \
     "openapi-python-client==$python_client" "schemathesis==$schemathesis" 2>/dev/null
-  # The SDK's own tests come with its source only.
-  pip download --no-deps --no-binary :all: --dest "$dir" "groq==$groq"
-  tar -xzf "$dir/groq-$groq.tar.gz" --strip-components 1 -C "$dir/groq-python"
-  rm "$dir/groq-$groq.tar.gz" && rm -r "$dir/groq-python/src"
   echo "$versions" >"$dir/.versions"
 fi
 honcho=2.0.0
@@ -69,5 +65,19 @@ if ! [ -d "$frameworks" ]; then
   say "installing LangChain and Pydantic AI"
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$frameworks" \
     "langchain-openai==$langchain_openai" "langchain-anthropic==$langchain_anthropic" "pydantic-ai-slim[openai,anthropic]==$pydantic_ai" 2>/dev/null
+fi
+# The SDKs' own tests come with their source only. They run without it, on the installed SDK.
+for source in "groq-$groq" "openai-$openai" "anthropic-$anthropic"; do
+  [ ! -d "$dir/tests/$source" ] || continue
+  mkdir -p "$dir/tests"
+  python3 -m pip --disable-pip-version-check download --quiet --no-deps --no-binary :all: --dest "$dir/tests" "${source/-/==}"
+  tar -xzf "$dir/tests/$source.tar.gz" -C "$dir/tests" --exclude '*/src'
+  rm "$dir/tests/$source.tar.gz"
+done
+# What the tests of Anthropic's SDK import as well.
+inline_snapshot=0.36.1 http_snapshot=0.1.9
+if ! [ -d "$dir/tests/python" ]; then
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/tests/python" \
+    "inline-snapshot==$inline_snapshot" "http-snapshot==$http_snapshot" "httpx" "pytest==$pytest" "pytest-asyncio==$pytest_asyncio" 2>/dev/null
 fi
 (cd internal/test/compat/openaigo && go build -o "$dir/openaigo" .)

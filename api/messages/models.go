@@ -30,6 +30,7 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = appendString(append(dst, `{"type":"model","id":`...), m.ID)
 	dst = appendString(append(dst, `,"display_name":`...), m.ID)
 	dst = appendString(append(dst, `,"created_at":`...), m.Created.UTC().Format(time.RFC3339))
+	dst = append(dst, `,"lifecycle":"active"`...)
 
 	if m.ContextWindow > 0 {
 		dst = appendCount(dst, `,"max_input_tokens":`, m.ContextWindow)

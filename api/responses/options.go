@@ -57,7 +57,7 @@ func (p *parser) readOptions() {
 	r.Stream = p.IsTrue("stream")
 
 	r.ParallelToolCalls = p.Boolean("parallel_tool_calls")
-	if n := p.Integer("max_tool_calls", 1, math.MaxInt32); n != nil {
+	if n := p.Integer("max_tool_calls", 0, math.MaxInt32); n != nil {
 		r.MaxToolCalls = int(*n)
 	}
 	p.f.truncate = p.Enum("truncation", "auto", "disabled") == "auto"

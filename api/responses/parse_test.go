@@ -318,3 +318,13 @@ func TestALongConversationIsTruncated(t *testing.T) {
 		})
 	}
 }
+
+func TestNoCallsDropTheBuiltInTools(t *testing.T) {
+	t.Parallel()
+
+	r, _, err := parse(t, `{"model":"m","input":"Hi","max_tool_calls":0,
+		"tools":[{"type":"web_search"},{"type":"function","name":"f"},{"type":"custom","name":"g"}]}`)
+	if err != nil || len(r.Tools) != 2 || r.Tools[0].Name != "f" || r.Tools[1].Name != "g" {
+		t.Errorf("got %+v, %v; want the functions f and g alone", r, err)
+	}
+}

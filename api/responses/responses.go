@@ -44,6 +44,7 @@ func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 		p.readText,
 		p.readTools,
 		p.readInput,
+		p.dropBuiltins,
 		p.readToolChoice,
 		p.repeatOptions,
 	} {

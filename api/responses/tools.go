@@ -55,6 +55,16 @@ func (p *parser) readTools() {
 	})
 }
 
+// dropBuiltins drops the built-in tools if max_tool_calls allows no call.
+func (p *parser) dropBuiltins() {
+	if p.Has("max_tool_calls") && p.r.MaxToolCalls == 0 {
+		p.r.Tools = slices.DeleteFunc(
+			p.r.Tools,
+			func(t inference.Tool) bool { return t.Type != inference.FunctionTool },
+		)
+	}
+}
+
 // readTool adds the tool o of a namespace. again allows it to replace an equal one.
 func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 	allowed := []string{inference.FunctionTool, "custom"}
