@@ -257,6 +257,8 @@ func traceParent(incoming string) string {
 	return "00-" + hex.EncodeToString(b[:16]) + "-" + hex.EncodeToString(b[16:]) + "-01"
 }
 
+// isTraceParent reports whether s is a traceparent header of version 00 of W3C Trace Context, with ids that are not
+// zero.
 func isTraceParent(s string) bool {
 	const zeros = "00000000000000000000000000000000"
 	if len(s) != 55 || s[:3] != "00-" || s[35] != '-' || s[52] != '-' || s[3:35] == zeros || s[36:52] == zeros[:16] {

@@ -64,6 +64,7 @@ func (s *Server) openapi(c *fiber.Ctx) error {
 // openapiAsJSON returns the OpenAPI description for tools that do not read YAML.
 var openapiAsJSON = sync.OnceValues(func() ([]byte, error) { return yaml.YAMLToJSON(openapiYAML) })
 
+// openapiJSON answers GET /openapi.json.
 func (s *Server) openapiJSON(c *fiber.Ctx) error {
 	b, err := openapiAsJSON()
 	if err != nil {
@@ -75,6 +76,7 @@ func (s *Server) openapiJSON(c *fiber.Ctx) error {
 	return nil
 }
 
+// serveMetrics answers GET /metrics. A metric that fails does not prevent the others.
 func (s *Server) serveMetrics() fiber.Handler {
 	return s.fiberHandler(
 		promhttp.HandlerFor(
@@ -119,6 +121,7 @@ func (s *Server) studioPage(c *fiber.Ctx) error { return sendPage(c, web.Studio(
 // newGuide reads the description and the manual at its first call.
 var newGuide = sync.OnceValues(func() (*guide.Guide, error) { return guide.New(openapiYAML, docs.Pages) })
 
+// docsPage answers a page below /docs.
 func (s *Server) docsPage(c *fiber.Ctx) error {
 	g, err := newGuide()
 	if err != nil {
@@ -137,6 +140,7 @@ func (s *Server) docsPage(c *fiber.Ctx) error {
 	return sendPage(c, web.Docs(p.Title, p.Body))
 }
 
+// searchDocs answers GET /docs/search.
 func (s *Server) searchDocs(c *fiber.Ctx) error {
 	g, err := newGuide()
 	if err != nil {

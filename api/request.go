@@ -81,6 +81,7 @@ func discard(c *fiber.Ctx, req *upload.Conversion) {
 	metadataOf(c.Context()).held.Release()
 }
 
+// parseMultipart reads a conversion from a form.
 func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (req upload.Conversion, err error) {
 	if boundary == "" {
 		return req, errNoBoundary

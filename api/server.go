@@ -198,6 +198,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.stopErr
 }
 
+// stop ends open streams and requests. ctx limits it; completions may finish during the first half of that time.
 func (s *Server) stop(ctx context.Context) error {
 	s.stopReloader()
 	s.reloader.Wait()

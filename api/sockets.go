@@ -174,6 +174,8 @@ func (s *Server) writeSocket(
 	}
 }
 
+// sendEvent sends one event. gone reports that the result is no longer stored. A client that does not read for
+// frameTimeout is disconnected.
 func (s *Server) sendEvent(conn *websocket.Conn, e presswork.Event, gone bool) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(frameTimeout)); err != nil {
 		return err

@@ -31,6 +31,7 @@ type limitsView struct {
 	Files   int   `json:"files"`
 }
 
+// listThemes answers GET /api/themes.
 func (s *Server) listThemes(c *fiber.Ctx) error {
 	list := s.Themes.List()
 	writeJSON(c.Context(), http.StatusOK, themeList{
@@ -43,6 +44,7 @@ func (s *Server) listThemes(c *fiber.Ctx) error {
 	return nil
 }
 
+// getTheme answers GET /api/themes/{name}.
 func (s *Server) getTheme(c *fiber.Ctx) error {
 	theme, err := s.themeInPath(c)
 	if err != nil {

@@ -157,6 +157,7 @@ type keyView struct {
 	Concurrency int      `json:"concurrency"`
 }
 
+// keyViews returns what a client may see of the keys. Lists are never null in JSON.
 func keyViews(callers []access.Caller) []keyView {
 	views := make([]keyView, len(callers))
 	for i, k := range callers {

@@ -23,6 +23,7 @@ type contextReader struct {
 	r   io.Reader
 }
 
+// Read implements io.Reader. It fails when the context has ended.
 func (r contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)

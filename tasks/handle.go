@@ -69,6 +69,7 @@ type unreadableError struct{ cause error }
 func (e unreadableError) Error() string { return e.cause.Error() }
 func (e unreadableError) Unwrap() error { return e.cause }
 
+// decodePayload decodes the payload of a task. The error makes the task fail without a retry.
 func decodePayload[P any](kind string, b []byte) (payload P, err error) {
 	if err := json.Unmarshal(b, &payload); err != nil {
 		return payload, unreadableError{fmt.Errorf("payload of a %s task: %w", kind, err)}
@@ -150,6 +151,7 @@ func (s *Server) isAbandonedCall(ctx context.Context, q Queue, id string) bool {
 	return err == nil && !open
 }
 
+// processPlain runs a task without a job.
 func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byte, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
@@ -172,6 +174,7 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 	return &retryError{delay: delayOf(countedRetry, tried, h.backoff), counted: true, cause: err}
 }
 
+// processJob begins a run of a job, calls the handler and ends the run.
 func (s *Server) processJob(id string, q Queue, h handler, kind string, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)

@@ -46,6 +46,7 @@ type outbox struct {
 	log     *slog.Logger
 }
 
+// newOutbox returns an outbox with the options of its client or server.
 func newOutbox(rdb redis.UniversalClient, recs *record.Records, now *clock.Clock, o Options) *outbox {
 	return &outbox{
 		rdb:            rdb,
@@ -176,6 +177,7 @@ func (o *outbox) settleSoon(ctx context.Context, r *record.Stored) {
 	}
 }
 
+// webhookBody returns the body of the webhook about the end of a job.
 func (o *outbox) webhookBody(r *record.Stored) ([]byte, error) {
 	b, err := json.Marshal(struct {
 		Type      string    `json:"type"`

@@ -67,6 +67,7 @@ func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error 
 	return s.reapQueue(ctx, q)
 }
 
+// reapQueue returns the tasks of dead workers to the queue, and fails those that have killed too many.
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
 	// Delivering a webhook cannot kill a worker: it only sends data that is already in Redis. The task is
 	// therefore put back however often its workers died.

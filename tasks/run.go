@@ -132,6 +132,7 @@ func (r *Run) hold(report record.Report) {
 	}
 }
 
+// writeHeld writes the steps that wait for the next report.
 func (r *Run) writeHeld() {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()

@@ -160,6 +160,7 @@ func (c *Client) searchResult(ctx context.Context, found []*record.Stored, curso
 	return page, nil
 }
 
+// selects reports whether a record matches the search.
 func (q Search) selects(r *Record) bool {
 	switch {
 	case !q.Query.selects(r),

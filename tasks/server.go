@@ -242,6 +242,7 @@ func (s *Server) concurrency(q Queue) int {
 	return s.options.printing()
 }
 
+// asynqConfig returns the settings of the Asynq server for a queue.
 func (s *Server) asynqConfig(q Queue) asynq.Config {
 	return asynq.Config{
 		// One queue per server, because the dequeuer waits on one list.

@@ -231,6 +231,7 @@ func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 	}
 }
 
+// packAll packs the records of ended jobs.
 func (s *Server) packAll(ctx context.Context, ids []string) error {
 	ended, err := s.records.ReadUnpacked(ctx, ids)
 	if err != nil {

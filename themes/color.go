@@ -64,6 +64,7 @@ func parseColor(s string) (color, bool) {
 	return color{}, false
 }
 
+// parseHex reads rgb, rgba, rrggbb or rrggbbaa without its #. It ignores the opacity.
 func parseHex(s string) (color, bool) {
 	if len(s) == 3 || len(s) == 4 {
 		s = string([]byte{s[0], s[0], s[1], s[1], s[2], s[2]})
@@ -103,6 +104,7 @@ func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 
 func clamp(v float64) float64 { return min(max(v, 0), 1) }
 
+// fromHSL converts a colour by the formula of CSS Color 4. h is in degrees, s and l are 0 to 1.
 func fromHSL(h, s, l float64) color {
 	f := func(n float64) float64 {
 		k := math.Mod(n+math.Mod(h, 360)/30+12, 12)
@@ -116,6 +118,7 @@ func fromHSL(h, s, l float64) color {
 // 2020, bottosson.github.io/posts/oklab).
 type oklch struct{ l, c, h float64 }
 
+// oklch converts the colour by the matrices of CSS Color 4.
 func (c color) oklch() oklch {
 	r, g, b := linear(c.r), linear(c.g), linear(c.b)
 	l := math.Cbrt(0.4122214708*r + 0.5363325363*g + 0.0514459929*b)
@@ -168,6 +171,7 @@ func (o oklch) light(sin, cos float64) (c color, inside bool) {
 	return c, ok(c.r) && ok(c.g) && ok(c.b)
 }
 
+// linear returns the linear value of an sRGB channel.
 func linear(v float64) float64 {
 	if v <= 0.04045 {
 		return v / 12.92
@@ -176,6 +180,7 @@ func linear(v float64) float64 {
 	return math.Pow((v+0.055)/1.055, 2.4)
 }
 
+// gamma is the inverse of linear.
 func gamma(v float64) float64 {
 	if v <= 0.0031308 {
 		return v * 12.92

@@ -30,6 +30,7 @@ type cssFilter struct {
 	kept    []string // the data URLs
 }
 
+// run copies the tokens that are allowed.
 func (f *cssFilter) run() {
 	for {
 		t, ok := f.scanner.next()
@@ -56,6 +57,7 @@ func (f *cssFilter) run() {
 	}
 }
 
+// url writes a data: URL, and "none" for any other.
 func (f *cssFilter) url(target string) {
 	if !isDataURL(target) {
 		f.drop("url(" + target + ")")
@@ -67,6 +69,7 @@ func (f *cssFilter) url(target string) {
 	f.out.WriteString("url(" + quote(target) + ")")
 }
 
+// function writes a function. Functions that load something become "none".
 func (f *cssFilter) function(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "url":
@@ -103,6 +106,7 @@ func (f *cssFilter) writeRaw(t cssToken) {
 	}
 }
 
+// atRule drops at-rules that load or rename something, with their content.
 func (f *cssFilter) atRule(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "import", "namespace", "charset", "document", "-moz-document":
@@ -146,6 +150,7 @@ func (f *cssFilter) drop(what string) {
 	}
 }
 
+// nesting returns the change of the nesting depth by a token: 1, 0 or -1.
 func nesting(t cssToken) int {
 	if t.kind == cssFunction {
 		return 1
@@ -211,6 +216,7 @@ func space(raw string) string {
 	return " "
 }
 
+// clip shortens a text for a message.
 func clip(s string) string {
 	const limit = 80
 	if len(s) > limit {

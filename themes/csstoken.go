@@ -53,6 +53,7 @@ func (s *cssScanner) next() (t cssToken, ok bool) {
 	return t, true
 }
 
+// scan reads one token. The forms follow CSS Syntax 3; a comment counts as white space.
 func (s *cssScanner) scan() cssToken {
 	rest := s.text[s.at:]
 
@@ -97,6 +98,7 @@ func (s *cssScanner) scan() cssToken {
 	return cssToken{}
 }
 
+// scanIdent reads an identifier, a function or an unquoted url().
 func (s *cssScanner) scanIdent() cssToken {
 	name := s.scanName()
 	if !strings.HasPrefix(s.text[s.at:], "(") {
@@ -148,6 +150,7 @@ func (s *cssScanner) scanURL() cssToken {
 	return cssToken{kind: cssURL, value: value.String()}
 }
 
+// scanBadURL skips the rest of a malformed url().
 func (s *cssScanner) scanBadURL() cssToken {
 	for s.at < len(s.text) {
 		if s.text[s.at] == ')' {
@@ -165,6 +168,7 @@ func (s *cssScanner) scanBadURL() cssToken {
 	return cssToken{kind: cssBad}
 }
 
+// scanString reads a string. A line break in it makes it malformed.
 func (s *cssScanner) scanString(quote byte) cssToken {
 	var value strings.Builder
 
@@ -298,6 +302,7 @@ func startsIdent(s string) bool {
 	return isNameByte(s[0]) && (s[0] < '0' || s[0] > '9') || isEscape(s)
 }
 
+// startsNumber reports whether s begins with a number.
 func startsNumber(s string) bool {
 	if s[0] == '+' || s[0] == '-' {
 		s = s[1:]

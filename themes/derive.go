@@ -128,6 +128,7 @@ func (t tokens) deriveSurfaces() {
 	t.setDefault("--cover-accent", t.get("--cover-text"))
 }
 
+// deriveAlerts sets the default colours of notes, each with enough contrast on its background.
 func (t tokens) deriveAlerts() {
 	page, text := t.get("--base-100"), t.get("--base-content")
 	for name, from := range map[string]string{

@@ -99,6 +99,7 @@ func (f *fitting) root(scheme string) {
 	f.out = append(f.out, "}\n"...)
 }
 
+// items writes the items that the page needs.
 func (f *fitting) items(items []item) {
 	for _, i := range items {
 		switch {
@@ -132,6 +133,7 @@ func (f *fitting) group(i item) {
 	f.out = append(f.out, '}')
 }
 
+// rule writes a rule with those of its selectors that can match on the page.
 func (f *fitting) rule(i item) {
 	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.isConstant(name) }) {
 		return
@@ -194,6 +196,7 @@ func (t Theme) Names(shared *Stylesheet) Names {
 	return names
 }
 
+// ofItems adds the names in the selectors of all items.
 func (n Names) ofItems(items []item) {
 	for _, i := range items {
 		for _, s := range i.selectors {
@@ -203,6 +206,7 @@ func (n Names) ofItems(items []item) {
 	}
 }
 
+// ofNeeds adds the names of needs.
 func (n Names) ofNeeds(all needs) {
 	for _, one := range all {
 		n.add(one.name)

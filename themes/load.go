@@ -210,6 +210,7 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 	return custom
 }
 
+// readTheme reads a theme from the folder. The strings are warnings.
 func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName.MatchString(name) {
 		return Theme{}, nil, errors.New(

@@ -32,6 +32,7 @@ type tokenReader struct {
 	brackets int
 }
 
+// read follows the declarations of custom properties at the top level of rules.
 func (r *tokenReader) read(t cssToken) {
 	punctuation := ""
 	if t.kind == cssOther {

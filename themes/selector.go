@@ -14,6 +14,7 @@ type need struct {
 	anyOf []needs
 }
 
+// areMetBy reports whether the page has all names that the selector needs.
 func (n needs) areMetBy(page Names) bool {
 	for _, one := range n {
 		if one.name != "" && !page[one.name] {

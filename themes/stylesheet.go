@@ -52,6 +52,7 @@ func ParseStylesheet(css string) *Stylesheet {
 	return &Stylesheet{items: p.items(true), local: p.local}
 }
 
+// tokensOf returns all tokens of a stylesheet.
 func tokensOf(css string) (tokens []cssToken) {
 	s := newCSSScanner(css)
 	for t, ok := s.next(); ok; t, ok = s.next() {
@@ -153,6 +154,7 @@ func (p *sheetParser) noteLocals(body []cssToken) {
 	}
 }
 
+// textOf returns the source of the tokens.
 func textOf(tokens []cssToken) string {
 	var b strings.Builder
 	for _, t := range tokens {

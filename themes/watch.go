@@ -21,6 +21,7 @@ type watch struct {
 	done    sync.WaitGroup
 }
 
+// newWatch watches a folder, which need not exist yet. It calls changed once before it returns.
 func newWatch(dir string, changed func()) (*watch, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,6 +52,7 @@ func (w *watch) watchNearest() {
 	_ = w.watcher.Add(filepath.Dir(w.dir))
 }
 
+// run calls changed after the folder has been quiet for the time settle.
 func (w *watch) run() {
 	quiet := time.NewTimer(settle)
 

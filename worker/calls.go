@@ -19,6 +19,7 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) (any, error) {
 	return nil, w.preview(ctx, task)
 }
 
+// preview prints the preview of a theme and stores it under the key of the task.
 func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	composed, err := w.Converter.Preview(ctx, task.Theme)
 	if err != nil {

@@ -22,6 +22,7 @@ type completionMetrics struct {
 	inflight   prometheus.Gauge
 }
 
+// newCompletionMetrics creates the metrics of completions and registers them, if reg is not nil.
 func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	seconds := prometheus.ExponentialBuckets(0.005, 2, 16)
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {

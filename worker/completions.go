@@ -292,6 +292,7 @@ func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference
 	return job, nil
 }
 
+// readBody reads a request that is too large for Redis from the store.
 func (c *Completions) readBody(ctx context.Context, key string) ([]byte, error) {
 	r, _, err := c.Store.Get(ctx, key, storage.Range{})
 	if err != nil {

@@ -25,6 +25,7 @@ type metrics struct {
 	runs   *prometheus.HistogramVec
 }
 
+// newMetrics creates the metrics of jobs and registers them, if reg is not nil.
 func newMetrics(reg prometheus.Registerer) metrics {
 	m := metrics{
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -33,6 +33,8 @@ type storeWait struct {
 	pause time.Duration
 }
 
+// newStoreWait returns how long a run may wait for the store: maxStoreWait, but not longer than its time limit
+// allows.
 func newStoreWait(ctx context.Context) *storeWait {
 	until := time.Now().Add(maxStoreWait)
 	if end, ok := ctx.Deadline(); ok && end.Add(-storeMargin).Before(until) {

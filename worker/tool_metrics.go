@@ -15,6 +15,7 @@ type toolMetrics struct {
 	running prometheus.Gauge
 }
 
+// newToolMetrics creates the metrics of built-in tools and registers them, if reg is not nil.
 func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 	seconds := prometheus.ExponentialBuckets(0.005, 2, 16)
 

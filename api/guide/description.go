@@ -42,6 +42,8 @@ func (o object) text(key string) string {
 // description is an OpenAPI description.
 type description struct{ root object }
 
+// parseDescription reads an OpenAPI description in YAML. The order of its keys is kept: pages show fields in that
+// order.
 func parseDescription(source []byte) (*description, error) {
 	var root yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(source, &root, yaml.UseOrderedMap()); err != nil {
@@ -114,6 +116,7 @@ func (d *description) operations() []operation {
 	return all
 }
 
+// operation reads one operation. item is its path item, whose parameters apply as well.
 func (d *description) operation(method, path string, item, op object) operation {
 	read := operation{
 		ID: op.text("operationId"), Method: method, Path: path,
@@ -158,6 +161,7 @@ func (d *description) operation(method, path string, item, op object) operation 
 	return read
 }
 
+// parameter reads one parameter. Its own description takes precedence over that of its schema.
 func (d *description) parameter(p object) parameter {
 	f := d.field(p.text("name"), p.get("schema"), 1)
 

@@ -76,6 +76,7 @@ func (o *operation) trial() (trial, error) {
 	return t, err
 }
 
+// reference returns the page of one tag: its operations with their descriptions, forms to try them, and samples.
 func (g *Guide) reference(p tagPage) (Page, error) {
 	shown := make([]shownOperation, 0, len(p.Operations))
 

@@ -85,6 +85,7 @@ var extensions = map[string]string{
 	"font/woff2":      ".woff2",
 }
 
+// request derives the request of the samples from the examples of the description.
 func (o *operation) request() request {
 	r := request{Method: o.Method, Path: o.Path, Header: "X-API-Key"}
 	if strings.HasPrefix(o.Path, "/v1/") {

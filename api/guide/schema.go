@@ -46,6 +46,7 @@ func (d *description) fields(schema any, depth int) []field {
 	return all
 }
 
+// field reads a schema as a field of that name, with its own fields down to depth levels.
 func (d *description) field(name string, schema any, depth int) field {
 	s := d.resolve(schema)
 	f := field{

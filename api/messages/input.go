@@ -66,6 +66,7 @@ func (p *parser) failUnanswered(o jsonbody.Object, field string, h *history.Hist
 		"the next message must have a 'tool_result' for each", jsonbody.Bounded(h.Unanswered(), 64))
 }
 
+// readMessage adds a message of the request to the history. Each role allows its own kinds of blocks.
 func (p *parser) readMessage(o jsonbody.Object, h *history.History) {
 	if !o.Has("content") {
 		o.Failf("content", "property 'content' is missing")
@@ -122,6 +123,7 @@ func (p *parser) readContent(o jsonbody.Object, field string, h *history.History
 	return parts
 }
 
+// readBlock reads one content block. Calls and results go to the history; other blocks are returned as parts.
 func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []string) []inference.Part {
 	kind := o.Str("type")
 
@@ -164,6 +166,7 @@ func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []stri
 	return nil
 }
 
+// readImage returns the image of an image block. An image in base64 becomes a data: URL.
 func (p *parser) readImage(o jsonbody.Object) []inference.Part {
 	source := o.Object("source")
 	address, field := "", "url"
@@ -225,6 +228,7 @@ func titled(title, context string, parts []inference.Part) []inference.Part {
 	return append([]inference.Part{{Text: strings.Join(head, "\n")}}, parts...)
 }
 
+// readCall adds a tool_use block to the history. The ids of waiting calls must differ.
 func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 	id, name := o.Required("id"), o.Required("name")
 	arguments := "{}"
@@ -244,6 +248,7 @@ func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 	}
 }
 
+// readResult adds a tool_result block to the history. Its tool_use must precede it and have no result yet.
 func (p *parser) readResult(o jsonbody.Object, h *history.History) {
 	id := o.Required("tool_use_id")
 	parts := p.readContent(o, "content", h, textBlock, imageBlock, documentBlock, searchBlock)

@@ -43,6 +43,7 @@ func (p *parser) rejectThread() {
 	}
 }
 
+// readOptions reads the limits, sampling options, stop sequences and tier of the request.
 func (p *parser) readOptions() {
 	r := p.r
 

@@ -35,6 +35,7 @@ func builtinOf(kind string) string {
 	return ""
 }
 
+// readTools reads the list of tools.
 func (p *parser) readTools() {
 	p.List("tools", func(item json.RawMessage, path string) {
 		p.readTool(jsonbody.New(item, path+".", p.Err))
@@ -45,6 +46,7 @@ func (p *parser) readTools() {
 	}
 }
 
+// readTool adds a tool of the client or a built-in tool. Tools that find other tools are ignored.
 func (p *parser) readTool(o jsonbody.Object) {
 	kind := o.Str("type")
 	builtin := builtinOf(kind)
@@ -92,6 +94,7 @@ func (p *parser) addTool(o jsonbody.Object) {
 	p.r.Tools = append(p.r.Tools, t)
 }
 
+// readToolChoice reads tool_choice, which may also forbid parallel calls.
 func (p *parser) readToolChoice() {
 	if !p.Has("tool_choice") {
 		return

@@ -56,6 +56,7 @@ func (w *Writer) addExecuted(dst []byte, e *inference.ExecutedTool) []byte {
 	return w.addSearch(dst, e)
 }
 
+// addSearch adds the item of a call of browser_search, with its events.
 func (w *Writer) addSearch(dst []byte, e *inference.ExecutedTool) []byte {
 	it := w.newItem(builtinCall, "ws_")
 	call := searchCall{ID: it.id, Type: "web_search_call", Status: "in_progress", Action: w.actionOf(e)}
@@ -104,6 +105,7 @@ func (w *Writer) actionOf(e *inference.ExecutedTool) searchAction {
 	return action
 }
 
+// addCode adds the item of a call of code_interpreter, with its events and its code.
 func (w *Writer) addCode(dst []byte, e *inference.ExecutedTool) []byte {
 	var in struct {
 		Code string `json:"code"`

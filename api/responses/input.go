@@ -50,6 +50,7 @@ var itemTypes = []string{
 	"additional_tools", "web_search_call", "code_interpreter_call", "mcp_list_tools",
 }
 
+// readItem adds an item of the input to the history.
 func (p *parser) readItem(o jsonbody.Object, c *history.History) {
 	kind := o.Str("type")
 	if kind == "" && o.Has("role") {
@@ -80,6 +81,7 @@ func (p *parser) readItem(o jsonbody.Object, c *history.History) {
 	}
 }
 
+// readMessage adds a message item. Parts of an assistant go to the assistant's open message.
 func (p *parser) readMessage(o jsonbody.Object, c *history.History) {
 	role := o.Enum("role", inference.System, inference.Developer, inference.User, inference.Assistant)
 	if role == "" {
@@ -119,6 +121,7 @@ func (p *parser) readContent(o jsonbody.Object, field, role string) (parts []inf
 	return parts
 }
 
+// readPart reads a part of a message. The role decides which types are allowed.
 func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 	allowed := []string{"input_text", "text"}
 
@@ -184,6 +187,8 @@ func (p *parser) readThought(o jsonbody.Object, c *history.History) {
 	}
 }
 
+// readCall adds a call of a function or a custom tool. The input of a custom tool becomes the JSON argument of a
+// function.
 func (p *parser) readCall(o jsonbody.Object, kind string, c *history.History) {
 	id := o.Required("call_id")
 	name := toolName{namespace: o.Str("namespace"), name: o.Required("name")}
@@ -205,6 +210,7 @@ func (p *parser) readCall(o jsonbody.Object, kind string, c *history.History) {
 	}
 }
 
+// readResult adds the output of a call. The call must precede it and have no output yet.
 func (p *parser) readResult(o jsonbody.Object, c *history.History) {
 	id := o.Required("call_id")
 	parts := p.readContent(o, "output", inference.ToolRole)

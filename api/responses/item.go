@@ -159,6 +159,7 @@ func (it *item) appendPart(dst []byte, text string) []byte {
 	return append(dst, '}')
 }
 
+// appendList appends the values as a JSON array.
 func appendList(dst []byte, list []json.RawMessage) []byte {
 	dst = append(dst, '[')
 

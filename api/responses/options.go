@@ -47,6 +47,7 @@ func (p *parser) rejectStored() {
 	p.Boolean("store") // only its type is checked
 }
 
+// readOptions reads the limits, sampling options, tier and reasoning of the request.
 func (p *parser) readOptions() {
 	r := p.r
 	if n := p.Integer("max_output_tokens", 1, math.MaxInt32); n != nil {
@@ -96,6 +97,7 @@ var includes = []string{
 	"web_search_call.results",
 }
 
+// readInclude reads which optional fields the items of the answer have.
 func (p *parser) readInclude() {
 	p.List("include", func(item json.RawMessage, path string) {
 		switch value := jsonbody.Text(item); value {
@@ -133,6 +135,7 @@ func (p *parser) checkMetadata() {
 	}
 }
 
+// readReasoning reads the effort, and whether the answer has summaries of the reasoning.
 func (p *parser) readReasoning() {
 	// The answer separates reasoning from the text.
 	p.r.IncludeReasoning, p.r.ReasoningFormat = true, inference.Parsed
@@ -150,6 +153,7 @@ func (p *parser) readReasoning() {
 	p.f.summary = summary != "" && summary != "none"
 }
 
+// readText reads the verbosity and the format of the answer's text.
 func (p *parser) readText() {
 	if !p.Has("text") {
 		return

@@ -170,6 +170,8 @@ func grammarOf(o jsonbody.Object) string {
 	return fmt.Sprintf("\n\nThe input must match this grammar (%s):\n%s", g.Str("syntax"), g.Str("definition"))
 }
 
+// readToolChoice reads tool_choice, a word or an object. If a call is required, no tool may be left out of the
+// request.
 func (p *parser) readToolChoice() {
 	v := p.Raw("tool_choice")
 	switch {

@@ -196,6 +196,7 @@ func (w *Writer) newItem(kind *itemKind, prefix string) *item {
 	return it
 }
 
+// closeThought ends the open reasoning item, if there is one. It seals the reasoning if the client asked for that.
 func (w *Writer) closeThought(dst []byte, status string) []byte {
 	it := w.thought
 	if it == nil {
@@ -210,6 +211,7 @@ func (w *Writer) closeThought(dst []byte, status string) []byte {
 	return w.appendDone(dst, it, status)
 }
 
+// closeText ends the open message item, if there is one.
 func (w *Writer) closeText(dst []byte, status string) []byte {
 	it := w.text
 	if it == nil {

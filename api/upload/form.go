@@ -78,6 +78,7 @@ func ReadForm(body io.Reader, boundary string, l Limits, h *Hold) (Conversion, e
 	return f.finish(f.read(multipart.NewReader(bufio.NewReaderSize(body, Buffer), boundary)))
 }
 
+// read reads the parts of the form in order.
 func (f *form) read(parts *multipart.Reader) error {
 	for {
 		part, err := parts.NextPart()

@@ -55,6 +55,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run analyses the document at path and prints the result.
 func (a *analyze) run(ctx context.Context, path string) error {
 	cfg, err := a.config()
 	if err != nil {

@@ -82,6 +82,7 @@ func (c *cacheCommand) newStats() *cobra.Command {
 	return cmd
 }
 
+// printStats prints the statistics of the cache as a table.
 func (c *cacheCommand) printStats(s cache.Stats) error {
 	where := s.Backend
 	if s.Path != "" {
@@ -194,6 +195,7 @@ func days(d time.Duration) string {
 // cacheFlags select the cache of analyses and theme choices. A flag overrides the environment and the JSON file.
 type cacheFlags struct{ backend, path, ttl, maxSize string }
 
+// addCacheFlags registers the flags that select the cache.
 func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
 	f.StringVar(
 		&c.backend,

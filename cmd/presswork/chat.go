@@ -59,6 +59,7 @@ func newChatCommand(p *program) *cobra.Command {
 // maxPrompt is the largest input read from a pipe, in bytes. No model accepts more.
 const maxPrompt = 8 << 20
 
+// run sends the prompt and prints the answer. Without a prompt on a terminal it starts a conversation.
 func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	server, err := c.server.open(c.getenv)
 	if err != nil {

@@ -212,6 +212,7 @@ func withDefault(meaning, value string) string {
 	return meaning + " Default: " + value + "."
 }
 
+// capital returns s with its first letter, which must be ASCII, in upper case.
 func capital(s string) string {
 	if s == "" {
 		return s

@@ -97,6 +97,7 @@ type exportFlag struct {
 	kind string
 }
 
+// exportFlags lists the options of an export that are also flags. A word in backquotes names the value.
 func exportFlags() []exportFlag {
 	return []exportFlag{
 		{"format", "`SIZE` of the paper: letter, legal, tabloid, ledger, a0 to a6 (default letter)", "text"},
@@ -158,6 +159,7 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 	f.Func(o.flag(), o.help, set)
 }
 
+// run exports the page and prints where the result is.
 func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	cfg, err := e.config()
 	if err != nil {

@@ -166,6 +166,7 @@ func (i info) summary() string {
 	return strings.TrimSpace(b.String())
 }
 
+// printInfo prints the summary, then a table of all details.
 func (p *program) printInfo(i info) error {
 	for line := range strings.SplitSeq(i.summary(), "\n") {
 		fmt.Fprintln(p.stdout, terminal.Printable(line))
@@ -224,6 +225,7 @@ func (p *program) printInfo(i info) error {
 	return w.Flush()
 }
 
+// found returns a program's version and path for the table.
 func found(p local.Program) string {
 	switch {
 	case p.Path == "":

@@ -77,6 +77,8 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// createKey adds an entry with a new random key to keys.yaml. The key goes to standard output only, so that it can be
+// piped.
 func (p *program) createKey(e keyfile.Entry) error {
 	path, err := p.keysPath()
 	if err != nil {

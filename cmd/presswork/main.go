@@ -70,6 +70,7 @@ type checkedWriter struct {
 	failed error
 }
 
+// Write implements io.Writer. It keeps the first error.
 func (w *checkedWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if w.failed == nil {
@@ -93,6 +94,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// exitStatus returns the exit status for an error of a command.
 func exitStatus(err error) int {
 	switch {
 	case err == nil:

@@ -51,6 +51,7 @@ func newMCPCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run serves the protocol on standard input and output until the input ends.
 func (m *mcpCommand) run(ctx context.Context) (err error) {
 	cfg, err := m.config()
 	if err != nil {

@@ -128,6 +128,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run converts the documents at paths, and follows their changes with --watch or --live.
 func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	inputs, err := m.prepare(paths)
 	if err != nil {

@@ -128,6 +128,7 @@ func setJSON[T any](field **T, s, want string) error {
 	return nil
 }
 
+// setLevel parses a PDF/A level. Without a value the flag is "true", the default level.
 func setLevel(field **presswork.PDFALevel, s string) error {
 	if s != "true" && s != "false" {
 		s = strconv.Quote(s)

@@ -231,6 +231,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 	return nil
 }
 
+// readCSS reads the stylesheet of --css into the options.
 func (m *md2pdf) readCSS() error {
 	css, err := os.ReadFile(m.cssFile)
 	if err != nil {

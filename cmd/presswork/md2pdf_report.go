@@ -199,6 +199,7 @@ func label(out local.Output) string {
 	return name
 }
 
+// warningLine formats a warning as "FILE:LINE: message". In merged documents the message itself names the file.
 func warningLine(out local.Output, w fault.Warning) string {
 	switch {
 	case w.Line > 0 && len(out.Merged) > 0:

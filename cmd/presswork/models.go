@@ -50,6 +50,7 @@ func newModelsCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// oneModel requires exactly one argument, the name of a model.
 func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usageError{fmt.Errorf("name one model: %s NAME; `presswork models` lists them", cmd.CommandPath())}
@@ -63,6 +64,7 @@ const noModels = "no models were found: start Ollama on this machine (`presswork
 	"small model), or write a models.yaml:\n\n" +
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
 
+// listModels prints the models of models.yaml, or of the engines on this machine.
 func (p *program) listModels(ctx context.Context, asJSON bool) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -115,6 +117,8 @@ func tokens(n int) string {
 	return fmt.Sprint(n)
 }
 
+// checkModels asks the upstreams of the named models, or of all. It returns an error if one of them does not serve
+// its model.
 func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -156,6 +160,7 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	return err
 }
 
+// explainModel prints the settings of a model, and the share of its requests that each upstream gets.
 func (p *program) explainModel(ctx context.Context, name string, asJSON bool) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -183,6 +188,7 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	})
 }
 
+// pullModel downloads a model and shows the progress.
 func (p *program) pullModel(ctx context.Context, name string) error {
 	draw := p.pullProgress()
 	err := app.PullModel(ctx, name, draw)

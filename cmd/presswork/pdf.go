@@ -188,6 +188,7 @@ func (c *pdfCommand) addPasswordFile(f *pflag.FlagSet, name string) {
 	c.passwordFiles[name] = f.String(name, "", "`FILE` whose first line is --"+strings.TrimSuffix(name, "-file"))
 }
 
+// readPasswords reads the password files into the options.
 func (c *pdfCommand) readPasswords() error {
 	for name, to := range map[string]*string{
 		"password-file": &c.options.Password, "user-password-file": &c.options.UserPassword,
@@ -227,6 +228,7 @@ func (c *pdfCommand) keepSet(f *pflag.FlagSet) {
 	}
 }
 
+// run runs the operation on the files at paths and writes its results.
 func (c *pdfCommand) run(ctx context.Context, paths []string) error {
 	if err := pdfops.Check(c.operation, c.options, len(paths), c.mark != ""); err != nil {
 		return usageError{errors.New(strings.ReplaceAll(fault.AsError(err).Message, "_password", "-password"))}
@@ -271,6 +273,7 @@ func (c *pdfCommand) run(ctx context.Context, paths []string) error {
 	return c.write(ctx, result)
 }
 
+// read reads one input of at most maxPDF bytes from a file or from standard input.
 func (c *pdfCommand) read(path string) (pdfops.File, error) {
 	if path != local.Std {
 		data, err := input.ReadFile(path, maxPDF)

@@ -156,6 +156,8 @@ func newWarmupCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// warmUp prepares themes, fonts and browser and analyses the documents. It reports each step, and an error if one
+// failed.
 func (p *program) warmUp(ctx context.Context, flags adviceFlags, documents []string) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -226,6 +228,7 @@ func newHealthCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// readyURL returns the address of /readyz of the API that runs with these settings on this machine.
 func readyURL(cfg config.Config) string {
 	scheme, host := "http", cfg.APIHost
 	if cfg.APITLSCert != "" {

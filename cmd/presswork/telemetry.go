@@ -50,6 +50,7 @@ func (p *program) runLog() (*runlog.Log, error) {
 	return runlog.Open(dir), nil
 }
 
+// telemetryRuns returns the recorded runs and the number of unreadable lines.
 func (p *program) telemetryRuns() ([]runlog.Run, int, error) {
 	d, err := p.runLog()
 	if err != nil {
@@ -84,6 +85,7 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// printTelemetry prints a report as a table.
 func (p *program) printTelemetry(r runlog.Report) error {
 	if r.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "%s skipped: damaged or written by a newer version\n", terminal.Count(r.Skipped, "line"))
@@ -163,6 +165,7 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// writeChart draws the metric as SVG, PNG or HTML. A PNG needs the browser.
 func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []runlog.Run, output, ext string) error {
 	var b bytes.Buffer
 

@@ -63,6 +63,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// printThemesJSON prints the JSON of GET /api/themes.
 func (p *program) printThemesJSON(list []themes.Theme) error {
 	return p.encode(struct {
 		Default string         `json:"default"`
@@ -100,6 +101,7 @@ func (p *program) printThemes(list []themes.Theme) error {
 	return nil
 }
 
+// description returns a theme's description for the table, and says if the theme is custom or the default.
 func description(t themes.Theme) string {
 	text := terminal.Printable(t.Description)
 	if t.Custom {
@@ -183,6 +185,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run prints a gallery of the named themes, or of all.
 func (v *themePreview) run(ctx context.Context, names []string) error {
 	cfg, err := v.config()
 	if err != nil {

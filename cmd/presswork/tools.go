@@ -126,6 +126,7 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 	return use(ctx, web)
 }
 
+// search prints the results of a search.
 func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) error {
 	if err := web.Available(); err != nil {
 		return usageError{errors.New("no search engine is configured: set SEARXNG_URL or SEARCH_URL")}
@@ -147,6 +148,7 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 	return err
 }
 
+// fetch prints a page: the view that a model sees, the whole text, or JSON.
 func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string) error {
 	if b.loc < 0 || b.num < 0 {
 		return usageError{errors.New("--loc and --lines must be 0 or more")}
@@ -219,6 +221,7 @@ func newRunPythonCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run runs the files one after the other in one session and prints the result of each.
 func (r *runPython) run(ctx context.Context, paths []string) error {
 	cfg, err := r.config()
 	if err != nil {
@@ -276,6 +279,7 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
+// read reads code from a file or from standard input.
 func (r *runPython) read(path string) (string, error) {
 	if path == local.Std {
 		code, err := io.ReadAll(r.stdin)

@@ -44,6 +44,7 @@ func newTopCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run prints the state of the fleet once, or follows it on a terminal.
 func (c *topCommand) run(ctx context.Context) error {
 	server, err := c.server.open(c.getenv)
 	if err != nil {

@@ -52,6 +52,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
+// run sends the recording at path and writes the transcript.
 func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	server, err := c.server.open(c.getenv)
 	if err != nil {

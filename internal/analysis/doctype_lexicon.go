@@ -298,6 +298,7 @@ func (l *typeLexicon) scoreText(r *reading, s *scores) {
 	}
 }
 
+// sortedKeys returns the keys of m in ascending order, so that a sum over them is always rounded in the same way.
 func sortedKeys(m map[int32]float64) []int32 {
 	keys := make([]int32, 0, len(m))
 	for k := range m {

@@ -48,6 +48,7 @@ func (ev *evidence) count(b markdown.Block) {
 	}
 }
 
+// appendLabels appends labels of more than one byte that are not too long, up to maxMarked in total.
 func appendLabels(to, labels []string) []string {
 	for _, l := range labels {
 		if len(l) > 1 && len(l) < maxLabel && len(to) < maxMarked {

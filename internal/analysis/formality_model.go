@@ -122,6 +122,7 @@ func FormalityMeasures(sentence string) []float64 {
 	return m[:]
 }
 
+// weigh returns the formality, 0 to 1, as the weighted sum of the measures.
 func (m *FormalityModel) weigh(measures [len(formalityNames)]float64) float64 {
 	s := 0.0
 	for i, v := range measures {
@@ -226,6 +227,7 @@ func isContraction(word string) bool {
 	return false
 }
 
+// hasLatinateEnding reports whether a word ends like the words that English took from Latin, such as -tion.
 func hasLatinateEnding(word string) bool {
 	for _, ending := range latinate {
 		if strings.HasSuffix(word, ending) {

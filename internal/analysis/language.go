@@ -165,6 +165,7 @@ func proseTokens(r *reading) []string {
 	return tokens
 }
 
+// countLetters counts the letters of the words by script.
 func countLetters(tokens []string) alphabet {
 	a := alphabet{single: make([]int, len(singleScripts))}
 
@@ -177,6 +178,7 @@ func countLetters(tokens []string) alphabet {
 	return a
 }
 
+// count adds one character. It tests the ranges of large scripts before the slower Unicode tables.
 func (a *alphabet) count(c rune) {
 	switch {
 	case c < 'a' || c > 'z' && c < 0xc0:

@@ -199,6 +199,7 @@ func isASCIIPunct(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
+// isTypographic reports whether r is one of the punctuation marks beyond ASCII that texts of many languages use.
 func isTypographic(r rune) bool {
 	switch r {
 	case '“', '”', '‘', '’', '„', '…', '—', '–', '«', '»', '¿', '¡':

@@ -282,6 +282,7 @@ type countingWriter struct {
 	err error
 }
 
+// Write implements io.Writer. It counts the bytes and keeps the first error.
 func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 

@@ -142,6 +142,7 @@ func nameEmoji(s string) string {
 	return b.String()
 }
 
+// isASCII reports whether s contains only ASCII characters.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

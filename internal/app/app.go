@@ -107,6 +107,7 @@ func (a *App) Start(ctx context.Context) error {
 	return a.startOps(ctx)
 }
 
+// startAPI starts the listener of the API.
 func (a *App) startAPI(ctx context.Context) error {
 	if err := a.api.Start(ctx); err != nil {
 		return portError("API_PORT", "API_HOST", err)
@@ -124,6 +125,7 @@ func (a *App) startAPI(ctx context.Context) error {
 	return nil
 }
 
+// startOps starts the listener of a worker for health checks and metrics.
 func (a *App) startOps(ctx context.Context) error {
 	if err := a.life.start(ctx, "ops", a.ops); err != nil {
 		return portError("WORKER_ADDR", "WORKER_ADDR", err)

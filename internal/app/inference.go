@@ -27,6 +27,7 @@ import (
 // defaultModels is the file of models where INFERENCE_CONFIG names none.
 const defaultModels = "models.yaml"
 
+// newSource reads models.yaml. The error is a UsageError that names the setting.
 func newSource(ctx context.Context, o catalogue.SourceOptions) (*catalogue.Source, error) {
 	source, err := catalogue.NewSource(ctx, o)
 	if err != nil {

@@ -84,6 +84,7 @@ func DefaultTTL(k Kind) time.Duration {
 	return 7 * 24 * time.Hour
 }
 
+// withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -93,6 +94,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// ttl returns how long a value of the kind is valid.
 func (o Options) ttl(k Kind) time.Duration {
 	if d, set := o.TTL[k]; set {
 		return d
@@ -157,6 +159,7 @@ func newStats(backend, path string, kinds map[Kind]KindStats) Stats {
 
 const maxKey = 128
 
+// checkKey returns ErrInvalidKey for an unknown kind, or for a key that is not safe as the name of a file.
 func checkKey(kind Kind, key string) error {
 	if kind != Analysis && kind != Theme {
 		return fmt.Errorf("%w: kind %q; allowed: analysis, theme", ErrInvalidKey, kind)
@@ -175,6 +178,7 @@ func checkKey(kind Kind, key string) error {
 	return nil
 }
 
+// checkValue returns ErrInvalidValue for a value that is too large or not JSON.
 func checkValue(value json.RawMessage) error {
 	if len(value) > MaxValue {
 		return fmt.Errorf("%w: %d bytes; allowed: %d", ErrInvalidValue, len(value), MaxValue)
@@ -196,6 +200,7 @@ const (
 	expired
 )
 
+// count adds one look-up. An expired entry also counts as a miss.
 func (s *KindStats) count(l lookup) {
 	switch l {
 	case hit:

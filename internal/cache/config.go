@@ -112,6 +112,7 @@ type layer struct {
 	origin func(setting string) string
 }
 
+// over writes the settings of this layer over those in c, and records their origin in from.
 func (l layer) over(c *Config, from Origin) {
 	set := func(setting, value string, into *string) {
 		if value != "" {
@@ -134,6 +135,7 @@ func variable(setting string) string {
 	}[setting]
 }
 
+// fromEnvironment returns the settings that environment variables make.
 func fromEnvironment(getenv func(string) string) (Config, error) {
 	c := Config{
 		Backend: getenv(variable("backend")),
@@ -164,6 +166,7 @@ func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 // maxTTL is the largest number of seconds that fits a time.Duration.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
+// seconds parses a number of seconds, from 0 to maxTTL.
 func seconds(text string) (time.Duration, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n <= maxTTL.Seconds()) {
@@ -181,6 +184,7 @@ type configFile struct {
 	MaxSize string                 `json:"max_size"`
 }
 
+// readConfig reads the JSON file of settings.
 func readConfig(name string) (Config, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -299,6 +303,7 @@ func OpenOrMemory(ctx context.Context, c Config, o Options) (Cache, error) {
 	return NewMemory(o), nil
 }
 
+// options returns o with the settings of c.
 func (c Config) options(o Options) (Options, error) {
 	var err error
 	o.TTL = c.TTL

@@ -113,6 +113,7 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 
 var errDamaged = errors.New("damaged")
 
+// readEntry reads an entry. Errors: errDamaged, ErrNewer for an entry of a later version, errors of the file.
 func readEntry(path string) (fileEntry, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -190,6 +191,7 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 
 func (t *totals) add(o totals) { t.Entries, t.Bytes = t.Entries+o.Entries, t.Bytes+o.Bytes }
 
+// write replaces the file at path by a complete one, so that no reader sees a part of it.
 func (f *File) write(path string, b []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -215,6 +217,7 @@ func (f *File) write(path string, b []byte) error {
 	return nil
 }
 
+// removeEntry deletes an entry and updates the totals.
 func (f *File) removeEntry(path string) {
 	info, err := os.Stat(path)
 	if err != nil || os.Remove(path) != nil {
@@ -268,6 +271,7 @@ func (f *File) walk() ([]found, error) {
 	return all, nil
 }
 
+// totalOf returns the number and the size of the entries.
 func totalOf(all []found) (sum totals) {
 	for _, e := range all {
 		sum.add(totals{1, e.size})

@@ -20,6 +20,7 @@ type counters struct {
 	Totals  totals             `json:"totals"`
 }
 
+// count records a look-up in memory; the counters are written to disk later.
 func (f *File) count(kind Kind, l lookup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,6 +96,7 @@ func (f *File) flush(exact *totals) error {
 	return err
 }
 
+// sum adds the counters of two maps for every kind.
 func sum(a, b map[Kind]KindStats) map[Kind]KindStats {
 	out := map[Kind]KindStats{}
 	for _, k := range Kinds() {

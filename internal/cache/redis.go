@@ -182,6 +182,7 @@ func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw
 	}
 }
 
+// cutMember splits a member of the set of entries, "kind/key".
 func cutMember(m string) (Kind, string, bool) {
 	for _, k := range Kinds() {
 		if prefix := string(k) + "/"; len(m) > len(prefix) && m[:len(prefix)] == prefix {

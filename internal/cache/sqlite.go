@@ -93,6 +93,7 @@ func (s *SQLite) open(ctx context.Context) error {
 	}
 }
 
+// connect opens the database and creates its schema.
 func (s *SQLite) connect(ctx context.Context) error {
 	// Create the file here: SQLite would make it readable for every user. Its journals get the same mode. SQLite
 	// reports other problems.
@@ -124,6 +125,7 @@ func (s *SQLite) connect(ctx context.Context) error {
 
 func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
+// prepare creates the schema, unless the database has it. Errors: ErrNewer for a schema of a later version.
 func prepare(ctx context.Context, db *sql.DB) error {
 	version := func(from interface {
 		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -277,6 +279,7 @@ func ignoreReadOnly(err error) error {
 	return err
 }
 
+// count records a look-up in memory; the counters are written to the database later.
 func (s *SQLite) count(kind Kind, l lookup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -336,6 +339,7 @@ func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
+// capEntries returns the largest number of entries. Without a limit it is a number that is never reached.
 func (s *SQLite) capEntries() int {
 	if s.o.MaxEntries > 0 {
 		return s.o.MaxEntries

@@ -39,6 +39,7 @@ func (s *SQLite) Stats(ctx context.Context) (Stats, error) {
 	return newStats("sqlite", s.path, kinds), err
 }
 
+// kinds returns the statistics of each kind: those in the database plus those not yet written to it.
 func (s *SQLite) kinds(ctx context.Context, db *sql.DB) (map[Kind]KindStats, error) {
 	rows, err := db.QueryContext(ctx, `
 		SELECT k.kind, (SELECT count(*) FROM entries e WHERE e.kind = k.kind),

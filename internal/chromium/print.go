@@ -68,6 +68,7 @@ func (t *tab) load(ctx context.Context, page printable.Page) error {
 	return t.evaluate(ctx, page.Prepare)
 }
 
+// printParamsOf returns the print parameters of a page. The PDF of a large page is read in pieces.
 func printParamsOf(page printable.Page) printParams {
 	s := page.Sheet
 

@@ -32,6 +32,7 @@ func (b *Browser) PrintRevised(
 	})
 }
 
+// printRevised prints the page in the tab, as PrintRevised describes. Errors: errTooLarge for more than limit bytes.
 func (t *tab) printRevised(
 	ctx context.Context,
 	page printable.Page,

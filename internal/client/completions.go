@@ -20,6 +20,7 @@ type completions struct {
 	messages []inference.Message
 }
 
+// newCompletions starts a conversation in the format of chat completions.
 func newCompletions(s *Server, o ChatOptions) (*completions, error) {
 	engine, err := s.engine(o.Model)
 	if err != nil {

@@ -40,6 +40,7 @@ func (f Fleet) Write(w io.Writer) error {
 	return t.Flush()
 }
 
+// writeWorker writes the row of a worker. Its memory and prints are those of the browser for documents.
 func writeWorker(t io.Writer, worker tasks.Worker, now time.Time) {
 	running := 0
 	for _, n := range worker.Running {
@@ -62,6 +63,7 @@ func writeWorker(t io.Writer, worker tasks.Worker, now time.Time) {
 		terminal.Printable(at))
 }
 
+// writeJob writes the row of a job. A running job's duration lasts until now.
 func writeJob(t io.Writer, job Job, now time.Time) {
 	end, pages, worker, name := now, "-", "-", job.Filename
 	if job.FinishedAt != nil {

@@ -43,6 +43,7 @@ type sentBlock struct {
 	Signature string `json:"signature,omitempty"`
 }
 
+// newMessages starts a conversation in the format of Anthropic's Messages API.
 func newMessages(s *Server, o ChatOptions) *messages {
 	r := messagesRequest{Model: o.Model, MaxTokens: maxMessageTokens, System: o.System, Stream: true}
 

@@ -32,6 +32,7 @@ type responsesReasoning struct {
 	Summary string `json:"summary,omitempty"`
 }
 
+// newResponses starts a conversation in the format of the Responses API.
 func newResponses(s *Server, o ChatOptions) *responses {
 	r := responsesRequest{
 		Model:        o.Model,

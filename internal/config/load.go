@@ -145,6 +145,7 @@ func (s setting) set(raw string) error {
 	return s.setNumber(raw)
 }
 
+// setNumber parses a number and checks it against the setting's minimum and maximum.
 func (s setting) setNumber(raw string) error {
 	v := reflect.ValueOf(s.field).Elem()
 	lo, _ := strconv.ParseFloat(s.min, 64)
@@ -169,6 +170,7 @@ func (s setting) setNumber(raw string) error {
 	return nil
 }
 
+// setList parses a list of words separated by commas. Empty words are ignored.
 func (s setting) setList(p *[]string, raw string) error {
 	for part := range strings.SplitSeq(raw, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -184,6 +186,8 @@ func (s setting) setList(p *[]string, raw string) error {
 	return nil
 }
 
+// checkWord checks a word against the allowed words of the setting or its check, such as "url". An empty word is
+// allowed.
 func (s setting) checkWord(word string) error {
 	if s.allowed != "" && !slices.Contains(strings.Split(s.allowed, ","), word) {
 		return fmt.Errorf("allowed: %s", strings.ReplaceAll(s.allowed, ",", ", "))

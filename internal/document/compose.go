@@ -255,6 +255,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	return c.planned(composed, plan, plan.finish, o), nil
 }
 
+// markdownOptions returns the options with which the document's Markdown is rendered.
 func (c *Converter) markdownOptions(
 	d Document,
 	matter metadata.FrontMatter,

@@ -119,6 +119,7 @@ func (p page) runsBothWays(names themes.Names) bool {
 	return direction.Of(p.lang) == "rtl" || names.HasAttribute("dir") || p.rightToLeft
 }
 
+// html returns the complete page, the offsets that sections need, and the names that stylesheets may refer to.
 func (p page) html() (string, offsets, themes.Names) {
 	const stylesheets = 16 << 10 // at most, in most documents
 	content, l := p.content()

@@ -264,6 +264,7 @@ func over(o, base presswork.Options) presswork.Options {
 	return o
 }
 
+// layer fills the fields of top that are not set with those of base, also within structs.
 func layer(top, base reflect.Value) {
 	for i := range top.NumField() {
 		switch f := top.Field(i); {

@@ -66,6 +66,7 @@ type picturesPlan struct {
 	resolution int // in pixels to the inch
 }
 
+// make prints the document and draws a picture of each page. The result has the pictures and an archive of them.
 func (p picturesPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
 	made, err := c.makePDF(ctx, d)
 	if err != nil {
@@ -128,6 +129,7 @@ func PictureName(name string, page, pages int) string {
 // defaultResolution is the resolution of pictures of pages, in pixels per inch.
 const defaultResolution = 150
 
+// resolutionOf returns the pixels per inch of pictures of pages.
 func resolutionOf(o presswork.Options) int {
 	if o.Resolution != nil {
 		return *o.Resolution

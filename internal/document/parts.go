@@ -25,6 +25,8 @@ func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names the
 	return c.idle != nil && ownSheets(o, theme) && !names.HasClass("no-header") && !names.HasClass("no-footer")
 }
 
+// tooMuchAtOnce returns the error of a document with too many elements for one print. why says why it cannot be
+// printed in sections.
 func tooMuchAtOnce(parts int, why string) *fault.Error {
 	return fault.Errorf(
 		fault.ContentTooComplex,

@@ -202,6 +202,8 @@ func (c *Converter) Pack(
 	return c.pack(ctx, printed, pack.Meta{Title: title}, f)
 }
 
+// pack finishes the printed PDF. If that fails, it returns the browser's PDF, unless the caller needs PDF/A,
+// attachments or a password.
 func (c *Converter) pack(ctx context.Context, printed []byte, m pack.Meta, f pack.Finish) (Result, error) {
 	p, err := pack.Pack(printed, m, f)
 	switch {

@@ -155,6 +155,7 @@ func runningTitles(chapters []markdown.Heading, pages map[string]int, total int)
 	return titles
 }
 
+// runningTitle returns the title of a heading for page headers, cut to maxRunningTitle characters.
 func runningTitle(h markdown.Heading) string {
 	title := []rune(contents.Label(h))
 	if len(title) > maxRunningTitle {

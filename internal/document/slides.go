@@ -285,6 +285,7 @@ func (s *slide) sort(first bool) {
 	}
 }
 
+// holdsImage reports whether n is or contains an image.
 func holdsImage(n *xhtml.Node) bool {
 	for d := range n.Descendants() {
 		if d.DataAtom == atom.Img {

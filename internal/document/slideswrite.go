@@ -53,6 +53,7 @@ func (s slide) id() string { return "slide-" + strconv.Itoa(s.number) }
 // content is the slide's content as HTML.
 func (s slide) content() string { return rendered(slices.Collect(s.root.ChildNodes())...) }
 
+// write writes a slide: background, heading, content and foot.
 func (d deck) write(w *markup.Writer, s slide) {
 	classes := append([]string{"slide", "slide-" + s.kind}, s.Classes...)
 	if s.side != "" {
@@ -164,6 +165,7 @@ func setAttribute(n *xhtml.Node, key, value string) {
 	n.Attr = append(n.Attr, xhtml.Attribute{Key: key, Val: value})
 }
 
+// dropAttribute removes an attribute from an element.
 func dropAttribute(n *xhtml.Node, key string) {
 	var kept []xhtml.Attribute
 

@@ -179,6 +179,7 @@ func (t titleBlock) rightToLeft() bool {
 	return direction.HasRTL(t.title + t.subtitle + t.author + t.date + t.abstract)
 }
 
+// lines returns subtitle, authors and date as HTML, or "" if there are none.
 func (t titleBlock) lines() string {
 	if t.subtitle+t.author+t.date == "" {
 		return ""

@@ -140,6 +140,7 @@ func inherited() (env []string) {
 	return env
 }
 
+// spawn starts the engine's process.
 func (e *Engine) spawn() (*child, error) {
 	host, port, err := net.SplitHostPort(e.address)
 	if err != nil {

@@ -61,6 +61,7 @@ func (r *Redis) makeSocketDir() error {
 	return nil
 }
 
+// removeSocketDir deletes the temporary directory of the socket, unless the socket is in the data directory.
 func (r *Redis) removeSocketDir() error {
 	dir := filepath.Dir(r.socket)
 	if dir == r.Dir {

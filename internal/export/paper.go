@@ -83,6 +83,7 @@ func PaperOf(o PDFOptions) (Paper, error) {
 	return p, err
 }
 
+// readSize sets the size of the sheet: that of a named format, or width and height. Default: letter.
 func (p *Paper) readSize(o PDFOptions) error {
 	size := formats()["letter"]
 

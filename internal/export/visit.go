@@ -9,6 +9,7 @@ import (
 	"presswork/internal/input"
 )
 
+// checkVisit checks the options that PDFs and pictures share. The error names the field and what is allowed.
 func checkVisit(page *url.URL, o VisitOptions) error {
 	if err := oneOf("waitUntil", o.WaitUntil, "load", "domcontentloaded", "networkidle0", "networkidle2"); err != nil {
 		return err
@@ -75,6 +76,7 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 	return checkCookies(page, o.Cookies)
 }
 
+// checkViewport checks the size of the window, and its number of device pixels.
 func checkViewport(v *Viewport) error {
 	if v == nil {
 		return nil
@@ -112,6 +114,7 @@ var ownHeaders = []string{
 	"te", "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
 }
 
+// checkHeaders checks additional headers. Headers that the browser or other options set are refused.
 func checkHeaders(headers map[string]string) error {
 	if len(headers) > maxHeaders {
 		return input.Invalid(
@@ -149,6 +152,7 @@ func checkHeaders(headers map[string]string) error {
 	return nil
 }
 
+// checkCookies checks the cookies. They must belong to the page's own host.
 func checkCookies(page *url.URL, cookies []Cookie) error {
 	if len(cookies) > maxCookies {
 		return input.Invalid("cookies", "cookies has %d cookies; at most %d are allowed", len(cookies), maxCookies)

@@ -40,6 +40,7 @@ func (p *Policy) DialContext(ctx context.Context, network, address string) (net.
 	return dialFirst(ctx, addrs, port)
 }
 
+// splitAddress splits an address to dial. Only TCP is allowed.
 func splitAddress(network, address string) (host string, port uint16, err error) {
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
 		return "", 0, fmt.Errorf("network %q: only tcp is dialled", network)

@@ -151,6 +151,7 @@ type buffers struct{ pool sync.Pool }
 
 const bufferBytes = 32 << 10
 
+// Get implements httputil.BufferPool.
 func (b *buffers) Get() []byte {
 	if p, ok := b.pool.Get().(*[bufferBytes]byte); ok {
 		return p[:]

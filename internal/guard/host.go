@@ -126,6 +126,7 @@ func parseIPv4(name string) (netip.Addr, error) {
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), nil
 }
 
+// parseNumber parses a part of an IPv4 address as browsers do: 0x is hexadecimal, a leading 0 octal.
 func parseNumber(part string) (uint64, error) {
 	if hex, ok := strings.CutPrefix(part, "0x"); ok {
 		if hex == "" {

@@ -14,6 +14,7 @@ type hostRules struct {
 	allow, deny []string
 }
 
+// newHostRules parses the lists of allowed and denied host names.
 func newHostRules(allow, deny string) (r hostRules, err error) {
 	if r.allow, err = parseGlobs(allow); err != nil {
 		return r, err

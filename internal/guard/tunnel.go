@@ -18,6 +18,7 @@ type countedRequests struct {
 	other  bool    // the tunnel does not carry TLS
 }
 
+// Read implements io.Reader. It fails when the session has sent too many requests.
 func (c *countedRequests) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if !c.session.countRequests(c.records(p[:n])) {

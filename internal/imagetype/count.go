@@ -143,6 +143,7 @@ func steps(filter *element) uint64 {
 	return (quarters + 3) / 4
 }
 
+// add returns a + b, or the largest number if the sum overflows.
 func add(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
@@ -151,6 +152,7 @@ func add(a, b uint64) uint64 {
 	return a + b
 }
 
+// mul returns a * b, or the largest number if the product overflows.
 func mul(a, b uint64) uint64 {
 	if a > 0 && b > math.MaxUint64/a {
 		return math.MaxUint64

@@ -50,6 +50,7 @@ func Inspect(b []byte) (Info, error) {
 	return info, nil
 }
 
+// read recognises the format by the first bytes and reads the size. Errors: errNotImage, errDamaged, errEntities.
 func read(b []byte) (Info, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
@@ -74,6 +75,7 @@ func read(b []byte) (Info, error) {
 	return Info{}, errNotImage
 }
 
+// decoded reads the size with config, a decoder of package image.
 func decoded(contentType string, b []byte, config func(io.Reader) (image.Config, error)) (Info, error) {
 	c, err := config(bytes.NewReader(b))
 	if err != nil || c.Width < 0 || c.Height < 0 {

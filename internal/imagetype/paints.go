@@ -308,6 +308,7 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 	return d.shape(name, attrs, p)
 }
 
+// shape records what an element paints: its area by colour. background reports that it covers the whole drawing.
 func (d *painting) shape(name string, attrs map[string]string, p paints) (background bool) {
 	const nearlyAll = .9
 

@@ -73,6 +73,7 @@ func (d *drawing) sheet(css string) error {
 	return d.embedded(css)
 }
 
+// cutLast cuts s around the last sep, as strings.Cut does around the first.
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {

@@ -202,6 +202,7 @@ func (d *drawing) read(b []byte) error {
 	return nil
 }
 
+// bytesToRunes returns each byte as a character, as ISO 8859-1 defines them.
 func bytesToRunes(b []byte) []rune {
 	runes := make([]rune, len(b))
 	for i, c := range b {

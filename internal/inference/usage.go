@@ -37,6 +37,8 @@ func (u *Usage) Add(o Usage) {
 	u.TotalTime = u.PromptTime + u.CompletionTime
 }
 
+// addOptional adds n to a sum that is nil until something is added. The sum may be shared, so it is not changed in
+// place.
 func addOptional(sum **int, n *int) {
 	if n == nil {
 		return

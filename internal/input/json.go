@@ -43,6 +43,8 @@ func DecodeJSON(data []byte, dst any, param string) error {
 	return decodeFields(fields, reflect.ValueOf(dst).Elem(), param)
 }
 
+// decodeFields decodes the fields of an object into the struct dst. param is the path of the object, for errors. null
+// leaves a field unchanged.
 func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param string) error {
 	// The fields of an embedded struct belong to the outer one.
 	index := map[string][]int{}
@@ -75,6 +77,8 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 	return nil
 }
 
+// decodeValue decodes one value. It decodes structs and lists of structs itself, so that errors name the path of the
+// wrong field.
 func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 	_, custom := reflect.TypeAssert[json.Unmarshaler](dst.Addr())
 	if !custom {
@@ -103,6 +107,7 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 
 func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }
 
+// decodeList decodes a list of structs.
 func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
@@ -152,6 +157,7 @@ func want(t reflect.Type) string {
 	}
 }
 
+// invalidType returns the error of a value of a wrong type. want completes "must be …".
 func invalidType(param, want string) *fault.Error {
 	if param == "" {
 		return fault.Errorf(fault.InvalidType, "the body must be %s", want)
@@ -160,6 +166,7 @@ func invalidType(param, want string) *fault.Error {
 	return fault.Errorf(fault.InvalidType, "%s must be %s", param, want).WithParam(param)
 }
 
+// syntaxError explains an error of the JSON decoder.
 func syntaxError(err error, param string) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")

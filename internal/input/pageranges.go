@@ -51,6 +51,7 @@ func PageRanges(name, text string) (string, error) {
 	return canonical, nil
 }
 
+// canonicalRanges returns the ranges without spaces, as "1-3,5". An empty text means all pages.
 func canonicalRanges(text string) (canonical string, ok bool) {
 	if strings.TrimSpace(text) == "" {
 		return "", true

@@ -22,6 +22,7 @@ type allowedDir struct {
 	root        *os.Root
 }
 
+// openDir opens a folder for reading, with its symbolic links resolved.
 func openDir(dir string) (allowedDir, error) {
 	named, err := filepath.Abs(dir)
 	if err != nil {
@@ -134,6 +135,7 @@ func (a *assets) include(name string) ([]byte, error) {
 	return readFile(a.own.root, rel)
 }
 
+// readFile reads a regular file below root, up to maxAsset bytes.
 func readFile(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -301,6 +301,7 @@ func (c *Converter) read(ctx context.Context, path string, content []byte, sourc
 	})
 }
 
+// readAll reads a document from a file or from standard input.
 func (c *Converter) readAll(path string) ([]byte, error) {
 	in := c.o.Stdin
 

@@ -29,6 +29,7 @@ func (c *Converter) script(ctx context.Context, library string, expressions ...s
 	return browser.Script(ctx, library, expressions...)
 }
 
+// drawer returns a browser that draws diagrams. HTML output has no browser until a document has a diagram.
 func (c *Converter) drawer(ctx context.Context) (*chromium.Browser, error) {
 	if c.o.Output != presswork.HTML {
 		return c.browser, nil

@@ -50,6 +50,7 @@ func withFile(path string, err error) error {
 	return fault.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(e.Cause)
 }
 
+// unreadable returns the public error for a file that cannot be read.
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -61,6 +62,7 @@ func unreadable(err error) error {
 	return fault.Errorf(fault.InvalidRequest, "it cannot be read: %s", reason(err)).WithCause(err)
 }
 
+// unwritable returns the public error for a file that cannot be written, or nil.
 func unwritable(path string, err error) error {
 	if err == nil {
 		return nil

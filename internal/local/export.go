@@ -108,6 +108,7 @@ func Visit(ctx context.Context, page WebPage, o ExportOptions) (data []byte, pag
 	return exportPage(ctx, exporter, visit, page, o.Log)
 }
 
+// visitOf returns the page to visit, with the stylesheet of its theme.
 func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 	visit := chromium.Visit{URL: page.URL}
 	name := ""
@@ -129,6 +130,7 @@ func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 	return visit, err
 }
 
+// exportPage takes the picture, or prints and packs the PDF. pages is 0 for a picture.
 func exportPage(
 	ctx context.Context, e *chromium.Exporter, visit chromium.Visit, page WebPage, log *slog.Logger,
 ) (data []byte, pages int, err error) {

@@ -134,6 +134,7 @@ func isHTML(name string) bool {
 	return ext == ".html" || ext == ".htm"
 }
 
+// selectThemes returns the named themes, or all.
 func (c *Converter) selectThemes(names []string) ([]themes.Theme, error) {
 	if len(names) == 0 {
 		return c.catalogue.List(), nil
@@ -201,6 +202,7 @@ func (c *Converter) entries(
 	return list, err
 }
 
+// newEntry returns what the gallery shows of a theme: its picture, fonts and colours.
 func newEntry(t themes.Theme, format string, picture []byte) entry {
 	e := entry{
 		Theme:   t,

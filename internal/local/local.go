@@ -162,6 +162,7 @@ func (c *Converter) Close() error {
 	return err
 }
 
+// closeDirs closes the folders from which files may be read.
 func (c *Converter) closeDirs() error {
 	var errs []error
 	for _, a := range slices.Concat(c.allowed, c.roots) {

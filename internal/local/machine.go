@@ -80,6 +80,7 @@ func Inspect(ctx context.Context, browser string) (Machine, error) {
 
 func (m *Machine) problem(what, fix string) { m.Problems = append(m.Problems, Problem{what, fix}) }
 
+// inspectChromium starts the browser once, and records its version, its sandbox and its problems.
 func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	path, err := chromium.Find(browser)
 	if err != nil {
@@ -121,6 +122,7 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	}
 }
 
+// inspectRedis records whether redis-server is installed and starts.
 func (m *Machine) inspectRedis(ctx context.Context) {
 	path, err := embedded.FindServer()
 	if err != nil {
@@ -153,6 +155,7 @@ type script struct {
 	packages string
 }
 
+// scripts lists writing systems, each with a character to test and the package that has it.
 func scripts() []script {
 	return []script{
 		{"Latin, Greek, Cyrillic", 'Ж', "", "fonts-noto-core"},
@@ -167,6 +170,7 @@ func scripts() []script {
 	}
 }
 
+// inspectFonts records the embedded fonts, and whether they can be installed.
 func (m *Machine) inspectFonts() {
 	for _, f := range fonts.Families() {
 		m.Fonts = append(m.Fonts, Font{f.Name, string(f.Kind)})

@@ -85,6 +85,7 @@ func beside(path string) string {
 	return filepath.Clean(path)
 }
 
+// resultName returns the file name of a result with its extension.
 func resultName(path, ext string) string {
 	if path == Std {
 		return "document" + ext

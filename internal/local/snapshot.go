@@ -33,6 +33,7 @@ func (s Snapshot) add(path string) {
 	}
 }
 
+// stampOf returns the time and the size of a file; zero if it does not exist.
 func stampOf(path string) Stamp {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -47,6 +47,7 @@ func (c *Converter) Warm(ctx context.Context, documents []string, done func(Warm
 	return errors.Join(errs...)
 }
 
+// warmThemes reads the themes and returns their number as text.
 func (c *Converter) warmThemes() (string, error) {
 	c.Reload()
 	custom := 0
@@ -65,6 +66,7 @@ func warmFonts() (string, error) {
 	return fmt.Sprintf("%d families", len(fonts.Families())), err
 }
 
+// warmBrowser starts the browser and returns its version as text.
 func (c *Converter) warmBrowser(ctx context.Context) (string, error) {
 	if err := c.browser.Health(ctx); err != nil {
 		return "", err

@@ -89,6 +89,7 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
+// writeFile replaces the file at path by a complete one.
 func writeFile(path string, data []byte) error {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -137,6 +138,7 @@ func replaceFile(folder *os.Root, name string, data []byte) (err error) {
 	return folder.Rename(temp, name)
 }
 
+// writeThrough writes to an existing file, such as a pipe or a device.
 func writeThrough(path string, data []byte, flags int) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0)
 	if err != nil {

@@ -127,6 +127,7 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindPageBreak, r.pageBreak)
 }
 
+// pageBreak renders an empty element that the stylesheet breaks the page at.
 func (blockRenderer) pageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
@@ -135,6 +136,7 @@ func (blockRenderer) pageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering 
 	return ast.WalkContinue, nil
 }
 
+// listPlace renders an empty element where the document puts a list of figures, tables or listings.
 func (blockRenderer) listPlace(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*listPlace).list) + "\"></nav>\n")

@@ -46,6 +46,7 @@ type containerGuard struct {
 	parser.BlockParser
 }
 
+// Open checks how deep containers are nested.
 func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	node, state := g.BlockParser.Open(parent, reader, pc)
 	if node != nil && state&parser.HasChildren != 0 {
@@ -55,6 +56,7 @@ func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	return node, state
 }
 
+// Continue counts the work for each line of each open container.
 func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	state := g.BlockParser.Continue(node, reader, pc)
 	if state&parser.HasChildren != 0 {
@@ -119,6 +121,7 @@ type inlineGuard struct {
 	parser.InlineParser
 }
 
+// Parse counts the work of an inline parser, and skips work whose result is known.
 func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	b.enterBlock(parent)
@@ -182,6 +185,8 @@ type codeGuard struct {
 	parser.InlineParser
 }
 
+// Parse passes a run of backquotes on only if a run of the same length follows. Otherwise goldmark would search the
+// rest of the block from each run.
 func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	if b.ticksOf != parent {

@@ -51,6 +51,7 @@ func (s *Server) listThemes(_ context.Context, b Backend, args []byte, _ Progres
 	return text(themeTable(b.Themes())), nil
 }
 
+// themeTable lists the themes, one a line.
 func themeTable(list []themes.Theme) string {
 	var b strings.Builder
 	for _, t := range list {
@@ -154,6 +155,7 @@ func findings(list []fault.Warning) string {
 	return b.String()
 }
 
+// count returns a number with its noun, such as "3 pages".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

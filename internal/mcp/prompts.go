@@ -10,6 +10,7 @@ import (
 // prompt is a request that a user can choose in the client. text has %s for what the user adds.
 type prompt struct{ name, title, description, argument, what, text string }
 
+// prompts lists the prompts. Each takes one argument.
 func prompts() []prompt {
 	return []prompt{
 		{
@@ -40,6 +41,7 @@ func prompts() []prompt {
 	}
 }
 
+// addPrompts offers the prompts to clients.
 func (s *Server) addPrompts() {
 	for _, p := range prompts() {
 		s.sdk.AddPrompt(

@@ -35,6 +35,7 @@ func manual() map[string]string {
 	}
 }
 
+// addResources offers the list of themes, the options, the manual, and the files that tools have made.
 func (s *Server) addResources() {
 	s.addPage(themesURI, "themes", "names and looks of the themes", func(b Backend) (string, error) {
 		return themeTable(b.Themes()), nil
@@ -74,6 +75,7 @@ func (s *Server) addPage(uri, name, what string, read func(Backend) (string, err
 	)
 }
 
+// readArtifact returns a file that a tool has made.
 func (s *Server) readArtifact(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	backend, ctx, leave := enter(ctx)
 	defer leave()

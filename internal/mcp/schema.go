@@ -86,6 +86,7 @@ func (s *Server) textSchema() map[string]any {
 	return object(s.textFields(fields{}), "markdown")
 }
 
+// outputField describes the file to write.
 func (s *Server) outputField(example string) map[string]any {
 	field := word(s.pick("file to write, in an allowed folder; an existing file is replaced (default: next to path)",
 		"name of the file (default: by the title)"))
@@ -94,6 +95,7 @@ func (s *Server) outputField(example string) map[string]any {
 	return field
 }
 
+// formatField describes the output format.
 func formatField() map[string]any {
 	names := []string{}
 	for _, o := range presswork.Outputs() {
@@ -107,6 +109,7 @@ func formatField() map[string]any {
 	}
 }
 
+// pageSchema describes the arguments of export_page.
 func (s *Server) pageSchema() map[string]any {
 	return object(fields{
 		"url":       word("http or https address of the page"),
@@ -118,6 +121,7 @@ func (s *Server) pageSchema() map[string]any {
 	}, "url", "output")
 }
 
+// viewSchema describes the arguments of fetch_page.
 func viewSchema() map[string]any {
 	return object(fields{
 		"url":   word("http or https address of the page"),
@@ -135,6 +139,7 @@ func searchSchema() map[string]any {
 	}, "query")
 }
 
+// recordingSchema describes the arguments of transcribe.
 func (s *Server) recordingSchema() map[string]any {
 	all := fields{
 		"language": word("language of the speech as an ISO 639-1 code, such as \"de\" (default: found out)"),

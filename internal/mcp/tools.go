@@ -169,6 +169,7 @@ func (s *Server) pick(withFiles, without string) string {
 // maxPage is the last page that can be previewed.
 const maxPage = 10_000
 
+// convert runs the tool convert_markdown.
 func (s *Server) convert(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error) {
 	var c Conversion
 	if err := s.decodeDocument(args, &c, &c.Document); err != nil {
@@ -180,6 +181,7 @@ func (s *Server) convert(ctx context.Context, b Backend, args []byte, report Pro
 	return fileContent(f), err
 }
 
+// preview runs the tool preview_page, which returns a picture and the findings.
 func (s *Server) preview(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error) {
 	var p struct {
 		Document
@@ -208,6 +210,7 @@ func (s *Server) preview(ctx context.Context, b Backend, args []byte, report Pro
 	return []sdk.Content{&sdk.ImageContent{Data: picture.PNG, MIMEType: "image/png"}, &sdk.TextContent{Text: text}}, nil
 }
 
+// check runs the tool check_document.
 func (s *Server) check(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error) {
 	var d Document
 	if err := s.decodeDocument(args, &d, &d); err != nil {
@@ -227,6 +230,7 @@ func (s *Server) check(ctx context.Context, b Backend, args []byte, report Progr
 	return text(fmt.Sprintf("%s, theme %s.%s", count(found.Pages, "page"), found.Theme, list)), nil
 }
 
+// exportPage runs the tool export_page.
 func (s *Server) exportPage(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error) {
 	var p Page
 	if err := input.DecodeJSON(args, &p, ""); err != nil {
@@ -246,6 +250,7 @@ func (s *Server) exportPage(ctx context.Context, b Backend, args []byte, report 
 	return fileContent(f), err
 }
 
+// fetchPage runs the tool fetch_page.
 func (s *Server) fetchPage(ctx context.Context, b Backend, args []byte, _ Progress) ([]sdk.Content, error) {
 	var v View
 	if err := input.DecodeJSON(args, &v, ""); err != nil {
@@ -261,6 +266,7 @@ func (s *Server) fetchPage(ctx context.Context, b Backend, args []byte, _ Progre
 	return text(found), err
 }
 
+// searchWeb runs the tool search_web.
 func (s *Server) searchWeb(ctx context.Context, b Backend, args []byte, _ Progress) ([]sdk.Content, error) {
 	var q Search
 	if err := input.DecodeJSON(args, &q, ""); err != nil {
@@ -280,6 +286,7 @@ func (s *Server) searchWeb(ctx context.Context, b Backend, args []byte, _ Progre
 	return text(found), err
 }
 
+// transcribe runs the tool transcribe. A local server reads files only, a remote one addresses only.
 func (s *Server) transcribe(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error) {
 	var r Recording
 	if err := input.DecodeJSON(args, &r, ""); err != nil {

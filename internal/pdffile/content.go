@@ -63,6 +63,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 	}
 }
 
+// isOperator reports whether a token of a content stream is an operator, and not an operand.
 func isOperator(value []byte) bool {
 	switch c := value[0]; {
 	case c == '\'' || c == '"':

@@ -27,6 +27,7 @@ func (f *File) TextMap(font int) TextMap {
 	return m
 }
 
+// readTextMap reads the ToUnicode map of a font, in the form that Chromium writes. It returns nil if there is none.
 func (f *File) readTextMap(font int) TextMap {
 	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {

@@ -84,6 +84,7 @@ type writer struct {
 	seal *seal
 }
 
+// object writes an object and records its offset.
 func (w *writer) object(number int, body []byte) {
 	w.offsets[number].offset = w.out.Len()
 	w.out.Write(strconv.AppendInt(nil, int64(number), 10))

@@ -31,6 +31,7 @@ type Size struct {
 	Height float64 `json:"height"`
 }
 
+// info writes the properties of the file as JSON. Neighbouring pages of one size share an entry.
 func (r *run) info() error {
 	d := r.docs[0]
 

@@ -130,6 +130,7 @@ func Check(op Operation, o Options, inputs int, mark bool) error {
 	return nil
 }
 
+// takes says which files an operation takes, for errors.
 func takes(op Operation) string {
 	if op == Merge {
 		return "one or more PDF files"
@@ -169,6 +170,7 @@ func (o Options) checkUsed(op Operation, mark bool) error {
 	return nil
 }
 
+// checkMark checks the options of stamp and watermark. mark reports that a file to draw was given.
 func (o Options) checkMark(mark bool) error {
 	if (o.Text != "") == mark {
 		return input.Invalid("text", "give either a text or a file to draw")
@@ -206,6 +208,7 @@ func forbidden() map[string]uint32 {
 	}
 }
 
+// checkPasswords checks the options of encrypt.
 func (o Options) checkPasswords() error {
 	if o.UserPassword == "" && o.OwnerPassword == "" {
 		return input.Invalid("user_password", "encrypt needs user_password, owner_password or both")

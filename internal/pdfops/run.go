@@ -29,6 +29,7 @@ type run struct {
 	size    int // of the results, in bytes
 }
 
+// warn adds warnings, each once.
 func (r *run) warn(warnings ...string) {
 	for _, w := range warnings {
 		if !slices.Contains(r.result.Warnings, w) {
@@ -64,6 +65,7 @@ func (r *run) add(name string, f *pdffile.File, version string, protection *pdff
 	return nil
 }
 
+// merge runs the operation merge.
 func (r *run) merge() error {
 	inputs := make([]edit.Input, len(r.docs))
 	version := ""
@@ -130,6 +132,7 @@ func within(list []pageRange, page int) bool {
 	return slices.ContainsFunc(list, func(p pageRange) bool { return page >= p.first && page <= p.last })
 }
 
+// split runs the operation split: a file for each range, for each page, or one for all ranges.
 func (r *run) split() error {
 	f := r.docs[0].File
 
@@ -198,6 +201,7 @@ func label(part []pageRange) string {
 	return name[:min(longest, len(name))]
 }
 
+// rotate runs the operation rotate.
 func (r *run) rotate() error {
 	d := r.docs[0]
 
@@ -216,6 +220,7 @@ func (r *run) rotate() error {
 // typeface is the font of marks.
 const typeface = "SourceSans3-Bold.ttf"
 
+// stamp runs the operations stamp and watermark, which differ in their defaults.
 func (r *run) stamp() error {
 	d, o := r.docs[0], r.options
 
@@ -294,6 +299,7 @@ func (r *run) makeMark(f *pdffile.File) (edit.Mark, error) {
 	return m, nil
 }
 
+// encrypt runs the operation encrypt. The result claims no PDF/A, which forbids encryption.
 func (r *run) encrypt() error {
 	d, o := r.docs[0], r.options
 

@@ -94,6 +94,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// public returns the public message of an error, because /readyz needs no key.
 func public(err error) string {
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.Message
@@ -135,6 +136,7 @@ func Run(ctx context.Context, checks []Check) (ok bool, body Report) {
 	return ok, body
 }
 
+// await waits for the result of a check, but no longer than ctx.
 func await(ctx context.Context, result <-chan Result) Result {
 	select {
 	case r := <-result:

@@ -25,6 +25,7 @@ func NewPainter(getenv func(string) string, w io.Writer) Painter {
 	return indexedColour
 }
 
+// trueColour returns the escape sequence for a colour such as "#1f2937". layer is 38 for text, 48 for the background.
 func trueColour(layer int, hex string) string {
 	r, g, b, ok := parseHex(hex)
 	if !ok {

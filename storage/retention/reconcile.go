@@ -42,6 +42,7 @@ func (s *sweep) reconcile(ctx context.Context) error {
 	return s.Redis.Set(ctx, readyKey, began.UnixMilli(), 0).Err()
 }
 
+// addListed adds the objects below prefix that the index lacks. mark records them as seen by this comparison.
 func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 	var entries []entry
 	flush := func() error {

@@ -178,6 +178,7 @@ func (k *Keeper) Stop(ctx context.Context) error {
 // minGap is the least time between two sweeps, for a store that stays at its size cap.
 const minGap = time.Second
 
+// loop sweeps each interval, and earlier when the store becomes too large.
 func (k *Keeper) loop(ctx context.Context) {
 	defer close(k.done)
 
@@ -226,6 +227,7 @@ func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until 
 	return k.record(ctx, entry{key, size, k.Now(), until})
 }
 
+// record adds entries to the index, and starts a sweep if the store is too large.
 func (k *Keeper) record(ctx context.Context, entries ...entry) error {
 	total, err := k.addEntries(ctx, "", entries...)
 	if err != nil {

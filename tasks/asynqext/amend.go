@@ -34,6 +34,7 @@ type amender struct {
 	delays sync.Map
 }
 
+// process sends a script with the additional lines, or another command in its place.
 func (a *amender) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	if own := a.extension(ctx, cmd); own != nil {
 		err := next(ctx, own)

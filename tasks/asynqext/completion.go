@@ -40,6 +40,7 @@ func NewCompletion(log *slog.Logger) *Completion {
 // Hook returns the hook for the client of Asynq's server.
 func (c *Completion) Hook() redis.Hook { return hook(c.process) }
 
+// process repeats a script that ends a task until it succeeds or the lease expires.
 func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	id, ok := completedTask(cmd)
 	if !ok {

@@ -89,6 +89,7 @@ func (p *monitorPage) WriteHeader(status int) {
 	}
 }
 
+// Write implements io.Writer. It keeps HTML for the changes that follow, and passes everything else on.
 func (p *monitorPage) Write(b []byte) (int, error) {
 	kind := p.Header().Get("Content-Type")
 	mayBeHTML := kind == "" || strings.HasPrefix(kind, "text/html")

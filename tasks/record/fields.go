@@ -147,6 +147,7 @@ func (d *decoder) keepError(field string, err error) {
 	}
 }
 
+// int returns a number; 0 if the field is empty.
 func (d *decoder) int(field string) int64 {
 	if d.m[field] == "" {
 		return 0
@@ -157,6 +158,7 @@ func (d *decoder) int(field string) int64 {
 	return n
 }
 
+// time returns a time; zero if the field is empty.
 func (d *decoder) time(field string) time.Time {
 	if d.m[field] == "" {
 		return time.Time{}
@@ -167,6 +169,7 @@ func (d *decoder) time(field string) time.Time {
 	return t
 }
 
+// optionalTime returns a time, or nil if the field is empty.
 func (d *decoder) optionalTime(field string) *time.Time {
 	t := d.time(field)
 	if t.IsZero() {

@@ -67,6 +67,7 @@ func sentinelNodes(ctx context.Context, o *address) (nodes []string, err error) 
 	return nil, errors.Join(errs...)
 }
 
+// nodesOfSentinel returns the addresses that a Sentinel knows: primary, replicas and other Sentinels.
 func nodesOfSentinel(ctx context.Context, addr string, o *address) (nodes []string, err error) {
 	sentinel := redis.NewSentinelClient(&redis.Options{
 		Addr:                  addr,

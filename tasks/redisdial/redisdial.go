@@ -59,6 +59,7 @@ func Hosts(address string) ([]string, error) {
 	return o.Addrs, nil
 }
 
+// dial returns a client for the address. adjust may change its options.
 func dial(address string, adjust func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
 	o, err := readAddress(address)
 	if err != nil {
@@ -102,6 +103,7 @@ func readAddress(s string) (*address, error) {
 	return a, nil
 }
 
+// parseAddress reads an address: one server, a socket, a Cluster or Sentinels.
 func parseAddress(s string) (*address, error) {
 	scheme, rest, found := strings.Cut(strings.TrimSpace(s), "://")
 	if !found || rest == "" {
@@ -124,6 +126,7 @@ func parseAddress(s string) (*address, error) {
 	return nil, fmt.Errorf("the scheme %q is unknown", scheme)
 }
 
+// parseOne reads the address of one server or of a socket.
 func parseOne(scheme, rest string) (*address, error) {
 	u, err := parseURL(scheme + "://" + rest)
 	if err != nil {
@@ -183,6 +186,7 @@ func parseCluster(scheme, rest string) (*address, error) {
 	return all, nil
 }
 
+// parseSentinel reads "HOST,…/MASTER/DB" of redis-sentinel://.
 func parseSentinel(rest string) (*address, error) {
 	// url.Parse rejects a list of hosts, so replace the list by one host first.
 	userinfo, list := "", rest

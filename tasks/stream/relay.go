@@ -153,6 +153,7 @@ func (c *Client) leaveCall(a *Answer) {
 	}
 }
 
+// removeAnswer stops routing frames to an answer.
 func (c *Client) removeAnswer(a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,6 +45,7 @@ type writer struct {
 	wake  chan struct{}
 }
 
+// newWriter returns a writer. On a Cluster it writes each call on its own, because the keys are on several nodes.
 func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	_, cluster := rdb.(*redis.ClusterClient)
 
@@ -67,6 +68,7 @@ func (w *writer) stop() {
 	w.running.Wait()
 }
 
+// run writes the waiting frames. After a large batch it pauses, so that the next one is large as well.
 func (w *writer) run() {
 	for {
 		select {

@@ -107,6 +107,7 @@ func (r *Relay) endAll(err error) {
 	r.cancel()
 }
 
+// run routes events to the watchers, and compares the watched jobs with their records from time to time.
 func (r *Relay) run() {
 	sub := r.records.SubscribeEvents(r.ctx)
 	defer sub.Close()
@@ -267,6 +268,7 @@ func (r *Relay) addWatcher(w *watcher) error {
 	return nil
 }
 
+// removeWatcher stops routing events to a watcher.
 func (r *Relay) removeWatcher(w *watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -164,6 +164,7 @@ func (w *watcher) failure() error {
 	return w.err
 }
 
+// run passes on the events of the job's log, then new ones, until the terminal event.
 func (w *watcher) run(replay []presswork.Event) {
 	defer close(w.out)
 	defer w.cancel()

@@ -33,6 +33,7 @@ func crossCalibrated(predictions []prediction) []prediction {
 	return out
 }
 
+// groupsOf returns the repositories of the documents, each once.
 func groupsOf(predictions []prediction) (names []string) {
 	for _, p := range predictions {
 		names = append(names, p.document.Group)

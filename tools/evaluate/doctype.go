@@ -72,6 +72,7 @@ func heldOut(documents []Document, learn fit) []prediction {
 	return slices.Concat(found...)
 }
 
+// typeSamples returns the documents as samples for training.
 func typeSamples(documents []Document) []train.TypeSample {
 	samples := make([]train.TypeSample, len(documents))
 	for i, d := range documents {
@@ -183,6 +184,7 @@ func withoutLexicon(w analysis.Weights) analysis.Weights {
 func amongOne(p []prediction) float64 { return amongFirst(p, 1) }
 func amongTwo(p []prediction) float64 { return amongFirst(p, 2) }
 
+// surest returns the highest probability of all answers.
 func surest(predictions []prediction) (most float64) {
 	for _, p := range predictions {
 		most = max(most, p.probabilities[p.best()])
@@ -220,6 +222,7 @@ func Mistakes(corpus string) (lines []string, err error) {
 	return lines, nil
 }
 
+// macroF1 returns the mean of the F1 scores of all types that occur.
 func macroF1(predictions []prediction, answer func(prediction) int) float64 {
 	types := len(analysis.DocumentTypes())
 	hits, predicted, actual := make([]float64, types), make([]float64, types), make([]float64, types)
@@ -245,6 +248,7 @@ func macroF1(predictions []prediction, answer func(prediction) int) float64 {
 	return sum / max(n, 1)
 }
 
+// amongFirst returns the share of documents whose type is among the n most probable ones.
 func amongFirst(predictions []prediction, n int) float64 {
 	hits := 0
 

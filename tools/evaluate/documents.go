@@ -92,6 +92,7 @@ func measured(documents []Document) []Document {
 // indexRow is a row of documents/index.tsv: the label, the file, and the repository and path of its origin.
 type indexRow struct{ label, file, repository, path string }
 
+// indexed reads the rows of a corpus' index. The first line is a heading.
 func indexed(corpus string) (rows []indexRow, err error) {
 	b, err := os.ReadFile(filepath.Join(corpus, "documents", "index.tsv"))
 	if err != nil {
@@ -108,6 +109,7 @@ func indexed(corpus string) (rows []indexRow, err error) {
 	return rows, nil
 }
 
+// corpusDocuments reads the labelled documents of a corpus.
 func corpusDocuments(corpus string) ([]Document, error) {
 	rows, err := indexed(corpus)
 	if err != nil {
@@ -145,6 +147,7 @@ func splitSamples(file string) (parts [][2]string) {
 	return parts
 }
 
+// withoutFrontMatter returns a document without its front matter in YAML.
 func withoutFrontMatter(markdown []byte) []byte {
 	s := string(markdown)
 	if !strings.HasPrefix(s, "---\n") {

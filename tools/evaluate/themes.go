@@ -194,6 +194,7 @@ func uncapped(choices []themeChoice) []themeChoice {
 	return slices.DeleteFunc(slices.Clone(choices), func(c themeChoice) bool { return c.capped })
 }
 
+// shareOf returns the share of choices for which the condition is true.
 func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
 	n := 0.0
 

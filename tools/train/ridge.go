@@ -57,6 +57,7 @@ func fitRidge(rows []sparseRow, y, penalty []float64) []float64 {
 	return w
 }
 
+// dot returns the scalar product with dense weights.
 func (r sparseRow) dot(w []float64) float64 {
 	s := 0.0
 	for k, f := range r.index {
@@ -66,6 +67,7 @@ func (r sparseRow) dot(w []float64) float64 {
 	return s
 }
 
+// dot returns the scalar product of two vectors of one length.
 func dot(a, b []float64) float64 {
 	s := 0.0
 	for i := range a {

@@ -52,6 +52,7 @@ func ToneBaselines(samples []ToneSample) string {
 	return b.String()
 }
 
+// meanDeviation returns the mean and the standard deviation.
 func meanDeviation(values []float64) (mean, deviation float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))

@@ -45,6 +45,8 @@ type candidate struct {
 	accepted, forbidden float64
 }
 
+// newChoice prepares the choice among the themes of list for a document. A mood of the caller replaces the document's
+// tone.
 func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 	c := &choice{
 		rules:    r,

@@ -214,6 +214,7 @@ func key(parts ...any) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// themeInfos returns what the rules need to know of each theme.
 func themeInfos(list []themes.Theme) []ThemeInfo {
 	infos := make([]ThemeInfo, 0, len(list))
 	for _, t := range list {

@@ -279,6 +279,7 @@ type harness struct {
 	c cache.Cache
 }
 
+// put stores a value, or fails the test.
 func (h *harness) put(kind cache.Kind, key, value string) {
 	h.t.Helper()
 
@@ -287,6 +288,7 @@ func (h *harness) put(kind cache.Kind, key, value string) {
 	}
 }
 
+// has fails the test unless the key has the value want, compared as JSON.
 func (h *harness) has(kind cache.Kind, key, want string) {
 	h.t.Helper()
 
@@ -296,6 +298,7 @@ func (h *harness) has(kind cache.Kind, key, want string) {
 	}
 }
 
+// missing fails the test if the key has a value.
 func (h *harness) missing(kind cache.Kind, key string) {
 	h.t.Helper()
 
@@ -304,6 +307,7 @@ func (h *harness) missing(kind cache.Kind, key string) {
 	}
 }
 
+// stats returns the statistics of the cache, or fails the test.
 func (h *harness) stats() cache.Stats {
 	h.t.Helper()
 

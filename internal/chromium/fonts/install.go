@@ -120,6 +120,7 @@ func installIn(base string) (string, error) {
 	return config, nil
 }
 
+// digest identifies the contents of an installation below base: all files of the archive, and the configuration.
 func digest(base string, system []string) string {
 	h := sha256.New()
 	for _, f := range open().File {
@@ -235,6 +236,7 @@ func holds(path string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
+// unpack writes a file of the archive to path.
 func unpack(f *zip.File, path string) error {
 	r, err := f.Open()
 	if err != nil {

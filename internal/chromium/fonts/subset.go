@@ -149,6 +149,7 @@ type subset struct {
 	mapped map[rune]int
 }
 
+// tablesOf returns the tables of a TrueType face by their tags.
 func tablesOf(face []byte) map[string][]byte {
 	tables := map[string][]byte{}
 
@@ -377,6 +378,8 @@ func (s *subset) woff() ([]byte, error) {
 	return slices.Concat(out, directory, body.Bytes()), nil
 }
 
+// checksum returns the sum of the table's words, as the TrueType format defines it. The last word is filled up with
+// zeros.
 func checksum(table []byte) (sum uint32) {
 	for len(table) > 0 {
 		var word [4]byte

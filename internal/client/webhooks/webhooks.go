@@ -46,6 +46,7 @@ func NewPrinter(out io.Writer, secrets string) (*Printer, error) {
 	return p, nil
 }
 
+// ServeHTTP prints one delivery. It answers 401 for a wrong signature.
 func (p *Printer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -73,6 +74,7 @@ func (p *Printer) check(body []byte, h http.Header) (signature string, status in
 	return "signature invalid: " + err.Error(), http.StatusUnauthorized
 }
 
+// print writes a delivery with its time, type and signature. Bodies that are not JSON are quoted.
 func (p *Printer) print(body []byte, signature string) {
 	var delivery struct {
 		Type string `json:"type"`

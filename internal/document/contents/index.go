@@ -76,6 +76,7 @@ type indexWriter struct {
 	paper bool
 }
 
+// list writes the entries in alphabetical order with their places, their references and the entries below them.
 func (w *indexWriter) list(nodes []*indexNode) {
 	slices.SortStableFunc(nodes, func(a, b *indexNode) int { return w.order.CompareString(a.sortBy, b.sortBy) })
 	w.out.Raw("<ul>\n")

@@ -135,6 +135,7 @@ func split(nodes []*html.Node) (chapters []*chapter) {
 
 func isPageBreak(n *html.Node) bool { return hasClass(n, "page-break") }
 
+// hasClass reports whether an element has a class.
 func hasClass(n *html.Node, class string) bool {
 	for c := range strings.FieldsSeq(attribute(n, "class")) {
 		if c == class {
@@ -145,6 +146,7 @@ func hasClass(n *html.Node, class string) bool {
 	return false
 }
 
+// attribute returns the value of an attribute without a namespace, or "".
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key && a.Namespace == "" {

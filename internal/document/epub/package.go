@@ -203,6 +203,7 @@ func (w *writer) document(title, head, body string) string {
 		`<link rel="stylesheet" type="text/css" href="style.css"/>` + "\n" + head + "</head>\n" + body + "\n</html>\n"
 }
 
+// coverPage returns the page with the picture of the cover.
 func (w *writer) coverPage() string {
 	return w.document(
 		w.book.CoverTitle,

@@ -73,6 +73,7 @@ func headingLevel(a atom.Atom) int {
 	return slices.Index([]atom.Atom{0: atom.Body, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
 }
 
+// plainText returns the text of a node without its markup.
 func plainText(n *html.Node) string {
 	var b strings.Builder
 
@@ -120,6 +121,7 @@ var (
 	empty = words("br hr img wbr col")
 )
 
+// words returns the set of the words in list.
 func words(list string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -360,6 +362,7 @@ func text(s string) string {
 	return html.EscapeString(s)
 }
 
+// checkbox writes a box of a task list as a character, because reading devices show no forms.
 func (w *writer) checkbox(n *html.Node) {
 	mark := "☐"
 

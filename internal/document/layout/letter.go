@@ -22,6 +22,7 @@ type sender struct {
 	url     string
 }
 
+// letter writes the head and the closing of a letter. form decides where the addresses stand.
 func letter(b *builder) {
 	from := b.sender()
 	to := b.address(recipientKeys()...)

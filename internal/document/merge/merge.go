@@ -186,6 +186,7 @@ func (m *merger) add(s Source, document markdown.Document) {
 	m.parts = append(m.parts, p)
 }
 
+// uniqueID returns id, or id with a number if an earlier document has it.
 func (m *merger) uniqueID(id string) string {
 	name := id
 	for n := len(m.parts) + 1; m.taken[name]; n++ {

@@ -83,6 +83,7 @@ func Values(fields []frontmatter.Field) map[string]string {
 	return values
 }
 
+// addValues adds the texts of v under key, and those of nested maps under "key.name".
 func addValues(values map[string]string, key string, v any) {
 	switch v := v.(type) {
 	case string:
@@ -344,6 +345,7 @@ func unset(o *presswork.Options, name string) {
 	}
 }
 
+// wantsText reports whether an option of this type is a text.
 func wantsText(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -352,6 +354,7 @@ func wantsText(t reflect.Type) bool {
 	return t.Kind() == reflect.String && t != reflect.TypeFor[presswork.PDFALevel]()
 }
 
+// optionFields returns the fields of presswork.Options by their JSON names.
 func optionFields() map[string]reflect.StructField {
 	fields := map[string]reflect.StructField{}
 

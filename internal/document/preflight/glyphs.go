@@ -39,6 +39,7 @@ type remedy struct {
 	advice string
 }
 
+// remedies lists the advice for characters that no font has. The first entry that matches a character applies.
 func remedies() []remedy {
 	in := func(tables ...*unicode.RangeTable) func(rune) bool {
 		return func(r rune) bool { return unicode.In(r, tables...) }

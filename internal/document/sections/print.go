@@ -187,6 +187,8 @@ func (d *division) eachIdle(ctx context.Context, count int, print func(ctx conte
 	return context.Cause(ctx)
 }
 
+// printSection prints a section. It reads the anchors and pages from the first, complete print; prints of page ranges
+// come later.
 func (d *division) printSection(ctx context.Context, s *section) error {
 	printed, err := d.print(ctx, d.page(s))
 	if err != nil {

@@ -36,6 +36,7 @@ type fetcher struct {
 	log     *slog.Logger
 }
 
+// newFetcher returns a fetcher with the options of the tool.
 func newFetcher(o Options) *fetcher {
 	return &fetcher{
 		policy: o.Policy, agent: o.UserAgent, render: o.Render, pdfText: o.PDFText, log: o.Log,

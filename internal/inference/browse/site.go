@@ -53,6 +53,7 @@ type site struct {
 	read   time.Time // when its robots.txt was read; zero before that
 }
 
+// newSites returns the state of sites. robots.txt rules apply to the product name of the user agent.
 func newSites(o Options) *sites {
 	name, _, _ := strings.Cut(o.UserAgent, "/")
 

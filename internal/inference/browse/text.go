@@ -130,6 +130,7 @@ func (w *writer) writeChildren(n *html.Node) {
 	}
 }
 
+// writeNode writes the text of a node. Hidden elements are left out.
 func (w *writer) writeNode(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
@@ -244,6 +245,7 @@ var blocks = map[atom.Atom]int{
 	atom.Center:     1,
 }
 
+// writeList writes a list with a mark for each item. A nested list has no empty lines around it.
 func (w *writer) writeList(n *html.Node) {
 	around := 2
 	if w.indent != "" {

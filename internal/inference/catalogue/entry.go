@@ -67,6 +67,7 @@ func completeModel(m *inference.Model, getenv func(string) string) (string, erro
 	return "", nil
 }
 
+// checkNames checks the id and the aliases of a model. The first result is the path of the wrong field.
 func checkNames(m *inference.Model) (string, error) {
 	for i, name := range append([]string{m.ID}, m.Aliases...) {
 		if modelName.MatchString(name) {
@@ -85,6 +86,7 @@ func checkNames(m *inference.Model) (string, error) {
 	return "", nil
 }
 
+// checkReasoning checks the reasoning settings of a model. The first result is the wrong field.
 func checkReasoning(r *inference.Reasoning) (string, error) {
 	if r.Efforts != nil {
 		for i, e := range *r.Efforts {
@@ -127,6 +129,7 @@ func checkReasoning(r *inference.Reasoning) (string, error) {
 	return "", nil
 }
 
+// checkRouting checks the routing settings of a model. The first result is the wrong field.
 func checkRouting(r *inference.Routing) (string, error) {
 	for name, d := range map[string]time.Duration{
 		"timeout": r.Timeout, "first_token_timeout": r.FirstTokenTimeout, "idle_timeout": r.IdleTimeout,
@@ -152,6 +155,7 @@ func checkRouting(r *inference.Routing) (string, error) {
 	return "", nil
 }
 
+// checkAudio checks the audio settings of a model. The first result is the wrong field.
 func checkAudio(a *inference.Audio) (string, error) {
 	if a.Part != 0 && (a.Part < inference.MinPart || a.Part > inference.MaxPart) {
 		return "part", fmt.Errorf("the longest piece of a recording may be %s to %s",
@@ -165,6 +169,7 @@ func checkAudio(a *inference.Audio) (string, error) {
 	return "", nil
 }
 
+// checkBatches checks the batch settings of a model. The first result is the wrong field.
 func checkBatches(b *inference.Batches) (string, error) {
 	if b.Size < 0 || b.Size > inference.MaxBatch {
 		return "size", fmt.Errorf("one call of an upstream may have 1 to %d texts", inference.MaxBatch)

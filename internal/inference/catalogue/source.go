@@ -179,6 +179,7 @@ func (s *Source) readFile() error {
 	return nil
 }
 
+// stateOf returns the time and the size of a file; zero if it does not exist.
 func stateOf(path string) fileState {
 	info, err := os.Stat(path)
 	if err != nil {

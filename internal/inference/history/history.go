@@ -77,6 +77,8 @@ func (h *History) addPictures() {
 // results yet, or the last one. The pointer is valid until the next call of a method.
 func (h *History) Assistant() *inference.Message { return &h.messages[h.assistant()] }
 
+// assistant returns the index of the assistant's message to which further parts belong. It adds a message if there is
+// none.
 func (h *History) assistant() int {
 	if len(h.open) > 0 {
 		return h.calls

@@ -139,6 +139,7 @@ type transcription struct {
 	nested    bool // the words are in the segments, as whisper.cpp sends them
 }
 
+// field returns the first value of a form field, or "".
 func (t *transcription) field(name string) string {
 	if v := t.recording.Fields[name]; len(v) > 0 {
 		return v[0]

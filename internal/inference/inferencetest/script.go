@@ -59,6 +59,7 @@ func (c *call) contentChunk(content string) string {
 	return c.choiceChunk(`"content":` + quote(content))
 }
 
+// chunk returns a chunk of a stream. fields is the rest of its JSON object.
 func (c *call) chunk(fields string) string {
 	return fmt.Sprintf(
 		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,`+
@@ -82,6 +83,7 @@ func (c *call) sendFinish(reason string) {
 	c.sendChunk(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":%q}]`, reason)))
 }
 
+// sendUsage sends the last chunk of a stream, which has the usage.
 func (c *call) sendUsage(prompt, completion int) {
 	c.sendChunk(
 		c.chunk(
@@ -95,6 +97,7 @@ func (c *call) sendUsage(prompt, completion int) {
 	)
 }
 
+// sendDone ends the stream, after the output that was held back.
 func (c *call) sendDone() {
 	c.complete = true
 
@@ -171,6 +174,7 @@ func (c *call) firstTool() string {
 	return c.body.Tools[0].Function.Name
 }
 
+// quote returns s as a JSON string.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -110,6 +110,7 @@ func (s *Server) WaitDisconnected(ctx context.Context, n int) error {
 	return s.waitUntil(ctx, func() bool { return s.disconnected >= n })
 }
 
+// waitUntil waits until done returns true. It calls done after each change of the server's state.
 func (s *Server) waitUntil(ctx context.Context, done func() bool) error {
 	for {
 		s.mu.Lock()
@@ -189,6 +190,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// listModels answers GET /v1/models with all scenarios.
 func (s *Server) listModels(w http.ResponseWriter) {
 	type model struct {
 		ID      string `json:"id"`

@@ -92,6 +92,8 @@ func (l *Limits) ImageURL(o Object, field, address string) string {
 	return address
 }
 
+// dataURI checks an image in a data: URI and returns the URI with its real media type. rest is the part after
+// "data:".
 func (l *Limits) dataURI(o Object, field, rest string) string {
 	limit := l.MaxImageBytes
 	if limit <= 0 {

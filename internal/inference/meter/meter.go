@@ -68,6 +68,7 @@ func (d Dimension) Name() string {
 // Tokens reports whether the dimension counts tokens.
 func (d Dimension) Tokens() bool { return d == TPM || d == TPD }
 
+// window returns the time over which a limit refills; 0 for concurrency.
 func (d Dimension) window() time.Duration {
 	switch d {
 	case RPM, TPM:
@@ -82,6 +83,7 @@ func (d Dimension) window() time.Duration {
 // dimensions lists the dimensions that refill, in the order of the scripts' arguments and results.
 var dimensions = [...]Dimension{RPM, RPD, TPM, TPD}
 
+// limit returns the limit of a dimension; 0 if there is none.
 func (l Limits) limit(d Dimension) int {
 	switch d {
 	case RPM:

@@ -114,6 +114,7 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	return models, nil
 }
 
+// newModel returns the catalogue entry for one of Ollama's models. The tag ":latest" may be omitted.
 func (c *Client) newModel(name string, s modelInfo) inference.Model {
 	m := inference.Model{
 		ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{},
@@ -141,6 +142,7 @@ func (c *Client) newModel(name string, s modelInfo) inference.Model {
 	return m
 }
 
+// modelInfo asks for the properties of a model. They are cached by digest, which identifies the model's content.
 func (c *Client) modelInfo(ctx context.Context, name, digest string) (modelInfo, error) {
 	c.mu.Lock()
 	s, ok := c.infos[digest]
@@ -173,6 +175,7 @@ func (c *Client) modelInfo(ctx context.Context, name, digest string) (modelInfo,
 	return s, nil
 }
 
+// request sends question as JSON and decodes the answer. The error contains Ollama's own message.
 func (c *Client) request(ctx context.Context, method, path string, question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -195,6 +198,7 @@ func (c *Client) request(ctx context.Context, method, path string, question, ans
 	return json.Unmarshal(b, answer)
 }
 
+// do sends a request. question may be nil. The caller closes the body.
 func (c *Client) do(ctx context.Context, method, path string, question any) (*http.Response, error) {
 	var body io.Reader
 
@@ -284,6 +288,7 @@ func (c *Client) Pull(ctx context.Context, name string, progress func(Progress))
 	return fmt.Errorf("Ollama stopped before %q was complete", name)
 }
 
+// errorOf returns the message in an error's body.
 func errorOf(body []byte) string {
 	var reply struct {
 		Error string `json:"error"`

@@ -92,6 +92,7 @@ type calledFunction struct {
 // arguments is a string of JSON. Some engines write the object itself instead of a string.
 type arguments string
 
+// UnmarshalJSON accepts a string, or any other JSON value as its text, because some engines send an object.
 func (a *arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
@@ -106,6 +107,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 // content is a string, or a list of parts with text.
 type content string
 
+// UnmarshalJSON accepts a string or a list of text parts, which it joins.
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return decodeLenient(b, (*string)(c))

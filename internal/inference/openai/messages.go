@@ -8,6 +8,7 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
+// readMessages reads the list of messages.
 func (p *parser) readMessages(r *inference.Request) {
 	p.List("messages", func(item json.RawMessage, path string) {
 		r.Messages = append(r.Messages, p.readMessage(jsonbody.New(item, path+".", p.Err)))
@@ -23,6 +24,7 @@ func (p *parser) readMessages(r *inference.Request) {
 	}
 }
 
+// readMessage reads one message. Fields depend on its role.
 func (p *parser) readMessage(o jsonbody.Object) inference.Message {
 	m := inference.Message{Role: o.Str("role"), Name: o.Str("name")}
 	if m.Role == "" {
@@ -61,6 +63,7 @@ func (p *parser) readMessage(o jsonbody.Object) inference.Message {
 	return m
 }
 
+// readAssistant reads the reasoning and the calls of an assistant's message.
 func (p *parser) readAssistant(o jsonbody.Object, m *inference.Message) {
 	// Other services name the field reasoning_content.
 	if m.Reasoning = o.Str("reasoning"); m.Reasoning == "" {
@@ -117,6 +120,7 @@ func (p *parser) readContent(o jsonbody.Object, role string) []inference.Part {
 	return parts
 }
 
+// readPart reads a content part. The role decides which types are allowed.
 func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 	allowed := []string{"text"}
 

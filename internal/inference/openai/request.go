@@ -192,6 +192,7 @@ func (p *parser) readChoices(r *inference.Request) {
 	}
 }
 
+// readStream reads whether the answer is a stream, and whether the stream ends with the usage.
 func (p *parser) readStream(r *inference.Request) {
 	r.Stream = p.IsTrue("stream")
 	if !p.Has("stream_options") {
@@ -205,6 +206,7 @@ func (p *parser) readStream(r *inference.Request) {
 	r.IncludeUsage = r.Stream && p.Object.Object("stream_options").IsTrue("include_usage")
 }
 
+// readFormat reads the format of the answer.
 func (p *parser) readFormat(r *inference.Request) {
 	if !p.Has("response_format") {
 		return

@@ -77,6 +77,8 @@ var textFields = []struct {
 	{[]byte(`"content":`), false}, {[]byte(`"reasoning_content":`), true}, {[]byte(`"reasoning":`), true},
 }
 
+// UnmarshalJSON reads a delta. It reads a single text field without the JSON decoder, because most chunks have only
+// that.
 func (p *piece) UnmarshalJSON(b []byte) error {
 	p.present = b[0] == '{'
 	// Some engines repeat the role in every piece.

@@ -9,6 +9,7 @@ import (
 	"presswork/internal/input"
 )
 
+// readTools reads tools, or the older field functions.
 func (p *parser) readTools(r *inference.Request) {
 	p.List("tools", func(item json.RawMessage, path string) {
 		if p.tooManyTools(r) {

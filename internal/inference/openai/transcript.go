@@ -52,6 +52,8 @@ type word struct {
 // moment is a time in seconds, at most a day. It is a JSON number, or a string with one.
 type moment float64
 
+// UnmarshalJSON reads a time in seconds, as a number or as a string. Invalid and negative times are 0, and a day is
+// the most.
 func (m *moment) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		b = []byte(jsonbody.Text(b))
@@ -110,6 +112,7 @@ func unreadableFinal(reason string) error {
 	return e
 }
 
+// toSegment returns the segment with the given id. Values that are missing or not finite get a default.
 func (s segment) toSegment(id int) inference.Segment {
 	out := inference.Segment{
 		ID:           id,
@@ -135,6 +138,7 @@ func (s segment) toSegment(id int) inference.Segment {
 	return out
 }
 
+// readWords reads up to limit words with their times.
 func readWords(list json.RawMessage, limit int) (words []inference.Word) {
 	for _, w := range firstItems[word](list, limit) {
 		words = append(

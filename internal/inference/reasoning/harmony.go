@@ -36,6 +36,7 @@ type harmony struct {
 	fresh bool
 }
 
+// Feed implements Splitter. It holds back what could be the beginning of a token.
 func (h *harmony) Feed(text string, out *Pieces) {
 	h.held += text
 
@@ -83,6 +84,7 @@ func harmonyToken(text string) (token string, open bool) {
 	return "", open
 }
 
+// readText reads text between two tokens: plain text, part of a header, or part of a body.
 func (h *harmony) readText(text string, out *Pieces) {
 	switch {
 	case text == "":
@@ -96,6 +98,7 @@ func (h *harmony) readText(text string, out *Pieces) {
 	}
 }
 
+// readBody emits a part of a message's body. A line break separates two messages of one kind.
 func (h *harmony) readBody(text string, out *Pieces) {
 	if h.kind == Call {
 		*out = append(*out, Piece{Kind: Call, Text: text, Name: h.takeName()})
@@ -117,6 +120,7 @@ func (h *harmony) takeName() string {
 	return name
 }
 
+// readToken reads a token. Tokens other than those of headers end the body.
 func (h *harmony) readToken(token string, out *Pieces) {
 	h.started = true
 
@@ -156,6 +160,7 @@ func (h *harmony) openBody() {
 	}
 }
 
+// closeBody ends the body of a message.
 func (h *harmony) closeBody(out *Pieces) {
 	if h.inBody && h.kind == Call && h.name != "" {
 		// The call has no arguments.

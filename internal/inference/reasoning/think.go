@@ -27,6 +27,7 @@ type thinkSplitter struct {
 	begun bool
 }
 
+// Feed implements Splitter. Text after the reasoning is passed on at once.
 func (t *thinkSplitter) Feed(text string, out *Pieces) {
 	if t.state == inAnswer {
 		out.appendText(Content, text)
@@ -65,6 +66,7 @@ func (t *thinkSplitter) step(out *Pieces) bool {
 	return false
 }
 
+// readBlock reads within the reasoning. It returns true if it made progress and must be called again.
 func (t *thinkSplitter) readBlock(out *Pieces) bool {
 	if !t.begun {
 		t.held = strings.TrimLeft(t.held, spaces)
@@ -107,6 +109,7 @@ func (t *thinkSplitter) emitAnswer(out *Pieces, text string) bool {
 	return false
 }
 
+// End implements Splitter. Reasoning without an end tag stays reasoning.
 func (t *thinkSplitter) End(out *Pieces) {
 	switch t.state {
 	case beforeBlock:

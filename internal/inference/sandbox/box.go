@@ -28,6 +28,7 @@ type Options struct {
 // 61183).
 const defaultUID = 60912
 
+// withDefaults replaces zero values by their defaults, and checks the UID.
 func (o Options) withDefaults() (Options, error) {
 	o.Bubblewrap = cmp.Or(o.Bubblewrap, "bwrap")
 
@@ -56,6 +57,7 @@ type Limits struct {
 	Output int64
 }
 
+// withDefaults replaces zero values by their defaults. The error names a limit that is too small.
 func (l Limits) withDefaults() (Limits, error) {
 	l.Memory = cmp.Or(l.Memory, 512<<20)
 	l.CPU = cmp.Or(l.CPU, 30*time.Second)

@@ -11,6 +11,7 @@ import (
 
 type bubblewrap struct{}
 
+// findBubblewrap returns ErrUnavailable, because this system has no sandbox.
 func findBubblewrap(context.Context, Options) (*bubblewrap, error) {
 	return nil, fmt.Errorf(
 		"%w: it needs Linux on amd64 or arm64, and this is %s on %s; run a worker there",

@@ -38,6 +38,7 @@ type PoolOptions struct {
 	Log *slog.Logger
 }
 
+// withDefaults replaces zero values by their defaults, and checks the options.
 func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	o.Python = cmp.Or(o.Python, "python3")
 	o.Setting = cmp.Or(o.Setting, "Python")

@@ -177,6 +177,8 @@ func (s *Schema) ValidateObject(text string) error {
 	return s.validate(value, len(text))
 }
 
+// validate checks a decoded value. size is the length of its JSON in bytes; the work that a check may take grows with
+// it.
 func (s *Schema) validate(value any, size int) error {
 	if !numbersBounded(value) {
 		return errNumber

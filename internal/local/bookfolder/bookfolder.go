@@ -311,6 +311,7 @@ func check(settings map[string]any, keys ...string) error {
 	return nil
 }
 
+// readFile reads a settings file, up to maxSettings bytes.
 func readFile(folder fs.FS, name string) ([]byte, error) {
 	f, err := folder.Open(name)
 	if err != nil {

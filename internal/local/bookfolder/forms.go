@@ -79,6 +79,7 @@ func flag(settings map[string]any, key string) bool {
 	return settings[key] != "false"
 }
 
+// quartoChapters adds the chapters of a Quarto book. Parts may have chapters; chapters may not.
 func (r *reader) quartoChapters(items []any, appendix bool, level int) {
 	for _, item := range items {
 		switch item := item.(type) {
@@ -199,6 +200,7 @@ func (r *reader) jupyter(toc map[string]any) error {
 	return nil
 }
 
+// jupyterFiles adds the files of a Jupyter Book's table of contents, and those of their sections.
 func (r *reader) jupyterFiles(items []any, depth int) {
 	for _, i := range items {
 		item, ok := i.(map[string]any)
@@ -247,6 +249,8 @@ func (r *reader) myst(settings map[string]any) error {
 	return nil
 }
 
+// mystFiles adds the files of a MyST table of contents. An entry with a title and no file is a heading; addresses are
+// left out.
 func (r *reader) mystFiles(items []any, depth int) {
 	for _, i := range items {
 		item, ok := i.(map[string]any)
@@ -304,6 +308,7 @@ func (r *reader) mkDocs(settings map[string]any) error {
 	return nil
 }
 
+// navigate adds the pages of an MkDocs navigation. docs is the folder of the pages.
 func (r *reader) navigate(items []any, docs string, depth int) {
 	page := func(name, title string) {
 		if !strings.Contains(name, "://") {

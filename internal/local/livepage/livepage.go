@@ -67,6 +67,7 @@ func (s *Server) Show(html string) { s.set(func() { s.html, s.problem = html, ""
 // Fail shows an error above the page, which stays.
 func (s *Server) Fail(problem string) { s.set(func() { s.problem = problem }) }
 
+// set makes a change and wakes all waiting event streams.
 func (s *Server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,6 +83,7 @@ func (s *Server) now() (html, problem string, changed <-chan struct{}) {
 	return s.html, s.problem, s.changed
 }
 
+// routes returns the handler of the live page. Only requests with the right host name reach it.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /assets/{name}", asset)
@@ -176,6 +178,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// asset serves a file of the built pages.
 func asset(w http.ResponseWriter, r *http.Request) {
 	a, ok := web.Find(r.PathValue("name"))
 	if !ok {

@@ -64,6 +64,7 @@ func WriteSVG(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs,
 // WriteHTML draws a metric as a self-contained page.
 func WriteHTML(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs, true) }
 
+// draw writes the chart as SVG, or as an HTML page around it.
 func draw(w io.Writer, m Metric, runs []Run, page bool) error {
 	t, err := template.New("svg").Parse(chartSVG)
 	if err == nil && page {
@@ -77,6 +78,7 @@ func draw(w io.Writer, m Metric, runs []Run, page bool) error {
 	return t.Execute(w, newDrawing(m, runs))
 }
 
+// newDrawing computes the coordinates and labels of a chart.
 func newDrawing(m Metric, runs []Run) drawing {
 	points := m.Points(runs)
 
@@ -123,6 +125,7 @@ func newDrawing(m Metric, runs []Run) drawing {
 // maxDots bounds the dots, so that a picture of very many runs stays small.
 const maxDots = 1500
 
+// dots adds a point for each run, but at most maxDots, and up to three labels of the time axis.
 func (d *drawing) dots(m Metric, points []Point, x func(i, n int) float64, y func(float64) float64) {
 	every := (len(points) + maxDots - 1) / maxDots
 

@@ -72,6 +72,7 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 
 func noRuns(m Metric) string { return fmt.Sprintf("%s: no run has a value yet", m.Title) }
 
+// heading returns the title of a chart with the number of runs.
 func heading(m Metric, points []Point) string {
 	noun := "runs"
 	if len(points) == 1 {
@@ -123,6 +124,7 @@ func medians(points []Point, n int) []float64 {
 	return out
 }
 
+// values returns the values of the points.
 func values(points []Point) []float64 {
 	list := make([]float64, 0, len(points))
 	for _, p := range points {

@@ -145,6 +145,7 @@ func inEntries(tag atom.Atom) bool {
 	return false
 }
 
+// attribute returns the value of an attribute, or "".
 func attribute(t html.Token, key string) string {
 	for _, a := range t.Attr {
 		if a.Key == key {

@@ -40,6 +40,7 @@ var (
 	vizJS     = sync.OnceValues(func() (string, error) { return unpack(vizGz) })
 )
 
+// unpack returns the text of a library that is embedded in gzip.
 func unpack(packed []byte) (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -48,6 +48,7 @@ var (
 	reference = lazyregexp.New(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
 )
 
+// set returns the set of the words in a list.
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

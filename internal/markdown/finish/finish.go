@@ -169,6 +169,7 @@ func (p *pass) writeTag(token html.Token) {
 	p.out.WriteString(token.String())
 }
 
+// isHeading reports whether an element is h1 to h6.
 func isHeading(a atom.Atom) bool {
 	switch a {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -232,6 +233,7 @@ func keepAttributes(attrs []html.Attribute, keep func(html.Attribute) bool) []ht
 	return kept
 }
 
+// attribute returns the value of an attribute, or "".
 func attribute(t html.Token, key string) string {
 	for _, a := range t.Attr {
 		if a.Key == key {

@@ -84,6 +84,7 @@ func meantAsMatter(yaml []byte) bool {
 	return keys > others
 }
 
+// pairsOf returns the entries of a map. The parser has another node for a map with one entry.
 func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -159,6 +160,7 @@ func jsonOf(n ast.Node, text bool, levels, left int) (any, error) {
 	return nil, errors.New("aliases are not followed")
 }
 
+// keyOf returns the key of an entry as text, also if it is written as a number or a date.
 func keyOf(pair *ast.MappingValueNode) string {
 	if s, ok := pair.Key.(*ast.StringNode); ok {
 		return s.Value

@@ -231,6 +231,7 @@ func (w *writer) code(language, text string) {
 	w.block(fence + language + "\n" + text + "\n" + fence)
 }
 
+// writeCell writes a cell as Markdown, unless its tags hide it.
 func (w *writer) writeCell() {
 	c := w.cell
 	if c.hides("cell") {

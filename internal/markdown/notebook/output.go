@@ -111,6 +111,7 @@ func (w *writer) languageOf(code string) string {
 	}, w.language)
 }
 
+// countPictures returns the number of pictures among the outputs of the cell.
 func (w *writer) countPictures() (n int) {
 	for _, o := range w.cell.Outputs {
 		if o.Data["image/png"]+o.Data["image/svg+xml"]+o.Data["image/jpeg"] != "" {

@@ -45,6 +45,7 @@ func WithoutCodeBlocks(text []byte) []byte {
 	return out
 }
 
+// hideCode returns a copy of the text with all code overwritten, so that offsets stay the same.
 func hideCode(text []byte, indented bool) []byte {
 	out := bytes.Clone(text)
 	hideBlocks(out, indented)

@@ -42,6 +42,7 @@ var (
 	)
 )
 
+// set returns the set of the words in a list.
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

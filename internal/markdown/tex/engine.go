@@ -84,6 +84,7 @@ type engine struct {
 	render goja.Callable
 }
 
+// newEngine returns a JavaScript engine that has loaded Temml.
 func newEngine() (*engine, error) {
 	libraries, err := programs()
 	if err != nil {

@@ -38,6 +38,8 @@ func forTemml(src string) string {
 	return escapeText(otherNames.Replace(src))
 }
 
+// mapLetters replaces mathematical letters beyond U+FFFF by commands with plain letters, because Temml does not know
+// them.
 func mapLetters(src string) string {
 	var b strings.Builder
 	commands := strings.Fields(alphabets)

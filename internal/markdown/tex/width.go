@@ -126,6 +126,7 @@ func tableWidth(table *html.Node) float64 {
 	return sum
 }
 
+// childWidths returns the widths of the children of an element.
 func childWidths(n *html.Node) []float64 {
 	var out []float64
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -135,6 +136,7 @@ func childWidths(n *html.Node) []float64 {
 	return out
 }
 
+// widestOf returns the largest width, or 0.
 func widestOf(widths []float64) float64 {
 	w := 0.0
 	for _, v := range widths {
@@ -159,6 +161,7 @@ func em(length string) float64 {
 	return 0
 }
 
+// attribute returns the value of an attribute, or "".
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {

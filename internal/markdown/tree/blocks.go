@@ -124,6 +124,7 @@ func registerBlocks(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindFigure, renderFigure)
 }
 
+// renderAlert renders a note with its title.
 func renderAlert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		_, _ = w.WriteString("</div>\n")
@@ -142,6 +143,7 @@ func renderAlert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.Wal
 	return ast.WalkContinue, nil
 }
 
+// renderAlertTitle renders a title that has markup.
 func renderAlertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<p class="alert-title">`)
@@ -152,6 +154,7 @@ func renderAlertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
+// renderDivision renders a div or a figure, with its title in bold.
 func renderDivision(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag, title := "div", n.(*Division).Title
 	if n.(*Division).Figure {
@@ -173,6 +176,7 @@ func renderDivision(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.
 	return ast.WalkContinue, nil
 }
 
+// renderFigure renders a figure with its caption after the content.
 func renderFigure(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<figure")

@@ -60,6 +60,7 @@ func (r Renderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	registerBlocks(reg)
 }
 
+// element renders an inline element with its attributes.
 func (Renderer) element(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := n.(*Element).Tag
 	if !entering {
@@ -73,6 +74,7 @@ func (Renderer) element(w util.BufWriter, _ []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
+// caption renders the caption of a figure or of a table.
 func (Renderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch figure := n.(*Caption).Figure; {
 	case entering && figure:
@@ -88,6 +90,7 @@ func (Renderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
+// raw renders HTML as it is. The sanitiser reads it later.
 func (Renderer) raw(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.Write(n.(*RawBlock).HTML)

@@ -50,6 +50,7 @@ func About(f *pdffile.File) Description {
 	}
 }
 
+// fontNames returns the names of the fonts in alphabetical order, without the tags of subsets.
 func fontNames(f *pdffile.File) []string {
 	found := []string{}
 

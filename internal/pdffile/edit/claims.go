@@ -30,6 +30,7 @@ func (c claims) and(other claims) claims {
 // maxMetadata limits the size of the metadata that is read, in bytes.
 const maxMetadata = 16 << 20
 
+// metadata returns the XMP packet of the file, or nil.
 func metadata(f *pdffile.File) []byte {
 	n, ok := f.Object(dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("Metadata"))
 	if !ok || !pdffile.IsStream(f.Objects[n]) {
@@ -43,6 +44,7 @@ func metadata(f *pdffile.File) []byte {
 var claimPattern = regexp.MustCompile(
 	`(pdfaid|pdfuaid):(part|conformance|rev|amd|corr)(?:\s*=\s*["']([^"']*)["']|>([^<]*)<)`)
 
+// claimsOf returns the standards that the metadata claims. Values stand in elements or in attributes, in any order.
 func claimsOf(f *pdffile.File) (c claims) {
 	for _, m := range claimPattern.FindAllSubmatch(metadata(f), -1) {
 		value := string(m[3]) + string(m[4])

@@ -151,6 +151,7 @@ func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
 	return m, nil
 }
 
+// imageDict returns the dictionary of an image of 8 bits per component.
 func imageDict(size image.Config, space string) pdffile.Dict {
 	d := pdffile.Dict{}
 	d.Set("Type", "/XObject")

@@ -62,6 +62,7 @@ type merger struct {
 	untagged               []string
 }
 
+// add adds the i-th file: it renumbers the objects and collects what the catalogs share.
 func (m *merger) add(i int, in Input) error {
 	f := in.File
 
@@ -124,6 +125,7 @@ var kept = []string{
 	"Extensions", "MarkInfo",
 }
 
+// finish writes the catalog of the merged file.
 func (m *merger) finish() error {
 	if len(m.pages) > MaxPages {
 		return fmt.Errorf("the result would have more than %d pages", MaxPages)

@@ -12,6 +12,7 @@ type layers struct {
 	groups, off, order [][]byte
 }
 
+// add adds the layers of a file, with their default visibility and order.
 func (l *layers) add(f *pdffile.File, catalog pdffile.Dict) {
 	all := dictOf(f, catalog.Get("OCProperties"))
 	usual := dictOf(f, all.Get("D"))
@@ -61,6 +62,7 @@ func (m *form) prepare(i int, f *pdffile.File, catalog pdffile.Dict) {
 	}
 }
 
+// add adds the fields of a file, and the fonts and other resources of its form.
 func (m *form) add(f *pdffile.File, catalog pdffile.Dict) {
 	d := dictOf(f, catalog.Get("AcroForm"))
 	if d == nil {
@@ -86,6 +88,7 @@ func (m *form) add(f *pdffile.File, catalog pdffile.Dict) {
 	}
 }
 
+// write adds the joined form to the catalog. It keeps the other entries of the first file's form.
 func (m *form) write(_ *pdffile.File, catalog *pdffile.Dict) {
 	if len(m.fields) == 0 {
 		return

@@ -99,6 +99,8 @@ type resourcesOf struct {
 	name   string
 }
 
+// page draws the mark on the page with object number n. It marks the drawing as an artifact, which screen readers
+// skip.
 func (s *stamping) page(n int) error {
 	page := dictOf(s.file, s.file.Objects[n])
 	box := visibleBox(s.file, page)
@@ -195,6 +197,7 @@ func visibleBox(f *pdffile.File, page pdffile.Dict) rect {
 	return both
 }
 
+// readRect reads a rectangle. ok is false if it is malformed or empty.
 func readRect(f *pdffile.File, value []byte) (b rect, ok bool) {
 	corners := arrayOf(f, value)
 	for i, c := range corners {

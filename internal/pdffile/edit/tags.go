@@ -178,6 +178,7 @@ func (t *tags) write(out *pdffile.File, catalog *pdffile.Dict) bool {
 	return true
 }
 
+// dict returns the structure tree root of the merged file.
 func (t *tags) dict(out *pdffile.File) pdffile.Dict {
 	root := pdffile.Dict{{Key: "Type", Value: []byte("/StructTreeRoot")}}
 	root.Set("K", array(t.kids))

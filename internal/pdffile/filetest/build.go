@@ -123,6 +123,7 @@ func (b *Built) Text(t testing.TB, objects map[int]string, only ...string) strin
 	return out.String()
 }
 
+// name returns the name of object n. Objects that the tested code has added are new-1, new-2 and so on.
 func (b *Built) name(n int) string {
 	if n <= len(b.names) {
 		return b.names[n-1]
@@ -131,6 +132,7 @@ func (b *Built) name(n int) string {
 	return "new-" + strconv.Itoa(n-len(b.names))
 }
 
+// body returns an object as readable text: names instead of numbers, and streams unpacked.
 func (b *Built) body(t testing.TB, object string) string {
 	t.Helper()
 	dict, _, isStream := strings.Cut(object, ">> stream\n")

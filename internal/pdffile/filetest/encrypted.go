@@ -106,6 +106,7 @@ func PasswordHash(t testing.TB, password string, salt, user []byte) []byte {
 	}
 }
 
+// block returns the AES cipher for a key, or fails the test.
 func block(t testing.TB, key []byte) cipher.Block {
 	t.Helper()
 

@@ -25,6 +25,7 @@ func EmbeddedFont(name string, texts, outlines map[int]string) string {
 		fmt.Sprintf("-- %s-file --\n<</Length1 %d\n/Filter /FlateDecode>> stream\n%s\n", name, len(data), data)
 }
 
+// composite returns the objects of a font with glyph numbers as codes. file is the font file's entry, "" for none.
 func composite(name string, texts map[int]string, file string) string {
 	var widths strings.Builder
 
@@ -49,6 +50,7 @@ func composite(name string, texts map[int]string, file string) string {
 	)
 }
 
+// toUnicode returns a ToUnicode map from codes to texts.
 func toUnicode(texts map[int]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n%d beginbfchar\n", len(texts))

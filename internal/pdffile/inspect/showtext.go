@@ -80,6 +80,7 @@ type mark struct {
 	replaces, missing bool
 }
 
+// operation follows the font, the position, marked content and shown text.
 func (r *reader) operation(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "Tf":
@@ -189,6 +190,7 @@ func (r *reader) begin(operands [][]byte) error {
 	return nil
 }
 
+// end ends the innermost marked content. Replacement text takes the place of what it covers.
 func (r *reader) end() {
 	n := len(r.marks) - 1
 	if n < 0 {
@@ -332,6 +334,7 @@ func (r *reader) text(run []piece) string {
 	return b.String()
 }
 
+// matrixOf reads the six operands of a matrix.
 func matrixOf(operands [][]byte) (matrix, error) {
 	v, err := pdffile.Numbers(operands, 6)
 	if err != nil {

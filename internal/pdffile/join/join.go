@@ -61,6 +61,7 @@ type member struct {
 	moved  map[int]int
 }
 
+// number returns the number that an object of the member has in the joined file.
 func (m *member) number(n int) int {
 	if to, ok := m.moved[n]; ok {
 		return to
@@ -69,6 +70,7 @@ func (m *member) number(n int) int {
 	return n + m.offset
 }
 
+// add appends the pages, tags, outline and destinations of a file.
 func (j *joined) add(f *pdffile.File) error {
 	m, err := newMember(f)
 	if err != nil {
@@ -138,6 +140,7 @@ func (j *joined) add(f *pdffile.File) error {
 	return nil
 }
 
+// newMember reads the pages and the catalog of a file.
 func newMember(f *pdffile.File) (*member, error) {
 	m := &member{file: f, moved: map[int]int{}}
 
@@ -307,6 +310,8 @@ func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int)
 // bannerName is the resource name of the form that holds header and footer.
 const bannerName = "Banner"
 
+// drawOn draws a form on the page with this object number. before and after are streams that save and restore the
+// graphics state.
 func (j *joined) drawOn(number, form, before, after int) error {
 	page, _, err := pdffile.ReadDict(j.out.Objects[number])
 	if err != nil {

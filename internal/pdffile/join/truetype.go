@@ -180,6 +180,7 @@ func assemble(tables map[string][]byte) []byte {
 	return out
 }
 
+// checksum returns the sum of the table's words, as the TrueType format defines it.
 func checksum(table []byte) (sum uint32) {
 	for at := 0; at < len(table); at += 4 {
 		var word [4]byte

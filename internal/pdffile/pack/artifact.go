@@ -74,6 +74,7 @@ func (m *marker) end(offset int) error {
 	return nil
 }
 
+// visit follows marked content. It wraps what no tag covers, so that it becomes an artifact.
 func (m *marker) visit(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "BDC", "BMC":

@@ -84,6 +84,7 @@ func (t *tree) missing(undescribed int) (missing []string) {
 	return missing
 }
 
+// holdsElements reports whether an element contains other elements.
 func (t *tree) holdsElements(e *element) bool {
 	for _, k := range e.kids {
 		if t.child(k) != nil {

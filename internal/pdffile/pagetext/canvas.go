@@ -45,6 +45,7 @@ func number(operands [][]byte, i int) float64 {
 	return v
 }
 
+// readMatrix reads a matrix. Missing operands are 0.
 func readMatrix(operands [][]byte) (m matrix) {
 	for i := range m {
 		m[i] = number(operands, i)
@@ -53,6 +54,7 @@ func readMatrix(operands [][]byte) (m matrix) {
 	return m
 }
 
+// visit follows an operation of the content stream. Malformed operations are ignored.
 func (c *canvas) visit(op parse.Operation) error {
 	if err := c.reader.spend(1); err != nil {
 		return err
@@ -186,6 +188,7 @@ func (c *canvas) draw(args [][]byte) error {
 	return c.runFrom(inner, content, resources, c.depth+1)
 }
 
+// showAll shows the strings of a TJ array, with the moves between them.
 func (c *canvas) showAll(args [][]byte) error {
 	if len(args) != 1 {
 		return nil

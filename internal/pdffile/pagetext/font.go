@@ -55,6 +55,7 @@ func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
 // maxSteps limits the codes that are read for one font. Its maps may name each code many times.
 const maxSteps = 8 * maxCodes
 
+// readFont reads the encoding, the widths and the ToUnicode map of a font.
 func (r *Reader) readFont(d pdffile.Dict) *typeface {
 	f := &typeface{text: map[int]string{}, widths: map[int]float64{}, missing: 0.5}
 
@@ -281,6 +282,7 @@ func (f *typeface) glyphs(raw []byte) []glyph {
 	return list
 }
 
+// width returns the width of a character, in text space.
 func (f *typeface) width(code int) float64 {
 	if w, ok := f.widths[code]; ok {
 		return w

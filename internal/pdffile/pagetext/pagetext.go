@@ -139,6 +139,7 @@ func (r *Reader) dict(value []byte) pdffile.Dict {
 	return d
 }
 
+// array returns the elements of an array, or nil.
 func (r *Reader) array(value []byte) [][]byte {
 	if value = r.value(value); value == nil {
 		return nil

@@ -169,6 +169,7 @@ func (k *objectKey) stream(d pdffile.Dict, in []byte) []byte {
 	return k.open(k.streams, in)
 }
 
+// open decrypts a string or a stream. It returns nil for data that is too short.
 func (k *objectKey) open(how method, in []byte) []byte {
 	key := k.short
 

@@ -103,6 +103,7 @@ func unfilter(name string, parms pdffile.Dict, in []byte, limit int) (out []byte
 	return unpredict(out, parms)
 }
 
+// inflate unpacks zlib data of at most limit bytes.
 func inflate(in []byte, limit int) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(in))
 	if err != nil {
@@ -188,6 +189,7 @@ func unLZW(in []byte, limit int, early bool) ([]byte, error) {
 	return out, nil
 }
 
+// unRunLength unpacks run-length data. Errors: ErrTooLarge.
 func unRunLength(in []byte, limit int) (out []byte, err error) {
 	for len(in) > 0 {
 		n := int(in[0])

@@ -35,6 +35,7 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == 0
 }
 
+// isDelimiter reports whether c ends a token of PDF.
 func isDelimiter(c byte) bool {
 	switch c {
 	case '(', ')', '<', '>', '[', ']', '{', '}', '/', '%':
@@ -206,6 +207,7 @@ func (l *lexer) dict(out []byte, depth int) ([]byte, error) {
 	}
 }
 
+// array reads an array and appends it in the form that package pdffile expects.
 func (l *lexer) array(out []byte, depth int) ([]byte, error) {
 	l.at++
 	out = append(out, '[')

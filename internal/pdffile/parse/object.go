@@ -191,6 +191,8 @@ func (r *reader) packedObject(stream, number int) ([]byte, error) {
 	return object, err
 }
 
+// unpackStream reads an object stream and the offsets of its objects. Errors: errPlace if the number does not lead to
+// one.
 func (r *reader) unpackStream(stream int) (*objectStream, error) {
 	if stream >= len(r.table) || r.table[stream].stream > 0 || r.table[stream].offset <= 0 {
 		return nil, errPlace

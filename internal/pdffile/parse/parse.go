@@ -100,6 +100,7 @@ func (r *reader) spend(n int) error {
 	return nil
 }
 
+// read reads the file by its cross-reference table.
 func (r *reader) read(password string) (*Document, error) {
 	if err := r.readTable(); err != nil {
 		return nil, err

@@ -72,6 +72,7 @@ func (r *reader) search(password string) error {
 	return nil
 }
 
+// replace sets the place of an object, also if it has one.
 func (r *reader) replace(number int, e entry) {
 	r.set(number, e)
 

@@ -74,6 +74,7 @@ func measureDocuments(corpus, file string) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
+// readMeasured reads a file of features. current reports that this version of the code measured them.
 func readMeasured(file string) (documents []evaluate.Document, current bool, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {

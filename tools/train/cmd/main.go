@@ -17,6 +17,7 @@ type trainer struct {
 	run       func(corpus, data string) error
 }
 
+// trainers lists the models in the order of training.
 func trainers() []trainer {
 	return []trainer{
 		{"language", false, trainLanguages},

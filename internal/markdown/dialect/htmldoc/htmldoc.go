@@ -67,6 +67,7 @@ type writer struct {
 
 var languagePattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,35}$`)
 
+// frontMatter writes title, author and language of the page as front matter.
 func (w *writer) frontMatter(root *html.Node) {
 	var title, author, language string
 
@@ -102,6 +103,7 @@ func quoted(text string) string {
 	return strconv.QuoteToGraphic(strings.ToValidUTF8(text, "\ufffd"))
 }
 
+// attribute returns the value of an attribute, or "".
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -112,6 +114,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
+// textOf returns the text of a node without its markup.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 
@@ -199,6 +202,7 @@ func (w *writer) takeID(n *html.Node) {
 
 var idPattern = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:-]*$`)
 
+// heading writes a heading with its id. An empty heading is left out.
 func (w *writer) heading(n *html.Node) {
 	w.takeID(n)
 	var content bytes.Buffer

@@ -49,6 +49,7 @@ type letter struct {
 
 // define adds a definition. The first definition of an abbreviation counts.
 
+// define adds an abbreviation to the tree of letters. The first definition of one wins.
 func (a *abbreviations) define(short, long string) {
 	if a.count == maxAbbreviations {
 		return
@@ -104,6 +105,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // abbreviationTransformer removes the definitions from paragraphs.
 type abbreviationTransformer struct{}
 
+// Transform removes the definitions, "*[PDF]: meaning", from a paragraph and records them.
 func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines, kept := node.Lines(), 0
 	for i := range lines.Len() {
@@ -153,6 +155,7 @@ func readAbbreviation(line []byte) (short, long string) {
 // abbreviationMarker replaces the abbreviations in the text by abbr elements.
 type abbreviationMarker struct{}
 
+// Transform marks the abbreviations in all texts except code and images.
 func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc parser.Context) {
 	a, _ := pc.Get(abbreviationsKey).(*abbreviations)
 	if a == nil {

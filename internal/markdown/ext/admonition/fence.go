@@ -34,6 +34,7 @@ var (
 	colons    = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\n?$`)
 )
 
+// Open reads the first line of a fence of colons: a name or attributes, and a title.
 func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 

@@ -39,6 +39,7 @@ func (indentedParser) CanInterruptParagraph() bool { return true }
 
 func (indentedParser) CanAcceptIndentedLine() bool { return false }
 
+// Open reads the first line of a note ("!!!", "???") or a tab ("===") whose content is indented.
 func (p indentedParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 
@@ -74,6 +75,7 @@ func (p indentedParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	return n, parser.HasChildren
 }
 
+// Continue accepts lines that are blank or indented by four columns.
 func (indentedParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	line, _ := reader.PeekLine()
 	if util.IsBlank(line) {

@@ -57,6 +57,7 @@ type bracesParser struct{}
 
 func (bracesParser) Trigger() []byte { return []byte{'{'} }
 
+// Parse reads attributes in braces after an inline element. Braces that have no effect stay text.
 func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	before := block.PrecendingCharacter()
@@ -105,6 +106,7 @@ func listNames() []string { return []string{"aside", "compact", "toc", "unlisted
 // joins the texts that goldmark has cut.
 type transformer struct{}
 
+// Transform moves the attributes to the elements that they belong to.
 func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*braces
 	tree.Each(root, func(n ast.Node) {

@@ -93,6 +93,7 @@ type markParser struct {
 
 func (markParser) Trigger() []byte { return []byte{'\\'} }
 
+// Parse reads \index{…}.
 func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if !bytes.HasPrefix(line, []byte(`\index{`)) || !p.enabled(pc) {

@@ -101,6 +101,7 @@ func (commentBlockParser) CanInterruptParagraph() bool { return false }
 
 func (commentBlockParser) CanAcceptIndentedLine() bool { return false }
 
+// Open reads a comment that ends on the last of its lines.
 func (p commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 
@@ -155,6 +156,8 @@ func commentEnd(source []byte, from int, shut string, pc parser.Context) int {
 	return from + bytes.Index(source[from:], []byte(shut)) + len(shut)
 }
 
+// Continue accepts lines up to the end of the comment. An import or export without a known end lasts up to a blank
+// line.
 func (commentBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	n := node.(*Comment)
 
@@ -183,6 +186,7 @@ var esmForm = lazyregexp.New(
 
 func (esmParser) Trigger() []byte { return []byte{'i', 'e'} }
 
+// Open reads an import or export of MDX at the beginning of a line of the document.
 func (p esmParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 	if !p.Modules(pc) || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 ||
@@ -204,6 +208,7 @@ type commentParser struct{ Extension }
 
 func (commentParser) Trigger() []byte { return []byte{'%', '{'} }
 
+// Parse reads a comment within a paragraph. It may span several lines of it.
 func (p commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 

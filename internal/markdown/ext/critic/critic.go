@@ -63,6 +63,7 @@ type markParser struct{ enabled func(parser.Context) bool }
 // at every trigger. The brace after two dashes is their closing mark, and trimMark removes the dashes.
 func (markParser) Trigger() []byte { return []byte{'{', '}', '+', '~', '=', '<'} }
 
+// Parse reads the opening or the closing mark of a change. Changes do not nest.
 func (p markParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	open, _ := pc.Get(openKey).(*mark)
@@ -109,6 +110,7 @@ func (p markParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 // transformer replaces each change by its elements. Marks without their match become text.
 type transformer struct{}
 
+// Transform joins the marks of each change to one element. A mark without its counterpart becomes text again.
 func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*mark
 	tree.Each(root, func(n ast.Node) {

@@ -186,6 +186,7 @@ func (p tableParser) cell(t *table, c cell, src []byte, pc parser.Context) ast.N
 	return cell
 }
 
+// Continue accepts the lines of the table, whose end Open has found.
 func (tableParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	end, _ := node.AttributeString(endAttribute)
 	if _, segment := reader.PeekLine(); segment.Start >= end.(int) {

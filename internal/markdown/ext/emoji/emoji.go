@@ -65,6 +65,7 @@ type emojiParser struct{}
 
 func (emojiParser) Trigger() []byte { return []byte{':'} }
 
+// Parse reads a short code such as :smile: and returns its emoji.
 func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 60
 

@@ -16,6 +16,7 @@ type sizedImageParser struct{}
 
 func (sizedImageParser) Trigger() []byte { return []byte{'!'} }
 
+// Parse reads an image with a size, ![text](address =300x200). goldmark's own parser reads the others.
 func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 4000 // bytes
 

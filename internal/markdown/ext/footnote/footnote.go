@@ -42,6 +42,7 @@ func notesOf(pc parser.Context) *notes {
 // noteParser is goldmark's parser of footnotes. It also indexes them by their labels.
 type noteParser struct{ parser.BlockParser }
 
+// Close records the note under its label. The first note of a label wins.
 func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) {
 	p.BlockParser.Close(node, reader, pc)
 	n := notesOf(pc)
@@ -68,6 +69,7 @@ type noteLinkParser struct{}
 // Trigger includes the exclamation mark, or goldmark would read ![^1] as the start of an image.
 func (noteLinkParser) Trigger() []byte { return []byte{'!', '['} }
 
+// Parse reads a reference to a note. Notes are numbered in the order of their first reference.
 func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
@@ -129,6 +131,7 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 // references, and adds the links back. It drops footnotes without a reference.
 type noteTransformer struct{}
 
+// Transform moves all cited notes to one list, numbers their references, and removes notes that are not cited.
 func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {
 	n := notesOf(pc)
 	switch {

@@ -20,6 +20,7 @@ type inlineNoteParser struct{}
 
 func (inlineNoteParser) Trigger() []byte { return []byte{'^', '\\'} }
 
+// Parse reads ^[a note] or \footnote{a note} in the text, and adds the note to the list.
 func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	begin, brackets := "^[", "[]"

@@ -21,6 +21,7 @@ type scriptParser struct{}
 
 func (scriptParser) Trigger() []byte { return []byte{'~', '^'} }
 
+// Parse reads H~2~O and x^2^. The text between the signs is one short word without markup.
 func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
@@ -53,6 +54,7 @@ type markParser struct {
 
 func (p markParser) Trigger() []byte { return []byte{p.char} }
 
+// Parse reads the signs of ==marked== and ++inserted++ text.
 func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 

@@ -49,6 +49,8 @@ var (
 // another bar could be a row of a table, so it keeps the paragraph as it is.
 type transformer struct{ enabled func(parser.Context) bool }
 
+// Transform checks all lines before it changes the paragraph. A line without a bar must be indented, and not be the
+// first.
 func (l transformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	src, lines := reader.Source(), node.Lines()
 	if lines.Len() < 2 || !l.enabled(pc) {
@@ -103,6 +105,7 @@ func (r nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindVerse, r.verse)
 }
 
+// lineBlock renders the element around the lines.
 func (nodeRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"line-block\">\n")
@@ -113,6 +116,7 @@ func (nodeRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
+// verse renders a line with its indentation as no-break spaces. An empty line keeps its height by one of them.
 func (nodeRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case entering && n.FirstChild() == nil:

@@ -34,6 +34,7 @@ type exampleParser struct{}
 
 func (exampleParser) Trigger() []byte { return []byte{'('} }
 
+// Parse reads a reference to an example, "(@label)", and returns its number.
 func (exampleParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	if len(line) < 4 || line[1] != '@' {

@@ -64,6 +64,8 @@ func listTriggers(of parser.BlockParser) []byte {
 
 func (p fancyListParser) Trigger() []byte { return listTriggers(p.BlockParser) }
 
+// Open begins a list whose markers are letters, Roman numerals, "#." or "(@)". goldmark's own parser reads bullets
+// and numbers.
 func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 	if c := line[max(pc.BlockOffset(), 0)]; c == '-' || c == '+' || c == '*' || c >= '0' && c <= '9' {
@@ -144,6 +146,7 @@ func (m listMarker) setOn(list *ast.List, pc parser.Context) {
 	}
 }
 
+// Continue lets goldmark's own parser continue the list, with its markers shown as numbers.
 func (p fancyListParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if style, ok := styleOf(node); ok {
 		reader = asNumber{reader, style}
@@ -157,6 +160,7 @@ type fancyItemParser struct{ parser.BlockParser }
 
 func (p fancyItemParser) Trigger() []byte { return listTriggers(p.BlockParser) }
 
+// Open begins an item of such a list. An example counts up and records its label.
 func (p fancyItemParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	style, ok := styleOf(parent)
 	if !ok {
@@ -187,6 +191,7 @@ func (p fancyItemParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	return ast.NewListItem(m.end + offset), parser.HasChildren
 }
 
+// Continue lets goldmark's own parser continue the item, with the next marker shown as a number.
 func (p fancyItemParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if style, ok := styleOf(node.Parent()); ok {
 		reader = asNumber{reader, style}
@@ -202,6 +207,8 @@ type asNumber struct {
 	style listStyle
 }
 
+// PeekLine returns the line with its marker replaced by "1", so that goldmark sees an item of the same list. A marker
+// of another kind becomes text.
 func (r asNumber) PeekLine() ([]byte, text.Segment) {
 	line, segment := r.Reader.PeekLine()
 

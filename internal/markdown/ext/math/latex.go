@@ -29,6 +29,7 @@ type escapeParser struct{}
 
 func (escapeParser) Trigger() []byte { return []byte{'\\'} }
 
+// Parse reads \(…\), \[…\] and environments within a paragraph.
 func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if name := environment.FindSubmatch(line); name != nil {
@@ -173,6 +174,7 @@ type latexBlockParser struct{ blockParser }
 
 func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
 
+// Open reads a formula in \[…\] or an environment that begins a block.
 func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 

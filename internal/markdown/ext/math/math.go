@@ -65,6 +65,7 @@ type dollarParser struct{}
 
 func (dollarParser) Trigger() []byte { return []byte{'$'} }
 
+// Parse reads a formula within a paragraph: $x$, $`x`$ or $$x$$. Dollars that end no formula stay text.
 func (dollarParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	run := len(line) - len(bytes.TrimLeft(line, "$"))
@@ -229,6 +230,7 @@ func (blockParser) CanInterruptParagraph() bool { return true }
 
 func (blockParser) CanAcceptIndentedLine() bool { return false }
 
+// Open reads "$$" at the beginning of a block.
 func (blockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 
@@ -286,6 +288,7 @@ func closesParagraph(source []byte, pc parser.Context) bool {
 	return known.count%2 == 1
 }
 
+// Continue accepts lines up to the closing "$$". A blank line ends the block without it.
 func (blockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	n := node.(*Block)
 
@@ -305,6 +308,7 @@ func (blockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context)
 	return parser.Continue | parser.NoChildren
 }
 
+// Close takes the source of the formula. A block without its closing "$$" becomes a paragraph.
 func (blockParser) Close(node ast.Node, reader text.Reader, _ parser.Context) {
 	n := node.(*Block)
 	if !n.closed {

@@ -23,6 +23,7 @@ type referenceParser Extension
 
 func (referenceParser) Trigger() []byte { return []byte{'@', '[', '\\'} }
 
+// Parse reads @label, [@label], and LaTeX's commands for references.
 func (p referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	keys := p.Keys(pc)
 	if keys == None {

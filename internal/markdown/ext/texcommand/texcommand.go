@@ -42,6 +42,7 @@ type braces struct {
 	open  []bool
 }
 
+// bracesOf returns the open braces of a block.
 func bracesOf(block ast.Node, pc parser.Context) *braces {
 	known, _ := pc.Get(bracesKey).(*braces)
 	if known == nil || known.block != block {
@@ -60,6 +61,7 @@ type commandParser struct {
 
 func (commandParser) Trigger() []byte { return []byte{'\\'} }
 
+// Parse reads a command: the beginning of one with braces, such as \textbf{, or a single one, such as \LaTeX.
 func (p commandParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
@@ -90,6 +92,7 @@ type braceParser struct{}
 
 func (braceParser) Trigger() []byte { return []byte{'{', '}'} }
 
+// Parse reads a brace within a command. Only the brace that closes the command ends its element.
 func (braceParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
@@ -133,6 +136,7 @@ func (processor) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == '{' && closer.Char == '}'
 }
 
+// OnMatch returns the element of the command.
 func (p processor) OnMatch(int) ast.Node {
 	switch p.name {
 	case "textbf":

@@ -46,6 +46,7 @@ type wikiParser struct{ enabled func(parser.Context) bool }
 
 func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
 
+// Parse reads [[Page]], [[Page|text]], and ![[image.png]].
 func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 

@@ -49,6 +49,7 @@ type textSpan struct {
 	text       string
 }
 
+// visit looks for a large letter that is shown alone, followed by the rest of its word.
 func (j *capJoiner) visit(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "Tf":
@@ -84,6 +85,7 @@ func (j *capJoiner) visit(op pdffile.Operation) error {
 	return nil
 }
 
+// begin notes the replacement text of a span.
 func (j *capJoiner) begin(op pdffile.Operation) error {
 	j.span = textSpan{}
 

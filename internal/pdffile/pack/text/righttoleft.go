@@ -126,6 +126,7 @@ type rtlMark struct {
 	text, shown string
 }
 
+// visit compares the replacement text of each span with the text that its glyphs have.
 func (r *rightToLeft) visit(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "Tf":

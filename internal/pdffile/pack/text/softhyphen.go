@@ -69,6 +69,8 @@ type joiner struct {
 // one.
 type step func(pdffile.Operation) step
 
+// visit looks for the span of a soft hyphen, then lets each step check the operation that follows. A step returns nil
+// if the operations have another form.
 func (j *joiner) visit(op pdffile.Operation) error {
 	operator := string(op.Operator)
 	if operator == "Tf" && len(op.Operands) == 2 {
@@ -86,6 +88,7 @@ func (j *joiner) visit(op pdffile.Operation) error {
 	return nil
 }
 
+// moved expects the move to the glyph of the soft hyphen.
 func (j *joiner) moved(op pdffile.Operation) step {
 	operator := string(op.Operator)
 	if operator == "Tf" || operator == "Tm" {
@@ -100,6 +103,7 @@ func (j *joiner) moved(op pdffile.Operation) step {
 	return j.shown
 }
 
+// shown expects the glyph of the soft hyphen.
 func (j *joiner) shown(op pdffile.Operation) step {
 	if string(op.Operator) != "Tj" {
 		return nil
@@ -108,6 +112,7 @@ func (j *joiner) shown(op pdffile.Operation) step {
 	return j.ended
 }
 
+// ended expects the end of the soft hyphen's span.
 func (j *joiner) ended(op pdffile.Operation) step {
 	if string(op.Operator) != "EMC" {
 		return nil
@@ -116,6 +121,7 @@ func (j *joiner) ended(op pdffile.Operation) step {
 	return j.followed
 }
 
+// followed expects what follows the span: text on the same line, another span, or the end of the text object.
 func (j *joiner) followed(op pdffile.Operation) step {
 	switch string(op.Operator) {
 	case "Td":
@@ -140,6 +146,7 @@ func (j *joiner) followed(op pdffile.Operation) step {
 	return nil
 }
 
+// joined removes the soft hyphen and its moves, because the word continues on the same line.
 func (j *joiner) joined(op pdffile.Operation) step {
 	if j.span > 0 { // keep the span, without its move
 		j.leaveOut(j.span)
@@ -153,6 +160,7 @@ func (j *joiner) joined(op pdffile.Operation) step {
 	return nil
 }
 
+// lineEnded expects the next text object, after the last text of a line.
 func (j *joiner) lineEnded(op pdffile.Operation) step {
 	switch string(op.Operator) {
 	case "BT":
@@ -164,6 +172,7 @@ func (j *joiner) lineEnded(op pdffile.Operation) step {
 	return j.lineEnded
 }
 
+// begun expects the visible hyphen of the line's end in its own text object.
 func (j *joiner) begun(op pdffile.Operation) step {
 	switch string(op.Operator) {
 	case "Tf", "Tm":
@@ -184,6 +193,8 @@ func (j *joiner) begun(op pdffile.Operation) step {
 	return nil
 }
 
+// hyphened expects the end of that text object. It marks the visible hyphen as a soft one, so that the word can be
+// searched.
 func (j *joiner) hyphened(op pdffile.Operation) step {
 	if string(op.Operator) == "ET" {
 		j.CopyTo(j.hyphen)
@@ -195,6 +206,7 @@ func (j *joiner) hyphened(op pdffile.Operation) step {
 	return nil
 }
 
+// isHyphen reports whether a glyph is a hyphen in the current font.
 func (j *joiner) isHyphen(glyph []byte) bool {
 	code, ok := pdffile.HexCode(glyph)
 	if !ok || j.face.Object == 0 {
