@@ -251,7 +251,7 @@ func (e *Exporter) tryExport(
 	if err := v.load(); err != nil {
 		return out, v.endCause(err)
 	}
-		// Create the context of the next page now, because loading a page leaves the machine idle at times.
+	// Create the context of the next page now, because loading a page leaves the machine idle at times.
 	inst.makeSpare(e.proxy, export.ViewportOf(o))
 
 	if err := v.finishLoading(want.ThemeCSS); err != nil {
