@@ -90,6 +90,7 @@ func preferredWait(c *fiber.Ctx, output presswork.Output) time.Duration {
 	switch {
 	case p.wait >= 0:
 		return p.wait
+	// Without a preference the response waits for the result if the client accepts the type of the result.
 	case !p.async && accepted != "" && (accepted == output || accepted == presswork.PDF && output == ""):
 		return maxWait
 	}

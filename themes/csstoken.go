@@ -81,6 +81,7 @@ func (s *cssScanner) scan() cssToken {
 	case c == '@' && startsIdent(rest[1:]):
 		s.at++
 		return cssToken{kind: cssAt, value: s.scanName()}
+	// A number may begin with a sign or a point.
 	case c >= '0' && c <= '9' || (c == '.' || c == '+' || c == '-') && startsNumber(rest):
 		s.scanNumber()
 		return cssToken{}
@@ -134,6 +135,7 @@ func (s *cssScanner) scanURL() cssToken {
 			if s.at < len(s.text) && s.text[s.at] != ')' {
 				return s.scanBadURL()
 			}
+		// These characters are not allowed in an unquoted url().
 		case c == '"' || c == '\'' || c == '(' || c < ' ' || c == 0x7f:
 			return s.scanBadURL()
 		case c == '\\':
@@ -296,6 +298,7 @@ func startsIdent(s string) bool {
 	}
 
 	if s[0] == '-' {
+		// An identifier may begin with a hyphen, but no digit may follow it.
 		return len(s) > 1 && (s[1] == '-' || isNameByte(s[1]) && (s[1] < '0' || s[1] > '9') || isEscape(s[1:]))
 	}
 

@@ -240,6 +240,7 @@ func personName(s string) bool {
 		c, size := utf8.DecodeRuneInString(w)
 
 		w = strings.ToLower(strings.TrimRight(w, ".,"))
+		// A word of a name begins with a capital letter, except "de" and the like, and does not occur in titles.
 		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" ||
 			slices.Contains(titleWords, w) || strings.IndexFunc(w[size:], notName) >= 0 {
 			return false

@@ -170,6 +170,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 			f["date_top"] = 1
 		}
 
+		// Contact details stand in the first lines.
 		if i < 14 && len(line) < 200 && (hasDigit(line) || strings.Contains(line, "@")) &&
 			contactLike().MatchString(line) {
 			f["contact"] = 1

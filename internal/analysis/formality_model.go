@@ -169,6 +169,7 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 		)
 		afterBeing = isBeing(lower) || afterBeing && strings.HasSuffix(lower, "ly")
 		m[25] += math.Abs(valence[lower])
+		// Capital letters within a sentence, such as names, except "I".
 		m[26] += indicator(words > 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" && !isUpper(word))
 		shouted += indicator(length > 3 && isUpper(word))
 	}

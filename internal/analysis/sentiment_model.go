@@ -148,6 +148,8 @@ func isSocial(sentence string, tokens []token) bool {
 
 	for i := range tokens {
 		t := &tokens[i]
+		// The words with a valence that count here are those that are not part of a phrase and do not begin with a
+		// letter: emoticons.
 		if t.is(social) || t.known && !t.used && (t.lower[0] < 'a' || t.lower[0] > 'z') {
 			return true
 		}

@@ -99,6 +99,7 @@ func tokenValence(tokens []token, i int, emphaticCapitals bool) float64 {
 		v += [...]float64{1, 0.95, 0.9}[n-1] * effect
 	}
 
+	// "Least" negates the word after it, but not in "at least" and "very least".
 	if i > 0 && tokens[i-1].lower == "least" && (i == 1 || tokens[i-2].lower != "at" && tokens[i-2].lower != "very") {
 		v *= negation
 	}

@@ -81,6 +81,7 @@ func continuesNegation(tokens []token, i int) bool {
 		return true
 	}
 
+	// In "not good, bad or ugly" the negation also covers "bad".
 	return t.known && tokens[i-1].known && tokens[i-1].negated && !t.starts && i+1 < len(tokens) &&
 		(t.ends || tokens[i+1].lower == "or" || tokens[i+1].lower == "nor")
 }
@@ -206,6 +207,7 @@ func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, b
 	}
 
 	opened.noun = t.is(nounNegator)
+	// "Can't praise it enough" praises, although it has a negation.
 	if strings.HasPrefix(t.lower, "can") || strings.HasPrefix(t.lower, "couldn") ||
 		i > 0 && (tokens[i-1].lower == "can" || tokens[i-1].lower == "could") {
 		praises := next != "" && tokens[i+1].is(enoughVerb) && laterInClause(tokens[i:], "enough")

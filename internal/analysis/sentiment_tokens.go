@@ -224,6 +224,7 @@ func phraseAt(tokens []token, words []string) bool {
 	}
 
 	for k, w := range words {
+		// "*" matches any word. A phrase neither overlaps another phrase nor continues after the end of a sentence.
 		if t := tokens[k]; w != "*" && w != t.lower || t.used || k < len(words)-1 && t.ends {
 			return false
 		}

@@ -134,6 +134,7 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 		for j, first := range tokens {
 			index.starting(first, func(id int32) {
 				t := l.terms[id]
+				// A strong term tells the type if it makes up at least half of the words.
 				tells = tells ||
 					t.kind == kind && t.weight > minQuotedWeight && 2*len(t.words) >= len(tokens) &&
 						t.begins(tokens[j:])

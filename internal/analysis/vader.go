@@ -202,6 +202,8 @@ func vaderValence(words []vaderWord, i int, emphaticCapitals bool) float64 {
 		v = 0
 	}
 
+	// "No" negates if it is one or two words before, or three words before with "or" or "nor" directly before the
+	// word.
 	if before(1) == "no" || before(2) == "no" || before(3) == "no" && (before(1) == "or" || before(1) == "nor") {
 		v = w.valence * negation
 	}
@@ -226,6 +228,7 @@ func vaderValence(words []vaderWord, i int, emphaticCapitals bool) float64 {
 		}
 	}
 
+	// "Least" negates the word after it, but not in "at least" and "very least".
 	if i > 0 && !words[i-1].known && before(1) == "least" && (i == 1 || before(2) != "at" && before(2) != "very") {
 		v *= negation
 	}

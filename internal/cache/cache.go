@@ -170,6 +170,7 @@ func checkKey(kind Kind, key string) error {
 	}
 
 	for _, c := range []byte(key) {
+		// c|0x20 is the small letter of a capital one.
 		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' {
 			return fmt.Errorf("%w: %q; allowed: A-Z a-z 0-9 _ -", ErrInvalidKey, key)
 		}

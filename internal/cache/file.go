@@ -253,6 +253,7 @@ func (f *File) walk() ([]found, error) {
 			}
 
 			key, isEntry := strings.CutSuffix(filepath.Base(path), ".json")
+			// Skip files that are not entries. A file in a wrong folder would never be read.
 			if err != nil || d.IsDir() || !isEntry || checkKey(kind, key) != nil || path != f.path(kind, key) {
 				return err
 			}

@@ -260,18 +260,22 @@ func (s *slide) sort(first bool) {
 	}
 
 	switch {
+	// The first slide is a cover if it has one heading of level 1, at most four blocks of text and no picture.
 	case first && len(s.heading) == 1 && s.heading[0].DataAtom == atom.H1 && onlyText && len(blocks) <= 4 && s.bg == "":
 		s.kind = "cover"
+	// A heading alone begins a section; so does one of level 1 with a short text.
 	case len(s.heading) == 1 && s.bg == "" &&
 		(len(blocks) == 0 ||
 			len(blocks) == 1 && onlyText && s.heading[0].DataAtom == atom.H1 && short(blocks[0], 140)):
 		s.kind = "section"
+	// A picture without a heading and a caption fills the slide.
 	case len(blocks) == 1 && holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" &&
 		len(s.heading) == 0 && s.bg == "":
 		s.kind = "full"
 	case len(blocks) == 1 && (hasClassOf(blocks[0], "diagram") ||
 		holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == ""):
 		s.kind = "image"
+	// A short paragraph or quotation without a heading is a statement.
 	case len(blocks) == 1 && len(s.heading) == 0 &&
 		(blocks[0].DataAtom == atom.Blockquote || blocks[0].DataAtom == atom.P) &&
 		short(blocks[0], 260) && !holdsImage(blocks[0]):

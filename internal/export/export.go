@@ -82,6 +82,7 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 		return input.Invalid("selector", "selector is longer than %d KB", maxScript>>10)
 	}
 
+	// The comparison is negated, so that NaN is refused as well.
 	if c := o.Clip; c != nil &&
 		!(c.X >= 0 && c.X <= maxOffset && c.Y >= 0 && c.Y <= maxOffset &&
 			c.Width >= 1 && c.Width <= MaxSide && c.Height >= 1 && c.Height <= MaxSide) {

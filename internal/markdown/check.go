@@ -107,6 +107,7 @@ func containersOf(line []byte) int {
 
 	for i, c := range line {
 		switch {
+		// These characters may begin a container: a quote, an item or a definition.
 		case c == '>' || c == '-' || c == '+' || c == '*' || c == ':':
 			n++
 		case c == ' ':

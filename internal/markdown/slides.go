@@ -102,6 +102,8 @@ func dropSlideSettings(root ast.Node, src []byte, slides bool) {
 		heading, ok := n.(*ast.Heading)
 		rule := n.PreviousSibling()
 
+		// Slidev's settings of a slide look to goldmark like a rule and a heading that is underlined by the next
+		// rule.
 		if ok && heading.Level == 2 && rule != nil && rule.Kind() == ast.KindThematicBreak &&
 			isSlideSettings(heading, src, slides) {
 			root.RemoveChild(root, n)

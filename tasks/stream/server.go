@@ -261,7 +261,7 @@ func (s *Server) watch(ctx context.Context) {
 }
 
 // checkCalls asks Redis about each running call. It ends runs that another run has replaced or that no client waits
-// for, restores calls that Redis has lost, and wakes runs that have new inputs.
+// for. It restores calls that Redis has lost, and wakes runs that have new inputs.
 func (s *Server) checkCalls(ctx context.Context) {
 	runs := s.allRuns()
 	if len(runs) == 0 {

@@ -139,6 +139,7 @@ func drawing(data []byte) ([]byte, error) {
 					if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
 						return nil, errors.New("it refers to something outside")
 					}
+				// These attributes have no meaning in a book, or are not valid in it.
 				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") ||
 					strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
 					continue

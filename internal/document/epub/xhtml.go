@@ -166,6 +166,7 @@ func (w *writer) node(n *html.Node, m model) {
 		return
 	case name == "a" && (m.inLink || w.href(n) == ""):
 		name = "span"
+	// A block is not allowed here: within text, or a heading or table where only plain blocks are.
 	case blocks[name] && (m.phrasing || m.plain && (headingLevel(n.DataAtom) > 0 || name == "table")):
 		name = outOfPlace(name, m)
 	case name == "rt":
@@ -352,6 +353,7 @@ func (w *writer) attribute(name, key, value string) {
 func text(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
+		// These are the characters that XML allows.
 		case r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000:
 			return r
 		}

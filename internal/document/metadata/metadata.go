@@ -117,6 +117,7 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 
 		return
 	case "macros", "math", "katex", "mathjax", "header-includes", "include-in-header":
+		// These three keys may also be switches; only a map defines macros.
 		if v, err := f.Text(); err == nil && (f.Key != "math" && f.Key != "mathjax" && f.Key != "katex" || isMap(v)) {
 			m.define(v)
 		}
@@ -143,6 +144,7 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 	}
 
 	v, err := value()
+	// A value in the form of another program does not replace one in our own form, except keywords.
 	if v == nil && err == nil || foreign && option != "keywords" && m.Lines[option] > 0 {
 		return
 	}

@@ -17,6 +17,7 @@ const maxWanted = 20_000
 func beyondFonts(html string) (wanted []rune) {
 	seen := map[rune]bool{}
 	for _, r := range html {
+		// All text fonts have ASCII.
 		if r >= 0x7f && !seen[r] && !fonts.Covers(r) && !inkless(r) && len(wanted) < maxWanted {
 			seen[r] = true
 			wanted = append(wanted, r)

@@ -68,6 +68,7 @@ func facesUsed(theme themes.Theme, names themes.Names, cover bool) []faceUse {
 	}
 
 	headings := holdsAny(names, "h1", "h2", "h3", "h4", "h5", "h6")
+	// These elements are bold.
 	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.HasClass("alert-title") ||
 		names.HasClass("title") ||
 		names.HasClass("authors") {

@@ -38,6 +38,7 @@ func invisible(r rune) bool {
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
 		r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f':
 		return false
+	// These characters are letters that have no ink.
 	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u034f':
 		return true
 	}

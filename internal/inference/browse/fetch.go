@@ -271,6 +271,7 @@ func binary(text []byte) bool {
 	controls := 0
 
 	for _, b := range text {
+		// Text may have white space and the escape character of terminals.
 		if b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != '\x1b' {
 			controls++
 		}

@@ -336,6 +336,7 @@ func (w *writer) target(href string) *url.URL {
 	}
 
 	u, err := w.base.Parse(href)
+	// Only absolute web addresses without a user are shown to the model.
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return nil
 	}

@@ -39,6 +39,7 @@ func AppendString(dst []byte, s string) []byte {
 		}
 
 		r, size := utf8.DecodeRuneInString(s[i:])
+		// Escape invalid UTF-8, and characters at which some clients end a line.
 		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' || r == '\u0085' {
 			dst = append(dst, s[from:i]...)
 			dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])

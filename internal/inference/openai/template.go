@@ -25,10 +25,12 @@ func (t *textTemplate) remember(chunk, text []byte, delta inference.Delta) {
 	at := cap(chunk) - cap(text)
 
 	end := at + len(text)
+	// The text must be a part of the chunk itself, not a copy: its place in the chunk is needed.
 	if len(text) == 0 || len(chunk) > maxTemplate || at < 0 || end > len(chunk) || &chunk[at] != &text[0] {
 		return
 	}
 
+	// Only a chunk whose single content is the text can be a template for the next one.
 	onlyText := len(delta.Content)+len(delta.Reasoning) <= len(text) && len(delta.ToolCalls) == 0 &&
 		delta.Extra == nil && delta.Logprobs == nil && delta.Finish == "" && delta.Usage == nil
 	if !onlyText {

@@ -194,6 +194,7 @@ func checkFiles(files []File) error {
 	seen := map[string]bool{}
 
 	for _, f := range files {
+		// A name must be one element of a path, so that the file is inside /data.
 		if f.Name == "" || f.Name == "." || f.Name == ".." || len(f.Name) > 255 || path.Base(f.Name) != f.Name ||
 			strings.ContainsRune(f.Name, 0) {
 			return fmt.Errorf("sandbox: %q is not a file name", f.Name)

@@ -341,6 +341,7 @@ func (r *reader) pages(folder, ext string, below bool) []string {
 		hidden := name != folder && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_"))
 
 		switch {
+		// Do not read hidden folders, nor other folders than the named one.
 		case err != nil || d.IsDir() && (hidden || !below && name != folder):
 			return fs.SkipDir
 		case !hidden && strings.EqualFold(path.Ext(name), ext):

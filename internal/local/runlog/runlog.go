@@ -188,6 +188,7 @@ func (r Run) sane() bool {
 		}
 	}
 
+	// A record that breaks these rules is damaged, or of another version.
 	return r.Version == version && r.Documents > 0 && r.Hits <= r.Lookups && r.Failures <= r.Documents && !r.At.IsZero()
 }
 

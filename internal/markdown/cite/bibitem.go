@@ -279,6 +279,8 @@ func sentenceCase(title string) string {
 
 	return eachWord(title, func(w string) string {
 		begins := after
+		// The word after one of these marks begins a part of the title. A single letter with a full stop is an
+		// initial.
 		after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
 			strings.HasSuffix(w, ".") && len(w) > 2
 		inside := kept > 0

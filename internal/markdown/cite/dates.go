@@ -167,6 +167,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 			text = pad(year % 100)
 		}
 
+		// The year has a letter if it would otherwise be ambiguous, unless the style prints the letter itself.
 		if name == "issued" && r.work.suffix > 0 && !r.style.yearSuffixed && !r.dated && !r.sorting {
 			text += letters(r.work.suffix)
 			r.dated = true

@@ -281,6 +281,7 @@ func readDatePart(text string, part int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 
 	limit := []int{99_999, 24, 31}[part]
+	// Month and day are at least 1; years before Christ are negative.
 	if err != nil || n > limit || n < -limit || part > 0 && n < 1 {
 		return 0
 	}

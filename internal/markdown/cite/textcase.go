@@ -119,6 +119,8 @@ func titled(out rich) rich {
 		return eachWord(x.text, func(w string) string {
 			seen++
 			begins := after
+			// The word after one of these marks begins a part of the title. A single letter with a full stop is an
+			// initial.
 			after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
 				strings.HasSuffix(w, ".") && len(w) > 2 ||
 				w == "—" ||

@@ -66,6 +66,7 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
+	// Within such an element, or in another language, words are not divided.
 	case t.whole == "" && begins && !block.IsVoid(string(name)) &&
 		(keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1

@@ -99,6 +99,7 @@ func escapeText(src string) string {
 				depth++
 			case c == '}':
 				depth--
+			// Within \text these signs must be escaped for Temml, but not within a formula inside it.
 			case !inner && (c == '_' || c == '#' || c == '&' || c == '%'):
 				b.WriteByte('\\')
 			case !inner && c == '^':

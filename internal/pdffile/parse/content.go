@@ -35,6 +35,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		}
 		c := content[at]
 
+		// Operators consist of letters, or are one of two quotes.
 		if c >= 'A' && c <= 'z' && c != '[' && c != ']' && c != '\\' || c == '\'' || c == '"' {
 			word := l.token()
 

@@ -144,6 +144,7 @@ func (l *lexer) scalar(out []byte) ([]byte, error) {
 		return append(out, word...), nil
 	}
 
+	// A token that is no keyword must be a number.
 	if c := word[0]; (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' {
 		return nil, errSyntax
 	}

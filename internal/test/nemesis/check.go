@@ -91,6 +91,7 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	for _, f := range c.entries {
 		took := strings.HasPrefix(f.Kind, "kill") ||
 			slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
+		// The fault may have ended a worker while the call was running.
 		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") &&
 			f.Call < end && f.Return > e.Call {
 			lost++

@@ -97,6 +97,7 @@ func step(s jobState, e Entry) []jobState {
 
 		return []jobState{{true, presswork.Cancelled, e.Seq, true}}
 	case e.Op == opGet:
+		// A read may neither go back nor see a state that the job cannot have reached.
 		if e.Seq < s.seq || !reaches(s.status, e.Status) || s.exact && e.Seq == s.seq && e.Status != s.status {
 			return nil
 		}

@@ -200,6 +200,7 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			}
 		case c == '"' || c == '\'' || c == '`':
 			quote = c
+		// Braces after an equals sign that hold only a string are the value of an attribute.
 		case c == '{' && depth == 0 && i > at && src[i-1] == '=' && literal().Match(src[i:min(len(src), i+maxTag)]):
 			m := literal().FindSubmatch(src[i:min(len(src), i+maxTag)])
 			value := bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" "))

@@ -103,6 +103,7 @@ func readHead(line string) []string {
 	before, _, ok := strings.Cut(line, "{")
 
 	before = strings.TrimRight(before, " \t")
+	// A directive begins with a fence of at least three signs.
 	if !ok || len(line) > longest ||
 		!strings.HasSuffix(before, "```") && !strings.HasSuffix(before, ":::") && !strings.HasSuffix(before, "~~~") {
 		return nil

@@ -95,6 +95,7 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 		}
 
 		at = m[0] + 1
+		// A role is within one paragraph, not escaped, and not part of a longer run of backquotes.
 		if value := src[m[4]:m[5]]; !bytes.Contains(value, []byte("\n\n")) &&
 			(m[0] == 0 || src[m[0]-1] != '`' && src[m[0]-1] != '\\') &&
 			(m[1] == len(src) || src[m[1]] != '`') {

@@ -162,6 +162,7 @@ func dropOptions(code *ast.FencedCodeBlock, src []byte) (hidden bool) {
 		}
 
 		name, value := string(m[1]), strings.TrimSpace(string(m[2]))
+		// The code of a diagram is never shown, so `echo` does not hide a diagram.
 		hidden = hidden || (name == "echo" && !isDiagram || name == "include") && value == "false"
 
 		switch value = strings.Trim(value, `"'`); {

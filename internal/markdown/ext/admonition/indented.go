@@ -44,6 +44,7 @@ func (p indentedParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	line, _ := reader.PeekLine()
 
 	at := pc.BlockOffset()
+	// The line must begin with the same sign three times.
 	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > tree.MaxBraces {
 		return nil, parser.NoChildren
 	}

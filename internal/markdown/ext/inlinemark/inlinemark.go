@@ -59,6 +59,7 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	line, segment := block.PeekLine()
 
 	before := block.PrecendingCharacter()
+	// The run must have exactly two signs.
 	if len(line) < 2 || line[1] != line[0] || before == rune(line[0]) || len(line) > 2 && line[2] == line[0] {
 		return nil
 	}

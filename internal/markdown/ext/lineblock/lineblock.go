@@ -64,6 +64,8 @@ func (l transformer) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 
 		rest, barred := bytes.CutPrefix(line, []byte("|"))
 		switch {
+		// The paragraph stays: another bar, a bar without a space after it, or a line without a bar that continues no
+		// other.
 		case bytes.IndexByte(rest, '|') >= 0,
 			barred && len(rest) > 0 && rest[0] != ' ',
 			!barred && (i == 0 || len(line) == 0 || line[0] != ' ' && src[s.Start-1] != ' '):

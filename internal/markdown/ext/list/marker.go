@@ -53,6 +53,7 @@ func readMarker(line []byte, within listStyle) (m listMarker, ok bool) {
 	word := line[i : i+size]
 
 	m.shut, m.end = line[i+size], i+size+1
+	// "(a" needs a closing bracket, and the marker needs a space and text after it.
 	if m.open != 0 && m.shut != ')' || m.end >= len(line) || line[m.end] != ' ' && line[m.end] != '\t' ||
 		util.IsBlank(line[m.end:]) {
 		return m, false
@@ -76,6 +77,7 @@ func (m *listMarker) readNumeral(word []byte, kind byte) bool {
 		m.value = n
 
 		return m.open != 0 && err == nil && len(word) <= 9
+	// "i" alone, and several letters, are a Roman numeral unless the list has letters.
 	case kind != 'a' && kind != 'A' && (len(word) > 1 || c == 'i' || c == 'I' || kind == 'i' || kind == 'I'):
 		m.kind, m.value = 'i', roman(word)
 		if c < 'a' {

@@ -148,6 +148,7 @@ func findDollars(block ast.Node, source []byte) *dollars {
 			switch at - run {
 			case 0:
 				before, _ := utf8.DecodeLastRune(source[s.Start:run])
+				// A closing dollar follows no space and precedes no digit: "$5 and $6" is no formula.
 				if run > s.Start && !unicode.IsSpace(before) &&
 					(at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
 					d.single = append(d.single, run)

@@ -239,6 +239,7 @@ func ReadKey(line []byte) (key string, size int) {
 	for i := 1; i < min(len(line), longest); {
 		r, n := utf8.DecodeRune(line[i:])
 		switch {
+		// These characters may end a key; other signs only within it.
 		case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && i > 1:
 			i += n
 			end = i

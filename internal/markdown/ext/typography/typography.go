@@ -341,6 +341,7 @@ func closesLater(rest string, beyond []byte) bool {
 		before, _ := utf8.DecodeLastRuneInString(rest[:end])
 
 		after, _ := utf8.DecodeRuneInString(rest[at:])
+		// A sign that closes follows no space and precedes no letter or digit.
 		if end > 0 && !unicode.IsSpace(before) &&
 			(at == len(rest) || !unicode.IsLetter(after) && !unicode.IsDigit(after)) {
 			return true
@@ -365,6 +366,7 @@ func (t *typesetter) dash(s string) (set string, used int) {
 
 	option := unicode.IsLetter(after) &&
 		(t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([/\"'“‘«„", t.before))
+	// Keep options such as --help, arrows, comments and longer runs as they are.
 	if n < 2 || n > 3 || option || after == '>' || t.before == '<' || t.before == '!' {
 		return s[:n], n
 	}
