@@ -202,8 +202,7 @@ func vaderValence(words []vaderWord, i int, emphaticCapitals bool) float64 {
 		v = 0
 	}
 
-	// "No" negates if it is one or two words before, or three words before with "or" or "nor" directly before the
-	// word.
+	// "No" negates one or two words later, or three words later after "or" or "nor".
 	if before(1) == "no" || before(2) == "no" || before(3) == "no" && (before(1) == "or" || before(1) == "nor") {
 		v = w.valence * negation
 	}

@@ -59,6 +59,7 @@ func main() {
 	var running sync.WaitGroup
 	maps.Copy(cases, wire)
 	maps.Copy(cases, builtin)
+	maps.Copy(cases, media)
 	maps.Copy(cases, responding)
 	for id, run := range cases {
 		running.Go(func() {
