@@ -221,7 +221,7 @@ func (r asNumber) PeekLine() ([]byte, text.Segment) {
 		return append(bytes.Repeat([]byte(" "), m.indent), '1', m.shut, ' ', 'x', '\n'), segment
 	}
 
-	// What would be a marker for goldmark is text in this list.
+	// In this list, goldmark's own markers are text.
 	if c := line[indent]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '*' {
 		line = bytes.Clone(line)
 		line[indent] = 'x'
