@@ -1,24 +1,29 @@
 // The Convert tab: editor, preview and options.
+import { StateEffect, type Text } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, aborted, key, json, offline, text as errorText } from "./api";
-import { assets, body, extras, ignored, onChange, output, sampleOf, set, text, title, usedAssets } from "./document";
-import { create, isFull, keepCopy, open, reload, remove, stale, trouble } from "./documents";
-import { folderOf, submission } from "./folder";
-import { insert, insertPictures, jump, load, newEditor, wrap, type Hooks } from "./editor";
-import { sort, summary, type Intake } from "./intake";
+import { assets, body, extras, ignored, isNamed, onChange, output, sampleOf, text, title, usedAssets } from "./document";
+import { open } from "./documents";
+import { submission, type Folder } from "./folder";
+import { keys } from "./commands";
+import { jump, load, newEditor, type Hooks } from "./editor";
+import { headingsOf } from "./headings";
 import { keyAt } from "./frontmatter";
 import { add, find, type Warning } from "./jobs";
 import { JobView, Result } from "./jobview";
-import { DocumentButton } from "./library";
-import { limits, refusedFiles, refusedText } from "./limits";
+import { Lazily } from "./lazily";
+import { refusedFiles, refusedText } from "./limits";
+import { Notices } from "./notices";
+import { Outline, cursor, headings } from "./outline";
 import { Icon, IconButton, Notice, bytes } from "./parts";
 import { Options } from "./options";
 import { follow } from "./follow";
 import { Preview } from "./preview";
-import type { Sample } from "./snippets";
+import { Taker, importing, openAll, opened } from "./take";
 import { Gallery } from "./themes";
+import { Tools } from "./tools";
 
 /** shown is the id of the job below the editor; view selects the live page or the PDF. */
 export const shown = signal<string | null>(null);
@@ -26,6 +31,8 @@ export const view = signal<"page" | "pdf">("page");
 /** pane is the part that small screens show. */
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
+const importDialog = () => import("./import").then((m) => m.Import);
+const outlineSlot = "presswork.outline";
 
 interface Previewed {
   page: string;
@@ -42,10 +49,11 @@ export function Convert() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
   const frame = useRef<HTMLIFrameElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
+  const taker = useMemo(() => new Taker(() => editor.current, (problem) => (notice.value = problem)), []);
   const preview = useRef<Preview | null>(null);
+  const extend = useRef(async () => {});
   const notice = useSignal("");
-  const info = useSignal<{ says: string; ids: string[]; undo: () => Promise<unknown> } | null>(null);
+  const outline = useSignal(localStorage.getItem(outlineSlot) === "1");
   const broken = useSignal("");
   const busy = useSignal(false);
   const gallery = useSignal(false);
@@ -70,89 +78,10 @@ export function Convert() {
   };
 
   // A folder or an archive is converted unchanged; the options come from its first document.
-  const convertFolder = async (name: string, send: { init: RequestInit; sample: Sample }) => {
-    notice.value = "";
-    try {
-      const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...send.init });
-      shown.value = add(accepted, { kind: "conversion", title: name, sample: send.sample });
-    } catch (e) {
-      notice.value = `${name} was not converted. ${offline.value ? "The server does not answer. Drop it again when the server is back." : errorText(e)}`;
-    }
-  };
-
-  const take = (data: DataTransfer, at?: number): boolean => {
-    const folder = folderOf(data);
-    if (folder) {
-      void folder.then(
-        (files) => convertFolder(files.name, submission(files)),
-        () => (notice.value = "The folder could not be read."),
-      );
-      return true;
-    }
-    if (data.files.length) {
-      void takeFiles([...data.files], at);
-      return true;
-    }
-    const html = data.getData("text/html");
-    // Code editors copy highlighted HTML; use its plain text instead.
-    if (!html || !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) || data.types.includes("vscode-editor-data")) return false;
-    const plain = data.getData("text/plain");
-    import("./clipboard").then(
-      ({ toMarkdown }) => editor.current && insert(editor.current, toMarkdown(html), at),
-      () => editor.current && insert(editor.current, plain, at),
-    );
-    return true;
-  };
-
-  const takeFiles = async (files: File[], at?: number) => {
-    notice.value = "";
-    info.value = null;
-    const sorted = sort(files);
-    const taken = sorted instanceof Promise ? await sorted : sorted;
-    const problems = [...taken.problems];
-    const fits = (name: string) => {
-      const room = !limits.value || assets.value.length < limits.value.files;
-      if (!room) problems.push(`${name} was not added: a document can have at most ${limits.value!.files} files.`);
-      return room;
-    };
-    if (taken.documents.length) await openDocuments(taken, problems);
-    // A picture that none of the new documents names belongs to the open one.
-    const references = taken.pictures.flatMap((f) => (fits(f.name) ? keepPicture(f) : []));
-    if (references.length && editor.current) insertPictures(editor.current, references, at);
-    for (const f of taken.works) {
-      if (!fits(f.name)) continue;
-      assets.value = [...assets.value.filter((a) => a.name !== f.name), { name: f.name, file: f }];
-      set(f.name.endsWith(".csl") ? "csl" : "bibliography", f.name);
-    }
-    notice.value = summary(problems);
-    for (const f of taken.archives) await convertFolder(f.name, submission(f));
-  };
-
-  /** openDocuments makes each text a document of its own, with the pictures that it
-   * names. It takes these pictures out of taken. */
-  const openDocuments = async (taken: Intake, problems: string[]) => {
-    const before = { id: open.value.id, title: title.value };
-    const documents = taken.documents.map((d) => ({ ...d, assets: taken.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
-    try {
-      const ids = await create(documents);
-      const used = new Set<Blob>(documents.flatMap((d) => d.assets.map((a) => a.file)));
-      taken.pictures = taken.pictures.filter((f) => !used.has(f));
-      const what = ids.length === 1 ? `${documents[0]!.name} is open as a document of its own.` : `${ids.length} files are open as documents of their own.`;
-      info.value = { says: `${what} ${before.title} is kept under Documents.`, ids, undo: () => remove(ids, before.id) };
-    } catch (e) {
-      problems.unshift(`${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`);
-    }
-  };
-
-  /** keepPicture adds a picture to the files and returns a reference to it. */
-  const keepPicture = (f: File): string => {
-    const dot = f.name.lastIndexOf(".");
-    const ext = dot > 0 ? f.name.slice(dot) : "." + (f.type.split("/")[1] ?? "png").replace(/\+.*/, "");
-    const stem = (dot > 0 ? f.name.slice(0, dot) : f.name || "picture").replace(/[^\w-]+/g, "-") || "picture";
-    let name = stem + ext;
-    for (let n = 2; assets.value.some((a) => a.name === name); n++) name = `${stem}-${n}${ext}`;
-    assets.value = [...assets.value, { name, file: f }];
-    return `![${stem}](${name})`;
+  const convertFolder = async (source: Folder | File) => {
+    const { init, sample } = submission(source);
+    const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
+    shown.value = add(accepted, { kind: "conversion", title: source.name, sample });
   };
 
   // The editor.
@@ -161,19 +90,52 @@ export function Convert() {
       changed: (doc) => (text.value = doc),
       scrolled: (v) => preview.current && follow(v, preview.current),
       convert: () => void convert(),
-      took: take,
+      took: (data, at) => taker.data(data, at),
+      moved: (state) => {
+        cursor.value = state.doc.lineAt(state.selection.main.head).number;
+        heard(state.doc);
+      },
+      more: keys(),
+    };
+    // The outline follows after a pause.
+    let timer = 0;
+    let last: Text | null = null;
+    const heard = (doc: Text) => {
+      if (doc === last) return;
+      last = doc;
+      clearTimeout(timer);
+      timer = setTimeout(() => (headings.value = headingsOf(doc)), 120);
     };
     const e = newEditor(host.current!, text.value, hooks);
     editor.current = e;
+    extend.current = async () => {
+      const { late } = await import("./late");
+      const more = late(() => taker.pick("pictures"));
+      hooks.more = [hooks.more, more];
+      e.dispatch({ effects: StateEffect.appendConfig.of(more) });
+    };
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
     const stop = open.subscribe(({ id }) => {
       load(e, text.peek(), hooks);
-      if (!info.peek()?.ids.includes(id)) info.value = null;
+      hooks.moved(e.state);
+      if (!opened.peek()?.ids.includes(id)) opened.value = null;
     });
     return () => {
       stop();
+      clearTimeout(timer);
       e.destroy();
     };
+  }, []);
+
+  // The menus and dialogs are loaded at the first input, so that they open when the server is away later.
+  useEffect(() => {
+    const loaded = new AbortController();
+    const load = () => {
+      loaded.abort();
+      for (const part of [extend.current, importDialog, () => import("./unzip"), () => import("./versions"), () => import("./shortcuts")]) part().catch(() => {});
+    };
+    for (const input of ["pointerdown", "keydown", "paste", "dragenter", "drop"]) addEventListener(input, load, { capture: true, signal: loaded.signal });
+    return () => loaded.abort();
   }, []);
 
   // The preview: one request at a time, always with the newest text. Slow previews are requested less often.
@@ -251,15 +213,12 @@ export function Convert() {
     dragging.value = false;
     if (e.defaultPrevented || !e.dataTransfer) return;
     e.preventDefault();
-    take(e.dataTransfer);
+    taker.data(e.dataTransfer);
   };
-  const run = (command: ReturnType<typeof wrap>) => () => {
-    const e = editor.current!;
-    command({ state: e.state, dispatch: (t) => e.dispatch(t) });
-    e.focus();
+  const toggleOutline = () => {
+    outline.value = !outline.value;
+    localStorage.setItem(outlineSlot, outline.value ? "1" : "0");
   };
-  const act = (f: () => Promise<unknown>) => void f().catch((e: unknown) => (notice.value = errorText(e)));
-  const words = (text.value.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 
   return (
     <div
@@ -289,61 +248,16 @@ export function Convert() {
         ))}
       </div>
       <section class="write" aria-label="Text">
-        <div class="tools" role="toolbar" aria-label="Text tools">
-          <DocumentButton />
-          <span class="divider" />
-          <IconButton icon="open" label="Open a file or an image" onClick={() => picker.current!.click()} />
-          <input
-            ref={picker}
-            type="file"
-            hidden
-            multiple
-            accept=".md,.markdown,.txt,.html,.zip,.bib,.csl,text/*,image/*"
-            onChange={(e) => {
-              void takeFiles([...(e.currentTarget.files ?? [])]);
-              e.currentTarget.value = "";
-            }}
-          />
-          <span class="divider" />
-          <IconButton icon="bold" label="Bold (Ctrl+B)" onClick={() => run(wrap("**"))()} />
-          <IconButton icon="italic" label="Italic (Ctrl+I)" onClick={() => run(wrap("*"))()} />
-          <IconButton icon="code" label="Code" onClick={() => run(wrap("`"))()} />
-          <IconButton icon="link" label="Link (Ctrl+K)" onClick={() => run(wrap("[", "](https://)"))()} />
-          <span class="grow" />
-          <small class="words">{words} words</small>
+        <Tools editor={() => editor.current!} taker={taker} outline={outline.value} onOutline={toggleOutline} />
+        <Notices onProblem={(says) => (notice.value = says)} />
+        <div class="text">
+          {outline.value && <Outline onJump={(line) => jump(editor.current!, line, false)} />}
+          <div class="editor" ref={host} />
         </div>
-        {trouble.value && <Notice kind="error">{trouble.value}</Notice>}
-        {stale.value && (
-          <Notice kind="error">
-            Another tab has changed or deleted this document.{" "}
-            <button type="button" class="quiet strong" onClick={() => act(reload)}>
-              Reload it
-            </button>
-            <button type="button" class="quiet strong" onClick={() => act(keepCopy)}>
-              Keep this text as a copy
-            </button>
-          </Notice>
-        )}
-        {info.value && (
-          <Notice kind="info" onClose={() => (info.value = null)}>
-            {info.value.says}{" "}
-            <button
-              type="button"
-              class="quiet strong"
-              onClick={() => {
-                act(info.value!.undo);
-                info.value = null;
-              }}
-            >
-              Undo
-            </button>
-          </Notice>
-        )}
-        <div class="editor" ref={host} />
         {assets.value.length > 0 && (
           <ul class="assets" aria-label="Files">
             {assets.value.map((a) => (
-              <li key={a.name} class={text.value.includes(a.name) ? "" : "unused"}>
+              <li key={a.name} class={isNamed(a.name) ? "" : "unused"}>
                 <Icon name="image" /> {a.name} <small>{bytes(a.file.size)}</small>
                 <IconButton icon="close" label={`Remove ${a.name}`} onClick={() => (assets.value = assets.value.filter((x) => x !== a))} />
               </li>
@@ -394,6 +308,13 @@ export function Convert() {
           <kbd aria-hidden="true">{/Mac/.test(navigator.userAgent) ? "⌘↵" : "Ctrl ↵"}</kbd>
         </button>
       </footer>
+      {importing.value && (
+        <Lazily
+          key={importing.value.name}
+          load={importDialog}
+          props={{ source: importing.value, open: openAll, convert: () => convertFolder(importing.value!), onClose: () => (importing.value = null) }}
+        />
+      )}
       {gallery.value && <Gallery onClose={() => (gallery.value = false)} />}
     </div>
   );

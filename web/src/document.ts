@@ -92,14 +92,29 @@ export function setAll(values: [string, string | number | boolean | null][]): vo
     const c = writeMatter(next, name, value);
     if (c) next = next.slice(0, c.from) + c.insert + next.slice(c.to);
   }
-  let same = 0;
-  while (same < Math.min(now.length, next.length) && now.at(-1 - same) === next.at(-1 - same)) same++;
-  if (next !== now) apply({ from: 0, to: now.length - same, insert: next.slice(0, next.length - same) });
+  replace(next);
+}
+
+/** replace replaces the text in one step of Undo. What is equal at the start and the end
+ * stays, with the cursor in it. */
+export function replace(next: string): void {
+  const now = text.value;
+  if (next === now) return;
+  const most = Math.min(now.length, next.length);
+  let [start, end] = [0, 0];
+  while (start < most && now[start] === next[start]) start++;
+  while (end < most - start && now.at(-1 - end) === next.at(-1 - end)) end++;
+  apply({ from: start, to: now.length - end, insert: next.slice(start, next.length - end) });
+}
+
+/** isNamed reports whether the text names a file, as it is or as in an address. */
+export function isNamed(file: string): boolean {
+  return text.value.includes(file) || text.value.includes(encodeURI(file));
 }
 
 /** usedAssets returns the files that the text names. */
 export function usedAssets(): Asset[] {
-  return assets.value.filter((a) => text.value.includes(a.name));
+  return assets.value.filter((a) => isNamed(a.name));
 }
 
 /** body returns the submission in the API's form: JSON, or a form if there are files.

@@ -1,6 +1,6 @@
 // The documents that this browser keeps: the list, the open one, and saving it.
 import { batch, effect, signal } from "@preact/signals";
-import { assets, extras, sample, text, titleOf } from "./document";
+import { assets, extras, replace, sample, text, titleOf } from "./document";
 import * as store from "./store";
 
 /** list holds the kept documents, the newest first. */
@@ -65,8 +65,9 @@ async function write(): Promise<void> {
   try {
     await writeOnce().catch(async (e: unknown) => {
       if (!isFull(e)) throw e;
-      // Deleted documents take space until they are purged.
+      // Deleted documents take space until they are purged, and so do old versions.
       await store.purge(Date.now() + day);
+      await store.thin(3);
       await writeOnce();
     });
     trouble.value = "";
@@ -241,6 +242,16 @@ export async function reload(): Promise<void> {
   if (await show(open.value.id)) return;
   if (list.value[0]) await show(list.value[0].id);
   else await create([{ name: "", text: "", assets: [] }]);
+}
+
+/** goBack replaces the open text by an earlier one, in one step of Undo. The replaced text
+ * becomes a version. Errors: QuotaExceededError. */
+export async function goBack(to: store.Contents): Promise<void> {
+  await save();
+  if (stale.value) throw new Error("Another tab has changed this document. Reload it first.");
+  await store.keepVersion(open.value.id);
+  replace(to.text);
+  if (to.css !== css()) extras.value = { ...extras.value, css: to.css };
 }
 
 /** keepCopy keeps the text of the tab as a document of its own. */

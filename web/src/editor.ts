@@ -2,8 +2,7 @@
 // code blocks.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, Language, defineLanguageFacet, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorSelection, EditorState, type ChangeSet, type StateCommand } from "@codemirror/state";
+import { EditorSelection, EditorState, type ChangeSet, type Extension, type StateCommand } from "@codemirror/state";
 import { EditorView, drawSelection, dropCursor, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { GFM, parser, type MarkdownConfig } from "@lezer/markdown";
@@ -62,8 +61,7 @@ const look = EditorView.theme({
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--select)" },
   ".cm-placeholder": { color: "var(--faint)" },
-  ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--ink)", borderColor: "var(--rule)" },
-  ".cm-panels.cm-panels-bottom": { borderTop: "1px solid var(--rule)" },
+  ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--ink)", borderColor: "var(--rule)", zIndex: "2" },
   ".cm-textfield": { backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
   ".cm-button": { backgroundImage: "none", backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
   ".cm-searchMatch": { backgroundColor: "var(--mark)" },
@@ -120,6 +118,14 @@ export function wrap(before: string, after = before): StateCommand {
   };
 }
 
+/** writing is the language of the editor with its colours and look. */
+export const writing: Extension = [markdown, syntaxHighlighting(colours), look];
+
+/** nonce returns the one under which the page's policy allows styles. */
+export function nonce(): string {
+  return document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.nonce ?? "";
+}
+
 /** Hooks are the page's handlers for editor events. */
 export interface Hooks {
   changed(doc: string): void;
@@ -128,6 +134,10 @@ export interface Hooks {
   /** took handles data that was pasted, or dropped at an offset of the text; it returns
    * false to leave the data to the editor. */
   took(data: DataTransfer, at?: number): boolean;
+  /** moved is called after the cursor or the text has changed. */
+  moved(state: EditorState): void;
+  /** more are further extensions. Their keys come before those of the editor. */
+  more: Extension;
 }
 
 /** newEditor mounts an editor in parent. */
@@ -141,29 +151,22 @@ export function load(view: EditorView, doc: string, hooks: Hooks): void {
 }
 
 function stateOf(doc: string, hooks: Hooks): EditorState {
-  const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.nonce ?? "";
   const extensions = [
-    EditorView.cspNonce.of(nonce),
+    EditorView.cspNonce.of(nonce()),
     lineNumbers(),
     history(),
     drawSelection(),
     dropCursor(),
     highlightActiveLine(),
-    highlightSelectionMatches(),
     EditorView.lineWrapping,
     indentUnit.of("  "),
-    markdown,
-    syntaxHighlighting(colours),
-    look,
-    placeholder("Write Markdown, paste a web page, or drop a file…"),
+    writing,
+    hooks.more,
+    placeholder("Write Markdown, type / for a menu, paste a web page, or drop a file…"),
     EditorView.contentAttributes.of({ "aria-label": "Markdown", tabindex: "0", spellcheck: "true", autocapitalize: "sentences" }),
     keymap.of([
       { key: "Mod-Enter", run: () => (hooks.convert(), true) },
       { key: "Enter", run: continueList },
-      { key: "Mod-b", run: wrap("**") },
-      { key: "Mod-i", run: wrap("*") },
-      { key: "Mod-k", run: wrap("[", "](https://)") },
-      ...searchKeymap,
       ...historyKeymap,
       ...defaultKeymap,
     ]),
@@ -174,6 +177,7 @@ function stateOf(doc: string, hooks: Hooks): EditorState {
     }),
     EditorView.updateListener.of((u) => {
       if (u.docChanged) hooks.changed(u.state.doc.toString());
+      if (u.docChanged || u.selectionSet) hooks.moved(u.state);
     }),
   ];
   return EditorState.create({ doc, extensions });
@@ -200,9 +204,9 @@ function put(view: EditorView, changes: ChangeSet, { from, insert }: Change): vo
   view.focus();
 }
 
-/** jump selects a line, counted from 1, and scrolls to it. */
-export function jump(view: EditorView, line: number): void {
+/** jump selects a line, counted from 1, or sets the cursor to its end, and scrolls to it. */
+export function jump(view: EditorView, line: number, select = true): void {
   const l = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
-  view.dispatch({ selection: { anchor: l.from, head: l.to }, effects: EditorView.scrollIntoView(l.from, { y: "center" }) });
+  view.dispatch({ selection: { anchor: select ? l.from : l.to, head: l.to }, effects: EditorView.scrollIntoView(l.from, { y: "center" }) });
   view.focus();
 }

@@ -1,47 +1,56 @@
-// Folders and archives, which the server prints as one document.
+// Folders and archives: what is in them, and their submission as one document.
 import type { Sample } from "./snippets";
 
-/** Folder is a dropped folder with its files by path. */
+/** Folder is a folder with its files by path. */
 export interface Folder {
   name: string;
   files: { path: string; file: File }[];
 }
+
+/** maxFiles is the number of files that are read from a folder or an archive. */
+export const maxFiles = 2000;
 
 /** isArchive reports whether a file is a zip archive. */
 export function isArchive(f: File): boolean {
   return /\.zip$/i.test(f.name) || f.type === "application/zip" || f.type === "application/x-zip-compressed";
 }
 
-/** most is the number of files that the server accepts. */
-const most = 200;
-
-/** folderOf is the folder among what was dropped, null for none. What is dropped can
- * be looked at now only, read later. */
+/** folderOf is the content of the folders among what was dropped, null without a folder.
+ * What is dropped can be looked at now only, read later. */
 export function folderOf(data: DataTransfer): Promise<Folder> | null {
-  for (const item of data.items) {
-    const entry = item.kind === "file" ? item.webkitGetAsEntry() : null;
-    if (entry?.isDirectory) return read(entry as FileSystemDirectoryEntry);
-  }
-  return null;
+  const entries = [...data.items].flatMap((item) => (item.kind === "file" ? (item.webkitGetAsEntry() ?? []) : []));
+  const folders = entries.filter((e) => e.isDirectory);
+  if (!folders.length) return null;
+  if (entries.length === 1) return read(folders[0]!.name, [folders[0]!], "");
+  return read(folders.length === 1 ? folders[0]!.name : `${folders.length} folders`, entries, null);
 }
 
-async function read(top: FileSystemDirectoryEntry): Promise<Folder> {
-  const folder: Folder = { name: top.name, files: [] };
+/** chosen is the folder of files from a directory input, which name their paths. */
+export function chosen(files: File[]): Folder {
+  const name = files[0]?.webkitRelativePath.split("/")[0] || "folder";
+  const visible = files.map((file) => ({ path: file.webkitRelativePath.slice(name.length + 1) || file.name, file })).filter(({ path }) => !/(^|\/)\./.test(path));
+  return { name, files: visible.slice(0, maxFiles + 1) };
+}
+
+/** read reads entries. With a root, their contents stand at it, else in folders of their names. */
+async function read(name: string, entries: FileSystemEntry[], root: string | null): Promise<Folder> {
+  const folder: Folder = { name, files: [] };
+  const add = async (e: FileSystemEntry, path: string): Promise<void> => {
+    // With one file too many, the error about the number can be shown.
+    if (folder.files.length > maxFiles) return;
+    if (e.isDirectory) return walk(e as FileSystemDirectoryEntry, path + "/");
+    folder.files.push({ path, file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)) });
+  };
   const walk = async (dir: FileSystemDirectoryEntry, path: string): Promise<void> => {
     const reader = dir.createReader();
     for (;;) {
       // Each call returns a part of the folder; an empty part ends it.
-      const entries = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
-      if (!entries.length) return;
-      for (const e of entries) {
-        // With one file too many, the server's error names the limit.
-        if (e.name.startsWith(".") || folder.files.length > most) continue;
-        if (e.isDirectory) await walk(e as FileSystemDirectoryEntry, path + e.name + "/");
-        else folder.files.push({ path: path + e.name, file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)) });
-      }
+      const part = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
+      if (!part.length) return;
+      for (const e of part) if (!e.name.startsWith(".")) await add(e, path + e.name);
     }
   };
-  await walk(top, "");
+  for (const e of entries) await (root === null ? add(e, e.name) : walk(e as FileSystemDirectoryEntry, root));
   return folder;
 }
 

@@ -39,18 +39,28 @@ async function withTexts(taken: Intake, texts: File[]): Promise<Intake> {
       taken.problems.push(problem);
       continue;
     }
-    try {
-      const read = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
-      if (read.includes("\0")) throw new TypeError("binary");
-      const text = isHTML(f) ? (await import("./clipboard")).toMarkdown(read) : read.replaceAll("\r\n", "\n");
+    const read = await decode(f, f.name);
+    if (typeof read === "string") taken.problems.push(read);
+    else {
+      const text = isHTML(f) ? (await import("./clipboard")).toMarkdown(read.text) : read.text;
       taken.documents.push({ name: f.name.replace(/\.[^.]*$/, ""), text });
-    } catch (e) {
-      const unread = e instanceof DOMException; // the file has gone or may not be read
-      taken.problems.push(unread ? `${f.name} could not be read. Drop it again.` : `${f.name} is not UTF-8 text. Save it as UTF-8 and open it again.`);
     }
   }
   return taken;
 }
+
+/** decode returns the text of a file with line feeds, or why it has none. */
+export async function decode(f: Blob, name: string): Promise<{ text: string } | string> {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
+    return text.includes("\0") ? notText(name) : { text: text.replaceAll("\r\n", "\n") };
+  } catch (e) {
+    // A DOMException means that the file has gone or may not be read.
+    return e instanceof DOMException ? `${name} could not be read. Drop it again.` : notText(name);
+  }
+}
+
+const notText = (name: string) => `${name} is not UTF-8 text. Save it as UTF-8 and open it again.`;
 
 function isHTML(f: File): boolean {
   return /\.html?$/i.test(f.name) || f.type === "text/html";

@@ -22,9 +22,9 @@ export function refusedText(name: string, size: number): string {
 }
 
 /** refusedPicture says why a page cannot show a picture, "" if it can. */
-export function refusedPicture(f: File): string {
+export function refusedPicture(f: File, name = f.name): string {
   const most = Math.min(maxPicture, limits.value?.upload_bytes ?? Infinity);
-  return f.size > most ? `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(most)}. Save it smaller and add it again.` : "";
+  return f.size > most ? `${name} is too large (${bytes(f.size)}); the limit is ${bytes(most)}. Save it smaller and add it again.` : "";
 }
 
 /** refusedFiles says why the server refuses files together, "" if it does not. */

@@ -1,5 +1,8 @@
 // The documents of this browser, in IndexedDB. Each change of a text raises the version
-// of its document, so that a tab never overwrites what another tab has written.
+// of its document, so that a tab never overwrites what another tab has written. Some of
+// the replaced texts are kept, see versionpolicy.ts.
+import { crowded, due, type Kept } from "./versionpolicy";
+
 
 /** Entry describes a document without its text. name is "" until a user names it. */
 export interface Entry {
@@ -33,14 +36,15 @@ export interface Contents {
 /** ChangedElsewhere means that another tab has changed or deleted the document. */
 export class ChangedElsewhere extends Error {}
 
-/** stores are the object stores, each with the field that is its key, or null. */
-const stores = { documents: "id", contents: null, assets: null, presets: "name" };
+/** stores are the object stores, each with the field that is its key, or null. The key of
+ * a version is the document's id, the time of the text, and its length. */
+const stores = { documents: "id", contents: null, assets: null, presets: "name", versions: null };
 
 let opened: Promise<IDBDatabase> | null = null;
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((done, fail) => {
-    const request = indexedDB.open("presswork", 2);
+    const request = indexedDB.open("presswork", 3);
     request.onupgradeneeded = () => {
       const there = request.result.objectStoreNames;
       for (const [name, keyPath] of Object.entries(stores)) if (!there.contains(name)) request.result.createObjectStore(name, { keyPath });
@@ -145,6 +149,8 @@ export function write(id: string, version: number, title: string, contents: Cont
   return transact("readwrite", async (s) => {
     const entry = await result<Entry | undefined>(s.documents.get(id));
     if (!entry || entry.deleted || entry.version !== version) throw new ChangedElsewhere();
+    const before = await result<Contents>(s.contents.get(id));
+    if (due(await versionsOf(s, id), entry.changed, before.text, contents.text)) await keepText(s, id, entry.changed, before);
     await result(s.contents.put(contents, id));
     await result(s.documents.put({ ...entry, title, changed: Date.now(), version: version + 1 }));
     return version + 1;
@@ -183,6 +189,45 @@ export async function purge(before: number): Promise<void> {
       await result(s.documents.delete(e.id));
       await result(s.contents.delete(e.id));
       await result(s.assets.delete(filesOf(e.id)));
+      await result(s.versions.delete(filesOf(e.id)));
+    }
+  });
+}
+
+async function versionsOf(s: Stores, id: string): Promise<Kept[]> {
+  const keys = (await result(s.versions.getAllKeys(filesOf(id)))) as [string, number, number][];
+  return keys.map(([, at, size]) => ({ at, size }));
+}
+
+async function keepText(s: Stores, id: string, at: number, contents: Contents): Promise<void> {
+  await result(s.versions.put(contents, [id, at, contents.text.length]));
+  for (const v of crowded(await versionsOf(s, id), Date.now())) await result(s.versions.delete([id, v.at, v.size]));
+}
+
+/** versions returns the kept earlier texts of a document, the newest first. */
+export async function versions(id: string): Promise<Kept[]> {
+  return (await transact("readonly", (s) => versionsOf(s, id))).reverse();
+}
+
+/** version returns an earlier text, or null. */
+export async function version(id: string, v: Kept): Promise<Contents | null> {
+  return (await transact("readonly", (s) => result<Contents | undefined>(s.versions.get([id, v.at, v.size])))) ?? null;
+}
+
+/** keepVersion keeps the stored text of a document as a version. Errors: QuotaExceededError. */
+export async function keepVersion(id: string): Promise<void> {
+  await transact("readwrite", async (s) => {
+    const entry = await result<Entry | undefined>(s.documents.get(id));
+    if (entry) await keepText(s, id, entry.changed, await result<Contents>(s.contents.get(id)));
+  });
+}
+
+/** thin removes all but the newest versions of every document, which frees space. */
+export async function thin(most: number): Promise<void> {
+  await transact("readwrite", async (s) => {
+    for (const e of await result<Entry[]>(s.documents.getAll())) {
+      const kept = await versionsOf(s, e.id);
+      for (const v of kept.slice(0, Math.max(0, kept.length - most))) await result(s.versions.delete([e.id, v.at, v.size]));
     }
   });
 }

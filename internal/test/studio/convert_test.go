@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
-	"github.com/go-rod/rod/lib/proto"
 
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
@@ -60,6 +59,15 @@ func TestStudio(t *testing.T) {
 		"DocumentList":             checkDocumentList,
 		"SecondTab":                checkSecondTab,
 		"ShareLink":                checkShareLink,
+		"Versions":                 checkVersions,
+		"ImportedFolder":           checkImportedFolder,
+		"ImportedArchive":          checkImportedArchive,
+		"HostileArchives":          checkHostileArchives,
+		"Outline":                  checkOutline,
+		"FindAndReplace":           checkFindAndReplace,
+		"FormatButtons":            checkFormatButtons,
+		"SlashMenu":                checkSlashMenu,
+		"Shortcuts":                checkShortcuts,
 		"DuplicateAndExport":       checkDuplicateAndExport,
 		"ManyFilesOffline":         checkManyFilesOffline,
 		"FullStorage":              checkFullStorage,
@@ -258,26 +266,16 @@ func checkDroppedFiles(t *testing.T, h *shared) {
 		t.Fatal(err)
 	}
 	drop("book.zip", "application/zip", base64.StdEncoding.EncodeToString(archive.Bytes()))
+	p.Reads("dialog .found", "README", "more")
+	p.Click("Convert into one PDF")
 	p.Until(
 		"the archive is printed",
 		`() => document.querySelector(".job[data-status=completed]")?.innerText.includes("book.zip 2 pages")`,
 	)
 
-	for _, kind := range []proto.InputDispatchDragEventType{proto.InputDispatchDragEventTypeDragEnter, proto.InputDispatchDragEventTypeDragOver, proto.InputDispatchDragEventTypeDrop} {
-		event := proto.InputDispatchDragEvent{
-			Type: kind,
-			X:    300,
-			Y:    300,
-			Data: &proto.InputDragData{
-				Items:              []*proto.InputDragDataItem{},
-				Files:              []string{folder},
-				DragOperationsMask: 1,
-			},
-		}
-		if err := event.Call(p.Page); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dropFolder(t, p, folder)
+	p.Reads("dialog .found", "README", "more")
+	p.Click("Convert into one PDF")
 	p.Until("the folder is printed",
 		`name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`,
 		filepath.Base(folder))

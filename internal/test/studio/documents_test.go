@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-rod/rod/lib/input"
+
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
 )
@@ -20,6 +22,13 @@ func drop(p *browsertest.Visit, files ...[3]string) {
 
 // waitForSave waits until the browser has stored the newest text.
 func waitForSave(p *browsertest.Visit) { p.Reads(".document", "saved") }
+
+// waitForParts lets the page load the parts of the studio that it loads at the first input, and waits for some of them.
+func waitForParts(p *browsertest.Visit, names ...string) {
+	p.Page.Keyboard.MustType(input.ShiftLeft)
+	p.Until("the parts are loaded", `names => names.every(name =>
+		performance.getEntriesByType("resource").some(e => e.name.includes("/assets/" + name + "-") && e.responseEnd > 0))`, names)
+}
 
 // checkPicturesAfterReload drops a picture on a page that is then loaded again.
 func checkPicturesAfterReload(t *testing.T, h *shared) {
@@ -161,23 +170,34 @@ func checkFullStorage(t *testing.T, h *shared) {
 	p.Until("the error is gone", `() => !document.querySelector(".write > .notice.error")`)
 }
 
-// checkManyFilesOffline drops 500 texts and an archive while the server does not answer.
+// checkManyFilesOffline drops 500 texts, and then an archive, while the server does not answer.
 func checkManyFilesOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
 	waitForPreview(p, "quiet craft")
+	archive := zipOf(t, map[string]string{"book/one.md": "# One"})
+	dropBytes(p, "book.zip", archive)
+	p.Reads("dialog .found", "one")
+	p.Click("Close")
 	offline(t, p, true)
 
-	many := [][3]string{{"book.zip", "application/zip", "PK"}}
+	var many [][3]string
 	for i := range 500 {
 		many = append(many, [3]string{fmt.Sprintf("note-%03d.md", i), "text/markdown", fmt.Sprintf("# Note %d\n", i)})
 	}
 	drop(p, many...)
 	p.Reads(".notice.info", "500 files are open as documents of their own", "The quiet craft of printing is kept")
-	p.Reads(".action .notice", "book.zip was not converted", "Drop it again when the server is back")
+
+	// The dialog of an archive stays open until the server is back.
+	dropBytes(p, "book.zip", archive)
+	p.Reads("dialog .found", "one")
+	p.Click("Convert into one PDF")
+	p.Reads("dialog .notice", "book.zip was not converted", "Try again when it is back")
 
 	offline(t, p, false)
 	waitForPreview(p, "Note 0")
+	p.Click("Convert into one PDF")
+	p.See(".job[data-status=completed]")
 	p.Page.MustReload().MustWaitLoad()
 	p.Click("Documents")
 	p.Until("all documents are listed", `() => document.querySelectorAll("dialog li[data-id]").length === 501`)

@@ -1,0 +1,85 @@
+// Reading of archives. The reader counts what it expands, because the sizes in an archive
+// may be wrong.
+import { Unzip, UnzipInflate } from "fflate";
+import { maxFiles, type Folder } from "./folder";
+import { bytes } from "./parts";
+
+const maxArchive = 100 << 20;
+const maxContents = 200 << 20;
+/** maxRatio is how often a file may be larger than its compressed form, from 1 MB on. */
+const maxRatio = 200;
+const step = 32 << 10;
+
+/** Refused is the reason why an archive is not opened. */
+export class Refused extends Error {}
+
+/** unzip returns the files of an archive. leftOut says which have no usable name.
+ * Errors: Refused. */
+export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: string[] }> {
+  const { name } = archive;
+  if (archive.size > maxArchive) throw new Refused(`${name} has ${bytes(archive.size)}; archives up to ${bytes(maxArchive)} can be opened. Unpack it and drop its folder.`);
+  const folder: Folder = { name, files: [] };
+  const leftOut: string[] = [];
+  let [seen, total, read] = [0, 0, 0];
+  let problem: Refused | null = null;
+  const stream = new Unzip((file) => {
+    if (++seen > maxFiles) problem = new Refused(`${name} has more than ${maxFiles} files. Unpack it and drop a part of it.`);
+    if (problem || file.name.endsWith("/")) return;
+    const path = file.name.replaceAll("\\", "/");
+    if (/(^|\/)(\.[^./]|__MACOSX\/)/.test(path)) return;
+    if (/^\/|^\w:|(^|\/)\.{0,2}(\/|$)|[\0-\x1f]/.test(path)) {
+      leftOut.push(`${path.replace(/[\0-\x1f]/g, "?").slice(0, 100)}: the name leads out of the archive`);
+      return;
+    }
+    const began = read;
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    file.ondata = (error, part, final) => {
+      if (problem) return;
+      if (error) {
+        leftOut.push(`${path}: it is damaged, encrypted, or compressed in an unknown way`);
+        return;
+      }
+      size += part.length;
+      total += part.length;
+      if (total > maxContents) problem = new Refused(`${name} was not opened: it expands to more than ${bytes(maxContents)}.`);
+      else if (size > 1e6 && size > maxRatio * (read - began)) problem = new Refused(`${name} was not opened: ${path} expands to more than ${maxRatio} times its size, as a zip bomb does.`);
+      else {
+        parts.push(part.slice());
+        if (final) folder.files.push({ path, file: new File(parts, path.split("/").pop()!, { type: typeOf(path) }) });
+      }
+    };
+    try {
+      file.start();
+    } catch {
+      leftOut.push(`${path}: it is compressed in an unknown way`);
+    }
+  });
+  stream.register(UnzipInflate);
+  while (read < archive.size && !problem) {
+    const part = new Uint8Array(await archive.slice(read, read + step).arrayBuffer());
+    read += part.length;
+    try {
+      stream.push(part, read >= archive.size);
+    } catch {
+      problem = new Refused(`${name} is not a zip archive, or it is damaged. Pack it again.`);
+    }
+  }
+  if (problem) throw problem;
+  if (!seen) throw new Refused(`${name} is not a zip archive, or it is empty. Pack it again.`);
+  return { folder: rooted(folder), leftOut };
+}
+
+/** rooted removes the folder that holds all files of an archive. */
+function rooted(folder: Folder): Folder {
+  const first = folder.files[0]?.path.split("/") ?? [];
+  const top = first.length > 1 ? first[0] + "/" : "";
+  if (!top || !folder.files.every((f) => f.path.startsWith(top))) return folder;
+  return { ...folder, files: folder.files.map((f) => ({ ...f, path: f.path.slice(top.length) })) };
+}
+
+function typeOf(path: string): string {
+  const ext = path.split(".").pop()!.toLowerCase();
+  const types: Record<string, string> = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", avif: "image/avif", svg: "image/svg+xml", bmp: "image/bmp" };
+  return types[ext] ?? "";
+}
