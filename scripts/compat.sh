@@ -49,6 +49,13 @@ agent() { [ -d "$dir/$1-$3" ] || npm install --silent --no-fund --no-audit --ign
 agent codex @openai/codex 0.169.0
 agent claude-code @anthropic-ai/claude-code 2.1.197
 agent continue @continuedev/cli 1.5.47
+# Clients of /mcp and `presswork mcp`: the official SDKs and the Inspector.
+agent inspector @modelcontextprotocol/inspector 2.12.0
+agent mcp-node @modelcontextprotocol/sdk 1.32.2
+mcp=2.3.0
+if ! [ -d "$dir/mcp-$mcp" ]; then
+  python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/mcp-$mcp" "mcp==$mcp" 2>/dev/null
+fi
 agents=0.24.0
 if ! [ -d "$dir/agents-$agents" ]; then
   python3 -m pip --disable-pip-version-check install --quiet --root-user-action=ignore --target "$dir/agents-$agents" "openai-agents==$agents" 2>/dev/null

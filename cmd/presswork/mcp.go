@@ -12,6 +12,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/mcp"
+	"presswork/internal/terminal"
 )
 
 // mcpCommand holds the flags of `presswork mcp`.
@@ -66,7 +67,7 @@ func (m *mcpCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log := newLogger(m.stderr, cfg)
+	log := terminal.NewNotices(m.stderr) // clients show each line as an error
 
 	tools, err := app.OpenLocalTools(ctx, app.LocalToolsOptions{
 		Config: cfg, Roots: append([]string{"."}, m.roots...), ThemesDir: m.themesDir, Server: server,
