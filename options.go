@@ -151,6 +151,7 @@ func (f *Files) UnmarshalJSON(b []byte) error { return unmarshalWords(b, (*[]str
 // JSONForms describes the accepted JSON for error messages.
 func (Files) JSONForms() string { return wordsForms }
 
+// wordsForms completes the error of a value that is not a list of words.
 const wordsForms = "a list of strings or one comma-separated string"
 
 // unmarshalWords reads a list of strings, or the words of one string with commas.

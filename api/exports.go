@@ -195,7 +195,8 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		Task:        task,
 	}
 	if key != "" {
-		// Requests that differ only in Keep are the same request, unless the client has set save itself.
+		// Keep depends on the Prefer header, which a retry may change. So the fingerprint omits it, unless the
+		// client has set the option save.
 		same := r.task
 
 		keep := &same.Keep

@@ -82,6 +82,7 @@ func newMetadata(ctx *fasthttp.RequestCtx, proxies access.Proxies) *metadata {
 	return m
 }
 
+// traceHeader is the header of W3C Trace Context.
 const traceHeader = "traceparent"
 
 // beginSpan starts the span of the request as a child of the client's span. It updates m.trace, which the job

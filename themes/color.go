@@ -11,6 +11,7 @@ import (
 // color is an opaque sRGB colour, each channel 0 to 1.
 type color struct{ r, g, b float64 }
 
+// white and black are the extremes of lightness.
 var white, black = color{1, 1, 1}, color{}
 
 func (c color) hex() string {

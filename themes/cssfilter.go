@@ -23,6 +23,7 @@ func DataURLs(css string) []string {
 	return f.kept
 }
 
+// cssFilter copies a stylesheet without references to the network.
 type cssFilter struct {
 	scanner *cssScanner
 	out     strings.Builder

@@ -20,6 +20,7 @@ const readableRatio = 4.5
 // maxThemeBytes is the largest custom theme, in bytes.
 const maxThemeBytes = 1 << 20
 
+// themeName matches an allowed name of a theme.
 var themeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // parse returns the theme of a stylesheet. dropped lists the external references

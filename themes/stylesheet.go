@@ -62,6 +62,7 @@ func tokensOf(css string) (tokens []cssToken) {
 	return tokens
 }
 
+// sheetParser parses a stylesheet into items.
 type sheetParser struct {
 	tokens []cssToken
 	at     int

@@ -72,6 +72,7 @@ func (t Theme) Dense(density string) Theme {
 	})
 }
 
+// amount matches a number with its unit.
 var amount = regexp.MustCompile(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
 
 // multiplied returns a number or a length times a factor, or the value itself if it is neither.

@@ -48,6 +48,7 @@ type group struct {
 	Links []navLink
 }
 
+// navLink is an entry of the navigation.
 type navLink struct{ Path, Title string }
 
 // New reads an OpenAPI description and the folder of the manual. Each page is rendered when it is first asked for.

@@ -76,7 +76,7 @@ func (o *operation) samples() []sample {
 	return all
 }
 
-// extensions name the files of answers that are no text.
+// extensions maps the type of an answer that is not text to the extension of its file.
 var extensions = map[string]string{
 	"application/pdf": ".pdf",
 	"application/zip": ".zip",
@@ -186,7 +186,7 @@ func pythonLiteral(v any) string {
 // Sample is a program on the page of an operation.
 type Sample struct{ Operation, Language, Text string }
 
-// Samples returns the samples of all operations of an OpenAPI description that have a page.
+// Samples returns the samples of all operations of an OpenAPI description, except those that serve pages.
 func Samples(openapi []byte) ([]Sample, error) {
 	d, err := parseDescription(openapi)
 	if err != nil {

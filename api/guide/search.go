@@ -92,6 +92,7 @@ func excerpt(text string, at int) string {
 	return strings.ToValidUTF8(text[start:end], "")
 }
 
+// tags matches HTML tags, which are removed before a search.
 var tags = regexp.MustCompile(`<[^>]*>`)
 
 // readEntries returns the entries of all pages.

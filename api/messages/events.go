@@ -12,6 +12,7 @@ func begin(dst []byte, name string) []byte {
 	return append(dst, '"')
 }
 
+// end ends an event: its JSON object and the blank line after it.
 const end = "}\n\n"
 
 // appendMessage appends the answer with some of its blocks.

@@ -24,8 +24,8 @@ type parser struct {
 	jsonbody.Object
 	options Options
 	limits  jsonbody.Limits
-	r       *inference.Request
-	f       *Format
+	r       *inference.Request // the result
+	f       *Format            // how the answer is written
 }
 
 func (p *parser) readModel() {
@@ -35,7 +35,8 @@ func (p *parser) readModel() {
 	}
 }
 
-// rejectThread rejects a conversation that the server is to hold. The SDKs then send it whole.
+// rejectThread rejects a conversation that the server would have to store. After this error the SDKs send the whole
+// conversation.
 func (p *parser) rejectThread() {
 	if v := p.Raw("thread"); v != nil && string(v) != "false" {
 		p.Fail(inference.Errorf(http.StatusBadRequest, threadUnsupported, "'thread' : it is not supported: "+
@@ -85,7 +86,8 @@ func (p *parser) readOptions() {
 	}
 }
 
-// shortUser returns the name of a user in the length that upstreams accept. Agents send a JSON text.
+// shortUser returns the name of a user, or its hash if upstreams would refuse the length. Some agents send a JSON
+// object as the name.
 func shortUser(id string) string {
 	if len(id) <= maxUser {
 		return id

@@ -15,11 +15,13 @@ type searchAction struct {
 	Sources []searchSource `json:"sources,omitempty"`
 }
 
+// searchSource is a page that a search has found.
 type searchSource struct {
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }
 
+// searchCall is the item of a call of browser_search.
 type searchCall struct {
 	ID     string       `json:"id"`
 	Type   string       `json:"type"`
@@ -27,12 +29,14 @@ type searchCall struct {
 	Action searchAction `json:"action"`
 }
 
+// codeOutput is something that the code printed or drew.
 type codeOutput struct {
 	Type string `json:"type"`
 	Logs string `json:"logs,omitempty"`
 	URL  string `json:"url,omitempty"`
 }
 
+// codeCall is the item of a call of code_interpreter.
 type codeCall struct {
 	ID          string `json:"id"`
 	Type        string `json:"type"`
@@ -43,7 +47,8 @@ type codeCall struct {
 	Outputs []codeOutput `json:"outputs"`
 }
 
-// builtinCall describes the items of built-in tools. Their events have no positions of parts.
+// builtinCall is the kind of items of built-in tools. Such an item has no content parts, so its events have no
+// content index.
 var builtinCall = &itemKind{}
 
 // addExecuted adds a call of a built-in tool that has ended.

@@ -19,6 +19,7 @@ func (w *Writer) begin(dst []byte, name string) []byte {
 	return dst
 }
 
+// end ends an event: its JSON object and the blank line after it.
 const end = "}\n\n"
 
 // appendLifecycle appends an event about the whole answer.

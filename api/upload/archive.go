@@ -20,7 +20,8 @@ const (
 	maxDirectory = 2 << 20
 	// maxRatio is the largest ratio of a file's unpacked to its packed size; it applies to files over ratioFree
 	// bytes. Text packs to a tenth, drawings to a hundredth.
-	maxRatio  = 200
+	maxRatio = 200
+	// ratioFree is the unpacked size up to which the ratio to the packed size is not checked, in bytes.
 	ratioFree = 1 << 20
 )
 

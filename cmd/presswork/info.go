@@ -30,6 +30,7 @@ type info struct {
 	Telemetry string `json:"telemetry"`
 }
 
+// cacheInfo describes the cache of analyses and theme choices.
 type cacheInfo struct {
 	Backend string `json:"backend"`
 	// Path is empty for a cache in memory.

@@ -89,6 +89,7 @@ type billMetadata struct {
 	Component component `json:"component"`
 }
 
+// component is a module that is linked into the program.
 type component struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`

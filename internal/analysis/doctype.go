@@ -26,6 +26,7 @@ type Weights struct {
 	Temperature, Slack float64
 }
 
+// typeModel returns the embedded weights of document types.
 var typeModel = sync.OnceValue(func() Weights {
 	w, err := parseWeights(typeWeightData)
 	if err != nil {

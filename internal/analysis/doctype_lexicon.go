@@ -80,6 +80,7 @@ func (t term) begins(tokens []string) bool {
 	return true
 }
 
+// typeTerms returns the embedded lexicon of cues for document types.
 var typeTerms = sync.OnceValue(func() *typeLexicon {
 	l, err := parseTypeLexicon(typeLexiconData + "\n" + typeLanguageData)
 	if err != "" {

@@ -60,9 +60,12 @@ func appendLabels(to, labels []string) []string {
 }
 
 var (
-	badgeLike    = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
+	// badgeLike matches the address or the text of a badge.
+	badgeLike = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
+	// citationLike matches a citation such as [@doe99] or [1, 2].
 	citationLike = lazyregexp.New(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
-	templateTag  = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
+	// templateTag matches a tag of a template engine.
+	templateTag = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
 // stripMarkers counts the citations "[@key; @other]" and "[3]" and returns the text without them. It also removes

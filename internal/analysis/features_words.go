@@ -144,6 +144,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 	f["sentence_long"] = saturate(ratio(r.proseWords(), max(sentences, 1)), 20)
 }
 
+// versionInText matches a version such as v1.2.3.
 var versionInText = regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`)
 
 // edgeFeatures sets the features of a document's first and last lines, and r.salutation and r.closing.

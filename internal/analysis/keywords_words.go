@@ -50,6 +50,7 @@ func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
 }
 
+// genericHeadings are headings that say nothing about the topic.
 var genericHeadings = wordSet(
 	`introduction|overview|summary|conclusion|conclusions|background|installation|usage|license|licence|
 contributing|references|acknowledgements|

@@ -19,6 +19,7 @@ type functionWords struct {
 	languages map[string][]uint8
 }
 
+// commonWords returns the embedded lists of frequent words.
 var commonWords = sync.OnceValue(func() functionWords {
 	f := functionWords{languages: map[string][]uint8{}}
 
@@ -100,6 +101,7 @@ func detectLanguage(r *reading) string {
 	}
 
 	switch {
+	// Japanese text has at least one kana in twelve characters, Chinese text none.
 	case a.kana*12 >= a.kana+a.han && a.kana+a.han >= quarter:
 		return "ja"
 	case a.han >= quarter:

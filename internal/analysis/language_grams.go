@@ -34,6 +34,7 @@ type gramModel struct {
 	grams   map[string][]gramWeight
 }
 
+// grams returns the embedded frequencies of letter runs.
 var grams = sync.OnceValue(func() *gramModel {
 	m, err := parseGrams(gramData)
 	if err != nil {

@@ -58,6 +58,7 @@ type toneLexicon struct {
 	begins map[string]bool
 }
 
+// tones returns the embedded words of tones.
 var tones = sync.OnceValue(func() toneLexicon {
 	lexicon := toneLexicon{cues: make(map[string][]toneCue, 2048), begins: map[string]bool{}}
 
@@ -91,6 +92,7 @@ var tones = sync.OnceValue(func() toneLexicon {
 // words.
 type toneBaseline struct{ mean, deviation float64 }
 
+// toneBaselines returns the embedded mean and deviation of each tone.
 var toneBaselines = sync.OnceValue(func() []toneBaseline {
 	table := make([]toneBaseline, toneCount)
 	for fields := range dataLines(toneBaselineData) {

@@ -157,6 +157,7 @@ func newStats(backend, path string, kinds map[Kind]KindStats) Stats {
 	return s
 }
 
+// maxKey is the longest key, in bytes.
 const maxKey = 128
 
 // checkKey returns ErrInvalidKey for an unknown kind, or for a key that is not safe as the name of a file.
@@ -196,6 +197,7 @@ func checkValue(value json.RawMessage) error {
 type lookup int
 
 const (
+	// A lookup is one of these; expired means that the entry existed.
 	hit lookup = iota
 	miss
 	expired

@@ -111,6 +111,7 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 	return e.Value, true, nil
 }
 
+// errDamaged is in the chain of the error of an entry that cannot be read.
 var errDamaged = errors.New("damaged")
 
 // readEntry reads an entry. Errors: errDamaged, ErrNewer for an entry of a later version, errors of the file.

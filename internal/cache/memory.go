@@ -26,6 +26,7 @@ type entryKey struct {
 	key  string
 }
 
+// memoryEntry is an element of the list of entries.
 type memoryEntry struct {
 	entryKey
 	value json.RawMessage

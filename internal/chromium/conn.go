@@ -52,6 +52,7 @@ type conn struct {
 	done    chan struct{} // closed when err is set
 }
 
+// reply is the answer to a command: a result or an error.
 type reply struct {
 	result json.RawMessage
 	err    error

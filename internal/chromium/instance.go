@@ -101,6 +101,7 @@ func (i *instance) watch(e *cdp.Event) {
 	}
 }
 
+// errRetired is returned to a new user of a browser that takes no new users. The caller retries on the next browser.
 var errRetired = errors.New("the browser is being replaced")
 
 // takeTab returns an idle tab or a new one. The caller returns it with releaseTab. Errors: errRetired, errors of

@@ -45,6 +45,7 @@ type spare struct {
 	made  *pageContext // nil after a failure; read it after ready is closed
 }
 
+// errSpareLost is returned when the spare context could not be created. The caller retries without it.
 var errSpareLost = errors.New("the browser context that was created ahead is lost")
 
 // await returns the context. Errors: errSpareLost.

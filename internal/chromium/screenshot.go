@@ -28,6 +28,7 @@ const (
 	captureShare = 4
 )
 
+// errNoFrame is returned when Chromium has lost a frame. The caller retries.
 var errNoFrame = errors.New("the browser drew no frame")
 
 // Screenshot returns a picture of the page's first sheet, laid out for print on a paper of

@@ -30,6 +30,7 @@ type messagesRequest struct {
 	Stream    bool                `json:"stream"`
 }
 
+// message is a message of the conversation.
 type message struct {
 	Role    string `json:"role"`
 	Content []any  `json:"content"`

@@ -27,6 +27,7 @@ type responsesRequest struct {
 	Stream       bool                `json:"stream"`
 }
 
+// responsesReasoning asks for reasoning in the answer.
 type responsesReasoning struct {
 	Effort  string `json:"effort,omitempty"`
 	Summary string `json:"summary,omitempty"`

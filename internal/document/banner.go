@@ -12,6 +12,7 @@ import (
 	"presswork/themes"
 )
 
+// placeholder matches a placeholder such as {page}.
 var placeholder = regexp.MustCompile(`\{[A-Za-z_]+\}`)
 
 // placeholders returns the words that are replaced in a header or footer.

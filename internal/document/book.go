@@ -23,6 +23,7 @@ import (
 //go:embed epub.css
 var epubCSS string
 
+// bookSheet returns the stylesheet of books for reading devices.
 var bookSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(epubCSS) })
 
 // The size of an EPUB cover in pixels, in the proportions that shops require.

@@ -192,6 +192,7 @@ const (
 	columnWidth, codePadding = 0.602, 1.9
 )
 
+// codeSize matches the size of code of a theme, in points.
 var codeSize = lazyregexp.New(`^([0-9]{1,2}(?:\.[0-9]+)?)pt$`)
 
 // normalCodeSize is the size of code in points: the theme's ("8.8pt"), if it has one.

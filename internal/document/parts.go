@@ -19,8 +19,8 @@ import (
 // sections have 620 000.
 const maxDivided = 1_000_000
 
-// divisible reports whether a document may be printed in sections. No rule may count its pages or blocks, and
-// every page must have its header and footer.
+// divisible reports whether a document may be printed in sections. Its stylesheets must not depend on the number of
+// pages or blocks before an element. All pages must have the header and footer.
 func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names themes.Names) bool {
 	return c.idle != nil && ownSheets(o, theme) && !names.HasClass("no-header") && !names.HasClass("no-footer")
 }
@@ -65,7 +65,7 @@ func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 
 		pages, err := whole.Anchors()
 		if err != nil {
-			return whole, nil // nothing is known against the notes
+			return whole, nil // without anchors the places of the notes cannot be checked
 		}
 
 		notes := arrange.Misplaced(pages)
@@ -103,7 +103,7 @@ func (p *printing) divided() sections.Plan {
 	return plan
 }
 
-// otherSides turns the rules of right pages into those of left pages.
+// otherSides exchanges the rules of right and left pages.
 var otherSides = strings.NewReplacer("@page:right{", "@page:left{", "@page:left{", "@page:right{")
 
 // sectionBlocks returns the topmost elements of the typeset body.
@@ -112,7 +112,7 @@ func (t *typesetter) sectionBlocks(body string) []sections.Block {
 
 	numbers, notes := t.numbers, t.notes
 	for _, f := range t.done {
-		if f.leaks { // what goes on after it is not to be cut off
+		if f.leaks { // its unclosed elements go on after it, so everything after it stays in one block
 			f.to = t.done[len(t.done)-1].to
 		}
 

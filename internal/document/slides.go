@@ -27,10 +27,12 @@ var (
 	slidesWebCSS string
 )
 
+// slideSheet returns the stylesheet of slides on paper.
 var slideSheet = sync.OnceValue(func() *themes.Stylesheet {
 	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + slidesCSS)
 })
 
+// slideWebSheet returns the stylesheet of slides in HTML.
 var slideWebSheet = sync.OnceValue(func() *themes.Stylesheet {
 	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS + slidesCSS + slidesWebCSS)
 })
@@ -151,6 +153,7 @@ func blocksOf(root *xhtml.Node) (blocks []*xhtml.Node) {
 }
 
 var (
+	// pictureShare and pictureSize match words in the alternative text of Marp's images: left:33%, w:300.
 	pictureShare = regexp.MustCompile(`^(left|right)(?::([1-9][0-9]?)%)?$`)
 	pictureSize  = regexp.MustCompile(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
 )

@@ -17,6 +17,7 @@ type recentOutput struct {
 	lines   []string
 }
 
+// keptLines is the number of lines of a child's output that are kept for its error.
 const keptLines = 6
 
 // Write implements io.Writer.

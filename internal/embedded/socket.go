@@ -16,6 +16,7 @@ import (
 // zero.
 const maxSocket = 103
 
+// socketName is the name of Redis' socket in its directory.
 const socketName = "redis.sock"
 
 // socketPath returns a path in the data directory. If that is too long, it returns a path in a directory below

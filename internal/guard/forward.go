@@ -149,6 +149,7 @@ func closeWrite(c net.Conn) error {
 // buffers is a pool of buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
+// bufferBytes is the size of the buffers through which the proxy copies data.
 const bufferBytes = 32 << 10
 
 // Get implements httputil.BufferPool.

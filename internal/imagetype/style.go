@@ -146,6 +146,7 @@ func (d *drawing) dashed(value string) {
 }
 
 var (
+	// numbers and commands match the numbers and the commands of path data.
 	numbers  = regexp.MustCompile(`[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?`)
 	commands = regexp.MustCompile(`[A-DF-Za-df-z][^A-DF-Za-df-z]*|^[^A-DF-Za-df-z]+`)
 )

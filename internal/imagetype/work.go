@@ -99,6 +99,7 @@ type drawing struct {
 	area, box float64
 }
 
+// element is an element of an SVG image, with what it costs to draw.
 type element struct {
 	name     string
 	children []*element

@@ -98,6 +98,7 @@ func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error
 }
 
 var (
+	// keyName matches an allowed name; keyFromEnv matches a key that is read from an environment variable.
 	keyName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 	keyFromEnv = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )

@@ -38,6 +38,7 @@ var (
 	kindListPlace = ast.NewNodeKind("ListPlace")
 )
 
+// breakComment matches a comment that is a page break.
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
 // placePageBreaks replaces comments that ask for a page break.

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
+// rawTitle matches a heading of level 1 in raw HTML.
 var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 
 // addTitle puts Options.Title above a document without a level-1 heading. It returns src with the words of

@@ -71,6 +71,7 @@ type Block struct {
 // LineSeparator ends a line of Block.Text that the author separated from the next line.
 const LineSeparator = "\u2028"
 
+// outlineParser returns the parser that outlines share.
 var outlineParser = sync.OnceValue(newParser)
 
 // ReadOutline reads a document in UTF-8 without a byte order mark. Errors: ContentTooComplex, as for Parse.

@@ -13,6 +13,7 @@ import (
 //go:embed options.json
 var optionsJSON []byte
 
+// fields are the properties of a JSON Schema object.
 type fields map[string]any
 
 // object returns the schema of an object that allows no other fields.

@@ -84,6 +84,7 @@ type caller struct {
 	ctx     context.Context
 }
 
+// callerKey is the key of the caller in a context.
 type callerKey struct{}
 
 // With returns a context for the requests of one client. Tools called in it use the backend, and end when it ends.

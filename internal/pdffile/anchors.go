@@ -8,6 +8,7 @@ import (
 	"strconv"
 )
 
+// nameEscape matches an escaped byte of a name: #2F.
 var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
 
 // Place is where an element begins: its page, from 1, and its distance from the bottom of the page in points.

@@ -17,6 +17,7 @@ type Cache[V any] struct {
 	values *simplelru.LRU[string, sized[V]]
 }
 
+// sized is a value with the size that counts for it.
 type sized[V any] struct {
 	value V
 	size  int

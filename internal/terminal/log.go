@@ -16,6 +16,7 @@ func NewConsole(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(&console{w: w, mu: new(sync.Mutex), level: level})
 }
 
+// console is a slog.Handler that writes plain lines for people.
 type console struct {
 	w     io.Writer
 	mu    *sync.Mutex
@@ -116,6 +117,7 @@ func (c *console) WithGroup(name string) slog.Handler {
 // It ignores attributes of the logger itself.
 func NewNotices(w io.Writer) *slog.Logger { return slog.New(notices{&sync.Mutex{}, w}) }
 
+// notices is a slog.Handler that writes only messages, for commands.
 type notices struct {
 	mu *sync.Mutex
 	w  io.Writer

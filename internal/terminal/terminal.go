@@ -35,6 +35,7 @@ func Printable(s string) string {
 // Plain returns a writer to w that drops control characters other than tabs and line breaks.
 func Plain(w io.Writer) io.Writer { return plain{w} }
 
+// plain is a writer that removes escape sequences.
 type plain struct{ w io.Writer }
 
 // Write implements io.Writer.

@@ -134,6 +134,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 		case "archive":
 			return asynq.SkipRetry
 		case "requeue":
+			// Count this task as handled while it blocks: the shutdown puts it back.
 			go func() { handled.Done() }()
 			<-block
 			handled.Add(1)

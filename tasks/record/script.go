@@ -159,6 +159,7 @@ end
 return {'', is.fence, record(), redis.call('GET', payload)}
 `
 
+// beginScript begins a run of a job.
 var beginScript = redis.NewScript(beginLua)
 
 // DequeueLua begins an attempt as part of a dequeue: see asynqext.Begin. Its arguments are those of

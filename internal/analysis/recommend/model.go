@@ -77,6 +77,7 @@ type reading struct {
 }
 
 var (
+	// sentiments and formalities are the words that the model may answer with.
 	sentiments  = []string{"positive", "negative", "neutral", "mixed"}
 	formalities = []string{"formal", "neutral", "informal"}
 )
@@ -119,6 +120,7 @@ func schema() json.RawMessage {
 	return b
 }
 
+// instruction precedes the JSON Schema of the answer in the prompt.
 const instruction = "You classify documents for a typesetter. Answer with one JSON object and nothing else. " +
 	"document_type is what the document is, emotional_tone how it speaks, sentiment its polarity with a score from " +
 	"-1 to 1, " +

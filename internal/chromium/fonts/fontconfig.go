@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// licenseDir is the directory of the licences, both in the archive and after installation.
 const licenseDir = "licenses"
 
 // systemDirs returns the directories of fonts that are not embedded: the system's and those in

@@ -12,6 +12,7 @@ import (
 // ErrNotFound is in the chain of every error that means that no browser is installed.
 var ErrNotFound = errors.New("no Chromium found")
 
+// howToGet completes the error that no browser was found.
 const howToGet = "`make setup` installs it; by hand: apt install chromium-headless-shell, " +
 	"or brew install --cask chromium"
 

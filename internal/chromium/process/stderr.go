@@ -8,6 +8,7 @@ import (
 )
 
 const (
+	// tailBytes is kept of the browser's output; briefBytes of it fit into a log line.
 	tailBytes  = 4 << 10
 	briefBytes = 400
 )

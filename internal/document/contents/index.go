@@ -69,6 +69,7 @@ func Index(entries []bookindex.Entry, lang string, paper bool) []Piece {
 	return []Piece{w.done()}
 }
 
+// indexWriter writes an index in the alphabetical order of its language.
 type indexWriter struct {
 	writer
 	order *collate.Collator

@@ -41,6 +41,7 @@ var forms = sync.OnceValue(func() map[string]form {
 })
 
 var (
+	// numericDay matches a date with the year first, such as 2026-05-14 or 2026/5/14.
 	numericDay = regexp.MustCompile(`^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})(?:[T ]+\d.*)?$`)
 	// renderDay matches what Quarto, LaTeX and R Markdown write for the day of rendering.
 	renderDay = regexp.MustCompile("(?i)^(today|now|last-modified|\\\\today|`r .*Sys\\.(Date|time)\\(\\).*`)$")

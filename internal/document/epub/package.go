@@ -72,6 +72,7 @@ func (w *writer) archive() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// container is the file that leads a reading device to the package document.
 const container = `<?xml version="1.0" encoding="UTF-8"?>
 <container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
 <rootfiles><rootfile full-path="EPUB/package.opf" media-type="application/oebps-package+xml"/></rootfiles>

@@ -113,6 +113,7 @@ func groupsOf(e entry) (groups []group) {
 	return groups
 }
 
+// isoDuration matches a duration of ISO 8601 in days, hours and minutes: PT1H30M.
 var isoDuration = regexp.MustCompile(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,4})M)?)?$`)
 
 // duration returns a duration of ISO 8601, such as PT1H30M, with its units. It returns other texts unchanged.

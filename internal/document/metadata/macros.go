@@ -10,6 +10,7 @@ import (
 )
 
 var (
+	// macroName matches the name of a macro; parameter matches a parameter in its definition, such as #1.
 	macroName = regexp.MustCompile(`^\\?([A-Za-z]{1,40})$`)
 	parameter = regexp.MustCompile(`#([1-9])`)
 )

@@ -21,6 +21,7 @@ type Author struct {
 }
 
 var (
+	// orcid matches the number of a researcher.
 	orcid = regexp.MustCompile(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
 	// nameNote matches a note of Markdown after a name, and an asterisk before it: "A. Lee*^[Corresponding author.]".
 	nameNote = regexp.MustCompile(`[ \t]*\\?\*?\^\[([^\]\n]{0,200})\]`)

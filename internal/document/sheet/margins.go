@@ -102,6 +102,7 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 	return nil
 }
 
+// lengthForm matches a length with its unit.
 var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(mm|cm|in|pt|px|pc|q)$`)
 
 // parseLength converts a CSS length to millimetres. It rejects a number without a unit: some

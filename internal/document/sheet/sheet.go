@@ -102,6 +102,7 @@ func sizes() map[string][2]float64 {
 	}
 }
 
+// sizeHelp completes the error of an unknown page size.
 const sizeHelp = `allowed: A3, A4, A5, A6, B5, Letter, Legal, Tabloid, or two lengths such as "210mm x 297mm"`
 
 // readSize sets width and height from the option page_size.

@@ -144,6 +144,7 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 	}, nil
 }
 
+// templateParameter matches a parameter of an OpenSearch URL template, such as {searchTerms}.
 var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
 
 // fillIn fills in a template's parameters. Parameters that it does not know become empty.

@@ -132,6 +132,7 @@ func results(query string, found []inference.SearchResult) *page {
 	return p
 }
 
+// linkMark matches the mark of a link in a view, such as 【0†text†domain】.
 var linkMark = regexp.MustCompile(`【\d+†([^†】]+)(?:†[^†】]+)?】`)
 
 // withoutLinkMarks returns a line with each link replaced by its text.

@@ -12,6 +12,7 @@ import (
 	"presswork/internal/input"
 )
 
+// modelName matches an allowed name of a model.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
 
 // completeModel checks an entry and replaces its ${NAME} values. With an error it returns the name of the invalid

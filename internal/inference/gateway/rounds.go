@@ -238,6 +238,7 @@ func afterCalls(choice inference.ToolChoice) inference.ToolChoice {
 	return choice
 }
 
+// malformedCallOutput is the output that the model reads for a call with malformed arguments.
 const malformedCallOutput = "It was not called, because the arguments are not a JSON object. " +
 	"Call it again with corrected arguments."
 

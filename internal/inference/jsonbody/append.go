@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 )
 
+// hexDigits are the digits of \u escapes.
 const hexDigits = "0123456789abcdef"
 
 // AppendString appends a JSON string. Invalid UTF-8 becomes U+FFFD. The line separators of JavaScript are escaped,

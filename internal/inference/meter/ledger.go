@@ -54,6 +54,7 @@ func (u *Usage) counters() map[string]*int64 {
 
 func ledgerKey(day string) string { return "pw:usage:" + day }
 
+// fieldSeparator separates the parts of a ledger field. It cannot be part of a key's or model's name.
 const fieldSeparator = "\x1f"
 
 // recordedTTL is how long a request counts as recorded or settled. Two runs of one request overlap for less time.

@@ -264,6 +264,7 @@ func relayAudio(
 	}
 }
 
+// speechBody is a request for speech as it is sent to the upstream.
 type speechBody struct {
 	Model          string   `json:"model"`
 	Input          string   `json:"input"`

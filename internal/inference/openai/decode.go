@@ -42,6 +42,7 @@ type chunk struct {
 	} `json:"x_groq"`
 }
 
+// choice is an answer or a chunk of one.
 type choice struct {
 	Index   float64 `json:"index"`
 	Delta   piece   `json:"delta"`
@@ -54,6 +55,7 @@ type choice struct {
 	Stop json.RawMessage `json:"stop_reason"`
 }
 
+// usage is the upstream's count of tokens and seconds. Engines may send fractions.
 type usage struct {
 	PromptTokens     float64 `json:"prompt_tokens"`
 	CompletionTokens float64 `json:"completion_tokens"`
@@ -84,6 +86,7 @@ type call struct {
 	Function calledFunction `json:"function"`
 }
 
+// calledFunction is a function that the model calls.
 type calledFunction struct {
 	Name      string    `json:"name"`
 	Arguments arguments `json:"arguments"`

@@ -59,10 +59,12 @@ type textBody struct {
 	Logprobs         *int            `json:"logprobs,omitempty"`
 }
 
+// streamOptions asks for the usage at the end of a stream.
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
+// message is a message of the conversation.
 type message struct {
 	Role             string     `json:"role"`
 	Content          any        `json:"content"`
@@ -73,33 +75,39 @@ type message struct {
 	ToolCallID       string     `json:"tool_call_id,omitempty"`
 }
 
+// part is a part of a message: text or an image.
 type part struct {
 	Type     string    `json:"type"`
 	Text     string    `json:"text,omitempty"`
 	ImageURL *imageURL `json:"image_url,omitempty"`
 }
 
+// imageURL is the address or the data: URI of an image.
 type imageURL struct {
 	URL    string `json:"url"`
 	Detail string `json:"detail,omitempty"`
 }
 
+// toolCall is a call in an earlier message of the assistant.
 type toolCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function functionCall `json:"function"`
 }
 
+// functionCall is the function of a toolCall. Its arguments are JSON in a string.
 type functionCall struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
+// tool is a function of the client, or a built-in tool.
 type tool struct {
 	Type     string    `json:"type"`
 	Function *function `json:"function,omitempty"` // nil for a built-in tool
 }
 
+// function describes a function of the client.
 type function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -107,11 +115,13 @@ type function struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
+// responseFormat is the format of the answer.
 type responseFormat struct {
 	Type       string      `json:"type"`
 	JSONSchema *jsonSchema `json:"json_schema,omitempty"`
 }
 
+// jsonSchema is the schema of the answer.
 type jsonSchema struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`

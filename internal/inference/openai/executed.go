@@ -19,15 +19,18 @@ type executedTool struct {
 	BrowserResults []browserResult `json:"browser_results,omitempty"`
 }
 
+// searchResults are what a search has found.
 type searchResults struct {
 	Results []inference.SearchResult `json:"results"`
 }
 
+// codeResult is something that the code printed or drew.
 type codeResult struct {
 	Text string `json:"text,omitempty"`
 	PNG  string `json:"png,omitempty"`
 }
 
+// browserResult is a page that the model has read.
 type browserResult struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`

@@ -29,6 +29,7 @@ type transcript struct {
 	Error    json.RawMessage `json:"error"`
 }
 
+// segment is a part of a transcript as an engine returns it.
 type segment struct {
 	Seek             float64         `json:"seek"`
 	Start            moment          `json:"start"`
@@ -42,6 +43,7 @@ type segment struct {
 	Words            json.RawMessage `json:"words"`
 }
 
+// word is a word of a transcript as an engine returns it.
 type word struct {
 	Word  string `json:"word"`
 	Text  string `json:"text"` // the name of the field in some engines

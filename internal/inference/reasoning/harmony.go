@@ -12,6 +12,7 @@ const (
 	constrainToken = "<|constrain|>"
 )
 
+// harmonyTokens are the tokens of the harmony format that the splitter recognises.
 var harmonyTokens = []string{
 	"<|start|>", channelToken, messageToken, constrainToken, "<|end|>", "<|return|>", "<|call|>",
 }
@@ -141,6 +142,7 @@ func (h *harmony) readToken(token string, out *Pieces) {
 	}
 }
 
+// harmonyRecipient matches the function that a message calls.
 var harmonyRecipient = regexp.MustCompile(`to=(?:functions\.)?([A-Za-z0-9_.-]{1,64})`)
 
 // openBody begins a body. Its header says of which kind it is.

@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// bubblewrap is empty, because this system has no sandbox.
 type bubblewrap struct{}
 
 // findBubblewrap returns ErrUnavailable, because this system has no sandbox.

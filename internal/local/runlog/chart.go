@@ -40,22 +40,26 @@ type drawing struct {
 	Facts        []fact
 }
 
+// gridLine is a horizontal line with its value.
 type gridLine struct {
 	Y     float64
 	Label string
 }
 
+// dot is the point of a run.
 type dot struct {
 	X, Y, Radius float64
 	Label        string
 }
 
+// tick is a label of the time axis. Anchor is its text-anchor.
 type tick struct {
 	X      float64
 	Label  string
 	Anchor string
 }
 
+// fact is a line of the chart's legend.
 type fact struct{ Name, Value string }
 
 // WriteSVG draws a metric as a self-contained picture.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/width"
 )
 
+// emptyCell matches a table cell without content.
 var emptyCell = regexp.MustCompile(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
 
 // FillCells puts a no-break space into the empty cells of a table or a part of one.

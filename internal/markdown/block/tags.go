@@ -43,6 +43,7 @@ func (b *Block) TagWithClasses(classes []string, without ...string) string {
 	return tag.String()
 }
 
+// columnsNoted matches the attribute codeblock.ColumnsAttribute.
 var columnsNoted = regexp.MustCompile(` data-columns="[0-9]*"`)
 
 // TagWithStyle returns the start tag of a code block with a style instead of the attribute for Columns. Without a

@@ -18,20 +18,16 @@ func TestNames(t *testing.T) {
 		return `<names variable="` + variable + `">` + name + `</names>`
 	}
 	for name, c := range map[string]struct{ layout, want string }{
-		"long": {names("author", `<name/>`), "Jane Mary Doe, Richard Roe, Edgar A. Poe, " +
-			"Ann Low"},
+		"long":      {names("author", `<name/>`), "Jane Mary Doe, Richard Roe, Edgar A. Poe, Ann Low"},
 		"short":     {names("author", `<name form="short"/>`), "Doe, Roe, Poe, Low"},
 		"and":       {names("author", `<name form="short" and="text"/>`), "Doe, Roe, Poe, and Low"},
 		"ampersand": {names("author", `<name form="short" and="symbol"/>`), "Doe, Roe, Poe, &amp; Low"},
 		"no delimiter before the last": {names("author", `<name form="short" and="text" `+
 			`delimiter-precedes-last="never"/>`), "Doe, Roe, Poe and Low"},
-		"delimiter": {names("author", `<name form="short" delimiter="; "/>`), "Doe; Roe; Poe; Low"},
-		"et al.": {names("author", `<name form="short" et-al-min="3" et-al-use-first="1"/>`+
-			``), "Doe et al."},
-		"et al. of two": {names("author", `<name form="short" et-al-min="3" et-al-use-first="2"/>`+
-			``), "Doe, Roe, et al."},
-		"et al. of few enough": {names("author", `<name form="short" et-al-min="5" et-al-use-first="1"/>`+
-			``), "Doe, Roe, Poe, Low"},
+		"delimiter":            {names("author", `<name form="short" delimiter="; "/>`), "Doe; Roe; Poe; Low"},
+		"et al.":               {names("author", `<name form="short" et-al-min="3" et-al-use-first="1"/>`), "Doe et al."},
+		"et al. of two":        {names("author", `<name form="short" et-al-min="3" et-al-use-first="2"/>`), "Doe, Roe, et al."},
+		"et al. of few enough": {names("author", `<name form="short" et-al-min="5" et-al-use-first="1"/>`), "Doe, Roe, Poe, Low"},
 		"et al. with the last": {names("author", `<name form="short" et-al-min="3" et-al-use-first="1" `+
 			`et-al-use-last="true"/>`), "Doe, … Low"},
 		"delimiter always before et al.": {names("author", `<name form="short" et-al-min="3" et-al-use-first="1" `+
@@ -41,8 +37,7 @@ func TestNames(t *testing.T) {
 		"count":                  {names("author", `<name form="count"/>`), "4"},
 		"count of those shown":   {names("author", `<name form="count" et-al-min="3" et-al-use-first="2"/>`), "2"},
 		"count of two variables": {names("author editor", `<name form="count"/>`), "5"},
-		"initials": {names("author", `<name initialize-with=". "/>`), "J. M. Doe, R. Roe, E. " +
-			"A. Poe, A. Low"},
+		"initials":               {names("author", `<name initialize-with=". "/>`), "J. M. Doe, R. Roe, E. A. Poe, A. Low"},
 		"initials without spaces": {names("author", `<name initialize-with="."/>`), "J.M. Doe, R. Roe, E.A. " +
 			"Poe, A. Low"},
 		"initials without periods": {names("author", `<name initialize-with=""/>`), "JM Doe, R Roe, EA Poe, A Low"},
@@ -65,8 +60,7 @@ func TestNames(t *testing.T) {
 			names("translator", `<name name-as-sort-order="all"/>`),
 			"Fontaine, Jean de La, III",
 		},
-		"institution": {names("illustrator", `<name name-as-sort-order="all" initialize-with="."/>`+
-			``), "Barnes and Noble"},
+		"institution":                    {names("illustrator", `<name name-as-sort-order="all" initialize-with="."/>`), "Barnes and Noble"},
 		"family before given in Chinese": {names("director", `<name initialize-with="."/>`), "毛泽东"},
 		"a suffix among the given names": {names("recipient", `<name/>`), "John Doe Jr."},
 		"apostrophe":                     {names("interviewer", `<name form="short"/>`), "O’Brien"},
@@ -158,8 +152,7 @@ const namesakes = `[
 func TestDisambiguation(t *testing.T) {
 	t.Parallel()
 	layout := `<group delimiter=" "><names variable="author"><name form="short" et-al-min="2" et-al-use-first="1" ` +
-		`initialize-with="."/></names>` +
-		`<date variable="issued"><date-part name="year"/></date>` +
+		`initialize-with="."/></names><date variable="issued"><date-part name="year"/></date>` +
 		`<choose><if disambiguate="true"><text variable="title"/></if></choose></group>`
 
 	for name, c := range map[string]struct {
@@ -221,8 +214,7 @@ func TestDisambiguation(t *testing.T) {
 func TestYearSuffixes(t *testing.T) {
 	t.Parallel()
 	layout := `<group delimiter=" "><names variable="author"><name form="short" et-al-min="2" et-al-use-first="1"/>` +
-		`</names>` +
-		`<date variable="issued"><date-part name="year"/></date></group>`
+		`</names><date variable="issued"><date-part name="year"/></date></group>`
 	bibliography := `<bibliography><sort><key variable="title" sort="descending"/></sort><layout><text ` +
 		`variable="title"/></layout></bibliography>`
 	style := styled(`disambiguate-add-year-suffix="true"`, layout, bibliography)

@@ -94,10 +94,9 @@ func TestTeXBecomesText(t *testing.T) {
 		"``Quoted'' -- it's---so~it":                                   "“Quoted” – it’s—so\u00a0it",
 		`a \& b \% \$5 \_x`:                                            "a & b % $5 _x",
 		`x $\alpha^{2}$ y_1`:                                           "x α<sup>2</sup> y_1",
-		`\textbf{bold} {\em slanted} \unknown{kept}`: `<b>bold</b> <i>slanted</i> <span ` +
-			`class="nocase">kept</span>`,
-		`open { group`: `open <span class="nocase"> group</span>`,
-		`shut } group`: "shut", `\'`: "", `\`: "", "": "",
+		`\textbf{bold} {\em slanted} \unknown{kept}`:                   `<b>bold</b> <i>slanted</i> <span class="nocase">kept</span>`,
+		`open { group`:                                                 `open <span class="nocase"> group</span>`,
+		`shut } group`:                                                 "shut", `\'`: "", `\`: "", "": "",
 	} {
 		t.Run(tex, func(t *testing.T) {
 			b, err := cite.Read(

@@ -65,8 +65,8 @@ const (
 // Source is a diagram in its language: Mermaid, DOT or D2.
 type Source struct{ Language, Text string }
 
-// Remote draws distinct sources and returns the pictures of the first of them. The others, or all after an error,
-// stay undrawn.
+// Remote draws distinct sources in their order. If it returns fewer pictures than sources, the last sources stay
+// undrawn. After an error all do.
 type Remote func(ctx context.Context, sources []Source, s Style) ([]Picture, error)
 
 // Renderer draws diagrams. It is safe for concurrent use.
@@ -176,7 +176,8 @@ func (r *Renderer) drawMissing(
 	s Style,
 ) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
-	broken, again := 0, false
+	broken := 0    // pages that broke
+	again := false // whether the first of the remaining diagrams is tried for the second time
 
 	language := func(name string) string { return sources[name].Language }
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(language(b), language(a)) })

@@ -145,6 +145,8 @@ func (d drawing) picture(name string, src Source) Picture {
 }
 
 var (
+	// lineNumber and earlyEnd match errors of the libraries: the line at their beginning, and input that ends too
+	// early.
 	lineNumber = regexp.MustCompile(`^line (\d{1,6}):?\s*`)
 	earlyEnd   = regexp.MustCompile(`unexpected '(?:1|EOF)'$`)
 )

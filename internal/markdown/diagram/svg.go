@@ -89,7 +89,7 @@ type cleaner struct {
 	drawing
 	name     string
 	out      strings.Builder
-	ids      map[string]string // from the ids of Mermaid to those in the result
+	ids      map[string]string // from the ids in the drawing to those in the result
 	defined  map[string]bool
 	elements int
 	open     []string
@@ -117,6 +117,7 @@ func (c *cleaner) run() error {
 				t.Name.Local = "g"
 			}
 
+			// The root, and only the root, is an svg element.
 			if t.Name.Space != svgSpace || !shapes[t.Name.Local] || (t.Name.Local == "svg") != (len(c.open) == 0) {
 				if err := in.Skip(); err != nil {
 					return errors.New("the drawn picture is not valid SVG")
@@ -199,7 +200,7 @@ func (c *cleaner) value(attribute, value string) (string, bool) {
 	return value, plainValue.MatchString(value) || callValue.MatchString(value)
 }
 
-// id returns the new id for one of Mermaid.
+// id returns the new id for an id of the drawing.
 func (c *cleaner) id(theirs string) string {
 	ours, ok := c.ids[theirs]
 	if !ok {
@@ -214,7 +215,7 @@ func (c *cleaner) attribute(name, value string) {
 	c.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
 }
 
-// kindNames are the names of diagrams for readers, by the beginning of the name that Mermaid has.
+// kindNames maps the first part of Mermaid's name for a kind of diagram to a name for readers.
 var kindNames = map[string]string{
 	"class":         "class diagram",
 	"classDiagram":  "class diagram",

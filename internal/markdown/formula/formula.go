@@ -347,6 +347,7 @@ func (r *run) numberRows(mathML string, e Equation) string {
 }
 
 var (
+	// ownTag matches \tag{…} of an equation; anyDigit matches a digit.
 	ownTag   = regexp.MustCompile(`\\tag\*?\{([^{}]*)\}`)
 	anyDigit = regexp.MustCompile(`[0-9]`)
 )

@@ -114,6 +114,7 @@ func PlaceReferences(root ast.Node) {
 // rare characters, which Temml accepts, until all formulas are rendered.
 const placeStart, placeEnd = "\u303e", "\u303f"
 
+// place matches the mark that stands for a reference while a formula is rendered.
 var place = regexp.MustCompile(placeStart + `([0-9]{1,4})` + placeEnd)
 
 // maxReferences limits the references in the formulas of a document.

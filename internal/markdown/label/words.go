@@ -33,6 +33,7 @@ var wordTable string
 //go:embed theorems.txt
 var theoremTable string
 
+// allWords returns the embedded table of words by language.
 var allWords = sync.OnceValue(func() map[string]Words {
 	all := map[string]Words{}
 

@@ -73,6 +73,7 @@ func (a *author) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// cell is a cell of a notebook, in the form of nbformat 4.
 type cell struct {
 	Type     string `json:"cell_type"`
 	Source   text   `json:"source"`

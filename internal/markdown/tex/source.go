@@ -20,7 +20,8 @@ const (
 var (
 	// textCommand matches the start of an argument of text.
 	textCommand = regexp.MustCompile(`\\(?:text(?:bf|it|rm|sf|tt|normal)?|[mh]box)\s*\{`)
-	otherNames  = strings.NewReplacer(
+	// otherNames replaces environments that Temml lacks by similar ones.
+	otherNames = strings.NewReplacer(
 		`\begin{eqnarray}`, `\begin{array}{rcl}`, `\end{eqnarray}`, `\end{array}`,
 		`\begin{eqnarray*}`, `\begin{array}{rcl}`, `\end{eqnarray*}`, `\end{array}`,
 		`\begin{flalign}`, `\begin{align}`, `\end{flalign}`, `\end{align}`,

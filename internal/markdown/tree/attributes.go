@@ -182,6 +182,7 @@ func IsName(s string, digitFirst bool, signs string) bool {
 }
 
 var (
+	// langForm matches a language tag; sizeForm matches a length or a share.
 	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
 	sizeForm = regexp.MustCompile(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
 )

@@ -7,6 +7,7 @@ func IsASCIIWord(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
+// codeTag matches tags between which text is code.
 var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
 
 // CodeDepth is +1 for a tag that opens an element of code, -1 for one that

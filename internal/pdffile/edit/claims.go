@@ -41,6 +41,7 @@ func metadata(f *pdffile.File) []byte {
 	return xmp
 }
 
+// claimPattern matches the elements and attributes of XMP that claim PDF/A or PDF/UA.
 var claimPattern = regexp.MustCompile(
 	`(pdfaid|pdfuaid):(part|conformance|rev|amd|corr)(?:\s*=\s*["']([^"']*)["']|>([^<]*)<)`)
 

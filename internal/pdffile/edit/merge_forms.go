@@ -30,10 +30,13 @@ func (l *layers) write(catalog *pdffile.Dict) {
 
 // form holds the fields of the forms of all files.
 type form struct {
-	fields    [][]byte
-	first     pdffile.Dict
+	fields [][]byte
+	// first is the form of the first file that has one. The merged form takes its other entries.
+	first pdffile.Dict
+	// resources are the fonts and other resources of all forms.
 	resources pdffile.Dict
-	names     map[string]bool
+	// names are the names of the fields of the files so far.
+	names map[string]bool
 }
 
 // prepare renames the fields of a file whose names are in use, because fields with one name share their value.
@@ -94,7 +97,7 @@ func (m *form) write(_ *pdffile.File, catalog *pdffile.Dict) {
 		return
 	}
 
-	for _, key := range []string{"XFA", "SigFlags", "CO"} { // of one file only
+	for _, key := range []string{"XFA", "SigFlags", "CO"} { // these describe the fields of one file
 		m.first.Remove(key)
 	}
 	m.first.Set("Fields", array(m.fields))

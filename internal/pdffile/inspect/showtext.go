@@ -12,6 +12,7 @@ import (
 // matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f.
 type matrix struct{ a, b, c, d, e, f float64 }
 
+// identity is the matrix that changes nothing.
 var identity = matrix{a: 1, d: 1}
 
 // then returns the transformation that applies m first and n second.
@@ -73,6 +74,7 @@ type piece struct {
 	text       string
 }
 
+// mark is an open marked-content sequence.
 type mark struct {
 	text string
 	// replaces is set if the mark's ActualText replaces the glyphs. missing is set if one of the glyphs is glyph

@@ -7,6 +7,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
+// article is the beginning of the structure element that Chromium writes for an article element.
 var article = []byte("<</Type /StructElem\n/S /Art\n")
 
 // markNotes turns articles into notes if they begin with a link back to their reference: HTML has no element that

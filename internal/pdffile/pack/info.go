@@ -24,6 +24,7 @@ type description struct {
 }
 
 var (
+	// infoProducer and infoDate match entries of the Info dictionary that Chromium writes.
 	infoProducer = regexp.MustCompile(`/Producer \(([^()\\]*)\)`)
 	infoDate     = regexp.MustCompile(`/CreationDate \(D:(\d{14}[+-]\d\d'\d\d)'\)`)
 )

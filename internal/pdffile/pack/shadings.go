@@ -7,6 +7,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
+// shadingPattern is the beginning of the pattern that Chromium writes for a gradient.
 var shadingPattern = []byte("<</Type /Pattern\n/PatternType 2\n")
 
 // scaleShadings moves the matrix of function-based gradients (ISO 32000-1, 8.7.4.5.2) from the pattern to the

@@ -23,6 +23,7 @@ const (
 	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
 )
 
+// nodeName matches the ids that Chromium gives to structure elements.
 var nodeName = regexp.MustCompile(`\((node\d+)\)`)
 
 // improveTags improves Chromium's structure tree. It maps types to standard ones, distinguishes formulas from
@@ -126,6 +127,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 	}
 }
 
+// linkAnnotation is the beginning of the annotation that Chromium writes for a link.
 var linkAnnotation = []byte("<</Type /Annot\n/Subtype /Link\n")
 
 // describeLinks sets the Contents of every link annotation to its target.

@@ -12,6 +12,7 @@ import (
 // matrix is a transformation (ISO 32000-2, 8.3.3).
 type matrix [6]float64
 
+// unit is the matrix that changes nothing.
 var unit = matrix{1, 0, 0, 1, 0, 0}
 
 // times returns the transformation that applies m and then n.

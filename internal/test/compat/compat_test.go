@@ -103,7 +103,7 @@ func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string
 	}
 }
 
-// extraSettings has the settings of scenarios in models.yaml.
+// extraSettings maps a scenario to additional settings of its model in models.yaml.
 var extraSettings = map[string]string{
 	"reason-field":     "reasoning: {efforts: [low, medium, high], parser: field}",
 	"reason-think":     "reasoning: {parser: think}",
@@ -112,7 +112,7 @@ var extraSettings = map[string]string{
 	"reason-harmony":   "reasoning: {parser: harmony}",
 }
 
-// scenarios are scenarios with an argument that the clients use. inferencetest.Scenarios has those without.
+// scenarios are the scenarios with an argument, such as a status. inferencetest.Scenarios lists those without one.
 var scenarios = []string{
 	"status:500",
 	"status:503",

@@ -22,8 +22,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// sampleWAV returns a WAV file of 16 kHz. It has a tone, and half a second of silence at the end of every second
-// second.
+// sampleWAV returns a WAV file of 16 kHz. Each two seconds of it have 1.5 seconds of a tone, then half a second of
+// silence.
 func sampleWAV(seconds int) []byte {
 	const rate = 16000
 	size := uint32(seconds * rate * 2)

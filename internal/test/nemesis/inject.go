@@ -69,7 +69,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 					)
 					active = append(active, s)
 				}
-			} else {
+			} else { // try this fault again after the others
 				order = append(order, slices.IndexFunc(list, func(f injection) bool { return f.name == chosen.name }))
 			}
 			next = h.now() + o.Gap/4 + time.Duration(f.rng.Int64N(int64(o.Gap)))
@@ -118,8 +118,9 @@ func (f *fleet) free(chosen injection, active []activeFault) string {
 	for _, i := range f.rng.Perm(len(chosen.targets)) {
 		target, held := chosen.targets[i], false
 		for _, s := range active {
-			held = held || s.target == target || s.name == "fill the disk" && (target == "redis" || target == "store")
-			// Redis and the store share the disk.
+			held = held || s.target == target
+			// Redis and the store share the disk, so a full disk is a fault of both.
+			held = held || s.name == "fill the disk" && (target == "redis" || target == "store")
 			held = held || chosen.name == "fill the disk" && (s.target == "redis" || s.target == "store")
 		}
 

@@ -166,7 +166,7 @@ func children(parent int, named string) (pids []int) {
 	return pids
 }
 
-// strays returns the processes whose command line or environment names a directory.
+// leftoverProcesses returns the processes whose command line or environment names a directory.
 func leftoverProcesses(dir string) (lines []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range all {

@@ -65,6 +65,7 @@ type writer struct {
 	id string
 }
 
+// languagePattern matches a language tag.
 var languagePattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,35}$`)
 
 // frontMatter writes title, author and language of the page as front matter.
@@ -200,6 +201,7 @@ func (w *writer) takeID(n *html.Node) {
 	w.id = ""
 }
 
+// idPattern matches ids that attributes in braces can have.
 var idPattern = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:-]*$`)
 
 // heading writes a heading with its id. An empty heading is left out.
@@ -224,6 +226,7 @@ func (w *writer) heading(n *html.Node) {
 	w.out.WriteString("\n\n")
 }
 
+// codeLanguage matches the class that names the language of a code block.
 var codeLanguage = regexp.MustCompile(`(?:^|\s)(?:language-|lang-|sourceCode )([A-Za-z0-9+#_-]{1,30})(?:\s|$)`)
 
 // code writes a fenced code block. Its language is that of the class names that Pandoc and web pages use.
@@ -280,6 +283,7 @@ func (w *writer) element(to *bytes.Buffer, n *html.Node, kept bool) {
 	to.WriteString("</" + n.Data + ">")
 }
 
+// attributePattern matches names of attributes that are kept.
 var attributePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
 
 // text writes text so that Markdown sees no syntax in it.

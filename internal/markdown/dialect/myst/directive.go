@@ -73,6 +73,7 @@ func (n *directive) readOptions() {
 		case m != nil:
 			last = m[1]
 			n.options[last] = unquoted(strings.TrimSpace(m[2]))
+		// The value of an option continues: in YAML on every line, otherwise on indented lines.
 		case yaml || last != "" && text != "" &&
 			strings.HasPrefix(strings.TrimPrefix(n.body[i].text, blanked(n.before)), " "):
 			if len(n.options[last]) > maxOption {

@@ -15,8 +15,7 @@ func TestAbbreviations(t *testing.T) {
 	rendered.Check(t, rendered.Rows{
 		"definition": {
 			"*[HTML]: Hyper Text\n\nHTML is HTML.",
-			`<p><abbr title="Hyper Text" class="abbr-first">HTML</abbr> is <abbr title="Hyper ` +
-				`Text">HTML</abbr>.</p>`,
+			`<p><abbr title="Hyper Text" class="abbr-first">HTML</abbr> is <abbr title="Hyper Text">HTML</abbr>.</p>`,
 		},
 		"in parentheses": {
 			"*[HTML]: Hyper Text\n\nHyper Text (HTML)",
@@ -25,8 +24,7 @@ func TestAbbreviations(t *testing.T) {
 		"part of a word": {"*[HTML]: Hyper Text\n\nXHTML HTMLs HTML5", "<p>XHTML HTMLs HTML5</p>"},
 		"longest wins": {
 			"*[a b]: one\n*[a]: two\n\na b a",
-			`<p><abbr title="one" class="abbr-first">a b</abbr> <abbr title="two" ` +
-				`class="abbr-first">a</abbr></p>`,
+			`<p><abbr title="one" class="abbr-first">a b</abbr> <abbr title="two" class="abbr-first">a</abbr></p>`,
 		},
 		"first definition counts": {
 			"*[a]: one\n*[a]: two\n\na",

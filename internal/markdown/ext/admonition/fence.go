@@ -30,6 +30,7 @@ func (fenceParser) CanInterruptParagraph() bool { return true }
 func (fenceParser) CanAcceptIndentedLine() bool { return false }
 
 var (
+	// fenceName matches the name after the colons of a fence; colons matches its closing line.
 	fenceName = regexp.MustCompile(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
 	colons    = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\n?$`)
 )

@@ -107,6 +107,7 @@ func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering b
 }
 
 var (
+	// shortcode matches :name:, tagOrShortcode also a tag, whose attributes must not change.
 	shortcode      = regexp.MustCompile(`:[a-z0-9_+-]{1,60}:`)
 	tagOrShortcode = regexp.MustCompile(`<[^>]*>|` + shortcode.String())
 )

@@ -71,6 +71,7 @@ type environmentEnds struct {
 	of    map[string][]int
 }
 
+// environmentEnd matches the end of an environment.
 var environmentEnd = regexp.MustCompile(`\\end\{([A-Za-z]+\*?)\}`)
 
 // parseEnvironment parses an environment that begins within a line of text.

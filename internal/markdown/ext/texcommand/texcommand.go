@@ -28,6 +28,7 @@ func (e Extension) Extend(m goldmark.Markdown) {
 }
 
 var (
+	// shape matches the beginning of a command with text in braces. Its group is the name.
 	shape = regexp.MustCompile(`^\\(textbf|textit|texttt|emph)\{`)
 	// single matches a command without text. Its group is the name.
 	single = regexp.MustCompile(`^\\(?:(newline|noindent)\b(?:\{\})?[ \t]*|(LaTeX|TeX)\b(?:\{\})?)`)
@@ -87,7 +88,7 @@ func (p commandParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// braceParser parses the other braces.
+// braceParser parses braces that belong to no command's beginning.
 type braceParser struct{}
 
 func (braceParser) Trigger() []byte { return []byte{'{', '}'} }

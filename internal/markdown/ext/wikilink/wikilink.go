@@ -26,7 +26,7 @@ type Link struct {
 	ast.BaseInline
 	// Page and Heading are the names in the source, "" for none.
 	Page, Heading string
-	// Plain reports whether it may also be text in brackets: [[Page]].
+	// Plain is set for [[Page]], which may also be plain text in brackets.
 	Plain bool
 	// Source is the link with its brackets.
 	Source text.Segment
@@ -86,6 +86,7 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	}
 
 	at := segment.Start + start
+	// An embedded image begins with the three characters ![[.
 	if start == 3 && IsImageName(target) {
 		img := embeddedImage(target, inside[:end], shown, at)
 		block.Advance(start + end + 2)
