@@ -13,6 +13,7 @@ import (
 	"testing"
 )
 
+// violations returns the imports of a tree that break a rule.
 func violations(t *testing.T, tree fs.FS) []string {
 	t.Helper()
 	layerOf := map[string]int{}
@@ -137,6 +138,7 @@ func lists(list []string, pkg string) bool {
 	return slices.Contains(list, pkg) || slices.Contains(list, path.Dir(pkg)+"/...")
 }
 
+// judge returns the rules that one import breaks.
 func judge(name, pkg string, layer int, imported string, layerOf map[string]int) (out []string) {
 	for _, tech := range slices.Sorted(maps.Keys(technologies)) {
 		if owners := technologies[tech]; strings.HasPrefix(imported, tech) && !lists(owners, pkg) {
@@ -166,6 +168,7 @@ func judge(name, pkg string, layer int, imported string, layerOf map[string]int)
 	return out
 }
 
+// writeTree creates the files in a new directory.
 func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 

@@ -171,6 +171,7 @@ func coiners(files map[string]*ast.File) map[string]bool {
 	return coins
 }
 
+// calleeOf returns the name of a called function, with its package or receiver.
 func calleeOf(call *ast.CallExpr) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:

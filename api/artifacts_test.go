@@ -62,6 +62,7 @@ func TestArtifactURLNeedsNoKey(t *testing.T) {
 // truncatingStore is a store whose objects return ErrCorrupt after five bytes.
 type truncatingStore struct{ storage.Store }
 
+// Get breaks off after five bytes, as a store does that finds damage.
 func (s truncatingStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
 	r, info, err := s.Store.Get(ctx, key, rng)
 	if err == nil {

@@ -65,6 +65,7 @@ func newFakeQueue() *fakeQueue {
 // nowMillis returns the time in the precision of a record.
 func nowMillis() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// Reserve refuses a full queue, and returns the earlier job of an idempotency key.
 func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,6 +91,7 @@ func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Recor
 	return tasks.Record{}, false, nil
 }
 
+// Submit adds a job, or returns the earlier job of its idempotency key.
 func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,6 +143,7 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	return job.rec, false, nil
 }
 
+// Ask waits until the test answers the call.
 func (q *fakeQueue) Ask(ctx context.Context, key string, t tasks.Task) (json.RawMessage, error) {
 	a, err := q.ask(key, t)
 	if err != nil {
@@ -155,6 +158,7 @@ func (q *fakeQueue) Ask(ctx context.Context, key string, t tasks.Task) (json.Raw
 	}
 }
 
+// ask returns the pending answer for the key, or a new one.
 func (q *fakeQueue) ask(key string, t tasks.Task) (*fakeAnswer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,6 +195,7 @@ func (q *fakeQueue) ask(key string, t tasks.Task) (*fakeAnswer, error) {
 
 func (q *fakeQueue) Workers(context.Context) (int, error) { return q.workers, nil }
 
+// Replay returns the earlier job of an idempotency key. While racing is set it finds none.
 func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -222,6 +227,7 @@ func (q *fakeQueue) Job(_ context.Context, id string) (tasks.Record, error) {
 	return job.rec, nil
 }
 
+// Jobs returns a page of the owner's jobs. Its cursor is the number of jobs before the page.
 func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (tasks.Page, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -266,6 +272,7 @@ func (q *fakeQueue) Fleet(context.Context) (tasks.Fleet, error) {
 	}, q.submitErr
 }
 
+// Search records the search and returns the jobs of the owner, newest first.
 func (q *fakeQueue) Search(_ context.Context, s tasks.Search) (tasks.Page, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -310,6 +317,7 @@ func (q *fakeQueue) Redeliver(ctx context.Context, id string) (tasks.Record, err
 	return q.Job(ctx, id)
 }
 
+// Cancel ends a job with the event that the real queue sends.
 func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {
 	rec, err := q.Job(context.Background(), id)
 	if err != nil {

@@ -53,6 +53,7 @@ func (q *fakeQueue) complete(id string, a presswork.Artifact) {
 	)
 }
 
+// Watch sends the snapshot and the events after since, as the real queue does.
 func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Watch, error) {
 	rec, err := q.Job(context.Background(), id)
 	if err != nil {

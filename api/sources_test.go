@@ -298,6 +298,7 @@ type failingStore struct {
 
 func (b *failingStore) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
 
+// Put fails for every second object while fails is set.
 func (b *failingStore) Put(
 	ctx context.Context,
 	key string,

@@ -23,6 +23,7 @@ type replyDropper struct {
 	left atomic.Int64 // number of replies to drop
 }
 
+// DialHook wraps each connection.
 func (d *replyDropper) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := next(ctx, network, addr)
@@ -47,6 +48,7 @@ type replyDroppingConn struct {
 	broken atomic.Bool
 }
 
+// Write marks the connection as broken after it has sent the text, so that the reply is lost.
 func (c *replyDroppingConn) Write(b []byte) (int, error) {
 	n := c.hook.left.Load()
 	if n > 0 && bytes.Contains(b, c.hook.text) && c.hook.left.CompareAndSwap(n, n-1) {
@@ -56,6 +58,7 @@ func (c *replyDroppingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// Read ends a broken connection instead of returning the reply.
 func (c *replyDroppingConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err == nil && c.broken.Load() {
@@ -154,6 +157,7 @@ type roundTrips struct{ scripts, pipelines atomic.Int64 }
 
 func (*roundTrips) DialHook(next redis.DialHook) redis.DialHook { return next }
 
+// ProcessHook counts scripts.
 func (n *roundTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Name() == "evalsha" {

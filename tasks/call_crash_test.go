@@ -88,6 +88,7 @@ func (r *scriptReplayer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
+// ProcessPipelineHook records the scripts of a pipeline.
 func (r *scriptReplayer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		for _, cmd := range cmds {
@@ -98,6 +99,7 @@ func (r *scriptReplayer) ProcessPipelineHook(next redis.ProcessPipelineHook) red
 	}
 }
 
+// record keeps a script, which the test sends again.
 func (r *scriptReplayer) record(cmd redis.Cmder) {
 	if !strings.HasPrefix(cmd.Name(), "eval") {
 		return

@@ -15,6 +15,7 @@ import (
 // ends them.
 const childEnv = "PRESSWORK_TASKS_TEST_CHILD"
 
+// runChild is the process of a worker that the tests kill. It prints the ids of its runs.
 func runChild(address string) {
 	s, err := tasks.NewServer(address, tasks.Options{})
 	if err != nil {

@@ -23,6 +23,7 @@ type wrongClock struct {
 
 func (w *wrongClock) DialHook(next redis.DialHook) redis.DialHook { return next }
 
+// ProcessPipelineHook shifts the times in a pipeline.
 func (w *wrongClock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		for _, cmd := range cmds {
@@ -46,6 +47,7 @@ func isReap(cmd redis.Cmder) bool {
 	return len(args) > 5 && args[3] == tasks.AsynqActive(tasks.Render) && args[5] == tasks.AsynqPending(tasks.Render)
 }
 
+// shift changes all times in a command, as a machine with a wrong clock would send them.
 func (w *wrongClock) shift(cmd redis.Cmder) {
 	if isReap(cmd) {
 		w.reaps.Add(1)

@@ -142,6 +142,7 @@ func (*leaseExpirer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	return next
 }
 
+// ProcessHook expires the leases of running tasks after each reap.
 func (s *leaseExpirer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)

@@ -20,6 +20,7 @@ type discardCounter struct {
 	fails int
 }
 
+// discard counts the deletions of a job's sources. The first calls fail.
 func (d *discardCounter) discard(_ context.Context, rec tasks.Record) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -37,6 +37,7 @@ func (*leaseOutage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 	return next
 }
 
+// ProcessHook fails the renewal of leases during the outage.
 func (o *leaseOutage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		args, reap := cmd.Args(), isReap(cmd)

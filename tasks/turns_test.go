@@ -37,6 +37,7 @@ type heldJob struct {
 // heldJobs receives a job from handle when it begins.
 type heldJobs chan heldJob
 
+// handle holds the job until the test ends it.
 func (r heldJobs) handle(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 	job := heldJob{run.Record.Owner, run.ID, make(chan struct{})}
 	r <- job

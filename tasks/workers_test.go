@@ -78,6 +78,7 @@ func (*delayedReport) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.
 	return next
 }
 
+// ProcessHook delays the second report of a worker until the server stops.
 func (l *delayedReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if args := cmd.Args(); cmd.Name() == "evalsha" && args[3] == tasks.WorkersKey && l.count.Add(1) == 2 {

@@ -32,6 +32,7 @@ func TestFilterKeepsStyles(t *testing.T) {
 	}
 }
 
+// hostileCSS lists CSS that loads something.
 func hostileCSS() []string {
 	return []string{
 		`@import "http://x/";p{color:red}`,

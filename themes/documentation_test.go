@@ -65,6 +65,7 @@ func themeTable(t *testing.T) string {
 	return b.String()
 }
 
+// styleTable returns the table of styles for docs/themes.md.
 func styleTable() string {
 	var b strings.Builder
 	b.WriteString("| token | words |\n|---|---|\n")

@@ -29,6 +29,7 @@ func (*settlementFailure) ProcessPipelineHook(next redis.ProcessPipelineHook) re
 	return next
 }
 
+// ProcessHook fails the first settlement of limits, before or after Redis has run it.
 func (b *settlementFailure) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		settles := slices.ContainsFunc(cmd.Args(), func(arg any) bool {

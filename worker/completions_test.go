@@ -30,6 +30,7 @@ import (
 // stallingEngine is an engine that emits "Hel", waits for proceed, and emits "lo".
 type stallingEngine struct{ begun, proceed chan struct{} }
 
+// Complete sends the beginning of an answer and then waits.
 func (e stallingEngine) Complete(
 	ctx context.Context,
 	_ *inference.Request,
@@ -68,6 +69,7 @@ type completionHarness struct {
 	before func(run *stream.Run)
 }
 
+// setupCompletions starts a worker for completions with one model.
 func setupCompletions(
 	t *testing.T,
 	model inference.Upstream,

@@ -36,6 +36,7 @@ type site struct {
 	slow   chan struct{} // receives one value for each request of /slow, which never ends
 }
 
+// serveSite starts a web site with a page, and one that never ends.
 func serveSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{slow: make(chan struct{}, 10)}

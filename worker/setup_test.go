@@ -33,6 +33,7 @@ type fakePrinter struct {
 
 func (p *fakePrinter) Version() string { return "test" }
 
+// Print returns a PDF of one page, after before has run.
 func (p *fakePrinter) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	p.prints.Add(1)
 
@@ -84,6 +85,7 @@ type faultyStore struct {
 	damaged     []string     // the keys of objects that cannot be copied, because they are damaged
 }
 
+// Get fails during an outage and for the denied key.
 func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
 	if s.beforeGet != nil {
 		s.beforeGet(ctx)
@@ -122,6 +124,7 @@ func (s *faultyStore) Health(ctx context.Context) error {
 	return errors.Join(s.outage(), s.Store.Health(ctx))
 }
 
+// Put fails during an outage and if beforePut fails.
 func (s *faultyStore) Put(
 	ctx context.Context,
 	key string,
@@ -149,6 +152,7 @@ func (s *faultyStore) Put(
 	return info, err
 }
 
+// Copy fails during an outage and for damaged objects.
 func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, error) {
 	if err := s.outage(); err != nil {
 		return storage.Info{}, err

@@ -97,6 +97,7 @@ func runToolWorker(address string) {
 	select {}
 }
 
+// runToolCaller is the process of a caller that the test kills.
 func runToolCaller(address string) {
 	client, err := tasks.NewClient(address, tasks.Options{})
 	if err == nil {

@@ -31,6 +31,7 @@ type fakeInterpreter struct {
 	hold func(code string)
 }
 
+// Call runs code that says how long it takes or how it fails.
 func (n *fakeInterpreter) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	var arguments struct{ Code string }
 	if err := json.Unmarshal([]byte(c.Arguments), &arguments); err != nil {

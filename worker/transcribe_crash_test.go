@@ -74,6 +74,7 @@ func (slowLedger) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
+// ProcessHook delays the commands that record usage. Their keys contain ":job:".
 func (slowLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if strings.Contains(cmd.String(), ":job:") {

@@ -22,6 +22,7 @@ func sealer(t *testing.T, secret string) *seal.Sealer {
 	return s
 }
 
+// parse reads a request. The format gets the fields that the API sets.
 func parse(t *testing.T, body string) (*inference.Request, *messages.Format, error) {
 	t.Helper()
 

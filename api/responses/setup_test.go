@@ -25,6 +25,7 @@ func sealer(t testing.TB, secret string) *seal.Sealer {
 	return s
 }
 
+// parse reads a request. The format gets the fields that the API sets.
 func parse(t testing.TB, body string) (*inference.Request, *responses.Format, error) {
 	t.Helper()
 

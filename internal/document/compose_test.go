@@ -32,6 +32,7 @@ func (blank) PrintRevised(context.Context, printable.Page, func([]byte) ([]strin
 }
 func (b blank) Version() string { return b.version }
 
+// converter returns a Converter with the options, and with defaults for tests.
 func converter(t testing.TB, o document.Options) *document.Converter {
 	t.Helper()
 

@@ -22,6 +22,7 @@ import (
 // patterns keeps what compiled returns: the rules go through every object.
 var patterns sync.Map
 
+// compiled returns the compiled pattern from a cache, because the patterns run on every object.
 func compiled(pattern string) *regexp.Regexp {
 	re, known := patterns.Load(pattern)
 	if !known {
@@ -120,6 +121,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	return found
 }
 
+// archiveFaults returns the rules of PDF/A that the file breaks.
 func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim) (found []string) {
 	profile, _ := strconv.Atoi(match(catalog, `/S /GTS_PDFA1\s[^>]*/DestOutputProfile (\d+) 0 R`))
 	if icc := content(
@@ -181,6 +183,7 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 	return found
 }
 
+// accessFaults returns the rules of PDF/UA that the file breaks.
 func accessFaults(objects map[int]string, catalog string, follow func(in, key string) string) (found []string) {
 	if !strings.Contains(catalog, "/Marked true") || !compiled(`/Lang \([a-z]+`).MatchString(catalog) {
 		found = append(found, "it is not marked as tagged, or has no language")
@@ -238,6 +241,7 @@ func one(objects map[int]string, prefix string) (string, bool) {
 	return "", false
 }
 
+// match returns the first group of a pattern, or "".
 func match(in, pattern string) string {
 	m := compiled(pattern).FindStringSubmatch(in)
 	if m == nil {
@@ -290,6 +294,7 @@ type xmpPacket struct {
 	Title, Creator, Description, Keywords, Tool, Producer, Created, Modified, Part, Conformance, UA, Language string
 }
 
+// readXMP reads the metadata packet, and fails the test if it is malformed.
 func readXMP(t *testing.T, stream string) (p xmpPacket) {
 	t.Helper()
 	_, packet, _ := strings.Cut(stream, "stream\n")

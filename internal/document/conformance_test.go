@@ -27,6 +27,7 @@ type conformant struct {
 	claim    claim
 }
 
+// conformants lists the documents to check, with the standards that each must meet.
 func conformants(t *testing.T) (all []conformant) {
 	t.Helper()
 	read := func(path string) []byte {

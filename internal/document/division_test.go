@@ -199,6 +199,7 @@ type counting struct {
 	drafts, contents, beside atomic.Int64
 }
 
+// Print counts the prints that contain the table of contents, and the headings that are printed with it.
 func (c *counting) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	if strings.Contains(page.HTML, `<nav class="toc"`) {
 		n := &c.drafts

@@ -26,6 +26,7 @@ func BenchmarkFootnotes(b *testing.B) {
 	}
 }
 
+// benchmarkNotes compares notes at the foot of pages with the same notes at the end.
 func benchmarkNotes(b *testing.B, content string, o presswork.Options) {
 	c := converter(b, document.Options{Printer: printer(b)})
 	var took [2]time.Duration

@@ -18,6 +18,7 @@ import (
 const talk = "---\nas: slides\ntitle: Talk\nauthor: Ann\n---\n# Talk\n\nA subtitle\n\n<!-- Welcome. -->\n\n---\n\n# Part\n\n---\n\n## Text\n\n- one\n- two\n\nNote: Say three.\nAnd (four).\n\n---\n\n" +
 	"```go\nx := 1\n```\n\n---\n\n> A quote.\n\n---\n\n## Last\n\n***not a rule***\n\n- a\n\n  ---\n\n  b\n"
 
+// slidesOf returns the HTML of a document with slides.
 func slidesOf(t *testing.T, content string, o presswork.Options, output presswork.Output) string {
 	t.Helper()
 

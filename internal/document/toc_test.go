@@ -220,6 +220,7 @@ type farAway struct {
 	printed []byte
 }
 
+// PrintRevised replaces all page numbers by 1234.
 func (f *farAway) PrintRevised(
 	ctx context.Context,
 	page printable.Page,

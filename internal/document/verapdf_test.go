@@ -124,6 +124,7 @@ type result struct {
 	files, passed, failed int
 }
 
+// add counts a file of a group. passed becomes the lowest number of rules of its files.
 func (all *results) add(group, standard string, passed, failed int) {
 	at := slices.IndexFunc(*all, func(r result) bool { return r.group == group && r.standard == standard })
 	if at < 0 {

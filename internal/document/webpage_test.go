@@ -23,6 +23,7 @@ const hostile = "---\ntitle: \"</title><script>alert(1)</script>\"\nauthor: '\">
 	"<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'><base href=http://127.0.0.1:9/><link rel=stylesheet href=http://127.0.0.1:9/x.css>\n\n" +
 	"<p style=\"background:url(http://127.0.0.1:9/)\" onclick=alert(10)>p</p>\n"
 
+// webPage returns the HTML file made of a document.
 func webPage(t *testing.T, d document.Document) string {
 	t.Helper()
 	d.Output = presswork.HTML

@@ -52,6 +52,7 @@ func TestCheckRejectsWhatCannotBeRendered(t *testing.T) {
 	}
 }
 
+// ladder returns lists that are nested depth times.
 func ladder(depth int) string {
 	var b strings.Builder
 	for i := range depth {

@@ -22,6 +22,7 @@ const (
 		`<bibliography><layout><text variable="title"/></layout></bibliography></style>`
 )
 
+// library returns the bibliography files and styles that the tests name.
 func library(name string) ([]byte, error) {
 	switch name {
 	case "refs.bib":
@@ -37,6 +38,7 @@ func library(name string) ([]byte, error) {
 	return nil, os.ErrNotExist
 }
 
+// citing renders a text with the test bibliography. It leaves out the warning about that file's broken entry.
 func citing(t *testing.T, src string, o markdown.Options) (html string, warnings []string) {
 	t.Helper()
 

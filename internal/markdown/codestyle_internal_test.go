@@ -44,6 +44,7 @@ func TestCodeStylesEqualThoseOfChroma(t *testing.T) {
 	}
 }
 
+// styleCSS returns a style of Chroma as the variables of a theme.
 func styleCSS(style *chroma.Style) string {
 	var b strings.Builder
 
@@ -93,6 +94,7 @@ func styleCSS(style *chroma.Style) string {
 	return b.String()
 }
 
+// declarations returns the CSS of a style entry.
 func declarations(e chroma.StyleEntry) string {
 	var d []string
 	if e.Colour.IsSet() {

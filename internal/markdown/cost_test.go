@@ -31,6 +31,7 @@ func dataURI(svg string) string {
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg))
 }
 
+// pipeTable returns a table whose cells are all equal.
 func pipeTable(rows, columns int, cell string) string {
 	return strings.Repeat(
 		"|h",
@@ -104,6 +105,7 @@ func TestDocumentsTooLargeForTheBrowserAreRejected(t *testing.T) {
 	}
 }
 
+// manySVGs returns n different pictures that are costly to draw.
 func manySVGs(n int) string {
 	var b strings.Builder
 	for i := range n {

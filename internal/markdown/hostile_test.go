@@ -11,6 +11,7 @@ import (
 	"presswork/internal/markdown"
 )
 
+// hostile lists HTML that runs scripts or loads something.
 func hostile() []string {
 	return []string{
 		`<script src="http://x/"></script>`,

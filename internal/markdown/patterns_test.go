@@ -192,6 +192,7 @@ func TestHostilePatternsAreParsedInBoundedTime(t *testing.T) {
 	}
 }
 
+// startsParagraph reports whether the text begins with a plain paragraph.
 func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	t.Helper()
 
@@ -203,6 +204,7 @@ func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	return root.FirstChild() != nil && root.FirstChild().Kind() == ast.KindParagraph
 }
 
+// checkTime fails the test if parsing takes more CPU time than limit.
 func checkTime(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	t.Helper()
 

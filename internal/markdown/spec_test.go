@@ -61,6 +61,7 @@ func plainRenderer() renderer.Renderer {
 // wikiSource renders wiki links as their source, which they stay in plain documents.
 type wikiSource struct{}
 
+// RegisterFuncs renders wiki links as their source, because the specification does not know them.
 func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(
 		wikilink.KindLink,

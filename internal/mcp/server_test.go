@@ -28,6 +28,7 @@ type backend struct {
 	running atomic.Int32
 }
 
+// Convert waits or fails if the Markdown says so.
 func (b *backend) Convert(ctx context.Context, c mcp.Conversion, report mcp.Progress) (mcp.File, error) {
 	b.running.Add(1)
 	defer b.running.Add(-1)

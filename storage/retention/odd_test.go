@@ -21,6 +21,7 @@ type oddStore struct {
 	foreign, locked []string
 }
 
+// List lists objects with invalid keys before the others.
 func (s oddStore) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		for _, key := range s.foreign {

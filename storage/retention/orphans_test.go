@@ -128,6 +128,7 @@ type crowdedStore struct {
 	grown   int64 // in bytes
 }
 
+// List lists a large number of objects, and measures how the memory grows meanwhile.
 func (c *crowdedStore) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	if prefix != storage.Renders {
 		return c.Store.List(ctx, prefix)

@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 	}
 }
 
+// roundTrip checks that an object is read as it was stored, with its attributes.
 func roundTrip(t *testing.T, s storage.Store) {
 	attrs := storage.Attrs{
 		ContentType: "application/pdf",
@@ -96,6 +97,7 @@ func emptyObject(t *testing.T, s storage.Store) {
 	}
 }
 
+// createIfAbsent checks that a second Put of a key fails and changes nothing.
 func createIfAbsent(t *testing.T, s storage.Store) {
 	put(t, s, "a/b", []byte("first"))
 
@@ -111,6 +113,7 @@ func createIfAbsent(t *testing.T, s storage.Store) {
 	}
 }
 
+// failingReader checks that a Put whose reader fails stores nothing.
 func failingReader(t *testing.T, s storage.Store) {
 	failure := errors.New("the upload broke off")
 	for _, size := range []int64{100_000, -1} {
@@ -127,6 +130,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
+// wrongSize checks that a Put fails if the size differs from that of the reader.
 func wrongSize(t *testing.T, s storage.Store) {
 	for _, size := range []int64{0, 4, 6, 100_000} {
 		_, err := s.Put(t.Context(), "a", strings.NewReader("12345"), size, storage.Attrs{})
@@ -141,6 +145,7 @@ func wrongSize(t *testing.T, s storage.Store) {
 	wantAbsent(t, s, "a")
 }
 
+// unknownSize checks that the size may be -1.
 func unknownSize(t *testing.T, s storage.Store) {
 	info, err := s.Put(t.Context(), "a", stream("12345"), -1, storage.Attrs{})
 	if err != nil {
@@ -152,6 +157,7 @@ func unknownSize(t *testing.T, s storage.Store) {
 	}
 }
 
+// ranges checks that Get returns exactly the requested bytes.
 func ranges(t *testing.T, s storage.Store) {
 	put(t, s, "a", []byte("0123456789"))
 
@@ -187,6 +193,7 @@ func ranges(t *testing.T, s storage.Store) {
 	}
 }
 
+// listing checks that List returns the keys below a prefix.
 func listing(t *testing.T, s storage.Store) {
 	keys := []string{
 		"artifacts/B.pdf",
@@ -230,6 +237,7 @@ func listing(t *testing.T, s storage.Store) {
 	}
 }
 
+// listingStops checks that the loop over List may end early.
 func listingStops(t *testing.T, s storage.Store) {
 	for _, key := range []string{"a/1", "a/2", "b/1"} {
 		put(t, s, key, nil)
@@ -259,6 +267,7 @@ func listingStops(t *testing.T, s storage.Store) {
 	}
 }
 
+// deletion checks that Delete may be repeated and that List no longer returns the object.
 func deletion(t *testing.T, s storage.Store) {
 	put(t, s, "a/b/c", []byte("1"))
 
@@ -313,6 +322,7 @@ func get(t *testing.T, s storage.Store, key string, rng storage.Range) ([]byte, 
 	return b, info
 }
 
+// wantAbsent fails the test unless both Stat and Get return ErrNotFound.
 func wantAbsent(t *testing.T, s storage.Store, key string) {
 	t.Helper()
 

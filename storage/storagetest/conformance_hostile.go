@@ -18,6 +18,7 @@ import (
 	"presswork/storage"
 )
 
+// parallelWriters checks that exactly one of many simultaneous Puts of a key succeeds.
 func parallelWriters(t *testing.T, s storage.Store) {
 	const writers = 50
 	var wg sync.WaitGroup
@@ -101,6 +102,7 @@ func atomicity(t *testing.T, s storage.Store) {
 	}
 }
 
+// copying checks that Copy keeps the bytes and the attributes.
 func copying(t *testing.T, s storage.Store) {
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "1"}}
 
@@ -135,6 +137,7 @@ func copying(t *testing.T, s storage.Store) {
 	}
 }
 
+// copyRefused checks that Copy needs a source and replaces nothing.
 func copyRefused(t *testing.T, s storage.Store) {
 	if _, err := s.Copy(t.Context(), "none", "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("copy of nothing: got %v, want ErrNotFound", err)
@@ -152,6 +155,7 @@ func copyRefused(t *testing.T, s storage.Store) {
 	}
 }
 
+// hostileKeys checks that keys are refused that could leave the store's folder, or be misread.
 func hostileKeys(t *testing.T, s storage.Store) {
 	put(t, s, "ok", nil)
 
@@ -197,6 +201,7 @@ func hostileKeys(t *testing.T, s storage.Store) {
 	}
 }
 
+// hostileAttrs checks that attributes are refused that could break an HTTP header.
 func hostileAttrs(t *testing.T, s storage.Store) {
 	for _, attrs := range []storage.Attrs{
 		{ContentType: "text/plain\r\nX-Evil: 1"},
@@ -217,6 +222,7 @@ func hostileAttrs(t *testing.T, s storage.Store) {
 	wantAbsent(t, s, "a")
 }
 
+// cancelled checks that every method ends with its context.
 func cancelled(t *testing.T, s storage.Store) {
 	cause := errors.New("the job was cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -251,6 +257,7 @@ func (c callReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
+// large checks that an object is not held in memory.
 func large(t *testing.T, s storage.Store) {
 	const size = 64 << 20
 	var before, after runtime.MemStats
@@ -281,6 +288,7 @@ func large(t *testing.T, s storage.Store) {
 // counter is a reader of pseudo-random bytes that are the same in each run.
 type counter struct{ n uint64 }
 
+// Read returns bytes that do not compress.
 func (c *counter) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = byte(c.n * 0x9E3779B97F4A7C15 >> 56)
@@ -290,6 +298,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// sameBytes reports whether two readers return the same bytes.
 func sameBytes(a, b io.Reader) (bool, error) {
 	left, right := make([]byte, 64<<10), make([]byte, 64<<10)
 	for {

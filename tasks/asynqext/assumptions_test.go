@@ -72,6 +72,7 @@ type commandRecorder struct {
 // varying matches the parts of keys and members that differ from run to run.
 var varying = regexp.MustCompile(`(:t:)[\w-]+|(processed:|failed:)[\d-]+|\{[^{}]+:\d+:[0-9a-f-]+\}`)
 
+// record notes each command with its script, so that a change of Asynq's scripts is seen.
 func (s *commandRecorder) record(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	keys, argv := scriptOf(cmd)
 	var words []string

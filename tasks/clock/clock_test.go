@@ -61,6 +61,7 @@ func (s *slowTime) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	return next
 }
 
+// ProcessHook delays a command and its reply equally.
 func (s *slowTime) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		time.Sleep(s.delay / 2)

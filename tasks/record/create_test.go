@@ -35,6 +35,7 @@ func (scriptsOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (scriptsOnly) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 
+// ProcessPipelineHook sends only scripts, as if the process had died before the other commands.
 func (scriptsOnly) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		var scripts []redis.Cmder

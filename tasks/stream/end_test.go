@@ -75,6 +75,7 @@ func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
+// ProcessPipelineHook fails pipelines during the outage. Otherwise it first deletes waiters if expire is set.
 func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if o.active.Load() {

@@ -184,6 +184,7 @@ type proxy struct {
 	held       []net.Conn
 }
 
+// startProxy starts a proxy of Redis and returns its address.
 func startProxy(t *testing.T, address string) (*proxy, string) {
 	t.Helper()
 	sock := filepath.Join(public.Dir(t), "s")
@@ -214,6 +215,7 @@ func startProxy(t *testing.T, address string) (*proxy, string) {
 	return p, "unix://" + sock
 }
 
+// serve forwards a connection. Subscriptions may hang.
 func (p *proxy) serve(c net.Conn, to string) {
 	defer c.Close()
 
@@ -247,6 +249,7 @@ func (p *proxy) serve(c net.Conn, to string) {
 	}
 }
 
+// setHanging lets subscriptions hang from now on, or work again.
 func (p *proxy) setHanging(hangs bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

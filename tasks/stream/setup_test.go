@@ -42,6 +42,7 @@ type queue struct {
 	broken error           // the result of enqueue, if not nil
 }
 
+// enqueue queues a task, unless it is queued already.
 func (q *queue) enqueue(_ context.Context, _ stream.Call, task string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

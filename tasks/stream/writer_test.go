@@ -30,6 +30,7 @@ func newStepper() *stepper {
 	}
 }
 
+// step reports an event to the test and waits until the test lets it proceed.
 func (s *stepper) step(c chan<- int, runs int) {
 	select {
 	case c <- runs:
@@ -44,6 +45,8 @@ func (s *stepper) step(c chan<- int, runs int) {
 
 func (s *stepper) DialHook(next redis.DialHook) redis.DialHook          { return next }
 func (s *stepper) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook stops before each write of frames.
 func (s *stepper) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if cmds[0].Name() == "evalsha" {

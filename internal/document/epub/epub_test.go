@@ -129,6 +129,7 @@ func faults(all map[string]string) (found []string) {
 	return found
 }
 
+// write returns the files of a book. Writing it twice must give the same bytes.
 func write(t testing.TB, b epub.Book) (map[string]string, []epub.Left) {
 	t.Helper()
 

@@ -24,6 +24,7 @@ func (s *slowTools) Open(context.Context, *inference.Request, []string) (inferen
 	return s, nil
 }
 
+// Call waits for a worker at the first call, then takes the time takes.
 func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
 	if !s.started {
 		time.Sleep(min(s.waits, inference.ToolWait))

@@ -229,6 +229,7 @@ type slowTranscriber struct {
 	uploads, transcribes time.Duration
 }
 
+// Transcribe reports progress while it uploads, then is silent.
 func (e *slowTranscriber) Transcribe(
 	ctx context.Context,
 	_ *inference.Transcription,

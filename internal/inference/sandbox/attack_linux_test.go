@@ -263,6 +263,7 @@ type host struct {
 	port             int
 }
 
+// newHost starts servers on this machine that sandboxed code must not reach.
 func newHost(t *testing.T) host {
 	t.Helper()
 	dir := public.Dir(t)

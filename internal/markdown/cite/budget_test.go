@@ -235,6 +235,7 @@ func named(i int) *cite.Item {
 	}}
 }
 
+// hyphened returns a work with a long hyphenated name, which is slow to abbreviate.
 func hyphened(i int) *cite.Item {
 	return &cite.Item{
 		ID:   fmt.Sprint(i),
@@ -304,6 +305,7 @@ func TestCostOfBibliographiesIsBounded(t *testing.T) {
 	}
 }
 
+// inheriting returns n entries that all inherit from a missing one.
 func inheriting(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -29,6 +29,7 @@ func works(t testing.TB) cite.Bibliography {
 	return b
 }
 
+// sample returns citations of all forms.
 func sample() []cite.Citation {
 	return []cite.Citation{
 		{Cites: []cite.Cite{{Key: "smith2001", Prefix: "see", Locator: "3–4", Label: "page"}, {Key: "doe1999"}}},

@@ -126,6 +126,7 @@ func (v *Visitor) Beside(first *Visit, address string) *Visit {
 	return v.open(first.Page.Browser(), address, 1280, 800, false)
 }
 
+// open opens an address in a window and records the errors of its console.
 func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark bool) *Visit {
 	v.t.Helper()
 

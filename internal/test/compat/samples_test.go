@@ -68,6 +68,7 @@ func TestSamplesOfTheGuide(t *testing.T) {
 	}
 }
 
+// newSampleServer starts Presswork with everything that the samples of the guide use.
 func newSampleServer(t *testing.T) sampleServer {
 	t.Helper()
 	ended := make(chan struct{})

@@ -99,6 +99,7 @@ type shell struct {
 	out *bufio.Reader
 }
 
+// newShell starts a shell in which the commands of a tutorial run one after the other.
 func newShell(t *testing.T, dir string, env ...string) *shell {
 	t.Helper()
 	cmd := exec.Command("bash")

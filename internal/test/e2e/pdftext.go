@@ -40,6 +40,7 @@ func PDFPages(t testing.TB, pdf []byte) int {
 	return n
 }
 
+// poppler runs a program of poppler-utils on a PDF and returns its output.
 func poppler(t testing.TB, pdf []byte, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)

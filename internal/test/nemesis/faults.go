@@ -174,6 +174,7 @@ func (f *fleet) restart(name string) {
 	f.startKilled(name)
 }
 
+// killBrowsers kills the browsers of a node.
 func (f *fleet) killBrowsers(name string) {
 	n := f.node(name)
 	if n.ended() {
@@ -199,6 +200,7 @@ func (f *fleet) killStoringWorkers(string) {
 	}
 }
 
+// resumeStore resumes the store, and starts the workers that were killed while they waited for it.
 func (f *fleet) resumeStore(string) {
 	f.store.Signal(syscall.SIGCONT)
 

@@ -124,6 +124,7 @@ type servers struct {
 	faults []injection
 }
 
+// startRedis starts Redis in one of its forms, with the faults that this form can have.
 func (f *fleet) startRedis(form Redis) {
 	switch form {
 	case Replicated:
@@ -206,6 +207,7 @@ type counter struct {
 	sent *atomic.Int64
 }
 
+// Write counts the tokens that the model sends.
 func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(b)
 	if err == nil {
@@ -219,6 +221,7 @@ func (c *counter) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
 
 var _ io.Writer = (*counter)(nil)
 
+// startNodes starts the API nodes and the workers.
 func (f *fleet) startNodes() {
 	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 

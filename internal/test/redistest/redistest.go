@@ -64,6 +64,7 @@ type Server struct {
 	cmd  *exec.Cmd
 }
 
+// run starts a redis-server on a socket, with additional arguments.
 func run(t testing.TB, args ...string) *Server {
 	t.Helper()
 

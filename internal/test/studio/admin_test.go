@@ -176,6 +176,7 @@ func TestAdminFiltersJobsByKind(t *testing.T) {
 	p.Reads("tr[data-id]", "PDF operation")
 }
 
+// checkMonitorHasNoForeignLinks checks that the monitor links to no other site.
 func checkMonitorHasNoForeignLinks(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)

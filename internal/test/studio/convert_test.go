@@ -127,6 +127,7 @@ func recordDownloads(p *browsertest.Visit) {
 	}`)
 }
 
+// checkPasteConvertDownload checks the way from pasted text to the downloaded PDF, with its progress bar.
 func checkPasteConvertDownload(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	// window.widths gets each value of the progress bar.
@@ -176,6 +177,7 @@ func checkPasteConvertDownload(t *testing.T, h *shared) {
 	}
 }
 
+// checkThemeChoice checks that a theme chosen in the dialog goes into the front matter and the preview.
 func checkThemeChoice(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Minutes of 3 March\n\nPresent: Ada, Bo\n")
@@ -207,6 +209,7 @@ func checkThemeChoice(t *testing.T, h *shared) {
 	}
 }
 
+// checkPastedHTML checks that pasted HTML becomes Markdown without scripts.
 func checkPastedHTML(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"Blocked script execution in"} // the preview blocks the pasted script
@@ -224,6 +227,7 @@ func checkPastedHTML(t *testing.T, h *shared) {
 	}
 }
 
+// checkDroppedFiles checks that dropped documents are opened and dropped pictures inserted.
 func checkDroppedFiles(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	drop := func(name, kind, base64 string) {
@@ -296,6 +300,7 @@ func checkDroppedFiles(t *testing.T, h *shared) {
 	p.Reads(".notice", "UTF-8")
 }
 
+// checkNoScriptsInPreview checks that neither the document nor its front matter can run scripts.
 func checkNoScriptsInPreview(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(
@@ -320,6 +325,7 @@ func checkNoScriptsInPreview(t *testing.T, h *shared) {
 	}
 }
 
+// checkJobAfterReload checks that a running job is still shown after the page was reloaded.
 func checkJobAfterReload(t *testing.T, h *shared) {
 	v, p, _ := h.open(t)
 	var long strings.Builder

@@ -44,6 +44,7 @@ func checkPicturePlacement(t *testing.T, h *shared) {
 	}
 }
 
+// checkPastedPagePlacement checks that pasted HTML goes below the front matter.
 func checkPastedPagePlacement(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"Blocked script execution in"}

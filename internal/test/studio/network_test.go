@@ -49,6 +49,7 @@ func checkKeyboardUse(t *testing.T, h *shared) {
 	)
 }
 
+// checkOffline checks that the text is kept without a network, and that the preview follows later.
 func checkOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
@@ -79,6 +80,7 @@ func checkSlowNetwork(t *testing.T, h *shared) {
 	p.See(".job[data-status=completed]")
 }
 
+// checkDocumentationRequests checks that the guide can send a request.
 func checkDocumentationRequests(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	p := h.visitor.For(t).Open(c.Base+"/docs/api/themes", 1280, 900, false)
@@ -90,6 +92,7 @@ func checkDocumentationRequests(t *testing.T, h *shared) {
 	)
 }
 
+// checkDocumentationLanguage checks that the chosen language of samples stays chosen on other pages.
 func checkDocumentationLanguage(t *testing.T, h *shared) {
 	c := h.client.For(t)
 	visitor := h.visitor.For(t)

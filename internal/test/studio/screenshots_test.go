@@ -47,6 +47,7 @@ func TestScreenshots(t *testing.T) {
 
 func screenshotPath(name string) string { return "../../../docs/images/" + name + ".png" }
 
+// takeScreenshots takes the pictures of docs/images.
 func takeScreenshots(t *testing.T) {
 	t.Helper()
 	_, c := e2e.Serve(t, nil)

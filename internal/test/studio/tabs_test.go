@@ -44,6 +44,7 @@ func writeModels(t *testing.T) string {
 	return name
 }
 
+// checkChat checks an answer with reasoning.
 func checkChat(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
@@ -94,6 +95,7 @@ func checkChat(t *testing.T, h *shared) {
 	p.Until("no question is lost", `() => document.querySelectorAll(".said.user").length === 4`)
 }
 
+// checkPageExport checks that a page becomes a picture.
 func checkPageExport(t *testing.T, h *shared) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -112,6 +114,7 @@ func checkPageExport(t *testing.T, h *shared) {
 	p.Reads(".notice.error, .job[data-status=failed]", "169.254.169.254")
 }
 
+// checkTranscription checks that a recording becomes text.
 func checkTranscription(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Transcribe")

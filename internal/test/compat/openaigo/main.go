@@ -47,6 +47,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// main runs the cases four at a time, and prints a row for each.
 func main() {
 	out := json.NewEncoder(os.Stdout)
 	var mu sync.Mutex
