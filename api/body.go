@@ -36,7 +36,7 @@ type body struct {
 	left     int64
 	tooLarge error
 
-	wait time.Duration
+	wait time.Duration // the longest wait for minProgress bytes
 	// waited is the time spent waiting since minProgress bytes last arrived, got the bytes since then.
 	waited time.Duration
 	got    int

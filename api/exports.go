@@ -93,11 +93,11 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 
 // exportRequest is a parsed request for a PDF or a screenshot.
 type exportRequest struct {
-	task      tasks.PageExport
+	task      tasks.PageExport // what the worker gets
 	visit     *export.VisitOptions
 	webhook   string
-	extension string
-	check     func(page *url.URL) error
+	extension string                    // of the result's file
+	check     func(page *url.URL) error // checks the options of the output
 }
 
 // checkExport rejects a request that cannot succeed.

@@ -151,9 +151,9 @@ func (r *recording) close() {
 // its buffer, because the parts of a form arrive in pieces of 4 KiB.
 type bounded struct {
 	from     io.Reader
-	left     int64
+	left     int64 // bytes that may still be read
 	tooLarge error
-	err      error
+	err      error // the error after which nothing is read
 }
 
 // Read implements io.Reader.

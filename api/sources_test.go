@@ -112,7 +112,8 @@ func (a *queuedServer) sources(id string) (keys []string) {
 	return keys
 }
 
-// checkSources runs the sweeper. It fails the test unless the job's task refers to so many sources, all in the store.
+// checkSources runs the sweeper. It fails the test unless the job's task refers to want sources and the store has
+// them.
 func (a *queuedServer) checkSources(id string, want int) {
 	a.t.Helper()
 	a.sweep()

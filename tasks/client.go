@@ -33,8 +33,8 @@ type Client struct {
 	inspector  *asynq.Inspector
 	relay      *watch.Relay
 	calls      *stream.Client
-	maxPending int64
-	maxWait    time.Duration
+	maxPending int64         // waiting tasks of a queue; negative for no limit
+	maxWait    time.Duration // age of the oldest waiting task above which submissions are refused
 	// backlogs holds the last known figures of each queue.
 	backlogs map[Queue]*cachedValue[backlog]
 	memory   memory

@@ -19,9 +19,9 @@ import (
 // handler is the registered handler of a kind, with the kind's settings.
 type handler struct {
 	queue   Queue
-	retries int
+	retries int // after the first attempt
 	timeout time.Duration
-	backoff []time.Duration
+	backoff []time.Duration // the delays before retries
 	// job is set for kinds that belong to a job, plain for the others.
 	job   func(ctx context.Context, run *Run, payload []byte) error
 	plain func(ctx context.Context, payload []byte) error

@@ -14,6 +14,7 @@ func inkTokens(full tokens) tokens {
 
 	expanded := expand(full)
 	for name := range expanded {
+		// Keep the palette, values that are no colours, and colours that derive computes for white paper.
 		_, isColor := expanded.color(name)
 		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" ||
 			isDerivedColor(expanded[name]) {

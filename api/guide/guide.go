@@ -33,13 +33,13 @@ type Page struct {
 // Guide has the pages. It is safe for concurrent use.
 type Guide struct {
 	renderer *markdown.Renderer
-	tasks    []section
-	groups   []group
+	tasks    []section // the sections of rest.md
+	groups   []group   // the navigation
 	// chapters are all pages of Markdown, tasks included; tags are the pages of the reference.
 	chapters []section
 	tags     []tagPage
-	pages    map[string]func() (Page, error)
-	entries  func() ([]entry, error)
+	pages    map[string]func() (Page, error) // by path
+	entries  func() ([]entry, error)         // what a search reads
 }
 
 // group is a heading of the side bar with its pages.

@@ -45,8 +45,8 @@ func (g *Guide) addReference(d *description) {
 type shownOperation struct {
 	operation
 	Text  template.HTML
-	Shown []shownSample
-	Trial trial
+	Shown []shownSample // the samples as HTML
+	Trial trial         // the form that sends a request
 }
 
 // trial is what the form for trying an operation begins with.

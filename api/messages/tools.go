@@ -129,6 +129,7 @@ func (p *parser) chosen(o jsonbody.Object) []string {
 	var all []string
 
 	for _, t := range p.r.Tools {
+		// The name of a server tool is its type without the date.
 		if t.Type == builtinOf(name+"_20") {
 			return inference.FunctionsOf(t.Type)[:1]
 		}

@@ -16,8 +16,8 @@ type parser struct {
 	jsonbody.Object
 	options Options
 	limits  jsonbody.Limits
-	r       *inference.Request
-	f       *Format
+	r       *inference.Request // the result
+	f       *Format            // how the answer is written
 }
 
 func (p *parser) readModel() {

@@ -40,12 +40,12 @@ func (i *Intake) Hold(key string) Hold { return Hold{intake: i, key: key} }
 // budget is a number of bytes that all requests of a node share. The requests of one key may have half of it, so that
 // one key leaves room for the others.
 type budget struct {
-	where string
+	where string // "memory" or "disk", for errors
 	limit int64
 	gauge Gauge
 
 	mu    sync.Mutex
-	held  int64
+	held  int64 // by all keys
 	byKey map[string]int64
 }
 

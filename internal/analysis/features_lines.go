@@ -47,8 +47,10 @@ func lineFeatures(r *reading, f map[string]float64) {
 			n := utf8.RuneCountInString(l)
 			single, last := len(source) == 1, i == len(source)-1
 			sentence := strings.HasSuffix(l, ".") && !last // a wrapped line of prose may end here
+			// A line of verse is short. A single line, or one that ends a sentence, must be shorter to count.
 			short += count(n > 2 && n < 62 && (!single || n < 48) && (!sentence || n < 45))
 
+			// A label such as "Date:" begins a line, in bold or before a short text.
 			colon := strings.IndexAny(l, ":：")
 			afterLabel := p.Lead && i == 0 || !single || len(l) < 90
 			labels += count(colon > 1 && colon < 30 && afterLabel)

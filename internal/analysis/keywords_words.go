@@ -114,8 +114,8 @@ const (
 func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	type term struct {
 		text          string
-		glyphs, count int
-		before, after map[string]bool
+		glyphs, count int             // of a script without spaces
+		before, after map[string]bool // words next to the term
 		score         float64
 	}
 	found := map[string]*term{}

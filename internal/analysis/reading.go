@@ -30,7 +30,7 @@ type heading struct {
 	level int
 	text  string
 	code  bool // more than half code, or a call: `fetch(url)`
-	after int
+	after int  // the number of passages before it
 }
 
 // maxHeading bounds a heading's text, in bytes.

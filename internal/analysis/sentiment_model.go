@@ -93,6 +93,7 @@ func holdSign(score float64, r ruleScores) float64 {
 // measureSentence returns the measures of a sentence, in the order of measureNames. It also reports whether it is
 // written in the style of social media.
 func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(measureNames)]float64, social bool) {
+	// The indices are those of measureNames. Many measures are a property of the sentence, times the rules' score.
 	n := float64(len(tokens) + 1)
 	good, bad := squash(r.good), squash(r.bad)
 
@@ -158,8 +159,9 @@ func isSocial(sentence string, tokens []token) bool {
 	return false
 }
 
-// sentenceGrams yields the words, marked "!" if negated, and the pairs of neighbours. A yielded value is valid
-// until the next one.
+// sentenceGrams yields the words, marked "!" if negated, and the pairs of neighbours, joined by "_". A pair begins
+// with "^" at the start of the sentence and with "." at that of a clause. A yielded value is valid until the next
+// one.
 func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		pair := append(make([]byte, 0, 128), '^')

@@ -16,7 +16,7 @@ type Memory struct {
 	mu      sync.Mutex
 	entries map[entryKey]*list.Element
 	used    *list.List // of *memoryEntry, the most recently used first
-	bytes   int64
+	bytes   int64      // of all values
 	counts  map[Kind]KindStats
 }
 

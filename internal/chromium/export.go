@@ -156,6 +156,7 @@ func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Ex
 		ctx,
 		v,
 		o,
+		// Without options of its own this is the check of the VisitOptions.
 		func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) },
 		func(v *visit) ([]byte, string, error) {
 			source, err := v.source()

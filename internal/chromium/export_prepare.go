@@ -197,6 +197,7 @@ func (v *visit) continueRequest(session string, params json.RawMessage) {
 
 	same := sameOrigin(v.page, e.Request.URL)
 	for name, value := range v.opts.ExtraHTTPHeaders {
+		// Remove what the page's scripts set here. On another origin, remove only our value after a redirect.
 		for present, there := range headers {
 			if strings.EqualFold(present, name) && (same || there == value) {
 				delete(headers, present)

@@ -41,8 +41,8 @@ func (r *pageContext) close() {
 type spare struct {
 	proxy *guard.Proxy
 	size  export.Viewport
-	ready chan struct{}
-	made  *pageContext // nil after a failure; read it after ready is closed
+	ready chan struct{} // closed when made is set
+	made  *pageContext  // nil after a failure; read it after ready is closed
 }
 
 // errSpareLost is returned when the spare context could not be created. The caller retries without it.

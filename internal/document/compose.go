@@ -35,11 +35,11 @@ const engineVersion = 6
 // source is a document that has been read and rendered. Its output is composed from it.
 type source struct {
 	Document
-	matter metadata.FrontMatter
-	body   markdown.Document
+	matter metadata.FrontMatter // the front matter
+	body   markdown.Document    // the rendered Markdown
 	// page is the part of the page that does not depend on the output.
 	page page
-	head titleBlock
+	head titleBlock // the title block
 }
 
 // compose is Compose without the cache.

@@ -79,18 +79,18 @@ type Options struct {
 type Converter struct {
 	printer  Printer
 	themes   *themes.Catalogue
-	fetch    func(ctx context.Context, url string) ([]byte, string, error)
+	fetch    func(ctx context.Context, url string) ([]byte, string, error) // remote pictures
 	now      func() time.Time
-	idle     func() int
-	timeout  time.Duration
-	formulas time.Duration
-	epoch    time.Time
+	idle     func() int    // free tabs
+	timeout  time.Duration // of a document in sections
+	formulas time.Duration // the time for formulas
+	epoch    time.Time     // SOURCE_DATE_EPOCH, or zero
 	log      *slog.Logger
 	diagrams *diagram.Renderer
-	picture  func(ctx context.Context, page printable.Page) ([]byte, error)
+	picture  func(ctx context.Context, page printable.Page) ([]byte, error) // of a page, as PNG
 	script   raster.Script
 	markdown *markdown.Renderer
-	composed *recent.Cache[Composed]
+	composed *recent.Cache[Composed] // recent documents
 }
 
 // New returns a Converter.

@@ -99,8 +99,8 @@ type slide struct {
 // deck is a document as slides.
 type deck struct {
 	page   page
-	head   titleBlock
-	marp   metadata.Deck
+	head   titleBlock    // the title block, for the cover
+	marp   metadata.Deck // the settings of Marp
 	slides []slide
 }
 

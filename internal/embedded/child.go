@@ -19,8 +19,8 @@ import (
 // child is one process of a server.
 type child struct {
 	cmd     *exec.Cmd
-	lock    *os.File // nil if the server needs no lock
-	words   *recentOutput
+	lock    *os.File      // nil if the server needs no lock
+	words   *recentOutput // the end of its output
 	started time.Time
 	// exited is closed when the process ends. err is the reason; read it only after that.
 	exited chan struct{}

@@ -13,8 +13,8 @@ type recentOutput struct {
 	name string // the program's name
 
 	mu      sync.Mutex
-	partial []byte
-	lines   []string
+	partial []byte   // a line without its end
+	lines   []string // the last keptLines
 }
 
 // keptLines is the number of lines of a child's output that are kept for its error.

@@ -39,16 +39,16 @@ type Options struct {
 // Policy decides which addresses may be dialled. It is immutable and safe for
 // concurrent use.
 type Policy struct {
-	setting    string
-	allPrivate bool
-	prefixes   []netip.Prefix
-	allowed    []endpoint
-	never      []endpoint
-	neverNow   func() []string
-	hosts      hostRules
+	setting    string          // names the setting in errors
+	allPrivate bool            // private ranges are open
+	prefixes   []netip.Prefix  // ranges that are open
+	allowed    []endpoint      // hosts that are open
+	never      []endpoint      // Presswork's own services
+	neverNow   func() []string // returns further services, which may change
+	hosts      hostRules       // the rules for host names
 	// ownToo, if set, reports whether an address belongs to a proxy session.
 	isProxyPort func(netip.AddrPort) bool
-	lookup      func(ctx context.Context, host string) ([]netip.Addr, error)
+	lookup      func(ctx context.Context, host string) ([]netip.Addr, error) // resolves a name
 }
 
 // endpoint is a host and port of the settings. Either addr is valid or name is set. Port 0

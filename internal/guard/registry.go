@@ -73,6 +73,7 @@ var registry = []special{
 	{netip.MustParsePrefix("ff00::/8"), never, "multicast", "RFC 4291"},
 }
 
+// Prefixes of IPv6. All but globalV6 embed an IPv4 address.
 var (
 	globalV6   = netip.MustParsePrefix("2000::/3")
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")

@@ -20,12 +20,12 @@ import (
 // CONNECT requests. It reuses connections to servers. The caller must call Close.
 type Session struct {
 	proxy     *Proxy
-	gate      *Gate
+	gate      *Gate // the port that the page uses
 	server    *http.Server
 	forward   *httputil.ReverseProxy
 	transport *http.Transport
 
-	life   context.Context
+	life   context.Context // ends with the session; its cause is the reason
 	end    context.CancelCauseFunc
 	served sync.WaitGroup
 	shut   func() // closes every connection, once

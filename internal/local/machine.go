@@ -150,8 +150,8 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 // for none). packages is the Debian package with a font for it.
 type script struct {
 	name     string
-	sample   rune
-	lang     string
+	sample   rune   // a character that only fonts of the script have
+	lang     string // as fontconfig writes it
 	packages string
 }
 

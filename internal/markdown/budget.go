@@ -58,7 +58,7 @@ func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 type mark struct {
 	char              byte
 	canOpen, canClose bool
-	length, original  int
+	length, original  int // the length before some of it was matched
 	offset            int
 }
 

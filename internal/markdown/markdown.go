@@ -43,8 +43,8 @@ type Renderer struct {
 	renderer renderer.Renderer
 	policy   *sanitize.Policy
 	formulas *tex.Renderer
-	words    *hyphen.Library
-	styles   *cite.Library
+	words    *hyphen.Library // hyphenation
+	styles   *cite.Library   // citation styles
 }
 
 // New returns a Renderer.

@@ -105,8 +105,8 @@ type outliner struct {
 	// ordered reports whether the current list is numbered.
 	ordered bool
 
-	cur  Block
-	text bytes.Buffer
+	cur  Block        // the current block
+	text bytes.Buffer // of the current block
 }
 
 // readBlocks reads the children of a block. Their plain paragraphs are of kind k.

@@ -78,7 +78,7 @@ type writer struct {
 	file    *File
 	version string
 	out     bytes.Buffer
-	offsets []location
+	offsets []location // by object number
 	id      []byte
 	// seal, if set, encrypts the streams.
 	seal *seal

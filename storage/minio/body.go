@@ -21,7 +21,7 @@ const spoolMemory = 1 << 20
 type body struct {
 	io.ReadSeeker
 	size   int64
-	sha256 string
+	sha256 string   // of the whole body, in hex
 	file   *os.File // the spool, or nil
 }
 

@@ -50,7 +50,7 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 	type answers struct {
 		pending, active, retry, archived *redis.IntCmd
 		head                             *redis.StringCmd
-		since                            *redis.StringCmd
+		since                            *redis.StringCmd // when the oldest pending task was queued
 		paused                           *redis.IntCmd
 		processed, failed                *redis.StringCmd
 		oldest                           *redis.Cmd

@@ -75,8 +75,8 @@ func IsReply(err error) bool {
 type Records struct {
 	rdb   redis.UniversalClient
 	clock *clock.Clock
-	ttl   time.Duration
-	ended func(presswork.Kind, presswork.Status)
+	ttl   time.Duration                          // of ended jobs
+	ended func(presswork.Kind, presswork.Status) // called when a job ends
 
 	mu sync.Mutex
 	// submitted counts the submissions of this process.

@@ -18,7 +18,7 @@ const (
 // that waits. A rank that was passed over maxPassed times is next. The last rank also has its own
 // limit.
 type gate struct {
-	total, lastMost int
+	total, lastMost int // slots; lastMost of them for the last rank
 
 	mu      sync.Mutex
 	changed sync.Cond

@@ -43,6 +43,7 @@ func ParsePreference(mood, docType string) (Preference, error) {
 	return s, nil
 }
 
+// foldName returns a name as it is stored: in lower case, with underscores.
 func foldName(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 }

@@ -116,7 +116,7 @@ type lookup struct {
 	cache         cache.Cache
 	owner         string
 	content       []byte // hash of the document
-	lookups, hits int
+	lookups, hits int    // of the cache
 	usedModel     string // the model that produced the profile, or "" for the built-in analyser
 }
 

@@ -56,10 +56,10 @@ type topicRule struct {
 // Rules choose themes by data/themes.txt. They are immutable and safe for
 // concurrent use.
 type Rules struct {
-	looks    map[string]look
-	types    []typeRule // in the order of analysis.DocumentTypes
-	families map[string][]string
-	tones    map[string]toneRule
+	looks    map[string]look     // by theme
+	types    []typeRule          // in the order of analysis.DocumentTypes
+	families map[string][]string // the types of each family
+	tones    map[string]toneRule // by tone
 	topics   []topicRule
 }
 

@@ -15,10 +15,10 @@ import (
 // indexNode is one term of an index, with those below it.
 type indexNode struct {
 	term, sortBy string
-	places       []string // anchors
-	see, also    []string
-	below        []*indexNode
-	byTerm       map[string]*indexNode
+	places       []string              // anchors
+	see, also    []string              // terms that "see" and "see also" name
+	below        []*indexNode          // entries of the next level
+	byTerm       map[string]*indexNode // finds an entry of below
 }
 
 // child is the term below another one.
@@ -74,7 +74,7 @@ type indexWriter struct {
 	writer
 	order *collate.Collator
 	lang  string
-	paper bool
+	paper bool // with page numbers
 }
 
 // list writes the entries in alphabetical order with their places, their references and the entries below them.

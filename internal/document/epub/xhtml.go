@@ -18,8 +18,8 @@ type writer struct {
 	// places has the file of each anchor.
 	places map[string]string
 	images map[string]*picture // by data URI
-	order  []*picture
-	left   []Left
+	order  []*picture          // the pictures in the order of the text
+	left   []Left              // what is left out
 
 	chapter *chapter
 	out     strings.Builder

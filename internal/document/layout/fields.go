@@ -40,7 +40,7 @@ type builder struct {
 	Input
 
 	head, foot markup.Writer
-	fields     map[string]frontmatter.Field
+	fields     map[string]frontmatter.Field // the front matter by folded name
 	parts      Parts
 }
 

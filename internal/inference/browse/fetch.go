@@ -27,12 +27,13 @@ const (
 
 // fetcher reads pages. It is safe for concurrent use.
 type fetcher struct {
-	policy  *guard.Policy
-	client  *http.Client
-	sites   *sites
-	agent   string
+	policy *guard.Policy
+	client *http.Client
+	sites  *sites // the state of each site: robots.txt and rate
+	agent  string
+	// render is opens a page in a browser; nil without one.
 	render  func(ctx context.Context, address string) (html, final string, err error)
-	pdfText func(ctx context.Context, pdf []byte) (string, error)
+	pdfText func(ctx context.Context, pdf []byte) (string, error) // reads a PDF; nil without a sandbox
 	log     *slog.Logger
 }
 

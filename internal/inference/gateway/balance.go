@@ -49,8 +49,8 @@ type waiter struct {
 	model *inference.Model
 	owner string
 	tier  int
-	tried map[string]bool
-	slot  chan grant // buffered, because grantNext sends while it holds the lock
+	tried map[string]bool // upstreams that have failed for this request
+	slot  chan grant      // buffered, because grantNext sends while it holds the lock
 }
 
 // grant is a slot at an upstream, or the error that ends the wait for one.

@@ -43,10 +43,10 @@ type calls struct {
 type call struct {
 	name      string
 	arguments strings.Builder
-	rawIndex  int
-	rawID     string
-	index     int // among the calls that were emitted; -1 for one that was not
-	sent      int // bytes of the arguments that were emitted
+	rawIndex  int    // as the upstream sends it
+	rawID     string // as the upstream sends it
+	index     int    // among the calls that were emitted; -1 for one that was not
+	sent      int    // bytes of the arguments that were emitted
 }
 
 // push adds one delta. It returns the delta to emit, if there is one.

@@ -148,7 +148,7 @@ type Grant struct {
 
 	meter   *Meter
 	key, id string
-	running bool
+	running bool // counts for the limit Concurrency
 }
 
 // Each dimension is a bucket that refills evenly: after a minute without requests a key has its whole RPM again.

@@ -22,7 +22,7 @@ type collected struct {
 	content, reasoning []byte
 	calls              []inference.ToolDelta
 	arguments          [][]byte
-	executed           []inference.ExecutedTool
+	executed           []inference.ExecutedTool // built-in calls
 	extra, logprobs    []json.RawMessage
 	finish             string
 }

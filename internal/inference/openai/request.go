@@ -77,7 +77,7 @@ func parseBody(
 // parser reads one request.
 type parser struct {
 	jsonbody.Object
-	lax        bool
+	lax        bool // accepts options that cannot be combined
 	checkModel func(id string) error
 	maxImages  int
 	limits     jsonbody.Limits

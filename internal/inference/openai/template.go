@@ -64,11 +64,11 @@ func (t *textTemplate) match(chunk []byte) (d inference.Delta, ok bool) {
 
 // piece is a part of an answer. Nearly always it has only text, for which no map is created.
 type piece struct {
-	present bool
+	present bool // the field was an object
 	// text is the only text of the piece, a part of the chunk. reasoning reports that it is in a reasoning field.
 	text      []byte
 	reasoning bool
-	fields    map[string]json.RawMessage
+	fields    map[string]json.RawMessage // all fields, unless text is set
 }
 
 // textFields are the fields of a piece with text.

@@ -16,11 +16,11 @@ const maxOutput = 1 << 20
 // limitedBuffer keeps the first limit bytes that are written to it. It closes full when there are more.
 type limitedBuffer struct {
 	limit int
-	full  chan struct{}
+	full  chan struct{} // closed when the limit is reached
 
 	mu   sync.Mutex
 	kept bytes.Buffer
-	over bool
+	over bool // more was written than kept
 }
 
 // write keeps b as far as the limit allows.

@@ -27,7 +27,7 @@ var chartHTML string
 type drawing struct {
 	Title, Subtitle string
 	Name            string
-	Empty           string
+	Empty           string // the text of a chart without points
 	Width, Height   int
 	Left, Right     int
 	Bottom          int

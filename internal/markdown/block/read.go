@@ -53,10 +53,10 @@ func Read(source string) []Block {
 type reader struct {
 	source string
 	at     int
-	open   []element
-	begun  []begun
-	blocks []Block // topmost
-	parts  []Block // of begun blocks, complete: they wait for their parents
+	open   []element // the open elements
+	begun  []begun   // the open blocks
+	blocks []Block   // topmost
+	parts  []Block   // of begun blocks, complete: they wait for their parents
 }
 
 // element is an open element. block reports whether it becomes a block.

@@ -12,7 +12,7 @@ type writtenCite struct {
 	cite  Cite
 	work  *work // nil for an unknown key
 	out   rich
-	names string
+	names string // the names as printed, to compare with those of the next cite
 	year  string
 }
 

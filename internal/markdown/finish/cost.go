@@ -201,8 +201,8 @@ func joins(r rune) bool {
 	return unicode.Is(unicode.M, r)
 }
 
-// tooLong returns ContentTooComplex with the source line, if the source contains the text as it is
-// printed. The verbs of what are the limit, twice.
+// tooLong returns ContentTooComplex with the source line, if the source contains the text as it is printed. what has
+// two verbs, both for the limit.
 func (p *pass) tooLong(text []byte, at int, what string, limit int) error {
 	const context = 60 // bytes on either side
 

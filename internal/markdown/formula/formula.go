@@ -110,8 +110,8 @@ type run struct {
 	Result
 
 	renderer *tex.Renderer
-	macros   macros
-	left     int // bytes of MathML
+	macros   macros // of the document so far
+	left     int    // bytes of MathML
 	// referred are the elements that formulas refer to, and late sets the embeds of those formulas.
 	referred []*label.Label
 	late     []func()

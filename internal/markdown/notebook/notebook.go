@@ -251,7 +251,7 @@ func (w *writer) writeCell() {
 	}
 }
 
-// raw writes a raw cell. A first cell with front matter is that of the document, as Quarto has it.
+// raw writes a raw cell. As in Quarto, a first cell with front matter is the front matter of the document.
 func (w *writer) raw() {
 	text := string(w.cell.Source)
 	format := w.cell.Metadata.Type + w.cell.Metadata.Format

@@ -32,7 +32,8 @@ var (
 	hiddenElement = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)[^>]*>`)
 	// blankLines are lines of HTML without content, which would end a block of HTML in Markdown.
 	blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
-	preformed  = regexp.MustCompile(`(?is)<pre\b.*?</pre>`)
+	// preformed is an element of HTML whose line breaks count.
+	preformed = regexp.MustCompile(`(?is)<pre\b.*?</pre>`)
 )
 
 // codeCell writes a code cell and its outputs, without its options.
@@ -60,6 +61,7 @@ func (w *writer) codeCell() {
 		id = ""
 	}
 
+	// A single picture is a figure itself. Other outputs with a label are put into a block that has it.
 	if !isTable && w.countPictures() == 1 {
 		w.outputs(id, caption)
 		return
@@ -160,6 +162,7 @@ func (w *writer) outputs(id, caption string) {
 // data writes an output in the best of its types.
 func (w *writer) data(o output, id, caption string) {
 	html := string(o.Data["text/html"])
+	// HTML that needs scripts is shown only if there is no other type.
 	shown := html != "" && !strings.Contains(html, "<script") && !strings.Contains(html, "<iframe")
 
 	switch {

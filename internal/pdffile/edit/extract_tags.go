@@ -13,11 +13,11 @@ const maxDepth = 1000
 // pruning is the state of removing tags of removed pages.
 type pruning struct {
 	*extraction
-	seen map[int]bool
+	seen map[int]bool // elements that were visited
 	// remain are the elements that stay.
 	remain map[int]bool
-	ids    []pair
-	level  int
+	ids    []pair // entries of the IDTree that stay
+	level  int    // of the last heading
 	// skipped describes the first heading whose level does not follow from those before it.
 	skipped string
 }

@@ -45,9 +45,9 @@ type merger struct {
 	out      *pdffile.File
 	catalog  pdffile.Dict // of the first file
 	warnings []string
-	claims   claims
+	claims   claims // what all files claim
 	pages    []int
-	labels   map[int][]byte
+	labels   map[int][]byte // page labels by page index
 	outline  []outlineTop
 	names    map[string]bool // keys of dests, destNames, attachments, in one space per kind
 	// renamed are the new names of destinations of the file that is being added.
@@ -55,11 +55,11 @@ type merger struct {
 	dests   pdffile.Dict
 	// destNames and attachments are entries of name trees.
 	destNames, attachments []pair
-	associated             [][]byte
+	associated             [][]byte // associated files of the catalogs
 	layers                 layers
 	form                   form
 	tags                   tags
-	untagged               []string
+	untagged               []string // titles of files without tags
 }
 
 // add adds the i-th file: it renumbers the objects and collects what the catalogs share.

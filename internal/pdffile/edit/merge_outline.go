@@ -10,9 +10,9 @@ import (
 // outlineTop is the entry of one file in the outline, and the file's own entries.
 type outlineTop struct {
 	title       string
-	page        int
-	first, last int
-	count       int
+	page        int // the file's first page
+	first, last int // the entries of the file, 0 for none
+	count       int // the number of open entries
 }
 
 // addOutline records the outline of a file.

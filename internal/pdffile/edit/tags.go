@@ -10,11 +10,11 @@ import (
 
 // tags is the structure tree of a merged file under construction (ISO 32000-2, 14.7).
 type tags struct {
-	root           int
-	kids           [][]byte
-	parents        map[int][]byte
-	base           int // the first free key of parents
-	ids            []pair
+	root           int            // the number of the structure tree root
+	kids           [][]byte       // the topmost elements
+	parents        map[int][]byte // the parent tree
+	base           int            // the first free key of parents
+	ids            []pair         // the IDTree
 	roles, classes pdffile.Dict
 	namespaces     [][]byte
 }

@@ -13,11 +13,11 @@ import (
 type element struct {
 	number int
 	dict   pdffile.Dict
-	kind   string
+	kind   string // its type, such as P
 	// kids are references to elements, numbers of marked content and references to annotations (ISO 32000-1,
 	// 14.7.4).
 	kids    [][]byte
-	changed bool
+	changed bool // dict or kids differ from the file
 }
 
 // tree is the structure tree of a file, by object number.

@@ -28,10 +28,10 @@ func (m matrix) times(n matrix) matrix {
 type canvas struct {
 	*painter
 	state
-	saved      []state
+	saved      []state // states that q has saved
 	resources  pdffile.Dict
-	depth      int
-	text, line matrix
+	depth      int    // of nested forms
+	text, line matrix // the text matrix and the line matrix
 	// marks holds for each open mark whether it replaces its text.
 	marks []bool
 }

@@ -26,8 +26,8 @@ type Reader struct {
 	file       *pdffile.File
 	fonts      map[string]*typeface
 	names      glyphTexts
-	operations int
-	written    int
+	operations int // so far, see spend
+	written    int // characters so far
 }
 
 // NewReader returns a Reader for a file.

@@ -16,12 +16,12 @@ import (
 
 // decryption is the standard security handler of a file (ISO 32000-2, 7.6.4) with its key.
 type decryption struct {
-	name        string
+	name        string // of the algorithm, for people
 	fileKey     []byte
 	streams     method
 	strings     method
 	permissions uint32
-	owner       bool
+	owner       bool // the password was that of the owner
 	// metadata reports that the metadata stream is encrypted.
 	metadata bool
 }
@@ -207,7 +207,7 @@ func (k *objectKey) open(how method, in []byte) []byte {
 type handler struct {
 	dict              pdffile.Dict
 	version, revision int
-	owner, user, id   []byte
+	owner, user, id   []byte // entries of the encryption dictionary
 	permissions       uint32
 	metadata          bool
 }

@@ -40,9 +40,9 @@ type Document struct {
 // reader is the state of Read.
 type reader struct {
 	data    []byte
-	table   []entry
+	table   []entry // the places of the objects
 	trailer pdffile.Dict
-	cipher  *decryption
+	cipher  *decryption // nil without encryption
 	// budget is the number of bytes that may still be parsed and unpacked. It bounds time and memory for files
 	// whose objects overlap or unpack to far more than the file holds.
 	budget int

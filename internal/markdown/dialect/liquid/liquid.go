@@ -31,10 +31,12 @@ type tag struct {
 }
 
 var (
+	// liquidTag and hugoTag match a tag. Their groups are the slash of a closing tag, the name and the arguments.
 	liquidTag = lazyregexp.New(`\{%-?[ \t]*(/?)([A-Za-z][\w-]*)((?:[ \t](?:"[^"\n]*"|'[^'\n]*'|[^%\n"'])*)?)-?%\}`)
 	hugoTag   = lazyregexp.New(
 		`\{\{[<%]\s*(/?)\s*([A-Za-z_][\w./-]*)((?:\s(?:"(?:\\.|[^"\\])*"|[^{}"])*?)?)\s*[>%]\}\}`,
 	)
+	// argument matches name=value or a value, each with or without quotation marks.
 	argument = lazyregexp.New(
 		`([\w-]+)=(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"']+))|"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"',]+)`,
 	)
@@ -42,6 +44,7 @@ var (
 	destination = lazyregexp.New(
 		`(\]\(<?|="|\]:[ \t]*)\{\{-?[ \t]*(?:"([^"\n{}]*)"|'([^'\n{}]*)'|[\w.]+)[ \t]*(?:\|[^{}\n]*)?\}\}`,
 	)
+	// escapedTag matches a shortcode that is shown instead of run: {{</* name */>}}.
 	escapedTag = lazyregexp.New(`(\{\{[<%])/\*(.*?)\*/([>%]\}\})`)
 )
 
@@ -88,6 +91,7 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 		}
 
 		whole := t.replace(tags, src)
+		// A single tag of Liquid within a text, without a replacement, stays as it is.
 		if whole && t.other < 0 && t.liquid && !t.alone && t.with == "" {
 			continue
 		}

@@ -186,12 +186,14 @@ func (r *directiveReader) writeBlock(lines []sourceLine, indented int) {
 			r.writeDirective(newDirective(line, head, lines[i+1:end], b.label))
 			b.label, b.blank = "", true
 
+			// Skip the closing fence, but not another line that ended the directive.
 			if i = end; end == len(lines) || !closes(lines[end].text, head[2]) {
 				i--
 			}
 			continue
 		}
 
+		// A substitution that is alone on its line may be a block, and contain directives.
 		with, alone := r.substitute(line.text)
 		if alone && r.depth <= maxDirectiveDepth {
 			var lines []sourceLine

@@ -48,8 +48,6 @@ type letter struct {
 }
 
 // define adds a definition. The first definition of an abbreviation counts.
-
-// define adds an abbreviation to the tree of letters. The first definition of one wins.
 func (a *abbreviations) define(short, long string) {
 	if a.count == maxAbbreviations {
 		return

@@ -45,8 +45,8 @@ const StartAttribute = "data-start"
 // preparedCode is a code block with its info string read and its lines highlighted.
 type preparedCode struct {
 	Info
-	numbered bool
-	lines    [][]chroma.Token
+	numbered bool                    // with line numbers
+	lines    [][]chroma.Token        // the highlighted text
 	look     func(class string) bool // see Prepare
 }
 

@@ -28,9 +28,9 @@ type capJoiner struct {
 	*pdffile.Rewriting
 	file  *pdffile.File
 	faces map[string]pdffile.Face
-	face  pdffile.Face
-	size  float64
-	shows int // in the current text object
+	face  pdffile.Face // the current font
+	size  float64      // of the current font
+	shows int          // in the current text object
 	// letter is the possible drop cap of the current text object, before is that of the previous text object.
 	letter, before shown
 	span           textSpan

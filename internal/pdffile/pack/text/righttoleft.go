@@ -115,8 +115,8 @@ type rightToLeft struct {
 	*pdffile.Rewriting
 	file  *pdffile.File
 	faces map[string]pdffile.Face
-	face  pdffile.Face
-	marks []rtlMark
+	face  pdffile.Face // the current font
+	marks []rtlMark    // the open marked-content sequences
 }
 
 // rtlMark is open marked content. For a span with ActualText, end is the offset after the operation that begins
