@@ -130,6 +130,8 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 		Theme:    theme,
 		Options:  req.Options,
 		Filename: req.Filename,
+		// The studio shows which line a block of the page comes from.
+		SourceLines: true,
 	}
 	if err := doc.FromFolder(req.Path, req.Parts, req.ReadAsset); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (c *Converter) documentKey(d Document) string {
 	// Encoding plain strings, numbers and booleans cannot fail.
 	_ = json.NewEncoder(h).Encode([]any{
 		version, c.themes.Edition(), c.now().Format(time.DateOnly),
-		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Folder, d.Warnings,
+		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Folder, d.Warnings, d.SourceLines,
 		d.Asset == nil, d.Include == nil, d.Place == nil,
 	})
 	h.Write(d.Content)

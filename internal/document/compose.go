@@ -287,6 +287,7 @@ func (c *Converter) markdownOptions(
 		Formats:        quartoFormats(d.Output),
 		Slides:         asSlides(o) && d.Output != presswork.EPUB,
 		DarkPage:       theme.Scheme == "dark" && !isTrue(o.InkSaver),
+		SourceLines:    d.SourceLines && len(d.Parts) == 0 && d.Place == nil,
 		Diagrams:       c.drawer(theme, o),
 		MathTime:       c.formulas,
 	}

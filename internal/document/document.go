@@ -153,6 +153,9 @@ type Document struct {
 	// Place names the place of a line of Content, for warnings about a source whose lines its author does
 	// not see, such as a notebook. Default: warnings have the line.
 	Place func(line int) string
+	// SourceLines writes the line of Content into each block of the page, as the attribute data-line. It has no effect
+	// with Parts or Place.
+	SourceLines bool
 	// Warnings are those of the caller. They come first in the result.
 	Warnings []fault.Warning
 

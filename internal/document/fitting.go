@@ -49,7 +49,7 @@ func fitPicture(s *neighbour) {
 	}
 
 	switch {
-	case s.Tag() == "<p>" && s.PicturesOnly():
+	case s.Kind == block.Paragraph && s.Bare() && s.PicturesOnly():
 		s.tag = `<p class="spanning" data-pictures>`
 	case strings.HasPrefix(s.Tag(), "<figure"):
 		s.tag = s.TagWithClasses([]string{"spanning"})

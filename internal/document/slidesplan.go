@@ -16,7 +16,8 @@ import (
 type slidesPlan struct {
 	paper
 
-	slides int
+	// lines are where the slides begin in the source, 0 for a generated one.
+	lines []int
 	// noted has the slides that are followed by a page of notes.
 	noted map[int]bool
 }
@@ -65,7 +66,11 @@ func (c *Converter) composeSlides(s source) Composed {
 	composed.Page = printable.Page{Sheet: p.sheet.ForPrinter(), Prepare: fitSlides}
 	composed.Page.HTML, composed.layout, _ = p.html()
 
-	plan := slidesPlan{paper: c.paper(s, p), slides: len(deck.slides), noted: noted}
+	plan := slidesPlan{paper: c.paper(s, p), noted: noted}
+	for _, slide := range deck.slides {
+		plan.lines = append(plan.lines, slide.Line)
+	}
+
 	if p.options.SpeakerNotes == "" || p.options.SpeakerNotes == "comments" {
 		plan.finish.Notes = deck.notes()
 	}
@@ -90,7 +95,7 @@ func (p slidesPlan) print(ctx context.Context, c *Converter, d Composed) (Result
 	}
 
 	found := p.check(ctx, c, d, func() (*pdffile.File, error) { return pdffile.Read(printed) })
-	if r.Pages > p.slides+len(p.noted) && d.Page.Sheet.PageRanges == "" {
+	if r.Pages > len(p.lines)+len(p.noted) && d.Page.Sheet.PageRanges == "" {
 		found = append(found, p.crowded(printed, r.Pages)...)
 	}
 	r.Warnings = slices.Concat(found, r.Warnings)
@@ -110,9 +115,9 @@ func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning
 		return nil
 	}
 
-	for n := 1; n <= p.slides; n++ {
+	for n := 1; n <= len(p.lines); n++ {
 		begins, ends := max(1, pages["slide-"+strconv.Itoa(n)]), total+1
-		if n < p.slides {
+		if n < len(p.lines) {
 			ends = pages["slide-"+strconv.Itoa(n+1)]
 		}
 
@@ -123,6 +128,7 @@ func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning
 		if ends-begins > 1 {
 			warnings = append(warnings, fault.Warning{
 				Code: fault.SlideOverflow,
+				Line: p.lines[n-1],
 				Message: fmt.Sprintf(
 					"slide %d holds more than a page; it is printed on %d pages (--- divides it elsewhere)",
 					n,

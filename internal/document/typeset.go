@@ -354,7 +354,7 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 		}
 	}
 
-	plain := b.Tag() == "<p>"
+	plain := b.Bare()
 	if capNext && plain && dropCap(b) {
 		t.out.WriteString(` class="drop-cap"`)
 		t.dropCaps, plain = true, false

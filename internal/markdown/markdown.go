@@ -181,7 +181,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 	}
 
 	if p.options.Slides {
-		p.out.Slides = cutSlides(root, p.src, &p.embeds)
+		p.out.Slides = cutSlides(root, p.src, p.warnings.lines, &p.embeds)
 	}
 	placePageBreaks(root, p.src)
 	p.placeForeign(root)
@@ -237,6 +237,7 @@ func (p *parserState) takeText(ctx context.Context, root ast.Node) error {
 	}
 	finishHeadings(headings, p.src, p.out.Headings)
 	p.noteLinksAndImages(root)
+	p.noteLines(root)
 	codeblock.Prepare(root, p.src, p.options.LineNumbers, p.options.CodeLook)
 
 	if p.out.Upright || direction.Of(p.options.Lang) == "rtl" {
@@ -321,6 +322,7 @@ func (p *parserState) finishOptions() finish.Options {
 		Outline:   outline,
 		Links:     p.links,
 		Embeds:    &p.embeds,
+		Lines:     p.options.SourceLines,
 		LineOf: func(text []byte) int {
 			return p.warnings.lines.At(bytes.Index(p.src, text)) // 0 for -1
 		},

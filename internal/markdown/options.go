@@ -107,6 +107,8 @@ type Options struct {
 	// DarkPage reports that the page is dark. Dark images on a transparent background then get the class
 	// image-plate, which gives them a light background.
 	DarkPage bool
+	// SourceLines writes the source line of each block into the HTML, as the attribute data-line.
+	SourceLines bool
 	// Diagrams draws diagrams of Mermaid, Graphviz and D2 and returns one Diagram for each source. It is called at
 	// most once, and its error ends Parse. Nil: diagrams stay source, with a warning.
 	Diagrams func(ctx context.Context, sources []DiagramSource) ([]Diagram, error)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -22,6 +23,8 @@ type Slide struct {
 	Classes []string
 	// Unnumbered reports whether the directives of Marp hide the number of the slide.
 	Unnumbered bool
+	// Line is the line of the file on which the content begins, 0 if it is empty.
+	Line int
 }
 
 var (
@@ -50,6 +53,7 @@ func directives() []string {
 type slideCutter struct {
 	src    []byte
 	embeds *tree.Embeds
+	lines  *source.Lines
 	slides []Slide
 	// current is the slide that is read. The settings of always apply to it and to all later slides.
 	current, always Slide
@@ -60,8 +64,8 @@ type slideCutter struct {
 // cutSlides puts marks between the slides and returns their descriptions. Slides end at thematic breaks or,
 // in a document without any, before headings of the first two levels. Comments, and what follows "Note:",
 // become speaker notes.
-func cutSlides(root ast.Node, src []byte, embeds *tree.Embeds) []Slide {
-	c := &slideCutter{src: src, embeds: embeds}
+func cutSlides(root ast.Node, src []byte, lines *source.Lines, embeds *tree.Embeds) []Slide {
+	c := &slideCutter{src: src, lines: lines, embeds: embeds}
 
 	ruled := false
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -85,6 +89,10 @@ func cutSlides(root ast.Node, src []byte, embeds *tree.Embeds) []Slide {
 			c.inNotes = true
 			c.current.addNotes(noteMark.ReplaceAllString(tree.VisibleText(n, src), ""))
 			root.RemoveChild(root, n)
+		}
+
+		if c.current.Line == 0 && n.Parent() != nil {
+			c.current.Line = c.lines.At(startOf(n))
 		}
 		n = following
 	}

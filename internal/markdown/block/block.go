@@ -59,6 +59,20 @@ type Block struct {
 // Tag returns the start tag, "" for text.
 func (b *Block) Tag() string { return b.HTML[:b.tag] }
 
+// Bare reports whether the start tag has no attribute but the source line.
+func (b *Block) Bare() bool {
+	if b.tag == 0 {
+		return false
+	}
+
+	attributes := b.Tag()[b.NameEnd():]
+	if line, ok := strings.CutPrefix(attributes, ` data-line="`); ok {
+		attributes = strings.TrimPrefix(strings.TrimLeft(line, "0123456789"), `"`)
+	}
+
+	return attributes == ">"
+}
+
 // NameEnd returns the offset in HTML after the name of the element, where an attribute may be inserted.
 func (b *Block) NameEnd() int { return 1 + b.name }
 

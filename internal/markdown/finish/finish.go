@@ -42,6 +42,8 @@ type Options struct {
 	Links []Link
 	// Embeds holds the pieces that replace elements with tree.EmbedAttribute.
 	Embeds *tree.Embeds
+	// Lines keeps the source lines of elements, tree.LineAttribute.
+	Lines bool
 	// LineOf returns the source line of a text, 0 if the source does not contain it.
 	LineOf func(text []byte) int
 }
@@ -138,6 +140,10 @@ func HTML(ctx context.Context, safe []byte, o Options) (Result, error) {
 // writeTag writes a start tag with the attributes that mean something in print.
 func (p *pass) writeTag(token html.Token) {
 	token.Attr = keepAttributes(token.Attr, func(a html.Attribute) bool {
+		if a.Key == tree.LineAttribute && token.DataAtom != atom.Img {
+			return p.Lines
+		}
+
 		if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
 			return true
 		}

@@ -41,7 +41,7 @@ func New() *Policy {
 	p.AllowAttrs("src", "alt").OnElements("img")
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "table", "th", "td", "col")
 	p.AllowAttrs(tree.EmbedAttribute).Matching(number).OnElements("span", "div")
-	p.AllowAttrs(tree.LineAttribute).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
+	p.AllowAttrs(tree.LineAttribute).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).Globally()
 	p.AllowAttrs(codeblock.StartAttribute).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
 	p.AllowAttrs(codeblock.ColumnsAttribute).Matching(number).OnElements("pre")
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")

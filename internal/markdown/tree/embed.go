@@ -10,7 +10,7 @@ const (
 	// EmbedAttribute marks an empty element that finished HTML replaces after sanitising. Its
 	// value is the number that Embeds.Add returned.
 	EmbedAttribute = "data-embed"
-	// LineAttribute carries the source line of an image to the finished HTML.
+	// LineAttribute carries the source line of an image or a block to the finished HTML.
 	LineAttribute = "data-line"
 )
 

@@ -1,0 +1,44 @@
+package document_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"presswork"
+	"presswork/internal/document"
+	"presswork/themes"
+)
+
+func TestSourceLinesChangeNothingElseOfThePage(t *testing.T) {
+	t.Parallel()
+
+	pictures := "\n\n![A picture](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" +
+		"+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)\n"
+	line := regexp.MustCompile(` data-line="[0-9]+"`)
+
+	for name, o := range map[string]presswork.Options{
+		"report":  {},
+		"columns": {As: "paper", Columns: new(2)},
+		"book":    {As: "book", Lang: "en"},
+		"slides":  {As: "slides"},
+		"cv":      {As: "cv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := document.Document{Content: append(themes.Sample(), pictures...), Theme: "light", Options: o}
+			plain := compose(t, d).Page.HTML
+			d.SourceLines = true
+			lined := compose(t, d).Page.HTML
+
+			if line.MatchString(plain) || !line.MatchString(lined) {
+				t.Error("the lines are in the wrong page")
+			}
+
+			if diff := cmp.Diff(plain, line.ReplaceAllString(lined, "")); diff != "" {
+				t.Errorf("page (-without +with lines):\n%s", diff)
+			}
+		})
+	}
+}
