@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -157,15 +159,25 @@ func (s *Server) searchDocs(c *fiber.Ctx) error {
 
 func (s *Server) previewFrame(c *fiber.Ctx) error { return sendPage(c, web.Preview()) }
 
-// sendPage sends a page. Browsers revalidate it each time, because it refers to the newest assets.
+// sendPage sends a page. Browsers revalidate it each time, because it refers to the newest assets. A page with a nonce
+// has another tag each time, so a browser never shows it with the policy of an older one.
 func sendPage(c *fiber.Ctx, p web.Page) error {
-	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	sum := sha256.Sum256(p.HTML)
+	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
+	c.Set(fiber.HeaderETag, tag)
 	c.Set(fiber.HeaderContentSecurityPolicy, p.Policy)
 	c.Set(fiber.HeaderCacheControl, "no-cache")
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self)")
-	c.Context().Response.SetBodyRaw(p.HTML)
+
+	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag[len("W/"):]) {
+		c.Vary(fiber.HeaderAcceptEncoding)
+		c.Status(http.StatusNotModified)
+
+		return nil
+	}
+	sendText(c.Context(), http.StatusOK, fiber.MIMETextHTMLCharsetUTF8, p.HTML)
 
 	return nil
 }

@@ -101,6 +101,32 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 	h.do(http.MethodPost, "/", nil).want(t, http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 }
 
+func TestPagesAreCompressedAndRevalidated(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+
+	for path, unchanging := range map[string]bool{"/docs": true, "/docs/markdown": true, "/admin": true, "/": false} {
+		t.Run(path, func(t *testing.T) {
+			packed := h.get(path, "Accept-Encoding: gzip")
+			packed.want(t, http.StatusOK, "")
+
+			if len(packed.body) > 1400 && packed.Header.Get("Content-Encoding") != "gzip" {
+				t.Errorf("%d bytes are not compressed", len(packed.body))
+			}
+
+			if again := h.get(path, "If-None-Match: "+packed.Header.Get("ETag")); unchanging {
+				again.want(t, http.StatusNotModified, "")
+
+				if again.Header.Get("Content-Security-Policy") != packed.Header.Get("Content-Security-Policy") {
+					t.Error("the answer without the page has another policy")
+				}
+			} else {
+				again.want(t, http.StatusOK, "")
+			}
+		})
+	}
+}
+
 func TestPagesOfAnOpenServerRejectOtherSites(t *testing.T) {
 	t.Parallel()
 	h := serve(t, withoutKeys)

@@ -272,7 +272,8 @@ func TestAPreviewAsJSONHasItsWarnings(t *testing.T) {
 	}
 
 	err := json.Unmarshal(res.body, &got)
-	if err != nil || !strings.Contains(got.Page, `data-line="4">Hi</h1>`) || len(got.Warnings) != 1 || got.Warnings[0].Line != 2 {
+	if err != nil || !strings.Contains(got.Page, `data-line="4">Hi</h1>`) || len(got.Warnings) != 1 ||
+		got.Warnings[0].Line != 2 {
 		t.Errorf("%v: %s", err, res.body)
 	}
 

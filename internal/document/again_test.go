@@ -70,6 +70,8 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		"Place":    {Place: func(int) string { return "cell 1" }},
 		"Asset":    {},
 		"Owner":    {Owner: "ann"},
+
+		"SourceLines": {SourceLines: true},
 	}
 
 	for field := range reflect.TypeFor[document.Document]().Fields() {

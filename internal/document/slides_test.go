@@ -107,6 +107,7 @@ func TestSlidesArePrinted(t *testing.T) {
 	) + "\n\n---\n\n## End\n\n- x\n"
 
 	r, path := convert(t, c, document.Document{Content: []byte(content)})
+
 	much7 := 1 + strings.Count(content[:strings.Index(content, "## Much")], "\n")
 	if len(r.Warnings) != 2 || r.Warnings[1].Code != fault.SlideOverflow || r.Warnings[0].Line != much7 ||
 		!strings.Contains(r.Warnings[0].Message, "slide 7 holds more than a page; it is printed on 2 pages") ||
