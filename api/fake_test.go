@@ -301,6 +301,32 @@ func (q *fakeQueue) Retry(ctx context.Context, id string) (tasks.Record, error) 
 	return q.Job(ctx, id)
 }
 
+func (q *fakeQueue) DeadTask(_ context.Context, id string) (tasks.Task, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	for _, s := range q.submissions {
+		if s.ID == id && q.jobs[id].rec.Status == presswork.Failed {
+			return s.Task, nil
+		}
+	}
+
+	return tasks.Task{}, fault.Errorf(fault.JobFinished, "the task of this job is not kept")
+}
+
+func (q *fakeQueue) RetryChanged(ctx context.Context, id string, changes tasks.Changes) (tasks.Record, error) {
+	rec, err := q.Job(ctx, id)
+	if err != nil {
+		return rec, err
+	}
+	rec, _, err = q.Submit(ctx, tasks.Submission{
+		ID: tasks.NewID(), Kind: rec.Kind, Theme: changes.Theme, Owner: rec.Owner, ContentType: changes.ContentType,
+		Task: changes.Task,
+	})
+
+	return rec, err
+}
+
 func (q *fakeQueue) Dismiss(ctx context.Context, id string) error {
 	_, err := q.Job(ctx, id)
 	return err

@@ -246,6 +246,10 @@ type Queue interface {
 	// Retry runs a failed job again. It returns the job that runs now, which may be a new one; see tasks.Client.
 	// Errors: NotFound, JobFinished, InvalidOption, QueueFull, QueueUnavailable.
 	Retry(ctx context.Context, id string) (tasks.Record, error)
+	// DeadTask returns the task of a dead letter. Errors: JobFinished when it has none, QueueUnavailable.
+	DeadTask(ctx context.Context, id string) (tasks.Task, error)
+	// RetryChanged retries a dead letter with another task. Errors: those of Retry.
+	RetryChanged(ctx context.Context, id string, changes tasks.Changes) (tasks.Record, error)
 	// Dismiss removes a failed job from the list of dead letters. Errors: NotFound, QueueUnavailable.
 	Dismiss(ctx context.Context, id string) error
 	// Deliveries returns the last tries to deliver webhooks, newest first, of one job or, for "", of all. Errors:

@@ -77,6 +77,8 @@ func (s *Server) routes() []route {
 		{"GET", "/admin/api/fleet", byAdminHeader, s.adminFleet},
 		{"GET", "/admin/api/jobs", byAdminHeader, s.adminListJobs},
 		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.adminGetJob},
+		{"GET", "/admin/api/jobs/:id/input", byAdminHeader, s.adminJobInput},
+		{"POST", "/admin/api/jobs/:id/retry", byAdminHeader, s.adminRetryChanged},
 		{"POST", "/admin/api/actions/cancel", byAdminHeader, s.adminCancel},
 		{"POST", "/admin/api/actions/retry", byAdminHeader, s.adminRetry},
 		{"POST", "/admin/api/actions/dismiss", byAdminHeader, s.adminDismiss},

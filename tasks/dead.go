@@ -99,55 +99,95 @@ func removeDeadLetters(ctx context.Context, rdb redis.UniversalClient, ids ...st
 //   - JobFinished: the job has completed or was cancelled
 //   - InvalidOption: the job runs or waits for its turn
 func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
+	rec, _, err := c.retry(ctx, id, Changes{})
+
+	return rec, err
+}
+
+// Changes are what a retry changes of a dead letter.
+type Changes struct {
+	// Theme and ContentType are those of the new job.
+	Theme, ContentType string
+	// Task replaces the task.
+	Task Task
+}
+
+// RetryChanged retries a dead letter with another task. Errors: those of Retry, and JobFinished when the job was
+// retried already.
+func (c *Client) RetryChanged(ctx context.Context, id string, changes Changes) (Record, error) {
+	rec, created, err := c.retry(ctx, id, changes)
+	if err == nil && !created {
+		err = fault.Errorf(
+			fault.JobFinished,
+			"the job runs already, or it was retried as %s without these changes",
+			rec.ID,
+		)
+	}
+
+	return rec, err
+}
+
+// retry is Retry with changes, if changes has a task. created reports that rec is a new job.
+func (c *Client) retry(ctx context.Context, id string, changes Changes) (rec Record, created bool, err error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {
-		return Record{}, err
+		return Record{}, false, err
 	}
 
 	switch {
+	case !job.Status.Terminal() && changes.Task.Kind != "":
+		return job.Record, false, nil
 	case !job.Status.Terminal():
-		return job.Record, c.runNow(job)
+		return job.Record, false, c.runNow(job)
 	case job.Status != presswork.Failed:
-		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s: there is nothing to retry", job.Status)
+		return job.Record, false, fault.Errorf(
+			fault.JobFinished,
+			"the job is %s: there is nothing to retry",
+			job.Status,
+		)
 	}
 
 	newID, err := c.claimRetry(ctx, id)
 	if err != nil {
-		return Record{}, err
+		return Record{}, false, err
 	}
 
 	if existing, err := c.records.Find(ctx, newID); err == nil {
-		return existing.Record, nil
+		return existing.Record, false, nil
 	} else if fault.CodeOf(err) != fault.NotFound {
-		return Record{}, err
+		return Record{}, false, err
 	}
 
-	task, err := c.deadTask(ctx, id)
+	task, err := c.DeadTask(ctx, id)
 	if err != nil {
-		return job.Record, err
+		return job.Record, false, err
 	}
 
-	newJob, _, err := c.Submit(ctx, Submission{
+	if changes.Task.Kind == "" {
+		changes = Changes{Theme: job.Theme, ContentType: job.ContentType, Task: task}
+	}
+
+	newJob, replayed, err := c.Submit(ctx, Submission{
 		ID:          newID,
 		Kind:        job.Kind,
-		Theme:       job.Theme,
+		Theme:       changes.Theme,
 		Owner:       job.Owner,
 		Filename:    job.Filename,
-		ContentType: job.ContentType,
+		ContentType: changes.ContentType,
 		WebhookURL:  job.WebhookURL,
 		RequestID:   job.RequestID,
 		TraceParent: job.TraceParent,
-		Task:        task,
+		Task:        changes.Task,
 	})
 	if err != nil {
-		return job.Record, err
+		return job.Record, false, err
 	}
 
 	if err := removeDeadLetters(ctx, c.rdb, id); err != nil {
 		c.log.Warn("a retried job is still a dead letter", "job_id", id, "err", err)
 	}
 
-	return newJob, nil
+	return newJob, !replayed, nil
 }
 
 // claimRetry binds the id of a new job to a dead letter and returns it. Every call for the same dead letter
@@ -168,8 +208,8 @@ func (c *Client) claimRetry(ctx context.Context, id string) (newID string, err e
 	return bound.Val(), nil
 }
 
-// deadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable.
-func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error) {
+// DeadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable.
+func (c *Client) DeadTask(ctx context.Context, id string) (task Task, err error) {
 	b, err := c.rdb.Get(ctx, deadTaskKey(id)).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return Task{}, fault.Errorf(
