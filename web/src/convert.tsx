@@ -3,12 +3,13 @@ import { StateEffect, type Text } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { ApiError, aborted, key, json, offline, text as errorText } from "./api";
+import { aborted, key, json, offline, text as errorText } from "./api";
 import { assets, body, extras, ignored, isNamed, onChange, output, sampleOf, text, title, usedAssets } from "./document";
 import { open } from "./documents";
 import { submission, type Folder } from "./folder";
 import { keys } from "./commands";
 import { jump, load, newEditor, type Hooks } from "./editor";
+import { FindingList, drew, marks, printed, stopping } from "./findings";
 import { headingsOf } from "./headings";
 import { keyAt } from "./frontmatter";
 import { add, find, type Warning } from "./jobs";
@@ -68,10 +69,11 @@ export function Convert() {
       const { init, options } = body(output.value === "pdf" ? {} : { output: output.value });
       const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
       shown.value = add(accepted, { kind: "conversion", title: title.value, sample: sampleOf(options) });
+      submitted.current = shown.value;
     } catch (e) {
       notice.value = errorText(e);
-      const line = /line (\d+)/.exec(notice.value);
-      if (e instanceof ApiError && e.code === "front_matter_invalid" && line && editor.current) jump(editor.current, Number(line[1]));
+      const [wrong] = stopping(e);
+      if (wrong && editor.current) jump(editor.current, wrong.line!);
     } finally {
       busy.value = false;
     }
@@ -93,9 +95,10 @@ export function Convert() {
       took: (data, at) => taker.data(data, at),
       moved: (state) => {
         cursor.value = state.doc.lineAt(state.selection.main.head).number;
+        preview.current?.point(cursor.value);
         heard(state.doc);
       },
-      more: keys(),
+      more: [keys(), marks],
     };
     // The outline follows after a pause.
     let timer = 0;
@@ -117,6 +120,7 @@ export function Convert() {
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
     const stop = open.subscribe(({ id }) => {
       load(e, text.peek(), hooks);
+      submitted.current = null;
       hooks.moved(e.state);
       if (!opened.peek()?.ids.includes(id)) opened.value = null;
     });
@@ -140,9 +144,9 @@ export function Convert() {
 
   // The preview: one request at a time, always with the newest text. Slow previews are requested less often.
   useEffect(() => {
-    const p = new Preview(frame.current!);
+    const p = new Preview(frame.current!, (line) => onLine(line, false));
     preview.current = p;
-    const fit = () => p.fit(getComputedStyle(document.documentElement).getPropertyValue("--desk"));
+    const fit = () => p.fit();
     const sized = new ResizeObserver(fit);
     sized.observe(frame.current!);
     let timer = 0;
@@ -161,6 +165,7 @@ export function Convert() {
           : await json<Previewed>("/api/preview", { method: "POST", ...init, headers: { ...init.headers, Accept: "application/json" }, signal: mine.signal });
         latest = answer.page;
         ignored.value = ignoredIn(text.value, answer.warnings);
+        drew(editor.current!, answer.warnings);
         broken.value = "";
         p.show(latest);
         fit();
@@ -168,6 +173,7 @@ export function Convert() {
       } catch (e) {
         if (aborted(e)) return;
         broken.value = errorText(e);
+        drew(editor.current!, stopping(e));
         // Nothing announces that the server is back, so ask again.
         if (offline.value) {
           clearTimeout(timer);
@@ -199,6 +205,15 @@ export function Convert() {
     };
   }, []);
 
+  // Warnings of the print come after the job's last event.
+  const submitted = useRef<string | null>(null);
+  useSignalEffect(() => {
+    const warnings = find(submitted.current === shown.value ? shown.value : null)?.warnings;
+    if (!warnings) return;
+    submitted.current = null;
+    printed(editor.current!, warnings);
+  });
+
   // Show the PDF when the job completes.
   const done = useRef<string | null>(null);
   useSignalEffect(() => {
@@ -218,6 +233,10 @@ export function Convert() {
   const toggleOutline = () => {
     outline.value = !outline.value;
     localStorage.setItem(outlineSlot, outline.value ? "1" : "0");
+  };
+  const onLine = (line: number, select = true) => {
+    pane.value = "write";
+    jump(editor.current!, line, select);
   };
 
   return (
@@ -254,6 +273,7 @@ export function Convert() {
           {outline.value && <Outline onJump={(line) => jump(editor.current!, line, false)} />}
           <div class="editor" ref={host} />
         </div>
+        <FindingList onLine={onLine} />
         {assets.value.length > 0 && (
           <ul class="assets" aria-label="Files">
             {assets.value.map((a) => (
@@ -297,10 +317,7 @@ export function Convert() {
           <JobView
             id={shown.value}
             onShow={() => ((view.value = "pdf"), (pane.value = "page"))}
-            onLine={(line) => {
-              pane.value = "write";
-              jump(editor.current!, line);
-            }}
+            onLine={onLine}
           />
         )}
         <button type="button" class="primary" onClick={convert} disabled={busy.value} title="Ctrl+Enter">

@@ -15,7 +15,7 @@ function say(text: string): void {
 
 function show(): void {
   if (latest) preview.show(latest);
-  preview.fit(getComputedStyle(document.documentElement).getPropertyValue("--desk"));
+  preview.fit();
   document.title = frame.contentDocument?.title || "Presswork";
 }
 

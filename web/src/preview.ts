@@ -1,5 +1,6 @@
 // The preview shows the server's page of the document in a frame without scripts. Only
 // changed elements are replaced, so the scroll position stays.
+import { PageMap, takeLines } from "./pagemap";
 
 /** parseHTML reads HTML into a document that runs and fetches nothing. The parser is
  * the preview frame's: under its policy styles are read, and nothing else. */
@@ -27,6 +28,7 @@ body { box-sizing:border-box; position:relative; width:var(--w); min-height:var(
   background:var(--sheet); box-shadow:0 1px 2px #0003,0 8px 28px #0002; zoom:var(--zoom,1); overflow-wrap:break-word;
   text-rendering:geometricPrecision }
 a { cursor:default }
+html > .here { position:absolute; width:3px; border-radius:2px; background:var(--accent); pointer-events:none }
 .cover { box-sizing:border-box; height:var(--h); min-height:0!important; overflow:hidden; background-color:${cover};
   margin:calc(-1*var(--t)) calc(-1*var(--r)) calc(var(--t) + var(--gap)) calc(-1*var(--l))!important }
 @supports (column-wrap:wrap) and (column-height:100px) {
@@ -39,15 +41,34 @@ a { cursor:default }
 
 /** Preview is a frame that shows pages of the server. */
 export class Preview {
+  /** map finds the lines of the text on the page. */
+  map = new PageMap();
   private styles = "";
+  private listening: Document | null = null;
+  private line = 0;
+  private clickedLine = 0;
+  private still = 0;
 
-  constructor(private readonly frame: HTMLIFrameElement) {}
+  /** clicked is called with the line of the text that was clicked on the page. */
+  constructor(
+    private readonly frame: HTMLIFrameElement,
+    private readonly clicked?: (line: number) => void,
+  ) {}
 
-  /** show puts a page into the frame; it returns how many elements were replaced. */
-  show(html: string): number {
+  /** show puts a page into the frame. */
+  show(html: string): void {
     const doc = this.frame.contentDocument;
-    if (!doc?.body) return 0;
+    if (!doc?.body) return;
     const page = parseHTML(html);
+    const lines = takeLines(page.body);
+    this.put(page, doc);
+    this.map = new PageMap(doc.body, lines);
+    this.listen(doc);
+    this.mark();
+  }
+
+  /** put replaces what differs between the page and the frame's document. */
+  private put(page: Document, doc: Document): void {
     for (const name of ["lang", "dir", "class", "data-theme"]) {
       const value = page.documentElement.getAttribute(name);
       if (value === null) doc.documentElement.removeAttribute(name);
@@ -76,31 +97,79 @@ export class Preview {
     const others = (root: HTMLElement) => [...root.children].filter((c) => c.tagName !== "MAIN");
     if (!to || !from || others(doc.body).map((c) => c.outerHTML).join() !== others(page.body).map((c) => c.outerHTML).join()) {
       doc.body.replaceChildren(...[...page.body.childNodes].map((n) => doc.adoptNode(n)));
-      return doc.body.querySelectorAll("main > *").length;
+      return;
     }
-    return patch(from, to, doc);
+    patch(from, to, doc);
   }
 
-  /** fit sets the size at which a sheet is as wide as the frame. */
-  fit(desk: string): void {
+  /** listen reports clicks on the page, unless they select text. */
+  private listen(doc: Document): void {
+    const { clicked } = this;
+    if (!clicked || this.listening === doc) return;
+    this.listening = doc;
+    doc.addEventListener("click", (e) => {
+      e.preventDefault();
+      if (doc.getSelection()?.isCollapsed === false) return;
+      // The page must not move away from the pointer.
+      this.still = performance.now() + 700;
+      this.clickedLine = this.map.lineOf(e.target as Element);
+      clicked(this.clickedLine);
+    });
+  }
+
+  /** point marks the place of a line, and scrolls to it if it is out of sight. */
+  point(line: number): void {
+    if (line === this.line) return;
+    if (line !== this.clickedLine) this.still = 0;
+    this.line = line;
+    this.mark();
+    const place = this.map.elementAt(line)?.getClientRects()[0];
+    const height = this.frame.clientHeight;
+    if (place && (place.bottom < 0 || place.top > height)) this.scrollTo(this.scrolled() + place.top - height / 3);
+  }
+
+  /** mark draws a bar beside the place of the line. */
+  private mark(): void {
+    const root = this.frame.contentDocument?.documentElement;
+    if (!root) return;
+    let bar = root.querySelector<HTMLElement>(":scope > .here");
+    const place = this.line ? this.map.elementAt(this.line)?.getClientRects()[0] : undefined;
+    if (!place) return void bar?.remove();
+    if (!bar) {
+      bar = root.ownerDocument.createElement("div");
+      bar.className = "here";
+      bar.setAttribute("aria-hidden", "true");
+      root.append(bar);
+    }
+    bar.style.left = `${Math.max(2, place.left - 12)}px`;
+    bar.style.top = `${place.top + root.scrollTop}px`;
+    bar.style.height = `${place.height}px`;
+  }
+
+  /** fit sets the size at which a sheet is as wide as the frame, and the colours around it. */
+  fit(): void {
     const doc = this.frame.contentDocument;
     if (!doc?.body) return;
-    doc.documentElement.style.setProperty("--desk", desk);
+    const studio = getComputedStyle(document.documentElement);
+    for (const name of ["--desk", "--accent"]) doc.documentElement.style.setProperty(name, studio.getPropertyValue(name));
     doc.documentElement.style.setProperty("--zoom", "1");
     const wide = doc.body.offsetWidth + 48;
     doc.documentElement.style.setProperty("--zoom", String(Math.min(1.1, this.frame.clientWidth / wide)));
+    this.mark();
   }
 
-  /** headings returns the tops of the headings, in pixels of the frame. */
-  headings(): number[] {
-    const doc = this.frame.contentDocument;
-    if (!doc) return [];
-    const top = doc.documentElement.scrollTop;
-    return [...doc.querySelectorAll("main :is(h1,h2,h3,h4,h5,h6)")].map((h) => h.getBoundingClientRect().top + top);
+  /** topOf returns the top of an element, in pixels of the frame. */
+  topOf(element: Element): number {
+    return element.getBoundingClientRect().top + this.scrolled();
   }
 
+  private scrolled(): number {
+    return this.frame.contentDocument?.documentElement.scrollTop ?? 0;
+  }
+
+  /** scrollTo scrolls the page, except after a click on it. */
   scrollTo(y: number): void {
-    this.frame.contentWindow?.scrollTo({ top: y });
+    if (performance.now() > this.still) this.frame.contentWindow?.scrollTo({ top: y });
   }
 
   /** height returns the scrollable height of the frame, in pixels. */
@@ -111,7 +180,7 @@ export class Preview {
 }
 
 /** patch replaces the children between the first and the last that differ. */
-function patch(from: Element, to: Element, doc: Document): number {
+function patch(from: Element, to: Element, doc: Document): void {
   const a = [...from.childNodes];
   const b = [...to.childNodes];
   let start = 0;
@@ -120,7 +189,5 @@ function patch(from: Element, to: Element, doc: Document): number {
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]!.isEqualNode(b[b.length - 1 - end]!)) end++;
   const anchor = a[a.length - end] ?? null;
   for (const n of a.slice(start, a.length - end)) n.remove();
-  const fresh = b.slice(start, b.length - end).map((n) => doc.adoptNode(n));
-  for (const n of fresh) from.insertBefore(n, anchor);
-  return fresh.length;
+  for (const n of b.slice(start, b.length - end)) from.insertBefore(doc.adoptNode(n), anchor);
 }

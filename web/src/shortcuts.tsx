@@ -6,6 +6,8 @@ import { Dialog } from "./parts";
 const others: Pick<Command, "label" | "key">[] = [
   { label: "Convert", key: "Mod-Enter" },
   { label: "Shortcuts", key: "F1" },
+  { label: "Next finding", key: "F8" },
+  { label: "Finding before", key: "Shift-F8" },
   { label: "Menu of blocks, at the start of a line", key: "/" },
   { label: "Close a dialog or a panel", key: "Escape" },
 ];

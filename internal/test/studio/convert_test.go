@@ -48,6 +48,9 @@ func TestStudio(t *testing.T) {
 	h := &shared{c, browsertest.NewVisitor(t)}
 	for name, visit := range map[string]func(*testing.T, *shared){
 		"PasteConvertDownload":     checkPasteConvertDownload,
+		"Findings":                 checkFindings,
+		"PrintedFindings":          checkPrintedFindings,
+		"PageAndText":              checkPageAndText,
 		"ThemeChoice":              checkThemeChoice,
 		"PastedHTML":               checkPastedHTML,
 		"DroppedFiles":             checkDroppedFiles,

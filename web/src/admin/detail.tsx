@@ -5,6 +5,7 @@ import { aborted, json, post, request, text as errorText } from "../api";
 import { kinds, type Kind } from "../kinds";
 import { CopyButton, Dialog, Icon, Notice, bytes, save } from "../parts";
 import { Deliveries } from "./deliveries";
+import { EditDialog } from "./edit";
 import { clock, moment, span, useSecond } from "./format";
 
 export interface AdminJob {
@@ -188,6 +189,7 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
   const id = shown.value!;
   const detail = useSignal<Detail | null>(null);
   const problem = useSignal("");
+  const editing = useSignal(false);
   useSecond();
   const load = async (signal?: AbortSignal) => {
     try {
@@ -252,6 +254,11 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
                 <Icon name="retry" /> {d.dead ? "Retry" : "Retry now"}
               </button>
             )}
+            {d.dead && d.kind === "conversion" && (
+              <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => (editing.value = true)}>
+                <Icon name="edit" /> Edit and retry
+              </button>
+            )}
             {d.dead && (
               <button type="button" class="quiet" onClick={() => void attempt("dismiss")()}>
                 <Icon name="check" /> Dismiss
@@ -280,6 +287,17 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
                 {d.retried_as}
               </button>
             </p>
+          )}
+          {editing.value && (
+            <EditDialog
+              id={id}
+              onClose={() => (editing.value = false)}
+              onRetried={(newID) => {
+                editing.value = false;
+                onDone();
+                show(newID);
+              }}
+            />
           )}
           <Stretches d={d} />
           <dl class="facts wide">

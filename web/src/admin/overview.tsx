@@ -27,7 +27,7 @@ function Trend({ label, of, unit }: { label: string; of: (i: number) => number; 
     <figure class="trend">
       <figcaption>
         {label} <b>{count(Math.round(now * 10) / 10)}</b> {unit}
-        <small>{n > 1 ? `at most ${count(Math.round(Math.max(...values) * 10) / 10)} in ${span((samples.value[n - 1]!.at - samples.value[0]!.at) / 1000)}` : "the line begins now"}</small>
+        <small>{n > 1 ? `${Math.max(...values) ? "at most " + count(Math.round(Math.max(...values) * 10) / 10) : "none"} in ${span((samples.value[n - 1]!.at - samples.value[0]!.at) / 1000)}` : "the line begins now"}</small>
       </figcaption>
       <svg viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label={`${label}: ${count(now)} ${unit} now, at most ${count(top)}`}>
         <line x1="0" x2="300" y1="46" y2="46" />
