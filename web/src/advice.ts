@@ -1,4 +1,4 @@
-// What one can do about a warning, by its code.
+// Advice for each warning.
 
 const advice: Record<string, string> = {
   alt_missing: "Say in the square brackets what the picture shows: ![A map of the site](map.png).",
@@ -16,7 +16,7 @@ const advice: Record<string, string> = {
   syntax_dropped: "Remove it, or write it as Markdown.",
 };
 
-/** adviceFor returns what one can do about a warning, "" if the message says it. */
+/** adviceFor returns what to do about a warning, "" if the message says it. */
 export function adviceFor(code: string): string {
   return advice[code] ?? "";
 }

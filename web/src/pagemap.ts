@@ -1,5 +1,5 @@
-// Which line of the text each element of the preview comes from. The server writes the lines into the page; they are
-// taken out before the page is compared with the one before, since a new line changes all that follow.
+// The lines of the text from which the elements of the preview come. The server writes them into the page. They are
+// removed before the page is compared with the previous one, since a new line changes all lines after it.
 
 /** Place is an element of the page and its line, counted from 1. */
 export interface Place {
