@@ -114,6 +114,7 @@ var layers = [][]string{
 		"internal/inference/gateway",
 		"internal/inference/history",
 		"internal/inference/jsonbody",
+		"internal/inference/upstream",
 		"internal/mcp",
 	},
 	{
@@ -125,6 +126,7 @@ var layers = [][]string{
 		"internal/chromium",
 		"internal/analysis/recommend",
 		"internal/inference/openai",
+		"internal/inference/anthropic",
 		"internal/inference/ollama",
 		"internal/inference/browse",
 		"internal/inference/audio",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/upstream"
 )
 
 const (
@@ -96,23 +97,25 @@ func (c *Client) transcribe(
 	req.Header.Set("Content-Type", w.FormDataContentType())
 	req.Header.Set("Accept", "application/json")
 
-	resp, err := c.send(req)
+	resp, err := c.conn.Send(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return nil, responseError(resp)
+		return nil, upstream.ResponseError(resp)
 	}
 
-	b, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, maxWhole), writeHook(func() { progress(true) })))
+	b, err := io.ReadAll(
+		io.TeeReader(io.LimitReader(resp.Body, upstream.MaxWhole), writeHook(func() { progress(true) })),
+	)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 
-		return nil, cutOff().WithCause(err)
+		return nil, upstream.CutOff().WithCause(err)
 	}
 
 	return readTranscript(b, r.Words)
@@ -208,19 +211,19 @@ func (c *Client) Speak(ctx context.Context, r *inference.Speech, emit func(*infe
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "*/*")
 
-	resp, err := c.send(req)
+	resp, err := c.conn.Send(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return responseError(resp)
+		return upstream.ResponseError(resp)
 	}
 
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if !strings.HasPrefix(mediaType, "audio/") && mediaType != "application/octet-stream" {
-		return unreadable("it sent no audio").WithCause(errors.New(mediaType))
+		return upstream.Unreadable("it sent no audio").WithCause(errors.New(mediaType))
 	}
 
 	return relayAudio(ctx, resp, mediaType, emit)
@@ -259,7 +262,7 @@ func relayAudio(
 		case errors.Is(err, io.EOF) && begun:
 			return nil
 		default:
-			return cutOff().WithCause(err)
+			return upstream.CutOff().WithCause(err)
 		}
 	}
 }

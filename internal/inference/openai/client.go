@@ -7,20 +7,16 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/upstream"
 )
 
 const (
-	// maxErrorBody bounds the bytes that are read of an upstream's error.
-	maxErrorBody = 64 << 10
-	// maxWhole is the largest answer of an upstream that does not stream, in bytes.
-	maxWhole = 32 << 20
 	// afterFinish bounds the wait for the usage and the end of the stream after the answer is complete.
 	afterFinish = 2 * time.Second
 	// afterDone bounds the wait for the end of the body after [DONE]. If the body is read to its end, the next
@@ -31,33 +27,24 @@ const (
 // Client is an inference.Engine on one upstream.
 type Client struct {
 	upstream inference.Upstream
-	http     *http.Client
+	conn     *upstream.Conn
 	// untimedUntil is when Transcribe may request times again from an upstream that rejected them, in Unix
 	// nanoseconds.
 	untimedUntil atomic.Int64
 }
 
-// New returns a client. It connects on the first request, and follows no redirects: a key must not be sent to
-// other servers.
+// New returns a client. It connects on the first request.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if _, known := engines[u.Kind]; !known {
 		return nil, errors.New("unknown kind of upstream " + u.Kind)
 	}
 
-	return &Client{upstream: u, http: &http.Client{
-		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-			TLSHandshakeTimeout:    10 * time.Second,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // a compressed stream arrives in large blocks
-			MaxIdleConns:           128,
-			MaxIdleConnsPerHost:    128,
-			IdleConnTimeout:        60 * time.Second,
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	header := http.Header{}
+	if u.APIKey != "" {
+		header.Set("Authorization", "Bearer "+u.APIKey)
+	}
+
+	return &Client{upstream: u, conn: upstream.NewConn(u, header)}, nil
 }
 
 // Traits implements inference.Engine.
@@ -81,7 +68,7 @@ func (c *Client) Complete(
 		path = "/completions"
 	}
 
-	resp, err := c.do(ctx, http.MethodPost, path, payload)
+	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload)
 	if err != nil {
 		return err
 	}
@@ -90,11 +77,11 @@ func (c *Client) Complete(
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return responseError(resp)
+		return upstream.ResponseError(resp)
 	case mediaType == "application/json":
 		return readWhole(ctx, resp.Body, r.Choices(), emit)
 	case mediaType == "text/html":
-		return unreadable("it answered with a web page").WithCause(errors.New("text/html"))
+		return upstream.Unreadable("it answered with a web page").WithCause(errors.New("text/html"))
 	}
 
 	return readStream(ctx, resp.Body, r.Choices(), emit)
@@ -103,16 +90,16 @@ func (c *Client) Complete(
 // Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
 // returned.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	resp, err := c.do(ctx, http.MethodGet, "/models", nil)
+	resp, err := c.conn.Do(ctx, http.MethodGet, "/models", nil)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return nil, responseError(resp)
+		return nil, upstream.ResponseError(resp)
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, upstream.MaxWhole))
 
 	var list struct {
 		Data []struct {
@@ -120,11 +107,11 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		} `json:"data"`
 	}
 	if err == nil {
-		err = decodeLenient(b, &list)
+		err = upstream.DecodeLenient(b, &list)
 	}
 
 	if err != nil {
-		return nil, unreadable("its list of models is not valid JSON").WithCause(err)
+		return nil, upstream.Unreadable("its list of models is not valid JSON").WithCause(err)
 	}
 
 	var ids []string
@@ -138,61 +125,25 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// do sends a request with a JSON body, or without a body. The caller closes that of the response.
-func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.upstream.BaseURL+path, bytes.NewReader(payload))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "text/event-stream, application/json")
-
-	if payload != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-
-	return c.send(req)
-}
-
-// send sends a request with the headers that all requests have. The caller closes the body of the response. Errors are
-// *inference.Error or the cause of the context.
-func (c *Client) send(req *http.Request) (*http.Response, error) {
-	req.Header.Set("User-Agent", "Presswork")
-
-	if c.upstream.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+c.upstream.APIKey)
-	}
-
-	for name, value := range c.upstream.Headers {
-		req.Header.Set(name, value)
-	}
-
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, unreachable(req.Context(), err)
-	}
-
-	return resp, nil
-}
-
 // readStream reads server-sent events until every answer has a finish reason and the stream ends with [DONE] or its
 // end. A stream without a finish reason was cut off.
 func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
-	events := newEventReader(r)
+	events := upstream.NewEventReader(r)
 	d := decoder{choices: choices}
 	answers := finishTracker{emit: emit, unfinished: choices, finished: make([]bool, choices)}
 
 	for {
-		data, err := events.next()
+		data, err := events.Next()
 		switch {
 		case err == nil:
 		case answers.unfinished == 0:
 			return nil
-		case errors.Is(err, errEventTooLarge):
-			return unreadable("it sent too much at once").WithCause(err)
+		case errors.Is(err, upstream.ErrEventTooLarge):
+			return upstream.Unreadable("it sent too much at once").WithCause(err)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
-			return cutOff().WithCause(err)
+			return upstream.CutOff().WithCause(err)
 		}
 
 		if data = bytes.TrimSpace(data); len(data) == 0 {
@@ -209,7 +160,7 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 			case 0:
 				return nil
 			case choices:
-				return cutOff() // no answer is complete
+				return upstream.CutOff() // no answer is complete
 			}
 
 			return tooFewAnswers()
@@ -217,11 +168,11 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 
 		deltas, err := d.decode(data)
 		if err != nil || data[0] != '{' {
-			return unreadable("it sent what is not JSON")
+			return upstream.Unreadable("it sent what is not JSON")
 		}
 
 		if d.failure != nil {
-			return upstreamError(http.StatusBadGateway, d.failure)
+			return upstream.ErrorOf(http.StatusBadGateway, d.failure)
 		}
 
 		wasUnfinished := answers.unfinished > 0
@@ -252,9 +203,9 @@ func (e *finishTracker) push(d *inference.Delta) error {
 	case e.finished[d.Choice]:
 		d.Finish = ""
 	default:
-		reason := finishReason(d.Finish)
+		reason := upstream.FinishReason(d.Finish)
 		if reason == "" {
-			return endedEarly(d.Finish)
+			return upstream.EndedEarly(d.Finish)
 		}
 		e.finished[d.Choice] = true
 		e.unfinished--
@@ -265,7 +216,7 @@ func (e *finishTracker) push(d *inference.Delta) error {
 }
 
 // tooFewAnswers returns the error for an upstream that ignores n.
-func tooFewAnswers() error { return unreadable("it gave fewer answers than were asked for") }
+func tooFewAnswers() error { return upstream.Unreadable("it gave fewer answers than were asked for") }
 
 // drainBody reads to the end of the body, which is empty after [DONE], so that the connection can be used again.
 func drainBody(r io.ReadCloser) {
@@ -275,23 +226,23 @@ func drainBody(r io.ReadCloser) {
 
 // readWhole reads the answer of an upstream that does not stream.
 func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {
-	b, err := io.ReadAll(io.LimitReader(r, maxWhole))
+	b, err := io.ReadAll(io.LimitReader(r, upstream.MaxWhole))
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 
-		return cutOff().WithCause(err)
+		return upstream.CutOff().WithCause(err)
 	}
 	d := decoder{choices: choices}
 
 	deltas, err := d.decode(b)
 	if err != nil {
-		return unreadable("it sent what is not JSON")
+		return upstream.Unreadable("it sent what is not JSON")
 	}
 
 	if d.failure != nil {
-		return upstreamError(http.StatusBadGateway, d.failure)
+		return upstream.ErrorOf(http.StatusBadGateway, d.failure)
 	}
 
 	if len(deltas) < choices {
@@ -301,12 +252,12 @@ func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inferen
 	for i := range deltas {
 		delta := &deltas[i]
 		if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
-			return unreadable("its answer has no choices")
+			return upstream.Unreadable("its answer has no choices")
 		}
 
-		reason := finishReason(cmp.Or(delta.Finish, "stop")) // the object is complete
+		reason := upstream.FinishReason(cmp.Or(delta.Finish, "stop")) // the object is complete
 		if reason == "" {
-			return endedEarly(delta.Finish)
+			return upstream.EndedEarly(delta.Finish)
 		}
 
 		delta.Finish = reason

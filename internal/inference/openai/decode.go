@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
-	"strings"
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
+	"presswork/internal/inference/upstream"
 )
 
 // decoder turns the chunks of an upstream, or its whole answer, into deltas.
@@ -100,7 +99,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
 		return json.Unmarshal(b, (*string)(a))
-	case !isNull(b):
+	case !upstream.IsNull(b):
 		*a = arguments(b)
 	}
 
@@ -113,26 +112,15 @@ type content string
 // UnmarshalJSON accepts a string or a list of text parts, which it joins.
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
-		return decodeLenient(b, (*string)(c))
+		return upstream.DecodeLenient(b, (*string)(c))
 	}
 	var parts []struct {
 		Text string `json:"text"`
 	}
 
-	err := decodeLenient(b, &parts)
+	err := upstream.DecodeLenient(b, &parts)
 	for _, part := range parts {
 		*c += content(part.Text)
-	}
-
-	return err
-}
-
-// decodeLenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that
-// the text is not JSON.
-func decodeLenient(b []byte, v any) error {
-	err := json.Unmarshal(b, v)
-	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
-		return nil
 	}
 
 	return err
@@ -148,11 +136,6 @@ func unescaped(value []byte) (text []byte, ok bool) {
 	return text, inference.Unescaped(text)
 }
 
-func isNull(value []byte) bool { return string(value) == "null" }
-
-// isSet reports whether a field is present and not null.
-func isSet(value []byte) bool { return len(value) > 0 && !isNull(value) }
-
 // decode reads one chunk. It returns a delta for each answer in it, and at least one. The next call reuses their
 // memory. An error means that the text is not JSON.
 func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
@@ -165,7 +148,7 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
 
 	c := &d.chunk
-	if err := decodeLenient(b, c); err != nil {
+	if err := upstream.DecodeLenient(b, c); err != nil {
 		return nil, err
 	}
 
@@ -191,9 +174,9 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	}
 
 	switch {
-	case isSet(c.Error) || c.Object == "error":
+	case upstream.IsSet(c.Error) || c.Object == "error":
 		d.failure = b
-	case isSet(c.Groq.Error):
+	case upstream.IsSet(c.Groq.Error):
 		d.failure = c.Groq.Error
 	}
 
@@ -220,7 +203,7 @@ func (d *decoder) addChoice(c choice) {
 	delta := d.addDelta(int(c.Index))
 
 	delta.Finish, delta.Content, delta.StopSequence = c.Finish, c.Text, jsonbody.Text(c.Stop)
-	if isSet(c.Logprobs) && c.Logprobs[0] == '{' {
+	if upstream.IsSet(c.Logprobs) && c.Logprobs[0] == '{' {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}
 
@@ -253,7 +236,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	// take decodes a known field and removes it. The remaining fields become Extra.
 	take := func(name string, v any) {
 		if value, present := fields[name]; present {
-			_ = decodeLenient(value, v) // no error: value is a part of valid JSON
+			_ = upstream.DecodeLenient(value, v) // no error: value is a part of valid JSON
 			delete(fields, name)
 		}
 	}
@@ -294,7 +277,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	}
 	maps.DeleteFunc(
 		fields,
-		func(_ string, value json.RawMessage) bool { return isNull(value) || string(value) == "[]" },
+		func(_ string, value json.RawMessage) bool { return upstream.IsNull(value) || string(value) == "[]" },
 	)
 
 	if len(fields) > 0 {
@@ -305,14 +288,20 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 
 // readUsage returns the usage that an upstream reported, or nil if it has no tokens.
 func readUsage(u *usage) *inference.RawUsage {
-	if u == nil || count(u.PromptTokens)+count(u.CompletionTokens) == 0 {
+	if u == nil || upstream.Count(u.PromptTokens)+upstream.Count(u.CompletionTokens) == 0 {
 		return nil
 	}
 
 	return &inference.RawUsage{
-		PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
-		QueueTime: seconds(u.QueueTime), PromptTime: seconds(u.PromptTime), CompletionTime: seconds(u.CompletionTime),
-		CachedTokens: countOrNil(u.PromptDetails.Cached), ReasoningTokens: countOrNil(u.CompletionDetails.Reasoning),
+		PromptTokens:     upstream.Count(u.PromptTokens),
+		CompletionTokens: upstream.Count(u.CompletionTokens),
+		QueueTime:        seconds(u.QueueTime),
+		PromptTime:       seconds(u.PromptTime),
+		CompletionTime:   seconds(u.CompletionTime),
+		CachedTokens: upstream.CountOrNil(
+			u.PromptDetails.Cached,
+		),
+		ReasoningTokens: upstream.CountOrNil(u.CompletionDetails.Reasoning),
 	}
 }
 
@@ -320,11 +309,14 @@ func readUsage(u *usage) *inference.RawUsage {
 func (t timings) addTo(d *inference.Delta) {
 	u := d.Usage
 	if u == nil {
-		u = &inference.RawUsage{PromptTokens: count(t.Prompt) + count(t.Cached), CompletionTokens: count(t.Predicted)}
+		u = &inference.RawUsage{
+			PromptTokens:     upstream.Count(t.Prompt) + upstream.Count(t.Cached),
+			CompletionTokens: upstream.Count(t.Predicted),
+		}
 	}
 
 	u.PromptTime, u.CompletionTime = seconds(t.PromptMS)/1000, seconds(t.PredictedMS)/1000
-	if cached := count(t.Cached); u.CachedTokens == nil && cached > 0 {
+	if cached := upstream.Count(t.Cached); u.CachedTokens == nil && cached > 0 {
 		u.CachedTokens = &cached
 	}
 
@@ -333,35 +325,5 @@ func (t timings) addTo(d *inference.Delta) {
 	}
 }
 
-// count bounds a number of tokens, so that sums of hostile values stay valid.
-func count(n float64) int { return int(min(max(n, 0), 1<<40)) }
-
 // seconds bounds a time, so that sums of hostile values stay finite.
 func seconds(s float64) float64 { return min(max(s, 0), 1<<40) }
-
-// countOrNil is count for a number that may be absent.
-func countOrNil(n *float64) *int {
-	if n == nil {
-		return nil
-	}
-
-	return new(count(*n))
-}
-
-// finishReason maps an upstream's finish reason to one of the four that callers know. It returns "" for an unknown
-// one, because the answer may be cut off.
-func finishReason(word string) string {
-	word, _, _ = strings.Cut(strings.ToLower(word), ":") // Gemini appends a detail
-	switch word {
-	case "stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete":
-		return "stop"
-	case "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "model_context_window_exceeded":
-		return "length"
-	case "tool_calls", "function_call", "tool_use":
-		return "tool_calls"
-	case "content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal", "sensitive":
-		return "content_filter"
-	}
-
-	return ""
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/upstream"
 )
 
 // Encode returns the body that an upstream receives for a request.
@@ -71,9 +72,9 @@ func SetTimesRejected(e inference.Engine, ago time.Duration) {
 
 // Events returns the data of the events of a stream, and the error that ended it. Events without data are left out.
 func Events(r io.Reader) (events []string, err error) {
-	e := newEventReader(r)
+	e := upstream.NewEventReader(r)
 	for {
-		data, err := e.next()
+		data, err := e.Next()
 		if err != nil {
 			return events, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
+	"presswork/internal/inference/upstream"
 )
 
 const (
@@ -72,12 +73,12 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 // strings, and put words into segments. Missing values stay empty.
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var in transcript
-	if err := decodeLenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
+	if err := upstream.DecodeLenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
 		return nil, unreadableFinal("its transcript is not a JSON object")
 	}
 
-	if isSet(in.Error) {
-		return nil, upstreamError(http.StatusBadGateway, b)
+	if upstream.IsSet(in.Error) {
+		return nil, upstream.ErrorOf(http.StatusBadGateway, b)
 	}
 
 	if len(in.Text) == 0 || in.Text[0] != '"' {
@@ -108,7 +109,7 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 
 // unreadableFinal is unreadable without a retry, for an answer that the engine would repeat.
 func unreadableFinal(reason string) error {
-	e := unreadable(reason)
+	e := upstream.Unreadable(reason)
 	e.Retryable = false
 
 	return e
@@ -118,7 +119,7 @@ func unreadableFinal(reason string) error {
 func (s segment) toSegment(id int) inference.Segment {
 	out := inference.Segment{
 		ID:           id,
-		Seek:         count(s.Seek),
+		Seek:         upstream.Count(s.Seek),
 		Start:        float64(s.Start),
 		End:          float64(max(s.End, s.Start)),
 		Text:         s.Text,
@@ -128,7 +129,7 @@ func (s segment) toSegment(id int) inference.Segment {
 		NoSpeechProb: finite(s.NoSpeechProb),
 	}
 	for _, n := range firstItems[float64](s.Tokens, maxTokens) {
-		out.Tokens = append(out.Tokens, count(n))
+		out.Tokens = append(out.Tokens, upstream.Count(n))
 	}
 
 	if s.CompressionRatio != nil {

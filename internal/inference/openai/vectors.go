@@ -12,6 +12,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
+	"presswork/internal/inference/upstream"
 )
 
 // maxVectorBody bounds the answer of an upstream to one batch, in bytes. A number takes about 12 bytes of JSON.
@@ -45,8 +46,8 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 		return nil, err
 	}
 
-	if isSet(answer.Error) {
-		return nil, upstreamError(http.StatusBadGateway, answer.Error)
+	if upstream.IsSet(answer.Error) {
+		return nil, upstream.ErrorOf(http.StatusBadGateway, answer.Error)
 	}
 	v := &inference.Vectors{Data: make([][]byte, r.Inputs()), PromptTokens: answer.Usage.count()}
 
@@ -57,7 +58,7 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 		}
 
 		if at < 0 || at >= len(v.Data) || v.Data[at] != nil {
-			return nil, unreadable("its vectors have wrong indices")
+			return nil, upstream.Unreadable("its vectors have wrong indices")
 		}
 
 		vector, err := readVector(item.Embedding)
@@ -75,12 +76,12 @@ func checkVectors(r *inference.Embedding, v *inference.Vectors) error {
 	for _, vector := range v.Data {
 		switch length := len(vector) / 4; {
 		case vector == nil:
-			return unreadable("it returned fewer vectors than inputs")
+			return upstream.Unreadable("it returned fewer vectors than inputs")
 		case r.Dimensions > 0 && length != r.Dimensions:
 			return inference.Invalidf("dimensions", "the model `%s` gives vectors of %d numbers, not %d; "+
 				"leave `dimensions` out", r.Model, length, r.Dimensions)
 		case len(vector) != len(v.Data[0]):
-			return unreadable("its vectors differ in length")
+			return upstream.Unreadable("its vectors differ in length")
 		}
 	}
 
@@ -93,12 +94,12 @@ func readVector(value json.RawMessage) ([]byte, error) {
 
 	if len(value) > 0 && value[0] == '"' {
 		if err := json.Unmarshal(value, &vector); err != nil || len(vector)%4 != 0 {
-			return nil, unreadable("a vector is not the base64 of 32-bit numbers")
+			return nil, upstream.Unreadable("a vector is not the base64 of 32-bit numbers")
 		}
 	} else {
 		var numbers []float32
 		if err := json.Unmarshal(value, &numbers); err != nil {
-			return nil, unreadable("a vector is not a list of numbers").WithCause(err)
+			return nil, upstream.Unreadable("a vector is not a list of numbers").WithCause(err)
 		}
 		vector = make([]byte, 0, 4*len(numbers))
 
@@ -108,12 +109,12 @@ func readVector(value json.RawMessage) ([]byte, error) {
 	}
 
 	if n := len(vector) / 4; n == 0 || n > inference.MaxDimensions {
-		return nil, unreadable("a vector has " + strconv.Itoa(n) + " numbers")
+		return nil, upstream.Unreadable("a vector has " + strconv.Itoa(n) + " numbers")
 	}
 
 	for i := 0; i < len(vector); i += 4 {
 		if f := float64(numberAt(vector, i)); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, unreadable("a vector has a number that is not finite")
+			return nil, upstream.Unreadable("a vector has a number that is not finite")
 		}
 	}
 
@@ -152,8 +153,8 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 		return nil, err
 	}
 
-	if isSet(answer.Error) {
-		return nil, upstreamError(http.StatusBadGateway, answer.Error)
+	if upstream.IsSet(answer.Error) {
+		return nil, upstream.ErrorOf(http.StatusBadGateway, answer.Error)
 	}
 	ranking := &inference.Ranking{PromptTokens: answer.Usage.count()}
 	known := make([]bool, len(r.Documents))
@@ -165,19 +166,19 @@ func (c *Client) Rerank(ctx context.Context, r *inference.Reranking) (*inference
 		}
 
 		if result.Index == nil || score == nil {
-			return nil, unreadable("a rank has no index or no score")
+			return nil, upstream.Unreadable("a rank has no index or no score")
 		}
 
 		at := *result.Index
 		if at < 0 || at >= len(known) || known[at] {
-			return nil, unreadable("its ranks have wrong indices")
+			return nil, upstream.Unreadable("its ranks have wrong indices")
 		}
 		known[at] = true
 		ranking.Ranks = append(ranking.Ranks, inference.Rank{Index: at, Score: *score})
 	}
 
 	if len(ranking.Ranks) < len(known) {
-		return nil, unreadable("it returned fewer ranks than documents")
+		return nil, upstream.Unreadable("it returned fewer ranks than documents")
 	}
 
 	return ranking, nil
@@ -189,7 +190,7 @@ type tokenUsage struct {
 	TotalTokens  float64 `json:"total_tokens"`
 }
 
-func (u tokenUsage) count() int { return count(max(u.PromptTokens, u.TotalTokens)) }
+func (u tokenUsage) count() int { return upstream.Count(max(u.PromptTokens, u.TotalTokens)) }
 
 // postJSON sends a request as JSON and decodes the whole answer. Errors are *inference.Error or the cause of ctx.
 func (c *Client) postJSON(ctx context.Context, path string, request, answer any) error {
@@ -198,14 +199,14 @@ func (c *Client) postJSON(ctx context.Context, path string, request, answer any)
 		return err
 	}
 
-	resp, err := c.do(ctx, http.MethodPost, path, payload)
+	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 
 	if resp.StatusCode != http.StatusOK {
-		return responseError(resp)
+		return upstream.ResponseError(resp)
 	}
 
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxVectorBody+1))
@@ -213,13 +214,13 @@ func (c *Client) postJSON(ctx context.Context, path string, request, answer any)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return cutOff().WithCause(err)
+		return upstream.CutOff().WithCause(err)
 	case len(b) > maxVectorBody:
-		return unreadable("it sent more than " + strconv.Itoa(maxVectorBody>>20) + " MB at once")
+		return upstream.Unreadable("it sent more than " + strconv.Itoa(maxVectorBody>>20) + " MB at once")
 	}
 
 	if err := json.Unmarshal(b, answer); err != nil {
-		return unreadable("its answer is not the expected JSON").WithCause(err)
+		return upstream.Unreadable("its answer is not the expected JSON").WithCause(err)
 	}
 
 	return nil

@@ -1,4 +1,4 @@
-package openai
+package upstream
 
 import (
 	"bufio"
@@ -10,23 +10,25 @@ import (
 // maxEvent is the largest server-sent event of an upstream, in bytes.
 const maxEvent = 8 << 20
 
-var errEventTooLarge = errors.New("an event of the stream is too large")
+// ErrEventTooLarge is returned for an event of more than 8 MB.
+var ErrEventTooLarge = errors.New("an event of the stream is too large")
 
-// eventReader reads server-sent events as upstreams write them. Lines end with LF or CRLF, "data:" may lack its
+// EventReader reads server-sent events as upstreams write them. Lines end with LF or CRLF, "data:" may lack its
 // space, and comments, ids and names are allowed. The last event may lack its empty line.
-type eventReader struct {
+type EventReader struct {
 	r    *bufio.Reader
 	line []byte
 	data []byte
 }
 
-func newEventReader(r io.Reader) *eventReader {
-	return &eventReader{r: bufio.NewReaderSize(r, 16<<10)}
+// NewEventReader returns a reader of the events in r.
+func NewEventReader(r io.Reader) *EventReader {
+	return &EventReader{r: bufio.NewReaderSize(r, 16<<10)}
 }
 
-// next returns the data of the next event with data, or no data for a comment between events. The data is valid
+// Next returns the data of the next event with data, or no data for a comment between events. The data is valid
 // until the next call. The error at the end is io.EOF.
-func (e *eventReader) next() ([]byte, error) {
+func (e *EventReader) Next() ([]byte, error) {
 	e.data = e.data[:0]
 	hasData := false
 
@@ -48,7 +50,7 @@ func (e *eventReader) next() ([]byte, error) {
 
 			e.data = append(e.data, bytes.TrimPrefix(value, []byte(" "))...)
 			if len(e.data) > maxEvent {
-				return nil, errEventTooLarge
+				return nil, ErrEventTooLarge
 			}
 		}
 
@@ -63,14 +65,14 @@ func (e *eventReader) next() ([]byte, error) {
 }
 
 // readLine returns the next line without its end.
-func (e *eventReader) readLine() ([]byte, error) {
+func (e *EventReader) readLine() ([]byte, error) {
 	e.line = e.line[:0]
 	for {
 		part, err := e.r.ReadSlice('\n')
 
 		e.line = append(e.line, part...)
 		if len(e.line) > maxEvent {
-			return nil, errEventTooLarge
+			return nil, ErrEventTooLarge
 		}
 
 		if errors.Is(err, bufio.ErrBufferFull) {

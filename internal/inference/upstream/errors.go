@@ -1,4 +1,4 @@
-package openai
+package upstream
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
-	"presswork/internal/inference/jsonbody"
+	"presswork/internal/input"
 )
 
 // unreachable returns the error for an upstream that does not answer, or the cause of ctx if ctx has ended. Only the
@@ -31,8 +31,8 @@ func unreachable(ctx context.Context, err error) error {
 		WithCause(err)
 }
 
-// unreadable returns the error for an answer that cannot be parsed. reason is shown to the caller.
-func unreadable(reason string) *inference.Error {
+// Unreadable returns the error for an answer that cannot be parsed. reason is shown to the caller.
+func Unreadable(reason string) *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
 		inference.UpstreamError,
@@ -41,8 +41,8 @@ func unreadable(reason string) *inference.Error {
 	)
 }
 
-// cutOff returns the error for an answer that ended without a finish reason.
-func cutOff() *inference.Error {
+// CutOff returns the error for an answer that ended without a finish reason.
+func CutOff() *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
 		inference.UpstreamError,
@@ -50,31 +50,31 @@ func cutOff() *inference.Error {
 	)
 }
 
-// endedEarly returns the error for an answer that ended for an unknown reason.
-func endedEarly(reason string) *inference.Error {
+// EndedEarly returns the error for an answer that ended for an unknown reason.
+func EndedEarly(reason string) *inference.Error {
 	return inference.Errorf(
 		http.StatusBadGateway,
 		inference.UpstreamError,
 		"the model's server ended the answer before it was complete: its finish_reason is %q",
-		jsonbody.Bounded(reason, 64),
+		input.Cut(reason, 64),
 	)
 }
 
-// responseError returns the error for a response other than 200.
-func responseError(resp *http.Response) error {
+// ResponseError returns the error for a response other than 200.
+func ResponseError(resp *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if !json.Valid(b) {
 		b = nil
 	}
-	e := upstreamError(resp.StatusCode, b)
+	e := ErrorOf(resp.StatusCode, b)
 	e.RetryAfter = retryAfter(resp.Header)
 
 	return e
 }
 
-// upstreamError translates an upstream's error for the caller. If the request is the cause, status and message stay.
+// ErrorOf translates an upstream's error for the caller. If the request is the cause, status and message stay.
 // Otherwise the error hides the keys, names and limits of this server.
-func upstreamError(status int, body []byte) *inference.Error {
+func ErrorOf(status int, body []byte) *inference.Error {
 	reported := readError(body)
 	switch {
 	case status != http.StatusBadGateway: // the status of the response counts
@@ -147,6 +147,9 @@ func upstreamError(status int, body []byte) *inference.Error {
 // llamaContextError is the error type of llama-server for a prompt that is too long.
 const llamaContextError = "exceed_context_size_error"
 
+// maxErrorBody bounds the bytes that are read of an error.
+const maxErrorBody = 64 << 10
+
 // maxMessage bounds the bytes of an upstream's message that are passed on.
 const maxMessage = 2000
 
@@ -182,24 +185,24 @@ type errorObject struct {
 func readError(b []byte) reportedError {
 	var o errorObject
 
-	_ = decodeLenient(b, &o) // a body that is not JSON leaves o empty
-	if isSet(o.Error) {
+	_ = DecodeLenient(b, &o) // a body that is not JSON leaves o empty
+	if IsSet(o.Error) {
 		inner := errorObject{}
-		_ = decodeLenient(o.Error, &inner)
-		_ = decodeLenient(o.Error, &inner.Message) // Ollama's own form is a string
+		_ = DecodeLenient(o.Error, &inner)
+		_ = DecodeLenient(o.Error, &inner.Message) // Ollama's own form is a string
 		o = inner
 	}
 
 	reported := reportedError{
-		message: jsonbody.Bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: jsonbody.Bounded(o.Param, 200),
-		failedGeneration: jsonbody.Bounded(o.FailedGeneration, 16<<10),
+		message: input.Cut(cmp.Or(o.Message, o.Detail), maxMessage), param: input.Cut(o.Param, 200),
+		failedGeneration: input.Cut(o.FailedGeneration, 16<<10),
 	}
 	switch code := o.Code.(type) {
 	case string:
-		reported.code = jsonbody.Bounded(code, 64)
+		reported.code = input.Cut(code, 64)
 	case float64:
 		if code <= 599 {
-			reported.status = count(code)
+			reported.status = Count(code)
 		}
 	}
 
