@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -156,10 +158,15 @@ func setQueueTime(c *fiber.Ctx, wait time.Duration) {
 	}
 }
 
-// setFallback sets the header with the model that answers in place of the requested one.
+// setFallback sets the header with the model that answers in place of the requested one. Another header has the fields
+// of the request that it does not know.
 func setFallback(c *fiber.Ctx, answer *openai.Answer) {
 	if id := answer.Fallback(); id != "" {
 		c.Set("X-Fallback-Model", id)
+	}
+
+	if ignored := answer.Ignored(); len(ignored) > 0 {
+		c.Append("X-Presswork-Warning", "fields_ignored: "+strings.Join(ignored, " "))
 	}
 }
 
@@ -189,8 +196,28 @@ func (s *Server) readBody(c *fiber.Ctx, limit int64, what string) ([]byte, opena
 		TraceParent:    meta.trace,
 		IdempotencyKey: c.Get("Idempotency-Key"),
 		Began:          began,
+		Betas:          betas(c),
 		Timeout:        clientTimeout(c),
 	}, nil
+}
+
+// beta matches a value of the header anthropic-beta.
+var beta = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// maxBetas bounds the values of anthropic-beta that are passed on.
+const maxBetas = 32
+
+// betas returns the values of the header anthropic-beta. Those that are not names are left out.
+func betas(c *fiber.Ctx) []string {
+	var names []string
+
+	for value := range strings.SplitSeq(c.Get("Anthropic-Beta"), ",") {
+		if value = strings.TrimSpace(value); beta.MatchString(value) && len(names) < maxBetas {
+			names = append(names, value)
+		}
+	}
+
+	return names
 }
 
 // clientTimeout returns how long the client waits, by the header that its SDK sends; 0 when there is none.

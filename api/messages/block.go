@@ -3,6 +3,8 @@ package messages
 import (
 	"encoding/json"
 	"strconv"
+
+	"presswork/internal/inference"
 )
 
 // block is a block of an answer.
@@ -15,8 +17,12 @@ type block struct {
 	begun, done bool
 	// id and name are those of a call.
 	id, name string
-	// signature is that of a thought.
+	// signature is that of a thought. thought is what the upstream signed, nil for none.
 	signature string
+	thought   *inference.Thought
+	// cited are the citations of a text, citedSent is how many of them were written.
+	cited     []json.RawMessage
+	citedSent int
 	// whole is the result of a server tool, a JSON object.
 	whole []byte
 }
@@ -31,9 +37,14 @@ func (b *block) append(dst, text []byte) []byte {
 	switch b.kind {
 	case textBlock:
 		dst = appendString(append(dst, `,"text":`...), string(text))
+		if len(text) > 0 && len(b.cited) > 0 {
+			dst = appendList(append(dst, `,"citations":`...), b.cited)
+		}
 	case thoughtBlock:
 		dst = appendString(append(dst, `,"thinking":`...), string(text))
 		dst = appendString(append(dst, `,"signature":`...), b.signature)
+	case hiddenBlock:
+		dst = appendString(append(dst, `,"data":`...), b.signature)
 	default:
 		dst = appendString(append(dst, `,"id":`...), b.id)
 		dst = appendString(append(dst, `,"name":`...), b.name)
@@ -76,7 +87,9 @@ var deltas = map[string][2]string{
 // appendStart appends the event that opens the block.
 func (b *block) appendStart(dst []byte, index int) []byte {
 	signature := b.signature
-	b.signature = ""
+	if b.kind == thoughtBlock {
+		b.signature = ""
+	}
 	dst = appendIndex(dst, "content_block_start", index)
 	dst = append(b.append(append(dst, `,"content_block":`...), nil), end...)
 	b.signature = signature
@@ -96,4 +109,30 @@ func appendDelta(dst []byte, index int, kind, field, text string) []byte {
 // appendIndex appends the start of an event about a block.
 func appendIndex(dst []byte, name string, index int) []byte {
 	return strconv.AppendInt(append(begin(dst, name), `,"index":`...), int64(index), 10)
+}
+
+// appendList appends a list of JSON values.
+func appendList(dst []byte, list []json.RawMessage) []byte {
+	dst = append(dst, '[')
+
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, v...)
+	}
+
+	return append(dst, ']')
+}
+
+// appendCited appends the events with the citations that were not written yet.
+func (b *block) appendCited(dst []byte, index int) []byte {
+	for ; b.citedSent < len(b.cited); b.citedSent++ {
+		dst = append(
+			appendIndex(dst, "content_block_delta", index),
+			`,"delta":{"type":"citations_delta","citation":`...)
+		dst = append(append(append(dst, b.cited[b.citedSent]...), '}'), end...)
+	}
+
+	return dst
 }

@@ -60,16 +60,21 @@ func (w *Writer) appendStop(dst []byte) []byte {
 // appendUsage appends the counts of tokens: those of the cache are not in input_tokens. Before the end of the answer
 // the input is an estimate.
 func (w *Writer) appendUsage(dst []byte) []byte {
-	input, cached, output := w.format.Tokens, 0, 0
+	input, cached, written, output := w.format.Tokens, 0, 0, 0
 
 	if u := w.usage; u != nil {
 		if u.CachedTokens != nil {
 			cached = min(*u.CachedTokens, u.PromptTokens)
 		}
-		input, output = u.PromptTokens-cached, u.CompletionTokens
+
+		if u.WrittenTokens != nil {
+			written = min(*u.WrittenTokens, u.PromptTokens-cached)
+		}
+		input, output = u.PromptTokens-cached-written, u.CompletionTokens
 	}
 	dst = appendCount(dst, `{"input_tokens":`, input)
-	dst = appendCount(dst, `,"cache_creation_input_tokens":0,"cache_read_input_tokens":`, cached)
+	dst = appendCount(dst, `,"cache_creation_input_tokens":`, written)
+	dst = appendCount(dst, `,"cache_read_input_tokens":`, cached)
 	dst = appendCount(dst, `,"output_tokens":`, output)
 
 	if w.usage != nil && w.usage.ReasoningTokens != nil {

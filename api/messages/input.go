@@ -2,6 +2,7 @@ package messages
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"presswork/internal/inference"
@@ -146,11 +147,11 @@ func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []stri
 
 	switch kind {
 	case imageBlock:
-		return p.readImage(o)
+		return p.withFields(p.readImage(o), o, "type", "source")
 	case documentBlock:
 		return p.readDocument(o, h)
 	case searchBlock:
-		return titled(o.Str("title"), o.Str("source"), p.readContent(o, "content", h, textBlock))
+		return p.withBlock(titled(o.Str("title"), o.Str("source"), p.readContent(o, "content", h, textBlock)), o)
 	case callBlock:
 		p.readCall(o, h)
 	case resultBlock:
@@ -159,11 +160,32 @@ func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []stri
 		p.readThought(o, kind, h)
 	default:
 		if s := o.Str("text"); s != "" {
-			return []inference.Part{{Text: s}}
+			return p.withFields([]inference.Part{{Text: s}}, o, "type", "text")
 		}
 	}
 
 	return nil
+}
+
+// withFields adds the other fields of a block to its part, for upstreams that speak the Messages API.
+func (p *parser) withFields(parts []inference.Part, o jsonbody.Object, read ...string) []inference.Part {
+	if len(parts) == 1 && p.options.Native() {
+		parts[0].Fields = o.Except(read...)
+	}
+
+	return parts
+}
+
+// withBlock returns parts as one, which also has the whole block for upstreams that speak the Messages API. Images stay
+// parts of their own for other upstreams, so a block with images is not kept.
+func (p *parser) withBlock(parts []inference.Part, o jsonbody.Object) []inference.Part {
+	hasImage := func(part inference.Part) bool { return part.Image != nil }
+	if o.Failed() || !p.options.Native() || slices.ContainsFunc(parts, hasImage) {
+		return parts
+	}
+	text := inference.Message{Parts: parts}.Text()
+
+	return []inference.Part{{Text: text, Block: o.Except()}}
 }
 
 // readImage returns the image of an image block. An image in base64 becomes a data: URL.
@@ -207,7 +229,7 @@ func (p *parser) readDocument(o jsonbody.Object, h *history.History) []inference
 			"send the text of a PDF as 'text', or its pages as images")
 	}
 
-	return titled(o.Str("title"), o.Str("context"), parts)
+	return p.withBlock(titled(o.Str("title"), o.Str("context"), parts), o)
 }
 
 // titled returns parts after a title and a context, each of which may be "".
@@ -244,7 +266,11 @@ func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 	}
 
 	if !o.Failed() {
-		h.AddCall(inference.ToolCall{ID: id, Name: jsonbody.ShortName(name), Arguments: arguments})
+		call := inference.ToolCall{ID: id, Name: jsonbody.ShortName(name), Arguments: arguments}
+		if p.options.Native() {
+			call.Fields = o.Except("type", "id", "name", "input")
+		}
+		h.AddCall(call)
 	}
 }
 
@@ -252,10 +278,6 @@ func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 func (p *parser) readResult(o jsonbody.Object, h *history.History) {
 	id := o.Required("tool_use_id")
 	parts := p.readContent(o, "content", h, textBlock, imageBlock, documentBlock, searchBlock)
-
-	if o.IsTrue("is_error") {
-		parts = append([]inference.Part{{Text: "Error:"}}, parts...)
-	}
 
 	if o.Failed() {
 		return
@@ -267,31 +289,10 @@ func (p *parser) readResult(o jsonbody.Object, h *history.History) {
 
 		return
 	}
-	h.AddResult(id, parts)
-}
+	result := inference.Message{ToolCallID: id, Parts: parts, Failed: o.IsTrue("is_error")}
 
-// signed begins the signatures that this server makes. It drops the thoughts of other servers, whose signatures it
-// cannot check.
-const signed = "presswork-1."
-
-// readThought reads a thought: the text in its signature, which must be the text of the block if that has one.
-func (p *parser) readThought(o jsonbody.Object, kind string, h *history.History) {
-	field, shown := "signature", o.Str("thinking")
-	if kind == hiddenBlock {
-		field, shown = "data", ""
+	if p.options.Native() {
+		result.Fields = o.Except("type", "tool_use_id", "content", "is_error")
 	}
-
-	sealed, own := strings.CutPrefix(o.Str(field), signed)
-	if !own || o.Failed() {
-		return
-	}
-
-	text, err := p.options.Sealer.Open(p.options.Owner, sealed)
-	if err != nil || shown != "" && shown != text {
-		o.Failf(field, "the thought or its signature was changed, or was not made by this server for this key; "+
-			"leave the block out")
-
-		return
-	}
-	h.AddThought(text)
+	h.AddResult(result)
 }

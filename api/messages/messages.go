@@ -19,6 +19,11 @@ type Options struct {
 	Owner string
 	// Sealer makes and checks the signatures. Mandatory.
 	Sealer *seal.Sealer
+	// Native reports whether an upstream of the model that CheckModel has accepted speaks the Messages API. It then gets
+	// blocks and fields as the client sent them. Default: no.
+	Native func() bool
+	// Betas are those of the header anthropic-beta.
+	Betas []string
 	// Counting allows a body without max_tokens, because only its tokens are counted.
 	Counting bool
 }
@@ -29,6 +34,10 @@ type Options struct {
 // that is too large.
 func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 	var err error
+
+	if o.Native == nil {
+		o.Native = func() bool { return false }
+	}
 
 	p := &parser{
 		Object:  jsonbody.Parse(body, &err),

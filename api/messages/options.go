@@ -57,9 +57,10 @@ func (p *parser) readOptions() {
 	r.Temperature = p.Float("temperature", 0, 2)
 	r.TopP = p.Float("top_p", 0, 1)
 
-	if n := p.Integer("top_k", 0, math.MaxInt32); n != nil {
-		r.TopK = int(*n)
-	}
+	p.Integer("top_k", 0, math.MaxInt32)
+	r.Fields = inference.KeepMessageFields(p.Fields, "model", "messages", "system", "max_tokens", "temperature",
+		"top_p", "stream", "stop_sequences", "tools", "tool_choice", "service_tier", "thread")
+	r.Betas = p.options.Betas
 	r.Stream = p.IsTrue("stream")
 
 	p.List("stop_sequences", func(item json.RawMessage, path string) {

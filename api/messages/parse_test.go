@@ -86,6 +86,10 @@ func transcript(messages []inference.Message) string {
 				parts = append(parts, p.Text)
 			}
 		}
+
+		if m.Failed {
+			parts = append([]string{"Error:"}, parts...)
+		}
 		line := strings.TrimSuffix(m.Role+" "+m.ToolCallID, " ") + ": " + strings.Join(parts, "+")
 
 		if m.Reasoning != "" {
@@ -124,12 +128,17 @@ func TestOptionsBecomeThoseOfAChat(t *testing.T) {
 	}
 	r.Tools[0].Name, r.Messages = "long", nil
 
+	fields := r.Fields
+	if string(fields["top_k"]) != "40" || fields["messages"] != nil || fields["temperature"] != nil {
+		t.Errorf("the fields are %s, want top_k and none that the parser reads", fields)
+	}
+
 	want := &inference.Request{
 		Model:             "m",
 		MaxTokens:         2048,
 		Temperature:       new(0.5),
 		TopP:              new(0.9),
-		TopK:              40,
+		Fields:            fields,
 		Stream:            true,
 		Stop:              []string{"a", "b"},
 		User:              `{"session":1}`,

@@ -3,7 +3,6 @@ package messages
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 
 	"presswork/internal/inference"
@@ -62,7 +61,13 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		w.format.Model = c.Model
 	}
 	w.addText(thoughtBlock, c.Reasoning)
-	w.addText(textBlock, c.Content+refusalOf(c.Extra))
+
+	if c.Thought != nil {
+		w.addThought(c.Thought)
+	}
+	refusal, cited := readExtra(c.Extra)
+	w.addText(textBlock, c.Content+refusal)
+	w.addCited(cited)
 
 	for _, call := range c.ToolCalls {
 		w.addCall(call)
@@ -99,19 +104,6 @@ func (w *Writer) Fail(dst []byte, e *inference.Error) []byte {
 	return append(AppendError(dst, e, w.format.RequestID), "\n\n"...)
 }
 
-// refusalOf returns the text of a refusal, which is not in the content of a chunk.
-func refusalOf(extra json.RawMessage) string {
-	if len(extra) <= 2 {
-		return ""
-	}
-	var fields struct {
-		Refusal string `json:"refusal"`
-	}
-	_ = json.Unmarshal(extra, &fields) // a field of an unexpected type is left out
-
-	return fields.Refusal
-}
-
 // addText adds a piece to the last block if it is of this kind, else to a new one.
 func (w *Writer) addText(kind, text string) {
 	if text == "" {
@@ -119,7 +111,7 @@ func (w *Writer) addText(kind, text string) {
 	}
 
 	var b *block
-	if n := len(w.blocks); n > 0 && w.blocks[n-1].kind == kind {
+	if n := len(w.blocks); n > 0 && w.blocks[n-1].kind == kind && !w.blocks[n-1].done {
 		b = w.blocks[n-1]
 	} else {
 		b = w.newBlock(kind)
@@ -183,12 +175,14 @@ func (w *Writer) advance(dst []byte) []byte {
 			b.sent = len(b.text)
 		}
 
+		dst = b.appendCited(dst, w.written)
+
 		if !b.done {
 			return dst
 		}
 
 		if b.kind == thoughtBlock {
-			b.signature = signed + w.format.sealer.Seal(w.format.owner, string(b.text))
+			b.signature = w.sign(string(b.text), b.thought)
 			dst = appendDelta(dst, w.written, "signature_delta", "signature", b.signature)
 		}
 		dst = append(appendIndex(dst, "content_block_stop", w.written), end...)

@@ -19,8 +19,9 @@ type Answer struct {
 	service *Service
 	call    *Call
 	raw     *stream.Answer
-	// model is the id of the model that answers.
-	model string
+	// model is the id of the model that answers, ignored are the fields of the request that it does not know.
+	model   string
+	ignored []string
 	// ended is set after the last frame. failure is the error that the last frame carries, nil for none.
 	ended   bool
 	failure error
@@ -66,7 +67,13 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	a.ended, a.failure = ended, err
 
 	for i := range frames {
-		if c := frames[i].Chunk; c != nil && c.First && c.Model != "" {
+		c := frames[i].Chunk
+		if c == nil || !c.First {
+			continue
+		}
+
+		a.ignored = c.Ignored
+		if c.Model != "" {
 			a.model = c.Model
 		}
 	}

@@ -29,6 +29,8 @@ type Head struct {
 	// IdempotencyKey is "" for none.
 	IdempotencyKey string
 	Began          time.Time
+	// Betas are the values of anthropic-beta.
+	Betas []string
 	// Timeout is how long the client waits for the headers of the answer; 0 is no bound.
 	Timeout time.Duration
 }

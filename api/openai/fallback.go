@@ -48,6 +48,7 @@ func (s *Service) admit(r *inference.Request) (*inference.Model, error) {
 		}
 		other := requested
 		other.Model, other.Fallbacks = id, requested.Fallbacks[i+1:]
+		s.o.Models().Fit(&other)
 
 		if longer, tooLong := s.o.Models().Admit(&other); tooLong == nil {
 			*r = other
@@ -67,3 +68,6 @@ func (a *Answer) Fallback() string {
 
 	return a.model
 }
+
+// Ignored returns the fields of the request that the answering model does not know. It is known after the first frame.
+func (a *Answer) Ignored() []string { return a.ignored }

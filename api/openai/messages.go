@@ -53,6 +53,7 @@ func (s *Service) parseMessage(body []byte, h Head, counting bool) (*inference.R
 
 	request, format, err := messages.Parse(body, messages.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
+		Betas: h.Betas, Native: func() bool { return m.Speaks(inference.Anthropic) },
 	})
 	if err != nil {
 		return nil, nil, err

@@ -72,10 +72,14 @@ func appendUsage(dst []byte, u *inference.Usage) []byte {
 	if u == nil {
 		return append(dst, "null"...)
 	}
-	var cached, reasoning int
+	var cached, written, reasoning int
 
 	if u.CachedTokens != nil {
 		cached = *u.CachedTokens
+	}
+
+	if u.WrittenTokens != nil {
+		written = *u.WrittenTokens
 	}
 
 	if u.ReasoningTokens != nil {
@@ -83,8 +87,8 @@ func appendUsage(dst []byte, u *inference.Usage) []byte {
 	}
 	dst = strconv.AppendInt(append(dst, `{"input_tokens":`...), int64(u.PromptTokens), 10)
 	dst = strconv.AppendInt(append(dst, `,"input_tokens_details":{"cached_tokens":`...), int64(cached), 10)
-	dst = append(dst, `,"cache_write_tokens":0},"output_tokens":`...)
-	dst = strconv.AppendInt(dst, int64(u.CompletionTokens), 10)
+	dst = strconv.AppendInt(append(dst, `,"cache_write_tokens":`...), int64(written), 10)
+	dst = strconv.AppendInt(append(dst, `},"output_tokens":`...), int64(u.CompletionTokens), 10)
 	dst = strconv.AppendInt(append(dst, `,"output_tokens_details":{"reasoning_tokens":`...), int64(reasoning), 10)
 	dst = strconv.AppendInt(append(dst, `},"total_tokens":`...), int64(u.TotalTokens), 10)
 

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"strings"
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/history"
@@ -166,8 +167,16 @@ func (p *parser) readThought(o jsonbody.Object, c *history.History) {
 	var texts []string
 
 	if sealed := o.Str("encrypted_content"); sealed != "" {
-		text, err := p.options.Sealer.Open(p.options.Owner, sealed)
-		if err != nil {
+		inner, twofold := strings.CutPrefix(sealed, signedTwofold)
+		text, err := p.options.Sealer.Open(p.options.Owner, inner)
+
+		var t inference.Thought
+		if err == nil && twofold && json.Unmarshal([]byte(text), &t) == nil {
+			c.AddSigned(t)
+			return
+		}
+
+		if err != nil || twofold {
 			o.Failf("encrypted_content", "it was changed, or was not made by this server for this key; "+
 				"leave the item out")
 		}
@@ -223,5 +232,5 @@ func (p *parser) readResult(o jsonbody.Object, c *history.History) {
 		o.Failf("call_id", "no call %q without an output precedes it", jsonbody.Bounded(id, 64))
 		return
 	}
-	c.AddResult(id, parts)
+	c.AddResult(inference.Message{ToolCallID: id, Parts: parts})
 }

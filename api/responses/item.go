@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"presswork/internal/inference"
 )
 
 // itemKind describes the items of one kind and the events about their text.
@@ -57,6 +59,8 @@ type item struct {
 	// callID and tool are those of a call.
 	callID string
 	tool   toolName
+	// thought is reasoning that the upstream signed, nil for other items.
+	thought *inference.Thought
 	// sealed is the encrypted reasoning, "" for none.
 	sealed string
 	// whole is a call of a built-in tool, a JSON object.

@@ -158,8 +158,11 @@ func (p *parser) readText() {
 	if !p.Has("text") {
 		return
 	}
+
 	text := p.Object.Object("text")
-	p.r.Verbosity = text.Enum("verbosity", "low", "medium", "high")
+	if v := text.Enum("verbosity", "low", "medium", "high"); v != "" {
+		p.r.SetField("verbosity", text.Raw("verbosity"))
+	}
 
 	if !text.Has("format") {
 		return

@@ -119,7 +119,7 @@ func TestOptionsBecomeThoseOfAChat(t *testing.T) {
 			false,
 		),
 		MaxToolCalls:     3,
-		Verbosity:        "low",
+		Fields:           map[string]json.RawMessage{"verbosity": json.RawMessage(`"low"`)},
 		ReasoningEffort:  "high",
 		ReasoningFormat:  inference.Parsed,
 		IncludeReasoning: true,

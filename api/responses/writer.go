@@ -61,6 +61,11 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		dst = w.addThought(dst, c.Reasoning)
 	}
 
+	if c.Thought != nil && w.thought != nil {
+		w.thought.thought = c.Thought
+		dst = w.closeThought(dst, "completed")
+	}
+
 	content, annotations := c.Content, []annotation(nil)
 	if len(c.Extra) > 2 {
 		refusal, cited := readExtra(c.Extra)
@@ -205,10 +210,23 @@ func (w *Writer) closeThought(dst []byte, status string) []byte {
 	w.thought = nil
 
 	if w.format.encrypt {
-		it.sealed = w.format.sealer.Seal(w.format.owner, string(it.text))
+		it.sealed = w.seal(it)
 	}
 
 	return w.appendDone(dst, it, status)
+}
+
+// signedTwofold begins encrypted reasoning that holds an inference.Thought. Other encrypted reasoning holds a text.
+const signedTwofold = "signed."
+
+// seal returns the encrypted reasoning of an item, with the signature of the upstream if it has one.
+func (w *Writer) seal(it *item) string {
+	if it.thought == nil {
+		return w.format.sealer.Seal(w.format.owner, string(it.text))
+	}
+	b, _ := json.Marshal(it.thought) // a struct of strings
+
+	return signedTwofold + w.format.sealer.Seal(w.format.owner, string(b))
 }
 
 // closeText ends the open message item, if there is one.

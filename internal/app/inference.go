@@ -16,6 +16,7 @@ import (
 	"presswork/internal/embedded"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/inference/anthropic"
 	"presswork/internal/inference/catalogue"
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/ollama"
@@ -133,6 +134,15 @@ func openModels(
 	return source, nil
 }
 
+// openEngine opens the engine of an upstream by its kind.
+func openEngine(u inference.Upstream) (inference.Engine, error) {
+	if u.Kind == inference.Anthropic {
+		return anthropic.New(u)
+	}
+
+	return openai.New(u)
+}
+
 // maxChatImage is the largest image that is fetched for a model, in bytes.
 const maxChatImage = 20 << 20
 
@@ -146,7 +156,7 @@ func newGateway(
 
 	return gateway.New(gateway.Options{
 		Catalogue:  models,
-		Open:       openai.New,
+		Open:       openEngine,
 		FetchImage: images.Fetch,
 		Idle:       slots.Idle,
 		Tools:      toolbox,

@@ -95,7 +95,7 @@ func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
 // modelGateway makes a gateway that checks and explains the upstreams of a catalogue.
 func modelGateway(c *inference.Catalogue) *gateway.Gateway {
 	return gateway.New(gateway.Options{
-		Catalogue: func() *inference.Catalogue { return c }, Open: openai.New,
+		Catalogue: func() *inference.Catalogue { return c }, Open: openEngine,
 	})
 }
 

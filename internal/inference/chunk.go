@@ -11,11 +11,15 @@ type Chunk struct {
 	First bool `json:"first,omitempty"`
 	// Model is the model that answers in place of the requested one, on the first chunk; "" otherwise.
 	Model string `json:"model,omitempty"`
+	// Ignored are the fields of the request that the upstream does not know, on the first chunk.
+	Ignored []string `json:"ignored,omitempty"`
 	// Fingerprint names the configuration of the upstream; it is on the first chunk.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// Content is answer text; Reasoning is text of the reasoning field.
 	Content   string `json:"content,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
+	// Thought ends the reasoning that came before it, with the signature of the upstream.
+	Thought *Thought `json:"thought,omitempty"`
 	// ToolCalls are pieces of calls; pieces with the same Index belong to one call.
 	ToolCalls []ToolDelta `json:"tool_calls,omitempty"`
 	// Executed are completed calls of built-in tools.

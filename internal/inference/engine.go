@@ -23,6 +23,13 @@ type Engine interface {
 	Traits() Traits
 }
 
+// TokenCounter is an Engine whose upstream counts the tokens of a prompt.
+type TokenCounter interface {
+	Engine
+	// CountTokens returns the number of tokens of the prompt. Failures of the upstream are *Error.
+	CountTokens(ctx context.Context, r *Request, m *Model) (int, error)
+}
+
 // Traits are the differences between engines that Engine does not hide.
 type Traits struct {
 	// FetchesImages is set for a service on the internet that may load image addresses itself. Other engines receive
@@ -39,6 +46,8 @@ type Delta struct {
 	// Content may still contain reasoning between tags. Reasoning is that of a separate field.
 	Content   string
 	Reasoning string
+	// Thought ends the reasoning that came before it, with the upstream's signature; nil if there is none.
+	Thought *Thought
 	// ToolCalls are pieces of calls, not yet joined and checked.
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
@@ -75,6 +84,8 @@ type RawUsage struct {
 	// count them.
 	CachedTokens    *int
 	ReasoningTokens *int
+	// WrittenTokens are the part of PromptTokens that the upstream put into its cache; nil if it does not count them.
+	WrittenTokens *int
 	// PromptTime is the time of reading the prompt, CompletionTime that of generating the answer.
 	PromptTime     float64
 	CompletionTime float64

@@ -57,7 +57,8 @@ func Capabilities() []string {
 	}
 }
 
-// The kinds of upstream. All use OpenAI's chat completions; the kind determines additions and missing parts.
+// The kinds of upstream. All but Anthropic use OpenAI's chat completions; the kind determines additions and missing
+// parts.
 const (
 	// Ollama is Ollama's /v1.
 	Ollama = "ollama"
@@ -71,12 +72,16 @@ const (
 	WhisperServer = "whisper-server"
 	// OpenAI is api.openai.com.
 	OpenAI = "openai"
+	// Anthropic is api.anthropic.com, with the Messages API.
+	Anthropic = "anthropic"
 	// Plain is any other server. It receives only parameters that all servers understand.
 	Plain = "plain"
 )
 
 // Kinds lists the kinds of upstream.
-func Kinds() []string { return []string{Plain, Ollama, LlamaServer, WhisperServer, VLLM, Groq, OpenAI} }
+func Kinds() []string {
+	return []string{Plain, Ollama, LlamaServer, WhisperServer, VLLM, Groq, OpenAI, Anthropic}
+}
 
 // kindCan returns the capabilities of all models at a kind of upstream.
 func kindCan(kind string) []string {
@@ -99,6 +104,8 @@ func (u *Upstream) Lacks() []string {
 		return []string{CanRerank}
 	case Groq, WhisperServer:
 		return []string{CanEmbed, CanRerank}
+	case Anthropic:
+		return []string{CanEmbed, CanRerank, CanText, CanChoices, CanLogprobs, CanTranscribe, CanSpeak}
 	}
 
 	return nil
@@ -181,7 +188,8 @@ type Reasoning struct {
 	// Parser is field (default), think, think_prefilled or harmony.
 	Parser string `yaml:"parser"`
 	// Switch is the chat_template_kwargs field that turns thinking on and off on
-	// vLLM and llama-server, such as enable_thinking or thinking.
+	// vLLM and llama-server, such as enable_thinking or thinking. With kind anthropic, budget is for models that take
+	// a number of tokens for their thoughts instead of an effort.
 	Switch string `yaml:"switch"`
 }
 
@@ -238,8 +246,7 @@ type Routing struct {
 type Upstream struct {
 	// Name is for logs and metrics. Default: the host of BaseURL.
 	Name string `yaml:"name"`
-	// Kind is plain (default), ollama, llama-server, whisper-server, vllm, groq or
-	// openai.
+	// Kind is plain (default), ollama, llama-server, whisper-server, vllm, groq, openai or anthropic.
 	Kind string `yaml:"kind"`
 	// BaseURL ends before /chat/completions, such as "http://127.0.0.1:8000/v1".
 	BaseURL string `yaml:"base_url"`
@@ -253,6 +260,8 @@ type Upstream struct {
 	MaxConcurrency int `yaml:"max_concurrency"`
 	// Priority: lower ones are used first. Default 0.
 	Priority int `yaml:"priority"`
+	// Fields are names of VendorFields that the server knows in addition to those of its kind.
+	Fields []string `yaml:"fields"`
 	// Headers are sent with each request.
 	Headers map[string]string `yaml:"headers"`
 }
@@ -263,6 +272,11 @@ type Price struct {
 	// InputPerM is the price of prompt tokens, OutputPerM that of completion tokens.
 	InputPerM  float64 `yaml:"input_per_m"`
 	OutputPerM float64 `yaml:"output_per_m"`
+}
+
+// Speaks reports whether the model has an upstream of this kind.
+func (m *Model) Speaks(kind string) bool {
+	return slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return u.Kind == kind })
 }
 
 // Key identifies an upstream across reloads.

@@ -2,7 +2,6 @@ package inference
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 )
@@ -29,9 +28,6 @@ type Request struct {
 	// Temperature is 0 to 2, TopP 0 to 1; nil leaves it to the upstream.
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
-	// TopK is how many tokens are considered at each step; 0 leaves it to the upstream. Only upstreams that know it
-	// get it.
-	TopK int `json:"top_k,omitempty"`
 	// FrequencyPenalty and PresencePenalty are -2 to 2; nil leaves them to the upstream.
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
@@ -39,10 +35,13 @@ type Request struct {
 	Stop []string `json:"stop,omitempty"`
 	// Seed is for sampling; an upstream may ignore it.
 	Seed *int64 `json:"seed,omitempty"`
-	// Verbosity is low, medium, high or "". Only upstreams that know it get it.
-	Verbosity string `json:"verbosity,omitempty"`
 	// User is the caller's name for its own user. It is only passed on.
 	User string `json:"user,omitempty"`
+	// Fields are further fields of the caller's request. Only upstreams that know a field get it; see
+	// Upstream.FieldName.
+	Fields map[string]json.RawMessage `json:"fields,omitempty"`
+	// Betas are the beta features of the Messages API that the caller asks for. Only upstreams of that form get them.
+	Betas []string `json:"betas,omitempty"`
 	// Stream means that the caller wants the answer in chunks. IncludeUsage means that it asked for the usage chunk
 	// of stream_options.
 	Stream       bool `json:"stream,omitempty"`
@@ -74,6 +73,8 @@ type Request struct {
 	// reasoning_format.
 	IncludeReasoning bool `json:"include_reasoning,omitempty"`
 
+	// Ignored are the fields that were left out because the model lacks them; see Catalogue.Fit.
+	Ignored []string `json:"ignored,omitempty"`
 	// Admitted means that the defaults of the model are set.
 	Admitted bool `json:"admitted,omitempty"`
 
@@ -134,8 +135,21 @@ type Message struct {
 	Reasoning string `json:"reasoning,omitempty"`
 	// ToolCalls are those of an assistant message.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// ToolCallID is the call that a tool message answers.
-	ToolCallID string `json:"tool_call_id,omitempty"`
+	// ToolCallID is the call that a tool message answers. Failed means that the call failed, Fields are as in Part.
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+	Failed     bool            `json:"failed,omitempty"`
+	Fields     json.RawMessage `json:"fields,omitempty"`
+	// Thoughts are the parts of Reasoning that an upstream signed.
+	Thoughts []Thought `json:"thoughts,omitempty"`
+}
+
+// Thought is reasoning with the signature of the upstream that made it. Some upstreams need it back unchanged next to
+// the calls that follow it.
+type Thought struct {
+	Text      string `json:"text,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	// Redacted is reasoning that only the upstream can read; then the other fields are empty.
+	Redacted string `json:"redacted,omitempty"`
 }
 
 // Text joins the text parts of the message. A line break separates two parts that no
@@ -164,6 +178,10 @@ type Part struct {
 	// Text is "" with an Image.
 	Text  string `json:"text,omitempty"`
 	Image *Image `json:"image,omitempty"`
+	// Fields has the other fields of the part in the Messages API, a JSON object. Block is the whole part, if Text is
+	// only a replacement for it. Upstreams of that form get them.
+	Fields json.RawMessage `json:"fields,omitempty"`
+	Block  json.RawMessage `json:"block,omitempty"`
 }
 
 // Image is a picture in a user message.
@@ -181,6 +199,8 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
+	// Fields are as in Part.
+	Fields json.RawMessage `json:"fields,omitempty"`
 }
 
 // The types of a tool.
@@ -203,6 +223,9 @@ type Tool struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Strict asks the upstream to enforce Parameters while it generates, if it can.
 	Strict bool `json:"strict,omitempty"`
+	// Fields and Block are as in Part.
+	Fields json.RawMessage `json:"fields,omitempty"`
+	Block  json.RawMessage `json:"block,omitempty"`
 	// Optional means that a built-in tool is left out if no worker runs it.
 	Optional bool `json:"optional,omitempty"`
 }
@@ -272,66 +295,3 @@ func ReasoningFormats() []string { return []string{string(Raw), string(Parsed), 
 func Efforts() []string {
 	return []string{"none", "default", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
-
-// Images counts the images of the request.
-func (r *Request) Images() int {
-	n := 0
-
-	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			if p.Image != nil {
-				n++
-			}
-		}
-	}
-
-	return n
-}
-
-// Offered returns the function tools that the model may call: none with ChooseNone, and those of the choice if it
-// has names.
-func (r *Request) Offered() []Tool {
-	if r.ToolChoice.Mode == ChooseNone {
-		return nil
-	}
-	var tools []Tool
-
-	for _, t := range r.Tools {
-		if t.Type == FunctionTool && (len(r.ToolChoice.Names) == 0 || slices.Contains(r.ToolChoice.Names, t.Name)) {
-			tools = append(tools, t)
-		}
-	}
-
-	return tools
-}
-
-// EstimateTokens estimates the tokens of the prompt: one for four bytes, a few per message, 800 per image. It is
-// for limits, not for billing.
-func (r *Request) EstimateTokens() int {
-	tokens := 3
-	if r.Text != nil {
-		tokens += TextTokens(len(r.Text.Prompt) + len(r.Text.Suffix))
-	}
-
-	for _, m := range r.Messages {
-		tokens += 4 + TextTokens(len(m.Reasoning))
-		for _, p := range m.Parts {
-			if tokens += TextTokens(len(p.Text)); p.Image != nil {
-				tokens += 800
-			}
-		}
-
-		for _, c := range m.ToolCalls {
-			tokens += 8 + TextTokens(len(c.Name)+len(c.Arguments))
-		}
-	}
-
-	for _, t := range r.Tools {
-		tokens += 8 + TextTokens(len(t.Name)+len(t.Description)+len(t.Parameters))
-	}
-
-	return tokens + TextTokens(len(r.Format.Schema))
-}
-
-// TextTokens estimates the tokens of a text with that many bytes.
-func TextTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -18,6 +18,8 @@ type Usage struct {
 	// CachedTokens and ReasoningTokens are parts of the prompt and of the completion; nil when they are not known.
 	CachedTokens    *int `json:"cached_tokens,omitempty"`
 	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
+	// WrittenTokens are the part of the prompt that the upstream put into its cache; nil when it is not known.
+	WrittenTokens *int `json:"written_tokens,omitempty"`
 	// EstimatedTokens are the part of TotalTokens that the upstream did not count.
 	EstimatedTokens int `json:"estimated_tokens,omitempty"`
 }
@@ -30,6 +32,7 @@ func (u *Usage) Add(o Usage) {
 	u.EstimatedTokens += o.EstimatedTokens
 	addOptional(&u.CachedTokens, o.CachedTokens)
 	addOptional(&u.ReasoningTokens, o.ReasoningTokens)
+	addOptional(&u.WrittenTokens, o.WrittenTokens)
 
 	u.QueueTime += o.QueueTime
 	u.PromptTime += o.PromptTime

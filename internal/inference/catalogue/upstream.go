@@ -44,6 +44,12 @@ func completeUpstream(u *inference.Upstream, getenv func(string) string) (string
 		return "weight", errors.New("weight and max_concurrency may not be negative")
 	}
 
+	for i, field := range u.Fields {
+		if err := oneOf(field, inference.VendorFields()); err != nil {
+			return fmt.Sprintf("fields[%d]", i), err
+		}
+	}
+
 	u.Name = cmp.Or(u.Name, at.Host)
 	if u.Kind != "" {
 		return "kind", oneOf(u.Kind, inference.Kinds())

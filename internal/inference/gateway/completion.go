@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"presswork/internal/inference"
@@ -20,6 +21,8 @@ type completion struct {
 	result  inference.Result
 	// fingerprint is the system_fingerprint of the upstream that answers.
 	fingerprint string
+	// ignored are fields of the request that the answering model or upstream does not know.
+	ignored []string
 	// emitted reports that the current call of an upstream has emitted something.
 	emitted bool
 	// outFailed reports that out returned an error. It does not count as a failure of the upstream.
@@ -188,7 +191,11 @@ func (c *completion) callUpstream(
 	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
 		c.result.Usage.QueueTime = max(0, times.begun.Sub(r.Accepted).Seconds())
 	}
+
 	c.fingerprint = fingerprint(u)
+	if !c.result.Emitted {
+		c.ignored = slices.Concat(r.Ignored, u.Ignores(r))
+	}
 
 	answers := make([]*normaliser, r.Choices())
 	for i := range answers {
@@ -246,7 +253,7 @@ func (c *completion) holdsContent(t inference.Traits) bool {
 func (c *completion) emit(chunk *inference.Chunk) error {
 	if !c.result.Emitted {
 		c.result.Emitted = true
-		if err := c.out(&inference.Chunk{First: true, Fingerprint: c.fingerprint}); err != nil {
+		if err := c.out(&inference.Chunk{First: true, Fingerprint: c.fingerprint, Ignored: c.ignored}); err != nil {
 			c.outFailed = true
 			return err
 		}
@@ -267,5 +274,5 @@ func fingerprint(u *inference.Upstream) string {
 
 // isAnswer reports whether the delta is a piece of the answer. Other deltas show only that the upstream is alive.
 func isAnswer(d *inference.Delta) bool {
-	return d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 || d.Finish != ""
+	return d.Content != "" || d.Reasoning != "" || d.Thought != nil || len(d.ToolCalls) > 0 || d.Finish != ""
 }

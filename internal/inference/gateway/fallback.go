@@ -32,6 +32,7 @@ func (g *Gateway) Complete(
 		}
 		fallback := requested
 		fallback.Model = name
+		g.opts.Catalogue().Fit(&fallback)
 		attempts := result.Attempts
 		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "a model failed, asking its fallback",
 			slog.String("model", requested.Model), slog.String("fallback", name), slog.Any("error", err))

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -135,5 +136,34 @@ func TestAFallbackThatCannotTakeTheRequestIsSkipped(t *testing.T) {
 	if err != nil || result.Model != "third" || plain.calls.Load() != 0 {
 		t.Errorf("model %s answered (%v) after %d calls of plain, want third after none",
 			result.Model, err, plain.calls.Load())
+	}
+}
+
+func TestAFallbackGetsNoOptionsThatItLacks(t *testing.T) {
+	t.Parallel()
+
+	var got inference.Request
+	second := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		got = *r
+		return emit(&inference.Delta{Content: "Hi", Finish: "stop"})
+	}}
+	g := fallbackGateway(map[string]*engine{"first": {run: failWith(503)}, "second": second})
+	r := chatRequest()
+	r.Model, r.Fallbacks = "first", []string{"second"}
+	r.Admitted, r.ReasoningEffort = true, "high"
+	r.Fields = map[string]json.RawMessage{"top_k": json.RawMessage("4")}
+	var ignored []string
+
+	result, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+		ignored = append(ignored, c.Ignored...)
+		return nil
+	})
+	if err != nil || result.Model != "second" || got.ReasoningEffort != "" {
+		t.Errorf("model %s answered (%v) with the effort %q, want second without one", result.Model, err,
+			got.ReasoningEffort)
+	}
+
+	if !slices.Equal(ignored, []string{"reasoning_effort", "top_k"}) {
+		t.Errorf("the chunks report %v, want reasoning_effort and top_k", ignored)
 	}
 }

@@ -32,6 +32,8 @@ type normaliser struct {
 	// tools.
 	keepReasoning bool
 	reasoningText []byte
+	// thoughts are the signed parts of the reasoning, for the next round.
+	thoughts []inference.Thought
 	// thinkOpen reports that a <think> tag is open in raw format.
 	thinkOpen bool
 	// logprobs are the log probabilities of text that has not been emitted yet.
@@ -109,6 +111,12 @@ func (n *normaliser) push(d *inference.Delta) error {
 	if d.Reasoning != "" {
 		n.separate = true
 		if err := n.emitReasoning(d.Reasoning); err != nil {
+			return err
+		}
+	}
+
+	if d.Thought != nil {
+		if err := n.pushThought(d.Thought); err != nil {
 			return err
 		}
 	}
@@ -220,6 +228,18 @@ func (n *normaliser) emitReasoning(text string) error {
 	n.logprobs = nil // they would reveal the reasoning
 
 	return nil
+}
+
+// pushThought takes the signature of the reasoning before it. Callers get it only with the reasoning.
+func (n *normaliser) pushThought(t *inference.Thought) error {
+	n.separate = true
+	n.thoughts = append(n.thoughts, *t)
+
+	if n.format != inference.Parsed || n.correction {
+		return nil
+	}
+
+	return n.emit(&inference.Chunk{Thought: t})
 }
 
 // withLogprobs adds the log probabilities to the chunk with their text.

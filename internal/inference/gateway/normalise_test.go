@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"presswork/internal/inference"
 	"presswork/internal/inference/gateway"
 )
@@ -91,7 +93,7 @@ func FuzzPiecesDoNotChangeAnswer(f *testing.F) {
 				}
 
 				for i := range calls {
-					if calls[i] != calls2[i] {
+					if !cmp.Equal(calls[i], calls2[i]) {
 						t.Fatalf("call %+v, in pieces %+v", calls[i], calls2[i])
 					}
 				}

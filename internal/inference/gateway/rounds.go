@@ -245,7 +245,9 @@ const malformedCallOutput = "It was not called, because the arguments are not a 
 // readCalls returns an answer as a message, and its tool calls. A call whose arguments are not
 // JSON is nil. If the previous round also had such a call, the error ends the completion.
 func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.BuiltinCall, error) {
-	answer := inference.Message{Role: inference.Assistant, Reasoning: string(n.reasoningText)}
+	answer := inference.Message{
+		Role: inference.Assistant, Reasoning: string(n.reasoningText), Thoughts: n.thoughts,
+	}
 	if len(n.text) > 0 {
 		answer.Parts = []inference.Part{{Text: string(n.text)}}
 	}

@@ -39,7 +39,7 @@ func usageOf(r *inference.Request, answers []*normaliser, times callTimes, promp
 	}
 	u.PromptTokens, u.CompletionTokens = raw.PromptTokens, raw.CompletionTokens
 
-	u.CachedTokens, u.ReasoningTokens = raw.CachedTokens, raw.ReasoningTokens
+	u.CachedTokens, u.ReasoningTokens, u.WrittenTokens = raw.CachedTokens, raw.ReasoningTokens, raw.WrittenTokens
 	if u.ReasoningTokens == nil && all.reasoning > 0 {
 		u.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
 	}

@@ -106,10 +106,20 @@ func (h *History) AddCall(call inference.ToolCall) {
 	m.ToolCalls = append(m.ToolCalls, call)
 }
 
+// AddSigned adds reasoning of the model that its upstream has signed.
+func (h *History) AddSigned(t inference.Thought) {
+	if t.Text != "" {
+		h.AddThought(t.Text)
+	}
+	m := h.Assistant()
+	m.Thoughts = append(m.Thoughts, t)
+}
+
 // AddResult adds the result of a call that waits for it.
-func (h *History) AddResult(id string, parts []inference.Part) {
-	delete(h.open, id)
-	m := inference.Message{Role: inference.ToolRole, ToolCallID: id}
+func (h *History) AddResult(m inference.Message) {
+	delete(h.open, m.ToolCallID)
+	parts := m.Parts
+	m.Role, m.Parts = inference.ToolRole, nil
 
 	for _, part := range parts {
 		if part.Image != nil {

@@ -17,13 +17,15 @@ func TestResultsFollowTheirCallsAndPicturesFollowTheResults(t *testing.T) {
 	h.Add(inference.Message{Role: inference.User, Parts: text("Hi")})
 	h.AddCall(inference.ToolCall{ID: "a"})
 	h.AddCall(inference.ToolCall{ID: "b"})
-	h.AddResult("b", append(text("two"), inference.Part{Image: &inference.Image{URL: "x"}}))
+	h.AddResult(inference.Message{
+		ToolCallID: "b", Parts: append(text("two"), inference.Part{Image: &inference.Image{URL: "x"}}),
+	})
 	h.Assistant().Parts = text("Wait.")
 
 	if got := h.Unanswered(); got != "a" || !h.Waits("a") || h.Waits("b") {
 		t.Errorf("the call without a result is %q, want a", got)
 	}
-	h.AddResult("a", nil)
+	h.AddResult(inference.Message{ToolCallID: "a"})
 	h.Add(inference.Message{Role: inference.User, Parts: text("And?")})
 	h.AddThought("Nothing follows.")
 

@@ -50,7 +50,7 @@ type Body struct {
 }
 
 // Server is a scripted model server. It is an http.Handler for /v1/chat/completions, /v1/completions, /v1/audio,
-// /v1/embeddings, /v1/rerank, /v1/models and /inference of whisper-server. It is safe for concurrent use.
+// /v1/embeddings, /v1/rerank, /v1/models, /v1/messages and /inference of whisper-server. It is safe for concurrent use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
@@ -156,6 +156,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "rerank":
 		s.vectorize(w, r, rankers)
 		return
+	case "messages":
+		s.message(w, r)
+		return
+	case "count_tokens":
+		s.countTokens(w, r)
+		return
 	}
 	raw, err := io.ReadAll(r.Body)
 
@@ -207,7 +213,7 @@ func (s *Server) listModels(w http.ResponseWriter) {
 		slices.Sorted(maps.Keys(vectorizers)),
 		slices.Sorted(maps.Keys(rankers)),
 	)
-	for _, name := range slices.Concat(Scenarios(), others) {
+	for _, name := range slices.Concat(Scenarios(), slices.Sorted(maps.Keys(messageScenarios)), others) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})
 	}
 	w.Header().Set("Content-Type", "application/json")

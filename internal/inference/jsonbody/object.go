@@ -272,3 +272,31 @@ func Bounded(s string, n int) string {
 
 	return s
 }
+
+// Except returns the members of the object without those named and without nulls, as a JSON object; nil if there are
+// none.
+func (o Object) Except(names ...string) json.RawMessage {
+	return o.members(func(name string) bool { return !slices.Contains(names, name) })
+}
+
+// Only returns those of the named members that are present, as Except does.
+func (o Object) Only(names ...string) json.RawMessage {
+	return o.members(func(name string) bool { return slices.Contains(names, name) })
+}
+
+func (o Object) members(keep func(name string) bool) json.RawMessage {
+	kept := map[string]json.RawMessage{}
+
+	for name, value := range o.Fields {
+		if keep(name) && string(value) != "null" {
+			kept[name] = value
+		}
+	}
+
+	if len(kept) == 0 {
+		return nil
+	}
+	b, _ := json.Marshal(kept) // the values are valid JSON
+
+	return b
+}

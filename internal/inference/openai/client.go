@@ -19,9 +19,6 @@ import (
 const (
 	// afterFinish bounds the wait for the usage and the end of the stream after the answer is complete.
 	afterFinish = 2 * time.Second
-	// afterDone bounds the wait for the end of the body after [DONE]. If the body is read to its end, the next
-	// request can use the connection.
-	afterDone = 500 * time.Millisecond
 )
 
 // Client is an inference.Engine on one upstream.
@@ -68,7 +65,7 @@ func (c *Client) Complete(
 		path = "/completions"
 	}
 
-	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload)
+	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload, nil)
 	if err != nil {
 		return err
 	}
@@ -90,7 +87,7 @@ func (c *Client) Complete(
 // Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
 // returned.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	resp, err := c.conn.Do(ctx, http.MethodGet, "/models", nil)
+	resp, err := c.conn.Do(ctx, http.MethodGet, "/models", nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +151,7 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 		}
 
 		if string(data) == "[DONE]" {
-			drainBody(r)
+			upstream.Drain(r)
 
 			switch answers.unfinished {
 			case 0:
@@ -217,12 +214,6 @@ func (e *finishTracker) push(d *inference.Delta) error {
 
 // tooFewAnswers returns the error for an upstream that ignores n.
 func tooFewAnswers() error { return upstream.Unreadable("it gave fewer answers than were asked for") }
-
-// drainBody reads to the end of the body, which is empty after [DONE], so that the connection can be used again.
-func drainBody(r io.ReadCloser) {
-	defer time.AfterFunc(afterDone, func() { r.Close() }).Stop()
-	_, _ = io.CopyN(io.Discard, r, 4<<10)
-}
 
 // readWhole reads the answer of an upstream that does not stream.
 func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {

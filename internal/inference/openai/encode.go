@@ -19,7 +19,6 @@ type body struct {
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
 	Temperature         *float64        `json:"temperature,omitempty"`
 	TopP                *float64        `json:"top_p,omitempty"`
-	TopK                int             `json:"top_k,omitempty"`
 	FrequencyPenalty    *float64        `json:"frequency_penalty,omitempty"`
 	PresencePenalty     *float64        `json:"presence_penalty,omitempty"`
 	Stop                []string        `json:"stop,omitempty"`
@@ -30,7 +29,6 @@ type body struct {
 	ParallelToolCalls   *bool           `json:"parallel_tool_calls,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
-	Verbosity           string          `json:"verbosity,omitempty"`
 	ReasoningFormat     string          `json:"reasoning_format,omitempty"`
 	IncludeReasoning    *bool           `json:"include_reasoning,omitempty"`
 	TemplateArguments   map[string]any  `json:"chat_template_kwargs,omitempty"`
@@ -175,14 +173,6 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 		b.MaxCompletionTokens = r.MaxTokens
 	}
 
-	if e.verbosity {
-		b.Verbosity = r.Verbosity
-	}
-
-	if e.topK {
-		b.TopK = r.TopK
-	}
-
 	for _, msg := range r.Messages {
 		b.Messages = append(b.Messages, e.message(msg))
 	}
@@ -190,11 +180,20 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	e.addFormat(&b, m, r)
 	e.addReasoning(&b, u, m, r)
 
-	return json.Marshal(b)
+	payload, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+
+	return u.AppendFields(payload, r)
 }
 
 // message returns a message in the form of the engine.
 func (e engine) message(m inference.Message) message {
+	if m.Failed {
+		m.Parts = append([]inference.Part{{Text: "Error:"}}, m.Parts...)
+	}
+
 	out := message{Role: m.Role, Content: contentOf(m), ToolCallID: m.ToolCallID}
 	if m.Role == inference.Developer && !e.developer {
 		out.Role = inference.System

@@ -20,10 +20,6 @@ type engine struct {
 	developer, names bool
 	// parallel means that the upstream accepts parallel_tool_calls.
 	parallel bool
-	// verbosity means that the upstream accepts verbosity.
-	verbosity bool
-	// topK means that the upstream accepts top_k.
-	topK bool
 	// base64 means that the upstream can send vectors in base64.
 	base64 bool
 }
@@ -59,7 +55,6 @@ var engines = map[string]engine{
 		template:  true,
 		reasoning: "reasoning_content",
 		parallel:  true,
-		topK:      true,
 		base64:    true,
 	},
 	inference.VLLM: {
@@ -70,7 +65,6 @@ var engines = map[string]engine{
 		reasoning: "reasoning",
 		names:     true,
 		parallel:  true,
-		topK:      true,
 		base64:    true,
 	},
 	inference.WhisperServer: {
@@ -90,7 +84,6 @@ var engines = map[string]engine{
 		developer: true,
 		names:     true,
 		parallel:  true,
-		verbosity: true,
 		base64:    true,
 	},
 }

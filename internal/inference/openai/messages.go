@@ -69,6 +69,14 @@ func (p *parser) readAssistant(o jsonbody.Object, m *inference.Message) {
 	if m.Reasoning = o.Str("reasoning"); m.Reasoning == "" {
 		m.Reasoning = o.Str("reasoning_content")
 	}
+	o.List("thinking_blocks", func(item json.RawMessage, path string) {
+		b := jsonbody.New(item, path+".", o.Err)
+		t := inference.Thought{Text: b.Str("thinking"), Signature: b.Str("signature"), Redacted: b.Str("data")}
+
+		if t.Signature != "" || t.Redacted != "" {
+			m.Thoughts = append(m.Thoughts, t)
+		}
+	})
 	o.List("tool_calls", func(item json.RawMessage, path string) {
 		call := jsonbody.New(item, path+".", o.Err)
 		call.Enum("type", inference.FunctionTool)
@@ -141,14 +149,14 @@ func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 			o.Failf("text", "property 'text' is missing")
 		}
 
-		return inference.Part{Text: o.Str("text")}
+		return inference.Part{Text: o.Str("text"), Fields: o.Only("cache_control")}
 	case "refusal":
 		return inference.Part{Text: o.Str("refusal")}
 	case "document":
 		d := o.Object("document")
 		return inference.Part{Text: fmt.Sprintf("Document %s:\n%s\n", d.Str("id"), d.Raw("data"))}
 	case "image_url":
-		return inference.Part{Image: p.readImage(o)}
+		return inference.Part{Image: p.readImage(o), Fields: o.Only("cache_control")}
 	}
 
 	return inference.Part{}

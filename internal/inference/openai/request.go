@@ -114,7 +114,9 @@ func (p *parser) readSampling(r *inference.Request) {
 
 	r.User = p.Str("user")
 
-	r.Verbosity = p.Enum("verbosity", "low", "medium", "high")
+	p.Enum("verbosity", "low", "medium", "high")
+
+	r.Fields = inference.KeepVendorFields(p.Fields)
 	if v := p.Raw("stop"); v != nil && v[0] == '"' {
 		r.Stop = []string{p.Str("stop")}
 	} else {

@@ -25,6 +25,7 @@ func (p *parser) readTools(r *inference.Request) {
 		t := inference.Tool{Type: kind}
 		if kind == inference.FunctionTool {
 			p.readFunction(o.Object("function"), &t)
+			t.Fields = o.Only("cache_control")
 		}
 
 		if t.Name != "" && slices.ContainsFunc(r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }) {

@@ -199,7 +199,7 @@ func (c *Client) postJSON(ctx context.Context, path string, request, answer any)
 		return err
 	}
 
-	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload)
+	resp, err := c.conn.Do(ctx, http.MethodPost, path, payload, nil)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 
 		for effort, choice := range map[string]string{"none": `{"type":"function","function":{"name":"f"}}`, "max": `"required"`} {
 			r := parse(t, fmt.Sprintf(request, effort, choice))
-			r.TopK = 40
+			r.SetField("top_k", json.RawMessage("40"))
 
 			b, err := openai.Encode(m.Upstreams[0], m, r)
 			if err != nil {

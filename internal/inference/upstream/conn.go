@@ -47,13 +47,19 @@ func NewConn(u inference.Upstream, header http.Header) *Conn {
 	return c
 }
 
-// Do sends a request with a JSON body, or without a body. The caller closes that of the response. Errors are as in
-// Send.
-func (c *Conn) Do(ctx context.Context, method, path string, payload []byte) (*http.Response, error) {
+// Do sends a request with a JSON body, or without a body, and with more header fields than all requests have. The
+// caller closes the body of the response. Errors are as in Send.
+func (c *Conn) Do(
+	ctx context.Context,
+	method, path string,
+	payload []byte,
+	header http.Header,
+) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(payload))
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Accept", "text/event-stream, application/json")
 
 	if payload != nil {

@@ -1,3 +1,3 @@
-// Package upstream has what the engines of all wire formats need: requests to a model server, its server-sent events,
-// and its errors in the form for callers.
+// Package upstream has what the engines of all wire formats need. It sends requests to a model server, reads its
+// server-sent events, and translates its errors for callers.
 package upstream

@@ -167,7 +167,7 @@ func (s reportedError) tooLong() bool {
 	m := strings.ToLower(s.message)
 
 	return strings.Contains(m, "context length") || strings.Contains(m, "context size") ||
-		strings.Contains(m, "context window")
+		strings.Contains(m, "context window") || strings.Contains(m, "prompt is too long")
 }
 
 // errorObject is the form of an error: the body itself or its field "error".

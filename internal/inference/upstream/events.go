@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"time"
 )
 
 // maxEvent is the largest server-sent event of an upstream, in bytes.
@@ -62,6 +63,15 @@ func (e *EventReader) Next() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// afterEnd bounds the wait for the end of the body after the last event.
+const afterEnd = 500 * time.Millisecond
+
+// Drain reads to the end of a body whose events have all been read, so that the connection can be used again.
+func Drain(r io.ReadCloser) {
+	defer time.AfterFunc(afterEnd, func() { r.Close() }).Stop()
+	_, _ = io.CopyN(io.Discard, r, 4<<10)
 }
 
 // readLine returns the next line without its end.

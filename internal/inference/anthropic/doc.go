@@ -1,0 +1,2 @@
+// Package anthropic speaks to model servers in the form of Anthropic's Messages API.
+package anthropic
