@@ -202,8 +202,16 @@ func (c *choice) confidence(primary candidate) float64 {
 		v = min(v, c.terseLimit())
 	}
 
+	if c.unsure() {
+		v = min(v, unsureLimit)
+	}
+
 	return math.Round(v*100) / 100
 }
+
+// unsureLimit is the highest confidence while a reason says that the type is unsure between two. Both may accept the
+// theme, but a reader of that reason expects to see the doubt in the number.
+const unsureLimit = 0.75
 
 // uncertaintyPenalty reduces the confidence if the type is uncertain: types that accept the theme are then found
 // by chance. It was fitted on other documents than those used for the measurement.

@@ -8,6 +8,7 @@ import (
 
 	"presswork/internal/analysis"
 	"presswork/internal/analysis/finding"
+	"presswork/themes"
 )
 
 func TestToneTopicAndFormalityChangeTheTheme(t *testing.T) {
@@ -192,5 +193,41 @@ func TestThemeIsDarkOnlyForAReason(t *testing.T) {
 	ghost.EmotionalTone, ghost.ToneStrength = "dark", 0.9
 	if rec := r.Recommend(ghost, list, Preference{}); !dark(rec.Primary) {
 		t.Errorf("a ghost story gets %s, want a dark theme", rec.Primary)
+	}
+}
+
+func TestThemeIsNotSurerThanTheTypesAllow(t *testing.T) {
+	t.Parallel()
+	rules := NewRules()
+	list := themeInfos(themes.Open(themes.Options{}).List())
+
+	for _, row := range []struct {
+		name          string
+		first, second float64
+		limit         float64
+	}{
+		{"two types alike", 0.48, 0.45, unsureLimit},
+		{"one type clear", 0.93, 0.04, maxConfidence},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			found := analysis.Examine([]byte(strings.Repeat("The quarter went well and the plant grew again. ", 40)))
+			found.Types = []analysis.TypeProbability{
+				{Type: "report", Probability: row.first}, {Type: "paper", Probability: row.second},
+			}
+			found.DocumentType = "report"
+
+			rec := rules.Recommend(rules.Profile(found), list, Preference{})
+			if rec.Confidence > row.limit {
+				t.Errorf("confidence %.2f, want at most %.2f: %q", rec.Confidence, row.limit, rec.Reasons)
+			}
+
+			if said := strings.Contains(
+				strings.Join(rec.Reasons, "\n"),
+				"unsure between",
+			); said != (row.limit == unsureLimit) {
+				t.Errorf("unsure %v: %q", said, rec.Reasons)
+			}
+		})
 	}
 }

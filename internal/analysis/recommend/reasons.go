@@ -71,14 +71,16 @@ const certainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
 
 // typeSentence states the document type with words that match its probability.
 func (c *choice) typeSentence(top belief) string {
-	switch second := c.second(top); {
+	switch {
 	case top.share >= certainFrom:
 		return fmt.Sprintf("it reads as %s (%d %%)", withArticle(top.name), percent(top.share))
 	case top.share >= probableFrom:
 		return fmt.Sprintf("it is probably %s (%d %%)", withArticle(top.name), percent(top.share))
-	case second == nil || second.share < rivalShare*top.share:
+	case !c.unsure():
 		return fmt.Sprintf("it may be %s (%d %%)", withArticle(top.name), percent(top.share))
 	default:
+		second := c.second(top)
+
 		return fmt.Sprintf(
 			"unsure between %s (%d %%) and %s (%d %%)",
 			withArticle(top.name),
@@ -87,6 +89,17 @@ func (c *choice) typeSentence(top belief) string {
 			percent(second.share),
 		)
 	}
+}
+
+// unsure reports whether two types are about equally probable. It is false if the caller stated the type.
+func (c *choice) unsure() bool {
+	top := c.top()
+	if top == nil || c.wanted.Type != "" || top.share >= probableFrom {
+		return false
+	}
+	second := c.second(*top)
+
+	return second != nil && second.share >= rivalShare*top.share
 }
 
 // second returns the second most probable type, or nil if there is none.
