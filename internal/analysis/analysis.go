@@ -67,7 +67,8 @@ func Analyze(markdown []byte) finding.Analysis {
 func Examine(markdown []byte) Findings {
 	r := read(markdown)
 	x := features(r)
-	f := Findings{Types: rankTypes(x), counts: r.countWords()}
+	language := detectLanguage(r)
+	f := Findings{Types: rankTypes(x, language), counts: r.countWords()}
 	f.Words = int(float64(r.proseWords())/r.scale + 0.5)
 
 	top := f.Types[0]
@@ -79,7 +80,7 @@ func Examine(markdown []byte) Findings {
 		f.Evidence = r.evidence(top.Type, x)
 	}
 	f.DocumentType, f.TypeConfidence = top.Type, hundredths(top.Probability)
-	f.Language = detectLanguage(r)
+	f.Language = language
 	f.Keywords = keywords(r, f.Language)
 	f.ReadingMinutes = r.minutes()
 	cues, sentences := r.cues(), r.sentences()

@@ -20,10 +20,21 @@ var (
 
 // Weights is a multinomial logistic model of document types. It has one row for each of DocumentTypes and one
 // column for each feature; the bias is last. Temperature divides the logits, and the probability Slack is spread
-// evenly over all types. Both are fitted so that a probability of 0.8 is right in 80 % of cases.
+// evenly over all types. OtherTemperature and OtherSlack are those for languages other than English; see In. All are
+// fitted so that a probability of 0.8 is right in 80 % of cases.
 type Weights struct {
-	Rows               [][]float64
-	Temperature, Slack float64
+	Rows                         [][]float64
+	Temperature, Slack           float64
+	OtherTemperature, OtherSlack float64
+}
+
+// In returns the weights for documents in a language, a BCP 47 tag.
+func (w Weights) In(language string) Weights {
+	if !english(language) && w.OtherTemperature > 0 {
+		w.Temperature, w.Slack = w.OtherTemperature, w.OtherSlack
+	}
+
+	return w
 }
 
 // typeModel returns the embedded weights of document types.
@@ -57,8 +68,8 @@ func PriorWeights() Weights {
 	return w
 }
 
-// parseWeights reads lines "[type] feature weight feature weight …", "temperature t" and "slack s". Weights that
-// are not listed are 0.
+// parseWeights reads lines "[type] feature weight feature weight …", "temperature t", "slack s", and the same for other
+// languages, "other-temperature t" and "other-slack s". Weights that are not listed are 0.
 func parseWeights(data string) (Weights, error) {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 
@@ -78,12 +89,16 @@ func parseWeights(data string) (Weights, error) {
 			continue
 		}
 
-		number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]
+		number := map[string]*float64{
+			"temperature": &w.Temperature, "slack": &w.Slack,
+			"other-temperature": &w.OtherTemperature, "other-slack": &w.OtherSlack,
+		}[fields[0]]
 		if number != nil && len(fields) == 2 {
 			var err error
 
 			*number, err = strconv.ParseFloat(fields[1], 64)
-			if err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 {
+			if err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 ||
+				w.OtherTemperature < 0 || w.OtherSlack < 0 || w.OtherSlack >= 1 {
 				return w, fmt.Errorf("%.40q: want a temperature above 0 or a slack from 0 to below 1", line)
 			}
 			continue
@@ -113,6 +128,10 @@ func (w Weights) String() string {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
 	fmt.Fprintf(&out, "temperature %.3f\nslack %.3f\n", w.Temperature, w.Slack)
+
+	if w.OtherTemperature > 0 {
+		fmt.Fprintf(&out, "other-temperature %.3f\nother-slack %.3f\n", w.OtherTemperature, w.OtherSlack)
+	}
 
 	for t, row := range w.Rows {
 		fmt.Fprintf(&out, "[%s]", types[t])
@@ -163,9 +182,9 @@ func LexiconFeatures() int { return int(spotCount) * len(DocumentTypes()) }
 // DocumentFeatures returns the features that Weights applies to, each between 0 and 1.
 func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown)) }
 
-// rankTypes returns the document types for the features x, the most probable first.
-func rankTypes(x []float64) []TypeProbability {
-	p := typeModel().Probabilities(x)
+// rankTypes returns the document types for the features x of a document in a language, the most probable first.
+func rankTypes(x []float64, language string) []TypeProbability {
+	p := typeModel().In(language).Probabilities(x)
 	types := DocumentTypes()
 
 	ranked := make([]TypeProbability, len(types))

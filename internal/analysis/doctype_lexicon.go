@@ -251,7 +251,13 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 }
 
 // collect records the terms in a heading, and for each the largest share of a heading that it makes up, 0 to 1.
+// Numbers do not count: "Newsletter 9" is all newsletter.
 func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]float64) {
+	length := 0
+	for _, t := range tokens {
+		length += count(!isNumeral(t))
+	}
+
 	for i, first := range tokens {
 		index.starting(first, func(id int32) {
 			if !l.terms[id].begins(tokens[i:]) {
@@ -259,10 +265,10 @@ func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]f
 			}
 			words := len(l.terms[id].words)
 
-			share := float64(words) / float64(len(tokens))
-			if words < len(tokens) {
+			share := float64(words) / float64(max(length, words))
+			if words < length {
 				share = 0.25 + 0.6*share
-				if i > 0 && i+words < len(tokens) {
+				if i > 0 && i+words < length {
 					share *= 0.6
 				}
 			}

@@ -68,13 +68,19 @@ var (
 	templateTag = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
-// stripMarkers counts the citations "[@key; @other]" and "[3]" and returns the text without them. It also removes
-// the tags of site generators: "{{ page.title }}", "{% include x %}".
-func (ev *evidence) stripMarkers(text string) string {
-	if strings.IndexByte(text, '{') >= 0 {
-		text = templateTag().ReplaceAllString(text, "")
+// stripTags removes the tags of site generators: "{{ page.title }}", "{% include x %}".
+func stripTags(text string) string {
+	if strings.IndexByte(text, '{') < 0 {
+		return text
 	}
 
+	return templateTag().ReplaceAllString(text, "")
+}
+
+// stripMarkers counts the citations "[@key; @other]" and "[3]" and returns the text without them and without the tags
+// of site generators.
+func (ev *evidence) stripMarkers(text string) string {
+	text = stripTags(text)
 	if strings.IndexByte(text, '[') < 0 {
 		return text
 	}

@@ -77,6 +77,20 @@ var structureNames = []string{
 	"stanzas",
 	"narrative",
 	"ragged",
+	"self",
+	"others",
+	"narrated",
+	"orders",
+	"speech",
+	"introduction",
+	"turns",
+	"shell",
+	"link_items",
+	"link_heads",
+	"sections",
+	"front_date",
+	"front_tags",
+	"front_page",
 }
 
 // Patterns of headings and lines. RE2 matches them in linear time.
@@ -163,6 +177,8 @@ func structure(r *reading) []float64 {
 	itemFeatures(r, f)
 	wordFeatures(r, f)
 	edgeFeatures(r, f)
+	voiceFeatures(r, f)
+	formFeatures(r, f)
 	f["narrative"] = f["past"] * max(f["they"], f["i"]) * f["prose"] * (1 - f["links"])
 
 	x := make([]float64, len(structureNames))

@@ -77,8 +77,10 @@ func (f frontMatter) list(key string) (out []string) {
 // keys returns the keys in order.
 func (f frontMatter) keys() []string { return slices.Sorted(maps.Keys(f)) }
 
-// text returns a value without quotes.
-func (f frontMatter) text(key string) string { return strings.Trim(strings.TrimSpace(f[key]), `"'`) }
+// text returns a value without quotes and without the tags of site generators.
+func (f frontMatter) text(key string) string {
+	return strings.Trim(strings.TrimSpace(stripTags(f[key])), `"'`)
+}
 
 // clip returns at most the first n bytes of s. It does not cut a character.
 func clip(s string, n int) string {

@@ -81,7 +81,11 @@ func parseOutline(src []byte) *reading {
 		if b.Kind != markdown.HeadingBlock || b.Text == "" {
 			continue
 		}
-		text := strings.Join(strings.FieldsFunc(clip(b.Text, maxHeading), lineEnd), " ")
+
+		text := strings.TrimSpace(stripTags(strings.Join(strings.FieldsFunc(clip(b.Text, maxHeading), lineEnd), " ")))
+		if text == "" {
+			continue
+		}
 		r.headings = append(
 			r.headings,
 			heading{

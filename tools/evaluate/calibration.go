@@ -23,8 +23,14 @@ func crossCalibrated(predictions []prediction) []prediction {
 	out := make([]prediction, 0, len(predictions))
 
 	for h, half := range halves {
-		c := calibrate(halves[1-h])
+		english, other := byLanguage(halves[1-h])
+		inEnglish, inOther := calibrate(english), calibrate(other)
+
 		for _, p := range half {
+			c := inEnglish
+			if p.isOther() {
+				c = inOther
+			}
 			p.probabilities, p.bare = c.apply(p.probabilities), c.apply(p.bare)
 			out = append(out, p)
 		}
@@ -32,6 +38,23 @@ func crossCalibrated(predictions []prediction) []prediction {
 
 	return out
 }
+
+// byLanguage separates the predictions for documents in English from those in other languages. Documents without a
+// stored language count as English, as most of them are.
+func byLanguage(predictions []prediction) (english, other []prediction) {
+	for _, p := range predictions {
+		if p.isOther() {
+			other = append(other, p)
+		} else {
+			english = append(english, p)
+		}
+	}
+
+	return english, other
+}
+
+// isOther reports whether the document is in another language than English.
+func (p prediction) isOther() bool { return p.document.Language != "" && p.document.Language != "en" }
 
 // groupsOf returns the repositories of the documents, each once.
 func groupsOf(predictions []prediction) (names []string) {
@@ -75,8 +98,14 @@ func calibrationError(predictions []prediction) float64 {
 // repositories only, because our own samples are easier than users' documents.
 func TrainCalibrated(documents []Document) analysis.Weights {
 	w := train.FitTypes(typeSamples(documents))
-	c := calibrate(foreign(heldOut(documents, train.FitTypes)))
+	english, other := byLanguage(foreign(heldOut(documents, train.FitTypes)))
+	c := calibrate(english)
 	w.Temperature, w.Slack = c.temperature, c.slack
+
+	if len(other) > 0 {
+		c = calibrate(other)
+		w.OtherTemperature, w.OtherSlack = c.temperature, c.slack
+	}
 
 	return w
 }

@@ -14,7 +14,11 @@ import (
 type Document struct {
 	Name, Type, Group string
 	// Own marks the project's samples.
-	Own      bool
+	Own bool
+	// Language is the detected language. Documents that were measured before languages were stored have none.
+	Language string
+	// Version names the definition of the features of a document that was read from documents.txt.
+	Version  string
 	Markdown []byte
 	// Features are the features of Markdown. Bare are the features without the front matter.
 	Features, Bare []float64
@@ -83,6 +87,7 @@ func measured(documents []Document) []Document {
 	for i := range documents {
 		d := &documents[i]
 		d.Features = analysis.DocumentFeatures(d.Markdown)
+		d.Language = analysis.Analyze(d.Markdown).Language
 		d.Bare = analysis.DocumentFeatures(withoutFrontMatter(d.Markdown))
 	}
 
@@ -92,8 +97,16 @@ func measured(documents []Document) []Document {
 // indexRow is a row of documents/index.tsv: the label, the file, and the repository and path of its origin.
 type indexRow struct{ label, file, repository, path string }
 
-// indexed reads the rows of a corpus' index. The first line is a heading.
-func indexed(corpus string) (rows []indexRow, err error) {
+// indexed returns the rows of a corpus without those of kept repositories.
+func indexed(corpus string) ([]indexRow, error) {
+	rows, err := readIndex(corpus)
+	free, _ := KeptRepositories().split(rows)
+
+	return free, err
+}
+
+// readIndex reads the rows of a corpus' index. The first line is a heading.
+func readIndex(corpus string) (rows []indexRow, err error) {
 	b, err := os.ReadFile(filepath.Join(corpus, "documents", "index.tsv"))
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"bufio"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math"
 	"slices"
@@ -20,16 +19,25 @@ const MeasuredDocuments = "tools/train/documents.txt"
 // steps is the resolution of stored features: they are rounded to 1/steps.
 const steps = 1000
 
-// WriteMeasured writes the features of documents, one line each. A line has the type, a number for the group, and
-// "feature:thousandths" for each feature that is not 0. The first line names the version of the features.
+// WriteMeasured writes the features of documents, one line each. A line has the type, a hash of the group, and the
+// language if it is known. "feature:thousandths" follows for each feature that is not 0. A line "features VERSION"
+// before the documents names the definition of the features. Documents that were measured with an earlier definition
+// follow after their own such line.
 func WriteMeasured(w io.Writer, documents []Document) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "features %s\n", analysis.FeatureVersion())
+	version := analysis.FeatureVersion()
+	fmt.Fprintf(out, "features %s\n", version)
 
 	for _, d := range documents {
-		group := fnv.New32a()
-		group.Write([]byte(d.Group))
-		fmt.Fprintf(out, "%s %d", d.Type, group.Sum32())
+		if d.Version != "" && d.Version != version {
+			version = d.Version
+			fmt.Fprintf(out, "features %s\n", version)
+		}
+		fmt.Fprintf(out, "%s %s", d.Type, groupHash(d.Group))
+
+		if d.Language != "" {
+			fmt.Fprintf(out, " %s", d.Language)
+		}
 
 		for i, v := range d.Features {
 			if n := math.Round(v * steps); n > 0 {
@@ -42,24 +50,50 @@ func WriteMeasured(w io.Writer, documents []Document) error {
 	return out.Flush()
 }
 
-// ReadMeasured reads the output of WriteMeasured. current is false if the definition of the features has changed
-// since the file was written.
+// hashLength is the length of a group's hash, in hexadecimal digits.
+const hashLength = 16
+
+// groupHash returns the hash by which documents.txt names a group: the beginning of the hash that Kept compares. A
+// group that is a hash already is returned as it is.
+func groupHash(group string) string {
+	if isHash(group) {
+		return group
+	}
+
+	return repositoryHash(group)[:hashLength]
+}
+
+// isHash reports whether a group was read from documents.txt: it is a hash, or a decimal number of 32 bits, which files
+// had before hashes.
+func isHash(group string) bool {
+	return group != "" && strings.Trim(group, "0123456789abcdef") == "" && len(group) <= hashLength
+}
+
+// ReadMeasured reads the output of WriteMeasured. The Version of each document names the definition of its features.
+// current is false if no document was measured with the present definition.
 func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 	lines := bufio.NewScanner(r)
-	width := len(analysis.DocumentFeatures(nil))
+	lines.Buffer(nil, 1<<20)
+	width, version := len(analysis.DocumentFeatures(nil)), ""
 
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.Fields(lines.Text())
-		if len(fields) < 2 || n > 1 && !slices.Contains(analysis.DocumentTypes(), fields[0]) {
-			return nil, false, fmt.Errorf("line %d: want a document type, a group and features", n)
-		}
-
-		if n == 1 {
-			current = fields[1] == analysis.FeatureVersion()
+		if len(fields) == 2 && fields[0] == "features" {
+			version = fields[1]
+			current = current || version == analysis.FeatureVersion()
 			continue
 		}
 
-		d := Document{Type: fields[0], Group: fields[1], Features: make([]float64, width)}
+		if len(fields) < 2 || version == "" || !slices.Contains(analysis.DocumentTypes(), fields[0]) {
+			return nil, false, fmt.Errorf("line %d: want a document type, a group and features", n)
+		}
+
+		d := Document{Type: fields[0], Group: fields[1], Version: version, Features: make([]float64, width)}
+		if len(fields) > 2 && fields[2][0] >= 'a' {
+			d.Language = fields[2]
+			fields = fields[1:]
+		}
+
 		for _, pair := range fields[2:] {
 			feature, value, _ := strings.Cut(pair, ":")
 			i, errIndex := strconv.Atoi(feature)

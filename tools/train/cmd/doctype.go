@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"presswork/tools/evaluate"
 )
@@ -43,27 +44,24 @@ func trainDocumentTypes(corpus, data string) error {
 	return os.WriteFile(filepath.Join(data, "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
 }
 
-// measureDocuments writes the features of the corpora to a file. It returns an error if the file holds more
-// documents than the corpora, so that training does not lose documents by mistake.
+// measureDocuments writes the features of the corpora to a file. Documents of repositories that the corpora do not have
+// stay as they were measured, so that training does not lose them.
 func measureDocuments(corpus, file string) error {
 	known, _, err := readMeasured(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 
-	documents, err := evaluate.Given(corpus)
+	given, err := evaluate.Given(corpus)
 	if err != nil {
 		return err
 	}
+	documents, kept := slices.Clone(given), evaluate.KeptRepositories()
 
-	if len(documents) < len(known) {
-		return fmt.Errorf(
-			"the corpora have %d labelled documents, but the last training used %d: "+
-				"name all corpora, or remove %s to train on fewer",
-			len(documents),
-			len(known),
-			file,
-		)
+	for _, d := range known {
+		if len(evaluate.Shared(given, []evaluate.Document{d})) == 0 && !kept.HasHash(d.Group) {
+			documents = append(documents, d)
+		}
 	}
 
 	var out bytes.Buffer

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +9,8 @@ import (
 	"presswork/tools/evaluate"
 )
 
-// corpus creates a labelled corpus with this number of letters.
-func corpus(t *testing.T, letters int) string {
+// corpus creates a labelled corpus with this number of letters of a repository.
+func corpus(t *testing.T, repository string, letters int) string {
 	t.Helper()
 	dir := t.TempDir()
 
@@ -24,7 +23,7 @@ func corpus(t *testing.T, letters int) string {
 	for i := range letters {
 		name := strings.Repeat("x", i+1) + ".md"
 
-		index += "letter\t" + name + "\ta/b\t" + name + "\n"
+		index += "letter\t" + name + "\t" + repository + "\t" + name + "\n"
 		if err := os.WriteFile(
 			filepath.Join(documents, name),
 			[]byte("Dear Ada,\n\nit runs.\n\nYours, Charles\n"),
@@ -41,36 +40,48 @@ func corpus(t *testing.T, letters int) string {
 	return dir
 }
 
-func TestFewerDocumentsDoNotReplaceMore(t *testing.T) {
+func TestDocumentsOfOtherRepositoriesStay(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "documents.txt")
-	if err := measureDocuments(corpus(t, 3), file); err != nil {
+	for _, step := range []struct {
+		repository string
+		letters    int
+		want       int
+	}{
+		{"a/b", 3, 3},
+		{"c/d", 2, 5},
+		{"a/b", 1, 3},
+	} {
+		if err := measureDocuments(corpus(t, step.repository, step.letters), file); err != nil {
+			t.Fatal(err)
+		}
+
+		documents, current, err := readMeasured(file)
+		if err != nil || !current || len(documents) != step.want || documents[0].Type != "letter" {
+			t.Errorf(
+				"after %d letters of %s: %d documents, current %v, %v; want %d",
+				step.letters, step.repository, len(documents), current, err, step.want,
+			)
+		}
+	}
+}
+
+func TestDocumentsKeepTheVersionOfTheirFeatures(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "documents.txt")
+	if err := os.WriteFile(file, []byte("features 1-0\nletter 12345 3:20\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 
-	before, err := os.ReadFile(file)
-	if err != nil {
+	if err := measureDocuments(corpus(t, "a/b", 1), file); err != nil {
 		t.Fatal(err)
-	}
-
-	err = measureDocuments(corpus(t, 2), file)
-	if err == nil || !strings.Contains(err.Error(), "have 2 labelled documents") ||
-		!strings.Contains(err.Error(), "training used 3") {
-		t.Errorf("two documents replace three: %v", err)
-	}
-
-	if after, _ := os.ReadFile(file); !bytes.Equal(before, after) {
-		t.Error("the file has changed")
-	}
-
-	if err := measureDocuments(corpus(t, 4), file); err != nil {
-		t.Error("four documents do not replace three:", err)
 	}
 
 	documents, current, err := readMeasured(file)
-	if err != nil || !current || len(documents) != 4 || documents[0].Type != "letter" {
-		t.Errorf("%d documents, current %v, %v", len(documents), current, err)
+	if err != nil || !current || len(documents) != 2 || documents[1].Version != "1-0" || documents[1].Group != "12345" {
+		t.Errorf("%+v, current %v, %v", documents, current, err)
 	}
 }
 
@@ -82,7 +93,7 @@ func TestADamagedFileIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := measureDocuments(corpus(t, 1), file); err == nil || !strings.Contains(err.Error(), file) {
+	if err := measureDocuments(corpus(t, "a/b", 1), file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Error(err)
 	}
 
