@@ -22,7 +22,8 @@ var manual = []struct {
 		"tutorials/cookbook.md", "tutorials/clients.md",
 	}},
 	{"Documents", []string{
-		"markdown.md", "references.md", "layouts.md", "outputs.md", "themes.md", "fonts.md", "pdfa.md", "analysis.md",
+		"studio.md", "markdown.md", "references.md", "layouts.md", "outputs.md", "themes.md", "fonts.md", "pdfa.md",
+		"analysis.md",
 	}},
 	{"Models", []string{"inference.md", "mcp.md"}},
 	{"Operations", []string{

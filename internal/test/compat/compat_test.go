@@ -146,7 +146,11 @@ func writeModels(t *testing.T, base string) string {
 	for _, model := range ownTestModels {
 		entry(model, "json", "")
 	}
-	fmt.Fprintf(&b, "  - {id: text-embedding-3-small, capabilities: [embeddings], upstreams: [{base_url: %q, model: vector}]}\n", base)
+	fmt.Fprintf(
+		&b,
+		"  - {id: text-embedding-3-small, capabilities: [embeddings], upstreams: [{base_url: %q, model: vector}]}\n",
+		base,
+	)
 
 	for _, c := range clients {
 		for _, s := range append(inferencetest.Scenarios(), scenarios...) {

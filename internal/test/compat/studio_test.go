@@ -29,6 +29,8 @@ func TestStudioIsAccessible(t *testing.T) {
 			check("documents")
 			p.Click("Close")
 
+			checkWritingParts(t, p, check)
+
 			if size[0] < 900 {
 				p.Click("Options")
 			}
@@ -50,6 +52,48 @@ func TestStudioIsAccessible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// checkWritingParts opens the parts of the studio that help to write and to keep documents, and checks each.
+func checkWritingParts(t *testing.T, p *browsertest.Visit, check func(part string)) {
+	t.Helper()
+	p.Click("Outline")
+	p.See(".outline button")
+	check("outline")
+	p.Click("Outline")
+	p.Click("Find and replace")
+	p.See(".cm-search")
+	check("find and replace")
+	p.Press(".cm-search [name=close]")
+	p.Click("Keyboard shortcuts")
+	p.See(".shortcuts")
+	check("shortcuts")
+	p.Click("Close")
+
+	// A change of the text, so that there is a version.
+	p.See(".cm-content").MustInput("More. ")
+	p.Reads(".document", "saved")
+	p.Click("Versions")
+	p.See(".versions .cm-content")
+	check("versions")
+	p.Click("Close")
+
+	p.Eval(`() => {
+		const data = new DataTransfer();
+		data.items.add(new File(["no archive"], "book.zip"));
+		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+	}`)
+	p.See("dialog .notice.error")
+	check("a refused archive")
+	p.Click("Close")
+
+	p.Press(".action .primary")
+	p.See(".job[data-status=completed]")
+	p.Click("Share")
+	p.Click("Create link")
+	p.See("#share-link")
+	check("share")
+	p.Click("Close")
 }
 
 // TestAdminPageIsAccessible does the same for the page at /admin.

@@ -62,6 +62,8 @@ func TestStudio(t *testing.T) {
 		"DocumentList":             checkDocumentList,
 		"SecondTab":                checkSecondTab,
 		"ShareLink":                checkShareLink,
+		"HugePicture":              checkHugePicture,
+		"LongDocument":             checkLongDocument,
 		"Versions":                 checkVersions,
 		"ImportedFolder":           checkImportedFolder,
 		"ImportedArchive":          checkImportedArchive,
