@@ -209,6 +209,21 @@ func TestLlamaServer(t *testing.T) {
 			t.Errorf("streamed %q, want %q and [DONE]", text.String(), whole.Choices[0].Message.Content)
 		}
 	})
+	t.Run("the other wire formats have the same text", func(t *testing.T) {
+		_, whole, _ := completeChat(t, client.Base, request(nil))
+		prompt := "The capital of France is"
+		_, response := post(t, client.Base+"/v1/responses", map[string]any{
+			"model": "gemma-3-270m", "input": prompt, "temperature": 0, "max_output_tokens": 8,
+		})
+		_, message := post(t, client.Base+"/v1/messages", map[string]any{
+			"model": "gemma-3-270m", "messages": user(prompt), "temperature": 0, "max_tokens": 8,
+		})
+
+		text := fmt.Sprintf(`"text":%q`, whole.Choices[0].Message.Content)
+		if !strings.Contains(response, text) || !strings.Contains(message, text) {
+			t.Errorf("got %s and %s, want %s as of the chat", response, message, text)
+		}
+	})
 	t.Run("a strict schema is followed", func(t *testing.T) {
 		_, c, raw := completeChat(
 			t,
