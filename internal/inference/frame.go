@@ -2,6 +2,7 @@ package inference
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 
@@ -43,6 +44,9 @@ const (
 	contentFrame   = `{"chunk":{"content":"`
 	reasoningFrame = `{"chunk":{"reasoning":"`
 	endOfFrame     = `"}}`
+	// vectorsFrame begins a frame with only vectors, which are large: their JSON is read in one pass.
+	vectorsFrame = `{"vectors":{"data":["`
+	endOfVectors = `"]}}`
 )
 
 // Append appends the JSON of a frame to b. An error is that of encoding/json.
@@ -86,7 +90,33 @@ func (f *Frame) decode(b []byte) error {
 		}
 	}
 
+	if list, ok := bytes.CutPrefix(b, []byte(vectorsFrame)); ok {
+		if v := readVectors(list); v != nil {
+			f.Vectors = v
+			return nil
+		}
+	}
+
 	return json.Unmarshal(b, f)
+}
+
+// readVectors reads the rest of a frame after vectorsFrame. It returns nil for another form.
+func readVectors(list []byte) *Vectors {
+	list, ok := bytes.CutSuffix(list, []byte(endOfVectors))
+	if !ok {
+		return nil
+	}
+	v := &Vectors{}
+
+	for item := range bytes.SplitSeq(list, []byte(`","`)) {
+		vector, err := base64.StdEncoding.AppendDecode(nil, item)
+		if err != nil {
+			return nil
+		}
+		v.Data = append(v.Data, vector)
+	}
+
+	return v
 }
 
 // ReadFrames decodes the JSON of frames. After an error it returns the frames before it. ended reports whether the

@@ -35,6 +35,9 @@ func TestFramesRoundTrip(t *testing.T) {
 		{Chunk: &inference.Chunk{Content: "a", Usage: usage}},
 		{Chunk: &inference.Chunk{Content: "a"}, Result: &inference.Result{Finish: "stop"}},
 		{Sound: &inference.Sound{}},
+		{Vectors: &inference.Vectors{Data: [][]byte{{1, 2, 3, 4}, {5, 6, 7, 8}}}},
+		{Vectors: &inference.Vectors{First: true, Data: [][]byte{{1, 2, 3, 4}}}},
+		{QueueTime: 0.5, Vectors: &inference.Vectors{Data: [][]byte{{255, 255, 255, 255}}}},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			const before = "before"
@@ -75,6 +78,8 @@ func TestInvalidFrameIsAnError(t *testing.T) {
 		"{\"chunk\":{\"content\":\"a\x01\"}}",
 		`{"chunk":{"content":"a"b"}}`,
 		`{"chunk":{"content":"}}`,
+		`{"vectors":{"data":["AAAA","A*A="]}}`,
+		`{"vectors":{"data":["AAAA"`,
 	} {
 		t.Run(b, func(t *testing.T) {
 			if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {

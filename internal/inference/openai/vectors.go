@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"presswork/internal/inference"
@@ -263,7 +264,7 @@ func (c *VectorCollector) Append(dst []byte) []byte {
 	if c.ranking != nil {
 		return c.appendRanking(dst)
 	}
-	dst = append(dst, `{"object":"list","data":[`...)
+	dst = append(c.grow(dst), `{"object":"list","data":[`...)
 
 	for i, vector := range c.vectors {
 		if i > 0 {
@@ -276,6 +277,18 @@ func (c *VectorCollector) Append(dst []byte) []byte {
 	dst = jsonbody.AppendString(append(dst, `],"model":`...), c.Model)
 
 	return append(c.appendTokens(append(dst, `,"usage":`...)), '}')
+}
+
+// grow makes room for vectors in base64, so that dst is not copied while it grows.
+func (c *VectorCollector) grow(dst []byte) []byte {
+	const fields = 64 // bytes around each vector, and around the list
+
+	size := fields
+	for _, vector := range c.vectors {
+		size += base64.StdEncoding.EncodedLen(len(vector)) + fields
+	}
+
+	return slices.Grow(dst, size)
 }
 
 // appendVector writes a vector as a list of numbers or in base64.
