@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // vectorRequest is a request for embeddings or a ranking.
@@ -40,6 +41,12 @@ func Vector(text string, dimensions int) []float32 {
 // request says otherwise. Tokens are embedded as their JSON.
 var vectorizers = map[string]func(*vectorCall){
 	"vector": func(c *vectorCall) { c.answer(c.vectors()) },
+	// vector-paced takes a millisecond for each text.
+	"vector-paced": func(c *vectorCall) {
+		if list := c.vectors(); c.pause(time.Duration(len(list)) * time.Millisecond) {
+			c.answer(list)
+		}
+	},
 	// vector-reversed sends the vectors in the reverse order, with their indices.
 	"vector-reversed": func(c *vectorCall) {
 		list := c.vectors()

@@ -23,22 +23,52 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// chatter sends chat completions to one server. The models write the time at which they send a token into the token.
+// chatter sends requests in one wire format to one server. The models write the time at which they send a token into the
+// token.
 type chatter struct {
-	base string
-	http *http.Client
+	base   string
+	http   *http.Client
+	format wireFormat
 }
 
-func newChatter(base string) *chatter {
-	return &chatter{base, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}}}
+// wireFormat is a form of requests and streams.
+type wireFormat struct {
+	name, path string
+	// fields are those of a request next to model and stream.
+	fields string
+	// token begins the text of a token in its event, and last is the line that ends a complete stream.
+	token, last string
 }
+
+const userSaysHi = `"messages":[{"role":"user","content":"Hi"}]`
+
+// wireFormats are the forms of a chat; chat completions are the first.
+var wireFormats = []wireFormat{
+	{"chat completions", "/chat/completions", userSaysHi, `"content":"`, "data: [DONE]"},
+	{"Responses", "/responses", `"input":"Hi"`, `"delta":"`, "event: response.completed"},
+	{"Messages", "/messages", `"max_tokens":4096,` + userSaysHi, `"text":"`, "event: message_stop"},
+}
+
+// request returns the body of a request.
+func (f wireFormat) request(model string, stream bool) []byte {
+	return fmt.Appendf(nil, `{"model":%q,"stream":%t,%s}`, model, stream, f.fields)
+}
+
+// newChatter returns a client for chat completions.
+func newChatter(base string) *chatter {
+	transport := &http.Transport{MaxIdleConnsPerHost: 1024, DisableCompression: true}
+	return &chatter{base, &http.Client{Transport: transport}, wireFormats[0]}
+}
+
+// in returns a client of the same server for another format.
+func (c *chatter) in(f wireFormat) *chatter { return &chatter{c.base, c.http, f} }
 
 // stream reads the stream of a completion. It returns the time to the first token, and for each token the delay between
 // sending and receiving.
 func (c *chatter) stream(ctx context.Context, model string) (first time.Duration, delays []time.Duration, err error) {
-	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"Hi"}]}`, model)
+	body := bytes.NewReader(c.format.request(model, true))
 
-	req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/chat/completions", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, "POST", c.base+c.format.path, body)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -55,11 +85,14 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 		b, _ := io.ReadAll(res.Body)
 		return 0, nil, fmt.Errorf("%s: %s", res.Status, b)
 	}
-	marker := []byte(`"content":"`)
+	marker, last := []byte(c.format.token), []byte(c.format.last)
 
 	complete := false
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		complete = complete || bytes.Equal(lines.Bytes(), []byte("data: [DONE]"))
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20) // the last events of Responses have the whole text
+
+	for lines.Scan() {
+		complete = complete || bytes.Equal(lines.Bytes(), last)
 
 		_, after, ok := bytes.Cut(lines.Bytes(), marker)
 		if !ok {
@@ -120,6 +153,13 @@ func benchModels(b *testing.B, base string, names ...string) string {
 	for _, name := range names {
 		models = append(models, map[string]any{"id": name, "upstreams": []any{map[string]any{"base_url": base}}})
 	}
+
+	return writeModelList(b, models)
+}
+
+// writeModelList writes a models.yaml and returns its path.
+func writeModelList(b *testing.B, models []map[string]any) string {
+	b.Helper()
 
 	text, err := json.Marshal(map[string]any{"models": models}) // JSON is YAML
 	if err != nil {
@@ -263,7 +303,8 @@ func startPeers(b *testing.B, base, model string) []gateway {
 	config := filepath.Join(b.TempDir(), "litellm.yaml")
 
 	text := fmt.Sprintf(
-		"model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none}}]\n",
+		"model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none, "+
+			"use_chat_completions_api: true}}]\n",
 		model,
 		"openai/"+model,
 		base,
@@ -277,6 +318,7 @@ func startPeers(b *testing.B, base, model string) []gateway {
 	cmd := exec.Command("python3", filepath.Join(peers, "bin/litellm"), "--config", config, "--host", host,
 		"--port", port, "--telemetry", "False")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+peers, "LITELLM_LOCAL_MODEL_COST_MAP=True",
+		"LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES=True",
 		"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true")
 	var log bytes.Buffer
 

@@ -18,7 +18,7 @@ import (
 
 // post requests a completion without streaming, and reads the answer.
 func (c *chatter) post(ctx context.Context, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/chat/completions", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, "POST", c.base+c.format.path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -127,38 +127,5 @@ func BenchmarkToolLoops(b *testing.B) {
 				quantile(idle, 0.5).Round(100*time.Microsecond), calls()-before),
 			"≤ 2 ×",
 		)
-	}
-}
-
-// BenchmarkThroughput counts the answers without streaming that twenty clients get per second.
-func BenchmarkThroughput(b *testing.B) {
-	const clients, blocks, model = 20, 2, "hello"
-	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(
-		b,
-		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
-	)
-	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
-
-	gateways = append(gateways, gateway{"the model alone: ", newChatter(base)})
-	for b.Loop() {
-		rates := make([]float64, len(gateways))
-		for range blocks {
-			for i, g := range gateways {
-				ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
-				began := time.Now()
-				n := g.keepAsking(ctx, b, clients, chatRequest(model, false, "Hi"))
-				cancel()
-				rates[i] += float64(n) / time.Since(began).Seconds() / blocks
-			}
-		}
-
-		for i, g := range gateways {
-			goal := "stated"
-			if i == 0 && len(gateways) == 3 {
-				goal = fmt.Sprintf("≥ 10 × LiteLLM's: %.1f ×", rates[0]/rates[1])
-			}
-			report(b, g.name+fmt.Sprintf("whole answers, %d clients", clients), fmt.Sprintf("%.0f/s", rates[i]), goal)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"presswork/internal/client"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
 // TestChatIsTheSameInEveryWireFormat talks through the client of `presswork chat`.
@@ -87,4 +89,24 @@ func TestChatIsTheSameInEveryWireFormat(t *testing.T) {
 			}
 		})
 	}
+
+	wait.Until(t, "the ledger has the streams that broke off", func() bool {
+		_, _, usage := c.Do("GET", "/v1/usage?group_by=model", "", nil)
+
+		var ledger struct {
+			Data []struct {
+				Model    string
+				Requests int
+			}
+		}
+		_ = json.Unmarshal(usage, &ledger) // an unexpected form has no rows
+
+		for _, row := range ledger.Data {
+			if row.Model == "cut" {
+				return row.Requests == len(client.ChatAPIs())
+			}
+		}
+
+		return false
+	})
 }
