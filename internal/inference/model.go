@@ -266,8 +266,7 @@ type Upstream struct {
 	Headers map[string]string `yaml:"headers"`
 }
 
-// Price is in the operator's currency per million tokens. Presswork does not bill; the field is for other
-// programs.
+// Price is in the operator's currency per million tokens. Presswork does not bill; it only shows the price.
 type Price struct {
 	// InputPerM is the price of prompt tokens, OutputPerM that of completion tokens.
 	InputPerM  float64 `yaml:"input_per_m"`

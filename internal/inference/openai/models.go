@@ -21,7 +21,8 @@ func AppendModels(dst []byte, models []*inference.Model) []byte {
 	return append(dst, "]}"...)
 }
 
-// AppendModel appends one model of the list. Unknown context windows and largest answers are null.
+// AppendModel appends one model of the list. Unknown context windows and largest answers are null; a model without a
+// price has none.
 func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = jsonbody.AppendString(append(dst, `{"id":`...), m.ID)
 	dst = strconv.AppendInt(append(dst, `,"object":"model","created":`...), m.Created.Unix(), 10)
@@ -37,7 +38,14 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 		dst = jsonbody.AppendString(dst, capability)
 	}
 
-	return append(dst, "]}"...)
+	dst = append(dst, ']')
+	if m.Price != (inference.Price{}) {
+		dst = strconv.AppendFloat(append(dst, `,"price":{"input_per_m":`...), m.Price.InputPerM, 'f', -1, 64)
+		dst = strconv.AppendFloat(append(dst, `,"output_per_m":`...), m.Price.OutputPerM, 'f', -1, 64)
+		dst = append(dst, '}')
+	}
+
+	return append(dst, '}')
 }
 
 // appendCount writes a number, or null for 0.

@@ -149,8 +149,10 @@ func TestWireFormatGolden(t *testing.T) {
 	out = append(
 		openai.AppendModels(
 			out,
-			inference.NewCatalogue([]inference.Model{{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)}}).
-				Models(),
+			inference.NewCatalogue([]inference.Model{
+				{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)},
+				{ID: "c", Created: time.Unix(1, 0), Price: inference.Price{InputPerM: 0.05, OutputPerM: 1e6}},
+			}).Models(),
 		),
 		'\n',
 	)
