@@ -53,16 +53,18 @@ function inner(node: SyntaxNode, text: string): ComponentChildren[] {
   return list;
 }
 
+/** link returns a link to an address of the web, of mail or of the manual, else its label alone. A label such as ^2
+ * stands for a numbered source. */
 function link(address: string, label: ComponentChildren): ComponentChildren {
+  const source = /^\^(\d+)$/.exec(String(label))?.[1];
   const page = /^docs\/[\w-]+\.md(#[\w-]+)?$/.test(address);
   if (page) address = "/" + address.replace(".md", "");
   const href = /^www\./i.test(address) ? "https://" + address : address;
-  return page || /^(https?:|mailto:)/i.test(href) ? (
-    <a href={href} target="_blank" rel="noopener noreferrer">
-      {label}
+  if (!page && !/^(https?:|mailto:)/i.test(href)) return label;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer" {...(source ? { class: "source", "aria-label": "Source " + source } : {})}>
+      {source ?? label}
     </a>
-  ) : (
-    label
   );
 }
 

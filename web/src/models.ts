@@ -6,6 +6,8 @@ export interface Model {
   id: string;
   active: boolean;
   capabilities?: string[];
+  /** price is in the operator's currency per million tokens. */
+  price?: { input_per_m: number; output_per_m: number };
 }
 
 export const models = signal<Model[] | null>(null);

@@ -46,6 +46,7 @@ const paths: Record<string, string> = {
   footnote: "M4 19V7l6 12V7M15 6h5M15 11h5v-5M15 11h2M15 15h5",
   cite: "M6 4h11a2 2 0 0 1 2 2v14H7a2 2 0 0 1-2-2V5zM5 18a2 2 0 0 1 2-2h12M9 8h6",
   fence: "M4 5h16v14H4zM9 9.500L6.500 12 9 14.500M15 9.500l2.500 2.500-2.500 2.500",
+  chats: "M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5",
   key: "M14 10a4 4 0 1 0-4 4l1-1h2v-2h2zM7 10h.01",
 };
 
@@ -144,12 +145,13 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
   );
 }
 
-/** CodeDialog shows a request as a program in several languages. */
-export function CodeDialog({ sample, onClose }: { sample: Sample; onClose: () => void }) {
+/** CodeDialog shows a request as a program in several languages. The children choose the request. */
+export function CodeDialog({ sample, onClose, children }: { sample: Sample; onClose: () => void; children?: ComponentChildren }) {
   const lang = useSignal<Language>("curl");
   const program = write(lang.value, sample, key.value !== "", location.origin);
   return (
     <Dialog title="Do this with the API" onClose={onClose}>
+      {children}
       <div class="segments" role="group" aria-label="Language">
         {languages.map((l) => (
           <button type="button" key={l} aria-pressed={l === lang.value} onClick={() => (lang.value = l)}>

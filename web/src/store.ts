@@ -1,4 +1,4 @@
-// The documents of this browser, in IndexedDB. Each change of a text raises the version
+// The documents and conversations of this browser, in IndexedDB. Each change of a text raises the version
 // of its document, so that a tab never overwrites what another tab has written. Some of
 // the replaced texts are kept, see versionpolicy.ts.
 import { crowded, due, type Kept } from "./versionpolicy";
@@ -38,13 +38,13 @@ export class ChangedElsewhere extends Error {}
 
 /** stores are the object stores, each with the field that is its key, or null. The key of
  * a version is the document's id, the time of the text, and its length. */
-const stores = { documents: "id", contents: null, assets: null, presets: "name", versions: null };
+const stores = { documents: "id", contents: null, assets: null, presets: "name", versions: null, chats: "id", talks: null };
 
 let opened: Promise<IDBDatabase> | null = null;
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((done, fail) => {
-    const request = indexedDB.open("presswork", 3);
+    const request = indexedDB.open("presswork", 4);
     request.onupgradeneeded = () => {
       const there = request.result.objectStoreNames;
       for (const [name, keyPath] of Object.entries(stores)) if (!there.contains(name)) request.result.createObjectStore(name, { keyPath });
@@ -66,7 +66,7 @@ function database(): Promise<IDBDatabase> {
 }
 
 /** result waits for a request. Awaiting it keeps its transaction open. */
-function result<T>(request: IDBRequest<T>): Promise<T> {
+export function result<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((done, fail) => {
     request.onsuccess = () => done(request.result);
     request.onerror = () => fail(request.error);
@@ -76,7 +76,7 @@ function result<T>(request: IDBRequest<T>): Promise<T> {
 type Stores = Record<keyof typeof stores, IDBObjectStore>;
 
 /** transact returns after the work is on disk. If the work fails, nothing is changed. */
-async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) => Promise<T>): Promise<T> {
+export async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) => Promise<T>): Promise<T> {
   const t = (await database()).transaction(Object.keys(stores), mode);
   const ended = new Promise<void>((done, fail) => {
     t.oncomplete = () => done();
@@ -97,7 +97,8 @@ async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) => Promis
   }
 }
 
-const newId = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 10);
+/** newId returns an id that begins with the time. */
+export const newId = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 10);
 const filesOf = (id: string) => IDBKeyRange.bound([id], [id, []]);
 
 /** list returns the kept documents, the newest first. */

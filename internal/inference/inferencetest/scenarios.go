@@ -66,6 +66,23 @@ var scenarios = map[string]func(*call){
 		c.sendContent(" Two.")
 		c.endStream("stop", 2)
 	},
+	// cited reports a search that the server itself ran, and cites its results.
+	"cited": func(c *call) {
+		c.beginStream()
+		c.sendDelta(
+			`"executed_tools":[{"name":"browser_search","index":0,"type":"function","arguments":"{\"query\":\"hand presses\"}",` +
+				`"output":"","search_results":{"results":[{"title":"Hand presses","url":"https://www.example.org/press"},` +
+				`{"title":"Friskets","url":"https://example.com/frisket"}]}}]`,
+		)
+		c.sendContent("Ein Preß 🍎 druckt【0†L1-L2】, der Rahmen schützt【1†L3】【0†L9】.")
+		c.sendDelta(
+			`"annotations":[{"type":"url_citation","url_citation":{"start_index":17,"end_index":26,` +
+				`"url":"https://www.example.org/press","title":"Hand presses"}},` +
+				`{"type":"url_citation","url_citation":{"start_index":46,"end_index":52,"url":"https://example.com/frisket","title":"Friskets"}},` +
+				`{"type":"url_citation","url_citation":{"start_index":52,"end_index":58,"url":"https://www.example.org/press","title":"Hand presses"}}]`,
+		)
+		c.endStream("stop", 20)
+	},
 	"timings": func(c *call) {
 		c.beginStream()
 		c.sendContent("Hi")

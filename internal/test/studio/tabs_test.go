@@ -24,12 +24,13 @@ func writeModels(t *testing.T) string {
 	b.WriteString("models:\n")
 
 	for _, m := range []struct{ id, more string }{
-		{"reason-field", ", capabilities: [chat, tools, vision], reasoning: {parser: field}"},
+		{"reason-field", ", capabilities: [chat, tools, vision, reasoning], reasoning: {parser: field}"},
 		{"reason-think", ", reasoning: {parser: think}"},
 		{"echo", ""},
 		{"executed", ""},
 		{"hang-middle", ""},
 		{"whole", ""},
+		{"cited", ", price: {input_per_m: 100, output_per_m: 1000}"},
 		{"ears", ", capabilities: [transcription]"},
 		{"ears-broken", ", capabilities: [transcription]"},
 	} {
@@ -48,7 +49,7 @@ func writeModels(t *testing.T) string {
 func checkChat(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
-	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 6`)
+	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 7`)
 	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
 	p.Until(
 		"the answer is there",
