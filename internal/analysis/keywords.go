@@ -202,17 +202,24 @@ func (c *collector) runs(text string) (out [][]string) {
 		}
 
 		core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
+
+		weak, marked := weakIn(strings.ToLower(core), c.language), core
+		if !weak {
+			core = withoutParticle(core, c.language)
+		}
+
 		switch {
-		case unspacedWord(core),
+		case weak,
+			unspacedWord(core),
 			!termWord(core),
 			stopWord(strings.ToLower(core), c.language),
-			weakWords[strings.ToLower(core)]:
+			weakIn(strings.ToLower(core), c.language):
 			end()
 		default:
 			run = append(run, core)
 		}
 
-		if after != "" {
+		if after != "" || core != marked { // a particle ends a noun phrase
 			end()
 		}
 	}

@@ -88,3 +88,54 @@ func TestKeywordsAreNotFillerWords(t *testing.T) {
 		t.Errorf("got %q, want miller among them", got)
 	}
 }
+
+func TestKeywordsOfOtherLanguagesAreNouns(t *testing.T) {
+	t.Parallel()
+
+	for _, row := range []struct {
+		language, text string
+		want, refused  []string
+	}{
+		{
+			"ko", "데이터베이스는 사용자의 정보를 저장합니다. 데이터베이스에서 정보를 읽는 서버가 있습니다. 서버는 데이터베이스를 사용합니다.",
+			[]string{"데이터베이스"},
+			[]string{"있습니다", "데이터베이스는", "서버가", "정보를"},
+		},
+		{
+			"de", "„Die Mühle steht still“, sagte der Müller. „Die Mühle ist alt“, antwortete die Müllerin. Der Müller nickte und sagte: „Morgen.“",
+			[]string{"Mühle"},
+			[]string{"sagte", "antwortete", "nickte"},
+		},
+		{
+			"tr", "İstanbul'da bir köprü var. İstanbul'un köprüsü çok eski. Mimar dedi: köprü İstanbul'a yakışıyor.",
+			[]string{"İstanbul"},
+			[]string{"dedi", "İstanbul'da"},
+		},
+		{
+			"fa", "کتابخانه در شهر بود. گفتم کتابخانه هنوز باز است. بعد از ظهر کتابخانه بسته بود و من نوشتم.",
+			[]string{"شهر"},
+			[]string{"هنوز", "گفتم", "نوشتم"},
+		},
+	} {
+		t.Run(row.language, func(t *testing.T) {
+			t.Parallel()
+			var terms []string
+
+			for _, k := range keywords(read([]byte(row.text)), row.language) {
+				terms = append(terms, k.Term)
+			}
+
+			for _, w := range row.want {
+				if !slices.Contains(terms, w) {
+					t.Errorf("%q is missing: %q", w, terms)
+				}
+			}
+
+			for _, w := range row.refused {
+				if slices.Contains(terms, w) {
+					t.Errorf("%q is no keyword: %q", w, terms)
+				}
+			}
+		})
+	}
+}
