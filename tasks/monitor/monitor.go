@@ -63,12 +63,8 @@ var (
 	// foreignLink matches elements of Asynqmon's page that load from other hosts. These are its fonts, which the
 	// page does not need.
 	foreignLink  = regexp.MustCompile(`<link [^>]*href="https?://[^>]*>`)
-	headEnd      = []byte("</head>")
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
-
-// hideForeignLinks hides the links to other sites that the page's scripts add.
-const hideForeignLinks = `<style>a[href^=http]{display:none!important}</style>`
 
 // monitorPage buffers HTML until its scripts are in the policy, and responses of the page's API until the payloads
 // of jobs are in them. Other responses pass unchanged.
@@ -130,7 +126,7 @@ func (p *monitorPage) finish() {
 		return
 	}
 	page := foreignLink.ReplaceAll(p.body.Bytes(), nil)
-	page = bytes.Replace(page, headEnd, []byte(hideForeignLinks+"</head>"), 1)
+	page = withBar(page)
 	var scripts strings.Builder
 
 	for _, s := range inlineScript.FindAllSubmatch(page, -1) {

@@ -182,6 +182,7 @@ func checkMonitorHasNoForeignLinks(t *testing.T, h *shared) {
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)
 	p := h.visitor.For(t).Open(c.Base+"/monitor", 1280, 800, false)
 	p.Until("the queues are listed", `() => document.body.innerText.includes("render")`)
+	p.Reads("header.presswork", "Overview", "Dead letters", "Monitor")
 
 	shown := p.Eval(
 		`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`,
