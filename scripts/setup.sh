@@ -52,6 +52,8 @@ fi
 if [ "$for_what" = compat ]; then
   have node && have npm || missing+=(node)
   python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
+  # Debian has the package; without it a test is skipped.
+  if have apt-cache && apt-cache show firefox-esr >/dev/null 2>&1; then have firefox-esr || missing+=(firefox); fi
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#need_fonts[@]} -eq 0 ]; then
   exit 0
@@ -105,6 +107,7 @@ apt_setup() {
       cmark-gfm) packages+=(cmark-gfm) ;;
       node) packages+=(nodejs npm) ;;
       pip) packages+=(python3 python3-pip) ;;
+      firefox) packages+=(firefox-esr) ;;
     esac
   done
   say "installing: ${packages[*]}"

@@ -82,7 +82,12 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 		} {
 			t.Run(name+" "+strings.Fields(row.args)[1], func(t *testing.T) {
 				args := append([]string{inspector, "--cli"}, server...)
-				out := runAgent(t, dir, []string{"HOME=" + dir}, tools+"/nodejs", append(args, strings.Fields(row.args)...)...)
+				out := runAgent(
+					t,
+					dir,
+					[]string{"HOME=" + dir},
+					tools+"/nodejs",
+					append(args, strings.Fields(row.args)...)...)
 
 				if !strings.Contains(out, row.want) {
 					t.Errorf("%s", out)
@@ -114,7 +119,10 @@ func TestCodexConvertsByMCP(t *testing.T) {
 			`mcp__local__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf","theme":"nord"}`,
 			`mcp__remote__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf"}`))
 
-	if pdf, err := os.ReadFile(filepath.Join(dir, "minutes.pdf")); err != nil || !strings.HasPrefix(string(pdf), "%PDF-") {
+	if pdf, err := os.ReadFile(
+		filepath.Join(dir, "minutes.pdf"),
+	); err != nil ||
+		!strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("minutes.pdf: %.20q, %v\n%s", pdf, err, out)
 	}
 
