@@ -23,7 +23,7 @@ var manual = []struct {
 	}},
 	{"Documents", []string{
 		"studio.md", "markdown.md", "references.md", "layouts.md", "outputs.md", "themes.md", "fonts.md", "pdfa.md",
-		"analysis.md",
+		"analysis.md", "pipelines.md",
 	}},
 	{"Models", []string{"inference.md", "mcp.md"}},
 	{"Operations", []string{

@@ -43,6 +43,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newAPICommand(p),
 		newWorkerCommand(p),
 		newMD2PDFCommand(p),
+		newCheckCommand(p),
 		newNewCommand(p),
 		newThemeCommand(p),
 		newThemePreviewCommand(p),
