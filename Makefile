@@ -213,6 +213,11 @@ release: ## Build archives, packages, checksums and the SBOM of a release into d
 	@scripts/gotool.sh github.com/goreleaser/nfpm/v2/cmd/nfpm "$(NFPM_VERSION)" "$(TOOLS)/nfpm-$(NFPM_VERSION)"
 	@scripts/release.sh "$(TOOLS)/nfpm-$(NFPM_VERSION)" dist
 
+.PHONY: manual
+manual: build ## Print docs/ as a PDF, an EPUB and an HTML page into dist/manual; a finding is an error
+	@mkdir -p dist/manual
+	@scripts/manual.sh bin/presswork dist/manual/presswork_manual
+
 .PHONY: image
 image: ## Build the container image
 	docker build -f deploy/Dockerfile -t presswork .
