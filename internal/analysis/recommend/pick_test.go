@@ -206,8 +206,8 @@ func TestThemeIsNotSurerThanTheTypesAllow(t *testing.T) {
 		first, second float64
 		limit         float64
 	}{
-		{"two types alike", 0.48, 0.45, unsureLimit},
-		{"one type clear", 0.93, 0.04, maxConfidence},
+		{"two types alike", 0.48, 0.45, 0.75},
+		{"one type clear", 0.93, 0.04, 0.97},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +225,7 @@ func TestThemeIsNotSurerThanTheTypesAllow(t *testing.T) {
 			if said := strings.Contains(
 				strings.Join(rec.Reasons, "\n"),
 				"unsure between",
-			); said != (row.limit == unsureLimit) {
+			); said != (row.second > 0.4) {
 				t.Errorf("unsure %v: %q", said, rec.Reasons)
 			}
 		})
