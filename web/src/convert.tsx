@@ -17,7 +17,7 @@ import { JobView, Result } from "./jobview";
 import { Lazily } from "./lazily";
 import { refusedFiles, refusedText } from "./limits";
 import { Notices } from "./notices";
-import { Outline, cursor, headings } from "./outline";
+import { Outline, cursor, headings, store, stored } from "./outline";
 import { Icon, IconButton, Notice, bytes } from "./parts";
 import { Options } from "./options";
 import { follow } from "./follow";
@@ -33,7 +33,6 @@ export const view = signal<"page" | "pdf">("page");
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
 const importDialog = () => import("./import").then((m) => m.Import);
-const outlineSlot = "presswork.outline";
 
 interface Previewed {
   page: string;
@@ -54,7 +53,7 @@ export function Convert() {
   const preview = useRef<Preview | null>(null);
   const extend = useRef(async () => {});
   const notice = useSignal("");
-  const outline = useSignal(localStorage.getItem(outlineSlot) === "1");
+  const outline = useSignal(stored());
   const broken = useSignal("");
   const busy = useSignal(false);
   const gallery = useSignal(false);
@@ -232,7 +231,7 @@ export function Convert() {
   };
   const toggleOutline = () => {
     outline.value = !outline.value;
-    localStorage.setItem(outlineSlot, outline.value ? "1" : "0");
+    store(outline.value);
   };
   const onLine = (line: number, select = true) => {
     pane.value = "write";

@@ -9,6 +9,26 @@ export const headings = signal<Heading[]>([]);
 /** cursor is the line of the cursor, counted from 1. */
 export const cursor = signal(1);
 
+const slot = "presswork.outline";
+
+/** stored reports whether the outline was open at the last visit. */
+export function stored(): boolean {
+  try {
+    return localStorage.getItem(slot) === "1";
+  } catch {
+    return false; // storage is switched off
+  }
+}
+
+/** store remembers whether the outline is open. */
+export function store(open: boolean): void {
+  try {
+    localStorage.setItem(slot, open ? "1" : "0");
+  } catch {
+    // The next visit begins without the outline.
+  }
+}
+
 /** Outline lists the headings. The one with the cursor is marked; a click jumps to it. */
 export function Outline({ onJump }: { onJump: (line: number) => void }) {
   const list = useRef<HTMLElement>(null);

@@ -103,7 +103,9 @@ export function Tools({ editor, taker, outline, onOutline }: { editor: () => Edi
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
       const field = (e.target as HTMLElement).closest?.("input,textarea,select,[contenteditable]");
-      if (document.querySelector("dialog") || (e.key !== "F1" && (e.key !== "?" || field))) return;
+      // A dialog in a hidden tab or pane would block the page and not be seen.
+      const hidden = !document.querySelector(".tools.format")?.checkVisibility({ visibilityProperty: true });
+      if (hidden || document.querySelector("dialog") || (e.key !== "F1" && (e.key !== "?" || field))) return;
       e.preventDefault();
       shortcuts();
     };

@@ -118,6 +118,18 @@ func checkShortcuts(t *testing.T, h *shared) {
 	p.Reads("dialog", "Keyboard shortcuts", "Ctrl+B", "Find and replace", "Ctrl+Alt+1")
 	p.Page.Keyboard.MustType(input.Escape)
 	p.Until("the dialog is closed", `() => !document.querySelector("dialog")`)
+	// On another tab the list would be hidden, so the key does nothing.
+	p.Click("Page export")
+	p.See("#url")
+	p.Eval(`() => document.activeElement?.blur()`)
+	p.Page.Keyboard.MustType(input.F1)
+	p.See("#url").MustInput("example.com")
+	p.Until(
+		"the page takes input",
+		`() => document.querySelector("#url").value.endsWith("example.com") && !document.querySelector("dialog")`,
+	)
+	p.Page.MustNavigateBack()
+	p.See(".cm-content")
 	// In the text a question mark is a letter, and F1 opens the list.
 	pasteText(p, "text/plain", "Why")
 	p.Page.KeyActions().Press(input.ShiftLeft).Type('?').MustDo()
