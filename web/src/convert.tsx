@@ -268,7 +268,7 @@ export function Convert() {
       <section class="write" aria-label="Text">
         <Tools editor={() => editor.current!} taker={taker} outline={outline.value} onOutline={toggleOutline} />
         <Notices onProblem={(says) => (notice.value = says)} />
-        <div class="text">
+        <div class="writing">
           {outline.value && <Outline onJump={(line) => jump(editor.current!, line, false)} />}
           <div class="editor" ref={host} />
         </div>
