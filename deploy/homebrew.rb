@@ -1,4 +1,4 @@
-# The formula of scripts/release.sh, which fills in VERSION, RELEASES and the digests.
+# scripts/release.sh fills in version, addresses and digests.
 class Presswork < Formula
   desc "Markdown in, beautiful PDF out"
   homepage "https://github.com/REPOSITORY"
