@@ -52,6 +52,16 @@ func (s *Server) rerank(c *fiber.Ctx) error {
 	return s.complete(c, "a request to rank documents", s.v1.ReadReranking)
 }
 
+// draw answers POST /v1/images/generations.
+func (s *Server) draw(c *fiber.Ctx) error {
+	return s.complete(c, "a request for images", s.v1.ReadDrawing)
+}
+
+// moderate answers POST /v1/moderations.
+func (s *Server) moderate(c *fiber.Ctx) error {
+	return s.complete(c, "a request for a moderation", s.v1.ReadModeration)
+}
+
 // readCall reads the body of a request for a call.
 type readCall = func(body []byte, h openai.Head) (*openai.Call, error)
 

@@ -52,6 +52,8 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/messages/count_tokens", byKey, s.limited(jobLimits, s.countMessage)},
 		{"POST", "/v1/embeddings", byKey, s.limited(completionLimits, s.embed)},
 		{"POST", "/v1/rerank", byKey, s.limited(completionLimits, s.rerank)},
+		{"POST", "/v1/images/generations", byKey, s.limited(completionLimits, s.draw)},
+		{"POST", "/v1/moderations", byKey, s.limited(completionLimits, s.moderate)},
 		{"POST", "/v1/audio/transcriptions", byKey, s.limited(audioLimits, s.transcribe(inference.Transcribe))},
 		{"POST", "/v1/audio/translations", byKey, s.limited(audioLimits, s.transcribe(inference.Translate))},
 		{"POST", "/v1/audio/speech", byKey, s.limited(audioLimits, s.speak)},

@@ -55,7 +55,7 @@ type CompletionOptions struct {
 	Log *slog.Logger
 }
 
-// Completions answers calls for completions, speech, embeddings and rankings.
+// Completions answers calls for completions, speech, embeddings, rankings and relayed requests.
 type Completions struct {
 	CompletionOptions
 	metrics completionMetrics
@@ -171,6 +171,8 @@ func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFr
 		return c.embed(ctx, job, emit)
 	case job.Reranking != nil:
 		return c.rerank(ctx, job, emit)
+	case job.Relay != nil:
+		return c.relay(ctx, job, emit)
 	}
 
 	return c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
@@ -192,7 +194,7 @@ func (c *Completions) speak(ctx context.Context, job inference.Job, emit emitFra
 	return result, err
 }
 
-// maxVectorBytes is how many bytes of vectors a frame has at most, unless one vector has more.
+// maxVectorBytes is how many bytes of vectors or of a relayed answer a frame has at most, unless one vector has more.
 const maxVectorBytes = 256 << 10
 
 // embed runs a call for embeddings. It sends nothing before all vectors are complete, so that another worker can
@@ -229,6 +231,28 @@ func (c *Completions) rerank(ctx context.Context, job inference.Job, emit emitFr
 	result.Emitted = true
 
 	return result, emit(inference.Frame{Ranking: ranking}, true)
+}
+
+// relay runs a call that is passed on. It sends nothing before the answer is complete, so that another worker can start
+// the call over.
+func (c *Completions) relay(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	job.Relay.Owner = job.Request.Owner
+
+	answer, result, err := c.Gateway.Relay(ctx, job.Relay)
+	if err != nil {
+		return result, err
+	}
+
+	for part := range slices.Chunk(answer.Data, maxVectorBytes) {
+		frame := inference.Frame{Relayed: &inference.Relayed{First: !result.Emitted, Data: part}}
+		result.Emitted = true
+
+		if err := emit(frame, frame.Relayed.First); err != nil {
+			return result, err
+		}
+	}
+
+	return result, nil
 }
 
 // CompleteInternal completes a request of the program itself, without the queue and its limits. It passes each chunk to
@@ -282,6 +306,8 @@ func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference
 		job.Request = &inference.Request{Model: job.Embedding.Model}
 	case job.Reranking != nil:
 		job.Request = &inference.Request{Model: job.Reranking.Model}
+	case job.Relay != nil:
+		job.Request = &inference.Request{Model: job.Relay.Model}
 	}
 
 	if err != nil || job.Request == nil {

@@ -212,44 +212,6 @@ func (p *parser) readImage(o jsonbody.Object) []inference.Part {
 	return []inference.Part{{Image: &inference.Image{URL: p.limits.ImageURL(source, field, address)}}}
 }
 
-// readDocument reads a document as its text.
-func (p *parser) readDocument(o jsonbody.Object, h *history.History) []inference.Part {
-	source := o.Object("source")
-	var parts []inference.Part
-
-	switch source.Enum("type", "text", "content", "base64", "url", "file") {
-	case "":
-		source.Failf("type", "property 'type' is missing")
-	case "text":
-		parts = []inference.Part{{Text: source.Required("data")}}
-	case "content":
-		parts = p.readContent(source, "content", h, textBlock, imageBlock)
-	default:
-		source.Failf("type", "only documents of the type 'text' and 'content' are supported; "+
-			"send the text of a PDF as 'text', or its pages as images")
-	}
-
-	return p.withBlock(titled(o.Str("title"), o.Str("context"), parts), o)
-}
-
-// titled returns parts after a title and a context, each of which may be "".
-func titled(title, context string, parts []inference.Part) []inference.Part {
-	var head []string
-	if title != "" {
-		head = append(head, "Title: "+title)
-	}
-
-	if context != "" {
-		head = append(head, "Context: "+context)
-	}
-
-	if len(head) == 0 {
-		return parts
-	}
-
-	return append([]inference.Part{{Text: strings.Join(head, "\n")}}, parts...)
-}
-
 // readCall adds a tool_use block to the history. The ids of waiting calls must differ.
 func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 	id, name := o.Required("id"), o.Required("name")

@@ -262,7 +262,6 @@ func TestABadRequestNamesItsField(t *testing.T) {
 		"an unknown block":          {block("user", `{"type":"juggle"}`), "messages[0].content[0].type"},
 		"a block without a type":    {block("user", `{"text":"Hi"}`), "messages[0].content[0].type"},
 		"a call of the user":        {block("user", `{"type":"tool_use","id":"c1","name":"f"}`), "messages[0].content[0].type"},
-		"a PDF":                     {block("user", `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERg=="}}`), "messages[0].content[0].source.type"},
 		"a stored image":            {block("user", `{"type":"image","source":{"type":"file","file_id":"f"}}`), "messages[0].content[0].source.type"},
 		"a damaged image":           {block("user", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`), "messages[0].content[0].source.data"},
 		"a call without an input":   {block("assistant", `{"type":"tool_use","id":"c1","name":"f","input":"x"}`), "messages[0].content[0].input"},

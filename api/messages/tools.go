@@ -18,6 +18,14 @@ var builtins = map[string]string{
 	"code_execution_20": inference.CodeInterpreter,
 }
 
+// clientTools are the beginnings of the types of tools that the client runs and that models of Anthropic know.
+var clientTools = []string{"bash_20", "text_editor_20", "computer_20", "memory_20"}
+
+// hasPrefix returns a function that reports whether kind begins with a prefix.
+func hasPrefix(kind string) func(prefix string) bool {
+	return func(prefix string) bool { return strings.HasPrefix(kind, prefix) }
+}
+
 // ignored begins the types of tools that find other tools. The model sees all tools, so it works without them.
 const ignored = "tool_search_tool"
 
@@ -63,9 +71,26 @@ func (p *parser) readTool(o jsonbody.Object) {
 		if n := o.Integer("max_uses", 1, 1<<16); n != nil {
 			p.r.MaxToolCalls = max(p.r.MaxToolCalls, int(*n))
 		}
+	case p.options.Native() && slices.ContainsFunc(clientTools, hasPrefix(kind)):
+		p.addClientTool(o)
 	case !strings.HasPrefix(kind, ignored):
 		o.Failf("type", "the tool %q is not supported; allowed: custom, web_search_20…, web_fetch_20…, "+
 			"code_execution_20…", jsonbody.Bounded(kind, 60))
+	}
+}
+
+// addClientTool adds a tool that the client runs and that the upstream describes to its model.
+func (p *parser) addClientTool(o jsonbody.Object) {
+	t := inference.Tool{Type: inference.FunctionTool, Name: o.Required("name"), Block: o.Except()}
+
+	switch {
+	case o.Failed():
+	case !validName.MatchString(t.Name):
+		o.Failf("name", "must be 1 to 128 letters, digits, underscores and dashes")
+	case slices.ContainsFunc(p.r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }):
+		o.Failf("name", "there are two tools %q", jsonbody.Bounded(t.Name, 64))
+	default:
+		p.r.Tools = append(p.r.Tools, t)
 	}
 }
 
@@ -75,6 +100,10 @@ func (p *parser) addTool(o jsonbody.Object) {
 	t := inference.Tool{
 		Type: inference.FunctionTool, Name: jsonbody.ShortName(name), Description: o.Str("description"),
 		Parameters: p.limits.Schema(o, "input_schema"), Strict: o.IsTrue("strict"),
+	}
+
+	if p.options.Native() {
+		t.Fields = o.Except("type", "name", "description", "input_schema", "strict")
 	}
 
 	switch {

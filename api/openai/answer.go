@@ -110,7 +110,8 @@ func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration
 // it is -1.
 func queueTime(frames []inference.Frame) time.Duration {
 	for _, f := range frames {
-		if f.Chunk != nil && f.Chunk.First || f.Ranking != nil || f.Vectors != nil && f.Vectors.First {
+		if f.Chunk != nil && f.Chunk.First || f.Ranking != nil || f.Vectors != nil && f.Vectors.First ||
+			f.Relayed != nil && f.Relayed.First {
 			return time.Duration(f.QueueTime * float64(time.Second))
 		}
 	}

@@ -20,6 +20,8 @@ type Frame struct {
 	// Vectors and Ranking replace Chunk in the answers to an Embedding and a Reranking.
 	Vectors *Vectors `json:"vectors,omitempty"`
 	Ranking *Ranking `json:"ranking,omitempty"`
+	// Relayed replaces Chunk in the answer to a Relay.
+	Relayed *Relayed `json:"relayed,omitempty"`
 	// Result and Error are on the last frame.
 	Result *Result `json:"result,omitempty"`
 	Error  *Error  `json:"error,omitempty"`
@@ -32,6 +34,7 @@ type Job struct {
 	Speech    *Speech    `json:"speech,omitempty"`
 	Embedding *Embedding `json:"embedding,omitempty"`
 	Reranking *Reranking `json:"reranking,omitempty"`
+	Relay     *Relay     `json:"relay,omitempty"`
 	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The API has reserved tokens
 	// in them; the worker settles the actual use.
 	TPM int `json:"tpm,omitempty"`

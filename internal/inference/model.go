@@ -36,6 +36,10 @@ const (
 	CanEmbed = "embeddings"
 	// CanRerank: it ranks documents by their relevance for a query.
 	CanRerank = "rerank"
+	// CanDraw: it turns text into images.
+	CanDraw = "images"
+	// CanModerate: it recognises harmful content.
+	CanModerate = "moderations"
 )
 
 // Capabilities returns all capabilities.
@@ -54,6 +58,8 @@ func Capabilities() []string {
 		CanSpeak,
 		CanEmbed,
 		CanRerank,
+		CanDraw,
+		CanModerate,
 	}
 }
 
@@ -102,10 +108,22 @@ func (u *Upstream) Lacks() []string {
 	switch u.Kind {
 	case Ollama, OpenAI:
 		return []string{CanRerank}
-	case Groq, WhisperServer:
+	case Groq:
 		return []string{CanEmbed, CanRerank}
+	case WhisperServer:
+		return []string{CanEmbed, CanRerank, CanDraw, CanModerate}
 	case Anthropic:
-		return []string{CanEmbed, CanRerank, CanText, CanChoices, CanLogprobs, CanTranscribe, CanSpeak}
+		return []string{
+			CanEmbed,
+			CanRerank,
+			CanText,
+			CanChoices,
+			CanLogprobs,
+			CanTranscribe,
+			CanSpeak,
+			CanDraw,
+			CanModerate,
+		}
 	}
 
 	return nil

@@ -156,6 +156,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "rerank":
 		s.vectorize(w, r, rankers)
 		return
+	case "generations", "moderations":
+		s.relay(w, r)
+		return
 	case "messages":
 		s.message(w, r)
 		return
