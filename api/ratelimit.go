@@ -125,20 +125,31 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 	setLimits(c, states)
 }
 
-// setLimits sets the X-RateLimit headers, which SDKs read.
+// setLimits sets the X-RateLimit headers, which SDKs read. Clients of the Messages API get its names as well.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	metadataOf(c.Context()).limitsSent = true
+	anthropic := messagesClient(c.Context())
 
 	for header, dimensions := range map[string][]meter.Dimension{
 		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
 	} {
 		for _, d := range dimensions {
-			if state, limited := states[d]; limited {
-				c.Set("X-Ratelimit-Limit-"+header, fmt.Sprint(state.Limit))
-				c.Set("X-Ratelimit-Remaining-"+header, fmt.Sprint(state.Remaining))
-				c.Set("X-Ratelimit-Reset-"+header, state.Reset.Round(10*time.Millisecond).String())
-				break
+			state, limited := states[d]
+			if !limited {
+				continue
 			}
+			c.Set("X-Ratelimit-Limit-"+header, fmt.Sprint(state.Limit))
+			c.Set("X-Ratelimit-Remaining-"+header, fmt.Sprint(state.Remaining))
+			c.Set("X-Ratelimit-Reset-"+header, state.Reset.Round(10*time.Millisecond).String())
+
+			if anthropic {
+				prefix := "Anthropic-Ratelimit-" + header
+				c.Set(prefix+"-Limit", fmt.Sprint(state.Limit))
+				c.Set(prefix+"-Remaining", fmt.Sprint(state.Remaining))
+				c.Set(prefix+"-Reset", time.Now().Add(state.Reset).UTC().Format(time.RFC3339))
+			}
+
+			break
 		}
 	}
 }

@@ -30,6 +30,8 @@ var modelsOfExamples = []struct{ id, capability, script string }{
 	{"qwen3", "completions", "hello"},
 	{"nomic-embed-text", "embeddings", "vector"},
 	{"bge-reranker", "rerank", "ranker"},
+	{"flux", "images", "relay"},
+	{"omni-moderation", "moderations", "relay"},
 	{"whisper-large-v3-turbo", "transcription", "ears"},
 	{"kokoro", "speech", "voice"},
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
@@ -68,6 +69,16 @@ func TestModelsAndLimitsOfAKey(t *testing.T) {
 	if status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
 		!strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
 		t.Errorf("over the limit: status %d, %s; want 429", status, answer)
+	}
+
+	status, header, _ = ann.Do("POST", "/v1/messages", "application/json",
+		[]byte(`{"model":"hello","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`))
+	reset, err := time.Parse(time.RFC3339, header.Get("anthropic-ratelimit-requests-reset"))
+
+	if status != http.StatusTooManyRequests || header.Get("anthropic-ratelimit-requests-limit") != "5" ||
+		header.Get("anthropic-ratelimit-requests-remaining") != "0" || err != nil || time.Until(reset) > 24*time.Hour {
+		t.Errorf("a message over the limit: status %d, headers %v; want 429 with the limits by Anthropic's names",
+			status, header)
 	}
 
 	if status, _, answer := post(admin, hello); status != http.StatusOK {

@@ -71,6 +71,7 @@ func TestImagesAndModerationsArePassedOn(t *testing.T) {
 	}
 	wait.Until(t, "the usage has the tokens of the upstream", func() bool {
 		_, _, body := c.Do("GET", "/v1/usage?group_by=model", "", nil)
+
 		return strings.Contains(string(body), `"model":"relay-large"`) &&
 			strings.Contains(string(body), `"completion_tokens":7`)
 	})
