@@ -24,6 +24,15 @@ func TestStudioIsAccessible(t *testing.T) {
 			check := func(part string) { t.Helper(); checkAccessibility(t, p, axe, part, size, dark) }
 			p.See(".cm-content")
 			check("convert")
+			p.Eval(`() => {
+				const data = new DataTransfer();
+				data.setData("text/plain", "# A\n\n![](missing.png)\n\n[x](#nowhere)\n");
+				document.querySelector(".cm-content").
+					dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+			}`)
+			p.Press(".findings summary")
+			p.See(".findings li")
+			check("findings")
 			p.Click("Documents")
 			p.See("dialog li[data-id]")
 			check("documents")
