@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"presswork"
 	"presswork/api/guide"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
@@ -39,6 +40,8 @@ var modelsOfExamples = []struct{ id, capability, script string }{
 // sampleServer is a server with the models and pages that the samples use.
 type sampleServer struct {
 	client *e2e.Client
+	// impatient is a server whose jobs fail after a second.
+	impatient *e2e.Client
 	// site is a page to export. A page below slow is not answered before the test ends.
 	site, slow string
 }
@@ -91,25 +94,52 @@ func newSampleServer(t *testing.T) sampleServer {
 		fmt.Fprintf(&models, "  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %s}]}\n",
 			m.id, m.capability, model, m.script)
 	}
+	_, impatient := e2e.Serve(t, map[string]string{"API_KEY": apiKey, "RENDER_TIMEOUT": "1s"})
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG":     writeFile(t, "models.yaml", models.String()),
 		"API_KEY":              apiKey,
 		"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
 	})
 
-	return sampleServer{c, site.URL + "/", site.URL + "/slow"}
+	return sampleServer{c, impatient, site.URL + "/", site.URL + "/slow"}
+}
+
+// server returns the server for an operation: the impatient one for an operation on a dead letter.
+func (w sampleServer) server(t *testing.T, operation string) *e2e.Client {
+	t.Helper()
+
+	switch operation {
+	case "adminGetJobInput", "adminRetryJobChanged":
+		return w.impatient.For(t)
+	}
+
+	return w.client.For(t)
 }
 
 // job submits a job and waits until it has the state that the operation needs.
 func (w sampleServer) job(t *testing.T, c *e2e.Client, operation string) e2e.Accepted {
 	t.Helper()
 
-	if operation != "cancelJob" {
-		accepted := c.Submit(e2e.Submission{Content: "# Report"})
-		c.Completed(accepted.JobID)
+	switch operation {
+	case "adminGetJobInput", "adminRetryJobChanged":
+		accepted := c.Submit(e2e.Submission{Content: strings.Repeat("# Late\n\nThe text of a section.\n\n", 50_000)})
+		if job := c.Wait(accepted.JobID); job.Status != presswork.Failed {
+			t.Fatalf("the job is %s, want a dead letter", job.Status)
+		}
 
 		return accepted
+	case "cancelJob":
+		return w.slowExport(t, c)
 	}
+	accepted := c.Submit(e2e.Submission{Content: "# Report"})
+	c.Completed(accepted.JobID)
+
+	return accepted
+}
+
+// slowExport submits an export of a page that is not answered before the test ends.
+func (w sampleServer) slowExport(t *testing.T, c *e2e.Client) e2e.Accepted {
+	t.Helper()
 	status, _, body := c.Do("POST", "/export-pdf", "application/json", []byte(fmt.Sprintf(`{"url":%q}`, w.slow)),
 		"Prefer", "respond-async")
 
@@ -124,10 +154,10 @@ func (w sampleServer) job(t *testing.T, c *e2e.Client, operation string) e2e.Acc
 // run runs a sample in a folder with the files that samples send.
 func (w sampleServer) run(t *testing.T, s guide.Sample) {
 	t.Helper()
-	c := w.client.For(t)
+	c, filesFrom := w.server(t, s.Operation), w.client.For(t)
 	tools, dir := os.Getenv("PRESSWORK_COMPAT"), t.TempDir()
 	text, env := s.Text, append(os.Environ(), "PRESSWORK_API_KEY="+apiKey, "PYTHONPATH="+tools+"/python")
-	pdf := c.Download(c.Completed(c.Submit(e2e.Submission{Content: "# Part"}).JobID))
+	pdf := filesFrom.Download(filesFrom.Completed(filesFrom.Submit(e2e.Submission{Content: "# Part"}).JobID))
 
 	for name, data := range map[string][]byte{"first.pdf": pdf, "second.pdf": pdf, "meeting.wav": sampleWAV(3)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
