@@ -9,7 +9,7 @@ import { open } from "./documents";
 import { submission, type Folder } from "./folder";
 import { keys } from "./commands";
 import { jump, load, newEditor, type Hooks } from "./editor";
-import { FindingList, drew, marks, printed, stopping } from "./findings";
+import { FindingList, drew, kept, printed, stopping } from "./findings";
 import { headingsOf } from "./headings";
 import { keyAt } from "./frontmatter";
 import { add, find, type Warning } from "./jobs";
@@ -23,7 +23,6 @@ import { Options } from "./options";
 import { follow } from "./follow";
 import { Preview } from "./preview";
 import { Taker, importing, openAll, opened } from "./take";
-import { Gallery } from "./themes";
 import { Tools } from "./tools";
 
 /** shown is the id of the job below the editor; view selects the live page or the PDF. */
@@ -32,7 +31,8 @@ export const view = signal<"page" | "pdf">("page");
 /** pane is the part that small screens show. */
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
-const importDialog = () => import("./import").then((m) => m.Import);
+const importDialog = () => import("./late").then((m) => m.Import);
+const galleryDialog = () => import("./late").then((m) => m.Gallery);
 
 interface Previewed {
   page: string;
@@ -97,7 +97,7 @@ export function Convert() {
         preview.current?.point(cursor.value);
         heard(state.doc);
       },
-      more: [keys(), marks],
+      more: [keys(), kept],
     };
     // The outline follows after a pause.
     let timer = 0;
@@ -135,7 +135,7 @@ export function Convert() {
     const loaded = new AbortController();
     const load = () => {
       loaded.abort();
-      for (const part of [extend.current, importDialog, () => import("./unzip"), () => import("./versions"), () => import("./shortcuts")]) part().catch(() => {});
+      for (const part of [extend.current, () => import("./unzip"), () => import("./versions")]) part().catch(() => {});
     };
     for (const input of ["pointerdown", "keydown", "paste", "dragenter", "drop"]) addEventListener(input, load, { capture: true, signal: loaded.signal });
     return () => loaded.abort();
@@ -331,7 +331,7 @@ export function Convert() {
           props={{ source: importing.value, open: openAll, convert: () => convertFolder(importing.value!), onClose: () => (importing.value = null) }}
         />
       )}
-      {gallery.value && <Gallery onClose={() => (gallery.value = false)} />}
+      {gallery.value && <Lazily load={galleryDialog} props={{ onClose: () => (gallery.value = false) }} />}
     </div>
   );
 }

@@ -56,7 +56,8 @@ const look = EditorView.theme({
   ".cm-content": { padding: "20px 0 40vh", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 24px 0 10px" },
   ".cm-gutters": { backgroundColor: "transparent", border: "none", color: "var(--faint)", fontSize: "12px" },
-  ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 14px", minWidth: "34px" },
+  // The marks of findings load later and stand in the padding.
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 22px 0 14px", minWidth: "50px" },
   ".cm-activeLine": { backgroundColor: "var(--line-tint)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--select)" },

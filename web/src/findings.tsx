@@ -1,7 +1,6 @@
-// Warnings at their lines: a mark beside the line, the words underlined, and a list below the editor.
-import { lintGutter, nextDiagnostic, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
-import { StateEffect, StateField, type Extension, type Text } from "@codemirror/state";
-import { EditorView, keymap } from "@codemirror/view";
+// Warnings by their lines, and their list below the editor.
+import { StateEffect, StateField, type Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
 import { signal } from "@preact/signals";
 import { adviceFor } from "./advice";
 import { ApiError } from "./api";
@@ -47,27 +46,9 @@ const found = StateField.define<Found>({
   },
 });
 
-const look = EditorView.theme({
-  ".cm-gutter-lint": { width: "16px" },
-  ".cm-gutter-lint .cm-gutterElement": { padding: "5px 0 0 3px" },
-  ".cm-lint-marker": { width: "12px", height: "12px", cursor: "pointer" },
-  ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--ink)", border: "1px solid var(--rule)", borderRadius: "8px", boxShadow: "var(--shadow)", maxWidth: "min(46ch, 90vw)" },
-  ".cm-diagnostic": { padding: "8px 12px", borderLeft: "none", fontFamily: "var(--sans)", fontSize: "13.5px", whiteSpace: "normal" },
-  ".cm-diagnostic p": { margin: "0" },
-  ".cm-diagnostic p + p": { marginTop: "4px", color: "var(--soft)" },
-  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1px", textUnderlineOffset: "3px" },
-  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad) 1px", textUnderlineOffset: "3px" },
-});
-
-/** marks is the extension that shows findings in the editor. F8 goes to the next one. */
-export const marks: Extension = [
+/** kept is the extension that keeps the findings of a text. */
+export const kept: Extension = [
   found,
-  lintGutter(),
-  look,
-  keymap.of([
-    { key: "F8", run: nextDiagnostic },
-    { key: "Shift-F8", run: previousDiagnostic },
-  ]),
   EditorView.updateListener.of((u) => {
     if (u.state.field(found) !== u.startState.field(found)) findings.value = sorted(u.state.field(found));
   }),
@@ -93,32 +74,16 @@ export function printed(view: EditorView, warnings: Finding[]): void {
   mark(view, setPrinted.of(warnings.filter((w) => printCodes.includes(w.code))));
 }
 
+/** mark loads the marks with the first finding. They show what is found when they have loaded. */
 function mark(view: EditorView, effect: StateEffect<Finding[]>): void {
+  const before = findings.value.length;
   view.dispatch({ effects: effect });
   findings.value = sorted(view.state.field(found));
-  const diagnostics = findings.value.flatMap((f) => (f.line ? [diagnostic(f, view.state.doc)] : []));
-  view.dispatch(setDiagnostics(view.state, diagnostics));
-}
-
-/** diagnostic places a finding on the words that its message quotes, or on the whole line. */
-function diagnostic(f: Finding, doc: Text): Diagnostic {
-  const line = doc.line(Math.min(f.line!, doc.lines));
-  const quoted = /"([^"\\]+)"/.exec(f.message)?.[1]?.replace(/^#/, "") ?? "";
-  const at = quoted ? line.text.indexOf(quoted) : -1;
-  const indent = line.text.length - line.text.trimStart().length;
-  const [from, to] = at < 0 ? [line.from + indent, line.to] : [line.from + at, line.from + at + quoted.length];
-  return { from, to, severity: f.stops ? "error" : "warning", message: f.message, renderMessage: () => words(f) };
-}
-
-function words(f: Finding): HTMLElement {
-  const box = document.createElement("div");
-  for (const text of [f.message, adviceFor(f.code)]) {
-    if (!text) continue;
-    const p = document.createElement("p");
-    p.textContent = text;
-    box.append(p);
-  }
-  return box;
+  if (!before && !findings.value.length) return;
+  import("./late").then(
+    ({ show }) => show(view, findings.value),
+    () => {}, // the list shows the findings
+  );
 }
 
 /** FindingList lists the findings; onLine shows a line of the text. */

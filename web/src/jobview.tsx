@@ -4,8 +4,11 @@ import { useEffect } from "preact/hooks";
 import { text as errorText } from "./api";
 import { cancel, ended, fetchArtifact, find, forget, jobs, refresh, type Job } from "./jobs";
 import { kinds } from "./kinds";
-import { ShareDialog } from "./share";
-import { CodeDialog, Dialog, Icon, IconButton, ago, bytes, save } from "./parts";
+import { Lazily } from "./lazily";
+import { Dialog, Icon, IconButton, ago, bytes, save } from "./parts";
+
+const codeDialog = () => import("./late").then((m) => m.CodeDialog);
+const shareDialog = () => import("./late").then((m) => m.ShareDialog);
 
 const stages: Record<string, string> = {
   queued: "Waiting for a worker",
@@ -113,8 +116,8 @@ export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: nu
           ))}
         </ul>
       )}
-      {sharing.value && <ShareDialog job={j} onClose={() => (sharing.value = false)} />}
-      {code.value && <CodeDialog sample={j.sample!} onClose={() => (code.value = false)} />}
+      {sharing.value && <Lazily load={shareDialog} props={{ job: j, onClose: () => (sharing.value = false) }} />}
+      {code.value && <Lazily load={codeDialog} props={{ sample: j.sample!, onClose: () => (code.value = false) }} />}
     </section>
   );
 }

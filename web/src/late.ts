@@ -1,5 +1,6 @@
-// Parts of the editor that are loaded at the first input: the panel that finds and replaces,
-// and two menus. One offers blocks after a /, the other keys of bibliographies after an @.
+// What is loaded at the first input, in one file: the dialogs, the marks of findings, and the
+// editor's panel that finds and replaces, and two menus. One offers blocks after a /, the other
+// keys of bibliographies after an @.
 import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
@@ -72,6 +73,12 @@ async function citations(c: CompletionContext): Promise<CompletionResult | null>
 }
 
 export { openSearchPanel } from "@codemirror/search";
+export { CodeDialog } from "./code";
+export { Gallery } from "./gallery";
+export { Import } from "./import";
+export { show } from "./marks";
+export { ShareDialog } from "./share";
+export { Shortcuts } from "./shortcuts";
 
 const look = EditorView.theme({
   ".cm-panels.cm-panels-top": { borderBottom: "1px solid var(--rule)" },

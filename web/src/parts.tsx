@@ -2,8 +2,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { key } from "./api";
-import { languages, write, type Language, type Sample } from "./snippets";
 
 const paths: Record<string, string> = {
   open: "M3 7a2 2 0 0 1 2-2h4l2 2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z",
@@ -142,32 +140,6 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
       <Icon name={done.value ? "check" : "copy"} />
       <span aria-live="polite">{done.value ? "Copied" : label}</span>
     </button>
-  );
-}
-
-/** CodeDialog shows a request as a program in several languages. The children choose the request. */
-export function CodeDialog({ sample, onClose, children }: { sample: Sample; onClose: () => void; children?: ComponentChildren }) {
-  const lang = useSignal<Language>("curl");
-  const program = write(lang.value, sample, key.value !== "", location.origin);
-  return (
-    <Dialog title="Do this with the API" onClose={onClose}>
-      {children}
-      <div class="segments" role="group" aria-label="Language">
-        {languages.map((l) => (
-          <button type="button" key={l} aria-pressed={l === lang.value} onClick={() => (lang.value = l)}>
-            {l}
-          </button>
-        ))}
-        <span class="grow" />
-        <CopyButton text={() => program} />
-      </div>
-      <pre class="program" tabIndex={0} aria-label={`The request in ${lang.value}`}>
-        {program}
-      </pre>
-      <p class="hint">
-        <a href="/docs">The API documentation</a> lists every route and field.
-      </p>
-    </Dialog>
   );
 }
 

@@ -99,7 +99,7 @@ type Panel = ComponentType<{ onClose: () => void }>;
 export function Tools({ editor, taker, outline, onOutline }: { editor: () => EditorView; taker: Taker; outline: boolean; onOutline: () => void }) {
   const panel = useSignal<{ load: () => Promise<Panel> } | null>(null);
   const show = (load: () => Promise<Panel>) => (panel.value = { load });
-  const shortcuts = () => show(() => import("./shortcuts").then((m) => m.Shortcuts));
+  const shortcuts = () => show(() => import("./late").then((m) => m.Shortcuts));
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
       const field = (e.target as HTMLElement).closest?.("input,textarea,select,[contenteditable]");

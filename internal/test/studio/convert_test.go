@@ -110,14 +110,17 @@ func TestStudio(t *testing.T) {
 	}
 }
 
-// pasteText replaces the text of the document through the clipboard, like a user who pastes it.
+// pasteText replaces the text of the document through the clipboard, like a user who pastes it. The keys select in
+// the editor's state at once: a selection of the browser is lost when the editor draws before it hears of it.
 func pasteText(p *browsertest.Visit, kind, text string) {
 	p.See(".cm-content")
-	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus(); document.execCommand("selectAll") }`)
 	p.Eval(`(kind, text) => {
+		const editor = document.querySelector(".cm-content");
+		editor.focus();
+		editor.dispatchEvent(new KeyboardEvent("keydown", {key: "a", keyCode: 65, ctrlKey: true, bubbles: true, cancelable: true}));
 		const data = new DataTransfer();
 		data.setData(kind, text);
-		document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+		editor.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	}`, kind, text)
 }
 

@@ -1,6 +1,7 @@
 // The dialogs of a conversation: its settings, and its request as a program.
 import { useSignal } from "@preact/signals";
-import { CodeDialog, Dialog } from "../parts";
+import { CodeDialog } from "../code";
+import { Dialog } from "../parts";
 import { apis, sample, type Api } from "./forms";
 import { can, settings, type Settings } from "./talk";
 
