@@ -174,7 +174,7 @@ func checkPasteConvertDownload(t *testing.T, h *shared) {
 	}
 	p.Reads(".says", "A pasted report", " pages, ")
 	// The warning leads to its line.
-	p.Press("button.warning")
+	p.Press(".job button.warning")
 	p.Reads(".cm-activeLine", "missing.png")
 	recordDownloads(p)
 	p.Click("Download")
