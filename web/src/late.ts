@@ -1,6 +1,6 @@
-// What is loaded at the first input, in one file: the dialogs, the marks of findings, and the
-// editor's panel that finds and replaces, and two menus. One offers blocks after a /, the other
-// keys of bibliographies after an @.
+// The parts that load at the first input, in one file. They are the dialogs, the marks of findings, the
+// panel that finds and replaces, and two menus. One menu offers blocks after a /, the other keys of
+// bibliographies after an @.
 import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
