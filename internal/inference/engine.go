@@ -23,13 +23,6 @@ type Engine interface {
 	Traits() Traits
 }
 
-// TokenCounter is an Engine whose upstream counts the tokens of a prompt.
-type TokenCounter interface {
-	Engine
-	// CountTokens returns the number of tokens of the prompt. Failures of the upstream are *Error.
-	CountTokens(ctx context.Context, r *Request, m *Model) (int, error)
-}
-
 // Traits are the differences between engines that Engine does not hide.
 type Traits struct {
 	// FetchesImages is set for a service on the internet that may load image addresses itself. Other engines receive

@@ -168,13 +168,6 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// countTokens answers POST /v1/messages/count_tokens: a token for ten bytes.
-func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
-	raw, _ := s.keepMessage(r)
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"input_tokens":%d}`, len(raw)/10)
-}
-
 // keepMessage records a request and returns its body and the model.
 func (s *Server) keepMessage(r *http.Request) (raw []byte, model string) {
 	raw, _ = io.ReadAll(r.Body)

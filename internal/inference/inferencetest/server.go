@@ -162,9 +162,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "messages":
 		s.message(w, r)
 		return
-	case "count_tokens":
-		s.countTokens(w, r)
-		return
 	}
 	raw, err := io.ReadAll(r.Body)
 
