@@ -60,7 +60,7 @@ func takeScreenshots(t *testing.T) {
 		p.Click("Convert Ctrl")
 		p.See(".job[data-status=completed]")
 		p.Click("Live page")
-		p.Eval(`() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+		p.Until("nothing moves", `() => document.getAnimations().length === 0`)
 		save(t, name, p.Picture())
 	}
 	p := v.Open(c.Base+"/docs", 1200, 800, false)
