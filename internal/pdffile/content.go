@@ -37,7 +37,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		}
 
 		n := TokenLength(content[at:]) // content streams hold no references
-		if n == 0 {
+		if n == 0 {                    // a delimiter: a name, string, array or dictionary
 			var err error
 			if n, err = valueLength(content[at:]); err != nil {
 				return err
@@ -123,7 +123,8 @@ func (f *File) Canvases() ([]Canvas, error) {
 				return nil, err
 			}
 
-			var ok bool // the other streams draw banners and crop marks
+			// Passes add streams for banners and crop marks in pairs, one before and one after the page's own.
+			var ok bool
 			if len(contents) > 0 {
 				c.Content, ok = f.Object(contents[len(contents)/2])
 			}
@@ -143,7 +144,8 @@ func (f *File) Canvases() ([]Canvas, error) {
 	return found, nil
 }
 
-// spreadTagged sets Tagged for canvases that draw a tagged form.
+// spreadTagged sets Tagged for canvases that draw a tagged form, at any depth, and removes untagged forms from Forms.
+// It repeats until nothing changes, because the file lists forms in any order.
 func spreadTagged(all []Canvas) {
 	tagged := map[int]bool{}
 

@@ -150,7 +150,8 @@ func cutValue(b []byte) (value, rest []byte, err error) {
 // maxNesting limits the nesting of arrays and dictionaries. Skia nests them five deep.
 const maxNesting = 50
 
-// valueLength returns the length in bytes of the value at the start of b.
+// valueLength returns the length in bytes of the value at the start of b. It counts brackets instead of recursing. The
+// length of a nested reference is not needed, because its three tokens are inside of the brackets.
 func valueLength(b []byte) (int, error) {
 	depth := 0
 

@@ -26,7 +26,9 @@ var errPageTree = errors.New("the page tree is damaged")
 var inherited = []string{"Resources", "MediaBox", "CropBox", "Rotate"}
 
 // Pages returns the object numbers of the pages in their order. It moves inherited entries into the pages, and
-// annotations into objects of their own. A page that the tree names twice is copied.
+// annotations into objects of their own. A page that the tree names twice is copied. Afterwards each page can be moved
+// or removed without its neighbours. Errors: a damaged page tree, more than MaxPages pages, or pages whose shared data
+// would grow the file by more than 256 MiB.
 func Pages(f *pdffile.File) (pages []int, err error) {
 	catalog, err := f.Dictionary([]byte(pdffile.RefTo(f.Root)))
 	if err != nil {
@@ -37,8 +39,9 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 		from pdffile.Dict
 	}
 	seen := map[int]bool{}
-	grown := 0
+	grown := 0 // bytes
 
+	// A stack instead of recursion: a hostile tree can be millions of nodes deep.
 	for todo := []node{{ref: catalog.Get("Pages")}}; len(todo) > 0; {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -157,7 +160,8 @@ func dictOf(f *pdffile.File, value []byte) pdffile.Dict {
 	return d
 }
 
-// arrayOf reads an array or a reference to one. Any other value, also a reference to it, counts as an array of one.
+// arrayOf reads an array or a reference to one. Any other value, also a reference to it, counts as an array of one. The
+// result is nil for a missing or malformed array.
 func arrayOf(f *pdffile.File, value []byte) [][]byte {
 	target := resolve(f, value)
 	if target == nil || string(target) == "null" {

@@ -17,7 +17,8 @@ type Input struct {
 
 // Merge joins the files in their order. Tags, links, destinations, labels, attachments, layers and form fields of
 // all files stay. Metadata, language and viewer settings are those of the first file. It returns what it changed
-// or dropped, in words for the user. The caller must not use the inputs afterwards.
+// or dropped, in words for the user. There must be at least one input, and the caller must not use the inputs
+// afterwards. Errors begin with the title of the file that cannot be merged.
 func Merge(inputs []Input) (f *pdffile.File, warnings []string, err error) {
 	m := &merger{out: &pdffile.File{Objects: [][]byte{nil, []byte("null")}}, names: map[string]bool{}}
 	m.claims = claimsOf(inputs[0].File)
@@ -187,6 +188,8 @@ func (m *merger) renameDestinations(i int, f *pdffile.File, catalog pdffile.Dict
 	renamed := map[string]string{}
 	prefix := fmt.Sprintf("file%d-", i+1)
 
+	// take reserves a name and returns it, or the new name if an earlier file has it. kind is "/" for names of the
+	// dictionary of PDF 1.1 and "(" for names of the name tree: the two do not collide.
 	take := func(kind, name string) string {
 		to := name
 		if m.names[kind+name] {

@@ -15,10 +15,13 @@ type Operation struct {
 const maxOperands = 64
 
 // EachOperation calls visit for each operation of an unpacked content stream of any program. It skips what is
-// malformed and pictures within the content. It stops at the first error of visit and returns it.
+// malformed and pictures within the content. It stops at the first error of visit and returns it. Package pdffile
+// has a faster function of the same name for the streams of Chromium.
 func EachOperation(content []byte, visit func(Operation) error) error {
 	l := lexer{in: content}
 	op := Operation{Start: -1}
+	// All operands of an operation share one buffer, so that a stream of a million operations allocates little.
+	// held has their bytes without gaps; ends[i] is where operand i ends.
 	var held []byte
 	var ends []int
 
@@ -66,7 +69,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		}
 
 		more, err := l.value(held, 0)
-		if err != nil {
+		if err != nil { // continue with the next operation, at least one byte further
 			l.at = max(l.at, at+1)
 			held, ends, op.Start = held[:0], ends[:0], -1
 			continue
@@ -78,7 +81,8 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 	}
 }
 
-// skipPicture moves past the data of a picture to its end mark.
+// skipPicture moves past the data of an inline picture to its end mark. The data has no length, so the end is the
+// first "EI" between white space, as other readers assume.
 func (l *lexer) skipPicture() {
 	for {
 		next := bytes.Index(l.in[l.at:], []byte("EI"))

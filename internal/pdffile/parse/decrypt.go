@@ -136,7 +136,7 @@ type objectKey struct {
 	short []byte // the key for RC4 and AES-128
 }
 
-// key returns the key of an object (ISO 32000-2, algorithm 1).
+// key returns the key of an object (ISO 32000-2, algorithm 1). AES-256 uses the key of the file for all objects.
 func (c *decryption) key(number, generation int) *objectKey {
 	k := &objectKey{decryption: c}
 	if c.streams == aes256 || c.strings == aes256 {
@@ -169,7 +169,8 @@ func (k *objectKey) stream(d pdffile.Dict, in []byte) []byte {
 	return k.open(k.streams, in)
 }
 
-// open decrypts a string or a stream. It returns nil for data that is too short.
+// open decrypts a string or a stream. AES data begins with a block that is the initialization vector and ends with
+// padding of 1 to 16 bytes. open returns nil for data that is too short.
 func (k *objectKey) open(how method, in []byte) []byte {
 	key := k.short
 
@@ -244,7 +245,9 @@ func (h *handler) key(password string) (key []byte, owner bool) {
 	return nil, false
 }
 
-// longKey is algorithm 2.A of ISO 32000-2 for revisions 5 and 6.
+// longKey is algorithm 2.A of ISO 32000-2 for revisions 5 and 6. The entries O and U have three parts: a hash of 32
+// bytes, the salt of the hash, and the salt of the key. Each salt has 8 bytes. OE and UE hold the encrypted key of the
+// file.
 func (h *handler) longKey(word []byte) (key []byte, owner bool) {
 	sealed := func(name string) []byte {
 		b := pdffile.StringBytes(h.dict.Get(name))
@@ -319,6 +322,7 @@ func (h *handler) userKey(password []byte) []byte {
 	}
 	key = key[:h.keySize()]
 
+	// The U entry proves the password. Revision 2 encrypts the padding with the key (algorithm 4).
 	if h.revision == 2 {
 		check := []byte(padding)
 		cryptRC4(key, check, 0)
@@ -329,6 +333,7 @@ func (h *handler) userKey(password []byte) []byte {
 
 		return nil
 	}
+	// Later revisions encrypt a hash of the padding and the ID 20 times (algorithm 5). Each time XOR changes the key.
 	sum := md5.Sum(append([]byte(padding), h.id...))
 	check := sum[:]
 

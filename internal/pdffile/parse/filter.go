@@ -128,17 +128,19 @@ func readUpTo(r io.Reader, limit int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// unLZW unpacks LZW data. Go's reader increases the code width one code later than most PDF writers do, so a
-// reader of its own handles the usual case.
+// unLZW unpacks LZW data. early is the EarlyChange entry. Most PDF writers set it: they increase the code width one
+// code earlier than Go's reader expects, so this function reads their data itself.
 func unLZW(in []byte, limit int, early bool) ([]byte, error) {
 	if !early {
 		return readUpTo(lzw.NewReader(bytes.NewReader(in), lzw.MSB, 8), limit)
 	}
-	const clear, end = 256, 257
-	type entry struct{ start, length int } // of an earlier output
+	const clear, end = 256, 257 // codes that are no data
+	// A table entry is a part of the output so far. Each new entry is the text of the previous code and one byte
+	// more, which are next to each other in the output.
+	type entry struct{ start, length int }
 	table := make([]entry, end+1, 4096)
 	var out []byte
-	bits, held, width := uint32(0), 0, 9
+	bits, held, width := uint32(0), 0, 9 // the lowest held bits of bits are unread
 	last := entry{}
 
 	for _, b := range in {
@@ -167,7 +169,7 @@ func unLZW(in []byte, limit int, early bool) ([]byte, error) {
 			e := table[code]
 			now.length = e.length
 			out = append(out, out[e.start:e.start+e.length]...)
-		default:
+		default: // the code of the entry that this step adds
 			now.length = last.length + 1
 			out = append(append(out, out[last.start:last.start+last.length]...), out[last.start])
 		}
@@ -215,7 +217,8 @@ func unRunLength(in []byte, limit int) (out []byte, err error) {
 	return out, nil
 }
 
-// unpredict undoes the predictors of PNG and TIFF (ISO 32000-2, 7.4.4.4).
+// unpredict undoes the predictors of PNG and TIFF (ISO 32000-2, 7.4.4.4), which store the difference of each byte to
+// its neighbours. It changes in. A last row that is cut off is kept.
 func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
 	number := func(key string, usual int) int {
 		if n, err := strconv.Atoi(string(parms.Get(key))); err == nil && n > 0 && n < 1<<20 {
@@ -234,7 +237,7 @@ func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
 	if colors > 32 || bits > 16 {
 		return nil, errSyntax
 	}
-	pixel := max(colors*bits/8, 1)
+	pixel := max(colors*bits/8, 1) // the distance in bytes to the left neighbour
 	row := (colors*bits*columns + 7) / 8
 
 	if predictor == 2 {

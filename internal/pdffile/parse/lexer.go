@@ -97,7 +97,8 @@ func (l *lexer) integer() (n int, ok bool) {
 	return n, true
 }
 
-// value appends the next value to out in the form of package pdffile.
+// value appends the next value to out in the form of package pdffile. depth is the number of arrays and dictionaries
+// around it. After an error the position is undefined, but not before the start.
 func (l *lexer) value(out []byte, depth int) ([]byte, error) {
 	if depth > maxNesting {
 		return nil, errNested
@@ -149,12 +150,13 @@ func (l *lexer) scalar(out []byte) ([]byte, error) {
 		return nil, errSyntax
 	}
 
+	// "12 0 R" is a reference. Two numbers without R are two values, so the second is read again.
 	if number, err := strconv.Atoi(string(word)); err == nil && number >= 0 {
 		after := l.at
 
 		_, isGeneration := l.integer()
 		if l.skip(); isGeneration && string(l.token()) == "R" {
-			if number > maxNumber {
+			if number > maxNumber { // a reference to a missing object stands for null
 				return append(out, "null"...), nil
 			}
 

@@ -30,7 +30,8 @@ func (r *reader) object(number int) ([]byte, error) {
 }
 
 // objectAt reads the object at an offset. decrypt is false for cross-reference streams and for the encryption
-// dictionary. end is the offset after the object.
+// dictionary. end is the offset after the object. Errors: errPlace if there is no object, ErrTooLarge, errors of
+// syntax.
 func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, end int, err error) {
 	if offset >= len(r.data) {
 		return 0, nil, 0, errPlace
@@ -108,8 +109,8 @@ func dropCrypt(d *pdffile.Dict) {
 	}
 }
 
-// content returns the data of a stream that begins at start, and the offset after it. A wrong length is replaced by
-// the distance to the word endstream.
+// content returns the data of a stream that begins at start, and the offset after it. It uses the stated length only if
+// the word endstream follows. Otherwise the data ends before that word, or at the end of the file.
 func (r *reader) content(d pdffile.Dict, start int) (content []byte, end int) {
 	if n, ok := r.length(d.Get("Length")); ok && n <= len(r.data)-start {
 		l := lexer{in: r.data, at: start + n}

@@ -76,7 +76,7 @@ func (r *reader) search(password string) error {
 func (r *reader) replace(number int, e entry) {
 	r.set(number, e)
 
-	if e.known = true; number < len(r.table) {
+	if e.known = true; number < len(r.table) { // set ignores far too high numbers
 		r.table[number] = e
 	}
 }
@@ -113,7 +113,8 @@ func (r *reader) searchTrailers() {
 	}
 }
 
-// nextObject returns the offset of the next "N G obj" from at on.
+// nextObject returns the offset of the next "N G obj" from at on. It looks for the word obj and reads the two numbers
+// backwards, which visits each byte of the file only once.
 func (r *reader) nextObject(at int) (start int, ok bool) {
 	for {
 		next := bytes.Index(r.data[at:], []byte("obj"))
