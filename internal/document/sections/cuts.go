@@ -1,8 +1,9 @@
 package sections
 
-// starts are the blocks that sections begin with.
+// starts returns the indexes of the blocks that begin sections. must allows cuts at headings, for a document that is
+// too large to print at once.
 func starts(blocks []piece, must bool) []int {
-	starts, sizes := []int{0}, []int{0} // sizes are of all before a block
+	starts, sizes := []int{0}, []int{0} // sizes[i] is the size of all blocks before block i
 	for i, b := range blocks {
 		sizes = append(sizes, sizes[i]+len(b.HTML))
 
@@ -13,7 +14,7 @@ func starts(blocks []piece, must bool) []int {
 			starts = append(starts, i)
 		case must && blocks[i-1].Contents && !b.Contents && longEnough(blocks[from:i]):
 			starts = append(starts, i)
-		case must && sizes[i+1]-sizes[from] > usualSection && !b.PageBreak: // which would end an empty page
+		case must && sizes[i+1]-sizes[from] > usualSection && !b.PageBreak: // a page break would end an empty page
 			best := i
 			for n := i; n > from && sizes[n]-sizes[from] >= usualSection/2; n-- {
 				if rank(blocks, n) < rank(blocks, best) {
@@ -44,8 +45,8 @@ func longEnough(blocks []piece) bool {
 	return size >= longContents
 }
 
-// endsPage reports whether a page ends before a block in any case. It does not where an anchor
-// without text comes first, or next to an empty page, unless a chapter begins.
+// endsPage reports whether a page always ends before block i. Except before chapters, it returns false for an anchor
+// without text and next to an empty page.
 func endsPage(blocks []piece, i int) bool {
 	if blocks[i].Leaf || blocks[i].Chapter {
 		return !blocks[i-1].Leaf
@@ -54,7 +55,7 @@ func endsPage(blocks []piece, i int) bool {
 	return blocks[i-1].Breaks && !blocks[i].Breaks && (i == 1 || !blocks[i-2].Breaks) && !blocks[i].Anchor
 }
 
-// rank is lower for blocks that rather begin a section.
+// rank orders the blocks at which a section may begin. The lowest rank is the best.
 func rank(blocks []piece, i int) int {
 	const none = 7
 

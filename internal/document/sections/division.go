@@ -23,8 +23,8 @@ const (
 	// longContents is the size in bytes of HTML from which contents get a section of their own, about four pages.
 	// That section is printed again when the places of all headings are known.
 	longContents = 32 << 10
-	// fewPages are so few, in page ranges, that layout passes of all the others take less time
-	// than one print.
+	// fewPages is the number of requested pages up to which layout passes of all other pages take less time than one
+	// print of the document.
 	fewPages = 100
 )
 
@@ -35,67 +35,66 @@ type division struct {
 	Plan
 	printer Printer
 	blocks  []piece
-	// notes are the footnotes that stand at the foot of pages.
+	// notes are the footnotes of a document that sets them at the foot of pages. Otherwise it is nil.
 	notes []piece
-	// ranges are the pages asked for, nil for all. With whole, they show what takes all
-	// pages to be known.
+	// ranges are the requested pages, first and last; nil means all.
 	ranges [][2]int
-	whole  bool
-	// starts are the blocks that sections begin with, one alone where layout passes tell
-	// the others.
+	// whole reports that the requested pages show something that depends on all pages, such as their number.
+	whole bool
+	// starts are the indexes of the blocks that begin sections. If it has only one, layout passes find the others.
 	starts   []int
 	sections []*section
-	// exists are the anchors, linked those that something links to; noteOf is which
-	// note has an anchor.
+	// exists holds all anchors, linked those that something links to. noteOf is the index of the note that has an
+	// anchor.
 	exists, linked map[string]bool
 	noteOf         map[string]int
 
-	// finding is held while the end of the next section is found, by a layout pass.
+	// finding is held while a layout pass finds the end of the next section: each section begins where the last one
+	// ends.
 	finding sync.Mutex
 	// failed is set by an error of the document: printing it in one piece would fail as well.
 	failed atomic.Bool
 }
 
-// piece is a block or a note, and what it holds.
+// piece is a block or a note with the anchors and links in its HTML.
 type piece struct {
 	Block
-	// ids are the anchors in it, links those that it links to.
+	// ids are its anchors; links are the anchors that it links to.
 	ids, links []string
 }
 
-// section is some of the blocks on their way into the whole.
+// section is a run of blocks that is printed by itself.
 type section struct {
-	from   int // of the division's blocks
+	from   int // index of its first block in division.blocks
 	blocks []piece
-	notes  []int // of the division's
-	// opens reports that it begins with a heading that keeps the space above it. Only the
-	// first element and those after a page break have none.
+	notes  []int // indexes of its notes in division.notes
+	// opens reports that it begins with a heading that keeps the space above it. Without opens the heading loses that
+	// space, as the first element of a document and those after a page break do.
 	opens bool
-	// follows reports that it begins with a paragraph that comes after another one, for
-	// the rules about that.
+	// follows reports that it begins with a paragraph that comes after another paragraph. Some styles indent those.
 	follows bool
-	// at is the page that it begins on. White reports that a white page is before it, left
-	// that it was printed to begin on a left page.
+	// at is the page that it begins on, from 1. white reports that a white page precedes it. left reports that it was
+	// printed to begin on a left page.
 	at          int
 	white, left bool
-	// first is the number of its first place for a text, held are the texts in them.
+	// A text is a page number or index entry that is known only after printing. first is the index of its first
+	// text in the document; held are the texts of its last print.
 	first int
 	held  []string
-	// ids and links are those of the blocks and the notes.
+	// ids and links are those of its blocks and notes.
 	ids, links map[string]bool
 
-	// wanted is how many pages it has in the whole, 0 where it decides that.
+	// wanted is its number of pages by the layout pass. It is 0 without one.
 	wanted int
-	// untagged reports that it was printed without tags, because it will be again.
+	// untagged reports that its print has no tags, because another print follows.
 	untagged bool
 	file     *pdffile.File
-	// ranges are those of its pages that are printed, "" for all.
+	// ranges are the pages of it that are printed; "" means all.
 	ranges string
-	// style and asked are, in a layout pass, a style element and links to the blocks whose
-	// places are wanted.
+	// style and asked belong to layout passes: a style element, and links to the blocks whose places are wanted.
 	style, asked string
-	places       map[string]int // pages of the anchors, from 1
-	pages        int
+	places       map[string]int // page of each anchor, from 1 within the section
+	pages        int            // number of pages of the last print of all of it
 }
 
 // divide decides where to cut a document into sections. It returns nil if that is not worth it.
@@ -128,7 +127,7 @@ func divide(p Plan) *division {
 		len(d.starts)*leastChapter > size:
 		return nil
 	case len(d.starts) > 1 && !(p.Must && slices.ContainsFunc(d.blocks, large)):
-		return d // else a block may be as much as a document that is printed at once
+		return d // otherwise a single block may be as large as a document that is printed at once
 	case !p.Must && size >= leastLaidOut && !p.Footnotes && !p.Turns &&
 		!slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Unsound }):
 		// With notes at the foot of pages a layout pass takes as long as the print. Where
@@ -139,14 +138,14 @@ func divide(p Plan) *division {
 	return nil
 }
 
-// ask takes the pages that are asked for, and returns how many they are.
+// ask sets d.ranges to the requested pages and returns their number. ranges is a valid option page_ranges.
 func (d *division) ask(ranges string) (pages int) {
 	for text := range strings.SplitSeq(ranges, ",") {
 		first, last, isRange := strings.Cut(text, "-")
 		if !isRange {
 			last = first
 		}
-		from, _ := strconv.Atoi(first) // the options have been checked
+		from, _ := strconv.Atoi(first)
 		to, _ := strconv.Atoi(last)
 		d.ranges = append(d.ranges, [2]int{from, to})
 		pages += to - from + 1
@@ -155,8 +154,8 @@ func (d *division) ask(ranges string) (pages int) {
 	return pages
 }
 
-// take takes the blocks, and with notes at the foot of pages the footnotes out of them. Each
-// note keeps its number: the parts of a merged document count their own.
+// take fills blocks with the blocks of the plan. If notes stand at the foot of pages, it fills notes with the lists of
+// notes. Each note keeps its number, because the parts of a merged document count their own.
 func (d *division) take() {
 	for _, b := range d.Blocks {
 		if !d.Footnotes || len(b.Notes) == 0 {
@@ -178,13 +177,13 @@ func newPiece(b Block) piece {
 	return piece{b, ids, links}
 }
 
-// add makes a section of the blocks after those of the last one.
+// add appends a section of the blocks from from up to to.
 func (d *division) add(from, to int) *section {
 	s := newSection(d.blocks, from, to)
 	if from > 0 {
 		last := d.sections[len(d.sections)-1]
 		s.first = last.first + len(last.held)
-		// Where it is not known, the print shows it.
+		// It is a guess for sections without a layout pass. outdated corrects it after the print.
 		s.left = d.Mirrored && last.left != (last.wanted%2 == 1)
 	}
 	d.linkSection(s)
@@ -193,7 +192,7 @@ func (d *division) add(from, to int) *section {
 	return s
 }
 
-// newSection is a section of some blocks.
+// newSection returns a section of the blocks from from up to to.
 func newSection(blocks []piece, from, to int) *section {
 	s := &section{from: from, blocks: blocks[from:to]}
 	if from > 0 {
@@ -211,7 +210,7 @@ func newSection(blocks []piece, from, to int) *section {
 	return s
 }
 
-// link notes what is linked to.
+// link fills exists, linked and noteOf.
 func (d *division) link() {
 	d.exists, d.linked, d.noteOf = map[string]bool{}, map[string]bool{}, map[string]int{}
 	for i, n := range d.notes {
@@ -231,8 +230,8 @@ func (d *division) link() {
 	}
 }
 
-// linkSection notes what is in a section, and what it links to. A note is in each
-// section that refers to it.
+// linkSection fills the ids, links and notes of a section. A note is in each section that refers to it, also through
+// another note.
 func (d *division) linkSection(s *section) {
 	s.ids, s.links = map[string]bool{}, map[string]bool{}
 	taken := map[int]bool{}
@@ -299,7 +298,7 @@ func (d *division) asked(first, pages int) (ranges string, some bool) {
 	return strings.Join(list, ","), len(list) > 0
 }
 
-// reached reports that nothing after the sections matters.
+// reached reports that no page after the sections so far is requested or needed.
 func (d *division) reached() bool {
 	pages := 0
 
@@ -313,8 +312,8 @@ func (d *division) reached() bool {
 	return d.ranges != nil && !d.whole && !slices.ContainsFunc(d.ranges, func(r [2]int) bool { return r[1] > pages })
 }
 
-// pagesInWhole are those of the anchors, by the pages of the whole. White pages are put
-// between sections.
+// pagesInWhole returns the page of each anchor in the whole document, from 1, and the number of pages. It sets where
+// each section begins and which white pages precede sections.
 func (d *division) pagesInWhole() (pages map[string]int, total int) {
 	pages = map[string]int{}
 

@@ -9,9 +9,9 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// page is a section's page, without header and footer. Links to anchors elsewhere
-// lead to stand-ins that have no place: Chromium makes none that lead nowhere. Anchors that others link
-// to are linked, as are the chapters: it writes no others.
+// page returns the page of a section, without header and footer. Chromium writes only links whose anchor exists, and
+// only anchors that have a link. So the page gets empty anchors for links to other sections. It also gets links to the
+// anchors and chapters that other sections need.
 func (d *division) page(s *section) printable.Page {
 	var standIns, wanted []string
 
@@ -61,7 +61,7 @@ func (d *division) page(s *section) printable.Page {
 	for n, b := range s.blocks {
 		if b.PageBreak && n == len(s.blocks)-1 {
 			if n > 0 && s.blocks[n-1].Breaks || n == 0 && s.from == 0 && d.Cover != "" {
-				out.WriteString(strut) // the page that it ends is empty
+				out.WriteString(strut) // the break ends an empty page
 			}
 
 			continue // the section ends the page
@@ -109,7 +109,7 @@ func (d *division) head(left bool, more string) string {
 		"<style>" + d.NoBanners + "</style>\n" + more + "</head>\n"
 }
 
-// fill writes the block with texts in its places, and returns those that are left.
+// fill writes the block with its page numbers inserted. It takes them from the start of texts and returns the others.
 func (b *Block) fill(out *strings.Builder, texts []string) (left []string) {
 	from := 0
 	for i, at := range b.Numbers {
@@ -121,13 +121,13 @@ func (b *Block) fill(out *strings.Builder, texts []string) (left []string) {
 	return texts[len(b.Numbers):]
 }
 
-// strut makes a page of nothing.
+// strut makes an empty page.
 const strut = `<div style="height:1px"></div>`
 
-// whiteLeaf is a leaf that is shown.
+// whiteLeaf is a white page. Leaves are hidden unless their page is needed.
 const whiteLeaf = `<div class="leaf" style="display:block"></div>`
 
-// whitePage is a white page before a chapter that begins on the right.
+// whitePage returns the white page before a chapter that begins on the right.
 func (d *division) whitePage() printable.Page {
 	page := printable.Page{
 		HTML:  d.head(false, "") + d.Body + "<main>\n" + whiteLeaf + "</main>\n</body>\n</html>\n",

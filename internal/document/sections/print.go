@@ -17,9 +17,9 @@ import (
 	"presswork/themes"
 )
 
-// Print prints a document in sections and joins them. It returns nil without an error when the
-// document is to be printed at once: that takes no longer, or its sections cannot be joined.
-// Errors: the Printer's, InvalidOption for pages that do not exist, ctx's cause.
+// Print prints a document in sections and joins them. It returns nil without an error if the caller must print the
+// document at once, because sections save no time or cannot be joined. Errors: those of the Printer, InvalidOption for
+// pages that do not exist, and the cause of ctx.
 func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) {
 	d := divide(p)
 	if d == nil {
@@ -42,8 +42,7 @@ func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) 
 	return whole, err
 }
 
-// print prints a page. Its errors are those of the whole document: others have it printed in
-// one piece.
+// print prints a page. It marks the division as failed on an error, since printing in one piece would fail as well.
 func (d *division) print(ctx context.Context, page printable.Page) ([]byte, error) {
 	printed, err := d.printer.Print(ctx, page)
 	if err != nil {
@@ -53,8 +52,8 @@ func (d *division) print(ctx context.Context, page printable.Page) ([]byte, erro
 	return printed, err
 }
 
-// printAll prints the sections until the numbers in them are those of their
-// pages, then header and footer of all pages, and joins them.
+// printAll prints the sections until all page numbers in them are right. Then it prints the headers and footers of all
+// pages and joins everything.
 func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	err := d.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
 		s, err := d.nextSection(ctx)
@@ -75,7 +74,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	for tries := 0; err == nil; tries++ {
 		pages, total = d.pagesInWhole()
 		todo := d.outdated(pages)
-		const most = 3 // as chromium.Browser.PrintRevised has it
+		const most = 3 // as in chromium.Browser.PrintRevised
 
 		if len(todo) == 0 {
 			break
@@ -90,7 +89,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 		}
 		err = d.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
 			s := todo[i]
-			if s.ranges != "" && s.wanted > 0 { // not all of it will be seen
+			if s.ranges != "" && s.wanted > 0 { // a layout pass finds its anchors; only some pages are printed
 				s.ranges, s.untagged = "", true
 
 				err := d.printSection(ctx, s)
@@ -140,7 +139,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	return whole, nil
 }
 
-// joined are the prints that make the whole.
+// joined returns the prints of all sections in order, with the requested white pages between them.
 func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err error) {
 	var white []byte
 	for _, s := range d.sections {
@@ -166,7 +165,8 @@ func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err erro
 	return prints, nil
 }
 
-// eachIdle does so many prints, as many at a time as there are tabs to spare.
+// eachIdle calls print count times, at once as often as the browser has idle tabs, at least once. After an error it
+// starts no more prints and returns the first error.
 func (d *division) eachIdle(ctx context.Context, count int, print func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -211,21 +211,20 @@ func (d *division) printSection(ctx context.Context, s *section) error {
 	return err
 }
 
-// bannersAtOnce is how many pages of banners are printed at once: what one takes
-// grows with how many there are. Even, so that left pages are left ones in each print.
+// bannersAtOnce is the number of pages with headers and footers in one print. The cost of a page grows with the number
+// of pages before it. The number is even, so that left pages are left pages in each print.
 const bannersAtOnce = 64
 
 // numberStyle is the counter style of page numbers in a print of some pages.
 const numberStyle = "presswork-number"
 
-// printBanners prints the headers and footers of all pages upon nothing; none when
-// there are none. Only now is it known how many pages there are, and which chapters
-// are on them.
+// printBanners prints the headers and footers of all pages on empty pages. It returns nil if there are none. It runs
+// last, when the number of pages and the chapter of each page are known.
 func (d *division) printBanners(ctx context.Context, pages map[string]int, total int) ([]*pdffile.File, error) {
 	if d.Head.Banners == d.NoBanners {
 		return nil, nil
 	}
-	// In their place: another rule for all pages would win over those with a name.
+	// The rules replace those of the head: rules that come later would win over the rules of named pages.
 	head := d.Head.Before + d.Head.Facing + d.Banners(
 		"counter(page,"+numberStyle+")",
 		themes.QuoteCSS(strconv.Itoa(total)),
