@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"presswork/internal/fault"
 )
@@ -47,8 +48,9 @@ const (
 	contentFrame   = `{"chunk":{"content":"`
 	reasoningFrame = `{"chunk":{"reasoning":"`
 	endOfFrame     = `"}}`
-	// vectorsFrame begins a frame with only vectors, which are large: their JSON is read in one pass.
+	// vectorsFrame begins a frame with only vectors, which are large: their JSON is written and read in one pass.
 	vectorsFrame = `{"vectors":{"data":["`
+	nextVector   = `","`
 	endOfVectors = `"]}}`
 )
 
@@ -61,6 +63,10 @@ func (f *Frame) Append(b []byte) ([]byte, error) {
 		case reasoning && Unescaped(c.Reasoning):
 			return append(append(append(b, reasoningFrame...), c.Reasoning...), endOfFrame...), nil
 		}
+	}
+
+	if v := f.Vectors; v != nil && !v.First && *f == (Frame{Vectors: v}) {
+		return appendVectors(b, v), nil
 	}
 	whole, err := json.Marshal(f)
 
@@ -103,6 +109,24 @@ func (f *Frame) decode(b []byte) error {
 	return json.Unmarshal(b, f)
 }
 
+// appendVectors appends the JSON of a frame with only vectors.
+func appendVectors(b []byte, v *Vectors) []byte {
+	size := len(vectorsFrame) + len(endOfVectors)
+	for _, vector := range v.Data {
+		size += base64.StdEncoding.EncodedLen(len(vector)) + len(nextVector)
+	}
+	b = append(slices.Grow(b, size), vectorsFrame...)
+
+	for i, vector := range v.Data {
+		if i > 0 {
+			b = append(b, nextVector...)
+		}
+		b = base64.StdEncoding.AppendEncode(b, vector)
+	}
+
+	return append(b, endOfVectors...)
+}
+
 // readVectors reads the rest of a frame after vectorsFrame. It returns nil for another form.
 func readVectors(list []byte) *Vectors {
 	list, ok := bytes.CutSuffix(list, []byte(endOfVectors))
@@ -111,7 +135,7 @@ func readVectors(list []byte) *Vectors {
 	}
 	v := &Vectors{}
 
-	for item := range bytes.SplitSeq(list, []byte(`","`)) {
+	for item := range bytes.SplitSeq(list, []byte(nextVector)) {
 		vector, err := base64.StdEncoding.AppendDecode(nil, item)
 		if err != nil {
 			return nil

@@ -2,9 +2,7 @@ package anthropic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -65,7 +63,7 @@ func (c *Client) Complete(
 	case "application/json":
 		return readWhole(ctx, resp.Body, emit)
 	case "text/html":
-		return upstream.Unreadable("it answered with a web page").WithCause(errors.New(mediaType))
+		return upstream.ErrWebPage()
 	}
 
 	return readStream(ctx, resp.Body, emit)
@@ -93,35 +91,5 @@ func (c *Client) post(ctx context.Context, path string, payload []byte, betas []
 
 // Models returns the ids that the upstream serves.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	resp, err := c.conn.Do(ctx, http.MethodGet, "/models?limit=1000", nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-
-	if resp.StatusCode != http.StatusOK {
-		return nil, upstream.ResponseError(resp)
-	}
-
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, upstream.MaxWhole))
-
-	if err == nil {
-		err = json.Unmarshal(b, &list)
-	}
-
-	if err != nil {
-		return nil, upstream.Unreadable("its list of models is not valid JSON").WithCause(err)
-	}
-
-	ids := make([]string, len(list.Data))
-	for i, m := range list.Data {
-		ids[i] = m.ID
-	}
-
-	return ids, nil
+	return c.conn.Models(ctx, "/models?limit=1000")
 }

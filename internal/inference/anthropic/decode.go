@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -131,12 +130,8 @@ func readStream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta
 		case err == nil:
 		case d.finished: // only message_stop is missing
 			return nil
-		case errors.Is(err, upstream.ErrEventTooLarge):
-			return upstream.Unreadable("it sent too much at once").WithCause(err)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
 		default:
-			return upstream.CutOff().WithCause(err)
+			return upstream.ReadError(ctx, err)
 		}
 
 		if data = bytes.TrimSpace(data); len(data) == 0 {
@@ -169,13 +164,9 @@ func readStream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta
 
 // readWhole reads an answer that is not a stream.
 func readWhole(ctx context.Context, r io.Reader, emit func(*inference.Delta) error) error {
-	b, err := io.ReadAll(io.LimitReader(r, upstream.MaxWhole))
+	b, err := upstream.ReadWhole(ctx, r, upstream.MaxWhole)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-
-		return upstream.CutOff().WithCause(err)
+		return err
 	}
 	var a answer
 

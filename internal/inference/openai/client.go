@@ -78,7 +78,7 @@ func (c *Client) Complete(
 	case mediaType == "application/json":
 		return readWhole(ctx, resp.Body, r.Choices(), emit)
 	case mediaType == "text/html":
-		return upstream.Unreadable("it answered with a web page").WithCause(errors.New("text/html"))
+		return upstream.ErrWebPage()
 	}
 
 	return readStream(ctx, resp.Body, r.Choices(), emit)
@@ -87,39 +87,17 @@ func (c *Client) Complete(
 // Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
 // returned.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	resp, err := c.conn.Do(ctx, http.MethodGet, "/models", nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-
-	if resp.StatusCode != http.StatusOK {
-		return nil, upstream.ResponseError(resp)
-	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, upstream.MaxWhole))
-
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err == nil {
-		err = upstream.DecodeLenient(b, &list)
-	}
-
-	if err != nil {
-		return nil, upstream.Unreadable("its list of models is not valid JSON").WithCause(err)
-	}
+	list, err := c.conn.Models(ctx, "/models")
 
 	var ids []string
-	for _, m := range list.Data {
-		ids = append(ids, m.ID)
-		if short, ok := strings.CutSuffix(m.ID, ":latest"); ok {
+	for _, id := range list {
+		ids = append(ids, id)
+		if short, ok := strings.CutSuffix(id, ":latest"); ok {
 			ids = append(ids, short)
 		}
 	}
 
-	return ids, nil
+	return ids, err
 }
 
 // readStream reads server-sent events until every answer has a finish reason and the stream ends with [DONE] or its
@@ -135,12 +113,8 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 		case err == nil:
 		case answers.unfinished == 0:
 			return nil
-		case errors.Is(err, upstream.ErrEventTooLarge):
-			return upstream.Unreadable("it sent too much at once").WithCause(err)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
 		default:
-			return upstream.CutOff().WithCause(err)
+			return upstream.ReadError(ctx, err)
 		}
 
 		if data = bytes.TrimSpace(data); len(data) == 0 {
@@ -217,13 +191,9 @@ func tooFewAnswers() error { return upstream.Unreadable("it gave fewer answers t
 
 // readWhole reads the answer of an upstream that does not stream.
 func readWhole(ctx context.Context, r io.Reader, choices int, emit func(*inference.Delta) error) error {
-	b, err := io.ReadAll(io.LimitReader(r, upstream.MaxWhole))
+	b, err := upstream.ReadWhole(ctx, r, upstream.MaxWhole)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-
-		return upstream.CutOff().WithCause(err)
+		return err
 	}
 	d := decoder{choices: choices}
 

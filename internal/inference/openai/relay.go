@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -94,14 +93,9 @@ func (c *Client) Relay(ctx context.Context, r *inference.Relay) (*inference.Rela
 		return nil, upstream.ResponseError(resp)
 	}
 
-	b, err := io.ReadAll(io.LimitReader(resp.Body, inference.MaxRelayed+1))
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, upstream.CutOff().WithCause(err)
-	case len(b) > inference.MaxRelayed:
-		return nil, upstream.Unreadable("it sent too much at once")
+	b, err := upstream.ReadWhole(ctx, resp.Body, inference.MaxRelayed)
+	if err != nil {
+		return nil, err
 	}
 
 	return readRelayed(b)

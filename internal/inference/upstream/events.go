@@ -11,8 +11,8 @@ import (
 // maxEvent is the largest server-sent event of an upstream, in bytes.
 const maxEvent = 8 << 20
 
-// ErrEventTooLarge is returned for an event of more than 8 MB.
-var ErrEventTooLarge = errors.New("an event of the stream is too large")
+// errEventTooLarge is returned for an event of more than 8 MB.
+var errEventTooLarge = errors.New("an event of the stream is too large")
 
 // EventReader reads server-sent events as upstreams write them. Lines end with LF or CRLF, "data:" may lack its
 // space, and comments, ids and names are allowed. The last event may lack its empty line.
@@ -51,7 +51,7 @@ func (e *EventReader) Next() ([]byte, error) {
 
 			e.data = append(e.data, bytes.TrimPrefix(value, []byte(" "))...)
 			if len(e.data) > maxEvent {
-				return nil, ErrEventTooLarge
+				return nil, errEventTooLarge
 			}
 		}
 
@@ -82,7 +82,7 @@ func (e *EventReader) readLine() ([]byte, error) {
 
 		e.line = append(e.line, part...)
 		if len(e.line) > maxEvent {
-			return nil, ErrEventTooLarge
+			return nil, errEventTooLarge
 		}
 
 		if errors.Is(err, bufio.ErrBufferFull) {
