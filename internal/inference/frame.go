@@ -2,7 +2,6 @@ package inference
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -113,7 +112,7 @@ func (f *Frame) decode(b []byte) error {
 func appendVectors(b []byte, v *Vectors) []byte {
 	size := len(vectorsFrame) + len(endOfVectors)
 	for _, vector := range v.Data {
-		size += base64.StdEncoding.EncodedLen(len(vector)) + len(nextVector)
+		size += len(vector) + len(nextVector)
 	}
 	b = append(slices.Grow(b, size), vectorsFrame...)
 
@@ -121,7 +120,7 @@ func appendVectors(b []byte, v *Vectors) []byte {
 		if i > 0 {
 			b = append(b, nextVector...)
 		}
-		b = base64.StdEncoding.AppendEncode(b, vector)
+		b = append(b, vector...)
 	}
 
 	return append(b, endOfVectors...)
@@ -130,17 +129,15 @@ func appendVectors(b []byte, v *Vectors) []byte {
 // readVectors reads the rest of a frame after vectorsFrame. It returns nil for another form.
 func readVectors(list []byte) *Vectors {
 	list, ok := bytes.CutSuffix(list, []byte(endOfVectors))
-	if !ok {
+	// Another form has quotes or backslashes within a vector. The worker has checked the base64.
+	quotes := 2 * bytes.Count(list, []byte(nextVector))
+	if !ok || bytes.IndexByte(list, '\\') >= 0 || bytes.Count(list, []byte(`"`)) != quotes {
 		return nil
 	}
 	v := &Vectors{}
 
 	for item := range bytes.SplitSeq(list, []byte(nextVector)) {
-		vector, err := base64.StdEncoding.AppendDecode(nil, item)
-		if err != nil {
-			return nil
-		}
-		v.Data = append(v.Data, vector)
+		v.Data = append(v.Data, Vector(item))
 	}
 
 	return v

@@ -35,9 +35,9 @@ func TestFramesRoundTrip(t *testing.T) {
 		{Chunk: &inference.Chunk{Content: "a", Usage: usage}},
 		{Chunk: &inference.Chunk{Content: "a"}, Result: &inference.Result{Finish: "stop"}},
 		{Sound: &inference.Sound{}},
-		{Vectors: &inference.Vectors{Data: [][]byte{{1, 2, 3, 4}, {5, 6, 7, 8}}}},
-		{Vectors: &inference.Vectors{First: true, Data: [][]byte{{1, 2, 3, 4}}}},
-		{QueueTime: 0.5, Vectors: &inference.Vectors{Data: [][]byte{{255, 255, 255, 255}}}},
+		{Vectors: &inference.Vectors{Data: []inference.Vector{"AQIDBA==", "BQYHCA=="}}},
+		{Vectors: &inference.Vectors{First: true, Data: []inference.Vector{"AQIDBA=="}}},
+		{QueueTime: 0.5, Vectors: &inference.Vectors{Data: []inference.Vector{"/////w=="}}},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			const before = "before"
@@ -78,7 +78,7 @@ func TestInvalidFrameIsAnError(t *testing.T) {
 		"{\"chunk\":{\"content\":\"a\x01\"}}",
 		`{"chunk":{"content":"a"b"}}`,
 		`{"chunk":{"content":"}}`,
-		`{"vectors":{"data":["AAAA","A*A="]}}`,
+		`{"vectors":{"data":["AAAA","A"A="]}}`,
 		`{"vectors":{"data":["AAAA"`,
 	} {
 		t.Run(b, func(t *testing.T) {

@@ -1,6 +1,13 @@
 package inference
 
-import "context"
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+)
 
 // The limits of requests for vectors and rankings.
 const (
@@ -12,7 +19,8 @@ const (
 	MaxDocuments = 2048
 	// MaxDimensions bounds the numbers of one vector.
 	MaxDimensions = 16_384
-	// MaxVectorBytes bounds all vectors of an answer. They are in the memory of Redis until the caller has read them.
+	// MaxVectorBytes bounds the base64 of all vectors of an answer. They are in the memory of Redis until the caller
+	// has read them.
 	MaxVectorBytes = 64 << 20
 	// MaxBatch and MaxParallelBatches bound Batches.
 	MaxBatch           = MaxInputs
@@ -81,10 +89,42 @@ func (r *Embedding) EstimateTokens() int {
 type Vectors struct {
 	// First marks the vectors that begin with the first input.
 	First bool `json:"first,omitempty"`
-	// Data has a vector for each input: its numbers as float32 in little-endian order.
-	Data [][]byte `json:"data"`
+	// Data has a vector for each input.
+	Data []Vector `json:"data"`
 	// PromptTokens is the upstream's count; 0 is unknown.
 	PromptTokens int `json:"-"`
+}
+
+// Vector is the base64 of the numbers of a vector, as float32 in little-endian order. Engines send this form and
+// callers ask for it, so that a vector reaches the caller without being decoded.
+type Vector string
+
+// NewVector returns the vector of the given bytes.
+func NewVector(numbers []byte) Vector { return Vector(base64.StdEncoding.EncodeToString(numbers)) }
+
+// Len returns the number of numbers.
+func (v Vector) Len() int {
+	padding := strings.Count(string(v[max(0, len(v)-2):]), "=")
+	return (base64.StdEncoding.DecodedLen(len(v)) - padding) / 4
+}
+
+// Numbers returns the numbers. It returns an error for text that is not the base64 of 32-bit numbers.
+func (v Vector) Numbers() ([]float32, error) {
+	b, err := base64.StdEncoding.DecodeString(string(v))
+	if err != nil {
+		return nil, err
+	}
+
+	if len(b)%4 != 0 || base64.StdEncoding.EncodedLen(len(b)) != len(v) { // the decoder skips line ends
+		return nil, errors.New("a vector is not whole 32-bit numbers")
+	}
+	numbers := make([]float32, len(b)/4)
+
+	for i := range numbers {
+		numbers[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+
+	return numbers, nil
 }
 
 // Reranking is a request to rank documents by their relevance for a query. It goes through the queue as JSON.

@@ -19,7 +19,7 @@ func (g *Gateway) Embed(
 	ctx context.Context,
 	r *inference.Embedding,
 ) (*inference.Vectors, inference.Result, error) {
-	all := &inference.Vectors{Data: make([][]byte, r.Inputs())}
+	all := &inference.Vectors{Data: make([]inference.Vector, r.Inputs())}
 	size := 0
 
 	result, err := g.inBatches(ctx, r.Model, inference.CanEmbed, r.Owner, r.Inputs(),

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -55,7 +54,7 @@ const (
 	emptyString = `""`
 )
 
-// cutVectors returns JSON in which each embedding that is a string without escapes is the empty string, and these
+// cutVectors replaces each embedding that is a string without escapes by the empty string. It returns the replaced
 // strings in their order, with their quotes. It needs no parser: within a JSON string each quote has a backslash, so
 // vectorKey is always a key.
 func cutVectors(b []byte) (short []byte, cut []json.RawMessage) {
@@ -82,51 +81,49 @@ func cutVectors(b []byte) (short []byte, cut []json.RawMessage) {
 	}
 }
 
-// readBase64 decodes a JSON string in base64.
-func readBase64(value json.RawMessage) (decoded []byte, err error) {
-	if bytes.IndexByte(value, '\\') >= 0 {
-		err = json.Unmarshal(value, &decoded)
-		return decoded, err
-	}
-
-	return base64.StdEncoding.AppendDecode(nil, value[1:len(value)-1])
-}
-
-// readVector reads a vector from a list of numbers, or from the base64 of float32 in little-endian order.
-func readVector(value json.RawMessage) ([]byte, error) {
-	var vector []byte
+// readVector reads a vector from a list of numbers or from its base64.
+func readVector(value json.RawMessage) (v inference.Vector, err error) {
+	var numbers []float32
 
 	if len(value) > 0 && value[0] == '"' {
-		var err error
-		if vector, err = readBase64(value); err != nil || len(vector)%4 != 0 {
-			return nil, upstream.Unreadable("a vector is not the base64 of 32-bit numbers")
+		if v, err = readBase64(value); err == nil {
+			numbers, err = v.Numbers()
+		}
+
+		if err != nil {
+			return "", upstream.Unreadable("a vector is not the base64 of 32-bit numbers").WithCause(err)
 		}
 	} else {
-		var numbers []float32
 		if err := json.Unmarshal(value, &numbers); err != nil {
-			return nil, upstream.Unreadable("a vector is not a list of numbers").WithCause(err)
+			return "", upstream.Unreadable("a vector is not a list of numbers").WithCause(err)
 		}
-		vector = make([]byte, 0, 4*len(numbers))
+		b := make([]byte, 0, 4*len(numbers))
 
 		for _, f := range numbers {
-			vector = binary.LittleEndian.AppendUint32(vector, math.Float32bits(f))
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+		}
+		v = inference.NewVector(b)
+	}
+
+	if n := len(numbers); n == 0 || n > inference.MaxDimensions {
+		return "", upstream.Unreadable("a vector has " + strconv.Itoa(n) + " numbers")
+	}
+
+	for _, f := range numbers {
+		if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+			return "", upstream.Unreadable("a vector has a number that is not finite")
 		}
 	}
 
-	if n := len(vector) / 4; n == 0 || n > inference.MaxDimensions {
-		return nil, upstream.Unreadable("a vector has " + strconv.Itoa(n) + " numbers")
-	}
-
-	for i := 0; i < len(vector); i += 4 {
-		if f := float64(numberAt(vector, i)); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, upstream.Unreadable("a vector has a number that is not finite")
-		}
-	}
-
-	return vector, nil
+	return v, nil
 }
 
-// numberAt returns the number that begins at a byte of a vector.
-func numberAt(vector []byte, at int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(vector[at:]))
+// readBase64 returns the text of a JSON string.
+func readBase64(value json.RawMessage) (v inference.Vector, err error) {
+	if bytes.IndexByte(value, '\\') >= 0 {
+		err = json.Unmarshal(value, &v)
+		return v, err
+	}
+
+	return inference.Vector(value[1 : len(value)-1]), nil
 }

@@ -41,7 +41,7 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 	if upstream.IsSet(answer.Error) {
 		return nil, upstream.ErrorOf(http.StatusBadGateway, answer.Error)
 	}
-	v := &inference.Vectors{Data: make([][]byte, r.Inputs()), PromptTokens: answer.Usage.count()}
+	v := &inference.Vectors{Data: make([]inference.Vector, r.Inputs()), PromptTokens: answer.Usage.count()}
 
 	for i, item := range answer.Data {
 		at := i
@@ -49,7 +49,7 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 			at = *item.Index
 		}
 
-		if at < 0 || at >= len(v.Data) || v.Data[at] != nil {
+		if at < 0 || at >= len(v.Data) || v.Data[at] != "" {
 			return nil, upstream.Unreadable("its vectors have wrong indices")
 		}
 
@@ -66,8 +66,8 @@ func (c *Client) Embed(ctx context.Context, r *inference.Embedding) (*inference.
 // checkVectors returns an error unless there is a vector for each input and all have the requested length.
 func checkVectors(r *inference.Embedding, v *inference.Vectors) error {
 	for _, vector := range v.Data {
-		switch length := len(vector) / 4; {
-		case vector == nil:
+		switch length := vector.Len(); {
+		case vector == "":
 			return upstream.Unreadable("it returned fewer vectors than inputs")
 		case r.Dimensions > 0 && length != r.Dimensions:
 			return inference.Invalidf("dimensions", "the model `%s` gives vectors of %d numbers, not %d; "+

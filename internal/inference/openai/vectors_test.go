@@ -1,10 +1,8 @@
 package openai_test
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -25,16 +23,6 @@ func vectorModel(scenario, kind, base string) inference.Model {
 		Batches:      inference.Batches{Size: 2},
 		Upstreams:    []inference.Upstream{{Name: "scripted", Kind: kind, BaseURL: base}},
 	}
-}
-
-// numbers decodes a vector of little-endian float32.
-func numbers(vector []byte) []float32 {
-	list := make([]float32, len(vector)/4)
-	for i := range list {
-		list[i] = math.Float32frombits(binary.LittleEndian.Uint32(vector[4*i:]))
-	}
-
-	return list
 }
 
 func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
@@ -65,8 +53,9 @@ func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
 			}
 
 			for i, text := range texts {
-				if got, want := numbers(v.Data[i]), inferencetest.Vector(text, 5); !slices.Equal(got, want) {
-					t.Errorf("the vector of %q is %v, want %v", text, got, want)
+				want := inferencetest.Vector(text, 5)
+				if got, err := v.Data[i].Numbers(); err != nil || !slices.Equal(got, want) {
+					t.Errorf("the vector of %q is %v, %v; want %v", text, got, err, want)
 				}
 			}
 

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/base64"
 	"slices"
 	"strconv"
 
@@ -18,7 +17,7 @@ type VectorCollector struct {
 	// Documents are returned with their ranks; nil returns the ranks alone.
 	Documents []string
 
-	vectors [][]byte
+	vectors []inference.Vector
 	ranking *inference.Ranking
 	usage   inference.Usage
 }
@@ -67,25 +66,25 @@ func (c *VectorCollector) grow(dst []byte) []byte {
 
 	size := fields
 	for _, vector := range c.vectors {
-		size += base64.StdEncoding.EncodedLen(len(vector)) + fields
+		size += len(vector) + fields
 	}
 
 	return slices.Grow(dst, size)
 }
 
 // appendVector writes a vector as a list of numbers or in base64.
-func (c *VectorCollector) appendVector(dst, vector []byte) []byte {
+func (c *VectorCollector) appendVector(dst []byte, vector inference.Vector) []byte {
 	if c.Base64 {
-		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), vector)
-		return append(dst, '"')
+		return append(append(append(dst, '"'), vector...), '"')
 	}
+	numbers, _ := vector.Numbers() // the worker has checked it
 	dst = append(dst, '[')
 
-	for i := 0; i+4 <= len(vector); i += 4 {
+	for i, f := range numbers {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendFloat(dst, float64(numberAt(vector, i)), 'g', -1, 32)
+		dst = strconv.AppendFloat(dst, float64(f), 'g', -1, 32)
 	}
 
 	return append(dst, ']')

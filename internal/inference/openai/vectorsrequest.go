@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -38,23 +39,26 @@ func ParseEmbedding(body []byte) (_ *inference.Embedding, inBase64 bool, err err
 func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	value := o.Raw("input")
 
-	var text string
-	var texts []*string
-	var tokens []int32
-	var lists [][]int32
+	var err error
 
 	switch {
 	case value == nil:
 		o.Failf("input", "property 'input' is missing")
-	case json.Unmarshal(value, &text) == nil:
-		r.Texts = []string{text}
-	case json.Unmarshal(value, &texts) == nil:
-		r.Texts = readTexts(o, "input", texts)
-	case json.Unmarshal(value, &tokens) == nil:
-		r.Tokens = [][]int32{tokens}
-	case json.Unmarshal(value, &lists) == nil:
-		r.Tokens = lists
+	case value[0] == '"':
+		r.Texts = make([]string, 1)
+		err = json.Unmarshal(value, &r.Texts[0])
+	case listOf(value) == '[':
+		err = json.Unmarshal(value, &r.Tokens)
+	case listOf(value) == '-' || listOf(value) >= '0' && listOf(value) <= '9':
+		r.Tokens = make([][]int32, 1)
+		err = json.Unmarshal(value, &r.Tokens[0])
 	default:
+		var texts []*string
+		err = json.Unmarshal(value, &texts)
+		r.Texts = readTexts(o, "input", texts)
+	}
+
+	if err != nil {
 		o.FailType("input", inputForms)
 	}
 
@@ -70,6 +74,17 @@ func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	case n > inference.MaxInputs:
 		o.Failf("input", "has %d inputs; allowed: up to %d", n, inference.MaxInputs)
 	}
+}
+
+// listOf returns the first byte of the first item of a list, or 0 for another value.
+func listOf(value json.RawMessage) byte {
+	if items, ok := bytes.CutPrefix(value, []byte("[")); ok {
+		if items = bytes.TrimLeft(items, " \t\r\n"); len(items) > 0 {
+			return items[0]
+		}
+	}
+
+	return 0
 }
 
 // readTexts returns the texts of a list. It rejects null.
