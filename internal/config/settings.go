@@ -134,8 +134,8 @@ func (c *Config) retentionSettings() []setting {
 			def:   "0",
 			min:   "0",
 			max:   "3650",
-			help: "How long a job's record is kept after its end. At least CACHE_RETENTION_DAYS, because artifacts are " +
-				"found by their records. 0: 7 days longer than artifacts; in that time a deleted artifact answers 410.",
+			help: "How long a job's record is kept after its end; at least CACHE_RETENTION_DAYS. 0: 7 days longer than " +
+				"artifacts; in that time a deleted artifact answers 410.",
 		},
 		{
 			name:  "QUEUE_MAX_JOBS",
