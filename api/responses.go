@@ -11,22 +11,39 @@ func (s *Server) createResponse(c *fiber.Ctx) error {
 	return s.complete(c, "a request for a response", s.v1.ReadResponse)
 }
 
-// countTokens answers POST /v1/responses/input_tokens.
-func (s *Server) countTokens(c *fiber.Ctx) error {
-	return s.count(c, "a request for a response", s.v1.CountTokens)
+// countResponse answers POST /v1/responses/input_tokens.
+func (s *Server) countResponse(c *fiber.Ctx) error {
+	return s.count(c, "a request for a response", s.v1.CountResponse)
 }
 
-// count answers a request to count the tokens of a request. what names the body in errors.
-func (s *Server) count(c *fiber.Ctx, what string, tokensOf func([]byte, openai.Head) ([]byte, error)) error {
+// count answers a request to count the tokens of a request. what names the body in errors. The answer is the estimate,
+// with a header, if no upstream can count or no worker has time.
+func (s *Server) count(c *fiber.Ctx, what string, read func([]byte, openai.Head) (*openai.Count, error)) error {
 	body, head, err := s.readBody(c, maxCompletionBody, what)
 	if err != nil {
 		return err
 	}
 
-	count, err := tokensOf(body, head)
+	count, err := read(body, head)
 	if err != nil {
 		return err
 	}
 
-	return s.sendJSON(c, count)
+	if count.Call != nil {
+		begun, err := s.beginCall(c, count.Call)
+		if err == nil {
+			defer begun.finish()
+			_, _, err = s.v1.Answer(count.Call, begun.raw).Collect(begun.ctx)
+		}
+
+		if err != nil {
+			s.Log.Warn("the tokens of a request were estimated", "error", err)
+		}
+	}
+
+	if count.Estimated() {
+		c.Append("X-Presswork-Warning", "tokens_estimated")
+	}
+
+	return s.sendJSON(c, count.Append(nil))
 }

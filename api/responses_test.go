@@ -143,7 +143,11 @@ func TestInputTokensAreEstimated(t *testing.T) {
 	h := serveChat(t, sayHello(t))
 
 	res := h.respond("/v1/responses/input_tokens", `{"model":"m","input":"Twelve bytes"}`)
-	if want := `{"estimated":true,"input_tokens":10,"object":"response.input_tokens"}`; string(res.body) != want {
+	if want := `{"object":"response.input_tokens","input_tokens":10,"estimated":true}`; string(res.body) != want {
 		t.Errorf("got %d %s, want %s", res.StatusCode, res.body, want)
+	}
+
+	if got := res.Header.Get("X-Presswork-Warning"); got != "tokens_estimated" {
+		t.Errorf("the warning is %q, want tokens_estimated", got)
 	}
 }

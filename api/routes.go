@@ -47,7 +47,7 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/chat/completions", byKey, s.limited(completionLimits, s.completeChat)},
 		{"POST", "/v1/completions", byKey, s.limited(completionLimits, s.completeText)},
 		{"POST", "/v1/responses", byKey, s.limited(completionLimits, s.createResponse)},
-		{"POST", "/v1/responses/input_tokens", byKey, s.limited(jobLimits, s.countTokens)},
+		{"POST", "/v1/responses/input_tokens", byKey, s.limited(jobLimits, s.countResponse)},
 		{"POST", "/v1/messages", byKey, s.limited(completionLimits, s.createMessage)},
 		{"POST", "/v1/messages/count_tokens", byKey, s.limited(jobLimits, s.countMessage)},
 		{"POST", "/v1/embeddings", byKey, s.limited(completionLimits, s.embed)},

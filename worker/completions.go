@@ -173,6 +173,8 @@ func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFr
 		return c.rerank(ctx, job, emit)
 	case job.Relay != nil:
 		return c.relay(ctx, job, emit)
+	case job.Count:
+		return c.count(ctx, job, emit)
 	}
 
 	return c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
@@ -253,6 +255,17 @@ func (c *Completions) relay(ctx context.Context, job inference.Job, emit emitFra
 	}
 
 	return result, nil
+}
+
+// count runs a call that counts the tokens of a request.
+func (c *Completions) count(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	count, result, err := c.Gateway.CountTokens(ctx, job.Request)
+	if err != nil {
+		return result, err
+	}
+	result.Emitted = true
+
+	return result, emit(inference.Frame{Counted: &count}, true)
 }
 
 // CompleteInternal completes a request of the program itself, without the queue and its limits. It passes each chunk to

@@ -99,7 +99,7 @@ func RenameFields(e *inference.Error) *inference.Error {
 	return renamed
 }
 
-// AppendCount appends the body of the answer to POST /v1/messages/count_tokens to dst. The count is an estimate.
-func AppendCount(dst []byte, tokens int) []byte {
-	return append(strconv.AppendInt(append(dst, `{"input_tokens":`...), int64(tokens), 10), '}')
+// AppendCount appends the body of the answer to POST /v1/messages/count_tokens to dst.
+func AppendCount(dst []byte, count inference.TokenCount) []byte {
+	return append(strconv.AppendInt(append(dst, `{"input_tokens":`...), int64(count.Tokens), 10), '}')
 }

@@ -17,7 +17,7 @@ func (m messageFormat) events(id string) events       { return m.f.Events(id) }
 
 // ReadMessage reads a request for a message. Errors are *inference.Error.
 func (s *Service) ReadMessage(body []byte, h Head) (*Call, error) {
-	request, format, err := s.parseMessage(body, h, false)
+	request, format, _, err := s.parseMessage(body, h, false)
 	if err != nil {
 		return nil, err
 	}
@@ -36,31 +36,32 @@ func (s *Service) ReadMessage(body []byte, h Head) (*Call, error) {
 	return call, nil
 }
 
-// CountMessage returns the body with the number of tokens of a request for a message, by estimate. Errors are
-// *inference.Error.
-func (s *Service) CountMessage(body []byte, h Head) ([]byte, error) {
-	request, _, err := s.parseMessage(body, h, true)
+// CountMessage reads a request for the number of tokens of a message's input. Errors are *inference.Error.
+func (s *Service) CountMessage(body []byte, h Head) (*Count, error) {
+	request, _, m, err := s.parseMessage(body, h, true)
 	if err != nil {
 		return nil, err
 	}
 
-	return messages.AppendCount(nil, request.EstimateTokens()), nil
+	return s.newCount(h, m, request, messages.AppendCount), nil
 }
 
 // parseMessage reads a request for a message, or with counting one to count its tokens.
-func (s *Service) parseMessage(body []byte, h Head, counting bool) (*inference.Request, *messages.Format, error) {
-	var m *inference.Model
-
-	request, format, err := messages.Parse(body, messages.Options{
+func (s *Service) parseMessage(
+	body []byte,
+	h Head,
+	counting bool,
+) (request *inference.Request, format *messages.Format, m *inference.Model, err error) {
+	request, format, err = messages.Parse(body, messages.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
 		Betas: h.Betas, Native: func() bool { return m.Speaks(inference.Anthropic) },
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	fitMessage(request, m)
 
-	return request, format, nil
+	return request, format, m, nil
 }
 
 // fitMessage changes what agents send to every model to what m accepts: its longest answer, and its efforts.

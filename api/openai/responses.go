@@ -21,7 +21,7 @@ func (r responseFormat) events(id string) events       { return r.f.Events(id) }
 
 // ReadResponse reads a request for a response. Errors are *inference.Error.
 func (s *Service) ReadResponse(body []byte, h Head) (*Call, error) {
-	request, format, err := s.parseResponse(body, h)
+	request, format, _, err := s.parseResponse(body, h)
 	if err != nil {
 		return nil, err
 	}
@@ -40,26 +40,26 @@ func (s *Service) ReadResponse(body []byte, h Head) (*Call, error) {
 	return call, nil
 }
 
-// CountTokens returns the body with the number of tokens of a request for a response, by estimate. Errors are
-// *inference.Error.
-func (s *Service) CountTokens(body []byte, h Head) ([]byte, error) {
-	request, _, err := s.parseResponse(body, h)
+// CountResponse reads a request for the number of tokens of a response's input. Errors are *inference.Error.
+func (s *Service) CountResponse(body []byte, h Head) (*Count, error) {
+	request, _, m, err := s.parseResponse(body, h)
 	if err != nil {
 		return nil, err
 	}
 
-	return responses.AppendCount(nil, request.EstimateTokens()), nil
+	return s.newCount(h, m, request, responses.AppendCount), nil
 }
 
 // parseResponse reads a request for a response and shortens it to the context of its model.
-func (s *Service) parseResponse(body []byte, h Head) (*inference.Request, *responses.Format, error) {
-	var m *inference.Model
-
-	request, format, err := responses.Parse(body, responses.Options{
+func (s *Service) parseResponse(
+	body []byte,
+	h Head,
+) (request *inference.Request, format *responses.Format, m *inference.Model, err error) {
+	request, format, err = responses.Parse(body, responses.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 
 	if !m.Can(inference.CanReason) {
@@ -70,5 +70,5 @@ func (s *Service) parseResponse(body []byte, h Head) (*inference.Request, *respo
 		format.Fit(request, m.ContextWindow-cmp.Or(request.MaxTokens, reserveAnswer))
 	}
 
-	return request, format, nil
+	return request, format, m, nil
 }

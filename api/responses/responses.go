@@ -3,7 +3,7 @@
 package responses
 
 import (
-	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,11 +95,16 @@ func RenameFields(e *inference.Error) *inference.Error {
 	return renamed
 }
 
-// AppendCount appends the body of the answer to POST /v1/responses/input_tokens to dst. The count is an estimate.
-func AppendCount(dst []byte, tokens int) []byte {
-	b, _ := json.Marshal(map[string]any{
-		"object": "response.input_tokens", "input_tokens": tokens, "estimated": true,
-	})
+// AppendCount appends the body of the answer to POST /v1/responses/input_tokens to dst.
+func AppendCount(dst []byte, count inference.TokenCount) []byte {
+	dst = strconv.AppendInt(
+		append(dst, `{"object":"response.input_tokens","input_tokens":`...),
+		int64(count.Tokens),
+		10,
+	)
+	if count.Estimated {
+		dst = append(dst, `,"estimated":true`...)
+	}
 
-	return append(dst, b...)
+	return append(dst, '}')
 }

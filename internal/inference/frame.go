@@ -22,6 +22,8 @@ type Frame struct {
 	Ranking *Ranking `json:"ranking,omitempty"`
 	// Relayed replaces Chunk in the answer to a Relay.
 	Relayed *Relayed `json:"relayed,omitempty"`
+	// Counted replaces Chunk in the answer to a Job with Count.
+	Counted *TokenCount `json:"counted,omitempty"`
 	// Result and Error are on the last frame.
 	Result *Result `json:"result,omitempty"`
 	Error  *Error  `json:"error,omitempty"`
@@ -29,8 +31,9 @@ type Frame struct {
 
 // Job is the body of a call from the API to a worker. It has one of the requests.
 type Job struct {
-	// Request is a request that Admit has accepted.
+	// Request is a request that Admit has accepted. With Count its tokens are counted and it gets no answer.
 	Request   *Request   `json:"request,omitempty"`
+	Count     bool       `json:"count,omitempty"`
 	Speech    *Speech    `json:"speech,omitempty"`
 	Embedding *Embedding `json:"embedding,omitempty"`
 	Reranking *Reranking `json:"reranking,omitempty"`

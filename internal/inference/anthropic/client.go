@@ -69,6 +69,35 @@ func (c *Client) Complete(
 	return readStream(ctx, resp.Body, emit)
 }
 
+// CountTokens implements inference.TokenCounter with POST /messages/count_tokens.
+func (c *Client) CountTokens(ctx context.Context, r *inference.Request, m *inference.Model) (int, error) {
+	payload, err := encodeCount(c.upstream, m, r)
+	if err != nil {
+		return 0, err
+	}
+
+	resp, err := c.post(ctx, "/messages/count_tokens", payload, r.Betas)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+
+	var answer struct {
+		Tokens *float64 `json:"input_tokens"`
+	}
+
+	b, err := upstream.ReadWhole(ctx, resp.Body, upstream.MaxWhole)
+	if err == nil {
+		err = upstream.DecodeLenient(b, &answer)
+	}
+
+	if err != nil || answer.Tokens == nil {
+		return 0, upstream.Unreadable("it sent no number of tokens").WithCause(err)
+	}
+
+	return upstream.Count(*answer.Tokens), nil
+}
+
 // post sends a request. The status of the response is 200.
 func (c *Client) post(ctx context.Context, path string, payload []byte, betas []string) (*http.Response, error) {
 	var header http.Header

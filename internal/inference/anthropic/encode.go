@@ -62,6 +62,17 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	return b.encode(u, r)
 }
 
+// encodeCount returns the body of a request for the number of tokens.
+func encodeCount(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
+	b, err := newBody(u, m, r)
+	if err != nil {
+		return nil, err
+	}
+	b.MaxTokens, b.Temperature, b.TopP, b.Stop, b.Metadata = 0, nil, nil, nil, nil
+
+	return b.encode(u, r)
+}
+
 // newBody returns a request in the form of the upstream. Fields that the client sent in that form are added by encode.
 func newBody(u inference.Upstream, m *inference.Model, r *inference.Request) (*body, error) {
 	b := &body{Model: u.Model, MaxTokens: r.MaxTokens, TopP: r.TopP}

@@ -50,7 +50,8 @@ type Body struct {
 }
 
 // Server is a scripted model server. It is an http.Handler for /v1/chat/completions, /v1/completions, /v1/audio,
-// /v1/embeddings, /v1/rerank, /v1/models, /v1/messages and /inference of whisper-server. It is safe for concurrent use.
+// /v1/embeddings, /v1/rerank, /v1/models, /v1/messages, the routes that count tokens, and /inference of whisper-server.
+// It is safe for concurrent use.
 type Server struct {
 	mu       sync.Mutex
 	requests []Request
@@ -161,6 +162,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "messages":
 		s.message(w, r)
+		return
+	case "count_tokens", "apply-template", "tokenize":
+		s.countTokens(w, r)
 		return
 	}
 	raw, err := io.ReadAll(r.Body)

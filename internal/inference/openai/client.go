@@ -25,6 +25,8 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	conn     *upstream.Conn
+	// engine is for routes that are not below /v1.
+	engine *upstream.Conn
 	// untimedUntil is when Transcribe may request times again from an upstream that rejected them, in Unix
 	// nanoseconds.
 	untimedUntil atomic.Int64
@@ -41,7 +43,10 @@ func New(u inference.Upstream) (inference.Engine, error) {
 		header.Set("Authorization", "Bearer "+u.APIKey)
 	}
 
-	return &Client{upstream: u, conn: upstream.NewConn(u, header)}, nil
+	root := u
+	root.BaseURL = strings.TrimSuffix(u.BaseURL, "/v1")
+
+	return &Client{upstream: u, conn: upstream.NewConn(u, header), engine: upstream.NewConn(root, header)}, nil
 }
 
 // Traits implements inference.Engine.

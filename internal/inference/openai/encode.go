@@ -150,12 +150,23 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 			Logprobs:         t.Logprobs,
 		})
 	}
+	b := newBody(u, m, r)
+	b.Stream, b.StreamOptions = true, &streamOptions{IncludeUsage: true}
+
+	payload, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+
+	return u.AppendFields(payload, r)
+}
+
+// newBody returns a request for a chat completion in the form of the upstream.
+func newBody(u inference.Upstream, m *inference.Model, r *inference.Request) *body {
 	e := engines[u.Kind]
 
-	b := body{
+	b := &body{
 		Model:            u.Model,
-		Stream:           true,
-		StreamOptions:    &streamOptions{IncludeUsage: true},
 		Temperature:      r.Temperature,
 		TopP:             r.TopP,
 		FrequencyPenalty: r.FrequencyPenalty,
@@ -176,16 +187,11 @@ func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]b
 	for _, msg := range r.Messages {
 		b.Messages = append(b.Messages, e.message(msg))
 	}
-	e.addTools(&b, r)
-	e.addFormat(&b, m, r)
-	e.addReasoning(&b, u, m, r)
+	e.addTools(b, r)
+	e.addFormat(b, m, r)
+	e.addReasoning(b, u, m, r)
 
-	payload, err := json.Marshal(b)
-	if err != nil {
-		return nil, err
-	}
-
-	return u.AppendFields(payload, r)
+	return b
 }
 
 // message returns a message in the form of the engine.

@@ -192,6 +192,15 @@ func TestLlamaServer(t *testing.T) {
 				theirs.Choices[0].FinishReason)
 		}
 	})
+	t.Run("the tokens of a prompt are counted by the engine", func(t *testing.T) {
+		_, whole, _ := completeChat(t, client.Base, request(nil))
+		body := map[string]any{"model": "gemma-3-270m", "messages": request(nil)["messages"]}
+
+		_, got := post(t, client.Base+"/v1/messages/count_tokens", body)
+		if want := fmt.Sprintf(`{"input_tokens":%d}`, whole.Usage.PromptTokens); got != want {
+			t.Errorf("counted %s, want %s as in the usage of an answer", got, want)
+		}
+	})
 	t.Run("a stream has the same text", func(t *testing.T) {
 		_, whole, _ := completeChat(t, client.Base, request(nil))
 		_, _, raw := completeChat(t, client.Base, request(map[string]any{"stream": true}))

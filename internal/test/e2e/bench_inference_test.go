@@ -158,7 +158,7 @@ func benchModels(b *testing.B, base string, names ...string) string {
 }
 
 // writeModelList writes a models.yaml and returns its path.
-func writeModelList(b *testing.B, models []map[string]any) string {
+func writeModelList(b testing.TB, models []map[string]any) string {
 	b.Helper()
 
 	text, err := json.Marshal(map[string]any{"models": models}) // JSON is YAML
