@@ -19,6 +19,11 @@ func (s *Server) decodeDocument(args []byte, dst any, d *Document) error {
 		return err
 	}
 
+	return s.checkText(*d)
+}
+
+// checkText checks that a document has one text that the server can read.
+func (s *Server) checkText(d Document) error {
 	switch {
 	case d.Path != "" && !s.o.Files:
 		return noFiles("markdown")
@@ -72,7 +77,7 @@ func (s *Server) analyze(ctx context.Context, b Backend, args []byte, _ Progress
 	}
 	doc := Document{Markdown: d.Markdown, Path: d.Path}
 
-	if err := s.decodeDocument([]byte("{}"), &Document{}, &doc); err != nil {
+	if err := s.checkText(doc); err != nil {
 		return nil, err
 	}
 

@@ -47,7 +47,7 @@ func shortOptions() any {
 	return map[string]any{"type": "object", "description": "the same options as those of convert_markdown"}
 }
 
-// text adds the fields that name a text.
+// textFields adds the fields that name a text: markdown and, on a server that reads files, path.
 func (s *Server) textFields(all fields) fields {
 	all["markdown"] = word("text of the document")
 
