@@ -129,6 +129,7 @@ var layers = [][]string{
 		"internal/inference/ollama",
 		"internal/inference/browse",
 		"internal/inference/audio",
+		"internal/inference/toolserver",
 	},
 	{"internal/document", "api/openai"},
 	{"api", "worker", "tasks/monitor", "internal/local", "internal/client"},
@@ -156,7 +157,7 @@ var technologies = map[string][]string{
 		"internal/app",
 	},
 	"github.com/minio/minio-go/":       {"storage/minio"},
-	"github.com/modelcontextprotocol/": {"internal/mcp"},
+	"github.com/modelcontextprotocol/": {"internal/mcp", "internal/inference/toolserver"},
 	"github.com/go-rod/":               {"internal/chromium"},
 	"github.com/yuin/goldmark": {
 		"internal/markdown",

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +24,7 @@ import (
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/ollama"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/toolserver"
 	"presswork/tasks/slots"
 	"presswork/worker"
 )
@@ -160,6 +164,42 @@ func newGateway(
 		FetchImage: images.Fetch,
 		Idle:       slots.Idle,
 		Tools:      toolbox,
-		Log:        o.Log.With("component", "inference"),
+		Servers: toolserver.New(toolserver.Options{
+			Version: o.Version,
+			Client: func(s *inference.ToolServer) (*http.Client, *url.URL, error) {
+				return serverClient(outbound, s)
+			},
+		}),
+		Log: o.Log.With("component", "inference"),
 	})
+}
+
+const (
+	// serverTimeout bounds a request to an MCP server. The tools have shorter limits of their own.
+	serverTimeout = 5 * time.Minute
+	// serverRedirects is how many redirects of an MCP server are followed.
+	serverRedirects = 3
+)
+
+// serverClient returns a client for an MCP server, and its canonical address. If the operator permits a private
+// address, the client reaches only this one in addition to public addresses.
+func serverClient(outbound *guard.Policy, s *inference.ToolServer) (*http.Client, *url.URL, error) {
+	if s.Private() {
+		at, err := url.Parse(s.URL)
+		if err != nil {
+			return nil, nil, err
+		}
+		port := cmp.Or(at.Port(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
+
+		if outbound, err = guard.New(guard.Options{Allow: net.JoinHostPort(at.Hostname(), port)}); err != nil {
+			return nil, nil, err
+		}
+	}
+
+	at, err := outbound.CheckURL(s.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return outbound.Client(guard.ClientOptions{Timeout: serverTimeout, MaxRedirects: serverRedirects}), at, nil
 }

@@ -18,7 +18,9 @@ func (c *Catalogue) Admit(r *Request) (*Model, error) {
 		return nil, err
 	}
 
-	for _, check := range []func(*Model, *Request) error{admitKind, admitSize, admitTools, admitReasoning} {
+	for _, check := range []func(*Model, *Request) error{
+		admitKind, admitSize, admitTools, c.admitServers, admitReasoning,
+	} {
 		if err := check(m, r); err != nil {
 			return nil, err
 		}
@@ -103,6 +105,25 @@ func admitTools(m *Model, r *Request) error {
 
 	if len(r.Tools) > 0 && !m.Can(CanTools) {
 		return Invalidf("tools", "the model `%s` does not support tool calling", m.ID)
+	}
+
+	return nil
+}
+
+// admitServers checks that the MCP servers of the request exist and are permitted.
+func (c *Catalogue) admitServers(_ *Model, r *Request) error {
+	for _, t := range r.Tools {
+		if t.Type != MCPTool {
+			continue
+		}
+
+		if _, err := c.Server(t.Server); err != nil {
+			return err
+		}
+
+		if r.N > 1 {
+			return Invalidf("n", "must be 1 with an MCP server")
+		}
 	}
 
 	return nil

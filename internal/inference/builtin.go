@@ -60,6 +60,10 @@ type ToolResult struct {
 	Search []SearchResult `json:"search,omitempty"`
 	Pages  []PageResult   `json:"pages,omitempty"`
 	Code   []CodeResult   `json:"code,omitempty"`
+	// Images are pictures for the model, as data URIs.
+	Images []string `json:"images,omitempty"`
+	// Broken means that the server or the connection failed, not the tool.
+	Broken bool `json:"broken,omitempty"`
 	// Took is the time of the call, without the wait for a worker.
 	Took time.Duration `json:"-"`
 	// Origins are the sources of the lines in Output, for Citations.

@@ -1,10 +1,14 @@
 package inference
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -12,6 +16,10 @@ import (
 type Catalogue struct {
 	models []*Model
 	byName map[string]*Model
+	// servers are those that the operator names.
+	servers map[string]NamedServer
+	// namedOnly rejects servers whose address is in a request.
+	namedOnly bool
 }
 
 // NewCatalogue returns a catalogue of copies of the models, with their defaults set. Of several models with the same
@@ -88,4 +96,34 @@ func (c *Catalogue) names() []string {
 	slices.Sort(names)
 
 	return names
+}
+
+// SetServers sets the named servers. namedOnly rejects servers whose address is in a request. It must be called before
+// the catalogue is used.
+func (c *Catalogue) SetServers(servers map[string]NamedServer, namedOnly bool) {
+	c.servers, c.namedOnly = servers, namedOnly
+}
+
+// Server returns s with the settings of a named server. Errors are *Error: 400 for an unknown name, 403 for an address
+// that the operator does not permit.
+func (c *Catalogue) Server(s *ToolServer) (*ToolServer, error) {
+	names := slices.Sorted(maps.Keys(c.servers))
+
+	switch named, ok := c.servers[s.Label]; {
+	case s.URL != "" && c.namedOnly:
+		return nil, Errorf(http.StatusForbidden, fault.AddressNotAllowed,
+			"the operator permits only MCP servers of models.yaml: leave 'server_url' out and use one of [%s]",
+			strings.Join(names, ", ")).WithParam("tools")
+	case s.URL != "":
+		return s, nil
+	case !ok:
+		return nil, Invalidf("tools", "the MCP server %q has no address and is not one of models.yaml%s: "+
+			"set 'server_url', or use one of [%s]", s.Label, input.DidYouMean(s.Label, names), strings.Join(names, ", "))
+	default:
+		resolved := *s
+		resolved.URL, resolved.Headers, resolved.limits = named.URL, named.Headers, &named
+		resolved.Description = cmp.Or(s.Description, named.Description)
+
+		return &resolved, nil
+	}
 }

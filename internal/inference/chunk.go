@@ -24,6 +24,9 @@ type Chunk struct {
 	ToolCalls []ToolDelta `json:"tool_calls,omitempty"`
 	// Executed are completed calls of built-in tools.
 	Executed []ExecutedTool `json:"executed,omitempty"`
+	// Listings are the tools of servers, before the first piece of text. Approvals are calls that wait for the user.
+	Listings  []Listing    `json:"listings,omitempty"`
+	Approvals []ServerCall `json:"approvals,omitempty"`
 	// Extra is a JSON object of the delta's other fields: as the upstream sent
 	// them, and the annotations of cited pages.
 	Extra json.RawMessage `json:"extra,omitempty"`
@@ -50,10 +53,14 @@ type ToolDelta struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// ExecutedTool is a call of a built-in tool with its result.
+// ExecutedTool is a call of a built-in tool or of a tool of a server, with its result.
 type ExecutedTool struct {
 	// Index counts the calls of an answer from 0.
 	Index int `json:"index"`
+	// Server is the label of the server; "" for a built-in tool. Name is then the name at the server.
+	Server string `json:"server,omitempty"`
+	// Approval is the id of the approval request; "" for a call without one.
+	Approval string `json:"approval,omitempty"`
 	BuiltinCall
 	ToolResult
 }

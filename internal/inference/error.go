@@ -17,6 +17,8 @@ const (
 	ToolUseFailed fault.Code = "tool_use_failed"
 	// ToolUnavailable is 400: the request names a built-in tool that this server does not have.
 	ToolUnavailable fault.Code = "tool_unavailable"
+	// ToolServerFailed is 424: an MCP server of the request does not answer, or its list of tools cannot be used.
+	ToolServerFailed fault.Code = "tool_server_failed"
 	// JSONValidateFailed is 400: the answer does not match the response format.
 	JSONValidateFailed fault.Code = "json_validate_failed"
 	// ContextLength is 400: the request is larger than the model's context.

@@ -57,6 +57,9 @@ type Request struct {
 	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
 	// MaxToolCalls bounds the calls of built-in tools in the answer; 0 leaves it to the gateway.
 	MaxToolCalls int `json:"max_tool_calls,omitempty"`
+	// Approvals means that the form of the answer has approval requests and lists of the tools of servers. Tools that
+	// need an approval are otherwise left out.
+	Approvals bool `json:"approvals,omitempty"`
 	// DisableToolValidation passes on calls unchecked, including those of unknown tools and with arguments that do
 	// not match the schema.
 	DisableToolValidation bool `json:"disable_tool_validation,omitempty"`
@@ -141,6 +144,8 @@ type Message struct {
 	Fields     json.RawMessage `json:"fields,omitempty"`
 	// Thoughts are the parts of Reasoning that an upstream signed.
 	Thoughts []Thought `json:"thoughts,omitempty"`
+	// Approved is the call that the user has approved. It runs before the answer, and its result replaces Parts.
+	Approved *ServerCall `json:"approved,omitempty"`
 }
 
 // Thought is reasoning with the signature of the upstream that made it. Some upstreams need it back unchanged next to
@@ -212,7 +217,7 @@ const (
 	CodeInterpreter = "code_interpreter"
 )
 
-// Tool is a tool that the model may call. A built-in tool has no function fields.
+// Tool is a tool that the model may call. Only functions have a name.
 type Tool struct {
 	// Type is one of those above.
 	Type string `json:"type"`
@@ -228,6 +233,8 @@ type Tool struct {
 	Block  json.RawMessage `json:"block,omitempty"`
 	// Optional means that a built-in tool is left out if no worker runs it.
 	Optional bool `json:"optional,omitempty"`
+	// Server is that of an MCPTool.
+	Server *ToolServer `json:"server,omitempty"`
 }
 
 // The modes of a tool choice; "" is auto when there are tools.

@@ -27,6 +27,9 @@ func Parse(path string, data []byte, getenv func(string) string) (*inference.Cat
 
 	var file struct {
 		Models []inference.Model `yaml:"models"`
+		// Servers are MCP servers by name. ServerURLs permits requests to name others by their address.
+		Servers    map[string]inference.NamedServer `yaml:"mcp_servers"`
+		ServerURLs *bool                            `yaml:"mcp_server_urls"`
 	}
 
 	err = yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&file)
@@ -50,7 +53,17 @@ func Parse(path string, data []byte, getenv func(string) string) (*inference.Cat
 			return nil, fail(i, field, err)
 		}
 	}
+
+	for name, server := range file.Servers {
+		field, err := completeServer(name, &server, getenv)
+		if err != nil {
+			at := fmt.Sprintf("mcp_servers.%s%s", name, field)
+			return nil, fmt.Errorf("%s, line %d: %s: %w", path, lineAt(tree, "$."+at), at, err)
+		}
+		file.Servers[name] = server
+	}
 	c := inference.NewCatalogue(file.Models)
+	c.SetServers(file.Servers, file.ServerURLs != nil && !*file.ServerURLs)
 
 	for i, m := range c.Models() {
 		field, err := checkTogether(m)
@@ -124,7 +137,11 @@ func yamlError(path string, err error) error {
 // lineOf returns the line of a field of model n. If the file does not have the field, it
 // returns the line of the value that should hold it.
 func lineOf(tree *ast.File, n int, field string) int {
-	at := fmt.Sprintf("$.models[%d].%s", n, field)
+	return lineAt(tree, fmt.Sprintf("$.models[%d].%s", n, field))
+}
+
+// lineAt is lineOf for the path of a value.
+func lineAt(tree *ast.File, at string) int {
 	for {
 		if path, err := yaml.PathString(at); err == nil {
 			if node, err := path.FilterFile(tree); err == nil && node.GetToken() != nil {

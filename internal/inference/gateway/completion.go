@@ -67,6 +67,12 @@ func (c *completion) run(ctx context.Context) error {
 		if err := c.rounds.annotate(); err != nil {
 			return err
 		}
+
+		if calls := c.rounds.approvals; len(calls) > 0 {
+			if err := c.emit(&inference.Chunk{Approvals: calls}); err != nil {
+				return err
+			}
+		}
 	}
 
 	for i, n := range answers {
@@ -258,6 +264,7 @@ func (c *completion) emit(chunk *inference.Chunk) error {
 			return err
 		}
 	}
+	c.rounds.addListings(chunk)
 	c.emitted = true
 	c.rounds.prepareChunk(chunk)
 	err := c.out(chunk)

@@ -30,6 +30,8 @@ type Options struct {
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Tools runs the built-in tools. Default: requests with such tools are rejected.
 	Tools inference.Toolbox
+	// Servers connects to MCP servers. Default: requests with such servers are rejected.
+	Servers inference.ToolServers
 	// Idle must call f and return after it. While f runs, the completion of ctx waits for tools and uses no model, so
 	// Idle may lend its slot to another one. Default: only calls f.
 	Idle func(ctx context.Context, f func())

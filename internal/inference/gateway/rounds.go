@@ -23,7 +23,16 @@ type rounds struct {
 	// types are the built-in tools of the request.
 	types []string
 	// functions are the names of the functions that the tools became.
-	functions                 []string
+	functions []string
+	// servers are the sessions with MCP servers. remote are their tools by the names of the functions.
+	servers []inference.ServerSession
+	remote  map[string]remoteTool
+	// listings are those that were not emitted yet: the first token is emitted before them.
+	listings []inference.Listing
+	// approvals are calls that wait for the user.
+	approvals []inference.ServerCall
+	// images are pictures of the results of this round.
+	images                    []inference.Part
 	doneRounds, executedCalls int
 	// timeLeft is the remaining time for tools.
 	timeLeft time.Duration
@@ -89,12 +98,16 @@ func (c *completion) openTools(ctx context.Context) (r *inference.Request, err e
 
 // beginRounds opens the built-in tools. It returns the request of the first round.
 func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Request, error) {
-	d := &rounds{c: c, timeLeft: c.model.Routing.ToolTimeout}
+	d := &rounds{c: c, timeLeft: c.model.Routing.ToolTimeout, remote: map[string]remoteTool{}}
 	r := *c.request
 	r.Tools = nil
 	hints := []string{hintUntrusted}
 
 	for i, t := range c.request.Tools {
+		if t.Type == inference.MCPTool {
+			continue // openServers adds their functions, after all others
+		}
+
 		functions := inference.BuiltinFunctions(t.Type)
 		if functions == nil {
 			r.Tools = append(r.Tools, t)
@@ -120,16 +133,16 @@ func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Reque
 		}
 	}
 
+	if err := d.openSessions(ctx, &r); err != nil {
+		d.close()
+		return nil, nil, err
+	}
+
 	if r.ToolChoice.Mode == inference.ChooseNone {
 		d.noMoreCalls = true
 		return d, &r, nil
 	}
-
-	session, err := c.g.opts.Tools.Open(ctx, c.request, d.types)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.session = session
+	hints = append(hints, d.serverHints()...)
 
 	if r.Format.JSON() {
 		// An engine that enforces the format while it generates would allow no call of a tool.
@@ -141,6 +154,18 @@ func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Reque
 	return d, &r, nil
 }
 
+// openSessions opens the built-in tools and the MCP servers of the request. It adds the functions of the servers to r.
+func (d *rounds) openSessions(ctx context.Context, r *inference.Request) (err error) {
+	if r.ToolChoice.Mode != inference.ChooseNone && len(d.types) > 0 {
+		if d.session, err = d.c.g.opts.Tools.Open(ctx, d.c.request, d.types); err != nil {
+			return err
+		}
+	}
+	d.c.rounds = d // calls that the user has approved are emitted
+
+	return d.openServers(ctx, r)
+}
+
 // functionNames lists the functions of the built-in tools. A nil d has none.
 func (d *rounds) functionNames() []string {
 	if d == nil {
@@ -150,9 +175,21 @@ func (d *rounds) functionNames() []string {
 	return d.functions
 }
 
-// close ends the session of the tools. A nil d has none.
+// close ends the sessions of the tools. A nil d has none.
 func (d *rounds) close() {
-	if d == nil || d.session == nil {
+	if d == nil {
+		return
+	}
+
+	for _, s := range d.servers {
+		_ = s.Close() // the server may be gone
+	}
+	d.closeSession()
+}
+
+// closeSession ends the session of the built-in tools, if there is one.
+func (d *rounds) closeSession() {
+	if d.session == nil {
 		return
 	}
 
@@ -175,7 +212,7 @@ func (d *rounds) needsRound(n *normaliser) bool {
 
 	r := d.c.request
 	switch used := d.c.result.Usage.CompletionTokens; {
-	case d.noMoreCalls:
+	case d.noMoreCalls, d.needsApproval(n):
 		n.finish = "stop"
 		return false
 	case r.MaxTokens > 0 && used >= r.MaxTokens:
@@ -209,9 +246,14 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 		})
 	}
 
+	if len(d.images) > 0 {
+		next.Messages = append(next.Messages, inference.Message{Role: inference.User, Parts: d.images})
+		d.images = nil
+	}
+
 	next.ToolChoice = afterCalls(r.ToolChoice)
 	if d.noMoreCalls = d.noMoreCalls || d.executedCalls >= d.maxCalls(); d.noMoreCalls {
-		parts := next.Messages[len(next.Messages)-1].Parts
+		parts := next.Messages[len(r.Messages)+len(calls)].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
 		next.ToolChoice, next.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format
 	}

@@ -56,23 +56,48 @@ func (d *rounds) maxCalls() int {
 
 // runCall runs one call, emits its result and returns the output for the model. An error ends the completion.
 func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (string, error) {
-	if d.executedCalls >= d.maxCalls() || d.session == nil || d.timeLeft <= 0 {
-		d.noMoreCalls = true
-		return "It was not called: no more calls are possible in this answer.", nil
+	tool, isRemote := d.remote[call.Name]
+	if tool.approval {
+		return "It was not called, because the user must approve it first.", nil
+	}
+
+	if isRemote {
+		return d.callServer(ctx, tool, inference.ServerCall{
+			Server: tool.label, Tool: tool.Name, Arguments: call.Arguments,
+		})
+	}
+
+	if d.callsUsed() || d.session == nil {
+		return d.refuseCall(), nil
 	}
 
 	result, err := d.callSession(ctx, call)
 	if err != nil {
 		return "", err
 	}
-	dropped := d.dropPictures(&result)
-	result.Output = cutOutput(dropped + strings.ToValidUTF8(result.Output, "\uFFFD"))
-	d.origins = append(d.origins, result.Origins...)
-	result.Origins = nil // only annotate needs them
-	executed := inference.ExecutedTool{Index: d.executedCalls, BuiltinCall: call, ToolResult: result}
+
+	return d.emitCall(inference.ExecutedTool{BuiltinCall: call, ToolResult: result})
+}
+
+// callsUsed reports whether the answer has used its calls or its time for tools.
+func (d *rounds) callsUsed() bool { return d.executedCalls >= d.maxCalls() || d.timeLeft <= 0 }
+
+// refuseCall ends the calls of the answer. It returns the output for the model.
+func (d *rounds) refuseCall() string {
+	d.noMoreCalls = true
+	return "It was not called: no more calls are possible in this answer."
+}
+
+// emitCall bounds the result of a call and emits it. It returns the output for the model.
+func (d *rounds) emitCall(e inference.ExecutedTool) (string, error) {
+	dropped := d.dropPictures(&e.ToolResult)
+	e.Output = cutOutput(dropped + strings.ToValidUTF8(e.Output, "\uFFFD"))
+	d.origins = append(d.origins, e.Origins...)
+	e.Origins = nil // only annotate needs them
+	e.Index = d.executedCalls
 	d.executedCalls++
 
-	return escapeMarks(result.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{executed}})
+	return escapeMarks(e.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{e}})
 }
 
 // callSession runs a call in the session. If the call fails, the result says so to the model. An error is returned
@@ -120,7 +145,7 @@ func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (i
 // replaceSession opens a session in place of one that was lost, once in an answer. It returns
 // the result of the call that was lost.
 func (d *rounds) replaceSession(ctx context.Context) inference.ToolResult {
-	d.close()
+	d.closeSession()
 	d.session, d.begun = nil, false
 
 	if !d.sessionLost {

@@ -7,11 +7,12 @@ import (
 	"presswork/internal/inference"
 )
 
-// executedTool is a call of a built-in tool (Groq: executed_tools).
+// executedTool is a call of a built-in tool or of an MCP server (Groq: executed_tools).
 type executedTool struct {
 	Name           string          `json:"name"`
 	Index          int             `json:"index"`
 	Type           string          `json:"type"`
+	ServerLabel    string          `json:"server_label,omitempty"`
 	Arguments      string          `json:"arguments"`
 	Output         string          `json:"output"`
 	SearchResults  *searchResults  `json:"search_results,omitempty"`
@@ -54,6 +55,10 @@ func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
 			Arguments: e.Arguments,
 			Output:    e.Output,
 		}
+		if e.Server != "" {
+			out[i].Name, out[i].Type, out[i].ServerLabel = e.Name, inference.MCPTool, e.Server
+		}
+
 		if len(e.Search) > 0 {
 			out[i].SearchResults = &searchResults{e.Search}
 		}

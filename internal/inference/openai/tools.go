@@ -17,9 +17,15 @@ func (p *parser) readTools(r *inference.Request) {
 		}
 		o := jsonbody.New(item, path+".", p.Err)
 
-		kind := o.Enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
+		kind := o.Enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter,
+			inference.MCPTool)
 		if kind == "" {
 			o.Failf("type", "property 'type' is missing")
+		}
+
+		if kind == inference.MCPTool {
+			p.readServer(o, r)
+			return
 		}
 
 		t := inference.Tool{Type: kind}
@@ -52,6 +58,15 @@ func (p *parser) readTools(r *inference.Request) {
 		r.ParallelToolCalls = new(false)
 	}
 	r.DisableToolValidation = p.IsTrue("disable_tool_validation")
+}
+
+// readServer reads an MCP server. A chat completion has no approval requests, so no tool may need one.
+func (p *parser) readServer(o jsonbody.Object, r *inference.Request) {
+	s := jsonbody.ToolServer(o, inference.ApproveNever)
+	if s.Approve != nil {
+		o.Failf("require_approval", "must be \"never\": chat completions have no approval requests; use /v1/responses")
+	}
+	jsonbody.AddServer(o, "server_label", r, s)
 }
 
 // tooManyTools reports whether to stop reading tools. It is called before each tool, so that tools after the limit or
@@ -98,6 +113,7 @@ func (p *parser) readToolChoice(r *inference.Request) {
 				"allowed_tools",
 				inference.BrowserSearch,
 				inference.CodeInterpreter,
+				inference.MCPTool,
 			)
 		}
 		p.readChoiceObject(r, o, kind)
@@ -126,6 +142,8 @@ func (p *parser) readChoiceObject(r *inference.Request, o jsonbody.Object, kind 
 	case inference.FunctionTool:
 		r.ToolChoice.Mode = inference.ChooseNamed
 		p.allowTool(r, o)
+	case inference.MCPTool:
+		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: serverChoice(r, o)}
 	default:
 		// A built-in tool is required by its first function.
 		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
@@ -139,6 +157,11 @@ func (p *parser) readChoiceObject(r *inference.Request, o jsonbody.Object, kind 
 // itself; a built-in tool adds its functions.
 func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
 	kind := o.Str("type")
+	if kind == inference.MCPTool {
+		r.ToolChoice.Names = append(r.ToolChoice.Names, serverChoice(r, o)...)
+		return
+	}
+
 	if slices.ContainsFunc(
 		r.Tools,
 		func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool },
@@ -170,4 +193,9 @@ func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
 		)
 	}
 	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)
+}
+
+// serverChoice returns the choice of the MCP server or its tool that o names.
+func serverChoice(r *inference.Request, o jsonbody.Object) []string {
+	return []string{inference.ServerChoice(jsonbody.ServerLabel(o, "server_label", r), o.Str("name"))}
 }
