@@ -28,8 +28,8 @@ func newCacheCommand(p *program) *cobra.Command {
 	c := &cacheCommand{program: p}
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Show and empty the cache of analyses and theme choices",
-		Long: "Show and empty the cache of analyses and theme choices. Flags override PRESSWORK_CACHE_BACKEND, _PATH,\n" +
+		Short: "Show or empty the cache of analyses and theme choices",
+		Long: "Show or empty the cache of analyses and theme choices. Flags override PRESSWORK_CACHE_BACKEND, _PATH,\n" +
 			"_TTL and _MAX_SIZE. These override the JSON file that PRESSWORK_CACHE_CONFIG names\n" +
 			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}).",
 		Args: knownCommand,
@@ -177,7 +177,7 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().Bool("show", true, "print the settings (always on)")
+	cmd.Flags().Bool("show", true, "print the settings (the default)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 
 	return cmd

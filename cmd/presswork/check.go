@@ -35,8 +35,8 @@ func newCheckCommand(p *program) *cobra.Command {
 		Short: "List what is wrong with Markdown files, without converting them",
 		Long: "List what is wrong with Markdown files, without converting them: missing images, broken links, skipped\n" +
 			"heading levels, missing alternative texts, citations, front matter. A line is FILE:LINE: MESSAGE (CODE).\n" +
-			"Nothing is printed or fetched. A browser is needed only for diagrams. `md2pdf --strict` also finds lines that\n" +
-			"overflow their page.\n\n" +
+			"The command makes no PDF and fetches nothing. It needs a browser only for diagrams. `md2pdf --strict` also\n" +
+			"finds lines that overflow their page.\n\n" +
 			"Exit status: 0 nothing found; 1 findings, or a file that cannot be read; 2 wrong usage.",
 		Example: "  presswork check README.md docs/*.md\n" +
 			"  presswork check handbook/ --json",

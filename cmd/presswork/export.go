@@ -73,8 +73,8 @@ func newExportCommand(p *program) *cobra.Command {
 	for _, o := range exportFlags() {
 		o.add(f, e.options)
 	}
-	f.StringArrayVar(&e.headers, "header", nil, "`\"Name: value\"` sent to the page's own origin; repeatable")
-	f.StringArrayVar(&e.cookies, "cookie", nil, "`NAME=VALUE` sent to the page's own origin; repeatable")
+	f.StringArrayVar(&e.headers, "header", nil, "header `\"Name: value\"` sent to the page's own origin; repeatable")
+	f.StringArrayVar(&e.cookies, "cookie", nil, "cookie `NAME=VALUE` sent to the page's own origin; repeatable")
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print errors only")
 	completeValues(cmd, map[string][]string{
 		"format":     {"letter", "legal", "tabloid", "ledger", "a0", "a1", "a2", "a3", "a4", "a5", "a6"},
@@ -110,7 +110,7 @@ func exportFlags() []exportFlag {
 		{"preferCSSPageSize", "prefer the @page size of the page's own stylesheet", "switch"},
 		{"outline", "write bookmarks", "switch"},
 		{"tagged", "write the structure tags that screen readers use (default true)", "switch"},
-		{"pdf_a", "write PDF/A of level `[=LEVEL]`: 2b, 2u or 3b (default 2b)", "level"},
+		{"pdf_a", "write PDF/A; `[=LEVEL]` is 2b, 2u or 3b (default 2b)", "level"},
 		{"fullPage", "take the picture of the whole page, not only of the window", "switch"},
 		{"selector", "take the picture of the first element that matches this `CSS` selector", "text"},
 		{"quality", "`QUALITY` of a JPEG or WebP picture, 0 to 100 (default 80)", "number"},

@@ -47,7 +47,7 @@ func newInfoCommand(p *program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info",
-		Short: "Show what this machine offers (versions, browser, fonts, Redis, folders) and how to fix problems",
+		Short: "Show versions, browser, fonts, Redis and folders of this machine, and how to fix problems",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.config()

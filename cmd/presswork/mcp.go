@@ -28,8 +28,8 @@ func newMCPCommand(p *program) *cobra.Command {
 	m := &mcpCommand{program: p}
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Offer Presswork's tools to AI clients by the Model Context Protocol, on standard input and output",
-		Long: "Offer Presswork's tools to AI clients by the Model Context Protocol, on standard input and output.\n" +
+		Short: "Offer Presswork's tools to AI clients over the Model Context Protocol, on standard input and output",
+		Long: "Offer Presswork's tools to AI clients over the Model Context Protocol, on standard input and output.\n" +
 			"Clients such as Claude Code, Codex, Cursor and VS Code start this command. It needs no other server, except\n" +
 			"for the tool transcribe. It reads and writes files in the folder it is started in, and in those of --root.",
 		Example: "  claude mcp add presswork -- presswork mcp\n" +
@@ -43,7 +43,7 @@ func newMCPCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&m.roots, "root", nil,
-		"another `DIR` whose files may be read and written; repeatable (the folder it is started in always may)")
+		"a further `DIR` whose files the tools may read and write, next to the start folder; repeatable")
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	m.server.add(f)
 	complete(cmd, "root", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))

@@ -62,12 +62,10 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "md2pdf FILE.md|BOOKFOLDER [FILE.md...]",
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
-		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
-			"standard input.\n" +
-			"HTML files (.html) are read as well, and Word files (.docx) if pandoc is installed.\n" +
-			"A Jupyter notebook (.ipynb) is printed with its stored outputs. " +
-			"A folder is printed as a book, in the order of _quarto.yml, _bookdown.yml, _toc.yml, myst.yml, book.toml, " +
-			"mkdocs.yml or SUMMARY.md.\n" +
+		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads\n" +
+			"standard input. The command also reads HTML files (.html), Jupyter notebooks (.ipynb) with their stored\n" +
+			"outputs, and Word files (.docx) if pandoc is installed. It prints a folder as a book, in the order of\n" +
+			"_quarto.yml, _bookdown.yml, _toc.yml, myst.yml, book.toml, mkdocs.yml or SUMMARY.md.\n\n" +
 			"FILE.pdf is written next to each input; -o chooses another place. Flags override a file's front matter.\n" +
 			"A failed conversion leaves no partial result, and keeps an older one unchanged.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
@@ -87,7 +85,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&m.output, "output", "o", "",
-		"`FILE`, or a folder (always one for several inputs), or - for standard output")
+		"`FILE`, or - for standard output; a folder if there are several inputs")
 	f.StringVar(
 		&m.to,
 		"to",
@@ -110,15 +108,15 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		&m.merge,
 		"merge",
 		false,
-		"merge all files into one document, with the name (unless -o is set) and the front matter of the first; "+
-			"each file begins on a new page, and links between the files still work",
+		"merge all files into one document with the name and front matter of the first; each file begins on a new "+
+			"page, and links between the files work",
 	)
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "convert `N` files at the same time")
 	f.BoolVarP(&m.watch, "watch", "w", false,
 		"convert again whenever a file, its images, the stylesheet or a theme changes")
 	f.BoolVar(&m.live, "live", false,
-		"--watch, and show the pages in the browser while you write; nothing leaves this machine")
+		"show the pages in the browser and update them at each save; nothing leaves this machine")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")

@@ -26,13 +26,13 @@ func optionHelp() map[string]string {
 		"crop_marks":        "print crop marks on a larger sheet; sets --bleed to 3mm if it is not given",
 		"header_text":       "`TEXT` above each page; it may contain {page} {total} {title} {date} {chapter}",
 		"footer_text":       "`TEXT` below each page, with the same placeholders (default the theme's page number)",
-		"toc":               "table of contents, down to heading level `[=LEVEL]` (default 3)",
+		"toc":               "table of contents; `[=LEVEL]` is the deepest heading level, 1 to 6 (default 3)",
 		"cover":             "cover page from title, subject, author and date",
 		"numbered_headings": "number the headings",
 		"chapter_start":     "`PLACE` where chapters begin: continue (default), page or right (a right-hand page)",
 		"footnotes":         "`PLACE` of footnotes: page (at the foot of their page, the default) or end",
-		"numbering": "number everything that has a caption, per `SCOPE`: document or chapter (default: only what " +
-			"has a label)",
+		"numbering": "number all figures, tables and listings with a caption, per `SCOPE`: document or chapter " +
+			"(default: only those with a label)",
 		"bibliography": "`FILE` with the cited works, BibTeX or CSL-JSON, in the document's folder; separate " +
 			"several with commas",
 		"csl":           "citation `STYLE`: apa, ieee, vancouver… or a .csl file (default chicago-author-date)",
@@ -52,7 +52,7 @@ func optionHelp() map[string]string {
 		"page_ranges":   "print only these `PAGES` (\"1-3,5\")",
 		"tagged":        "write the structure tags that screen readers use (default true)",
 		"outline":       "write bookmarks (default true)",
-		"pdf_a":         "write PDF/A of level `[=LEVEL]`: 2b, 2u or 3b (default 2b)",
+		"pdf_a":         "write PDF/A; `[=LEVEL]` is 2b, 2u or 3b (default 2b)",
 		"pdf_ua":        "write PDF/UA-1",
 		"attach_source": "attach the Markdown to the PDF (needs --pdf-a=3b)",
 		"password":      "`PASSWORD` that opens the PDF; --password-file is safer",

@@ -57,8 +57,8 @@ func newPDFCommand(p *program) *cobra.Command {
 	for _, h := range []pdfHelp{
 		{
 			pdfops.Merge, "merge FILE.pdf FILE.pdf…", "Join PDF files into one",
-			keeps + "The outline gets one top entry for each file. Form\n" +
-				"fields stay; a field whose name is in use gets a new one. Metadata are those of the first file.",
+			"Join PDF files into one. " + keeps + "The outline gets one top entry for each\n" +
+				"file. Form fields stay; the second field of a name is renamed. Metadata are those of the first file.",
 			"  presswork pdf merge cover.pdf report.pdf -o all.pdf",
 		},
 		{
@@ -86,7 +86,7 @@ func newPDFCommand(p *program) *cobra.Command {
 		{
 			pdfops.Encrypt, "encrypt FILE.pdf", "Encrypt a PDF file with AES-256",
 			"Encrypt a PDF file with AES-256. --forbid names what readers with the user password may not do; PDF\n" +
-				"programs honour that voluntarily.",
+				"programs may ignore that.",
 			"  presswork pdf encrypt report.pdf --user-password secret -o closed.pdf",
 		},
 		{
@@ -161,9 +161,9 @@ func (c *pdfCommand) addFlags(f *pflag.FlagSet) {
 		f.IntVar(&o.Degrees, "degrees", 90, "turn clockwise by `DEGREES`: 90, 180 or 270")
 	case pdfops.Stamp, pdfops.Watermark:
 		f.StringVar(&o.Text, "text", "", "draw `TEXT`")
-		f.StringVar(&c.mark, "file", "", "draw the picture `FILE` (PNG, JPEG), or its first page (PDF)")
+		f.StringVar(&c.mark, "file", "", "draw `FILE`: a picture (PNG, JPEG), or the first page of a PDF")
 		f.StringVar(&o.Position, "position", "center", "`PLACE`: center, top, bottom, left, right, top-left and so on")
-		f.Float64Var(&c.scale, "scale", 0, "width as a `PART` of the page's, 0.01 to 1 (default 0.3; watermark 0.8)")
+		f.Float64Var(&c.scale, "scale", 0, "width as a `PART` of the page's width, 0.01 to 1 (default 0.3; watermark 0.8)")
 		f.Float64Var(&c.opacity, "opacity", 0, "`OPACITY`, 0 to 1 (default 1; watermark 0.15)")
 		f.Float64Var(&c.rotation, "rotation", 0, "turn to the left by `DEGREES` (default 0; text as watermark 45)")
 		f.BoolVar(&o.Under, "under", false, "draw below the content of the pages")

@@ -158,7 +158,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 		Long: "Show themes side by side: the first page of a document, or of a sample, in each of the\n" +
 			"named themes, or in all. The result is a PDF, or one HTML page when -o ends in .html.\n\n" +
 			"With --explore, the document is analysed, and the themes recommended for it come first. --mood and\n" +
-			"--doc-type add what the text does not tell. Without a document, they alone decide the order.",
+			"--doc-type override the analysis. Without a document, they alone decide the order.",
 		Example: "  presswork theme-preview --explore report.md\n" +
 			"  presswork theme-preview --mood=creative -o creative.html\n" +
 			"  presswork theme-preview nord dracula silk -o choice.html",

@@ -44,7 +44,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	f.StringVarP(&c.output, "output", "o", "", "`FILE` to write to (default: standard output)")
 	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
 	f.StringVar(&c.Language, "language", "", "`CODE` of the spoken language, such as en (default: auto-detect)")
-	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that precedes the recording, or the spelling of names")
+	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that was spoken before the recording, or names as they are spelled")
 	f.BoolVar(&c.Translate, "translate", false, "translate the text to English")
 	c.server.add(f)
 	completeValues(cmd, map[string][]string{"format": client.TranscriptFormats()})
