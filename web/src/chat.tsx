@@ -93,7 +93,7 @@ function Empty() {
   );
 }
 
-/** Total sums what the answers of the conversation took. */
+/** Total shows the number of answers, their tokens and their cost. */
 function Total() {
   const answers = messages.value.filter((m) => m.usage);
   if (answers.length < 2) return null;
@@ -200,7 +200,7 @@ export function Chat() {
     () =>
       key.subscribe(() => {
         problem.value = "";
-        loadTools().catch(() => {}); // the message comes with the models
+        loadTools().catch(() => {}); // loadModels below fails as well and shows the message
         loadModels().then(choose, (e: unknown) => (problem.value = errorText(e)));
       }),
     [],

@@ -62,14 +62,14 @@ function withFiles(path: string, text: string, files: Map<string, File>, used: S
   return { text, assets };
 }
 
-/** from returns the path to a file, as seen from a folder. */
+/** from returns the path of a file relative to a folder. */
 function from(folder: string[], file: string[]): string {
   let same = 0;
   while (same < folder.length && same < file.length - 1 && folder[same] === file[same]) same++;
   return [...folder.slice(same).map(() => ".."), ...file.slice(same)].join("/");
 }
 
-/** names reports whether a text has a path that does not continue another one. */
+/** names reports whether a text contains a path, other than as the end of a longer path. */
 function names(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     const before = text.slice(Math.max(0, at - 2), at);

@@ -128,7 +128,7 @@ export const commands: Command[] = [
 /** find opens the panel that finds and replaces. */
 export const find: Command = { id: "find", label: "Find and replace", key: "Mod-f", icon: "search", run: (view) => import("./late").then((m) => m.openSearchPanel(view)) };
 
-/** edits are further commands of the keyboard that the dialog of shortcuts lists. */
+/** edits are keyboard commands without a button; the dialog of shortcuts lists them. */
 export const edits: Command[] = [
   { id: "undo", label: "Undo", key: "Mod-z", run: undo },
   { id: "redo", label: "Redo", key: "Mod-y", run: redo },

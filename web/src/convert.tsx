@@ -130,7 +130,7 @@ export function Convert() {
     };
   }, []);
 
-  // The menus and dialogs are loaded at the first input, so that they open when the server is away later.
+  // Load the menus and dialogs at the first input: they then open even if the server does not answer later.
   useEffect(() => {
     const loaded = new AbortController();
     const load = () => {
@@ -251,7 +251,7 @@ export function Convert() {
       onKeyDown={(e) => {
         if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey) || e.defaultPrevented) return;
         e.preventDefault();
-        // A field hands its value over when it loses the focus.
+        // A field writes its value when it loses the focus.
         const field = document.activeElement as HTMLElement | null;
         field?.blur();
         field?.focus();

@@ -63,7 +63,7 @@ export const ignored = signal<Record<string, string>>({});
 
 export const theme = computed(() => matter.value["theme"] ?? "light");
 
-/** titleOf returns the title that a text gives itself. */
+/** titleOf returns the title in a text's front matter, else its first heading of level 1, else "Untitled". */
 export function titleOf(doc: string): string {
   return readMatter(doc)["title"] || /^#\s+(.+)$/m.exec(doc)?.[1]?.trim() || "Untitled";
 }
@@ -107,7 +107,7 @@ export function replace(next: string): void {
   apply({ from: start, to: now.length - end, insert: next.slice(start, next.length - end) });
 }
 
-/** isNamed reports whether the text names a file, as it is or as in an address. */
+/** isNamed reports whether the text contains the name of a file, plain or percent-encoded. */
 export function isNamed(file: string): boolean {
   return text.value.includes(file) || text.value.includes(encodeURI(file));
 }
@@ -118,7 +118,7 @@ export function usedAssets(): Asset[] {
 }
 
 /** body returns the submission in the API's form: JSON, or a form if there are files.
- * fields are further ones. */
+ * It adds fields to those of the document. */
 export function body(fields: Record<string, string> = {}): { init: RequestInit; options: Record<string, string> } {
   const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;
   const used = usedAssets();

@@ -6,8 +6,8 @@ import * as store from "./store";
 /** list holds the kept documents, the newest first. */
 export const list = signal<store.Entry[]>([]);
 
-/** open is the document in the editor. Its object is a new one whenever the text was
- * replaced by a stored one. */
+/** open is the document in the editor. It becomes a new object whenever a stored text
+ * replaces the text in the editor. */
 export const open = signal<{ id: string }>({ id: "" });
 
 /** stale is true after another tab has changed or deleted the open document. Nothing is
@@ -135,7 +135,7 @@ export async function show(id: string): Promise<boolean> {
   return true;
 }
 
-/** recover keeps an unsaved text as a document of its own if another tab has changed its
+/** recover stores an unsaved text as a new document if another tab has changed its
  * document since. */
 async function recover({ entry, contents }: Found): Promise<void> {
   const left = leftover(entry.id);
@@ -217,8 +217,8 @@ export async function rename(id: string, to: string): Promise<void> {
   await announce();
 }
 
-/** remove deletes documents, and opens next or the newest one if the open one is among
- * them. They can be restored for a day. */
+/** remove deletes documents, which can be restored for a day. If the open one is among
+ * them, it opens next, or the newest one. */
 export async function remove(ids: string[], next = ""): Promise<void> {
   await save();
   await store.mark(ids, { deleted: Date.now() });
@@ -229,14 +229,14 @@ export async function remove(ids: string[], next = ""): Promise<void> {
   else await create([{ name: "", text: "", assets: [] }]);
 }
 
-/** restore takes deleted documents back. It reports whether all were still there. */
+/** restore brings deleted documents back. It reports whether all were still there. */
 export async function restore(ids: string[]): Promise<boolean> {
   const found = await store.mark(ids, { deleted: 0 });
   await announce();
   return found === ids.length;
 }
 
-/** reload opens what the store has of the open document, or another one. */
+/** reload opens the stored text of the open document. If it was deleted, it opens the newest one, or an empty one. */
 export async function reload(): Promise<void> {
   localStorage.removeItem(journal(open.value.id));
   if (await show(open.value.id)) return;
@@ -254,7 +254,7 @@ export async function goBack(to: store.Contents): Promise<void> {
   if (to.css !== css()) extras.value = { ...extras.value, css: to.css };
 }
 
-/** keepCopy keeps the text of the tab as a document of its own. */
+/** keepCopy stores the text of the tab as a new document and opens it. */
 export async function keepCopy(): Promise<void> {
   const entry = list.value.find((e) => e.id === open.value.id);
   const before = open.value.id;

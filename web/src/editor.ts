@@ -122,7 +122,7 @@ export function wrap(before: string, after = before): StateCommand {
 /** writing is the language of the editor with its colours and look. */
 export const writing: Extension = [markdown, syntaxHighlighting(colours), look];
 
-/** nonce returns the one under which the page's policy allows styles. */
+/** nonce returns the value with which the page's content security policy allows styles. */
 export function nonce(): string {
   return document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.nonce ?? "";
 }
@@ -146,7 +146,7 @@ export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): Edito
   return new EditorView({ parent, state: stateOf(doc, hooks) });
 }
 
-/** load replaces the text and forgets the history of the one before. */
+/** load replaces the text and clears the history of Undo. */
 export function load(view: EditorView, doc: string, hooks: Hooks): void {
   view.setState(stateOf(doc, hooks));
 }

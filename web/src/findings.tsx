@@ -46,7 +46,7 @@ const found = StateField.define<Found>({
   },
 });
 
-/** kept is the extension that keeps the findings of a text. */
+/** kept is the editor extension that holds the findings and copies each change to the signal findings. */
 export const kept: Extension = [
   found,
   EditorView.updateListener.of((u) => {
@@ -64,17 +64,17 @@ export function stopping(e: unknown): Finding[] {
   return line ? [{ code: e.code, message: e.message, line: Number(line), stops: true }] : [];
 }
 
-/** drew marks the warnings of the preview. */
+/** drew replaces the findings of the preview. */
 export function drew(view: EditorView, warnings: Finding[]): void {
   mark(view, setDrawn.of(warnings));
 }
 
-/** printed marks the warnings that a print adds to those of the preview. */
+/** printed replaces the findings of the last print. It ignores warnings that the preview gives as well. */
 export function printed(view: EditorView, warnings: Finding[]): void {
   mark(view, setPrinted.of(warnings.filter((w) => printCodes.includes(w.code))));
 }
 
-/** mark loads the marks with the first finding. They show what is found when they have loaded. */
+/** mark applies a change of the findings. The code that draws their marks is loaded with the first finding. */
 function mark(view: EditorView, effect: StateEffect<Finding[]>): void {
   const before = findings.value.length;
   view.dispatch({ effects: effect });
@@ -82,7 +82,7 @@ function mark(view: EditorView, effect: StateEffect<Finding[]>): void {
   if (!before && !findings.value.length) return;
   import("./late").then(
     ({ show }) => show(view, findings.value),
-    () => {}, // the list shows the findings
+    () => {}, // the list below the editor shows the findings
   );
 }
 

@@ -15,8 +15,8 @@ export function isArchive(f: File): boolean {
   return /\.zip$/i.test(f.name) || f.type === "application/zip" || f.type === "application/x-zip-compressed";
 }
 
-/** folderOf is the content of the folders among what was dropped, null without a folder.
- * What is dropped can be looked at now only, read later. */
+/** folderOf returns the content of dropped folders, or null if no folder was dropped. Call it during the drop
+ * event: later the browser no longer tells what was dropped. */
 export function folderOf(data: DataTransfer): Promise<Folder> | null {
   const entries = [...data.items].flatMap((item) => (item.kind === "file" ? (item.webkitGetAsEntry() ?? []) : []));
   const folders = entries.filter((e) => e.isDirectory);
@@ -25,18 +25,18 @@ export function folderOf(data: DataTransfer): Promise<Folder> | null {
   return read(folders.length === 1 ? folders[0]!.name : `${folders.length} folders`, entries, null);
 }
 
-/** chosen is the folder of files from a directory input, which name their paths. */
+/** chosen returns the folder that a directory input has selected. It leaves out hidden files. */
 export function chosen(files: File[]): Folder {
   const name = files[0]?.webkitRelativePath.split("/")[0] || "folder";
   const visible = files.map((file) => ({ path: file.webkitRelativePath.slice(name.length + 1) || file.name, file })).filter(({ path }) => !/(^|\/)\./.test(path));
   return { name, files: visible.slice(0, maxFiles + 1) };
 }
 
-/** read reads entries. With a root, their contents stand at it, else in folders of their names. */
+/** read reads dropped entries. With a root, it puts the content of each folder there; else it keeps the folder's name. */
 async function read(name: string, entries: FileSystemEntry[], root: string | null): Promise<Folder> {
   const folder: Folder = { name, files: [] };
   const add = async (e: FileSystemEntry, path: string): Promise<void> => {
-    // With one file too many, the error about the number can be shown.
+    // Read one file more than allowed: the caller then reports that there are too many.
     if (folder.files.length > maxFiles) return;
     if (e.isDirectory) return walk(e as FileSystemDirectoryEntry, path + "/");
     folder.files.push({ path, file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)) });

@@ -95,8 +95,8 @@ export function flow(all: Record<string, string>): string {
   return given.length ? `{ ${given.map(([side, v]) => `${side}: ${v}`).join(", ")} }` : "";
 }
 
-/** writeMatter returns the change that sets a key, or removes it for null. A flow
- * value, of braces, is written as it is; booleans and numbers bare. */
+/** writeMatter returns the change that sets a key, or removes it for null. Values in
+ * braces, booleans and numbers are written without quotes. */
 export function writeMatter(doc: string, key: string, value: string | number | boolean | null): Change | null {
   const block = parse(doc);
   const text = value === null ? "" : typeof value === "string" ? scalar(value) : String(value);

@@ -66,7 +66,7 @@ function isHTML(f: File): boolean {
   return /\.html?$/i.test(f.name) || f.type === "text/html";
 }
 
-/** summary joins messages; of many it holds the first. */
+/** summary joins the first three messages and counts the others. */
 export function summary(problems: string[]): string {
   const shown = problems.slice(0, 3);
   if (problems.length > shown.length) shown.push(`${problems.length - shown.length} more files were not added.`);

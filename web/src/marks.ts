@@ -30,7 +30,7 @@ const marks: Extension = [
 /** has tells whether an editor has the extension. */
 const has = StateField.define<boolean>({ create: () => true, update: () => true });
 
-/** show marks the findings in the text, in place of the marks before. */
+/** show replaces the marks in the text by those of the findings. */
 export function show(view: EditorView, findings: Finding[]): void {
   if (!view.state.field(has, false)) view.dispatch({ effects: StateEffect.appendConfig.of([has, marks]) });
   const diagnostics = findings.flatMap((f) => (f.line ? [diagnostic(f, view.state.doc)] : []));

@@ -21,14 +21,14 @@ export async function loadModels(): Promise<void> {
  * server has answered. */
 export const toolProblems = signal<((tool: string) => string) | null>(null);
 
-/** loadTools asks which tools the living workers have. Errors: TypeError without a server. */
+/** loadTools asks which tools the running workers have. Errors: TypeError without a server. */
 export async function loadTools(): Promise<void> {
   // A server that is not ready answers 503, with the same body.
   const { checks } = (await (await fetch("/readyz")).json()) as { checks: { workers?: { tools?: Record<string, string> } } };
   const tools = checks.workers?.tools;
   toolProblems.value = (tool) => {
     if (!tools) return "no worker with tools is running";
-    // Reasons end with the settings that the operator may change.
+    // Leave out the end of a reason: it names settings, which only the operator can change.
     return (tools[tool] ?? "no worker has it").split(";")[0]!.replace(/ \([A-Z_]+\)/g, "");
   };
 }

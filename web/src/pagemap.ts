@@ -26,7 +26,7 @@ export class PageMap {
   /** flow are the places whose lines ascend through the page: notes at its end are left out. */
   private readonly flow: Place[] = [];
 
-  /** The body has the same elements as the one that the lines were taken from. */
+  /** body must have the same elements as the page that takeLines read lines from. */
   constructor(body?: Element, lines?: Map<number, number>) {
     if (!body || !lines) return;
     [...body.querySelectorAll("*")].forEach((element, i) => {

@@ -39,8 +39,8 @@ function topBlock(state: EditorState, pos: number): SyntaxNode | null {
   return node.from < pos || node.name === "FrontMatter" ? node : null;
 }
 
-/** isOpenFence reports whether a code block has no closing fence, so that it has no end
- * after which something could stand. */
+/** isOpenFence reports whether a code block has no closing fence. Nothing can be
+ * inserted after such a block. */
 function isOpenFence(node: SyntaxNode): boolean {
   return node.name === "FencedCode" && node.getChildren("CodeMark").length < 2;
 }

@@ -10,9 +10,9 @@ export function parseHTML(html: string): Document {
   return new frame.DOMParser().parseFromString(html, "text/html");
 }
 
-/** sheetStyle lays the page out as sheets of paper. The engine that breaks columns is
- * the one that breaks pages, so a page is a column, and columns wrap downwards where
- * the browser can; elsewhere the paper is one long sheet. */
+/** sheetStyle shows the page as sheets of paper, one column of text per sheet. Chromium breaks columns and
+ * printed pages by the same rules, so the sheets end where printed pages end. A browser that cannot wrap
+ * columns downwards shows one long sheet. */
 function sheetStyle(page: Document): string {
   const css = [...page.querySelectorAll("style")].map((s) => s.textContent).join("\n");
   const size = /@page\s*\{[^}]*?size:\s*([\d.]+[a-z]+)\s+([\d.]+[a-z]+)/.exec(css);
@@ -146,7 +146,7 @@ export class Preview {
     bar.style.height = `${place.height}px`;
   }
 
-  /** fit sets the size at which a sheet is as wide as the frame, and the colours around it. */
+  /** fit scales a sheet to the width of the frame, and colours the space around it. */
   fit(): void {
     const doc = this.frame.contentDocument;
     if (!doc?.body) return;

@@ -12,13 +12,13 @@ import type { NewDocument } from "./store";
 
 type Opened = Pick<NewDocument, "name" | "text" | "assets">[];
 
-/** opened says which documents were opened by a drop, and takes them back. */
+/** opened describes the documents that the last drop opened; undo removes them. */
 export const opened = signal<{ says: string; ids: string[]; undo: () => Promise<unknown> } | null>(null);
 
 /** importing is the folder or archive whose dialog is open. */
 export const importing = signal<Folder | File | null>(null);
 
-/** Taker puts what comes from outside into the document of an editor, or next to it. */
+/** Taker adds dropped, pasted and chosen files to the open document, or opens them as new documents. */
 export class Taker {
   constructor(
     private readonly editor: () => EditorView | null,
@@ -100,8 +100,8 @@ export class Taker {
     if (archive) importing.value = archive;
   }
 
-  /** texts makes each text a document of its own, with the pictures that it names. It
-   * takes these pictures out of taken. */
+  /** texts makes each text a new document with the pictures that it names. It removes
+   * these pictures from taken. */
   private async texts(taken: Intake, problems: string[]): Promise<void> {
     const documents = taken.documents.map((d) => ({ ...d, assets: taken.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
     try {

@@ -12,9 +12,9 @@ const mostCharacters = 16e6;
 /** much is how many characters a change may remove without a version of the text before. */
 const much = 400;
 
-/** due reports whether a text that was written at a time is kept before another one
- * replaces it: every two minutes, after a pause, and when much of it goes. kept is in the
- * order of time. */
+/** due reports whether to keep a text, written at a time, before another one replaces it.
+ * A text is kept every two minutes, after a pause, and when much of it is removed. kept
+ * is in the order of time. */
 export function due(kept: Kept[], at: number, before: string, after: string): boolean {
   const last = kept.at(-1);
   if (!before.trim() || last?.at === at) return false;

@@ -64,7 +64,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
     <Dialog title="Versions" onClose={onClose} wide>
       {problem.value && <Notice kind="error">{problem.value}</Notice>}
       {kept.value?.length === 0 && (
-        <p class="hint">No versions yet. While you write, the studio keeps one every two minutes, after a pause, and before a large part of the text goes.</p>
+        <p class="hint">No versions yet. While you write, the studio keeps one every two minutes, after a pause, and before a large part of the text is removed.</p>
       )}
       {!!kept.value?.length && (
         <div class="versions">
@@ -89,7 +89,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
                 Open as a copy
               </button>
             </div>
-            <p class="hint">The present text becomes a version. Undo takes a restored version back.</p>
+            <p class="hint">The current text becomes a version. Undo takes a restored version back.</p>
           </div>
         </div>
       )}
@@ -97,7 +97,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** change says how much longer or shorter the present text is. */
+/** change says how much longer or shorter the current text is. */
 function change(size: number): string {
   const more = text.value.length - size;
   return more === 0 ? "same length" : `${Math.abs(more).toLocaleString("en")} characters ${more > 0 ? "shorter" : "longer"}`;

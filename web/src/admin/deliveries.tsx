@@ -1,4 +1,4 @@
-// The log of webhooks: the last tries of all jobs, or of one, and sending again.
+// The log of webhook deliveries, of all jobs or of one, with a button to send a webhook again.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { aborted, json, text as errorText } from "../api";
@@ -19,7 +19,7 @@ interface Try {
 /** refreshTime is the time between two updates of the log, in milliseconds. */
 const refreshTime = 3000;
 
-/** Deliveries lists the tries of one job, or of all jobs without job. ended offers to send the webhook again. */
+/** Deliveries lists the attempts for one job, or for all jobs if job is missing. With ended, a button sends the webhook again. */
 export function Deliveries({ job, ended }: { job?: string; ended?: boolean }) {
   const tries = useSignal<Try[] | null>(null);
   const problem = useSignal("");
@@ -66,7 +66,7 @@ export function Deliveries({ job, ended }: { job?: string; ended?: boolean }) {
         </label>
       )}
       {tries.value && list.length === 0 && (
-        <p class="empty">{job ? "No try yet. The webhook is sent when the job ends." : "No webhook was sent in the last 30 days. Jobs with a webhook_url send one when they end."}</p>
+        <p class="empty">{job ? "Not sent yet. The webhook is sent when the job ends." : "No webhook was sent in the last 30 days. Jobs with a webhook_url send one when they end."}</p>
       )}
       {list.length > 0 && (
         <div class="scroll">

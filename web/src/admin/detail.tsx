@@ -91,7 +91,7 @@ export function Status({ j }: { j: AdminJob }) {
   return <span class={`state ${j.status}`}>{j.status === "processing" ? j.stage : j.status}</span>;
 }
 
-/** stretches returns the time between a job's events, by stage. */
+/** stretches returns how long a job stayed in each stage, in the order of time. */
 function stretches(d: Detail): { name: string; seconds: number }[] {
   const list: { name: string; seconds: number }[] = [];
   d.events.forEach((e, i) => {

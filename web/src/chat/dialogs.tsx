@@ -5,7 +5,7 @@ import { Dialog } from "../parts";
 import { apis, sample, type Api } from "./forms";
 import { can, settings, type Settings } from "./talk";
 
-/** SettingsDialog edits what the next answers of the conversation get. */
+/** SettingsDialog edits the settings for the next answers of the conversation. */
 export function SettingsDialog({ onClose }: { onClose: () => void }) {
   const set = (name: keyof Settings) => (e: { currentTarget: { value: string } }) => (settings.value = { ...settings.value, [name]: e.currentTarget.value });
   return (

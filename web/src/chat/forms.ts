@@ -6,12 +6,12 @@ export type Api = "Chat" | "Responses" | "Messages";
 
 export const apis: Api[] = ["Chat", "Responses", "Messages"];
 
-/** number returns a setting as a field of a request. */
+/** number returns a setting as a field of a request, or nothing if it is empty. */
 function number(field: string, value: string): object {
   return value.trim() ? { [field]: Number(value) } : {};
 }
 
-/** asked returns the messages that a request has: failed answers are left out. */
+/** asked returns the messages of the next request: all but failed answers. */
 function asked(): Message[] {
   return messages.value.filter((m) => !m.error);
 }
@@ -79,7 +79,7 @@ function messagesBody(to: Message[]): Record<string, unknown> {
   };
 }
 
-/** sample returns the request for the last answer, or for the next one, as a program. Pictures are cut. */
+/** sample returns the request for the last answer, or for the next one, as a program. Image data is shortened. */
 export function sample(api: Api): Sample {
   const all = asked();
   const last = all.findLastIndex((m) => m.role === "user");

@@ -1,4 +1,4 @@
-// A message of the conversation: reasoning, calls of tools, the answer with its sources, and what it took.
+// A message of the conversation: reasoning, calls of tools, the answer with its sources, tokens, time and cost.
 import { useSignal } from "@preact/signals";
 import { Markdown } from "../markdown";
 import { CopyButton, Icon, IconButton, Notice } from "../parts";
@@ -89,7 +89,7 @@ export function price(cost: number): string {
   return cost >= 1 ? cost.toFixed(2) : few.format(cost);
 }
 
-/** Spent says who answered and what it took. */
+/** Spent shows the model, tokens, time and cost of an answer. */
 function Spent({ m }: { m: Message }) {
   const { prompt_tokens, completion_tokens, completion_tokens_details, total_time, estimated } = m.usage ?? {};
   const thinking = completion_tokens_details?.reasoning_tokens;

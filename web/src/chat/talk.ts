@@ -14,7 +14,7 @@ export interface Executed {
   search_results?: { results: { title: string; url: string }[] };
 }
 
-/** Citation is a mark in an answer, delimited in characters, and the page that it cites. */
+/** Citation is a citation mark in an answer: its range in characters, and the page that it cites. */
 export interface Citation {
   start_index: number;
   end_index: number;
