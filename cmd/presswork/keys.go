@@ -65,9 +65,21 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&e.Admin, "admin", false, "allow metrics, the monitor and /admin")
-	f.StringSliceVar(&e.Models, "models", nil, "`MODELS` that the key may use: names or globs, separated by commas (default all)")
-	f.StringSliceVar(&e.Tiers, "tiers", nil,
-		"service `TIERS` that the key may request, separated by commas: "+strings.Join(keyfile.Tiers(), ", ")+" (default none)")
+	f.StringSliceVar(
+		&e.Models,
+		"models",
+		nil,
+		"`MODELS` that the key may use: names or globs, separated by commas (default all)",
+	)
+	f.StringSliceVar(
+		&e.Tiers,
+		"tiers",
+		nil,
+		"service `TIERS` that the key may request, separated by commas: "+strings.Join(
+			keyfile.Tiers(),
+			", ",
+		)+" (default none)",
+	)
 	f.IntVar(&e.RPM, "rpm", 0, "requests per minute that start work; 0 is the server's RATE_LIMIT_RPM")
 	f.IntVar(&e.RPD, "rpd", 0, "completions per day; 0 is no limit")
 	f.IntVar(&e.TPM, "tpm", 0, "tokens per minute; 0 is no limit")

@@ -163,7 +163,12 @@ func (c *pdfCommand) addFlags(f *pflag.FlagSet) {
 		f.StringVar(&o.Text, "text", "", "draw `TEXT`")
 		f.StringVar(&c.mark, "file", "", "draw `FILE`: a picture (PNG, JPEG), or the first page of a PDF")
 		f.StringVar(&o.Position, "position", "center", "`PLACE`: center, top, bottom, left, right, top-left and so on")
-		f.Float64Var(&c.scale, "scale", 0, "width as a `PART` of the page's width, 0.01 to 1 (default 0.3; watermark 0.8)")
+		f.Float64Var(
+			&c.scale,
+			"scale",
+			0,
+			"width as a `PART` of the page's width, 0.01 to 1 (default 0.3; watermark 0.8)",
+		)
 		f.Float64Var(&c.opacity, "opacity", 0, "`OPACITY`, 0 to 1 (default 1; watermark 0.15)")
 		f.Float64Var(&c.rotation, "rotation", 0, "turn to the left by `DEGREES` (default 0; text as watermark 45)")
 		f.BoolVar(&o.Under, "under", false, "draw below the content of the pages")
