@@ -51,10 +51,14 @@ type codeCall struct {
 // content index.
 var builtinCall = &itemKind{}
 
-// addExecuted adds a call of a built-in tool that has ended.
+// addExecuted adds a call of a built-in tool or of an MCP server that has ended.
 func (w *Writer) addExecuted(dst []byte, e *inference.ExecutedTool) []byte {
 	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
-	if e.Name == inference.PythonFunction {
+
+	switch {
+	case e.Server != "":
+		return w.addServerCall(dst, e)
+	case e.Name == inference.PythonFunction:
 		return w.addCode(dst, e)
 	}
 

@@ -27,6 +27,7 @@ func (p *parser) readInput() {
 	}
 
 	if v := p.Raw("input"); v != nil && v[0] == '[' {
+		p.readDecisions()
 		p.List("input", func(item json.RawMessage, path string) {
 			p.readItem(jsonbody.New(item, path+".", p.Err), c)
 		})
@@ -48,7 +49,8 @@ func (p *parser) readInput() {
 // The types of items that are read or ignored.
 var itemTypes = []string{
 	"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
-	"additional_tools", "web_search_call", "code_interpreter_call", "mcp_list_tools",
+	"additional_tools", "web_search_call", "code_interpreter_call", "mcp_list_tools", "mcp_call",
+	"mcp_approval_request", "mcp_approval_response",
 }
 
 // readItem adds an item of the input to the history.
@@ -71,8 +73,14 @@ func (p *parser) readItem(o jsonbody.Object, c *history.History) {
 		o.List("tools", func(item json.RawMessage, path string) {
 			p.readTool(jsonbody.New(item, path+".", p.Err), "", true)
 		})
-	case "web_search_call", "code_interpreter_call", "mcp_list_tools":
-		// The message after it has its result.
+	case "mcp_list_tools":
+		p.readListed(o)
+	case "mcp_call":
+		p.readServerCall(o, c)
+	case "mcp_approval_request":
+		p.readApprovalRequest(o, c)
+	case "web_search_call", "code_interpreter_call", "mcp_approval_response":
+		// The message after it has its result. readDecisions has read the approvals.
 	case "":
 		o.Failf("type", "property 'type' is missing")
 	case "item_reference":

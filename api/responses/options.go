@@ -18,6 +18,8 @@ type parser struct {
 	limits  jsonbody.Limits
 	r       *inference.Request // the result
 	f       *Format            // how the answer is written
+	// decisions are those of the user about calls on MCP servers.
+	decisions map[string]decision
 }
 
 func (p *parser) readModel() {
@@ -210,6 +212,10 @@ func (p *parser) repeatOptions() {
 
 	for _, field := range repeated {
 		value := p.Raw(field[0])
+		if field[0] == "tools" {
+			value = withoutSecrets(value)
+		}
+
 		if value == nil {
 			value = json.RawMessage(field[1])
 		} else {

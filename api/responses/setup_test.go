@@ -53,8 +53,13 @@ func readable(events string) string {
 		}
 	}
 
-	return completedAt.ReplaceAllString(strings.Join(lines, "\n"), `"completed_at":0`)
+	text := completedAt.ReplaceAllString(strings.Join(lines, "\n"), `"completed_at":0`)
+
+	return requestID.ReplaceAllString(text, `"id":"mcpr_…"`)
 }
+
+// requestID is the random id of an approval request.
+var requestID = regexp.MustCompile(`"id":"mcpr_[A-Z0-9]+"`)
 
 // completedAt is a time that depends on the speed of the machine.
 var completedAt = regexp.MustCompile(`"completed_at":\d+`)

@@ -53,6 +53,22 @@ var requests = map[string]struct{ scenario, input, fields string }{
 		input:    inferencetest.Plan(`say Counting. | python {"code":"print(42)"}`, "say It is 42."),
 		fields:   `"tools":[{"type":"code_interpreter","container":{"type":"auto"}}],"include":["code_interpreter_call.outputs"]`,
 	},
+	"server": {
+		scenario: "tools-plan",
+		input:    inferencetest.Plan(`say Reading. | docs__read {"n":1} | docs__write {}`, "say Cai Lun."),
+		fields: `"stream":true,"tools":[{"type":"mcp","server_label":"docs","server_url":"https://mcp.example/secret",` +
+			`"authorization":"secret","require_approval":"never"}]`,
+	},
+	"approval": {
+		scenario: "tools-plan",
+		input:    inferencetest.Plan(`docs__read {"n":1} | docs__write {"n":2}`),
+		fields: `"tools":[{"type":"mcp","server_label":"docs","server_url":"https://mcp.example",` +
+			`"require_approval":{"never":{"tool_names":["read"]}}}]`,
+	},
+	"server-down": {
+		scenario: "hello",
+		fields:   `"stream":true,"tools":[{"type":"mcp","server_label":"down","server_url":"https://mcp.example"}]`,
+	},
 	"logprobs": {scenario: "many", fields: `"include":["message.output_text.logprobs"],"top_logprobs":1`},
 	"cut":      {scenario: "cut"},
 }

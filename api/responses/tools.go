@@ -69,7 +69,7 @@ func (p *parser) dropBuiltins() {
 func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 	allowed := []string{inference.FunctionTool, "custom"}
 	if namespace == "" {
-		allowed = append(allowed, "namespace")
+		allowed = append(allowed, "namespace", inference.MCPTool)
 		allowed = append(allowed, slices.Sorted(maps.Keys(builtins))...)
 		allowed = append(allowed, ignored...)
 	}
@@ -87,6 +87,8 @@ func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 		o.List("tools", func(item json.RawMessage, path string) {
 			p.readTool(jsonbody.New(item, path+".", p.Err), name, again)
 		})
+	case kind == inference.MCPTool:
+		p.readServer(o, again)
 	case kind == inference.FunctionTool || kind == "custom":
 		p.addFunction(o, toolName{namespace: namespace, name: o.Str("name"), custom: kind == "custom"}, again)
 	case builtins[kind] == "" || isFalse(o, "external_web_access"):
@@ -229,6 +231,10 @@ func (p *parser) choose(o jsonbody.Object, field, kind string) {
 
 // namesOf returns the functions of the tool o of a kind. It returns none for a tool that is ignored.
 func (p *parser) namesOf(o jsonbody.Object, kind string) (names []string) {
+	if kind == inference.MCPTool {
+		return p.serverChoice(o)
+	}
+
 	if builtin := builtins[kind]; builtin != "" {
 		if slices.ContainsFunc(p.r.Tools, func(t inference.Tool) bool { return t.Type == builtin }) {
 			return inference.FunctionsOf(builtin)

@@ -57,6 +57,10 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		w.format.Model = c.Model
 	}
 
+	for i := range c.Listings {
+		dst = w.addListing(dst, &c.Listings[i])
+	}
+
 	if c.Reasoning != "" {
 		dst = w.addThought(dst, c.Reasoning)
 	}
@@ -86,6 +90,10 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 
 	for i := range c.Executed {
 		dst = w.addExecuted(dst, &c.Executed[i])
+	}
+
+	for i := range c.Approvals {
+		dst = w.addApproval(dst, &c.Approvals[i])
 	}
 
 	if c.Finish != "" {

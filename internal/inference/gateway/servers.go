@@ -54,7 +54,26 @@ func (d *rounds) openServers(ctx context.Context, r *inference.Request) error {
 		return err
 	}
 
+	r.Messages = slices.Clone(r.Messages)
+	d.escapeHistory(r.Messages)
+
 	return d.runApproved(ctx, r)
+}
+
+// escapeHistory escapes the marks of chat templates in earlier results of servers, which clients send back unescaped.
+func (d *rounds) escapeHistory(messages []inference.Message) {
+	called := map[string]string{} // functions by the ids of calls
+
+	for i := range messages {
+		m := &messages[i]
+		for _, call := range m.ToolCalls {
+			called[call.ID] = call.Name
+		}
+
+		if _, ok := d.remote[called[m.ToolCallID]]; ok && m.Role == inference.ToolRole {
+			m.Parts = []inference.Part{{Text: escapeMarks(m.Text())}}
+		}
+	}
 }
 
 // resolveServers opens a session for each server of the request, in its order.
@@ -190,8 +209,6 @@ func (d *rounds) addListings(c *inference.Chunk) {
 
 // runApproved runs the calls that the user has approved and adds their results to the messages of r.
 func (d *rounds) runApproved(ctx context.Context, r *inference.Request) error {
-	r.Messages = slices.Clone(r.Messages)
-
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		if m.Approved == nil {

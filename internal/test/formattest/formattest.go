@@ -3,6 +3,8 @@ package formattest
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"testing"
 
 	"presswork/internal/inference"
@@ -39,6 +41,7 @@ func Answer(t *testing.T, base string, r *inference.Request, w Writer, c Collect
 	}})
 	g := gateway.New(gateway.Options{
 		Catalogue: func() *inference.Catalogue { return catalogue }, Open: openai.New, Tools: toolbox{},
+		Servers: servers{},
 	})
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
@@ -85,3 +88,32 @@ func (toolbox) Call(_ context.Context, c inference.BuiltinCall) (inference.ToolR
 }
 
 func (toolbox) Close() error { return nil }
+
+// servers are MCP servers with the tools read, which changes nothing, and write, which fails. The label "down" is that
+// of a server that does not answer.
+type servers struct{}
+
+func (servers) Open(s *inference.ToolServer) inference.ServerSession { return session{s.Label} }
+
+type session struct{ label string }
+
+func (s session) List(context.Context) ([]inference.ServerTool, error) {
+	if s.label == "down" {
+		return nil, inference.Errorf(http.StatusFailedDependency, inference.ToolServerFailed, "the server is down")
+	}
+	object := json.RawMessage(`{"type":"object"}`)
+
+	return []inference.ServerTool{
+		{Name: "read", Description: "Reads a file.", Schema: object, ReadOnly: true}, {Name: "write", Schema: object},
+	}, nil
+}
+
+func (session) Call(_ context.Context, tool, _ string) (inference.ToolResult, error) {
+	if tool == "write" {
+		return inference.ToolResult{Output: "the disk is full", Failed: true}, nil
+	}
+
+	return inference.ToolResult{Output: "Cai Lun made paper."}, nil
+}
+
+func (session) Close() error { return nil }
