@@ -85,7 +85,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 	for name, h := range map[string]*harness{
 		"with keys":    serve(t),
 		"without keys": serve(t, withoutKeys),
-		// An origin that may call the API does not belong to the operators' page.
+		// ALLOWED_ORIGINS opens the API, but not the operators' page.
 		"listed": serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://evil.example"} }),
 	} {
 		t.Run(name, func(t *testing.T) {

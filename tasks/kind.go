@@ -44,8 +44,8 @@ var (
 	// TranscribeAudio transcribes a recording. A model's Routing bounds each part of the recording; this
 	// limit is above them.
 	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}
-	// ServeCall serves a call; see package stream. Timeout bounds a run. The caller ends the call by
-	// leaving.
+	// ServeCall serves a call; see package stream. Timeout bounds a run. The call also ends when its caller
+	// disconnects.
 	ServeCall = Kind[CallTask]{Name: "call:v2", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// ServeTools is ServeCall for the built-in tools of a completion. It is a separate kind, so that a model's program
 	// never delays the first token of another completion.

@@ -1,8 +1,8 @@
 // Package cache keeps small JSON values that were expensive to compute. Each value has a kind, a key and a time to
 // live. The four backends Memory, File, SQLite and Redis share one contract, which cachetest.Run checks.
 //
-// A cache never costs its user more than the computation. Damaged entries are moved away and logged, expired values are
-// never served, and callers may ignore an error of Put.
+// A broken cache never fails its caller's work, which can compute the value again. Damaged entries are moved away and
+// logged, expired values are never served, and callers may ignore an error of Put.
 package cache
 
 import (
@@ -66,7 +66,7 @@ type Cache interface {
 type Options struct {
 	// TTL is the time to live of each kind. Default: DefaultTTL.
 	TTL map[Kind]time.Duration
-	// MaxEntries and MaxBytes cap the cache; 0 means no cap. MaxBytes counts the values, in a File the files.
+	// MaxEntries and MaxBytes cap the cache; 0 means no cap. MaxBytes counts the bytes of values; in a File, the bytes of files.
 	MaxEntries int
 	MaxBytes   int64
 	// Now returns the time. Default: time.Now.
@@ -171,7 +171,7 @@ func checkKey(kind Kind, key string) error {
 	}
 
 	for _, c := range []byte(key) {
-		// c|0x20 is the small letter of a capital one.
+		// c|0x20 is the lower-case form of a letter.
 		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' {
 			return fmt.Errorf("%w: %q; allowed: A-Z a-z 0-9 _ -", ErrInvalidKey, key)
 		}

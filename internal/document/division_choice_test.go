@@ -8,18 +8,18 @@ import (
 )
 
 // The classes no-header and no-footer keep a document in one piece: sections have the header
-// and footer of all pages. The same words in the text mean nothing.
-func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
+// and footer of all pages. The same words in the text have no effect.
+func TestOnlyTheClassesKeepADocumentInOnePiece(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
 		text     string
 		sections bool
 	}{
-		"nothing of the kind": {"Plain words.", true},
-		"the word in a text":  {"The class no-header hides the header, and no-footer the footer.", true},
-		"the word in code":    {"```html\n<div class=\"no-header\">\n```", true},
-		"the class":           {"::: no-header\nWithout a header.\n:::", false},
+		"neither":            {"Plain words.", true},
+		"the word in a text": {"The class no-header hides the header, and no-footer the footer.", true},
+		"the word in code":   {"```html\n<div class=\"no-header\">\n```", true},
+		"the class":          {"::: no-header\nWithout a header.\n:::", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -164,7 +164,7 @@ func TestPartsShareOneBibliography(t *testing.T) {
 	}
 }
 
-func TestPartsAreNumberedThrough(t *testing.T) {
+func TestChapterNumbersContinueFromPartToPart(t *testing.T) {
 	t.Parallel()
 
 	page := compose(t, document.Document{
@@ -222,7 +222,7 @@ func TestMergedBookOfSlidesFlows(t *testing.T) {
 	}
 }
 
-func TestMergedDocumentHasTheLimitOfDividedOnes(t *testing.T) {
+func TestMergedDocumentHasTheElementLimitOfSections(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{Idle: func() int { return 2 }})
@@ -232,8 +232,8 @@ func TestMergedDocumentHasTheLimitOfDividedOnes(t *testing.T) {
 		parts int
 		want  fault.Code
 	}{
-		"two files of 120 000 parts each":  {1, ""},
-		"nine files of 120 000 parts each": {8, fault.ContentTooComplex},
+		"two files of 120 000 elements each":  {1, ""},
+		"nine files of 120 000 elements each": {8, fault.ContentTooComplex},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -78,7 +78,8 @@ func (c *Converter) parse(
 	return whole, err
 }
 
-// variables returns a function with the values of variables of Quarto. include may be nil.
+// variables returns a function that looks up a variable of Quarto: in the front matter, or in _variables.yml, which
+// include reads. include may be nil.
 func variables(
 	matter metadata.FrontMatter, include func(name string) ([]byte, error),
 ) func(kind, name string) (string, bool) {

@@ -17,9 +17,9 @@ import (
 func validate(t *testing.T, printed map[string]conformant) {
 	jar := os.Getenv("PRESSWORK_VERAPDF")
 	if _, err := os.Stat(jar); err != nil {
-		t.Skip("veraPDF is not there: `make setup-test` fetches it where Java and Maven are installed")
+		t.Skip("veraPDF is not installed: `make setup-test` fetches it if there are Java and Maven")
 	}
-	// Without a flavour veraPDF holds a file to all that it claims.
+	// Without the option for a flavour, veraPDF checks each standard that a file claims.
 	args := []string{
 		"-XX:TieredStopAtLevel=1",
 		"-cp",
@@ -73,7 +73,7 @@ func validate(t *testing.T, printed map[string]conformant) {
 
 		d, known := printed[path]
 		if !known {
-			t.Errorf("veraPDF speaks of %s", path)
+			t.Errorf("veraPDF reports on %s, which it was not given", path)
 			continue
 		}
 		seen++
@@ -137,7 +137,7 @@ func (all *results) add(group, standard string, passed, failed int) {
 	r.failed += failed
 }
 
-// check holds the table in the page against the results; PRESSWORK_UPDATE=1
+// check compares the table in the page with the results; PRESSWORK_UPDATE=1
 // writes it.
 func (all results) check(t *testing.T, path string) {
 	t.Helper()

@@ -33,8 +33,8 @@ var (
 	// noteMark begins the speaker notes in the syntax of reveal.js.
 	noteMark  = regexp.MustCompile(`(?i)^notes?:\s*`)
 	className = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
-	// setting matches a line of the front matter of a slide, slot the name of a part of its layout. Names of settings
-	// begin with a small letter: "Note: text" is a heading.
+	// setting matches a line of a slide's front matter, such as "layout: two-cols". A capital letter, as in "Note: text",
+	// begins a heading instead. slot matches Slidev's mark for a part of the layout, such as "::right::".
 	setting = regexp.MustCompile(`^[a-z][\w-]*:(?:\s|$)`)
 	slot    = regexp.MustCompile(`^::[a-z][a-z-]*::$`)
 )
@@ -55,7 +55,7 @@ type slideCutter struct {
 	embeds *tree.Embeds
 	lines  *source.Lines
 	slides []Slide
-	// current is the slide that is read. The settings of always apply to it and to all later slides.
+	// current is the slide that is being read. The settings of always apply to it and to all later slides.
 	current, always Slide
 	// inNotes reports whether the rest of the slide is speaker notes.
 	inNotes bool

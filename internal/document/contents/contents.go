@@ -13,12 +13,12 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// DefaultDepth is the deepest level of the contents where the document asks for no other.
+// DefaultDepth is the deepest heading level in the contents of a document that names no depth.
 const DefaultDepth = 3
 
-// Headings picks the headings of the table of contents: down to the level of
-// the option, or of [[toc]] in the source without it. The document's title is
-// not among them, unless nothing else is.
+// Headings picks the headings of the table of contents, down to the level depth. Without
+// depth, it takes DefaultDepth if the source has a [[toc]], and otherwise returns none. It
+// leaves out the document's title if there are other headings.
 func Headings(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
 	deepest := 0
 
@@ -49,7 +49,7 @@ func Headings(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
 	return listed(d.Headings)
 }
 
-// List writes the table of contents of a document with such blocks.
+// List writes the table of contents. blocks are the blocks of the document.
 func List(entries []markdown.Heading, blocks []block.Block, lang string, ownPage, paper bool) Piece {
 	var w writer
 

@@ -29,8 +29,7 @@ var connectionHeaders = []string{
 	"Mcp-Protocol-Version", "Mcp-Session-Id", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// ToolServer reads an MCP server in the form of the Responses API. approval is the require_approval of a server
-// without one.
+// ToolServer reads an MCP server in the form of the Responses API. approval is the default of require_approval.
 func ToolServer(o Object, approval string) *inference.ToolServer {
 	for name, why := range map[string]string{
 		"connector_id": "connectors of a vendor are not supported; set 'server_url' to the server",

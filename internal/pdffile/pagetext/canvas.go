@@ -217,7 +217,7 @@ func (c *canvas) showAll(args [][]byte) error {
 // advance moves the text position along the line.
 func (c *canvas) advance(x float64) { c.text = matrix{1, 0, 0, 1, x, 0}.times(c.text) }
 
-// show writes a string, after the space or line feed that its distance from the last text stands for.
+// show writes a string. Before a glyph that does not follow the last one, it writes a space or a line feed.
 func (c *canvas) show(args [][]byte) error {
 	if len(args) != 1 || c.font == nil {
 		return nil
@@ -236,7 +236,7 @@ func (c *canvas) show(args [][]byte) error {
 		}
 		c.advance(width * c.wide)
 
-		// Within a replaced text, the last glyph with a text is its end.
+		// A mark with ActualText ends where its last glyph with text ends.
 		if c.replaced == 0 || g.text != "" {
 			at := c.text.times(c.ctm)
 			c.lastX, c.lastY = at[4], at[5]

@@ -61,7 +61,7 @@ type joiner struct {
 	// where the hyphen is shown.
 	mark, hyphen int
 	move         string
-	// span is the offset of the mark with the text of the next glyph; 0 if there is none.
+	// span is the offset of the ActualText mark around the next glyph; 0 if the glyph has none.
 	span int
 }
 
