@@ -196,7 +196,8 @@ func (c *Completions) speak(ctx context.Context, job inference.Job, emit emitFra
 	return result, err
 }
 
-// maxVectorBytes is how many bytes of vectors or of a relayed answer a frame has at most, unless one vector has more.
+// maxVectorBytes limits the vectors or the part of a relayed answer in one frame, in bytes. A larger vector has a frame
+// of its own.
 const maxVectorBytes = 256 << 10
 
 // embed runs a call for embeddings. It sends nothing before all vectors are complete, so that another worker can

@@ -81,8 +81,11 @@ func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge("presswork_slots_used", "Jobs of the printing queues that run in this process.",
 			func() int { used, _ := slots(); return used }),
-		gauge("presswork_slots", "Limit of these jobs: the printed ones, and those before and after their print.",
-			func() int { _, total := slots(); return total }),
+		gauge(
+			"presswork_slots",
+			"Most jobs that may run at once: those that print, and those before or after their print.",
+			func() int { _, total := slots(); return total },
+		),
 	}
 }
 

@@ -154,6 +154,6 @@ func TestSectionsAreComposed(t *testing.T) {
 		document.Document{Content: []byte("# plain\n")},
 	).Page.HTML; strings.Contains(html, "no-header") ||
 		strings.Contains(html, "columns") {
-		t.Error("a page without sections has their rules")
+		t.Error("a page without such sections has their CSS rules")
 	}
 }

@@ -58,7 +58,7 @@ func plainRenderer() renderer.Renderer {
 	return r
 }
 
-// wikiSource renders wiki links as their source, which they stay in plain documents.
+// wikiSource renders wiki links as their source. Documents print them so if no page has the name.
 type wikiSource struct{}
 
 // RegisterFuncs renders wiki links as their source, because the specification does not know them.

@@ -67,7 +67,8 @@ func groupMembers(pgid int) []int {
 		if err != nil {
 			continue
 		}
-		// One system call for each process of the machine; reading its state takes four more.
+		// Ask for the group first: this is one system call per process of the machine, and reading its state takes
+		// four more.
 		if group, err := syscall.Getpgid(pid); err != nil || group != pgid {
 			continue
 		}

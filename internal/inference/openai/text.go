@@ -31,7 +31,7 @@ func (p *parser) readText(r *inference.Request) {
 	}
 
 	if best := p.Integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
-		p.Failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
+		p.Failf("best_of", "must be 1: a model whose answers are streamed cannot choose the best one")
 	}
 	t.Prompts = p.readPrompts(t.Prompt)
 	r.Text, r.MaxTokens = t, defaultTextTokens

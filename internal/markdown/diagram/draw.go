@@ -115,7 +115,7 @@ func libraryOf(language string) (string, error) {
 		return vizJS()
 	case D2:
 		goJS, err := unpack(goGz)
-		// The page unpacks the module: it has 22 MB.
+		// Send the module packed and let the page unpack it: unpacked it has 22 MB.
 		return goJS + ";" + d2JS + `globalThis.d2Module = "` + base64.StdEncoding.EncodeToString(d2WasmGz) + `";0`, err
 	}
 

@@ -56,7 +56,7 @@ func TestHeadingsAreNumbered(t *testing.T) {
 		"chapters after the appendix": {"# A\n# Anhang\n# B\n## C", "1 A; Anhang; A B; A.1 C"},
 		"chapters with appendices":    {"# A\n## Appendix\n### B\n# C\n## D", "1 A; Appendix; A B; 2 C; 2.1 D"},
 		"a last appendix":             {"# T\n## A\n## Appendix", "T; 1 A; Appendix"},
-		"letters of the author": {
+		"letters that the author wrote": {
 			"# T\n## A\n## Appendix A: Data\n### Raw\n## Appendix B\n### Code\n## Last",
 			"T; 1 A; Appendix A: Data; A.1 Raw; Appendix B; B.1 Code; 2 Last",
 		},
@@ -77,11 +77,11 @@ func TestChaptersHaveNumbers(t *testing.T) {
 	t.Parallel()
 
 	for name, row := range map[string]struct{ source, want string }{
-		"chapters":              {"# A\n## B\n# C", "1  2"},
-		"sections of a title":   {"# T\n## A\n### B\n## C", " 1  2"},
-		"letters":               {"# A\n# Appendix\n# B\n## C\n# D", "1  A  B"},
-		"letters below":         {"# A\n# Appendix\n## B\n### C\n# D", "1  A  2"},
-		"letters of the author": {"# A\n# Appendix A: B\n## C\n# Appendix B\n# D", "1 A  B 2"},
+		"chapters":                      {"# A\n## B\n# C", "1  2"},
+		"sections below a title":        {"# T\n## A\n### B\n## C", " 1  2"},
+		"letters":                       {"# A\n# Appendix\n# B\n## C\n# D", "1  A  B"},
+		"letters below":                 {"# A\n# Appendix\n## B\n### C\n# D", "1  A  2"},
+		"letters that the author wrote": {"# A\n# Appendix A: B\n## C\n# Appendix B\n# D", "1 A  B 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes, src := headings(row.source)

@@ -16,7 +16,7 @@ import (
 // rest is the page after the table.
 const rest = "\n`make compat` runs the clients against the real server with a scripted model, and compares this page;\n" +
 	"`PRESSWORK_UPDATE=1 make compat` writes it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know\n" +
-	"`x_groq` by name. A2 runs with `INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
+	"`x_groq` by name. Case A2 runs with `INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
 	`| agent or framework | version | what it does here |
 |---|---|---|
 | Codex | 0.169.0 | completes tasks with a patch, a shell, namespaces, reasoning summaries |

@@ -37,8 +37,8 @@ Revenue rose by **12 %** in the third quarter.[^1]
 [^1]: Unaudited.
 `
 
-// quarterlyText is the whole text of the printed document with folded white space. It includes the number of the
-// footnote at its foot and the page number.
+// quarterlyText is the whole text of the printed document with folded white space. It ends with the footnote, the
+// title in the footer and the page number.
 const quarterlyText = "Quarterly report Revenue rose by 12 % in the third quarter.1 region revenue North 120 South 95 " +
 	`func main() { println("hello") } figures checked approved 1 Unaudited. Quarterly report 1`
 
