@@ -66,7 +66,8 @@ type Cache interface {
 type Options struct {
 	// TTL is the time to live of each kind. Default: DefaultTTL.
 	TTL map[Kind]time.Duration
-	// MaxEntries and MaxBytes cap the cache; 0 means no cap. MaxBytes counts the bytes of values; in a File, the bytes of files.
+	// MaxEntries and MaxBytes cap the cache; 0 means no cap. MaxBytes counts the bytes of values; in a File, the bytes
+	// of files.
 	MaxEntries int
 	MaxBytes   int64
 	// Now returns the time. Default: time.Now.
