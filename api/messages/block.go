@@ -15,8 +15,8 @@ type block struct {
 	sent int
 	// begun means that the start of the block was written, done that nothing follows.
 	begun, done bool
-	// id and name are those of a call.
-	id, name string
+	// id and name are those of a call, server is the name of its MCP server.
+	id, name, server string
 	// signature is that of a thought. thought is what the upstream signed, nil for none.
 	signature string
 	thought   *inference.Thought
@@ -48,6 +48,10 @@ func (b *block) append(dst, text []byte) []byte {
 	default:
 		dst = appendString(append(dst, `,"id":`...), b.id)
 		dst = appendString(append(dst, `,"name":`...), b.name)
+
+		if b.server != "" {
+			dst = appendString(append(dst, `,"server_name":`...), b.server)
+		}
 		dst = appendInput(append(dst, `,"input":`...), text)
 	}
 
@@ -82,6 +86,8 @@ var deltas = map[string][2]string{
 	thoughtBlock: {"thinking_delta", "thinking"},
 	callBlock:    {"input_json_delta", "partial_json"},
 	serverCall:   {"input_json_delta", "partial_json"},
+
+	serverToolCall: {"input_json_delta", "partial_json"},
 }
 
 // appendStart appends the event that opens the block.

@@ -51,8 +51,14 @@ type (
 	}
 )
 
-// addExecuted adds a call of a built-in tool and its result. A search within a page has no form here and is left out.
+// addExecuted adds a call of a built-in tool or of an MCP server, and its result. A search within a page has no form
+// here and is left out.
 func (w *Writer) addExecuted(e *inference.ExecutedTool) {
+	if e.Server != "" {
+		w.addServerTool(e)
+		return
+	}
+
 	switch e.Name {
 	case inference.SearchFunction:
 		w.searches++

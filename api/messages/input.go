@@ -21,6 +21,9 @@ const (
 	thoughtBlock  = "thinking"
 	hiddenBlock   = "redacted_thinking"
 	serverCall    = "server_tool_use"
+	// serverToolCall and serverToolResult are those of MCP servers.
+	serverToolCall   = "mcp_tool_use"
+	serverToolResult = "mcp_tool_result"
 )
 
 // billing begins a text of the system prompt that an agent sends for Anthropic's accounts. Other models have no use for
@@ -131,7 +134,10 @@ func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []stri
 	switch kind {
 	case "":
 		o.Failf("type", "property 'type' is missing")
-	case serverCall, "mcp_tool_use", "mcp_tool_result", "tool_reference", "web_search_tool_result",
+	case listingBlock:
+		p.readListing(o)
+		return nil
+	case serverCall, serverToolCall, serverToolResult, "tool_reference", "web_search_tool_result",
 		"web_fetch_tool_result", "code_execution_tool_result":
 		// The text after it has what it found.
 		return nil

@@ -53,6 +53,7 @@ func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 		p.readThinking,
 		p.readFormat,
 		p.readTools,
+		p.readServers,
 		p.readMessages,
 		p.readToolChoice,
 	} {

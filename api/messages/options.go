@@ -26,6 +26,8 @@ type parser struct {
 	limits  jsonbody.Limits
 	r       *inference.Request // the result
 	f       *Format            // how the answer is written
+	// servers are the MCP servers of mcp_servers by name, nil for those that are not enabled.
+	servers map[string]*inference.ToolServer
 }
 
 func (p *parser) readModel() {
@@ -59,8 +61,9 @@ func (p *parser) readOptions() {
 
 	p.Integer("top_k", 0, math.MaxInt32)
 	r.Fields = inference.KeepMessageFields(p.Fields, "model", "messages", "system", "max_tokens", "temperature",
-		"top_p", "stream", "stop_sequences", "tools", "tool_choice", "service_tier", "thread")
-	r.Betas = p.options.Betas
+		"top_p", "stream", "stop_sequences", "tools", "tool_choice", "service_tier", "thread",
+		"mcp_servers")
+	r.Betas = withoutServers(p.options.Betas)
 	r.Stream = p.IsTrue("stream")
 
 	p.List("stop_sequences", func(item json.RawMessage, path string) {

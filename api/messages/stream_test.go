@@ -44,6 +44,11 @@ var requests = map[string]struct{ scenario, said, fields string }{
 		said:     inferencetest.Plan(`say Counting. | python {"code":"print(42)"}`, "say It is 42."),
 		fields:   `"tools":[{"type":"code_execution_20250825","name":"code_execution"}]`,
 	},
+	"server": {
+		scenario: "tools-plan",
+		said:     inferencetest.Plan(`say Reading. | docs__read {"n":1} | docs__write {}`, "say Cai Lun."),
+		fields:   `"mcp_servers":[{"type":"url","name":"docs","url":"https://mcp.example","authorization_token":"t"}]`,
+	},
 	"cut": {scenario: "cut"},
 }
 

@@ -73,9 +73,9 @@ func (p *parser) readTool(o jsonbody.Object) {
 		}
 	case p.options.Native() && slices.ContainsFunc(clientTools, hasPrefix(kind)):
 		p.addClientTool(o)
-	case !strings.HasPrefix(kind, ignored):
+	case kind != toolset && !strings.HasPrefix(kind, ignored): // readServers reads toolsets
 		o.Failf("type", "the tool %q is not supported; allowed: custom, web_search_20…, web_fetch_20…, "+
-			"code_execution_20…", jsonbody.Bounded(kind, 60))
+			"code_execution_20…, %s", jsonbody.Bounded(kind, 60), toolset)
 	}
 }
 

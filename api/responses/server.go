@@ -10,9 +10,6 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// maxListed bounds the tools of an MCP server in the input.
-const maxListed = 512
-
 // readServer adds an MCP server. again ignores one that was given before.
 func (p *parser) readServer(o jsonbody.Object, again bool) {
 	s := jsonbody.ToolServer(o, inference.ApproveAlways)
@@ -75,24 +72,7 @@ func (p *parser) readListed(o jsonbody.Object) {
 	if s == nil || o.Has("error") {
 		return
 	}
-	listed := []inference.ServerTool{}
-	o.List("tools", func(item json.RawMessage, path string) {
-		t := jsonbody.New(item, path+".", p.Err)
-		tool := inference.ServerTool{Name: t.Required("name"), Description: t.Str("description")}
-
-		if tool.Schema = p.limits.Schema(t, "input_schema"); tool.Schema == nil {
-			t.Failf("input_schema", "property 'input_schema' is missing")
-		}
-
-		if t.Has("annotations") {
-			hints := t.Object("annotations")
-			tool.ReadOnly = hints.IsTrue("read_only") || hints.IsTrue("readOnlyHint")
-		}
-
-		if listed = append(listed, tool); len(listed) > maxListed {
-			o.Failf("tools", "at most %d tools are allowed", maxListed)
-		}
-	})
+	listed := jsonbody.ListedTools(o, &p.limits)
 
 	if s.Allowed != nil {
 		for _, name := range s.Allowed.Names {

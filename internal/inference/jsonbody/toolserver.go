@@ -234,3 +234,30 @@ func ServerLabel(o Object, field string, r *inference.Request) string {
 
 	return label
 }
+
+// maxListed bounds the tools of an MCP server that a request lists.
+const maxListed = 512
+
+// ListedTools reads the field tools of o: the tools of an MCP server that replace a new listing.
+func ListedTools(o Object, limits *Limits) []inference.ServerTool {
+	listed := []inference.ServerTool{}
+	o.List("tools", func(item json.RawMessage, path string) {
+		t := New(item, path+".", o.Err)
+		tool := inference.ServerTool{Name: t.Required("name"), Description: t.Str("description")}
+
+		if tool.Schema = limits.Schema(t, "input_schema"); tool.Schema == nil {
+			t.Failf("input_schema", "property 'input_schema' is missing")
+		}
+
+		if t.Has("annotations") {
+			hints := t.Object("annotations")
+			tool.ReadOnly = hints.IsTrue("read_only") || hints.IsTrue("readOnlyHint")
+		}
+
+		if listed = append(listed, tool); len(listed) > maxListed {
+			o.Failf("tools", "at most %d tools are allowed", maxListed)
+		}
+	})
+
+	return listed
+}
