@@ -30,7 +30,7 @@ func TestPackingChangesNothingForCallers(t *testing.T) {
 	job, events := b.waitForEnd(t, id), b.events(t, id, 0)
 	wait.Until(t, "it is settled", func() bool { return b.rdb.ZCard(ctx, tasks.LedgerKey).Val() == 0 })
 
-	// pack packs as if ahead had passed.
+	// pack packs the jobs that are due when ahead has passed.
 	pack := func(ahead time.Duration) {
 		t.Helper()
 

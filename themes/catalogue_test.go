@@ -55,7 +55,7 @@ func TestUnknownThemeSuggestsTheNearestOrNamesAll(t *testing.T) {
 	}
 }
 
-func TestThemeJSONIsTheContracts(t *testing.T) {
+func TestThemeJSONHasTheDocumentedFields(t *testing.T) {
 	t.Parallel()
 
 	nord, err := open(t, themes.Options{}).Get("nord")

@@ -11,8 +11,8 @@ import (
 // before they ask, so they must not wait for a busy queue.
 const countWait = 5 * time.Second
 
-// Count is the answer to a request for the number of tokens. It begins with the estimate. The answer to Call replaces
-// that.
+// Count is the answer to a request for the number of tokens. It begins with an estimate, which the answer to Call
+// replaces.
 type Count struct {
 	// Call asks an upstream. It is nil if no upstream of the model counts tokens.
 	Call *Call

@@ -50,7 +50,7 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 	}
 }
 
-// The document's own word wins, and the language of the first of several counts.
+// A language that the document names wins. Otherwise the text of the first of several documents decides.
 func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
 

@@ -100,7 +100,7 @@ func TestADequeueBeginsTheJobOfItsTask(t *testing.T) {
 			id, kind, stamp(r.clock.Now()), NewID(), "w", " "+convertKind+" "+exportKind+" ").
 			Slice()
 	}
-	// Tasks without the prefix of a job, and of kinds that this worker does not run.
+	// A dequeue begins no job for a task without the prefix, or of a kind that this worker does not run.
 	for _, kind := range []string{convertKind, TaskPrefix + "convert:v2", TaskPrefix + chooseKind, webhookKind} {
 		t.Run(kind, func(t *testing.T) {
 			if _, err := dequeue(id, kind); !errors.Is(err, redis.Nil) || read(t, r, id).Seq != 1 {

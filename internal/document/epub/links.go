@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// goodLink is a URL that all readers of URLs take.
+// goodLink matches URLs that every reading device accepts.
 var goodLink = regexp.MustCompile(
 	`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|` +
 		`mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,

@@ -15,7 +15,7 @@ import (
 // MaxPages limits the pages of one file.
 const MaxPages = 100_000
 
-// maxGrowth limits by how many bytes the objects of a file grow when pages no longer share what they have in common.
+// maxGrowth limits, in bytes, how much a file grows when each page gets its own copy of values that pages share.
 const maxGrowth = 256 << 20
 
 var errGrowth = errors.New("the pages of the PDF share too much data")

@@ -21,7 +21,7 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 	labels := numbered(f, dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("PageLabels"))
 	newLabels := map[int][]byte{}
 
-	from := -1 // the page whose label counts on
+	from := -1 // the last page that has a label of its own; later pages continue its numbers
 
 	for i, n := range pages {
 		if labels[i] != nil {
@@ -98,7 +98,7 @@ type extraction struct {
 	named map[string]bool
 }
 
-// labelOf returns a page label that counts on by some pages, as an entry of its own. It is nil for a nil label.
+// labelOf returns the label of the page that is some pages after the one with this label. It is nil for a nil label.
 func labelOf(f *pdffile.File, label []byte, pages int) []byte {
 	if label == nil {
 		return nil

@@ -20,8 +20,8 @@ import (
 )
 
 // BenchmarkServiceAgainstGotenberg runs the reference document through the whole service and through Gotenberg's
-// Markdown route. Gotenberg gets goldmark's plain page with five rules, on the same browser and on its default
-// one. Blocks alternate.
+// Markdown route. Gotenberg gets the HTML that goldmark writes, with five CSS rules. It runs on our browser and on its
+// default one. Blocks of requests to the two services alternate.
 func BenchmarkServiceAgainstGotenberg(b *testing.B) {
 	b.Run("shell", func(b *testing.B) {
 		againstGotenberg(b, "/usr/lib/chromium/chromium-headless-shell", "both with the headless shell", "≥ 6 ×")

@@ -87,7 +87,7 @@ func TestDirectives(t *testing.T) {
 		"colons":            {":::{math}\n:label: a\nx\n:::\n", "~~~~~~math {#eq:a}\nx\n~~~~~~\n"},
 		"hidden cell":       {"```{code-cell}\n:tags: [remove-input]\nx\n```\n", ""},
 		"list item":         {"- ```{note}\n  x\n  ```\n", "- :::note \n  x\n  :::\n"},
-		"one in another":    {"````{note}\n```{tip}\nx\n```\n````\n", ":::note \n:::tip \nx\n:::\n:::\n"},
+		"nested":            {"````{note}\n```{tip}\nx\n```\n````\n", ":::note \n:::tip \nx\n:::\n:::\n"},
 		"never closed":      {"```{note}\nx\n", ":::note \nx\n:::\n"},
 		"comment":           {"```{note}\n```\n% x\n", ":::note \n:::\n\n"},
 		"fence in a fence":  {"```{note}\n~~~\nx\n```\n", ":::note \n~~~\nx\n~~~\n:::\n"},
@@ -95,7 +95,7 @@ func TestDirectives(t *testing.T) {
 		"index":             {"```{index} pair: a; b\n```\n", "\n\\index{a!b}\n\\index{b!a}\n\n"},
 		"missing file":      {"```{include} a.md\n```\n", "::: {.part}\n**`a.md`**\n\n:::\n"},
 		"unknown directive": {"```{note}\n```\n```{odd} x\ny\n```\n", ":::note \n:::\n::: {.part}\n**x**\n\ny\n:::\n"},
-		"only unknown ones": {"```{odd} x\ny\n```\n", "```{odd} x\ny\n```\n"},
+		"no known one":      {"```{odd} x\ny\n```\n", "```{odd} x\ny\n```\n"},
 		"code of Quarto":    {"```{python}\nx\n```\n", "```{python}\nx\n```\n"},
 		"name in code":      {"```{note}\n```\n\n    ```{note}\n    ```\n", ":::note \n:::\n\n    ```{note}\n    ```\n"},
 		"no name in domain": {
