@@ -22,7 +22,7 @@ import { Icon, IconButton, Notice, bytes } from "./parts";
 import { Options } from "./options";
 import { follow } from "./follow";
 import { Preview } from "./preview";
-import { Taker, importing, openAll, opened } from "./take";
+import { Receiver, importing, openAll, opened } from "./receive";
 import { Tools } from "./tools";
 
 /** shown is the id of the job below the editor; view selects the live page or the PDF. */
@@ -49,7 +49,7 @@ export function Convert() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
   const frame = useRef<HTMLIFrameElement>(null);
-  const taker = useMemo(() => new Taker(() => editor.current, (problem) => (notice.value = problem)), []);
+  const receiver = useMemo(() => new Receiver(() => editor.current, (problem) => (notice.value = problem)), []);
   const preview = useRef<Preview | null>(null);
   const extend = useRef(async () => {});
   const notice = useSignal("");
@@ -91,7 +91,7 @@ export function Convert() {
       changed: (doc) => (text.value = doc),
       scrolled: (v) => preview.current && follow(v, preview.current),
       convert: () => void convert(),
-      took: (data, at) => taker.data(data, at),
+      receive: (data, at) => receiver.data(data, at),
       moved: (state) => {
         cursor.value = state.doc.lineAt(state.selection.main.head).number;
         preview.current?.point(cursor.value);
@@ -112,7 +112,7 @@ export function Convert() {
     editor.current = e;
     extend.current = async () => {
       const { late } = await import("./late");
-      const more = late(() => taker.pick("pictures"));
+      const more = late(() => receiver.pick("pictures"));
       hooks.more = [hooks.more, more];
       e.dispatch({ effects: StateEffect.appendConfig.of(more) });
     };
@@ -227,7 +227,7 @@ export function Convert() {
     dragging.value = false;
     if (e.defaultPrevented || !e.dataTransfer) return;
     e.preventDefault();
-    taker.data(e.dataTransfer);
+    receiver.data(e.dataTransfer);
   };
   const toggleOutline = () => {
     outline.value = !outline.value;
@@ -266,7 +266,7 @@ export function Convert() {
         ))}
       </div>
       <section class="write" aria-label="Text">
-        <Tools editor={() => editor.current!} taker={taker} outline={outline.value} onOutline={toggleOutline} />
+        <Tools editor={() => editor.current!} receiver={receiver} outline={outline.value} onOutline={toggleOutline} />
         <Notices onProblem={(says) => (notice.value = says)} />
         <div class="writing">
           {outline.value && <Outline onJump={(line) => jump(editor.current!, line, false)} />}

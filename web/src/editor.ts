@@ -132,9 +132,9 @@ export interface Hooks {
   changed(doc: string): void;
   scrolled(view: EditorView): void;
   convert(): void;
-  /** took handles data that was pasted, or dropped at an offset of the text; it returns
+  /** receive handles data that was pasted, or dropped at an offset of the text; it returns
    * false to leave the data to the editor. */
-  took(data: DataTransfer, at?: number): boolean;
+  receive(data: DataTransfer, at?: number): boolean;
   /** moved is called after the cursor or the text has changed. */
   moved(state: EditorState): void;
   /** more are further extensions. Their keys come before those of the editor. */
@@ -172,8 +172,8 @@ function stateOf(doc: string, hooks: Hooks): EditorState {
       ...defaultKeymap,
     ]),
     EditorView.domEventHandlers({
-      paste: (e) => !!e.clipboardData && hooks.took(e.clipboardData) && (e.preventDefault(), true),
-      drop: (e, view) => !!e.dataTransfer && hooks.took(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
+      paste: (e) => !!e.clipboardData && hooks.receive(e.clipboardData) && (e.preventDefault(), true),
+      drop: (e, view) => !!e.dataTransfer && hooks.receive(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
       scroll: (_, view) => hooks.scrolled(view),
     }),
     EditorView.updateListener.of((u) => {

@@ -17,36 +17,36 @@ export interface Intake {
 /** sort reads the texts among files, and finds the use of the others. Without texts it
  * returns at once, so that a drop position remains valid. */
 export function sort(files: File[]): Intake | Promise<Intake> {
-  const taken: Intake = { documents: [], pictures: [], archives: [], works: [], problems: [] };
+  const received: Intake = { documents: [], pictures: [], archives: [], works: [], problems: [] };
   const texts: File[] = [];
   for (const f of files) {
-    if (isArchive(f)) taken.archives.push(f);
-    else if (/\.(bib|csl)$/i.test(f.name)) taken.works.push(f);
+    if (isArchive(f)) received.archives.push(f);
+    else if (/\.(bib|csl)$/i.test(f.name)) received.works.push(f);
     else if (f.type.startsWith("image/")) {
       const problem = refusedPicture(f);
-      if (problem) taken.problems.push(problem);
-      else taken.pictures.push(f);
+      if (problem) received.problems.push(problem);
+      else received.pictures.push(f);
     } else if (isHTML(f) || readable.test(f.name) || f.type.startsWith("text/")) texts.push(f);
-    else taken.problems.push(`${f.name} is not supported. Use Markdown, text, HTML, zip, .bib, .csl or an image.`);
+    else received.problems.push(`${f.name} is not supported. Use Markdown, text, HTML, zip, .bib, .csl or an image.`);
   }
-  return texts.length ? withTexts(taken, texts) : taken;
+  return texts.length ? withTexts(received, texts) : received;
 }
 
-async function withTexts(taken: Intake, texts: File[]): Promise<Intake> {
+async function withTexts(received: Intake, texts: File[]): Promise<Intake> {
   for (const f of texts) {
     const problem = refusedText(f.name, f.size);
     if (problem) {
-      taken.problems.push(problem);
+      received.problems.push(problem);
       continue;
     }
     const read = await decode(f, f.name);
-    if (typeof read === "string") taken.problems.push(read);
+    if (typeof read === "string") received.problems.push(read);
     else {
       const text = isHTML(f) ? (await import("./clipboard")).toMarkdown(read.text) : read.text;
-      taken.documents.push({ name: f.name.replace(/\.[^.]*$/, ""), text });
+      received.documents.push({ name: f.name.replace(/\.[^.]*$/, ""), text });
     }
   }
-  return taken;
+  return received;
 }
 
 /** decode returns the text of a file with line feeds, or why it has none. */

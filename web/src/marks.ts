@@ -27,7 +27,7 @@ const marks: Extension = [
   ]),
 ];
 
-/** has tells whether an editor has the extension. */
+/** has reports whether an editor has the extension. */
 const has = StateField.define<boolean>({ create: () => true, update: () => true });
 
 /** show replaces the marks in the text by those of the findings. */

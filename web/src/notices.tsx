@@ -2,7 +2,7 @@
 import { text as errorText } from "./api";
 import { keepCopy, reload, stale, trouble } from "./documents";
 import { Notice } from "./parts";
-import { opened } from "./take";
+import { opened } from "./receive";
 
 /** Notices shows what concerns the open document. */
 export function Notices({ onProblem }: { onProblem: (says: string) => void }) {

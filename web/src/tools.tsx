@@ -9,7 +9,7 @@ import { Lazily } from "./lazily";
 import { DocumentButton } from "./library";
 import { cursor } from "./outline";
 import { Icon, IconButton } from "./parts";
-import type { Taker } from "./take";
+import type { Receiver } from "./receive";
 
 /** rows are the buttons for formats, in groups. */
 const rows = [
@@ -96,7 +96,7 @@ const count = (doc: string) => (doc.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 type Panel = ComponentType<{ onClose: () => void }>;
 
 /** Tools are the toolbars of the text. */
-export function Tools({ editor, taker, outline, onOutline }: { editor: () => EditorView; taker: Taker; outline: boolean; onOutline: () => void }) {
+export function Tools({ editor, receiver, outline, onOutline }: { editor: () => EditorView; receiver: Receiver; outline: boolean; onOutline: () => void }) {
   const panel = useSignal<{ load: () => Promise<Panel> } | null>(null);
   const show = (load: () => Promise<Panel>) => (panel.value = { load });
   const shortcuts = () => show(() => import("./late").then((m) => m.Shortcuts));
@@ -118,8 +118,8 @@ export function Tools({ editor, taker, outline, onOutline }: { editor: () => Edi
         <DocumentButton />
         <IconButton icon="versions" label="Versions" aria-haspopup="dialog" onClick={() => show(() => import("./versions").then((m) => m.Versions))} />
         <span class="divider" />
-        <IconButton icon="open" label="Open a file or an archive" onClick={() => taker.pick("files")} />
-        <IconButton icon="folder" label="Open a folder" onClick={() => taker.pick("folder")} />
+        <IconButton icon="open" label="Open a file or an archive" onClick={() => receiver.pick("files")} />
+        <IconButton icon="folder" label="Open a folder" onClick={() => receiver.pick("folder")} />
         <span class="grow" />
         <Words />
         <IconButton icon="outline" label="Outline" aria-pressed={outline} onClick={onOutline} />
@@ -133,7 +133,7 @@ export function Tools({ editor, taker, outline, onOutline }: { editor: () => Edi
             {ids.map((id) => (
               <CommandButton key={id} command={named(id)} editor={editor} />
             ))}
-            {i === 2 && <IconButton icon="image" label="Picture" onClick={() => taker.pick("pictures")} />}
+            {i === 2 && <IconButton icon="image" label="Picture" onClick={() => receiver.pick("pictures")} />}
           </span>
         ))}
       </Toolbar>

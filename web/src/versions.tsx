@@ -10,7 +10,7 @@ import { create, goBack, list, name, open, save } from "./documents";
 import { nonce, writing } from "./editor";
 import { Dialog, Notice } from "./parts";
 import * as store from "./store";
-import { opened } from "./take";
+import { opened } from "./receive";
 import type { Kept } from "./versionpolicy";
 
 const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

@@ -18,14 +18,14 @@ export const opened = signal<{ says: string; ids: string[]; undo: () => Promise<
 /** importing is the folder or archive whose dialog is open. */
 export const importing = signal<Folder | File | null>(null);
 
-/** Taker adds dropped, pasted and chosen files to the open document, or opens them as new documents. */
-export class Taker {
+/** Receiver adds dropped, pasted and chosen files to the open document, or opens them as new documents. */
+export class Receiver {
   constructor(
     private readonly editor: () => EditorView | null,
     private readonly say: (problem: string) => void,
   ) {}
 
-  /** data takes what was pasted, or dropped at an offset. It reports whether it used it. */
+  /** data receives what was pasted, or dropped at an offset. It reports whether it used it. */
   data(data: DataTransfer, at?: number): boolean {
     const folder = folderOf(data);
     if (folder) {
@@ -72,42 +72,42 @@ export class Taker {
     }
   }
 
-  /** files takes files; pictures go to an offset of the text or to the cursor. */
+  /** files receives files; pictures go to an offset of the text or to the cursor. */
   async files(files: File[], at?: number): Promise<void> {
     this.say("");
     opened.value = null;
     const sorted = sort(files);
-    const taken = sorted instanceof Promise ? await sorted : sorted;
-    const problems = [...taken.problems];
+    const received = sorted instanceof Promise ? await sorted : sorted;
+    const problems = [...received.problems];
     const fits = (name: string) => {
       const room = !limits.value || assets.value.length < limits.value.files;
       if (!room) problems.push(`${name} was not added: a document can have at most ${limits.value!.files} files.`);
       return room;
     };
-    if (taken.documents.length) await this.texts(taken, problems);
+    if (received.documents.length) await this.texts(received, problems);
     // A picture that none of the new documents names belongs to the open one.
-    const references = taken.pictures.flatMap((f) => (fits(f.name) ? keepPicture(f) : []));
+    const references = received.pictures.flatMap((f) => (fits(f.name) ? keepPicture(f) : []));
     const e = this.editor();
     if (references.length && e) insertPictures(e, references, at);
-    for (const f of taken.works) {
+    for (const f of received.works) {
       if (!fits(f.name)) continue;
       assets.value = [...assets.value.filter((a) => a.name !== f.name), { name: f.name, file: f }];
       set(f.name.endsWith(".csl") ? "csl" : "bibliography", f.name);
     }
-    const [archive, ...more] = taken.archives;
+    const [archive, ...more] = received.archives;
     problems.push(...more.map((f) => `${f.name} was not opened: drop one archive at a time.`));
     this.say(summary(problems));
     if (archive) importing.value = archive;
   }
 
   /** texts makes each text a new document with the pictures that it names. It removes
-   * these pictures from taken. */
-  private async texts(taken: Intake, problems: string[]): Promise<void> {
-    const documents = taken.documents.map((d) => ({ ...d, assets: taken.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
+   * these pictures from received. */
+  private async texts(received: Intake, problems: string[]): Promise<void> {
+    const documents = received.documents.map((d) => ({ ...d, assets: received.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
     try {
       await openAll(documents);
       const used = new Set<Blob>(documents.flatMap((d) => d.assets.map((a) => a.file)));
-      taken.pictures = taken.pictures.filter((f) => !used.has(f));
+      received.pictures = received.pictures.filter((f) => !used.has(f));
     } catch (e) {
       problems.unshift(`${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`);
     }
