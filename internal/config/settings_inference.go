@@ -62,8 +62,8 @@ func (c *Config) inferenceSettings() []setting {
 			def:   "64",
 			min:   "1",
 			max:   "10000",
-			help: "Completions whose built-in tools this worker serves at a time. Most of them wait for the model, " +
-				"so at most half as many programs run as the machine has CPUs.",
+			help: "Completions whose built-in tools this worker serves at a time. At most half as many programs run as " +
+				"the machine has CPUs.",
 		},
 		{
 			name: "TOOL_PYTHON", field: &c.ToolPython, def: "python3",
