@@ -381,22 +381,3 @@ func (q *fakeQueue) count() int {
 
 	return len(q.submissions)
 }
-
-// fakeStats reports the state of one queue.
-type fakeStats struct{}
-
-func (*fakeStats) stats(context.Context) (tasks.Fleet, error) {
-	return tasks.Fleet{
-		Dead: 4,
-		Queues: []tasks.QueueStats{
-			{
-				Queue:      tasks.Render,
-				Pending:    7,
-				Active:     3,
-				Retry:      2,
-				Oldest:     1500 * time.Millisecond,
-				OldestOpen: time.Minute,
-			},
-		},
-	}, nil
-}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"sync"
+	"time"
 
 	"presswork"
 	"presswork/tasks"
@@ -168,4 +169,23 @@ func (q *fakeQueue) openWatches() int {
 	defer q.mu.Unlock()
 
 	return q.watches
+}
+
+// fakeStats reports the state of one queue.
+type fakeStats struct{}
+
+func (*fakeStats) stats(context.Context) (tasks.Fleet, error) {
+	return tasks.Fleet{
+		Dead: 4,
+		Queues: []tasks.QueueStats{
+			{
+				Queue:      tasks.Render,
+				Pending:    7,
+				Active:     3,
+				Retry:      2,
+				Oldest:     1500 * time.Millisecond,
+				OldestOpen: time.Minute,
+			},
+		},
+	}, nil
 }

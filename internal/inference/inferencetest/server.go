@@ -179,6 +179,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	scenario, known := scenarios[base]
 	if !known {
+		scenario, known = toolScenarios[base]
+	}
+
+	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", req.Body.Model))
 		return
 	}
@@ -225,7 +229,12 @@ func (s *Server) listModels(w http.ResponseWriter) {
 }
 
 // Scenarios returns the names of the chat models, sorted.
-func Scenarios() []string { return slices.Sorted(maps.Keys(scenarios)) }
+func Scenarios() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(scenarios)), maps.Keys(toolScenarios))
+	slices.Sort(names)
+
+	return names
+}
 
 // fail sends an error in the form of the OpenAI API.
 func fail(w http.ResponseWriter, status int, message string) {

@@ -23,7 +23,7 @@ import (
 func TestPagesInFirefox(t *testing.T) {
 	exe, err := exec.LookPath("firefox-esr")
 	if err != nil {
-		t.Skip("Firefox is not installed: apt-get install firefox-esr")
+		t.Fatal("Firefox is not installed: `make compat` installs Debian's package; elsewhere put firefox-esr on the PATH")
 	}
 	_, c := e2e.Serve(t, nil)
 	f := startFirefox(t, exe)

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"presswork/api/conn"
+	"presswork/api/openai"
+	"presswork/internal/inference/meter"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/tasks/stream"
+)
+
+// begunCall is a call that was put on the queue.
+type begunCall struct {
+	raw *stream.Answer
+	// ctx ends when the client leaves or the server stops.
+	ctx context.Context
+	// finish ends the call and returns its reserved tokens to the limits. It must be called once.
+	finish func()
+}
+
+// beginCall reserves the tokens that the call may use and puts it on the queue. It drops the call's request, which
+// may be large. Errors: *inference.Error, QueueUnavailable, StoreUnavailable.
+func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, err error) {
+	running, leave, err := s.completions.Join(streamCompletion)
+	if err != nil {
+		return begun, err
+	}
+	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
+
+	done := func() {
+		release()
+		leave()
+	}
+	if err = s.admitCall(c, call); err != nil {
+		done()
+		return begun, err
+	}
+	meta := metadataOf(c.Context())
+	// The call may outlive the handler. It takes over the grant, which the route would release at the handler's end.
+	grant := meta.grant
+	meta.grant = nil
+
+	answer, err := s.enqueueCall(ctx, call)
+	call.Forget()
+	meta.held.Release()
+
+	if err != nil {
+		s.settleCall(call, grant)
+		done()
+
+		return begun, err
+	}
+
+	return begunCall{raw: answer, ctx: ctx, finish: func() {
+		answer.Close()
+		s.settleCall(call, grant)
+		done()
+	}}, nil
+}
+
+// admitCall reserves the tokens of the call in the key's limits. Errors: *inference.Error when a limit is reached or
+// the tier has no capacity; QueueUnavailable.
+func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
+	ctx, cancel := s.callContext()
+	defer cancel()
+
+	if err := s.v1.CheckCapacity(ctx, call); err != nil {
+		return err
+	}
+
+	if call.Limits == (meter.Limits{}) {
+		return nil
+	}
+
+	_, err := s.reserveLimits(c, call.ID, call.Limits, call.Tokens())
+	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
+		return openai.LimitError(e, call)
+	}
+
+	return err
+}
+
+// settleCall returns the reserved tokens to the key's limits. The worker counts the tokens that the call used.
+func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
+	s.releaseGrant(grant)
+
+	if call.Limits == (meter.Limits{}) {
+		return
+	}
+
+	ctx, cancel := s.callContext()
+	defer cancel()
+
+	if err := s.Meter.Settle(ctx, call.Owner, call.ID, call.Limits, "", 0); err != nil {
+		s.Log.Warn("could not return reserved tokens to the limits of a key", "error", err)
+	}
+}
+
+// enqueueCall puts the call on the queue. A request over tasks.InlineLimit goes to the store first.
+func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.Answer, error) {
+	body, err := call.Encode()
+	if err != nil {
+		return nil, err
+	}
+
+	if _, none := s.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
+		call.Body = body
+	} else {
+		call.BodyKey = storage.RequestKey(call.ID)
+
+		err := s.putSource(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	answer, err := s.Inference.Calls.Call(ctx, call.Call)
+	if call.BodyKey != "" && (err != nil || answer.ID != call.ID) {
+		// No worker reads this request. The worker deletes the request of a call on the queue, or the sweeper does after
+		// an hour.
+		ctx, cancel := s.callContext()
+		defer cancel()
+
+		if err := s.removeObject(ctx, call.BodyKey); err != nil {
+			s.Log.Warn("could not delete a request that no worker reads; the next sweep deletes it",
+				"key", call.BodyKey, "error", err)
+		}
+	}
+
+	return answer, err
+}
