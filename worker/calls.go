@@ -75,7 +75,8 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	return nil
 }
 
-// Draw handles tasks.DrawDiagrams. It returns the pictures of a document's diagrams, in their order.
+// Draw handles tasks.DrawDiagrams. It returns the pictures of a document's diagrams, in their order. A diagram
+// that cannot be drawn has its problem instead of a picture. Diagrams without a language are Mermaid's.
 func (w *Worker) Draw(ctx context.Context, task tasks.Drawing) (any, error) {
 	sources := make([]diagram.Source, len(task.Sources))
 	for i, text := range task.Sources {

@@ -15,7 +15,8 @@ import (
 )
 
 // record writes the usage of a run, also after its caller has left. A superseded run writes nothing: the
-// later run does. runCtx is the context of the run, which may have ended.
+// later run does. runCtx is the context of the run, which may have ended. If Redis does not answer in
+// time, the use is lost from the ledger, and the log has it.
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, runCtx context.Context) {
 	timeout := recordTimeout
 	if isStopping(runCtx) {
@@ -78,7 +79,8 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, useID, tokens)
 }
 
-// retry calls write until it succeeds. When ctx ends, it returns the last error.
+// retry calls write until it succeeds. When ctx ends, it returns the last error. A write may have taken effect although
+// it returned an error, so writing twice must have the effect of writing once.
 func retry(ctx context.Context, write func() error) error {
 	for {
 		err := write()

@@ -36,6 +36,8 @@ func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 
 // export visits the page, stores the result and completes the job.
 func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
+	// Look for the result of an earlier run first. A second visit may get another answer, or change something on the
+	// server.
 	artifact, stored, err := w.adoptExport(ctx, run, task)
 	if err != nil {
 		return err
@@ -58,6 +60,7 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 		artifact.Filename = exported.filename
 	}
 
+	// The name is that of the options, else the page's title, else the host of its address.
 	if visit.Filename != "" {
 		artifact.Filename = visit.Filename
 	}
@@ -161,6 +164,7 @@ func (w *Worker) storeExport(
 	}
 
 	info, err := w.put(ctx, run, storage.ArtifactKeyOf(run.ID, d.contentType), d.data, attrs)
+	// A run that was taken for dead has stored its result meanwhile. A job has one artifact, so use that one.
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adoptExport(ctx, run, task)
 		return artifact, err

@@ -24,6 +24,7 @@ func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	ctx, endRun := w.observeRun(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.editPDF(ctx, run, task) })
+	// After the end of the context every step fails. Only its cause tells why: cancelled, superseded or stopping.
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -59,6 +60,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
 	}
+	// Delete the sources last: until the job has ended, another run may need them.
 	w.deleteKeys(ctx, run.ID, task.Keys())
 
 	return nil
@@ -73,7 +75,8 @@ func pdfError(err error) error {
 	return storeError(err)
 }
 
-// makePDF performs the operation and stores its result.
+// makePDF performs the operation and stores its result. All files of a task are in memory at the same time. The API
+// limits their size by MAX_UPLOAD_BYTES, and the render slots limit how many tasks run.
 func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit, key string) (storage.Info, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "reading the PDF files"); err != nil {
 		return storage.Info{}, err
@@ -128,6 +131,7 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 		Meta:        map[string]string{"pages": strconv.Itoa(result.Pages)},
 	}
 
+	// The object names its own end, so that the sweeper deletes it even if Redis loses the index of objects.
 	if task.Keep > 0 {
 		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Format(time.RFC3339)
 	}

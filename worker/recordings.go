@@ -10,7 +10,8 @@ import (
 	"presswork/storage"
 )
 
-// fetch copies the recording to a temporary file.
+// fetch copies the recording to a temporary file: from the store, or from the address in the task. The caller must
+// close the file. Errors: StoreUnavailable, those of Download, and those of the disk.
 func (h *transcription) fetch(ctx context.Context) (tempFile, error) {
 	if h.task.Key == "" {
 		return h.tempFile(func(w io.Writer) error { return h.download(ctx, w) })

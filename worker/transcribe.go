@@ -72,6 +72,7 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	if err != nil {
 		return storeError(err)
 	}
+	// Both writes to Redis may wait for an outage, so make them at the same time.
 	var counting sync.WaitGroup
 
 	counting.Go(func() { w.countResult(ctx, info, task.Keep) })
@@ -168,6 +169,7 @@ func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Tran
 	}
 	defer source.Close()
 
+	// Any upstream of the model may answer. So if one of them is a whisper-server, which has no decoder, all get WAV.
 	recording, err := h.Recordings.Read(ctx, source, source.size, audio.Wanted{
 		Part: h.model.Audio.Part,
 		Plain: slices.ContainsFunc(
@@ -218,6 +220,7 @@ func (h *transcription) message(done int) string {
 func (h *transcription) record(ctx context.Context, seconds float64, err error) {
 	u := meter.Usage{Key: h.run.Record.Owner, Model: h.task.Model, Requests: 1, AudioSeconds: int64(math.Ceil(seconds))}
 
+	// The queue runs the job again after these errors, and the last run records the use.
 	retried := []fault.Code{fault.Internal, fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable}
 
 	switch cause := context.Cause(ctx); {
@@ -241,7 +244,8 @@ func (h *transcription) record(ctx context.Context, seconds float64, err error) 
 	}
 }
 
-// deleteRecording deletes the recording of a completed job, and the transcripts of its parts.
+// deleteRecording deletes the recording of a completed job, and the transcripts of its parts. It counts upwards until a
+// part is missing, because the task does not say how many there were. The sweeper deletes parts after a gap.
 func (w *Worker) deleteRecording(ctx context.Context, jobID, source string) {
 	keys := []string{}
 	if source != "" {

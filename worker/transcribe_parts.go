@@ -15,7 +15,8 @@ import (
 	"presswork/storage"
 )
 
-// transcribeParts transcribes the parts, as many at a time as the model allows.
+// transcribeParts transcribes the parts, as many at a time as the model allows. The first failed part ends the others.
+// Parts that were finished before are stored, so the next run of the job sends only the rest.
 func (h *transcription) transcribeParts(ctx context.Context, parts []audio.Part) error {
 	// Report in the background, so that the first part is sent at once.
 	reported := make(chan error, 1)
@@ -79,7 +80,8 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 		Open:        part.Open,
 		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
-	// A client that waits for the response (Keep is set) retries a recording of a single part itself.
+	// A client that waits for the response (Keep is set) retries a recording of a single part itself. Several parts are
+	// worth more tries: a failed one would discard the answers to the others.
 	tries := 1
 	if several || h.task.Keep == 0 {
 		tries = partTries
@@ -115,7 +117,8 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 }
 
 // prompt returns the prompt of part n: the caller's prompt, and the end of the text before the part when
-// that is known.
+// that is known. With that text the model keeps the spelling of names. It is unknown while parts are sent
+// at the same time.
 func (h *transcription) prompt(n int) string {
 	if n == 0 {
 		return h.task.Prompt
@@ -131,7 +134,7 @@ func (h *transcription) prompt(n int) string {
 }
 
 // readStoredPart reads the transcript that an earlier run stored for the same part, and reports whether there is
-// one.
+// one. It ignores a part with other limits: a worker of another release may cut the recording elsewhere.
 func (h *transcription) readStoredPart(ctx context.Context, key string, piece *audio.Piece) bool {
 	b, err := h.read(ctx, key)
 

@@ -56,6 +56,7 @@ type eventParams struct {
 // handleEvent records an event or reacts to it. It runs in the connection's reader and must
 // not block.
 func (v *visit) handleEvent(e *cdp.Event) {
+	// Parse only the events that are used: a page can cause thousands of others a second.
 	switch e.Method {
 	case "Page.lifecycleEvent",
 		"Page.frameDetached",
@@ -119,6 +120,7 @@ func (v *visit) recordEvent(method string, h *eventParams) {
 			f.stages["DOMContentLoaded"], f.stages["load"] = true, true
 		}
 	case "Page.frameDetached":
+		// A frame that is swapped moves to another process and stays in the page.
 		if h.Reason != "swap" {
 			delete(v.frames, h.FrameID)
 		}
@@ -166,6 +168,7 @@ func (v *visit) recordNavigation(h *eventParams) {
 		v.giveUp(tooMany("navigates more than %d times", maxNavigations))
 	}
 
+	// about: and blob: documents come from the page itself, and chrome-error: stands for a failed load.
 	switch scheme, _, _ := strings.Cut(h.Frame.URL, ":"); scheme {
 	case "http", "https", "about", "blob", "chrome-error":
 	default:

@@ -123,6 +123,7 @@ func (v *visit) awaitArrival() error {
 			continue
 		}
 
+		// A script in the document reads the status, so the page may have navigated meanwhile.
 		if main.failure == "" {
 			moved, err := v.readStatus()
 			if err != nil {
@@ -241,7 +242,9 @@ func (v *visit) sleep(d time.Duration) error {
 	}
 }
 
-// waitFor polls a condition of the options until it is true.
+// waitFor polls a condition of the options until it is true. With isolated, it runs in a world of its own, where the
+// page cannot replace the functions that it calls. An expression of the caller is not isolated: it must see the page's
+// variables. Errors: InvalidOption for a syntax error, PageTimeout that names the option and the last exception.
 func (v *visit) waitFor(option, expression string, isolated bool) error {
 	var last string
 
@@ -278,6 +281,7 @@ func (v *visit) waitFor(option, expression string, isolated bool) error {
 // at most settleTime, and at most half of the remaining time.
 func (v *visit) settle() error {
 	limit := min(settleTime, remaining(v.ctx)/2)
+	// Most pages do not listen to scrolling. Find that out while pictures and fonts load.
 	if !v.scriptsOff() {
 		scrolls := make(chan bool, 1)
 		go func() { scrolls <- v.listensToScrolling() }()

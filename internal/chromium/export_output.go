@@ -49,7 +49,8 @@ func (v *visit) produce(make producer) (data []byte, contentType string, err err
 	}
 }
 
-// readTitle returns the document's title, or "" if it cannot be read.
+// readTitle returns the document's title, or "" if it cannot be read. The script cuts the title, because a hostile page
+// may have one of many megabytes.
 func (v *visit) readTitle() (title string, err error) {
 	result, err := v.evaluate("document.title.slice(0,1000)", true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
@@ -128,6 +129,7 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 		HeaderTemplate: cmp.Or(o.HeaderTemplate, "<span></span>"),
 		FooterTemplate: cmp.Or(o.FooterTemplate, "<span></span>"),
 	}
+	// With the styles for the screen, fixed elements belong to the window and would cover the text of each sheet.
 	if o.MediaType == "screen" {
 		if err := v.pinFixed(); err != nil {
 			return nil, "", err
@@ -174,6 +176,7 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 		return nil, "", err
 	}
 
+	// Check the size before the picture is taken: Chromium allocates all of its pixels, and may crash.
 	if clip != nil {
 		density := export.ViewportOf(o.VisitOptions).DeviceScaleFactor
 		if err := checkPicture(clip.Width*density, clip.Height*density); err != nil {
@@ -229,7 +232,9 @@ func checkPicture(width, height float64) error {
 	return nil
 }
 
-// area returns the part of the page that the options select; nil is the viewport.
+// area returns the part of the page that the options select, in CSS pixels; nil is the viewport. Scripts of the page
+// may report any size, so the caller must check it. Errors: InvalidOption for a selector that is not valid CSS,
+// PageError for one without a visible element.
 func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	const whole = `(()=>{const e=document.documentElement,b=document.body;
 		return {x:0,y:0,width:Math.max(e.scrollWidth,e.clientWidth),

@@ -51,6 +51,7 @@ const (
 // print loads page into the tab and returns its PDF. Errors: errTooLarge for more than
 // limit bytes.
 func (t *tab) print(ctx context.Context, page printable.Page, limit int64) ([]byte, error) {
+	// Mark the tab first: after an error it may still hold a part of the document.
 	t.dirty, t.used = true, time.Now()
 	if err := t.load(ctx, page); err != nil {
 		return nil, err
@@ -109,7 +110,8 @@ func (t *tab) printOnce(ctx context.Context, params printParams, limit int64) ([
 	return decodePDF(answer, limit)
 }
 
-// decodePDF decodes {"data":"<base64>",…}, the answer of a print or a screenshot.
+// decodePDF decodes {"data":"<base64>",…}, the answer of a print or a screenshot. encoding/json would copy the text of
+// megabytes and scan it twice. Errors: errTooLarge for more than limit bytes.
 func decodePDF(answer []byte, limit int64) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(answer, []byte(`{"data":"`))
 

@@ -128,6 +128,7 @@ func (b *Browser) runLaunch() {
 	b.log.Info("browser started", "pid", inst.proc.PID, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(began).Milliseconds())
 
+	// The old instance ends after its last print. Until then two browsers take memory.
 	if old != nil && old.usable() { // awaitEnd counts an instance that died
 		old.retire()
 	}
@@ -182,6 +183,7 @@ func (b *Browser) awaitEnd(inst *instance) {
 		b.count.crashes.Add(1)
 	}
 
+	// The browser for documents must be ready before the next job. That for foreign pages starts when a page needs it.
 	if b.cur == inst {
 		b.cur = nil
 		if !b.opt.foreign {
@@ -208,8 +210,8 @@ func (b *Browser) awaitEnd(inst *instance) {
 	b.log.Info("browser ended", "pid", inst.proc.PID, "prints", prints)
 }
 
-// replace starts a new instance that takes over from inst. It does nothing if inst is no
-// longer the current one.
+// replace starts a new instance that takes over from inst, which prints until the new one is
+// ready. It does nothing if inst is no longer the current one. reason is for the log.
 func (b *Browser) replace(inst *instance, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,8 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 
 	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
-	length := cmp.Or(r.Duration, m.Routing.Timeout) // of the recording, if known
+	// A recording of unknown length may keep its upstream silent until Routing.Timeout.
+	length := cmp.Or(r.Duration, m.Routing.Timeout)
 
 	err = g.tryUpstreams(ctx, m, requester{owner: r.Owner}, func(u *inference.Upstream) outcome {
 		engine, err := g.audioEngine(u)
@@ -53,7 +54,8 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 
 // Speak turns a text into speech and emits it in pieces. It tries the upstreams of the model
 // until one has emitted a piece. An upstream may be silent for FirstTokenTimeout before the first
-// piece, and for IdleTimeout after it. Errors are *inference.Error.
+// piece, and for IdleTimeout after it. An error of emit ends the speech and does not count as a
+// failure of the upstream. Errors are *inference.Error.
 func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inference.Sound) error) error {
 	m, err := g.opts.Catalogue().Require(r.Model, inference.CanSpeak)
 	if err != nil {

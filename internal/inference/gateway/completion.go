@@ -44,6 +44,7 @@ func (c *completion) run(ctx context.Context) error {
 	}
 	defer c.rounds.close()
 
+	// Built-in tools and several choices exclude each other, so a further round depends on the only answer.
 	answers, err := c.requestCorrected(ctx, r)
 	for err == nil && c.rounds.needsRound(answers[0]) {
 		c.g.opts.Idle(ctx, func() { r, err = c.rounds.nextRound(ctx, r, answers[0]) })
@@ -75,6 +76,7 @@ func (c *completion) run(ctx context.Context) error {
 		}
 	}
 
+	// The finish reasons come last, and the usage of the whole request with the last of them.
 	for i, n := range answers {
 		last := &inference.Chunk{Choice: i, Finish: n.finish, StopSequence: n.stop}
 		if i == len(answers)-1 {
@@ -194,11 +196,13 @@ func (c *completion) callUpstream(
 	c.result.Attempts++
 
 	times := callTimes{begun: time.Now()}
+	// The time until the first call is the wait in the queue. Later calls wait for upstreams or tools instead.
 	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
 		c.result.Usage.QueueTime = max(0, times.begun.Sub(r.Accepted).Seconds())
 	}
 
 	c.fingerprint = fingerprint(u)
+	// The first chunk carries the ignored fields, so a later upstream can no longer change them.
 	if !c.result.Emitted {
 		c.ignored = slices.Concat(r.Ignored, u.Ignores(r))
 	}

@@ -12,7 +12,9 @@ import (
 	"presswork/internal/input"
 )
 
-// inlineImages returns the request with every address of an image replaced by the image.
+// inlineImages returns the request with every address of an image replaced by the image. The gateway fetches images
+// itself, so an engine without FetchesImages never loads an address that a caller chose. Each address is fetched once
+// per completion, also if further upstreams or rounds need it. The caller's request stays unchanged.
 func (c *completion) inlineImages(ctx context.Context, r *inference.Request) (*inference.Request, error) {
 	out := *r
 
@@ -49,6 +51,7 @@ func (c *completion) fetchImage(ctx context.Context, url string) (string, error)
 	data, contentType, err := c.g.opts.FetchImage(ctx, url)
 	if err != nil {
 		e := fault.AsError(err)
+		// Errors of the network may name internal addresses, so the caller reads only that the fetch failed.
 		if e.Code == fault.Internal {
 			e = fault.Errorf(fault.NotFound, "it could not be fetched").WithCause(err)
 		}

@@ -6,8 +6,9 @@ import (
 	"presswork/internal/inference"
 )
 
-// Relay passes a request on to an upstream of its model and returns the whole answer. The Result is always filled in.
-// Errors are [*inference.Error].
+// Relay passes a request on to an upstream of its model and returns the whole answer. Nothing reaches the caller before
+// that, so Relay may try every upstream. Routing.Timeout bounds the request. The Result is always filled in. Errors are
+// [*inference.Error].
 func (g *Gateway) Relay(ctx context.Context, r *inference.Relay) (*inference.Relayed, inference.Result, error) {
 	result := inference.Result{Model: r.Model}
 
@@ -34,6 +35,7 @@ func (g *Gateway) Relay(ctx context.Context, r *inference.Relay) (*inference.Rel
 		return nil, result, notRetryable(endedBy(ctx, err))
 	}
 
+	// Servers of images often report no tokens. The limits of the key still need a number.
 	result.Usage.PromptTokens, result.Usage.CompletionTokens = answer.PromptTokens, answer.CompletionTokens
 	if answer.PromptTokens+answer.CompletionTokens == 0 {
 		result.Usage.PromptTokens, result.Usage.EstimatedTokens = r.EstimateTokens(), r.EstimateTokens()

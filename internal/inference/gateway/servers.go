@@ -32,6 +32,7 @@ func (d *rounds) openServers(ctx context.Context, r *inference.Request) error {
 	}
 	lists, errs := make([][]inference.ServerTool, len(servers)), make([]error, len(servers))
 
+	// Servers may take seconds. Meanwhile another completion may use the slot of this one.
 	d.c.g.opts.Idle(ctx, func() {
 		var group sync.WaitGroup
 		for i := range servers {
@@ -114,13 +115,16 @@ func (d *rounds) failListing(ctx context.Context, s *inference.ToolServer, err e
 	return err
 }
 
-// addTools adds the tools of a server to r as functions whose names no other function has.
+// addTools adds the tools of a server to r as functions whose names no other function has. Names and descriptions come
+// from a foreign server, so marks of chat templates in them are escaped. If the caller cannot answer requests for
+// approval, tools that need it are left out.
 func (d *rounds) addTools(
 	r *inference.Request,
 	s *inference.ToolServer,
 	session inference.ServerSession,
 	list []inference.ServerTool,
 ) error {
+	// A client that sent a listing back has it already.
 	if s.Listed == nil {
 		d.listings = append(d.listings, inference.Listing{Server: s.Label, Tools: list})
 	}
@@ -179,6 +183,7 @@ func (d *rounds) expandChoice(choice *inference.ToolChoice) error {
 		}
 	}
 
+	// A server stands for all of its tools. Engines force one function at most, so several become "required".
 	if choice.Names = names; len(names) > 1 && choice.Mode == inference.ChooseNamed {
 		choice.Mode = inference.ChooseRequired
 	}
@@ -259,7 +264,8 @@ func (d *rounds) needsApproval(n *normaliser) bool {
 	return len(requests) > 0
 }
 
-// callServer runs a call on a server and emits it. It returns the output for the model. An error ends the completion.
+// callServer runs a call on a server and emits it. It returns the output for the model. All calls of an answer share
+// timeLeft: when it is used up, the model gets no further call. An error ends the completion.
 func (d *rounds) callServer(ctx context.Context, t remoteTool, call inference.ServerCall) (string, error) {
 	if d.callsUsed() {
 		return d.refuseCall(), nil
@@ -283,6 +289,7 @@ func (d *rounds) callServer(ctx context.Context, t remoteTool, call inference.Se
 	d.addImages(&result)
 
 	return d.emitCall(inference.ExecutedTool{
+		// The id of an approval is empty for a call that needed none.
 		Server: call.Server, Approval: call.ID,
 		BuiltinCall: inference.BuiltinCall{Name: call.Tool, Arguments: call.Arguments},
 		ToolResult:  result,

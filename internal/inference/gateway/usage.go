@@ -14,7 +14,8 @@ type callTimes struct {
 }
 
 // usageOf returns the usage of one call of an upstream. If the upstream sent no counts, it estimates them, provided
-// that the upstream has answered or promptRead reports that it may have read the prompt.
+// that the upstream has answered or promptRead reports that it may have read the prompt. Times are in seconds. Several
+// choices share one prompt, so the last counts of any of them are those of the call.
 func usageOf(r *inference.Request, answers []*normaliser, times callTimes, promptRead bool) (u inference.Usage) {
 	var all counts
 	var raw *inference.RawUsage

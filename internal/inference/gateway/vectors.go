@@ -34,6 +34,7 @@ func (g *Gateway) Embed(
 			addResult := func() error {
 				copy(all.Data[first:end], v.Data)
 
+				// Check the size with each batch: the vectors of a whole request could fill the memory.
 				for _, vector := range v.Data {
 					size += len(vector)
 				}
@@ -87,6 +88,7 @@ func (g *Gateway) Rerank(
 		return nil, result, err
 	}
 
+	// Documents with equal scores keep their order, so that equal requests get equal answers.
 	slices.SortFunc(all.Ranks, func(a, b inference.Rank) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
 	})
@@ -107,7 +109,8 @@ type batchResult struct {
 }
 
 // inBatches cuts n items into the model's batches and calls run for each, Parallel at a time and
-// each at one of the model's upstreams. It stops at the first error.
+// each at one of the model's upstreams. A failed upstream therefore costs one batch, which another
+// upstream repeats, and not the whole list. It stops at the first error.
 func (g *Gateway) inBatches(
 	ctx context.Context,
 	model, capability, owner string,
