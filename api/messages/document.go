@@ -3,8 +3,8 @@ package messages
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
-	"time"
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
@@ -12,9 +12,6 @@ import (
 	"presswork/internal/inference/jsonbody"
 	"presswork/internal/pdfops"
 )
-
-// pdfTimeout bounds the time in which the text of a PDF is read.
-const pdfTimeout = 5 * time.Second
 
 // readDocument reads a document as its text. Upstreams that speak the Messages API get the document itself.
 func (p *parser) readDocument(o jsonbody.Object, h *history.History) []inference.Part {
@@ -55,24 +52,35 @@ func (p *parser) readPDF(source jsonbody.Object) []inference.Part {
 		return []inference.Part{{Text: "A PDF document, whose text was not read for this model."}}
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), pdfTimeout)
-	defer cancel()
+	text, err := p.options.PDFText(data)
+	if e, ok := errors.AsType[*inference.Error](err); ok {
+		source.Fail(e)
+		return nil
+	}
 
-	result, err := pdfops.Run(ctx, pdfops.Text, pdfops.Options{}, []pdfops.File{{Name: "document.pdf", Data: data}},
-		pdfops.File{})
 	if err != nil {
 		source.Failf("data", "the text of the PDF cannot be read: %s; send its pages as images",
 			fault.AsError(err).Message)
 
 		return nil
 	}
-	text := strings.TrimSpace(string(result.Files[0].Data))
 
 	if text == "" {
 		source.Failf("data", "the PDF has no text; send its pages as images")
 	}
 
 	return []inference.Part{{Text: text}}
+}
+
+// PDFText returns the text of a PDF. Errors: a damaged or encrypted PDF, the cause of ctx.
+func PDFText(ctx context.Context, pdf []byte) (string, error) {
+	result, err := pdfops.Run(ctx, pdfops.Text, pdfops.Options{}, []pdfops.File{{Name: "document.pdf", Data: pdf}},
+		pdfops.File{})
+	if err != nil {
+		return "", err
+	}
+
+	return strings.TrimSpace(string(result.Files[0].Data)), nil
 }
 
 // titled returns parts after a title and a context, each of which may be "".

@@ -24,6 +24,8 @@ type Options struct {
 	Native func() bool
 	// Betas are those of the header anthropic-beta.
 	Betas []string
+	// PDFText returns the text of a PDF: the function of this package, with the limits of the caller. Mandatory.
+	PDFText func(pdf []byte) (string, error)
 	// Counting allows a body without max_tokens, because only its tokens are counted.
 	Counting bool
 }

@@ -28,6 +28,7 @@ func parse(t *testing.T, body string) (*inference.Request, *messages.Format, err
 
 	r, f, err := messages.Parse([]byte(body), messages.Options{
 		CheckModel: func(string) error { return nil }, Owner: owner, Sealer: sealer(t, "0123456789abcdef"),
+		PDFText: func(pdf []byte) (string, error) { return messages.PDFText(t.Context(), pdf) },
 	})
 	if err == nil {
 		f.Model, f.RequestID, f.Tokens = r.Model, "req_1", 7

@@ -55,6 +55,7 @@ func (s *Service) parseMessage(
 	request, format, err = messages.Parse(body, messages.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,
 		Betas: h.Betas, Native: func() bool { return m.Speaks(inference.Anthropic) },
+		PDFText: func(pdf []byte) (string, error) { return s.pdfs.text(h.Caller.Name, pdf) },
 	})
 	if err != nil {
 		return nil, nil, nil, err

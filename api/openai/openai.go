@@ -63,12 +63,15 @@ type Options struct {
 }
 
 // Service reads the requests of /v1 and writes their answers.
-type Service struct{ o Options }
+type Service struct {
+	o    Options
+	pdfs *pdfReader
+}
 
 // New returns a service. Its methods are safe for concurrent use.
 func New(o Options) *Service {
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
-	return &Service{o}
+	return &Service{o: o, pdfs: newPDFReader()}
 }
 
 // Model returns a model that the caller may use. For other models the error is the same as for unknown ones, and it

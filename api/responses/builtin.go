@@ -47,8 +47,8 @@ type codeCall struct {
 	Outputs []codeOutput `json:"outputs"`
 }
 
-// builtinCall is the kind of items of built-in tools. Such an item has no content parts, so its events have no
-// content index.
+// builtinCall is the kind of items that are written as a whole, such as those of built-in tools. Such an item has no
+// content parts, so its events have no content index.
 var builtinCall = &itemKind{}
 
 // addExecuted adds a call of a built-in tool or of an MCP server that has ended.

@@ -65,7 +65,11 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		dst = w.addThought(dst, c.Reasoning)
 	}
 
-	if c.Thought != nil && w.thought != nil {
+	switch {
+	case c.Thought == nil:
+	case c.Thought.Redacted != "":
+		dst = w.addRedacted(dst, c.Thought)
+	case w.thought != nil:
 		w.thought.thought = c.Thought
 		dst = w.closeThought(dst, "completed")
 	}
@@ -137,6 +141,30 @@ func (w *Writer) addThought(dst []byte, text string) []byte {
 	}
 
 	return w.appendDelta(dst, w.thought, text)
+}
+
+// redactedThought is reasoning that only the upstream can read.
+type redactedThought struct {
+	ID        string   `json:"id"`
+	Type      string   `json:"type"`
+	Status    string   `json:"status"`
+	Summary   []string `json:"summary"` // empty
+	Encrypted string   `json:"encrypted_content"`
+}
+
+// addRedacted adds a thought that only the upstream can read. Nothing of it can be shown, so clients receive it only
+// if they ask for encrypted reasoning.
+func (w *Writer) addRedacted(dst []byte, t *inference.Thought) []byte {
+	if !w.format.encrypt {
+		return dst
+	}
+	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
+	it := w.newItem(builtinCall, "rs_")
+	it.thought = t
+	it.setWhole(redactedThought{it.id, "reasoning", "completed", []string{}, w.seal(it)})
+	dst = w.appendItemEvent(dst, "response.output_item.added", it)
+
+	return w.appendItemEvent(dst, "response.output_item.done", it)
 }
 
 // addText adds a piece of the answer and the probabilities of its tokens.
