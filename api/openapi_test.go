@@ -79,7 +79,7 @@ func TestOpenAPISuitsClientGenerators(t *testing.T) {
 
 				_, whole := child.(map[string]any)
 				switch {
-				case name == "headers" && whole:
+				case name == "headers" && whole && !strings.HasSuffix(at, "/properties"):
 					for header, h := range child.(map[string]any) {
 						if fields, ok := h.(map[string]any); !ok || fields["schema"] == nil {
 							t.Errorf("%s/%s has no schema", below, header)

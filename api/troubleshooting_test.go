@@ -30,6 +30,7 @@ func TestEveryCodeHasAnExplanation(t *testing.T) {
 	wanted := map[fault.Code]int{
 		inference.ToolUseFailed:      400,
 		inference.ToolUnavailable:    400,
+		inference.ToolServerFailed:   424,
 		inference.JSONValidateFailed: 400,
 		inference.ContextLength:      400,
 		inference.RequestCancelled:   499,
