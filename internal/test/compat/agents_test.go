@@ -197,6 +197,8 @@ func TestTheAgentsSDKRuns(t *testing.T) {
 func TestAnthropicsSDKsRun(t *testing.T) {
 	t.Parallel()
 	packages, base := os.Getenv("PRESSWORK_COMPAT")+"/anthropic-2.14.0", serveAgents(t)
+	web, site := startUpstream(t)
+	withTools := serveBuiltins(t, map[string]string{"INFERENCE_CONFIG": writeModels(t, web.URL+"/v1")}, web, site)
 
 	for name, command := range map[string][]string{
 		"python": {"py", "python3", "-W", "ignore", "anthropic_sdk.py"},
@@ -206,7 +208,7 @@ func TestAnthropicsSDKsRun(t *testing.T) {
 			t.Parallel()
 			runAgent(t, command[0], []string{
 				"PYTHONPATH=" + packages, "COMPAT_MODULES=" + packages, "COMPAT_BASE=" + base,
-				"COMPAT_KEY=" + apiKey, "PYTHONDONTWRITEBYTECODE=1",
+				"COMPAT_TOOLS_BASE=" + withTools.Base, "COMPAT_TOOLS_MODEL=" + clients[0].name + "/tools-plan", "COMPAT_KEY=" + apiKey, "PYTHONDONTWRITEBYTECODE=1",
 			}, command[1], command[2:]...)
 		})
 	}

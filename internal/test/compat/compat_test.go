@@ -217,6 +217,42 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
+// startUpstream starts the scripted models with a search engine, and the site that searches find. The site is on another
+// port, because opened pages must not reach the models.
+func startUpstream(t *testing.T) (web, site *httptest.Server) {
+	t.Helper()
+	site = httptest.NewServer(http.HandlerFunc(servePage))
+	t.Cleanup(site.Close)
+	web = httptest.NewServer(&upstream{
+		scripted: inferencetest.NewServer(),
+		site:     site.URL,
+		left:     map[string]int{},
+		changed:  make(chan struct{}),
+	})
+	t.Cleanup(func() {
+		web.CloseClientConnections()
+		web.Close()
+	})
+
+	return web, site
+}
+
+// serveBuiltins serves models with the built-in tools.
+func serveBuiltins(t *testing.T, env map[string]string, web, site *httptest.Server) *e2e.Client {
+	t.Helper()
+	env = with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL)
+	env["OUTBOUND_ALLOW_PRIVATE"] = strings.TrimPrefix(site.URL, "http://")
+	_, c := e2e.Serve(t, env)
+	request := []byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],` +
+		`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`)
+	wait.Until(t, "the built-in tools are offered", func() bool {
+		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", request)
+		return status == http.StatusOK
+	})
+
+	return c
+}
+
 func TestClients(t *testing.T) {
 	t.Parallel()
 
@@ -224,34 +260,13 @@ func TestClients(t *testing.T) {
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
 	}
-	// The site is on another port than the search engine and the models, which opened pages must not reach.
-	site := httptest.NewServer(http.HandlerFunc(servePage))
-	t.Cleanup(site.Close)
-	up := &upstream{
-		scripted: inferencetest.NewServer(),
-		site:     site.URL,
-		left:     map[string]int{},
-		changed:  make(chan struct{}),
-	}
-	web := httptest.NewServer(up)
-	t.Cleanup(func() {
-		web.CloseClientConnections()
-		web.Close()
-	})
+	web, site := startUpstream(t)
 	models := writeModels(t, web.URL+"/v1")
 	// A worker without the queues for pages starts no browser.
 	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer,audio"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
-	toolsEnv := with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL)
-	toolsEnv["OUTBOUND_ALLOW_PRIVATE"] = strings.TrimPrefix(site.URL, "http://")
-	_, withTools := e2e.Serve(t, toolsEnv)
-	request := []byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],` +
-		`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`)
-	wait.Until(t, "the built-in tools are offered", func() bool {
-		status, _, _ := withTools.Do("POST", "/v1/chat/completions", "application/json", request)
-		return status == http.StatusOK
-	})
+	withTools := serveBuiltins(t, env, web, site)
 
 	results := map[string]map[string]row{}
 	var mu sync.Mutex

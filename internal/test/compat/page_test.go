@@ -25,7 +25,7 @@ const rest = "\n`make compat` runs the clients against the real server with a sc
 | OpenAI's Agents SDK | 0.24.0 | tools in turns, structured answers, streams |
 | LangChain for OpenAI and for Anthropic | 1.7.4, 1.7.10 | the same in the three wire formats; embeddings |
 | Pydantic AI | 2.68.0 | the same in the three wire formats |
-| Anthropic's SDKs for Python and Node | 2.14.0, 1.14.0 | streams, thinking and tools in turns, the tool runner, errors |
+| Anthropic's SDKs for Python and Node | 2.14.0, 1.14.0 | streams, thinking and tools in turns, built-in tools, the tool runner, errors |
 | MCP SDKs for Python, JavaScript and Go | 2.3.0, 1.32.2, 1.8.0 | the tools of presswork mcp and /mcp, in the versions of 2025 and 2026 |
 | MCP Inspector | 2.12.0 | tools with --strict, resources, prompts on both |
 | Codex with MCP | 0.169.0 | calls convert_markdown of both |

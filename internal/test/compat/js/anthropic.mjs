@@ -28,6 +28,20 @@ for (const [send, city] of [[create, 'Oslo'], [streamed, 'Rome']]) {
 }
 assert.equal((await create('tools-plan', { ...ask, messages })).content[0].text, 'The tool says: rain in Rome');
 
+const withTools = new Anthropic({ apiKey: 'k', baseURL: process.env.COMPAT_TOOLS_BASE, maxRetries: 0 });
+for (const send of ['create', 'stream']) {
+  const run = async (content, ...tools) => {
+    const body = { model: process.env.COMPAT_TOOLS_MODEL, max_tokens: 99, messages: user(content), tools };
+    return send === 'create' ? withTools.messages.create(body) : withTools.messages.stream(body).finalMessage();
+  };
+  const found = await run('browser_search {"query": "paper"}\nsay Cai Lun made it.', { type: 'web_search_20250305', name: 'web_search' });
+  assert.deepEqual(found.content.map((b) => b.type), ['server_tool_use', 'web_search_tool_result', 'text']);
+  assert.match(found.content[1].content[0].url, /\/page$/);
+  const ran = await run('python {"code": "print(6 * 7)"}\nsay It is 42.', { type: 'code_execution_20250825', name: 'code_execution' });
+  assert.deepEqual(ran.content.map((b) => b.type), ['server_tool_use', 'code_execution_tool_result', 'text']);
+  assert.equal(ran.content[1].content.stdout.trim(), '42');
+}
+
 messages[1].content[0].thinking = 'Another thought.';
 for (const [fail, kind, status, type] of [
   [() => create('tools-plan', { ...ask, messages }), Anthropic.BadRequestError, 400, 'invalid_request_error'],

@@ -93,6 +93,26 @@ def look(city: str) -> str:
 last = sdk.beta.messages.tool_runner(model="tools-plan", max_tokens=99, messages=user('look {"city": "Oslo"}'), tools=[look]).until_done()
 assert last.content[0].text == "The tool says: rain in Oslo", last
 
+# The built-in tools, whose calls and results the server adds to the answer.
+with_tools = anthropic.Anthropic(api_key=key, base_url=os.environ["COMPAT_TOOLS_BASE"], max_retries=0)
+search = [{"type": "web_search_20250305", "name": "web_search"}, {"type": "web_fetch_20250910", "name": "web_fetch"}]
+plan = os.environ["COMPAT_TOOLS_MODEL"]
+code = [{"type": "code_execution_20250825", "name": "code_execution"}]
+finding = 'browser_search {"query": "paper"}\nbrowser_open {"id": 0}\nsay Cai Lun made it.'
+for send in [create, streamed]:
+    a = send(plan, user(finding), client=with_tools, tools=search)
+    found, fetched = a.content[1].content[0], a.content[3].content
+    assert [b.type for b in a.content] == ["server_tool_use", "web_search_tool_result", "server_tool_use", "web_fetch_tool_result", "text"], a
+    assert a.content[0].input == {"query": "paper"} and found.url.endswith("/page") and found.title == "Paper", a
+    assert fetched.url == found.url and "Cai Lun made paper." in fetched.content.source.data and a.content[4].text == "Cai Lun made it.", a
+    assert (a.usage.server_tool_use.web_search_requests, a.usage.server_tool_use.web_fetch_requests) == (1, 1), a.usage
+    a = send(plan, user('python {"code": "print(6 * 7)"}\nsay It is 42.'), client=with_tools, tools=code)
+    assert [b.type for b in a.content] == ["server_tool_use", "code_execution_tool_result", "text"], a
+    ran = a.content[1].content
+    assert (a.content[0].input["code"], ran.stdout.strip(), ran.return_code, a.stop_reason) == ("print(6 * 7)", "42", 0, "end_turn"), a
+e = failure(lambda: create("hello", tools=code), anthropic.BadRequestError)
+assert "code_interpreter" in str(e), e
+
 # Counts, models, errors.
 assert sdk.messages.count_tokens(model="hello", messages=user("Twelve bytes")).input_tokens == 10
 models = list(sdk.models.list())
