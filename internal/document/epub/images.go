@@ -21,7 +21,7 @@ type picture struct {
 	data        []byte
 }
 
-// image writes an img element, or the words that stand for it.
+// image writes an img element. An image that cannot be in a book is replaced by its alternative text and noted in left.
 func (w *writer) image(n *html.Node) {
 	alt := attribute(n, "alt")
 
@@ -51,13 +51,14 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 		return p, nil
 	}
 
+	// The document has inlined every image that it could read.
 	if !strings.HasPrefix(uri, "data:") {
-		return nil, errors.New("it is not there")
+		return nil, errors.New("it was not found")
 	}
 
 	data, err := imagetype.ReadDataURI(uri)
 	if err != nil {
-		return nil, errors.New("it is not there")
+		return nil, errors.New("it was not found")
 	}
 
 	info, err := imagetype.Inspect(data)
@@ -70,10 +71,10 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 	}[info.ContentType]
 	switch extension {
 	case "":
-		return nil, fmt.Errorf("books hold no %s; PNG, JPEG, GIF, WebP and SVG are allowed", info.ContentType)
+		return nil, fmt.Errorf("an EPUB cannot have %s; allowed: PNG, JPEG, GIF, WebP, SVG", info.ContentType)
 	case ".svg":
 		if data, err = drawing(data); err != nil {
-			return nil, fmt.Errorf("books hold drawings only: %w", err)
+			return nil, fmt.Errorf("the SVG cannot be in an EPUB: %w", err)
 		}
 	}
 	p := &picture{file: fmt.Sprintf("image-%03d%s", len(w.order)+1, extension), media: info.ContentType, data: data}
@@ -82,17 +83,18 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 	return p, nil
 }
 
-// shapes are the elements that a drawing in a book has; names are those that do
-// not come from drawing programs.
+// shapes are the elements that an SVG in a book may have. Others are left out with their content.
 var shapes = words(
 	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient " +
 		"stop clipPath symbol use title desc mask pattern style",
 )
 
-// outside is what makes a stylesheet or a value refer to something.
+// outside matches values and stylesheets that refer to something outside of the drawing, or run code. A backslash could
+// hide such a text.
 var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
 
-// drawing writes an SVG again with shapes and plain attributes only, without the additions of drawing programs.
+// drawing returns an SVG with shapes and plain attributes only, without the additions of drawing programs. Errors: it is
+// malformed, contains scripts, pictures or HTML, or refers to something outside.
 func drawing(data []byte) ([]byte, error) {
 	const space, links = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 	d := xml.NewDecoder(bytes.NewReader(data))
@@ -116,11 +118,11 @@ func drawing(data []byte) ([]byte, error) {
 		case xml.StartElement:
 			if skipped > 0 || (t.Name.Space != space && t.Name.Space != "") || !shapes[t.Name.Local] {
 				if depth == 0 {
-					return nil, errors.New("it is no SVG")
+					return nil, errors.New("it is not SVG")
 				}
 
 				if t.Name.Local == "foreignObject" || t.Name.Local == "image" || t.Name.Local == "script" {
-					return nil, fmt.Errorf("it holds the element %s", t.Name.Local)
+					return nil, fmt.Errorf("it contains the element %s", t.Name.Local)
 				}
 				skipped++
 				continue
@@ -137,7 +139,7 @@ func drawing(data []byte) ([]byte, error) {
 				switch {
 				case a.Name.Space == links && name == "href" || a.Name.Space == "" && name == "href":
 					if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
-						return nil, errors.New("it refers to something outside")
+						return nil, errors.New("it refers to something outside of it")
 					}
 				// These attributes have no meaning in a book, or are not valid in it.
 				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") ||
@@ -150,7 +152,7 @@ func drawing(data []byte) ([]byte, error) {
 				}
 
 				if outside.MatchString(a.Value) {
-					return nil, errors.New("it refers to something outside")
+					return nil, errors.New("it refers to something outside of it")
 				}
 				out.WriteString(" " + name + `="` + text(a.Value) + `"`)
 			}
@@ -165,7 +167,7 @@ func drawing(data []byte) ([]byte, error) {
 		case xml.CharData:
 			if depth > 0 && skipped == 0 {
 				if outside.Match(t) {
-					return nil, errors.New("it refers to something outside")
+					return nil, errors.New("it refers to something outside of it")
 				}
 				out.WriteString(text(string(t)))
 			}
@@ -179,8 +181,8 @@ func drawing(data []byte) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// foreign writes a formula or a drawing that is a part of the page, as the
-// markdown package made it.
+// foreign writes a formula or a drawing that is a part of the page. Both come from package markdown, which has cleaned
+// them.
 func (w *writer) foreign(n *html.Node) {
 	space := "http://www.w3.org/1998/Math/MathML"
 
@@ -196,7 +198,7 @@ func (w *writer) foreign(n *html.Node) {
 	w.part(n, ` xmlns="`+space+`"`)
 }
 
-// part writes an element of another namespace, with what is in it.
+// part writes an element of another namespace and its content.
 func (w *writer) part(n *html.Node, namespace string) {
 	switch {
 	case n.Type == html.TextNode:
@@ -204,7 +206,8 @@ func (w *writer) part(n *html.Node, namespace string) {
 		return
 	case n.Type != html.ElementNode:
 		return
-	case n.Namespace == "", !xmlName.MatchString(n.Data): // such as a span around the number of an equation
+	// An HTML element within, such as a span around the number of an equation, has no place there. Its content has.
+	case n.Namespace == "", !xmlName.MatchString(n.Data):
 		for c := range n.ChildNodes() {
 			w.part(c, "")
 		}
@@ -214,7 +217,7 @@ func (w *writer) part(n *html.Node, namespace string) {
 
 	name := n.Data
 	switch {
-	case name == "menclose": // what it encloses with is in a stylesheet's hands
+	case name == "menclose": // a stylesheet draws its notation, not the element
 		name = "mrow"
 	case name == "mrow" && (attribute(n, "scriptlevel") != "" || attribute(n, "displaystyle") != ""):
 		name = "mstyle"

@@ -14,8 +14,8 @@ func (w *writer) archive() ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	const mimetype = "application/epub+zip"
-	// First, as it is, and without anything after the name: by it the file is
-	// known.
+	// This entry must be the first, uncompressed and without extra fields: programs recognise an EPUB by its bytes
+	// (EPUB 3.3, OCF).
 	raw, err := z.CreateRaw(&zip.FileHeader{
 		Name: "mimetype", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(mimetype)),
 		CompressedSize64: uint64(len(mimetype)), UncompressedSize64: uint64(len(mimetype)),
@@ -79,7 +79,7 @@ const container = `<?xml version="1.0" encoding="UTF-8"?>
 </container>
 `
 
-// packageDocument lists everything, and says what the book is.
+// packageDocument returns the package document: metadata, a list of all files, and the order of the chapters.
 func (w *writer) packageDocument() string {
 	b := w.book
 	var o strings.Builder
@@ -186,7 +186,7 @@ func (w *writer) packageDocument() string {
 	return o.String()
 }
 
-// document is an XHTML file.
+// document returns an XHTML file. An empty title becomes that of the book, because XHTML requires one.
 func (w *writer) document(title, head, body string) string {
 	if title == "" {
 		title = w.book.Title
@@ -213,7 +213,8 @@ func (w *writer) coverPage() string {
 	)
 }
 
-// navigation is the table of contents that readers show.
+// navigation returns the table of contents, which reading devices show in a menu. EPUB requires an entry, so a book
+// without headings has one for its text.
 func (w *writer) navigation() string {
 	var o strings.Builder
 	o.WriteString(

@@ -11,7 +11,7 @@ func blank(n *html.Node) bool {
 	return n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" || n.Type == html.CommentNode
 }
 
-// list writes a list: what is in it and no item becomes one.
+// list writes a list. XHTML allows only items in a list, so each other child becomes an item.
 func (w *writer) list(n *html.Node, name string, m model) {
 	w.start(n, name)
 	notes := n.Parent != nil && hasClass(n.Parent, "footnotes")
@@ -39,7 +39,8 @@ func (w *writer) list(n *html.Node, name string, m model) {
 	w.out.WriteString("</" + name + ">")
 }
 
-// definitions writes a list of terms, if each has its meaning, else as text.
+// definitions writes a list of terms and meanings. XHTML requires that each term has a
+// meaning; a list that breaks this rule becomes text.
 func (w *writer) definitions(n *html.Node, m model) {
 	proper, last := true, atom.Atom(0)
 
@@ -77,8 +78,8 @@ func (w *writer) definitions(n *html.Node, m model) {
 	w.out.WriteString("</" + outer + ">")
 }
 
-// table writes a table with its parts in the order that XHTML wants, each row in
-// a group.
+// table writes a table in the order that XHTML requires: caption, columns, head, bodies,
+// foot. A table has one head and one foot, so further ones become bodies.
 func (w *writer) table(n *html.Node, m model) {
 	var captions, columns, heads, bodies, feet []*html.Node
 	rows := 0
@@ -104,7 +105,7 @@ func (w *writer) table(n *html.Node, m model) {
 		}
 	}
 
-	if rows == 0 { // no table
+	if rows == 0 { // XHTML requires a row, so write the captions only
 		w.start(n, "div")
 
 		for _, c := range captions {
@@ -157,7 +158,7 @@ func (w *writer) table(n *html.Node, m model) {
 	w.out.WriteString("</table>")
 }
 
-// rows writes a group of rows, if there are any.
+// rows writes a group of rows under this name. It writes nothing for a group without rows.
 func (w *writer) rows(n *html.Node, name string, m model) {
 	open := false
 
@@ -187,7 +188,7 @@ func (w *writer) rows(n *html.Node, name string, m model) {
 	}
 }
 
-// details writes what a document folds, unfolded.
+// details writes a folded part of a document unfolded, because reading devices cannot open it.
 func (w *writer) details(n *html.Node, m model) {
 	w.start(n, "div", "role", "group")
 
@@ -203,7 +204,8 @@ func (w *writer) details(n *html.Node, m model) {
 	w.out.WriteString("</div>")
 }
 
-// figure writes a figure with one caption, at its beginning or its end.
+// figure writes a figure with its caption first or last, as XHTML requires. The first caption
+// counts; further ones become text.
 func (w *writer) figure(n *html.Node, m model) {
 	var caption *html.Node
 	first := true
@@ -238,7 +240,8 @@ func (w *writer) figure(n *html.Node, m model) {
 	w.out.WriteString("</figure>")
 }
 
-// ruby writes words with their readings, if each reading has words before it.
+// ruby writes words with their readings. XHTML requires words before each reading; a ruby
+// that breaks this rule becomes text.
 func (w *writer) ruby(n *html.Node, m model) {
 	name, reading := "ruby", "rt"
 	last := atom.Rt

@@ -19,21 +19,21 @@ type writer struct {
 	places map[string]string
 	images map[string]*picture // by data URI
 	order  []*picture          // the pictures in the order of the text
-	left   []Left              // what is left out
+	left   []Left              // the images that were left out
 
 	chapter *chapter
 	out     strings.Builder
 }
 
-// model is what may stand in a place.
+// model says which elements XHTML allows at a place. The zero value allows all.
 type model struct {
-	// phrasing: no blocks. inLink: nothing that is clicked. plain: neither
-	// headings nor tables.
+	// phrasing forbids blocks, inLink forbids links and forms, plain forbids headings and
+	// tables.
 	phrasing, inLink, plain bool
 }
 
-// renderAll writes the content of all chapters, and returns the anchors that got
-// lost on the way.
+// renderAll writes the content of all chapters. It returns the anchors of elements that
+// were left out.
 func (w *writer) renderAll() (lost []string) {
 	w.images, w.order, w.left = map[string]*picture{}, nil, nil
 	for _, c := range w.chapters {
@@ -86,8 +86,8 @@ func plainText(n *html.Node) string {
 	return b.String()
 }
 
-// renamed are elements that no XHTML has, or whose places in it have rules that
-// nothing is won by following, and what is written instead.
+// renamed maps elements to those that are written instead. XHTML lacks the first ones. The
+// others have rules about their places and content, which the body of a document breaks.
 var renamed = map[string]string{
 	"big":     "span",
 	"font":    "span",
@@ -113,7 +113,7 @@ var (
 	inlines = words(
 		"span br b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo wbr code a img ruby",
 	)
-	// onlyPhrasing hold no blocks.
+	// onlyPhrasing are the elements that cannot contain blocks.
 	onlyPhrasing = words(
 		"h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo " +
 			"code a summary",
@@ -131,7 +131,7 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// node writes a node where m is allowed.
+// node writes a node at a place with this model.
 func (w *writer) node(n *html.Node, m model) {
 	switch {
 	case n.Type == html.TextNode:
@@ -193,7 +193,7 @@ func (w *writer) node(n *html.Node, m model) {
 	}
 }
 
-// outOfPlace is what a block is written as where it may not stand.
+// outOfPlace returns the element that replaces a block where XHTML does not allow it.
 func outOfPlace(name string, m model) string {
 	switch {
 	case name == "hr":
@@ -205,7 +205,7 @@ func outOfPlace(name string, m model) string {
 	return "div"
 }
 
-// element writes an element with everything in it.
+// element writes an element and its content.
 func (w *writer) element(n *html.Node, name string, m model) {
 	w.start(n, name)
 
@@ -224,7 +224,7 @@ func (w *writer) children(n *html.Node, m model) {
 	}
 }
 
-// start writes a start tag; that of an empty element is all of it.
+// start writes a start tag. For an empty element this is the whole element.
 func (w *writer) start(n *html.Node, name string, more ...string) {
 	w.out.WriteString("<" + name)
 
@@ -289,7 +289,8 @@ func (w *writer) start(n *html.Node, name string, more ...string) {
 
 func (w *writer) write(key, value string) { w.out.WriteString(" " + key + `="` + text(value) + `"`) }
 
-// attribute writes an attribute that needs no look at the others.
+// attribute writes an attribute if the element may have it with this value. It handles only
+// attributes that do not depend on others.
 func (w *writer) attribute(name, key, value string) {
 	number := func(least, most int) bool {
 		n, err := strconv.Atoi(value)
@@ -349,11 +350,11 @@ func (w *writer) attribute(name, key, value string) {
 	w.write(key, value)
 }
 
-// text escapes what is no markup, and leaves out what XML cannot hold.
+// text escapes a text for XML. It leaves out characters that XML does not allow.
 func text(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
-		// These are the characters that XML allows.
+		// XML allows these characters (XML 1.0, 2.2).
 		case r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000:
 			return r
 		}
