@@ -13,8 +13,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and
-// looks whether the second page is the first one's, in memory.
+// TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and checks
+// whether the second page is the remembered first one.
 func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)

@@ -70,8 +70,8 @@ func samples(t *testing.T) (rich, hostileBook []byte) {
 	return rich, hostileBook
 }
 
-// TestBooksAreValid has EPUBCheck judge one book: of the rich sample with
-// everything in it, of a hostile one, and with the stylesheets of all themes.
+// TestBooksAreValid runs EPUBCheck on the rich sample, on a hostile document, and on a
+// book with the stylesheet of each theme.
 func TestBooksAreValid(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
@@ -167,7 +167,7 @@ func checkBook(t *testing.T, checker string, data []byte) {
 	}
 }
 
-// withStyle is a book with another stylesheet.
+// withStyle returns the book with another stylesheet.
 func withStyle(t *testing.T, book, css []byte) []byte {
 	t.Helper()
 
@@ -254,8 +254,8 @@ func TestABookHasTheThemesCover(t *testing.T) {
 	}
 }
 
-// TestABookIsTheDocument also sees that a dark theme leaves the page to the
-// reader, and that the same document is the same book all day.
+// TestABookIsTheDocument also checks that a dark theme does not set the colour of the
+// page. The same document must give the same bytes during a day.
 func TestABookIsTheDocument(t *testing.T) {
 	t.Parallel()
 	rich, _ := samples(t)
@@ -299,8 +299,8 @@ func TestABookIsTheDocument(t *testing.T) {
 	}
 }
 
-// A composed document may be remembered and made by several jobs at a time: what
-// one of them finds is not written into the others'.
+// Several jobs may make the same remembered document at a time. A warning of one of them
+// must not appear in the others.
 func TestABookKeepsItsWarningsToItself(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{})

@@ -40,7 +40,7 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	r, path := convert(t, c, document.Document{Content: []byte(indexed)})
 	text := poppler(t, "pdftotext", "-raw", "-f", fmt.Sprint(r.Pages), path, "-")
 	_, index, _ := strings.Cut(text, "Register\n")
-	// In the order of German: Ä is an A.
+	// German sorts Ä as A.
 	want := "Äpfel 2\nchapter (siehe heading)\nEnde 1\nlist 3\nof „words“ 1\nterms 1\nword 1–3, 5 (siehe auch term)\n"
 	if got := strings.Join(
 		strings.Fields(index),

@@ -32,7 +32,7 @@ var shared = sync.OnceValues(func() (*chromium.Browser, error) {
 	return b, nil
 })
 
-// started is the shared browser once a test has asked for it.
+// started is the shared browser, or nil until the first test needs it.
 var started atomic.Pointer[chromium.Browser]
 
 // embedded are the themes of the binary.

@@ -20,7 +20,7 @@ import (
 	"presswork/themes"
 )
 
-// blank is a Printer that is never asked to print.
+// blank is a Printer for tests that print nothing.
 type blank struct{ version string }
 
 func (blank) Print(context.Context, printable.Page) ([]byte, error) {
@@ -353,8 +353,8 @@ func TestUnknownThemeIsRefused(t *testing.T) {
 	}
 }
 
-// Another's stylesheet may use and set properties as it likes, so they are all
-// there; else none is.
+// A stylesheet of the caller may use any property, so the page has all of them. Other pages
+// have none.
 func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -32,7 +32,7 @@ func compiled(pattern string) *regexp.Regexp {
 	return re.(*regexp.Regexp)
 }
 
-// claim is what a file says it is.
+// claim names the standards that a file claims to meet.
 type claim struct {
 	level   string // "2b"; "" is no PDF/A
 	ua      bool
@@ -230,7 +230,7 @@ func accessFaults(objects map[int]string, catalog string, follow func(in, key st
 	return found
 }
 
-// one is the first object that begins so.
+// one returns the first object that begins with a text.
 func one(objects map[int]string, prefix string) (string, bool) {
 	for _, o := range objects {
 		if strings.HasPrefix(o, prefix) {
@@ -289,7 +289,7 @@ func content(t *testing.T, stream string) []byte {
 	return plain
 }
 
-// xmpPacket is what a file says about itself.
+// xmpPacket has the fields of the metadata packet.
 type xmpPacket struct {
 	Title, Creator, Description, Keywords, Tool, Producer, Created, Modified, Part, Conformance, UA, Language string
 }

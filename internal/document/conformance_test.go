@@ -18,10 +18,10 @@ import (
 	"presswork/internal/fault"
 )
 
-// conformant is a document of which a file must make its claim good.
+// conformant is a document whose file must meet the standards that it claims.
 type conformant struct {
 	name string
-	// group is its line in docs/lab/pdfa.md.
+	// group is the first column of its row in docs/lab/pdfa.md.
 	group    string
 	document document.Document
 	claim    claim
@@ -175,7 +175,7 @@ func TestConformance(t *testing.T) {
 	t.Run("veraPDF", func(t *testing.T) { validate(t, printed) })
 }
 
-// plainHeading is one without any markup.
+// plainHeading matches a heading without markup.
 var plainHeading = regexp.MustCompile(`(?m)^#+ ([A-Za-z ]+)$`)
 
 // brokenWords returns the words of headings that the text of a print does not contain. Letters that are set too

@@ -14,7 +14,7 @@ import (
 	"presswork/themes"
 )
 
-// A stylesheet brings images, too, and each element may show them.
+// A stylesheet may have images, and every element may show them.
 func TestStylesheetsAreBounded(t *testing.T) {
 	t.Parallel()
 	background := func(rects int) string {
@@ -73,7 +73,7 @@ func TestStylesheetsAreBounded(t *testing.T) {
 			}
 		})
 	}
-	// A theme of the operator's is bounded in the same way.
+	// A custom theme has the same limits.
 	dir := t.TempDir()
 	if err := os.WriteFile(
 		filepath.Join(dir, "heavy.css"),

@@ -142,7 +142,7 @@ func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 	}
 }
 
-// strange prints what no Chromium would.
+// strange is a Printer whose PDFs Chromium would not write.
 type strange struct{ blank }
 
 func (strange) Print(context.Context, printable.Page) ([]byte, error) {
@@ -194,7 +194,7 @@ func TestTagsAreSmall(t *testing.T) {
 	for i := range 600 {
 		fmt.Fprintf(&table, "| %d | cell %d | %d | yes |\n", i, i*7, i*i)
 	}
-	// Words in no order, for a text that is no easier to compress than a real one.
+	// Words in random order, so that the text compresses as badly as a real one.
 	words := strings.Fields(
 		"time person year way day thing man world life hand part child eye woman place work week case point government company number group problem " +
 			"fact be have do say get make go know take see come think look want give use find tell ask seem feel try leave call good new first last long great little own other old right big",

@@ -14,8 +14,8 @@ import (
 	"presswork/themes"
 )
 
-// TestPagesLookAsWithTheWholeStylesheets prints documents with the rules that
-// they use, values written out, and with the whole sheets and properties.
+// TestPagesLookAsWithTheWholeStylesheets prints documents twice: with the rules that they
+// use and with values in place of properties, and with the whole stylesheets.
 func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

@@ -240,7 +240,7 @@ func TestNotesBelowWhatJustFits(t *testing.T) {
 	}
 }
 
-// Nothing cuts a note off, below the last paragraph or where blocks are cut at their
+// No note is cut off, below the last paragraph or where blocks are cut at their
 // edges because other pages are turned.
 func TestNotesAreNotCutOff(t *testing.T) {
 	t.Parallel()

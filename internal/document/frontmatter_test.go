@@ -100,7 +100,7 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 	}
 }
 
-// A title that the text does not have is printed above it, with what belongs to it.
+// A title that is not in the text is printed above it, with subtitle, authors and date.
 func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 	t.Parallel()
 	const matter = "---\ntitle: Tides & <Winds>\nsubtitle: A survey\nauthors: [{name: Ann Lee}, Bo]\ndate: 2024-03-05\nlang: en\nabstract: |\n  Short *and* <b>plain</b>.\n"

@@ -225,7 +225,7 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Set by the sheets themselves, for the element at hand.
+	// The stylesheets set these tokens for each element.
 	local := []string{
 		"--alert",
 		"--alert-bg",

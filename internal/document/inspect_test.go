@@ -9,7 +9,7 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// Most documents can hold nothing too wide, and their prints are not looked at.
+// Most documents cannot have text that is too wide, so their prints are not inspected.
 func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 	t.Parallel()
 	const area = 150 // millimetres

@@ -28,5 +28,5 @@ func Oversized(d Composed) Composed {
 	return d
 }
 
-// FinishOf is what a document's print is made into.
+// FinishOf returns how the print of a document is packed.
 func FinishOf(d Composed) pack.Finish { return d.plan.(pdfPlan).onSheet().finish }

@@ -11,8 +11,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// TestPagesBecomePictures looks at sizes, and at colours that only whole pages have:
-// the sheet's edge, a gradient, and one that ends in transparency.
+// TestPagesBecomePictures checks sizes, and colours that only a whole page has: its edge, a
+// gradient, and a gradient that ends in transparency.
 func TestPagesBecomePictures(t *testing.T) {
 	t.Parallel()
 	b := printer(t)

@@ -38,8 +38,8 @@ func figurePNG(t *testing.T, ink, ground color.Color) string {
 
 func luminance(c color.Color) uint8 { return color.GrayModel.Convert(c).(color.Gray).Y }
 
-// TestDarkFiguresGetAPlateOnDarkPages looks for what is not there without plates:
-// white areas, larger than letters.
+// TestDarkFiguresGetAPlateOnDarkPages looks for white areas that are larger than letters.
+// Without plates, a dark page has none.
 func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

@@ -154,8 +154,8 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 	}
 }
 
-// A turned table has no page before it for a title alone, and none behind it for a page
-// break.
+// The page before a turned table is not for a title alone, and a page break after the table
+// makes no empty page.
 func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
 	t.Parallel()
 

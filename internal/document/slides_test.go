@@ -95,8 +95,8 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 	}
 }
 
-// TestSlidesArePrinted looks at pages: one for each slide, the notes on them, and
-// what does not fit.
+// TestSlidesArePrinted checks the pages of slides, the notes on them, and slides that do not
+// fit on a page.
 func TestSlidesArePrinted(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

@@ -11,8 +11,8 @@ import (
 	"presswork/internal/test/printed"
 )
 
-// The sheet of these tests, in millimetres: each thing on a page of its own, in
-// the upper half.
+// The sheet of these tests, in millimetres. Each element is on its own page, in the upper
+// half.
 const (
 	sliverWidth, sliverHeight, sliverMargin = 110, 120, 15
 	// overflow is how far glyphs and backgrounds may reach out of the text area.

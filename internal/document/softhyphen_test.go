@@ -17,8 +17,8 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 		plain+word,
 		60,
 	) + " *" + word + "*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
-	// Chromium writes Inter by the line and Work Sans by the letter, and says in Source
-	// Sans what the hyphen is.
+	// Chromium writes Inter line by line and Work Sans letter by letter. In Source Sans the hyphen
+	// has a span with its character.
 	themes := map[string]string{"tagged": "light", "untagged": "cmyk", "PDF/A": "nord"}
 
 	for name, o := range map[string]presswork.Options{

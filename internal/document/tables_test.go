@@ -49,7 +49,7 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 	}
 }
 
-// Small tables share a width, which is a good part of that of the text.
+// Small tables have the same width, which is large compared with the text.
 func TestSmallTablesAreEquallyWide(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -95,8 +95,8 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutOffAndNothingShrinksTheRest prints tables and words of every
-// width between two lines of text.
+// TestNothingIsCutOffAndNothingShrinksTheRest prints tables and words of different widths
+// between two lines of text.
 func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

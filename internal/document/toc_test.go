@@ -74,8 +74,8 @@ func TestContentsTellTruePages(t *testing.T) {
 						continue // a table's line
 					}
 					entries, last = entries+1, number
-					// pdftotext puts text from right to left between marks; beside it a
-					// heading's number has another place than in the contents.
+					// pdftotext puts marks around text from right to left. So the number of a
+					// heading has another place in its output than in the contents.
 					words := strings.FieldsFunc(m[1], func(r rune) bool { return r >= 0x202a && r <= 0x202e })
 					if slices.ContainsFunc(
 						words,
@@ -118,8 +118,8 @@ func TestContentsStayTrueWhenOnlySomePagesArePrinted(t *testing.T) {
 	}
 }
 
-// TestRunningTitlesAreThoseOfTheirPages also has chapters begin in the middle
-// of a page, and titles that would be CSS.
+// TestRunningTitlesAreThoseOfTheirPages also has chapters that begin in the middle of a
+// page, and titles with the signs of CSS.
 func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

@@ -24,7 +24,7 @@ func TestMisplacedReturnsTheNotesOfTheFirstPageOnly(t *testing.T) {
 	}
 }
 
-// The order of a map is random, so one call proves little.
+// The order of a map is random, so one call could succeed by chance.
 func TestMisplacedIgnoresLaterPagesInAnyOrder(t *testing.T) {
 	t.Parallel()
 

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// headingsByID are the blocks of headings.
+// headingsByID returns the blocks of headings by their ids.
 func headingsByID(blocks []block.Block) map[string]*block.Block {
 	headings := map[string]*block.Block{}
 	block.Walk(blocks, func(b *block.Block) {

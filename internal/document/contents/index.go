@@ -21,7 +21,7 @@ type indexNode struct {
 	byTerm       map[string]*indexNode // finds an entry of below
 }
 
-// child is the term below another one.
+// child returns the node of a term below n. It adds the node if there is none.
 func (n *indexNode) child(term, sortBy string) *indexNode {
 	c := n.byTerm[term]
 	if c == nil {
@@ -37,8 +37,8 @@ func (n *indexNode) child(term, sortBy string) *indexNode {
 	return c
 }
 
-// Index is the index, none without entries. On paper its page numbers are filled in after
-// the first print; elsewhere the places are counted.
+// Index returns the index of a document, or nil if there are no entries. On paper its page
+// numbers are filled in after the first print. On a screen each entry has links numbered 1, 2, 3.
 func Index(entries []bookindex.Entry, lang string, paper bool) []Piece {
 	if len(entries) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func Index(entries []bookindex.Entry, lang string, paper bool) []Piece {
 			n.see = append(n.see, e.See)
 		}
 	}
-	tag, _ := language.Parse(lang) // und, for none
+	tag, _ := language.Parse(lang) // the order of an unknown language is that of Unicode
 	w := indexWriter{order: collate.New(tag, collate.IgnoreCase), lang: lang, paper: paper}
 	w.out.Open("nav", "class", "toc-index", "role", "doc-index", "aria-label", bookindex.Title(lang)).Raw("\n")
 	w.list(root.below)

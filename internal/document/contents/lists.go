@@ -10,7 +10,7 @@ import (
 	"presswork/internal/markdown/label"
 )
 
-// HasPlace reports whether blocks hold a place of a class for pieces.
+// HasPlace reports whether the blocks contain a place for pieces with this class.
 func HasPlace(blocks []block.Block, class string) bool {
 	found := false
 	block.Walk(blocks, func(b *block.Block) { found = found || b.Kind == block.Place && b.Classes[0] == class })
@@ -18,7 +18,8 @@ func HasPlace(blocks []block.Block, class string) bool {
 	return found
 }
 
-// Captions is the list of a kind, none without entries. It looks like the table of contents.
+// Captions returns the list of figures, tables or listings, or nil if there are none. It looks
+// like the table of contents. paper means that entries have page numbers.
 func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []Piece {
 	var w writer
 
@@ -47,14 +48,15 @@ func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, pape
 // Piece is a part of a page that this package has written.
 type Piece struct {
 	HTML string
-	// Numbers are the offsets in HTML of its places for page numbers, Pages what goes into them.
+	// Numbers are the offsets in HTML at which page numbers are inserted. Pages has the anchor for
+	// each of them.
 	Numbers []int
 	Pages   []PageOf
-	// OwnPage reports that a page ends with it.
+	// OwnPage reports that a page ends after it.
 	OwnPage bool
 }
 
-// Pieces are the pieces by the class of the place where they stand.
+// Pieces are the pieces for each place, by its class.
 type Pieces map[string][]Piece
 
 // writer writes entries that end with the number of a page.
@@ -81,7 +83,7 @@ func (w *writer) entry(id, number, text string, paper bool) {
 	w.out.Raw("</a>")
 }
 
-// number notes that the number of a page is to be filled in here.
+// number records that a page number is inserted at the end of what has been written.
 func (w *writer) number(of PageOf) {
 	w.piece.Numbers = append(w.piece.Numbers, w.out.Len())
 	w.piece.Pages = append(w.piece.Pages, of)

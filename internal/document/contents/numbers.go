@@ -2,15 +2,16 @@ package contents
 
 import "strconv"
 
-// PageOf is a place that the page number of an anchor goes into.
+// PageOf is a place for the page number of an anchor.
 type PageOf struct {
 	Anchor string
-	// indexed reports whether it is a place in the index, begins whether it is the
-	// first of an entry.
+	// indexed reports whether the place is in the index. begins reports whether it is the
+	// first place of an index entry.
 	indexed, begins bool
 }
 
-// Numbers are the texts of places for page numbers, given the pages of the anchors.
+// Numbers returns the text for each place, given the pages of the anchors. Other places of an
+// index entry on the same page, or within a range, have an empty text.
 func Numbers(places []PageOf, pages map[string]int) (texts []string) {
 	for i := 0; i < len(places); {
 		end := i + 1
@@ -24,8 +25,8 @@ func Numbers(places []PageOf, pages map[string]int) (texts []string) {
 	return texts
 }
 
-// pageTexts are the page numbers of one entry: each page once, and those that follow
-// one another as a range.
+// pageTexts returns the texts for the places of one entry. Each page is named once, and
+// consecutive pages as a range: "3", ", 7", "–9" for the pages 3, 7, 8 and 9.
 func pageTexts(entry []PageOf, pages map[string]int) []string {
 	texts := make([]string, len(entry))
 	before := 0 // the page before

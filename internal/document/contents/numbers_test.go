@@ -21,7 +21,7 @@ func TestIndexPages(t *testing.T) {
 	index := contents.Index(entries, "en", true)[0]
 	pages := map[string]int{"1": 3, "2": 3, "3": 4, "4": 5, "5": 8, "6": 7}
 
-	// A page stands once, and pages that follow one another are a range.
+	// Each page is named once, and consecutive pages are a range.
 	if got := contents.Numbers(index.Pages, pages); !slices.Equal(got, []string{"7", "3", "", "", "–5", ", 8"}) {
 		t.Errorf("the texts are %q", got)
 	}

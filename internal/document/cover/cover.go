@@ -10,8 +10,8 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// titleLetters is the length of a title that a cover of A4 holds above its picture in the
-// theme's full size.
+// titleLetters is the number of letters of a title that fit above the picture of an A4 cover,
+// in the full size of the theme.
 const titleLetters = 72
 
 // Cover is the text of a cover. Empty fields are left out.
@@ -19,8 +19,8 @@ type Cover struct {
 	Title, Subject, Author, Date string
 }
 
-// Write writes a cover on a sheet. Its title is not a heading, so that outline and structure
-// hold each of the document's own headings once. With plain, it has no picture.
+// Write writes a cover on a sheet. Its title is not a heading, because outline and structure
+// would list it next to the document's own headings. With plain, it has no picture.
 func Write(w *markup.Writer, s sheet.Sheet, plain bool, c Cover) {
 	w.Open("section", "class", Class(s, plain), "style", Style(s, c.Title, c.Subject))
 	w.Raw("\n<div class=\"cover-head\">\n")

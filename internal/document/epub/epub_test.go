@@ -31,7 +31,7 @@ func book(body string) epub.Book {
 	}
 }
 
-// files unpacks a book, whose first file must say what it is.
+// files unpacks a book. Its first file must be the media type.
 func files(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 
@@ -61,7 +61,7 @@ func files(t testing.TB, data []byte) map[string]string {
 	return all
 }
 
-// faults reads a book as XML, and follows each of its references.
+// faults returns the files that are not well-formed XML and the references that lead nowhere.
 func faults(all map[string]string) (found []string) {
 	ids, refs := map[string]bool{}, map[string]string{}
 	for name, content := range all {
@@ -231,7 +231,7 @@ func TestImagesAreFilesOnce(t *testing.T) {
 	}
 }
 
-// FuzzWrite holds any body to well-formed files whose references lead somewhere.
+// FuzzWrite checks that any body gives well-formed files whose references lead somewhere.
 func FuzzWrite(f *testing.F) {
 	for _, body := range []string{
 		"<ul><p>x<li>y</ul><dl><dd>a<dt>b</dl>", "<table><caption>a<table><tr><td></table><tfoot><tr><td><tr>", "<ruby>a<rt>b<rp>(</ruby><rt>c",

@@ -93,8 +93,8 @@ var shapes = words(
 // hide such a text.
 var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
 
-// drawing returns an SVG with shapes and plain attributes only, without the additions of drawing programs. Errors: it is
-// malformed, contains scripts, pictures or HTML, or refers to something outside.
+// drawing returns an SVG with shapes and plain attributes only, without the additions of drawing programs. It rejects
+// an SVG that is malformed, contains scripts, pictures or HTML, or refers to something outside.
 func drawing(data []byte) ([]byte, error) {
 	const space, links = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 	d := xml.NewDecoder(bytes.NewReader(data))

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// Input is what the head of a document is made from.
+// Input is the data for the head of a document.
 type Input struct {
 	// Fields are those of the front matter.
 	Fields []frontmatter.Field

@@ -36,12 +36,12 @@ func (w *Writer) Close(names ...string) *Writer {
 // Text writes text.
 func (w *Writer) Text(text string) *Writer { return w.Raw(html.EscapeString(text)) }
 
-// Element writes an element that holds text. Name and attrs are those of Open.
+// Element writes an element with text. Name and attrs are as in Open.
 func (w *Writer) Element(name, text string, attrs ...string) *Writer {
 	return w.Open(name, attrs...).Text(text).Close(name)
 }
 
-// Line writes an element that holds text, and ends the line; nothing without text.
+// Line writes an element with text and a line feed. It writes nothing if the text is empty.
 func (w *Writer) Line(name, text string, attrs ...string) *Writer {
 	if text == "" {
 		return w
@@ -56,11 +56,11 @@ func (w *Writer) Raw(html string) *Writer {
 	return w
 }
 
-// Grow makes room for so many more bytes.
+// Grow makes room for this number of further bytes.
 func (w *Writer) Grow(bytes int) { w.out.Grow(bytes) }
 
-// Len is how many bytes have been written.
+// Len returns the number of bytes written.
 func (w *Writer) Len() int { return w.out.Len() }
 
-// String is the HTML.
+// String returns the HTML.
 func (w *Writer) String() string { return w.out.String() }

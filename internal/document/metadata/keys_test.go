@@ -64,7 +64,7 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 	}
 }
 
-// Each is as the program's own documentation writes it.
+// Each form is copied from the documentation of its program.
 func TestFrontMatterOfOtherPrograms(t *testing.T) {
 	t.Parallel()
 

@@ -33,8 +33,8 @@ func inkless(r rune) bool {
 		r == '\u034f'
 }
 
-// remedy is a Debian package that has a kind of character, and what to print of
-// them.
+// remedy has the advice for a kind of character: of reports whether a character is of that
+// kind, and advice ends the warning about it.
 type remedy struct {
 	of     func(rune) bool
 	advice string
@@ -130,8 +130,8 @@ func (c Check) glyphsMissing(missing []string) (warnings []fault.Warning) {
 	return warnings
 }
 
-// wantingIn is what in a text needs ink; of that, what our fonts do not have,
-// if there is any.
+// wantingIn returns the characters of a text that no embedded font has. If there are none, it
+// returns all characters that need a glyph. It ignores spaces and other characters without one.
 func wantingIn(text string) string {
 	inked := strings.Map(func(r rune) rune {
 		if inkless(r) {

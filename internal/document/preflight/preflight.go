@@ -14,12 +14,12 @@ import (
 	"presswork/internal/pdffile/inspect"
 )
 
-// Check is what a print is checked against. Its zero value looks for missing characters alone.
+// Check says what to check in a print. Its zero value looks for missing characters only.
 type Check struct {
-	// Sources are where the lines of warnings are looked for.
+	// Sources are searched for the lines of warnings.
 	Sources []Source
-	// Area returns where the text of a page lies, nil for a page that may do what it likes.
-	// Nil: nothing on the pages could be too wide.
+	// Area returns the area for the text of a page, given its size in points. It returns nil for a page that
+	// is not checked. Nil: nothing on the pages can be too wide.
 	Area func(page int, width, height float64) *inspect.Area
 }
 

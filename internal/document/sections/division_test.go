@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A section of a document that must be divided does not end with a heading: it stays with
-// what it is above.
+// A section of a document that must be divided does not end with a heading: the heading
+// stays with the text below it.
 func TestSectionsDoNotEndWithHeadings(t *testing.T) {
 	t.Parallel()
 	text := func(size int) piece { return piece{Block: Block{HTML: strings.Repeat("x", size), Paragraph: true}} }
