@@ -1,5 +1,5 @@
-// Package deploy_test holds the deployment files to the code: they parse, and
-// name only settings and metrics that exist.
+// Package deploy_test checks that the deployment files parse and name only settings and
+// metrics that exist.
 package deploy_test
 
 import (
@@ -24,7 +24,7 @@ import (
 
 const top = ".."
 
-// files yields the text of every file under the given paths whose name ends so.
+// files returns the texts of the files below the paths whose names end in suffix.
 func files(t *testing.T, ending string, paths ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -74,7 +74,8 @@ func TestYAMLAndJSONParse(t *testing.T) {
 	}
 }
 
-// TestSearXNGAnswersInJSON: it does not by default, and browser_search asks for it.
+// TestSearXNGAnswersInJSON checks a setting that browser_search needs and that SearXNG does
+// not have by default.
 func TestSearXNGAnswersInJSON(t *testing.T) {
 	t.Parallel()
 
@@ -91,7 +92,7 @@ func TestSearXNGAnswersInJSON(t *testing.T) {
 	}
 }
 
-// Names of others that stand where a setting of ours would.
+// foreign are variables of other programs in these files.
 var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET", "PYTHON_LIBRARIES"}
 
 func TestEverySettingNamedExists(t *testing.T) {
@@ -123,8 +124,8 @@ func TestEverySettingNamedExists(t *testing.T) {
 	}
 }
 
-// TestTheImageHasWhatSetupInstalls: a worker in a container offers what one on a
-// machine after `make setup setup-tools` does.
+// TestTheImageHasWhatSetupInstalls checks that a container has the packages that
+// `make setup setup-tools` installs on a machine.
 func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 	t.Parallel()
 
@@ -198,7 +199,8 @@ func TestEveryMetricNamedExists(t *testing.T) {
 	}
 }
 
-// TestEveryAlertIsTried holds the list of alerts to that of their tests.
+// TestEveryAlertIsTried checks that each alert has two tests: one in which it fires, and one
+// in which it does not.
 func TestEveryAlertIsTried(t *testing.T) {
 	t.Parallel()
 
@@ -261,7 +263,7 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// manifests are the objects of a file, by kind and name.
+// manifests returns the objects of a file by kind and name.
 func manifests(t *testing.T, name string) map[string]manifest {
 	t.Helper()
 
@@ -320,8 +322,8 @@ type source struct {
 	Items    []struct{ Key, Path string }
 }
 
-// TestConfiguredFilesAreWhereTheyAreLookedFor: unset, INFERENCE_CONFIG and
-// KEYS_CONFIG are files of the working directory.
+// TestConfiguredFilesAreWhereTheyAreLookedFor checks the working directories: by default,
+// INFERENCE_CONFIG and KEYS_CONFIG name files there.
 func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
 	t.Parallel()
 	have := manifests(t, "config.yaml")
@@ -358,7 +360,7 @@ func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
 	}
 }
 
-// TestWorkersReachTheEnginesOfTheCluster: those that models.yaml shows, and Ollama.
+// TestWorkersReachTheEnginesOfTheCluster checks the engines in models.yaml, and Ollama.
 func TestWorkersReachTheEnginesOfTheCluster(t *testing.T) {
 	t.Parallel()
 	var open []string

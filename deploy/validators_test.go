@@ -37,14 +37,14 @@ func run(t *testing.T, stdin []byte, name string, args ...string) ([]byte, error
 	return out, err
 }
 
-// TestValidators runs the validators of those who will read these files, each also
-// on a file that is wrong in one place.
+// TestValidators runs the validators of the programs that read these files. Each validator also
+// runs on a file with one error, which it must reject.
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	dir := tools(t)
 	type validator struct {
 		name, file   string
-		right, wrong string // what stands in the file, and what would be refused in its place
+		right, wrong string // a text in the file, and an invalid one that replaces it
 		validate     func(t *testing.T, file string) error
 	}
 	cases := []validator{
@@ -108,7 +108,7 @@ func TestValidators(t *testing.T) {
 			},
 		},
 		{
-			"what alerts say",
+			"expressions of alerts",
 			"prometheus/alerts.yml",
 			"> 0.9 * (max(presswork_store_max_bytes) > 0)",
 			"> 0.9 * max(presswork_store_max_bytes)",
@@ -177,8 +177,8 @@ func TestValidators(t *testing.T) {
 	}
 }
 
-// edited is a copy of a file, and of those beside it, with one text replaced. Units
-// name a program that this machine has.
+// edited returns the path of a copy of a file with one text replaced, in a copy of its folder.
+// In systemd units it also replaces the program by one that exists on this machine.
 func edited(t *testing.T, file, right, wrong string) string {
 	t.Helper()
 	dir := t.TempDir()

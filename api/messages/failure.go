@@ -10,7 +10,8 @@ import (
 // statusOverloaded is the HTTP status of a server without capacity, as Anthropic has it.
 const statusOverloaded = 529
 
-// threadUnsupported is the code of a request whose conversation the server is to hold. SDKs read it.
+// threadUnsupported is the error code for a request that continues a conversation stored on the server, which
+// Presswork does not do. SDKs read it.
 const threadUnsupported fault.Code = "thread_unsupported_request"
 
 // StatusOf returns the HTTP status of an error in the Messages API.

@@ -28,15 +28,15 @@ func TestServersAreRead(t *testing.T) {
 			&inference.ToolServer{Label: "docs", URL: "https://mcp.example", Headers: headers, Allowed: &inference.ToolFilter{Names: []string{"a"}}},
 		},
 		"not enabled": {docs + `,"tool_configuration":{"enabled":false}}`, "", nil},
-		"some tools of a set": {
+		"tools that are enabled one by one": {
 			docs + `}`, `{"type":"mcp_toolset","mcp_server_name":"docs","default_config":{"enabled":false},"configs":{"b":{"enabled":true},"a":{"enabled":true},"c":{}}}`,
 			&inference.ToolServer{Label: "docs", URL: "https://mcp.example", Headers: headers, Allowed: &inference.ToolFilter{Names: []string{"a", "b"}}},
 		},
-		"all tools of a set but some": {
+		"all tools except a disabled one": {
 			docs + `}`, `{"type":"mcp_toolset","mcp_server_name":"docs","configs":{"b":{"enabled":false}}}`,
 			&inference.ToolServer{Label: "docs", URL: "https://mcp.example", Headers: headers, Allowed: &inference.ToolFilter{Names: []string{"b"}, Invert: true}},
 		},
-		"a pinned list of a server of the file": {
+		"tools of a server in models.yaml, as the client lists them": {
 			"", `{"type":"mcp_toolset","mcp_server_name":"wiki","tools":[{"name":"read","input_schema":{"type":"object"}}]}`,
 			&inference.ToolServer{Label: "wiki", Listed: []inference.ServerTool{{Name: "read", Schema: []byte(`{"type":"object"}`)}}},
 		},

@@ -207,7 +207,7 @@ func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 
 		for _, part := range want[i].parts {
 			if !strings.Contains(w.Message, part) {
-				t.Errorf("%q does not tell %q", w.Message, part)
+				t.Errorf("got the message %q, want %q in it", w.Message, part)
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func TestClippedContentIsReported(t *testing.T) {
 	long := strings.Repeat("go on and ", 20) + "end"
 	text := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
 
-	looked := presswork.Options{CSS: "x{}"} // with a stylesheet of one's own anything may happen
+	looked := presswork.Options{CSS: "x{}"} // prints with a stylesheet of the caller are always inspected
 	for name, test := range map[string]struct {
 		content string
 		options presswork.Options

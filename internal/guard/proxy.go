@@ -82,8 +82,8 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	return gate.Open(ctx), nil
 }
 
-// Gate is the port of a future session. A browser context can get it ahead of its page. The
-// port accepts no connection before Open.
+// Gate is the port of a future session. A browser context needs the address of its proxy when
+// it is created, before the page is known. The port accepts no connection before Open.
 type Gate struct {
 	proxy    *Proxy
 	listener *net.TCPListener

@@ -36,8 +36,8 @@ type Caption struct {
 	ID string
 }
 
-// HasLabels reports whether a source may have labels such as #fig:x. It may be wrong: what only looks like
-// a label costs time but changes nothing.
+// HasLabels reports whether a source may have labels such as #fig:x. It may report true without a label. The
+// search for labels then costs time and finds none.
 func HasLabels(src []byte) bool {
 	if myst.MayHoldLabels(src) || quarto.MayHoldLabels(src) || bytes.Contains(src, []byte(bookdownReference)) ||
 		bytes.Contains(src, []byte(`\label{`)) {

@@ -10,7 +10,7 @@ import (
 )
 
 // relay answers POST /v1/images/generations and /v1/moderations with the fields of the request. The model
-// "relay-large" sends an image of 1 MB in base64, "relay-broken" what is not JSON, and "relay-limited" status 429.
+// "relay-large" sends an image of 1 MB in base64, "relay-broken" invalid JSON, and "relay-limited" status 429.
 func (s *Server) relay(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)
 	req := Request{Header: r.Header.Clone(), Raw: raw}

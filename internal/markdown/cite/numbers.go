@@ -37,7 +37,7 @@ const maxNumber = 100
 // isNumeric reports whether CSL treats a text as a number.
 func isNumeric(text string) bool { return len(text) <= maxNumber && numeric().MatchString(text) }
 
-// isNumeric calls the function isNumeric and charges for it.
+// isNumeric is the function isNumeric, with its cost counted as work on the document.
 func (p *processor) isNumeric(text string) bool {
 	p.charge(min(len(text), maxNumber))
 	return isNumeric(text)

@@ -12,14 +12,14 @@ import (
 	"presswork/internal/pdffile/parse"
 )
 
-// glyph is one character code of a string.
+// glyph is one character code of a string, with its text.
 type glyph struct {
 	text  string
 	width float64 // in parts of the font size
-	space bool    // reports the code 32 of one byte, to which word spacing applies
+	space bool    // it is the one-byte code 32, to which word spacing applies
 }
 
-// typeface is a font as far as text needs it.
+// typeface has the parts of a font that give its text and widths.
 type typeface struct {
 	wide    bool // codes have two bytes
 	utf16   bool // codes are UTF-16
