@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"presswork/api/messages"
 	"presswork/internal/inference"
 )
 
@@ -58,6 +59,18 @@ func TestServersAreRead(t *testing.T) {
 				t.Errorf("got %+v, want %+v; passed on: %s", got, test.want, r.Fields)
 			}
 		})
+	}
+}
+
+func TestBetasOfServersAreNotPassedOn(t *testing.T) {
+	t.Parallel()
+
+	r, _, err := messages.Parse([]byte(withServers("", "")), messages.Options{
+		CheckModel: func(string) error { return nil }, Sealer: sealer(t, "0123456789abcdef"),
+		Betas: []string{"mcp-client-2025-11-20", "context-1m-2025-08-07"},
+	})
+	if err != nil || len(r.Betas) != 1 || r.Betas[0] != "context-1m-2025-08-07" {
+		t.Errorf("the beta features are %q: %v", r.Betas, err)
 	}
 }
 

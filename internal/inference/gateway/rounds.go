@@ -27,6 +27,8 @@ type rounds struct {
 	// servers are the sessions with MCP servers. remote are their tools by the names of the functions.
 	servers []inference.ServerSession
 	remote  map[string]remoteTool
+	// hints describe the servers to the model.
+	hints []string
 	// listings are those that were not emitted yet: the first token is emitted before them.
 	listings []inference.Listing
 	// approvals are calls that wait for the user.
@@ -142,7 +144,7 @@ func (c *completion) beginRounds(ctx context.Context) (*rounds, *inference.Reque
 		d.noMoreCalls = true
 		return d, &r, nil
 	}
-	hints = append(hints, d.serverHints()...)
+	hints = append(hints, d.hints...)
 
 	if r.Format.JSON() {
 		// An engine that enforces the format while it generates would allow no call of a tool.

@@ -96,6 +96,10 @@ func (d *rounds) resolveServers() ([]*inference.ToolServer, error) {
 			return nil, err
 		}
 		servers, d.servers = append(servers, s), append(d.servers, d.c.g.opts.Servers.Open(s))
+
+		if s.Description != "" {
+			d.hints = append(d.hints, serverHint(s))
+		}
 	}
 
 	return servers, nil
@@ -191,18 +195,10 @@ func (d *rounds) expandChoice(choice *inference.ToolChoice) error {
 	return nil
 }
 
-// serverHints describe the servers to the model, in the words of the caller.
-func (d *rounds) serverHints() []string {
-	var hints []string
-
-	for _, t := range d.c.request.Tools {
-		if t.Type == inference.MCPTool && t.Server.Description != "" {
-			hints = append(hints, fmt.Sprintf("The tools whose names begin with %s__ are those of: %s.",
-				t.Server.Label, t.Server.Description))
-		}
-	}
-
-	return hints
+// serverHint describes a server to the model, in the words of the caller or the operator.
+func serverHint(s *inference.ToolServer) string {
+	return fmt.Sprintf("The tools whose names begin with %s__ are those of: %s.", s.Label,
+		strings.TrimSuffix(s.Description, "."))
 }
 
 // addListings adds the listings that were not emitted yet to a chunk. A nil d does nothing.

@@ -182,7 +182,8 @@ func TestToolThatNeverAnswersIsEnded(t *testing.T) {
 	began := time.Now()
 
 	got, err := s.Call(t.Context(), "wait", "{}")
-	if err != nil || !got.Broken || got.Output != "it did not answer in time" || time.Since(began) > 10*time.Second {
+	if err != nil || !got.Broken || got.Output != "The server failed: it did not answer in time" ||
+		time.Since(began) > 10*time.Second {
 		t.Errorf("got %+v, %v after %s", got, err, time.Since(began))
 	}
 
@@ -201,11 +202,18 @@ func TestToolThatNeverAnswersIsEnded(t *testing.T) {
 func TestServerThatDiesDuringACallFailsTheCall(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewUnstartedServer(nil)
-	results := listing(tool("t", `{"type":"object"}`))
+	calls := 0
+	results := scripted(map[string]string{
+		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}`,
+		"tools/list": `{"tools":[` + tool("t", `{"type":"object"}`) + `]}`,
+		"tools/call": `{"content":[{"type":"text","text":"back again"}]}`,
+	})
 	web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.Contains(string(body), "tools/call") {
-			panic(http.ErrAbortHandler)
+			if calls++; calls == 1 {
+				panic(http.ErrAbortHandler)
+			}
 		}
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		results.ServeHTTP(w, r)
@@ -221,6 +229,10 @@ func TestServerThatDiesDuringACallFailsTheCall(t *testing.T) {
 	got, err := s.Call(t.Context(), "t", "{}")
 	if err != nil || !got.Failed || !got.Broken || strings.Contains(got.Output, "127.0.0.1") {
 		t.Errorf("got %+v, %v", got, err)
+	}
+
+	if got, err = s.Call(t.Context(), "t", "{}"); err != nil || got.Output != "back again" {
+		t.Errorf("after the server has come back: got %+v, %v", got, err)
 	}
 }
 

@@ -194,9 +194,13 @@ func (s *session) Call(ctx context.Context, tool, arguments string) (inference.T
 	case ctx.Err() != nil:
 		return inference.ToolResult{}, context.Cause(ctx)
 	case err != nil:
-		return inference.ToolResult{
-			Output: s.reason(limited, err), Failed: true, Broken: true, Took: time.Since(began),
-		}, nil
+		r := inference.ToolResult{Output: "The server failed: " + s.reason(limited, err), Failed: true, Broken: true}
+		if !isWireError(err) {
+			s.disconnect() // the next call connects again
+		}
+		r.Took = time.Since(began)
+
+		return r, nil
 	}
 	r := resultOf(result)
 	r.Took = time.Since(began)
@@ -210,16 +214,19 @@ func (s *session) Close() error {
 		return nil
 	}
 	s.closed = true
-
-	if s.conn != nil {
-		_ = s.conn.Close() // the server may be gone
-	}
-
-	if s.client != nil {
-		s.client.CloseIdleConnections()
-	}
+	s.disconnect()
 
 	return nil
+}
+
+// disconnect ends the connection, if there is one.
+func (s *session) disconnect() {
+	if s.conn == nil {
+		return
+	}
+	_ = s.conn.Close() // the server may be gone
+	s.client.CloseIdleConnections()
+	s.conn = nil
 }
 
 // failedf returns the error of a server that cannot be used.
@@ -261,15 +268,14 @@ func (s *session) causeOf(err error) error {
 func (s *session) reason(ctx context.Context, err error) string {
 	cause := s.causeOf(err)
 	status, isStatus := errors.AsType[statusError](cause)
-	wire, isWire := errors.AsType[*jsonrpc.Error](err)
-	isWire = isWire && wire.Code != codeRejected
+	wire, _ := errors.AsType[*jsonrpc.Error](err)
 
 	switch {
 	case errors.Is(context.Cause(ctx), errLate):
 		return errLate.Error()
 	case fault.CodeOf(cause) != fault.Internal:
 		return fault.AsError(cause).Message
-	case isWire:
+	case isWireError(err):
 		return fmt.Sprintf("it answered with error %d: %s", wire.Code, input.Cut(s.redact(plain(wire.Message)), 300))
 	case isStatus && (status == http.StatusUnauthorized || status == http.StatusForbidden):
 		return status.Error() + ", so it does not accept the credentials"
@@ -284,6 +290,12 @@ func (s *session) reason(ctx context.Context, err error) string {
 
 // codeRejected is the code of errors that the SDK makes itself for failed requests.
 const codeRejected = -32005
+
+// isWireError reports whether the server has answered with an error of JSON-RPC.
+func isWireError(err error) bool {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && e.Code != codeRejected
+}
 
 // redact removes the values of the headers from a text of the server.
 func (s *session) redact(text string) string {

@@ -152,7 +152,7 @@ func TestToolsAreListedAndCalled(t *testing.T) {
 						"[link to report: https://paper.example/report.pdf]",
 					Images: []string{"data:image/gif;base64,"},
 				},
-				`gone {}`: {Failed: true, Broken: true, Output: `it answered with error -32602: unknown tool "gone"`},
+				`gone {}`: {Failed: true, Broken: true, Output: `The server failed: it answered with error -32602: unknown tool "gone"`},
 			} {
 				tool, arguments, _ := strings.Cut(call, " ")
 
