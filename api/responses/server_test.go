@@ -65,6 +65,16 @@ func TestApprovalsDecideWhatRuns(t *testing.T) {
 	}
 }
 
+func TestNoCallRunsIfNoneIsAllowed(t *testing.T) {
+	t.Parallel()
+
+	r, _, err := parse(t, strings.TrimSuffix(withInput(requestItem, response(true)), "}")+`,"max_tool_calls":0}`)
+	if err != nil || len(r.Tools) != 0 || r.Messages[2].Approved != nil ||
+		!strings.Contains(r.Messages[2].Text(), "not called") {
+		t.Errorf("%+v: %v", r, err)
+	}
+}
+
 func TestGivenToolsReplaceAListing(t *testing.T) {
 	t.Parallel()
 	const list = `{"type":"mcp_list_tools","id":"mcpl_1","server_label":"docs","tools":[` +

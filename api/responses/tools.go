@@ -55,13 +55,17 @@ func (p *parser) readTools() {
 	})
 }
 
-// dropBuiltins drops the built-in tools if max_tool_calls allows no call.
+// dropBuiltins drops the built-in tools and the calls that the user has approved if max_tool_calls allows no call.
 func (p *parser) dropBuiltins() {
-	if p.Has("max_tool_calls") && p.r.MaxToolCalls == 0 {
-		p.r.Tools = slices.DeleteFunc(
-			p.r.Tools,
-			func(t inference.Tool) bool { return t.Type != inference.FunctionTool },
-		)
+	if !p.Has("max_tool_calls") || p.r.MaxToolCalls > 0 {
+		return
+	}
+	p.r.Tools = slices.DeleteFunc(p.r.Tools, func(t inference.Tool) bool { return t.Type != inference.FunctionTool })
+
+	for i := range p.r.Messages {
+		if m := &p.r.Messages[i]; m.Approved != nil {
+			m.Approved, m.Parts = nil, []inference.Part{{Text: "It was not called: 'max_tool_calls' is 0."}}
+		}
 	}
 }
 
