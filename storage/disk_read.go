@@ -29,6 +29,7 @@ func (d *Disk) Get(ctx context.Context, key string, rng Range) (io.ReadCloser, I
 		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
 	}
 
+	// Only a whole object can be compared with its digest.
 	r := io.Reader(io.NewSectionReader(f, off, n))
 	if n == info.Size {
 		r = Verified(r, info, d.Log)
@@ -53,7 +54,8 @@ func (d *Disk) Stat(ctx context.Context, key string) (Info, error) {
 	return info, f.Close()
 }
 
-// find opens an object and reads its header.
+// find opens an object and reads its header. The caller must close the file. A later Delete does not disturb the
+// reader: its descriptor keeps the bytes.
 func (d *Disk) find(ctx context.Context, key string) (*os.File, Info, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, Info{}, err

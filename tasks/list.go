@@ -72,6 +72,7 @@ func (c *Client) scan(
 		}
 		count := min(scanPage, 2*n, maxScanned-read)
 
+		// All scores are equal, so Redis sorts by the ids, which begin with the time.
 		ids, err := c.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{
 			Key: record.OwnerKey(owner), Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(count),
 		}).Result()

@@ -61,6 +61,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "Round trips to Redis that failed, by why: timeout, connection, full, readonly, loading or answer.",
 		}, []string{"reason"}),
 	}
+	// Export every value from the start: an alert on the increase of a counter misses its first appearance.
 	for _, how := range []string{reaped, condemned, superseded, returned, retried} {
 		m.broken.WithLabelValues(how)
 	}

@@ -77,6 +77,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	d.Output = cmp.Or(d.Output, presswork.PDF)
 	o := c.layoutOptions(d, &matter)
 
+	// An unknown theme in the request is an error. In the front matter it may be one of another program's.
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
 		matter.Drop("theme", fault.AsError(ignored).Message)
@@ -118,6 +119,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	slices.SortStableFunc(matter.Warnings, func(a, b fault.Warning) int { return a.Line - b.Line })
 	body.Warnings = slices.Concat(d.Warnings, matter.Warnings, body.Warnings)
 
+	// With strict, do not print a document that fails in any case.
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
 		return source{body: body}, strictFindings(body.Warnings)
 	}
@@ -179,7 +181,7 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	return err
 }
 
-// composed returns the common part of a composed document.
+// composed returns the fields of a composed document that all outputs share. The caller sets the page and the plan.
 func (s source) composed() Composed {
 	return Composed{
 		Output:   s.Output,
@@ -324,7 +326,8 @@ func dialectOf(d Document, o presswork.Options) string {
 	return o.Markdown
 }
 
-// keyed sets the key, a digest of all data that affects the result. more has the data of the plan.
+// keyed sets the key, a digest of all data that affects the result. more has the data of the plan. The key covers the
+// version of the browser, because another release may print the same page differently.
 func (c *Converter) keyed(d Composed, more ...any) Composed {
 	version := ""
 	if c.printer != nil {

@@ -14,7 +14,8 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// finishOf returns how the print of a document is packed.
+// finishOf returns how the print of a document is packed. The packer cannot see the source, so it gets the headings and
+// the number of images without a description.
 func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) pack.Finish {
 	f := pack.Finish{
 		PDFUA:       isTrue(o.PDFUA),
@@ -47,7 +48,8 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 	return f
 }
 
-// sourcesOf returns the document and its parts as files of one folder.
+// sourcesOf returns the document and its parts as files of one folder. Readers of PDF find attachments by their names,
+// so equal names get a number.
 func sourcesOf(d Document) (sources []pack.Attachment) {
 	taken := map[string]bool{}
 	add := func(name string, data []byte) {

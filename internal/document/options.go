@@ -64,6 +64,7 @@ func check(content []byte, o presswork.Options, inBook bool) (metadata.FrontMatt
 // of o take precedence, also when combinations are checked. A document that sets a password is never printed
 // without one. Errors: FrontMatterInvalid, InvalidOption.
 func sift(m *metadata.FrontMatter, o presswork.Options) error {
+	// Each round drops one value, so the loop ends. A dropped value can make another combination valid or invalid.
 	for {
 		all := over(o, m.Options)
 
@@ -264,7 +265,8 @@ func over(o, base presswork.Options) presswork.Options {
 	return o
 }
 
-// layer fills the fields of top that are not set with those of base, also within structs.
+// layer fills the fields of top that are not set with those of base, also within structs. Options whose zero value has
+// a meaning are pointers, so a zero field was not set.
 func layer(top, base reflect.Value) {
 	for i := range top.NumField() {
 		switch f := top.Field(i); {
@@ -280,6 +282,7 @@ func layer(top, base reflect.Value) {
 // custom theme.
 func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
 	elements := strings.Count(body.HTML, "<") / 2 // an estimate: two tags each
+	// The built-in stylesheets are fast for any document, so only others are checked.
 	if o.CSS != "" {
 		if err := csscost.Check(o.CSS, elements, body.HTML); err != nil {
 			return err.WithParam("options.css")

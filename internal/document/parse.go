@@ -54,6 +54,7 @@ func (c *Converter) parse(
 		whole := sources[0].Options.Variable
 		s := source(part, matter, cmp.Or(matter.Options.Title, p.Title))
 		own := s.Options.Variable
+		// A part may also use the variables of the first document, whose front matter applies to all parts.
 		s.Options.Variable = func(kind, name string) (string, bool) {
 			if value, ok := own(kind, name); ok {
 				return value, true

@@ -63,7 +63,9 @@ func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error)
 	return s.put(ctx, dst, r, info.Size, info.SHA256, info.Attrs)
 }
 
-// put sends an object with the time-out of a Put. It first checks that the key is free if the server cannot.
+// put sends an object. Its time-out is CallTimeout and a second for each MiB. If the server ignores the condition of a
+// Put, it first checks that the key is free. Two runs could then still both succeed; the job record decides between
+// their artifacts.
 func (s *Store) put(
 	ctx context.Context,
 	key string,
@@ -118,6 +120,7 @@ func (s *Store) send(
 		opts.SetMatchETagExcept("*")
 	}
 
+	// The client repeats a request whose response was lost. The repeated one then finds the object.
 	_, err := s.client.Client.PutObject(ctx, s.Bucket, key, r, size, opts)
 	if err = causeOf(ctx, err); err != nil {
 		err = wrapError("put", key, err)

@@ -61,6 +61,7 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 	}
 
 	for info, err := range s.Store.List(ctx, prefix) {
+		// An error with a key is about one object, which is skipped. An error without a key ends the listing.
 		if err != nil && info.Key == "" {
 			return err
 		}
@@ -143,6 +144,7 @@ func (s *sweep) expiryOf(ctx context.Context, key string) (time.Time, error) {
 // removeUnlisted removes entries without the mark. An object may have been stored after
 // its place in the listing, so it calls Stat first.
 func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
+	// The iterator yields keys and values in turn. It may yield an entry twice, which has no further effect.
 	it := s.Redis.HScan(ctx, sizeKey, 0, "", batch).Iterator()
 	for n := 0; it.Next(ctx); n++ {
 		key := it.Val()

@@ -17,8 +17,8 @@ import (
 // sections than four there is nothing to gain.
 const leastLaidOut = 512 << 10
 
-// mostPlaces bounds the blocks of which a layout pass tells the place: Chromium looks for each
-// on every page.
+// mostPlaces bounds the blocks whose places a layout pass reports, because Chromium looks for
+// each of them on every page.
 const mostPlaces = 100
 
 // cutPrefix begins the id, in a layout pass, of a block that may begin a section.
@@ -57,7 +57,7 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 	}
 
 	if rest < leastSection*3/2 {
-		return d.add(from, end), nil // sooner printed than found out about
+		return d.add(from, end), nil // a layout pass would take longer than it saves
 	}
 
 	at, pages, places, err := d.lastPageEnd(ctx, from, to)
@@ -75,7 +75,7 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 	s := d.add(from, at)
 
 	s.wanted = pages
-	if d.ranges != nil { // all that must be known of it if it is not asked for
+	if d.ranges != nil { // if none of its pages is requested, it is not printed, and this is all that is known of it
 		s.pages, s.places = pages, map[string]int{}
 		for id, place := range places {
 			if place.Page <= pages {

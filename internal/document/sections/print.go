@@ -52,8 +52,8 @@ func (d *division) print(ctx context.Context, page printable.Page) ([]byte, erro
 	return printed, err
 }
 
-// printAll prints the sections until all page numbers in them are right. Then it prints the headers and footers of all
-// pages and joins everything.
+// printAll prints the sections until all page numbers in them are right. A number with more digits can move headings to
+// other pages, so it may take several rounds. Then it prints the headers and footers of all pages and joins everything.
 func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	err := d.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
 		s, err := d.nextSection(ctx)
@@ -61,6 +61,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 			return err
 		}
 
+		// A section that will be printed again needs no tags, which are almost half the cost of a page with tables.
 		s.untagged = d.ranges != nil || (d.Numbers != nil || d.Running != nil) && len(s.held) > 0
 		if s.pages > 0 {
 			return nil // known by the layout pass that found its end
@@ -114,6 +115,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 			WithParam("options.page_ranges")
 	}
 
+	// A print with another number of pages than its layout pass means that the section would have ended elsewhere.
 	for _, s := range d.sections {
 		if s.wanted > 0 && s.wanted != s.pages {
 			return nil, fmt.Errorf("a section has %d pages, and %d in the whole", s.pages, s.wanted)

@@ -44,6 +44,8 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 		return nil, errors.New("no page is left")
 	}
 
+	// Delete the annotations of removed pages before the pages, which name them. Clean would keep those to which a form
+	// or the tags refer.
 	for n := range x.gone {
 		for _, a := range arrayOf(f, dictOf(f, f.Objects[n]).Get("Annots")) {
 			if at, ok := f.Object(a); ok {
@@ -68,6 +70,7 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 		catalog.Set("PageLabels", pdffile.RefTo(addTree(f, sortedPairs(newLabels), "Nums")))
 	}
 	catalog.Remove("Threads")
+	// Destinations come first: outline and links may use their names.
 	warnings = x.destinations(&catalog)
 	x.outline(&catalog)
 	x.form(&catalog)
@@ -120,6 +123,7 @@ func labelOf(f *pdffile.File, label []byte, pages int) []byte {
 func (x *extraction) leads(dest []byte) bool {
 	dest = resolve(x.file, dest)
 
+	// A destination is a name, a string, a dictionary with one of these, or an array that begins with the page.
 	switch {
 	case len(dest) == 0:
 		return false
@@ -141,7 +145,8 @@ func (x *extraction) leads(dest []byte) bool {
 	return isRef && ok
 }
 
-// actionLeads is leads for a dictionary with a destination or an action.
+// actionLeads is leads for a dictionary with a destination or an action. Actions other than GoTo lead outside of the
+// file, or nowhere, so they stay.
 func (x *extraction) actionLeads(d pdffile.Dict) bool {
 	if dest := d.Get("Dest"); dest != nil {
 		return x.leads(dest)
@@ -211,7 +216,8 @@ func (x *extraction) links() {
 	}
 }
 
-// outline removes entries that lead to removed pages. An entry with kept entries below it stays.
+// outline removes entries that lead to removed pages. An entry with kept entries below it stays without a target. A
+// hostile outline may contain an entry twice or nest without end, so each entry is visited once, 100 levels deep.
 func (x *extraction) outline(catalog *pdffile.Dict) {
 	f := x.file
 	root, ok := f.Object(catalog.Get("Outlines"))
@@ -325,8 +331,8 @@ func (x *extraction) form(catalog *pdffile.Dict) {
 
 	if catalog.Remove("AcroForm"); len(fields) > 0 {
 		form.Set("Fields", array(fields))
-		form.Remove("XFA")
-		form.Remove("CO") // it may name removed fields
+		form.Remove("XFA") // this other form of the fields still has the removed ones
+		form.Remove("CO")  // it may name removed fields
 		catalog.Set("AcroForm", string(form.Bytes()))
 	}
 }

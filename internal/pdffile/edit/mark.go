@@ -108,7 +108,8 @@ func drawOutline(to *strings.Builder, outline sfnt.Segments, x float64) {
 // maxPixels limits the size of a picture.
 const maxPixels = 40_000_000
 
-// ImageMark adds a PNG or JPEG picture as a mark.
+// ImageMark adds a PNG or JPEG picture as a mark. It fails for another format, more than 40 million pixels, or a
+// damaged picture. Errors are for the user.
 func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
 	size, kind, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {

@@ -20,7 +20,7 @@ type tags struct {
 }
 
 // prepare makes the keys and ids of a file different from those of earlier files. It reports whether the file has
-// tags. Object numbers are the file's.
+// tags. It must be called before the objects of the file get their numbers in the merged file.
 func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 	root := dictOf(f, catalog.Get("StructTreeRoot"))
 	if root == nil {
@@ -29,6 +29,7 @@ func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 	}
 	renamed := t.renameRoles(i, f, root)
 
+	// Look for the keys as bytes first, because most objects have none and need not be parsed.
 	for n, o := range f.Objects {
 		if bytes.Contains(o, []byte("/StructParent")) {
 			d, rest, err := pdffile.ReadDict(o)
@@ -135,6 +136,7 @@ func (t *tags) add(out *pdffile.File, first, catalog pdffile.Dict) {
 		}
 		out.SetEntry(n, "P", pdffile.RefTo(t.root))
 
+		// The catalog of the result has the language of the first file only.
 		if language != nil && !bytes.Equal(language, first.Get("Lang")) && dictOf(out, kid).Get("Lang") == nil {
 			out.SetEntry(n, "Lang", string(language))
 		}

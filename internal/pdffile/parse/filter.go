@@ -103,7 +103,7 @@ func unfilter(name string, parms pdffile.Dict, in []byte, limit int) (out []byte
 	return unpredict(out, parms)
 }
 
-// inflate unpacks zlib data of at most limit bytes.
+// inflate unpacks zlib data. Errors: ErrTooLarge for more than limit bytes, and those of a damaged header.
 func inflate(in []byte, limit int) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(in))
 	if err != nil {
@@ -113,7 +113,8 @@ func inflate(in []byte, limit int) ([]byte, error) {
 	return readUpTo(z, limit)
 }
 
-// readUpTo reads all of r. It ignores an error after the first bytes, as other readers do.
+// readUpTo reads all of r, but fails for more than limit bytes: a small stream may unpack to gigabytes. It ignores an
+// error after the first bytes, as other readers do. Errors: ErrTooLarge, and the error of an empty result.
 func readUpTo(r io.Reader, limit int) ([]byte, error) {
 	var out bytes.Buffer
 

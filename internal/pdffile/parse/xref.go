@@ -8,7 +8,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// entry is the place of an object: an offset in the file, or an index in an object stream.
+// entry is the place of an object: an offset in the file, or an object stream that contains it.
 type entry struct {
 	// offset is -1 if the object is free or unknown.
 	offset int
@@ -22,7 +22,8 @@ const maxRevisions = 1000
 
 var errTable = errors.New("the cross-reference table is damaged")
 
-// readTable reads all cross-reference sections, the newest first, into r.table and r.trailer.
+// readTable reads all cross-reference sections, the newest first, into r.table and r.trailer. Each save of a file may
+// add a section at its end. Its trailer has the offset of the section before as Prev. Errors: errTable, ErrTooLarge.
 func (r *reader) readTable() error {
 	at := bytes.LastIndex(r.data, []byte("startxref"))
 	if at < 0 {
@@ -48,6 +49,7 @@ func (r *reader) readTable() error {
 			return err
 		}
 
+		// The newest trailer has the entries of the whole file.
 		if r.trailer == nil {
 			r.trailer = trailer
 		}
@@ -59,7 +61,7 @@ func (r *reader) readTable() error {
 		offset = previous
 	}
 
-	return nil // the revisions are a cycle
+	return nil // the revisions form a cycle, and all of them have been read
 }
 
 // readSection reads one cross-reference table or stream and returns its trailer.
@@ -118,6 +120,7 @@ func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 		}
 	}
 
+	// Only now, because an entry of the stream above wins over a free one.
 	for _, n := range free {
 		r.set(n, entry{offset: -1})
 	}
@@ -149,6 +152,7 @@ func (r *reader) readStreamSection(offset int) (pdffile.Dict, error) {
 	}
 	row := 0
 
+	// A field of more than 8 bytes does not fit into an integer.
 	for _, w := range widths {
 		if row += w; w > 8 {
 			return nil, errTable
