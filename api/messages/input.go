@@ -137,7 +137,13 @@ func (p *parser) readBlock(o jsonbody.Object, h *history.History, allowed []stri
 	case listingBlock:
 		p.readListing(o)
 		return nil
-	case serverCall, serverToolCall, serverToolResult, "tool_reference", "web_search_tool_result",
+	case serverToolCall:
+		p.readServerCall(o)
+		return nil
+	case serverToolResult:
+		p.readServerResult(o, h)
+		return nil
+	case serverCall, "tool_reference", "web_search_tool_result",
 		"web_fetch_tool_result", "code_execution_tool_result":
 		// The text after it has what it found.
 		return nil

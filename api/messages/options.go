@@ -28,6 +28,8 @@ type parser struct {
 	f       *Format            // how the answer is written
 	// servers are the MCP servers of mcp_servers by name, nil for those that are not enabled.
 	servers map[string]*inference.ToolServer
+	// serverCalls are the calls on MCP servers of an earlier answer, by their ids, until their results are read.
+	serverCalls map[string]inference.ToolCall
 }
 
 func (p *parser) readModel() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/history"
 	"presswork/internal/inference/jsonbody"
 )
 
@@ -27,7 +28,7 @@ func withoutServers(betas []string) []string {
 // readServers reads the MCP servers. Tools of the type mcp_toolset choose their tools; without any, the servers
 // themselves do. A toolset may also name a server of models.yaml.
 func (p *parser) readServers() {
-	p.servers = map[string]*inference.ToolServer{}
+	p.servers, p.serverCalls = map[string]*inference.ToolServer{}, map[string]inference.ToolCall{}
 	var order []jsonbody.Object
 
 	p.List("mcp_servers", func(item json.RawMessage, path string) {
@@ -174,6 +175,40 @@ func readToolFilter(o jsonbody.Object) *inference.ToolFilter {
 func (p *parser) readListing(o jsonbody.Object) {
 	if s := p.serverNamed(o.Required("mcp_server_name")); s != nil && s.Listed == nil {
 		s.Listed = jsonbody.ListedTools(o, &p.limits)
+	}
+}
+
+// readServerCall reads a call on an MCP server of the request in an earlier answer. It leaves out calls on other
+// servers: the model has no such function any more.
+func (p *parser) readServerCall(o jsonbody.Object) {
+	id, name, server := o.Required("id"), o.Required("name"), o.Str("server_name")
+	arguments := "{}"
+
+	if o.Has("input") {
+		if o.Object("input"); !o.Failed() {
+			arguments = string(o.Raw("input"))
+		}
+	}
+
+	if p.hasServer(server) {
+		p.serverCalls[id] = inference.ToolCall{
+			ID: id, Name: inference.ServerFunction(server, name), Arguments: arguments,
+		}
+	}
+}
+
+// readServerResult adds a call that readServerCall has read to the history, with its result.
+func (p *parser) readServerResult(o jsonbody.Object, h *history.History) {
+	call, ok := p.serverCalls[o.Str("tool_use_id")]
+	if !ok || h.Waits(call.ID) {
+		return
+	}
+	delete(p.serverCalls, call.ID)
+	parts := p.readContent(o, "content", h, textBlock)
+
+	if !o.Failed() {
+		h.AddCall(call)
+		h.AddResult(inference.Message{ToolCallID: call.ID, Parts: parts, Failed: o.IsTrue("is_error")})
 	}
 }
 

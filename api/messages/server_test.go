@@ -62,6 +62,33 @@ func TestServersAreRead(t *testing.T) {
 	}
 }
 
+func TestEarlierCallsOfServersAreKept(t *testing.T) {
+	t.Parallel()
+	const turn = `{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Reading."},
+		{"type":"mcp_tool_use","id":"m1","name":"read","server_name":"docs","input":{"n":1}},
+		{"type":"mcp_tool_result","tool_use_id":"m1","is_error":true,"content":[{"type":"text","text":"gone"}]},
+		{"type":"mcp_tool_use","id":"m2","name":"read","server_name":"wiki","input":{}},
+		{"type":"mcp_tool_result","tool_use_id":"m2","content":"left out"},
+		{"type":"mcp_tool_use","id":"m3","name":"read","server_name":"docs","input":{}},
+		{"type":"text","text":"It is gone."}]},{"role":"user","content":"Why?"}`
+	body := strings.Replace(
+		withServers(`{"type":"url","name":"docs","url":"https://x"}`, ""),
+		`{"role":"user","content":"Hi"}`,
+		turn,
+		1,
+	)
+
+	r, _, err := parse(t, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `user: Hi | assistant:  docs__read{"n":1} | tool m1: Error:+gone | assistant: Reading.+It is gone. | user: Why?`
+
+	if got := transcript(r.Messages); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestBetasOfServersAreNotPassedOn(t *testing.T) {
 	t.Parallel()
 

@@ -101,3 +101,9 @@ blocks(claude.beta.messages.create(**message, mcp_servers=servers, betas=["mcp-c
 blocks(claude.beta.messages.create(**message, tools=[toolset], betas=["mcp-client-2025-11-20"]))
 with claude.beta.messages.stream(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"]) as stream:
     blocks(stream.get_final_message())
+
+# The next turn has the results of the first one.
+answer = claude.beta.messages.create(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"])
+message["messages"] += [{"role": "assistant", "content": [b.to_dict() for b in answer.content]}, {"role": "user", "content": "Why?"}]
+again = claude.beta.messages.create(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"])
+assert "the map is lost" in again.content[0].text, again
