@@ -54,7 +54,7 @@ func (t *mcpTools) ExportPage(ctx context.Context, p mcp.Page, report mcp.Progre
 	return t.file(rec), nil
 }
 
-// submit submits a job.
+// submit submits a job. An AI client sends no idempotency key, so each call makes a new job.
 func (t *mcpTools) submit(sub tasks.Submission) (tasks.Record, error) {
 	if rec, _, err := t.reserveJob(&sub); err != nil {
 		return rec, err
@@ -68,7 +68,8 @@ func (t *mcpTools) submit(sub tasks.Submission) (tasks.Record, error) {
 	return rec, err
 }
 
-// pageRequest returns the request for an export.
+// pageRequest returns the request for an export. It encodes the arguments as JSON and reads them as a request, so that
+// the checks and messages are those of the API.
 func pageRequest(p mcp.Page) (r exportRequest, err error) {
 	kind, err := mcp.PictureType(p)
 	if err != nil {
@@ -108,7 +109,8 @@ func (t *mcpTools) SearchWeb(ctx context.Context, s mcp.Search) (string, error) 
 	return t.browse(ctx, inference.SearchFunction, map[string]any{"query": s.Query, "topn": cmp.Or(s.Results, 10)})
 }
 
-// browse calls a function of browser_search on a worker and returns what a model reads.
+// browse calls a function of browser_search on a worker and returns the text that a model reads. It counts as a job of
+// the key. Each call has its own session, so pages that were opened before cannot be referred to.
 func (t *mcpTools) browse(ctx context.Context, function string, arguments map[string]any) (string, error) {
 	if t.Toolbox == nil {
 		return "", fault.Errorf(fault.QueueUnavailable, "this server cannot reach the web")

@@ -21,7 +21,8 @@ import (
 // pdfWait bounds a synchronous operation on PDF files, including its wait for a worker.
 const pdfWait = 5 * time.Minute
 
-// editPDF answers POST /api/pdf/{operation}. It submits a job and sends the result, as exportPage does.
+// editPDF answers POST /api/pdf/{operation}. It submits a job and sends the result, as exportPage does. It checks the
+// options first, because a worker could report a wrong one only after a wait in the queue.
 func (s *Server) editPDF(c *fiber.Ctx) error {
 	operation := pdfops.Operation(c.Params("operation"))
 	if !slices.Contains(pdfops.Operations(), operation) {
@@ -48,6 +49,7 @@ func (s *Server) editPDF(c *fiber.Ctx) error {
 	prefer := preferencesOf(c)
 	payload := tasks.PDFEdit{Operation: operation, Options: request.Options}
 
+	// A client that gets the result in the response does not need it in the store.
 	if !prefer.fetchesLater() {
 		payload.Keep = int64(deliveredKeep / time.Second)
 	}
@@ -164,6 +166,7 @@ func (s *Server) submitPDF(
 	defer done()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	// After an error the job may exist and need its files. If it does not, the sweeper deletes them.
 	if replayed {
 		s.removeSources(stored, nil)
 	}
