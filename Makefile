@@ -214,7 +214,7 @@ release: ## Build archives, packages, checksums and the SBOM of a release into d
 	@scripts/release.sh "$(TOOLS)/nfpm-$(NFPM_VERSION)" dist
 
 .PHONY: manual
-manual: build ## Print docs/ as a PDF, an EPUB and an HTML page into dist/manual; a finding is an error
+manual: build ## Print docs/ as a PDF with an index, an EPUB and web pages into dist/manual; a finding is an error
 	@mkdir -p dist/manual
 	@scripts/manual.sh bin/presswork dist/manual/presswork_manual
 

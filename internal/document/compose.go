@@ -298,6 +298,10 @@ func (c *Converter) markdownOptions(
 		settings.CodeLook = func(class string) bool { return names().HasClass(class) }
 	}
 
+	if d.Output == presswork.HTML {
+		settings.Pages = d.Page
+	}
+
 	if c.idle != nil && d.Output == presswork.PDF && !settings.Slides {
 		settings.MaxParts = maxDivided
 	}

@@ -150,6 +150,9 @@ type Document struct {
 	// Folder is the folder of the document in a book, "." for the book's own. Include then opens the
 	// files of the book, by their paths in the book. Default: it is in no book.
 	Folder string
+	// Page returns the relative address for a link to a document that becomes a web page next to this one. It counts
+	// only for presswork.HTML. Nil: links to files lose their target.
+	Page func(destination string) (address string, ok bool)
 	// Place names the place of a line of Content, for warnings about a source whose lines its author does
 	// not see, such as a notebook. Default: warnings have the line.
 	Place func(line int) string

@@ -1,10 +1,14 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"presswork"
 )
 
 // Batch converts several inputs at a time and yields their results in the order of the inputs. Leaving the loop
@@ -14,6 +18,8 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 		out Output
 		err error
 	}
+
+	inputs = c.linked(inputs)
 
 	return func(yield func(Output, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -49,6 +55,24 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 			}
 		}
 	}
+}
+
+// linked returns the inputs with the pages that links between them lead to.
+func (c *Converter) linked(inputs []Input) []Input {
+	pages := map[string]string{}
+
+	for _, in := range inputs {
+		if cmp.Or(in.Format, c.o.Output) == presswork.HTML && in.Path != Std && in.Output != Std {
+			pages[slashed(in.Path)] = in.Output
+		}
+	}
+	inputs = slices.Clone(inputs)
+
+	for i := range inputs {
+		inputs[i].pages = pages
+	}
+
+	return inputs
 }
 
 // workers returns one more than the number of tabs: while all tabs print, the next document is composed.

@@ -2,7 +2,9 @@ package local_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +51,64 @@ func TestABatchKeepsItsOrderDespiteFailures(t *testing.T) {
 
 	if got := listFolder(t, dir); len(got) != 8 {
 		t.Errorf("got results %v, want 8", got)
+	}
+}
+
+func TestWebPagesOfABatchLinkToEachOther(t *testing.T) {
+	t.Parallel()
+	source := writeFiles(t, map[string]string{
+		"a.md":         "[b](sub/b%20c.md#part) [same](#part) [other](missing.md) [web](https://example.com/a.md)\n\n# Part\n",
+		"sub/b c.md":   "[a](../a.md) [pdf](../print.md)\n\n# Part\n",
+		"print.md":     "[a](a.md)\n",
+		"elsewhere.md": "[a](a.md)\n",
+	})
+	out := t.TempDir()
+	c := startConverter(t, local.Options{})
+	inputs := []local.Input{
+		{Path: filepath.Join(source, "a.md"), Output: filepath.Join(out, "a.html"), Format: presswork.HTML},
+		{
+			Path:   filepath.Join(source, "sub", "b c.md"),
+			Output: filepath.Join(out, "pages", "b.html"),
+			Format: presswork.HTML,
+		},
+		{Path: filepath.Join(source, "print.md"), Output: filepath.Join(out, "print.pdf")},
+	}
+
+	if err := os.Mkdir(filepath.Join(out, "pages"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, err := range c.Batch(t.Context(), inputs) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone := local.Input{
+		Path: filepath.Join(source, "elsewhere.md"), Output: filepath.Join(out, "alone.html"), Format: presswork.HTML,
+	}
+
+	if _, err := c.Convert(t.Context(), alone); err != nil {
+		t.Fatal(err)
+	}
+
+	for page, want := range map[string][]string{
+		"a.html":       {"pages/b.html#part", "#part", "https://example.com/a.md"},
+		"pages/b.html": {"../a.html"},
+		"alone.html":   nil,
+	} {
+		html, err := os.ReadFile(filepath.Join(out, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+
+		for _, m := range regexp.MustCompile(`<a href="([^"]*)"`).FindAllSubmatch(html, -1) {
+			got = append(got, string(m[1]))
+		}
+
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("links of %s (-want +got):\n%s", page, diff)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/url"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -35,6 +37,9 @@ type Input struct {
 	Theme string
 	// Options take precedence over those of the front matter.
 	Options presswork.Options
+	// pages are the outputs of a batch that become web pages, by the paths of their inputs. Links to these inputs lead
+	// to the outputs.
+	pages map[string]string
 	// Progress is called for each step, next to Options.Progress. Default: no call.
 	Progress func(stage presswork.Stage)
 }
@@ -243,6 +248,10 @@ func (c *Converter) document(
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}
+
+			if in.Output != Std {
+				d.Page = in.page
+			}
 		default:
 			d.Parts = append(d.Parts, part)
 		}
@@ -254,6 +263,24 @@ func (c *Converter) document(
 	}
 
 	return d, closeFiles, nil
+}
+
+// page returns the address of the web page that another input becomes, relative to the output.
+func (in Input) page(destination string) (address string, ok bool) {
+	u, err := url.Parse(destination)
+	if err != nil || u.IsAbs() || u.Host != "" || u.Path == "" {
+		return "", false
+	}
+
+	output, ok := in.pages[path.Join(path.Dir(slashed(in.Path)), u.Path)]
+	if !ok {
+		return "", false
+	}
+
+	relative, err := filepath.Rel(filepath.Dir(in.Output), output)
+	page := url.URL{Path: filepath.ToSlash(relative), Fragment: u.Fragment}
+
+	return page.String(), err == nil
 }
 
 // slashed returns the path of a file in a form in which links can be resolved. Standard input is in the working

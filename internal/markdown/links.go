@@ -53,6 +53,15 @@ func (p *parserState) resolveLink(n *ast.Link, outside map[string]bool) {
 		}
 	}
 
+	if p.options.Pages != nil {
+		if address, ok := p.options.Pages(string(n.Destination)); ok {
+			n.Destination = []byte(address)
+			p.pages[address] = true
+
+			return
+		}
+	}
+
 	target, ok := strings.CutPrefix(string(n.Destination), "#")
 	if !ok || target == "" {
 		return

@@ -68,6 +68,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		options:  o,
 		dialect:  cmp.Or(o.Dialect, detect(src)),
 		counters: label.NewCounters(o.Numbering == ByChapter, o.Counts),
+		pages:    map[string]bool{},
 	}
 
 	var err error
@@ -123,6 +124,7 @@ type parserState struct {
 	equations     map[ast.Node]formula.Equation
 	works         *bibliography // nil without works to cite
 	links         []finish.Link
+	pages         map[string]bool    // the addresses of links to other pages
 	hyphens       *hyphen.Dictionary // nil: no words are divided
 	embeds        tree.Embeds
 	// out is the result so far.
@@ -321,6 +323,7 @@ func (p *parserState) finishOptions() finish.Options {
 		Justified: p.options.Justified != nil,
 		Outline:   outline,
 		Links:     p.links,
+		Pages:     p.pages,
 		Embeds:    &p.embeds,
 		Lines:     p.options.SourceLines,
 		LineOf: func(text []byte) int {

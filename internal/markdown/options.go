@@ -80,6 +80,9 @@ type Options struct {
 	// Links returns the fragment for a link to another document that is printed with this one. The fragment
 	// need not be in this document. line is the line of the link. Nil: there is no other document.
 	Links func(destination string, line int) (fragment string, ok bool)
+	// Pages returns the relative address for a link to a document that becomes a web page next to this one. Nil:
+	// there is none, and links to files lose their target.
+	Pages func(destination string) (address string, ok bool)
 	// Asset opens an image that came with the document. It gets a clean path that may be absolute or begin
 	// with ../, so it must confine the path itself. StoreUnavailable ends Parse; other errors become
 	// warnings. Asset and Fetch are called from several goroutines at once. Nil: no files came.

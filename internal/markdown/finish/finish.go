@@ -40,6 +40,8 @@ type Options struct {
 	Outline map[string]bool
 	// Links are the links into the document itself.
 	Links []Link
+	// Pages holds the relative addresses that links keep. Other relative addresses mean nothing in print.
+	Pages map[string]bool
 	// Embeds holds the pieces that replace elements with tree.EmbedAttribute.
 	Embeds *tree.Embeds
 	// Lines keeps the source lines of elements, tree.LineAttribute.
@@ -164,7 +166,7 @@ func (p *pass) writeTag(token html.Token) {
 	case atom.A:
 		token.Attr = keepAttributes(
 			token.Attr,
-			func(a html.Attribute) bool { return a.Key != "href" || isPrintableLink(a.Val) },
+			func(a html.Attribute) bool { return a.Key != "href" || isPrintableLink(a.Val) || p.Pages[a.Val] },
 		)
 	case atom.Details:
 		token.Attr = append(
