@@ -52,7 +52,7 @@ fi
 if [ "$for_what" = compat ]; then
   have node && have npm || missing+=(node)
   python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
-  # Debian has the package; without it a test is skipped.
+  # Other systems may have Firefox ESR from elsewhere.
   if have apt-cache && apt-cache show firefox-esr >/dev/null 2>&1; then have firefox-esr || missing+=(firefox); fi
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#need_fonts[@]} -eq 0 ]; then
