@@ -55,7 +55,7 @@ func (c *Converter) documentKey(d Document) string {
 	_ = json.NewEncoder(h).Encode([]any{
 		version, c.themes.Edition(), c.now().Format(time.DateOnly),
 		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Folder, d.Warnings, d.SourceLines,
-		d.Asset == nil, d.Include == nil, d.Place == nil,
+		d.Asset == nil, d.Include == nil, d.Place == nil, d.Page == nil,
 	})
 	h.Write(d.Content)
 
@@ -64,11 +64,18 @@ func (c *Converter) documentKey(d Document) string {
 
 // watched returns settings that set d.external when the document reads other data.
 func (d Document) watched(o markdown.Options) markdown.Options {
-	asset, include, fetch, diagrams := o.Asset, o.Include, o.Fetch, o.Diagrams
+	asset, include, fetch, diagrams, pages := o.Asset, o.Include, o.Fetch, o.Diagrams, o.Pages
 	if asset != nil {
 		o.Asset = func(name string) ([]byte, error) {
 			d.external.Store(true)
 			return asset(name)
+		}
+	}
+
+	if pages != nil {
+		o.Pages = func(destination string) (string, bool) {
+			d.external.Store(true)
+			return pages(destination)
 		}
 	}
 

@@ -68,6 +68,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		"Folder":   {Folder: "chapters"},
 		"Warnings": {Warnings: []fault.Warning{{Code: fault.IncludeFailed}}},
 		"Place":    {Place: func(int) string { return "cell 1" }},
+		"Page":     {Page: func(string) (string, bool) { return "b.html", true }},
 		"Asset":    {},
 		"Owner":    {Owner: "ann"},
 
