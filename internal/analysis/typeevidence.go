@@ -13,7 +13,7 @@ const (
 	maxQuotedTerms = 3
 	// minQuotedWeight is the least weight of a quoted term.
 	minQuotedWeight = 1.0
-	// minContribution is the least contribution of a structural feature to a type's logit that is reported.
+	// minContribution is the smallest contribution to a type's logit with which a structural feature is named.
 	minContribution = 0.6
 	// maxQuoteLength limits a quoted heading, in characters.
 	maxQuoteLength = 40

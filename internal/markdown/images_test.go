@@ -150,7 +150,7 @@ func TestImagesBeyondTheLimitAreNotFetched(t *testing.T) {
 		fetches.Add(1)
 		return large, "image/png", nil
 	}})
-	// Two fit, and six are being fetched when these have arrived.
+	// Two images fit. When they have arrived, up to six further fetches have begun.
 	if n := fetches.Load(); n < 3 || n > 8 {
 		t.Errorf("%d fetches, want at most 8", n)
 	}
@@ -163,7 +163,7 @@ func TestImagesBeyondTheLimitAreNotFetched(t *testing.T) {
 		!strings.HasSuffix(d.Warnings[97].Message, "the document's images exceed 60 MB together") {
 		t.Errorf("%d warnings: %.300v", len(d.Warnings), fmt.Sprint(d.Warnings))
 	}
-	// An image that is left out while the HTML is written was in memory until then.
+	// This warning comes while the HTML is written. An image that it is about was in memory until then.
 	if strings.Contains(fmt.Sprint(d.Warnings), "left out from here on") {
 		t.Error("an image beyond the limit was kept in memory")
 	}

@@ -124,8 +124,8 @@ func TestFilesWithDamagedReferencesAreRepaired(t *testing.T) {
 		"wrong offset":      append(bytes.Clone(sound.Data[:at]), "startxref\n7\n%%EOF\n"...),
 		"no offset":         sound.Data[:at],
 		"junk before":       append([]byte("junk\n\n"), sound.Data...),
-		"cut by a few":      sound.Data[:len(sound.Data)-40],
-		"moved by ten":      bytes.Replace(sound.Data, []byte("\n"), []byte("\n%123456789\n"), 1),
+		"end cut off":       sound.Data[:len(sound.Data)-40],
+		"shifted offsets":   bytes.Replace(sound.Data, []byte("\n"), []byte("\n%123456789\n"), 1),
 		"changed line ends": bytes.Replace(sound.Data, []byte("startxref\n"), []byte("startxref\r\n"), 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFilesWithDamagedReferencesAreRepaired(t *testing.T) {
 	}
 
 	if !describe(t, file(t, "toy.pdf"), "").Repaired {
-		t.Error("toy.pdf counts as sound")
+		t.Error("toy.pdf was not reported as repaired")
 	}
 }
 

@@ -131,7 +131,7 @@ func FuzzFrontMatter(f *testing.F) {
 			}
 
 			if err == nil && !strings.HasSuffix(src, string(m.Body)) {
-				t.Errorf("%q: body %q is no tail of it", matter, m.Body)
+				t.Errorf("%q: the body is %q, want the end of the source", matter, m.Body)
 			}
 		}
 	})

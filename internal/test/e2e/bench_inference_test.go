@@ -119,7 +119,8 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 	return first, delays, nil
 }
 
-// load reads a number of streams at the same time, rounds times. It returns the times of stream of all of them.
+// load reads a number of streams at the same time, and does so in several rounds. It returns the times that stream
+// measures, of all streams.
 func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts, delays []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// page prints the table into the page, whose text below it stays.
+// page returns the page with the new table. The text below the table stays.
 func page(old string) string {
 	const columns = "|---|---|---|\n"
 	_, below, _ := strings.Cut(old, columns)
