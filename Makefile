@@ -213,6 +213,11 @@ release: ## Build archives, packages, checksums and the SBOM of a release into d
 	@scripts/gotool.sh github.com/goreleaser/nfpm/v2/cmd/nfpm "$(NFPM_VERSION)" "$(TOOLS)/nfpm-$(NFPM_VERSION)"
 	@scripts/release.sh "$(TOOLS)/nfpm-$(NFPM_VERSION)" dist
 
+.PHONY: check-packages
+check-packages: release ## Install the packages of dist/ into clean roots, print there, and remove them; needs root
+	@scripts/setup.sh packages
+	@scripts/packages.sh dist
+
 .PHONY: manual
 manual: build ## Print docs/ as a PDF with an index, an EPUB and web pages into dist/manual; a finding is an error
 	@mkdir -p dist/manual

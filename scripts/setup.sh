@@ -3,7 +3,7 @@
 # Nothing missing: it ends at once. `setup.sh run` is for running, `setup.sh
 # tools` adds the libraries of code_interpreter and ffmpeg, `setup.sh test` those and what
 # the tests need, `setup.sh compat` what other clients need, `setup.sh corpus` what
-# a corpus is measured with.
+# a corpus is measured with, `setup.sh packages` what installs packages into clean roots.
 set -euo pipefail
 for_what=${1:-run}
 
@@ -54,6 +54,10 @@ if [ "$for_what" = compat ]; then
   python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
   # Other systems may have Firefox ESR from elsewhere.
   if have apt-cache && apt-cache show firefox-esr >/dev/null 2>&1; then have firefox-esr || missing+=(firefox); fi
+fi
+if [ "$for_what" = packages ]; then
+  have mmdebstrap || missing+=(mmdebstrap)
+  have rpm || missing+=(rpm)
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#need_fonts[@]} -eq 0 ]; then
   exit 0
@@ -108,6 +112,7 @@ apt_setup() {
       node) packages+=(nodejs npm) ;;
       pip) packages+=(python3 python3-pip) ;;
       firefox) packages+=(firefox-esr) ;;
+      mmdebstrap | rpm) packages+=("$m") ;;
     esac
   done
   say "installing: ${packages[*]}"
