@@ -96,8 +96,15 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 	var action actionFile
 	readYAML(t, "action.yml", &action)
 	repository, temp, bin := writeRepository(t), t.TempDir(), t.TempDir()
+	remote := filepath.Join(t.TempDir(), "remote.git")
+
+	if out, err := exec.Command("git", "init", "-q", "--bare", remote).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 
 	values := map[string]string{
+		"steps.convert.outputs.folder":      "presswork-output",
+		"github.repository":                 "owner/documents",
 		"github.event.pull_request.number":  "7",
 		"github.token":                      "t",
 		"github.action_ref":                 "v1",
@@ -108,6 +115,7 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 		values["inputs."+name] = in.Default
 	}
 	values["inputs.archive"], values["inputs.theme"], values["inputs.args"] = releaseArchive(t), "nord", "--toc"
+	values["inputs.preview-branch"] = "previews"
 	gh := "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --body-file ] && cp \"$2\" " + temp + "/sent.md; shift; done\n"
 
 	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o755); err != nil {
@@ -139,6 +147,9 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 
 				return known
 			})
+			if name == "REMOTE" {
+				inserted = remote
+			}
 			cmd.Env = append(cmd.Env, name+"="+inserted)
 		}
 
@@ -158,7 +169,20 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, want := range []string{"https://example.com/artifact", "| README.md | 1 | none |", "| docs/a page.md | 1 | heading"} {
+	commit, err := exec.Command("git", "-C", remote, "rev-parse", "previews").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := "https://github.com/owner/documents/raw/" + strings.TrimSpace(string(commit)) + "/7/a%20page.png"
+
+	stored, err := exec.Command("git", "-C", remote, "show", "previews:7/a page.png").Output()
+	if err != nil || !strings.HasPrefix(string(stored), "\x89PNG") {
+		t.Errorf("the branch has %.20q, %v; want the picture", stored, err)
+	}
+
+	for _, want := range []string{
+		"https://example.com/artifact", "| README.md | 1 | none |", "| docs/a page.md | 1 | heading", picture,
+	} {
 		if !strings.Contains(string(sent), want) {
 			t.Errorf("the comment lacks %q:\n%s", want, sent)
 		}
