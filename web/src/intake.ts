@@ -2,6 +2,8 @@
 import { isArchive } from "./folder";
 import { refusedPicture, refusedText } from "./limits";
 
+/** picture matches the names of pictures: a file of an unknown system may have no type. */
+const picture = /\.(png|jpe?g|gif|webp|svg|avif|bmp)$/i;
 const readable = /\.(md|markdown|mdown|mkd|txt|text|rst|org)$/i;
 
 /** Intake holds files by their use. problems says why others are not used. */
@@ -22,7 +24,7 @@ export function sort(files: File[]): Intake | Promise<Intake> {
   for (const f of files) {
     if (isArchive(f)) received.archives.push(f);
     else if (/\.(bib|csl)$/i.test(f.name)) received.works.push(f);
-    else if (f.type.startsWith("image/")) {
+    else if (f.type.startsWith("image/") || (!f.type && picture.test(f.name))) {
       const problem = refusedPicture(f);
       if (problem) received.problems.push(problem);
       else received.pictures.push(f);
