@@ -69,7 +69,7 @@ func Examine(markdown []byte) Findings {
 	x := features(r)
 	language := detectLanguage(r)
 	f := Findings{Types: rankTypes(x, language), counts: r.countWords()}
-	f.Words = int(float64(r.proseWords())/r.scale + 0.5)
+	f.Words = int(float64(r.proseWords())/r.scale/r.share + 0.5)
 
 	top := f.Types[0]
 

@@ -155,7 +155,7 @@ func structure(r *reading) []float64 {
 	words := max(r.proseWords(), 1)
 	lines := max(r.Lines, 1)
 	hundreds := float64(words) / 100
-	scale := max(r.scale, 0.001) // words/scale estimates the words of the whole document
+	scale := max(r.scale, 0.001) // words/scale estimates the words of the parsed text
 	f["code"] = ratio(r.CodeLines, lines)
 	f["tables"] = ratio(r.TableLines, lines)
 	f["lists"] = ratio(r.Items, lines)

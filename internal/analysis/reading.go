@@ -51,8 +51,8 @@ type reading struct {
 	// its characters in scripts without spaces.
 	words, cells int
 	glyphs       float64
-	// scale is the share of the document's text that was read, above 0 to 1.
-	scale float64
+	// share is the share of the source that was parsed, scale that of the parsed text that was read: above 0 to 1.
+	share, scale float64
 	// salutation and closing report whether features found those of a letter. cues reads them, so features must
 	// run first.
 	salutation, closing bool
@@ -60,8 +60,10 @@ type reading struct {
 
 // read parses a document. Of a document too complex to print it reads only the front matter.
 func read(source []byte) *reading {
-	src := normalise(source)
+	src, share := excerpt(source)
+	src = normalise(src)
 	r := parseOutline(src)
+	r.share = share
 	r.front = readFrontMatter(r.FrontMatter)
 	r.sample()
 
@@ -118,7 +120,7 @@ func (r *reading) reread(src []byte) {
 		return
 	}
 	again := parseOutline(inner)
-	again.front = r.front
+	again.front, again.share = r.front, r.share
 	again.headings = append(append([]heading(nil), r.headings...), again.headings...)
 	again.sample()
 
@@ -295,7 +297,9 @@ func (r *reading) minutes() int {
 	}
 	const rounding = 1e-9 // more than the rounding error of the sum
 
-	return max(int(math.Ceil(prose/r.scale+float64(r.CodeLines)/25-rounding)), min(r.Lines, 1))
+	parsed := prose/r.scale + float64(r.CodeLines)/25
+
+	return max(int(math.Ceil(parsed/r.share-rounding)), min(r.Lines, 1))
 }
 
 // title returns the title in the front matter, or else the first heading.
