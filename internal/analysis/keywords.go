@@ -92,7 +92,7 @@ func keywords(r *reading, language string) []finding.Keyword {
 
 	out := frontKeywords(r.front)
 	if r.glyphs > float64(r.words) {
-		out = glyphKeywords(r, out)
+		out = glyphKeywords(r, language, out)
 	}
 
 	return c.ranked(at, out)
@@ -274,7 +274,8 @@ func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword 
 		rare := n < 1.9 && length > 120
 		chance := p.words > 1 && (p.count < 1.5 && length > 60 || p.isFragment())
 
-		verb := c.language == "en" && p.words == 1 && participle(key, p)
+		verb := c.language == "en" && p.words == 1 && participle(key, p) ||
+			c.language == "de" && !p.headed && !endsInNoun(p.spelling())
 		if rare || chance || verb {
 			continue
 		}

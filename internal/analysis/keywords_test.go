@@ -116,6 +116,26 @@ func TestKeywordsOfOtherLanguagesAreNouns(t *testing.T) {
 			[]string{"شهر"},
 			[]string{"هنوز", "گفتم", "نوشتم"},
 		},
+		{
+			"de", "Der alte Fischer seufzte, lachte und flüsterte: „Das Boot kommt nicht.“ Anna murmelte etwas. Der Fischer murmelte weiter. Später flüsterte Anna leise, und der Fischer seufzte wieder. Der Hafen lag leer, das Boot fehlte.",
+			[]string{"Fischer", "Boot", "Anna"},
+			[]string{"seufzte", "flüsterte", "murmelte", "lachte"},
+		},
+		{
+			"th", "ห้องสมุดเป็นสถานที่ของหนังสือ และห้องสมุดมีหนังสือใหม่ นักเรียนอ่านหนังสือในห้องสมุด เมืองนี้ต้องมีห้องสมุด",
+			[]string{"ห้องสมุด", "หนังสือ"},
+			[]string{"ของหนังสือ", "และห้องสมุด"},
+		},
+		{
+			"km", "បណ្ណាល័យមានសៀវភៅ។ សិស្សអានសៀវភៅនៅក្នុងបណ្ណាល័យ។ ទីក្រុងនេះត្រូវការបណ្ណាល័យ និងសៀវភៅថ្មី។ បណ្ណាល័យបើកសៀវភៅ។",
+			[]string{"បណ្ណាល័យ", "សៀវភៅ"},
+			[]string{"នៅក្នុង", "និងសៀវភៅ"},
+		},
+		{
+			"my", "စာကြည့်တိုက်တွင် စာအုပ်များရှိသည်။ ကျောင်းသားသည် စာကြည့်တိုက်သို့သွားသည်။ မြို့၏စာကြည့်တိုက်ကို ဖွင့်သည်။ စာအုပ်ကိုဖတ်သည်။ သူ၏စာအုပ်သည်ကောင်းသည်။",
+			[]string{"စာကြည့်တိုက်", "စာအုပ်"},
+			[]string{"များရှိသည်", "ရှိသည်"},
+		},
 	} {
 		t.Run(row.language, func(t *testing.T) {
 			t.Parallel()
@@ -135,6 +155,25 @@ func TestKeywordsOfOtherLanguagesAreNouns(t *testing.T) {
 				if slices.Contains(terms, w) {
 					t.Errorf("%q is no keyword: %q", w, terms)
 				}
+			}
+		})
+	}
+}
+
+func TestSyllablesAreWhole(t *testing.T) {
+	t.Parallel()
+
+	for _, row := range []struct{ language, text, want string }{
+		{"th", "แม่น้ำและภาษา", "แม่|น้ำ||ภา|ษา"},
+		{"km", "កម្ពុជានិងខ្មែរ", "ក|ម្ពុ|ជា||ខ្មែ|រ"},
+		{"my", "မြန်မာနှင့်အင်္ဂါ", "မြန်|မာ||အင်္ဂါ"},
+		{"ja", "文字と言葉", "文|字|と|言|葉"},
+	} {
+		t.Run(row.language, func(t *testing.T) {
+			t.Parallel()
+
+			if got := strings.Join(syllables(appendTokens(nil, row.text), row.language), "|"); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})
 	}

@@ -45,6 +45,13 @@ func participle(word string, p *candidate) bool {
 		(strings.HasSuffix(word, "ed") || strings.HasSuffix(word, "ing") && p.count < named)
 }
 
+// endsInNoun reports whether the last word of a German phrase is spelled like a noun.
+func endsInNoun(phrase string) bool {
+	first, _ := utf8.DecodeRuneInString(phrase[strings.LastIndex(phrase, " ")+1:])
+
+	return !unicode.IsLower(first)
+}
+
 // genericHeading reports whether a heading is one that any document may have, such as "Introduction".
 func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
@@ -111,7 +118,7 @@ const (
 
 // glyphKeywords appends terms of text in scripts without spaces: runs of characters that recur with different
 // neighbours. It needs no dictionary.
-func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
+func glyphKeywords(r *reading, language string, out []finding.Keyword) []finding.Keyword {
 	type term struct {
 		text          string
 		glyphs, count int             // of a script without spaces
@@ -120,7 +127,7 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	}
 	found := map[string]*term{}
 
-	tokens, often := r.tokens[:min(len(r.tokens), maxGlyphs)], minOccurrences
+	tokens, often := syllables(r.tokens[:min(len(r.tokens), maxGlyphs)], language), minOccurrences
 	if len(tokens) < shortText {
 		often--
 	}
@@ -170,7 +177,8 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 			t.before["^"], t.after["$"] = true, true
 		}
 
-		if t.count < often || len(t.before) < 2 || len(t.after) < 2 {
+		whole := freeEdge(t.before) && freeEdge(t.after)
+		if t.count < often || !whole {
 			continue
 		}
 		t.score = math.Log2(1+float64(t.count)) * (1 + 0.35*float64(min(t.glyphs, 4)-1))
@@ -193,6 +201,9 @@ func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 
 	return out
 }
+
+// freeEdge reports whether a term ends where a word may end: its neighbours vary, or there is none.
+func freeEdge(neighbours map[string]bool) bool { return len(neighbours) > 1 || neighbours[""] }
 
 func katakana(token string) bool {
 	first, _ := utf8.DecodeRuneInString(token)
