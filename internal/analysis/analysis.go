@@ -6,6 +6,7 @@ package analysis
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"presswork/internal/analysis/finding"
 )
@@ -22,6 +23,8 @@ type Findings struct {
 	Evidence []string
 	// ToneStrength, 0 to 1, is how clearly the tone shows.
 	ToneStrength float64
+	// Tags are the author's keywords and tags in the front matter, in lower case.
+	Tags []string
 
 	counts wordCounts
 }
@@ -82,6 +85,10 @@ func Examine(markdown []byte) Findings {
 	f.DocumentType, f.TypeConfidence = top.Type, hundredths(top.Probability)
 	f.Language = language
 	f.Keywords = keywords(r, f.Language)
+
+	for _, k := range frontKeywords(r.front) {
+		f.Tags = append(f.Tags, strings.ToLower(k.Term))
+	}
 	f.ReadingMinutes = r.minutes()
 	cues, sentences := r.cues(), r.sentences()
 	cues.Type, cues.Language = f.DocumentType, f.Language

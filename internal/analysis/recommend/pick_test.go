@@ -135,6 +135,30 @@ func TestTopicOfAShortInvitationChoosesItsTheme(t *testing.T) {
 	}
 }
 
+func TestTagsOfTheAuthorChooseTheTopic(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	text := strings.Repeat("We walked from the mill to the old bridge and then went home. ", 20)
+
+	for _, row := range []struct {
+		name, tags, docType, want string
+	}{
+		{"none", "[walks]", "blog_post", "silk"},
+		{"a topic", "[walks, Autumn]", "blog_post", "autumn"},
+		{"a topic that the type forbids", "[love]", "resume", "corporate"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := sure(row.docType)
+
+			p.Topics = r.Profile(analysis.Examine([]byte("---\ntags: " + row.tags + "\n---\n\n" + text))).Topics
+			if rec := r.Recommend(p, catalogue(t), Preference{}); rec.Primary != row.want {
+				t.Errorf("got %+v for topics %v, want %s", rec, p.Topics, row.want)
+			}
+		})
+	}
+}
+
 func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
 	t.Parallel()
 	r := NewRules()

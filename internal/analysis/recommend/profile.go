@@ -10,6 +10,9 @@ import (
 // clearTopic is the strength from which a topic counts.
 const clearTopic = 0.3
 
+// taggedTopic is the least strength of a topic that the author's tags name.
+const taggedTopic = 0.6
+
 // Profile returns the part of the findings that the choice of a theme depends on.
 func (r *Rules) Profile(f analysis.Findings) Profile {
 	p := Profile{
@@ -31,7 +34,13 @@ func (r *Rules) Profile(f analysis.Findings) Profile {
 		}
 		// A topic needs four of its words, and six in a thousand words.
 		perMille := 1000 * float64(hits) / float64(max(f.Words, 1))
-		if s := min(1, float64(distinct)/4) * min(1, perMille/6); s >= clearTopic {
+
+		s := min(1, float64(distinct)/4) * min(1, perMille/6)
+		if slices.Contains(f.Tags, t.name) {
+			s = max(s, taggedTopic)
+		}
+
+		if s >= clearTopic {
 			p.Topics = append(p.Topics, Topic{t.name, s})
 		}
 	}
