@@ -95,6 +95,9 @@ const minDarkVoice = 0.3
 // dark reports whether a dark page suits the tone.
 func (t toneRule) dark() bool { return t.wants[lookDarkness] > 0.7 || t.name == "luxurious" }
 
+// leastDifference is the least distance between the looks of two themes that a reader sees as different.
+const leastDifference = 0.08
+
 // alternatives returns two themes that suit the document and differ from the choice and from each other.
 func (c *choice) alternatives(primary candidate) []candidate {
 	chosen := []candidate{primary}
@@ -104,6 +107,11 @@ func (c *choice) alternatives(primary candidate) []candidate {
 		})
 		if len(pool) == 0 {
 			break
+		}
+
+		alike := func(k candidate) bool { return minDistance(k, chosen) < leastDifference }
+		if others := slices.DeleteFunc(slices.Clone(pool), alike); len(others) > 0 {
+			pool = others
 		}
 
 		worth := func(k candidate) float64 { return k.score + 0.3*minDistance(k, chosen) + c.newlyAccepted(k, chosen) }

@@ -255,3 +255,30 @@ func TestThemeIsNotSurerThanTheTypesAllow(t *testing.T) {
 		})
 	}
 }
+
+func TestThemesOfOneChoiceLookDifferent(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+
+	for _, rule := range r.types {
+		t.Run(rule.name, func(t *testing.T) {
+			t.Parallel()
+
+			for _, tone := range analysis.Tones() {
+				p := sure(rule.name)
+				p.EmotionalTone, p.ToneStrength = tone, 0.9
+				rec := r.Recommend(p, list, Preference{})
+
+				names := append([]string{rec.Primary}, rec.Alternatives...)
+				for i, a := range names {
+					for _, b := range names[i+1:] {
+						if d := distance(r.looks[a], r.looks[b]); d < leastDifference {
+							t.Errorf("a %s %s gets %v: %s and %s differ by only %.2f", tone, rule.name, names, a, b, d)
+						}
+					}
+				}
+			}
+		})
+	}
+}
