@@ -1,10 +1,11 @@
 """A plugin of pytest for the tests that come with an SDK. They name stored answers, leave out the model in places, and
-have a tool whose schema is no JSON Schema. The plugin changes these fields of their requests and no others."""
+have an MCP server at the address "url" and a tool whose schema is no JSON Schema. The plugin changes these fields of
+their requests and no others."""
 import importlib
 import os
 
 base = importlib.import_module(os.environ["COMPAT_SDK"] + "._base_client")
-stored = ["background", "previous_response_id", "conversation", "prompt", "thread"]
+left_out = ["background", "previous_response_id", "conversation", "prompt", "thread", "mcp_servers"]
 
 
 def change(options):
@@ -13,7 +14,7 @@ def change(options):
         body = options.json_data = {"model": "model", "input": "Hi", **(body or {})}
     if not isinstance(body, dict):
         return
-    for field in stored:
+    for field in left_out:
         body.pop(field, None)
     for tool in body.get("tools", []):
         if "input_schema" in tool:
