@@ -16,6 +16,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/pdffile/parse"
 	"presswork/internal/pdfops"
+	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
@@ -175,9 +176,8 @@ func TestResultsOfPDFOperationsExpireAfterKeep(t *testing.T) {
 				t.Errorf("got metadata %+v, %v; want an expiry only with Keep", info.Meta, err)
 			}
 
-			if s.isStored(storage.AssetKey(id, id, "0")) {
-				t.Error("the source was not deleted")
-			}
+			// The worker deletes the sources after the job has ended.
+			wait.Until(t, "the source is deleted", func() bool { return !s.isStored(storage.AssetKey(id, id, "0")) })
 		})
 	}
 }
@@ -247,9 +247,7 @@ func TestTheResultOfADeadWorkersPDFOperationIsAdopted(t *testing.T) {
 		t.Errorf("got %s with %v and %+v, want completed with the stored result", rec.Status, rec.Error, rec.Artifact)
 	}
 
-	if s.isStored(storage.AssetKey(id, id, "0")) {
-		t.Error("the source was not deleted")
-	}
+	wait.Until(t, "the source is deleted", func() bool { return !s.isStored(storage.AssetKey(id, id, "0")) })
 }
 
 func TestAPDFOperationSurvivesAnOutageOfTheStore(t *testing.T) {
