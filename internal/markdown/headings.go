@@ -22,8 +22,8 @@ import (
 // rawTitle matches a heading of level 1 in raw HTML.
 var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 
-// addTitle puts Options.Title above a document without a level-1 heading. It returns src with the words of
-// the title after its end, because nodes refer to places in the source.
+// addTitle puts Options.Title above a document without a level-1 heading. It returns src with the
+// title appended, because the text of a node is a range of the source.
 func addTitle(root ast.Node, src []byte, o *Options) []byte {
 	title := typography.SetLine(strings.Join(strings.Fields(o.Title), " "), o.Lang)
 	if title == "" || hasTitle(root, src, !o.EscapeHTML) {

@@ -34,8 +34,8 @@ type belief struct {
 type candidate struct {
 	ThemeInfo
 	look look
-	// twin is the built-in theme whose position in the lists it has. For a custom theme it is the most similar one,
-	// and likeness is their similarity from 0 to 1.
+	// twin is the built-in theme whose places in the lists of types and tones count for this theme. A custom theme
+	// has the most similar one; likeness is their similarity from 0 to 1.
 	twin     string
 	likeness float64
 	// fit is the score by document type, score the total.
@@ -188,7 +188,8 @@ func (c *choice) topicWeight(t Topic) float64 {
 	return c.voice
 }
 
-// isOccasion reports whether the whole text is about a topic in a tone of feeling, such as an invitation to a party.
+// isOccasion reports whether the whole text is about one topic and has an emotional tone, as an invitation to a party
+// has.
 func (c *choice) isOccasion(t Topic) bool {
 	const unmistakable = 0.9
 	emotional := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
