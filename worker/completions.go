@@ -85,7 +85,7 @@ func NewCompletions(o CompletionOptions) *Completions {
 // left or the worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.requestOf(ctx, run)
-	if err != nil && isStopping(ctx) {
+	if err != nil && stream.IsStopping(ctx) {
 		// Another worker will run the call.
 		return context.Cause(ctx)
 	}
@@ -132,7 +132,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 		span.SetStatus(codes.Error, string(fault.CodeOf(err)))
 	}
 
-	if err != nil && !result.Emitted && isStopping(ctx) {
+	if err != nil && !result.Emitted && stream.IsStopping(ctx) {
 		// The caller has received nothing, so another worker can run the call.
 		return context.Cause(ctx)
 	}
@@ -145,7 +145,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 
 	if err != nil {
 		e := inference.AsError(err)
-		if isStopping(ctx) {
+		if stream.IsStopping(ctx) {
 			e = inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamError,
 				"the worker is being restarted")
 		} else if e.Status >= http.StatusInternalServerError {
@@ -289,12 +289,6 @@ func (c *Completions) CompleteInternal(
 	}
 
 	return err
-}
-
-// isStopping reports whether the context of a run has ended although its caller has not left. That happens when the
-// worker stops, when another run has the call, and at the time-out.
-func isStopping(ctx context.Context) bool {
-	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), stream.ErrLeft)
 }
 
 // requestOf returns the request of the call.

@@ -19,7 +19,7 @@ import (
 // time, the use is lost from the ledger, and the log has it.
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, runCtx context.Context) {
 	timeout := recordTimeout
-	if isStopping(runCtx) {
+	if stream.IsStopping(runCtx) {
 		timeout = stoppingTimeout
 	}
 

@@ -26,7 +26,7 @@ import (
 	"presswork/internal/inference/openai"
 	"presswork/internal/inference/toolserver"
 	"presswork/tasks/slots"
-	"presswork/worker"
+	"presswork/worker/tools"
 )
 
 // defaultModels is the file of models where INFERENCE_CONFIG names none.
@@ -152,7 +152,7 @@ const maxChatImage = 20 << 20
 
 // newGateway makes the gateway to the upstreams.
 func newGateway(
-	o Options, models func() *inference.Catalogue, outbound *guard.Policy, toolbox *worker.Toolbox,
+	o Options, models func() *inference.Catalogue, outbound *guard.Policy, toolbox *tools.Toolbox,
 ) *gateway.Gateway {
 	images := guard.NewFetcher(outbound, guard.FetchOptions{
 		UserAgent: agent(o.Version), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels,

@@ -10,14 +10,14 @@ import (
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 	"presswork/internal/inference/sandbox"
-	"presswork/worker"
+	"presswork/worker/tools"
 )
 
 // startTools makes the built-in tools of completions. exporter is nil in a worker without a browser. A tool that this
 // machine cannot run is offered with the reason, and does not fail the start.
 func startTools(
 	ctx context.Context, o Options, outbound *guard.Policy, exporter *chromium.Exporter, life *lifecycle,
-) ([]worker.Tool, error) {
+) ([]tools.Tool, error) {
 	log := o.Log.With("component", "tools")
 
 	box, missing := sandbox.Open(ctx, sandbox.Options{})
@@ -37,15 +37,15 @@ func startTools(
 		return nil, err
 	}
 
-	return []worker.Tool{codeInterpreter(ctx, o.Config, box, log, life), worker.BrowserSearch(web)}, nil
+	return []tools.Tool{codeInterpreter(ctx, o.Config, box, log, life), tools.BrowserSearch(web)}, nil
 }
 
 // codeInterpreter starts interpreters in the box, which is nil if this machine has none.
 func codeInterpreter(
 	ctx context.Context, cfg config.Config, box *sandbox.Box, log *slog.Logger, life *lifecycle,
-) worker.Tool {
-	unavailable := func(why string) worker.Tool {
-		return worker.Tool{Type: inference.CodeInterpreter, Unavailable: why}
+) tools.Tool {
+	unavailable := func(why string) tools.Tool {
+		return tools.Tool{Type: inference.CodeInterpreter, Unavailable: why}
 	}
 
 	switch {
@@ -65,7 +65,7 @@ func codeInterpreter(
 		return unavailable("its Python does not run (TOOL_PYTHON); the worker's log says why")
 	}
 
-	return worker.CodeInterpreter(pool)
+	return tools.CodeInterpreter(pool)
 }
 
 // newInterpreters makes the interpreters of code_interpreter as the settings say. Their Start begins to hold

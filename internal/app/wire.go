@@ -26,6 +26,7 @@ import (
 	"presswork/tasks/monitor"
 	"presswork/themes"
 	"presswork/worker"
+	"presswork/worker/tools"
 )
 
 // New builds every part that the roles need and connects them to Redis, the store and the browser. It takes no task
@@ -171,7 +172,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	// The worker.
 	var taskServer *tasks.Server
 	var diagrams *diagram.Renderer // nil without a browser
-	toolbox := worker.NewToolbox(worker.ToolboxOptions{
+	toolbox := tools.NewToolbox(tools.ToolboxOptions{
 		Queue: queue, Store: store, Keeper: keeper, Log: log.With("component", "tools"),
 	})
 
@@ -258,10 +259,10 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			if err != nil {
 				return nil, err
 			}
-			tools := worker.NewTools(worker.ToolsOptions{
+			sessions := tools.NewServer(tools.ServerOptions{
 				Tools: builtin, Store: store, Metrics: metrics, Tracer: tracer, Log: log.With("component", "tools"),
 			})
-			tasks.HandleTools(taskServer, tools.Offer, tools.Serve)
+			tasks.HandleTools(taskServer, sessions.Offer, sessions.Serve)
 		}
 	}
 

@@ -307,3 +307,9 @@ func (r *Run) keepEntry(entry []byte) {
 		r.kept = r.kept[1:]
 	}
 }
+
+// IsStopping reports whether the context of a run has ended although its caller has not left. That happens when the
+// worker stops, when another run has the call, and at the time-out.
+func IsStopping(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrLeft)
+}

@@ -1,4 +1,4 @@
-package worker_test
+package tools_test
 
 import (
 	"context"
@@ -13,14 +13,16 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
+	"presswork/storage"
 	"presswork/tasks"
-	"presswork/worker"
+	"presswork/tasks/stream"
+	"presswork/worker/tools"
 )
 
 func TestDrainingWorkerEndsSessionsAndReturnsOpenCalls(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	first := r.serve(t, tasks.Options{DrainTimeout: time.Millisecond}, worker.ToolsOptions{})
+	first := r.serve(t, tasks.Options{DrainTimeout: time.Millisecond}, tools.ServerOptions{})
 	used, fresh := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	runPython(t, used, "x")
 	got := make(chan error, 1)
@@ -45,11 +47,11 @@ func TestDrainingWorkerEndsSessionsAndReturnsOpenCalls(t *testing.T) {
 		t.Errorf("got %v, want that the worker is being restarted", err)
 	}
 	opened := make(chan struct{})
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{
-		Tools: []worker.Tool{
+	r.serve(t, tasks.Options{}, tools.ServerOptions{
+		Tools: []tools.Tool{
 			{
 				Type: inference.CodeInterpreter,
-				Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+				Open: func(context.Context, []tools.File) (tools.OpenTool, error) {
 					close(opened)
 					return nil, errors.New("the tool cannot be opened")
 				},
@@ -66,7 +68,7 @@ func TestDrainingWorkerEndsSessionsAndReturnsOpenCalls(t *testing.T) {
 func TestTookExcludesTheWaitForAWorker(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{ToolConcurrency: 1}, tools.ServerOptions{})
 	first, second := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	runPython(t, first, "x")
 	got := make(chan inference.ToolResult, 1)
@@ -96,7 +98,7 @@ func TestTookExcludesTheWaitForAWorker(t *testing.T) {
 func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{ToolConcurrency: 1}, tools.ServerOptions{})
 	r.box.Wait = time.Second
 	wait.Until(t, "a session has begun", func() bool {
 		_, err := r.open(t, &inference.Request{}).Call(t.Context(), pythonCall("x"))
@@ -115,7 +117,7 @@ func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
 func TestTwoHundredSessionsKeepTheirOwnState(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 200}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{ToolConcurrency: 200}, tools.ServerOptions{})
 	var all sync.WaitGroup
 
 	for n := range 200 {
@@ -135,5 +137,26 @@ func TestTwoHundredSessionsKeepTheirOwnState(t *testing.T) {
 
 	for range 200 {
 		wait.Receive(t, "the interpreter is closed", r.ended)
+	}
+}
+
+// Another worker serves the session, so its caller must not get an error.
+func TestAStoppingWorkerReturnsASessionThatItHasNotRead(t *testing.T) {
+	t.Parallel()
+
+	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stream.ErrDraining)
+
+	// Serve would panic if it wrote to this empty run.
+	run := &stream.Run{Call: stream.Call{BodyKey: "inputs/large"}}
+
+	err = tools.NewServer(tools.ServerOptions{Store: disk}).Serve(ctx, run)
+	if !errors.Is(err, stream.ErrDraining) {
+		t.Errorf("got %v, want %v", err, stream.ErrDraining)
 	}
 }

@@ -1,4 +1,4 @@
-package worker_test
+package tools_test
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
-	"presswork/worker"
+	"presswork/worker/tools"
 )
 
 // Redis restarts while one session is idle and two sessions run a call. One of the calls ends before Redis is back.
@@ -29,11 +29,11 @@ func TestASessionSurvivesARestartOfRedis(t *testing.T) {
 		started <- struct{}{}
 		<-proceed[code]
 	}
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{
-		Tools: []worker.Tool{
+	r.serve(t, tasks.Options{}, tools.ServerOptions{
+		Tools: []tools.Tool{
 			{
 				Type: inference.CodeInterpreter,
-				Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+				Open: func(context.Context, []tools.File) (tools.OpenTool, error) {
 					return &fakeInterpreter{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
 				},
 			},
@@ -92,7 +92,7 @@ func TestMain(m *testing.M) {
 }
 
 func runToolWorker(address string) {
-	startTools(nil, address, tasks.Options{}, worker.ToolsOptions{}, storage.None{}, func() {})
+	startTools(nil, address, tasks.Options{}, tools.ServerOptions{}, storage.None{}, func() {})
 
 	select {}
 }
@@ -107,7 +107,7 @@ func runToolCaller(address string) {
 	if err != nil {
 		panic(err)
 	}
-	box := worker.NewToolbox(worker.ToolboxOptions{Queue: client, Store: storage.None{}})
+	box := tools.NewToolbox(tools.ToolboxOptions{Queue: client, Store: storage.None{}})
 
 	s, err := box.Open(context.Background(), &inference.Request{}, []string{inference.CodeInterpreter})
 	if err == nil {
@@ -158,7 +158,7 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 
 	if result, err := s.Call(t.Context(), pythonCall("x")); err == nil {
 		t.Errorf("a call after the worker was killed: got %+v, want an error", result)
@@ -187,7 +187,7 @@ func TestTheSessionOfTheLastWorkerEndsWithIt(t *testing.T) {
 func TestTheSessionOfAKilledCallerEnds(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 	child := r.command(t, "caller")
 
 	out, err := child.StdoutPipe()

@@ -1,4 +1,4 @@
-package worker
+package tools
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type Tool struct {
 	Unavailable string
 	// Open starts the tool for a session with these files. The end of the session closes the OpenTool.
 	// Not needed when the tool is unavailable.
-	Open func(ctx context.Context, files []ToolFile) (OpenTool, error)
+	Open func(ctx context.Context, files []File) (OpenTool, error)
 }
 
 // OpenTool is a tool in one session. It is not safe for concurrent use.
@@ -51,8 +51,8 @@ type OpenTool interface {
 	Close() error
 }
 
-// ToolsOptions configure Tools.
-type ToolsOptions struct {
+// ServerOptions configure a Server.
+type ServerOptions struct {
 	// Tools are the tools of this worker, each type once.
 	Tools []Tool
 	// Store has the files of sessions. Mandatory.
@@ -67,16 +67,16 @@ type ToolsOptions struct {
 	Log *slog.Logger
 }
 
-// Tools serves the sessions of completions with built-in tools. It is the side of the worker that runs
+// Server serves the sessions of completions with built-in tools. It is the side of the worker that runs
 // the tools; Toolbox is the other side.
-type Tools struct {
-	ToolsOptions
-	metrics toolMetrics
+type Server struct {
+	ServerOptions
+	metrics metrics
 	tracer  trace.Tracer
 }
 
-// NewTools returns Tools.
-func NewTools(o ToolsOptions) *Tools {
+// NewServer returns a Server.
+func NewServer(o ServerOptions) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -89,13 +89,13 @@ func NewTools(o ToolsOptions) *Tools {
 		o.Idle = toolIdle
 	}
 
-	return &Tools{ToolsOptions: o, metrics: newToolMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
+	return &Server{ServerOptions: o, metrics: newMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
 }
 
 // Offer returns the tools of this worker, with the reason why one is unavailable.
-func (t *Tools) Offer() tasks.Offer {
+func (s *Server) Offer() tasks.Offer {
 	offer := tasks.Offer{}
-	for _, tool := range t.Tools {
+	for _, tool := range s.Tools {
 		offer[tool.Type] = tool.Unavailable
 	}
 
@@ -106,29 +106,29 @@ var errIdle = errors.New("the session was idle for too long")
 
 // Serve runs a session until its caller leaves. It answers the calls one after another. Errors: those of
 // Redis, and the cause of ctx.
-func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
+func (s *Server) Serve(ctx context.Context, run *stream.Run) error {
 	if run.Begun {
 		return endSession(run, "its worker ended unexpectedly, so its state is lost")
 	}
 
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
-	defer t.metrics.session(run.Waited)()
+	defer s.metrics.session(run.Waited)()
 
-	s := &openSession{tools: t, open: map[string]OpenTool{}}
-	defer s.close()
+	session := &openSession{server: s, open: map[string]OpenTool{}}
+	defer session.close()
 
-	if err := s.readFiles(ctx, run); err != nil {
-		if isStopping(ctx) {
+	if err := session.readFiles(ctx, run); err != nil {
+		if stream.IsStopping(ctx) {
 			// Another worker will read the files.
 			return context.Cause(ctx)
 		}
-		t.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
+		s.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
 
 		return endSession(run, "its files could not be read")
 	}
 
 	for {
-		reply, err := s.nextReply(ctx, run)
+		reply, err := session.nextReply(ctx, run)
 		switch {
 		case err == nil:
 			if err := run.Send(reply); err != nil {
@@ -137,9 +137,9 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 		case errors.Is(err, errIdle):
 			return endSession(run, errIdle.Error())
 		case ctx.Err() == nil:
-			t.Log.WarnContext(ctx, "a session of tools failed", "call_id", run.ID, "error", err)
+			s.Log.WarnContext(ctx, "a session of tools failed", "call_id", run.ID, "error", err)
 			return endSession(run, "a tool stopped unexpectedly")
-		case errors.Is(context.Cause(ctx), stream.ErrDraining) && s.replied:
+		case errors.Is(context.Cause(ctx), stream.ErrDraining) && session.replied:
 			return endSession(run, "its worker is being restarted")
 		default:
 			return context.Cause(ctx)
@@ -159,8 +159,8 @@ func endSession(run *stream.Run, reason string) error {
 
 // openSession is the worker's side of a session.
 type openSession struct {
-	tools *Tools
-	files []ToolFile
+	server *Server
+	files  []File
 	// open has the tools that were called, by type.
 	open map[string]OpenTool
 	// replied is set after the first reply, when the session can no longer move to another worker.
@@ -171,7 +171,7 @@ type openSession struct {
 func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {
-		r, _, err := s.tools.Store.Get(ctx, run.Call.BodyKey, storage.Range{})
+		r, _, err := s.server.Store.Get(ctx, run.Call.BodyKey, storage.Range{})
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 
 // nextReply waits for a call and returns the reply to it.
 func (s *openSession) nextReply(ctx context.Context, run *stream.Run) ([]byte, error) {
-	idleCtx, cancel := context.WithTimeoutCause(ctx, s.tools.Idle, errIdle)
+	idleCtx, cancel := context.WithTimeoutCause(ctx, s.server.Idle, errIdle)
 	defer cancel()
 
 	input, err := run.Receive(idleCtx)
@@ -220,12 +220,12 @@ func (s *openSession) nextReply(ctx context.Context, run *stream.Run) ([]byte, e
 
 // call runs a call on its tool. A call of an unknown tool is a failed result, which the model sees.
 func (s *openSession) call(ctx context.Context, c inference.BuiltinCall) (result inference.ToolResult, err error) {
-	ctx, span := s.tools.tracer.Start(ctx, "execute_tool "+c.Name, trace.WithAttributes(
+	ctx, span := s.server.tracer.Start(ctx, "execute_tool "+c.Name, trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", c.Name)))
 	defer span.End()
 
 	began := time.Now()
-	defer func() { s.tools.metrics.call(c.Name, time.Since(began), result.Failed, err) }()
+	defer func() { s.server.metrics.call(c.Name, time.Since(began), result.Failed, err) }()
 
 	tool, err := s.tool(ctx, c.Name)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *openSession) tool(ctx context.Context, function string) (OpenTool, erro
 		return tool, nil
 	}
 
-	for _, tool := range s.tools.Tools {
+	for _, tool := range s.server.Tools {
 		if tool.Type == kind && tool.Unavailable == "" {
 			opened, err := tool.Open(ctx, s.files)
 			if err == nil {
@@ -268,7 +268,7 @@ func (s *openSession) tool(ctx context.Context, function string) (OpenTool, erro
 func (s *openSession) close() {
 	for kind, tool := range s.open {
 		if err := tool.Close(); err != nil {
-			s.tools.Log.Warn("a tool was not closed", "tool", kind, "error", err)
+			s.server.Log.Warn("a tool was not closed", "tool", kind, "error", err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package worker_test
+package tools_test
 
 import (
 	"bytes"
@@ -19,12 +19,13 @@ import (
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
-	"presswork/worker"
+	"presswork/tasks/redisdial"
+	"presswork/worker/tools"
 )
 
 // fakeInterpreter is a tool that returns its input and the number of the call. Some inputs have another effect: see Call.
 type fakeInterpreter struct {
-	files  []worker.ToolFile
+	files  []tools.File
 	calls  int
 	closed func()
 	// hold delays the calls "hold 1" and "hold 2".
@@ -74,7 +75,7 @@ type toolHarness struct {
 	address string
 	client  *tasks.Client
 	disk    *storage.Disk
-	box     *worker.Toolbox
+	box     *tools.Toolbox
 	// ended receives one value for each interpreter that was closed.
 	ended chan struct{}
 }
@@ -82,8 +83,23 @@ type toolHarness struct {
 func setupTools(t *testing.T, address string) *toolHarness {
 	t.Helper()
 
-	rdb, disk, client := services(t, address)
-	if err := client.Start(t.Context()); err != nil {
+	rdb, err := redisdial.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+
+	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err == nil {
+		err = client.Start(t.Context())
+	}
+
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })
@@ -93,8 +109,8 @@ func setupTools(t *testing.T, address string) *toolHarness {
 		client:  client,
 		disk:    disk,
 		ended:   make(chan struct{}, 1000),
-		box: worker.NewToolbox(
-			worker.ToolboxOptions{
+		box: tools.NewToolbox(
+			tools.ToolboxOptions{
 				Queue:  client,
 				Store:  disk,
 				Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}),
@@ -104,7 +120,7 @@ func setupTools(t *testing.T, address string) *toolHarness {
 }
 
 // serve starts a worker with a fakeInterpreter and waits until clients see its offer.
-func (r *toolHarness) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) *tasks.Server {
+func (r *toolHarness) serve(t *testing.T, o tasks.Options, to tools.ServerOptions) *tasks.Server {
 	t.Helper()
 	server := startTools(t, r.address, o, to, r.disk, func() { r.ended <- struct{}{} })
 	t.Cleanup(func() {
@@ -125,7 +141,7 @@ func startTools(
 	t *testing.T,
 	address string,
 	o tasks.Options,
-	to worker.ToolsOptions,
+	to tools.ServerOptions,
 	store storage.Store,
 	closed func(),
 ) *tasks.Server {
@@ -138,16 +154,16 @@ func startTools(
 
 	to.Store = store
 	if to.Tools == nil {
-		to.Tools = []worker.Tool{
+		to.Tools = []tools.Tool{
 			{
 				Type: inference.CodeInterpreter,
-				Open: func(_ context.Context, files []worker.ToolFile) (worker.OpenTool, error) {
+				Open: func(_ context.Context, files []tools.File) (tools.OpenTool, error) {
 					return &fakeInterpreter{files: files, closed: closed}, nil
 				},
 			},
 		}
 	}
-	handler := worker.NewTools(to)
+	handler := tools.NewServer(to)
 	tasks.HandleTools(server, handler.Offer, handler.Serve)
 
 	if err := server.Start(context.Background()); err != nil {
@@ -194,7 +210,7 @@ func runPython(t *testing.T, s inference.ToolSession, code string) inference.Too
 func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 
 	a, b := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	for _, want := range []string{"x 1", "x 2", "x 3"} {
@@ -226,7 +242,7 @@ func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 func TestARunningToolCallEndsWhenItsCallerLeaves(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 	s := r.open(t, &inference.Request{})
 	runPython(t, s, "x")
 	leave := errors.New("the caller leaves")
@@ -249,7 +265,7 @@ func TestARunningToolCallEndsWhenItsCallerLeaves(t *testing.T) {
 func TestFilesOfARequestReachItsSession(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 
 	image := func(size int) inference.Part {
 		return inference.Part{
@@ -276,7 +292,7 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 func TestOversizedToolInputIsRefused(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 
 	s := r.open(t, &inference.Request{})
 
@@ -302,7 +318,7 @@ func TestOversizedToolInputIsRefused(t *testing.T) {
 func TestABrokenSessionReturnsItsReason(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 	broken := r.open(t, &inference.Request{})
 	runPython(t, broken, "x")
 
@@ -313,7 +329,7 @@ func TestABrokenSessionReturnsItsReason(t *testing.T) {
 	wait.Receive(t, "the interpreter is closed", r.ended)
 
 	r = setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{Idle: time.Second})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{Idle: time.Second})
 	var idle inference.ToolSession
 	wait.Until(t, "a first call arrives before the session is idle for a second", func() bool {
 		idle = r.open(t, &inference.Request{})
@@ -348,8 +364,8 @@ func TestUnavailableToolsAreRefusedWithTheReason(t *testing.T) {
 		t.Errorf("got %q, want that no worker is running", got)
 	}
 
-	s := r.serve(t, tasks.Options{}, worker.ToolsOptions{
-		Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}},
+	s := r.serve(t, tasks.Options{}, tools.ServerOptions{
+		Tools: []tools.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}},
 	})
 	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "the kernel forbids it") {
 		t.Errorf("got %q, want the reason of the worker", got)
@@ -358,7 +374,7 @@ func TestUnavailableToolsAreRefusedWithTheReason(t *testing.T) {
 	if got := refusal(inference.BrowserSearch); !strings.Contains(got, "no worker has it") {
 		t.Errorf("got %q, want that no worker has the tool", got)
 	}
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+	r.serve(t, tasks.Options{}, tools.ServerOptions{})
 	wait.Until(t, "one of two workers has it", func() bool {
 		_, err := r.box.Open(t.Context(), &inference.Request{}, []string{inference.CodeInterpreter})
 		return err == nil

@@ -1,4 +1,4 @@
-package worker
+package tools
 
 import (
 	"time"
@@ -8,18 +8,18 @@ import (
 	"presswork/internal/inference"
 )
 
-// toolMetrics are the metrics of sessions with built-in tools, and of the calls in them.
-type toolMetrics struct {
+// metrics are the metrics of sessions with built-in tools, and of the calls in them.
+type metrics struct {
 	calls   *prometheus.HistogramVec
 	wait    prometheus.Histogram
 	running prometheus.Gauge
 }
 
-// newToolMetrics creates the metrics of built-in tools and registers them, if reg is not nil.
-func newToolMetrics(reg prometheus.Registerer) toolMetrics {
+// newMetrics creates the metrics of built-in tools and registers them, if reg is not nil.
+func newMetrics(reg prometheus.Registerer) metrics {
 	seconds := prometheus.ExponentialBuckets(0.005, 2, 16)
 
-	m := toolMetrics{
+	m := metrics{
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "presswork_tool_call_seconds",
 			Help:    "Time of calls of built-in tools; outcome is ok, failed (reported to the model) or error.",
@@ -45,7 +45,7 @@ func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 }
 
 // session counts a session that has waited for a worker. end ends the session.
-func (m toolMetrics) session(waited time.Duration) (end func()) {
+func (m metrics) session(waited time.Duration) (end func()) {
 	m.wait.Observe(waited.Seconds())
 	m.running.Inc()
 
@@ -54,7 +54,7 @@ func (m toolMetrics) session(waited time.Duration) (end func()) {
 
 // call records the duration of a call. An unknown function has the label "unknown", because a model may
 // invent any name.
-func (m toolMetrics) call(function string, took time.Duration, failed bool, err error) {
+func (m metrics) call(function string, took time.Duration, failed bool, err error) {
 	switch function {
 	case inference.PythonFunction, inference.SearchFunction, inference.OpenFunction, inference.FindFunction:
 	default:

@@ -1,4 +1,6 @@
-package worker
+// Package tools runs the built-in tools of models in sessions. A Toolbox opens a session on the queue. A Server, in
+// another worker, answers its calls.
+package tools
 
 import (
 	"context"
@@ -12,7 +14,7 @@ import (
 // CodeInterpreter returns the built-in tool code_interpreter. Its code finds the files of the session in
 // sandbox.InputDir.
 func CodeInterpreter(pool *sandbox.Pool) Tool {
-	return Tool{Type: inference.CodeInterpreter, Open: func(ctx context.Context, files []ToolFile) (OpenTool, error) {
+	return Tool{Type: inference.CodeInterpreter, Open: func(ctx context.Context, files []File) (OpenTool, error) {
 		inputs := make([]sandbox.File, len(files))
 		for i, f := range files {
 			inputs[i] = sandbox.File{Name: f.Name, Data: f.Data}
@@ -44,7 +46,7 @@ func (s interpreterSession) Call(ctx context.Context, call inference.BuiltinCall
 
 // BrowserSearch returns the built-in tool browser_search. It is unavailable without a search engine.
 func BrowserSearch(b *browse.Browser) Tool {
-	tool := Tool{Type: inference.BrowserSearch, Open: func(context.Context, []ToolFile) (OpenTool, error) {
+	tool := Tool{Type: inference.BrowserSearch, Open: func(context.Context, []File) (OpenTool, error) {
 		return browserSession{b.Session()}, nil
 	}}
 	if b.Available() != nil {

@@ -1,4 +1,4 @@
-package worker
+package tools
 
 import (
 	"bytes"
@@ -23,8 +23,12 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxArguments is the limit of a call's arguments, in bytes: more than a model writes in one answer.
-const maxArguments = 256 << 10
+const (
+	// maxArguments is the limit of a call's arguments, in bytes: more than a model writes in one answer.
+	maxArguments = 256 << 10
+	// deleteTimeout bounds the deletion of a session's files.
+	deleteTimeout = 3 * time.Second
+)
 
 // ToolboxOptions configure a Toolbox.
 type ToolboxOptions struct {
@@ -41,7 +45,7 @@ type ToolboxOptions struct {
 }
 
 // Toolbox opens sessions on the workers of the queue tasks.Tools. It is the side of the worker that runs
-// the completion, and implements inference.Toolbox; Tools is the other side.
+// the completion, and implements inference.Toolbox; Server is the other side.
 type Toolbox struct{ ToolboxOptions }
 
 // NewToolbox returns a Toolbox.
@@ -102,8 +106,8 @@ type toolSession struct {
 
 // toolOpening is the body of the stream.Call that carries a session.
 type toolOpening struct {
-	Types []string   `json:"types"`
-	Files []ToolFile `json:"files,omitempty"`
+	Types []string `json:"types"`
+	Files []File   `json:"files,omitempty"`
 }
 
 // toolReply is a frame of a session: the result of a call, or why the session has ended.
@@ -240,7 +244,7 @@ func (s *toolSession) Close() error {
 	key := s.key
 	s.key = ""
 
-	ctx, cancel := context.WithTimeout(context.Background(), stoppingTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
 	defer cancel()
 
 	if err := s.box.Keeper.Delete(ctx, key); err != nil {
@@ -251,8 +255,8 @@ func (s *toolSession) Close() error {
 	return nil
 }
 
-// ToolFile is a file that a session's tools can read.
-type ToolFile struct {
+// File is a file that a session's tools can read.
+type File struct {
 	// Name has no folder.
 	Name string `json:"name"`
 	// Data is the content.
@@ -260,7 +264,7 @@ type ToolFile struct {
 }
 
 // filesOf returns the images of the request that are data URLs, in their order, as image1.png, image2.jpeg.
-func filesOf(r *inference.Request) (files []ToolFile) {
+func filesOf(r *inference.Request) (files []File) {
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
 			if p.Image == nil {
@@ -273,7 +277,7 @@ func filesOf(r *inference.Request) (files []ToolFile) {
 			if !isImage || err != nil {
 				continue
 			}
-			files = append(files, ToolFile{Name: fmt.Sprintf("image%d.%s", len(files)+1, kind), Data: b})
+			files = append(files, File{Name: fmt.Sprintf("image%d.%s", len(files)+1, kind), Data: b})
 		}
 	}
 
