@@ -131,7 +131,7 @@ var layers = [][]string{
 		"internal/inference/audio",
 		"internal/inference/toolserver",
 	},
-	{"internal/document", "api/openai", "worker/tools"},
+	{"internal/document", "api/metrics", "api/openai", "worker/tools"},
 	{"api", "worker", "tasks/monitor", "internal/local", "internal/client"},
 	{"internal/app"},
 	{"cmd/presswork"},
@@ -187,7 +187,7 @@ var technologies = map[string][]string{
 	"github.com/dop251/goja":        {"internal/markdown/tex"},
 	"github.com/microcosm-cc/":      {"internal/markdown/sanitize"},
 	"github.com/pelletier/go-toml/": {"internal/markdown/frontmatter"},
-	"github.com/prometheus/":        {"api", "worker", "worker/tools", "tasks", "internal/app"},
+	"github.com/prometheus/":        {"api", "api/metrics", "worker", "worker/tools", "tasks", "internal/app"},
 }
 
 // libraries could be published as they are. They and their children import the root

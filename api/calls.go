@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/api/openai"
 	"presswork/internal/inference/meter"
 	"presswork/storage"
@@ -27,7 +28,7 @@ type begunCall struct {
 // beginCall reserves the tokens that the call may use and puts it on the queue. It drops the call's request, which
 // may be large. Errors: *inference.Error, QueueUnavailable, StoreUnavailable.
 func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, err error) {
-	running, leave, err := s.completions.Join(streamCompletion)
+	running, leave, err := s.completions.Join(metrics.Completion)
 	if err != nil {
 		return begun, err
 	}

@@ -272,7 +272,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 		}
 	}
 	s.sendError(ctx, bad)
-	s.metrics.observe("unreadable", "", bad.status, 0, nil)
+	s.metrics.Observe("unreadable", otherMethod, bad.status, 0, nil)
 	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
@@ -65,7 +66,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 
-	running, leave, err := s.streams.Join(streamEvents)
+	running, leave, err := s.streams.Join(metrics.Events)
 	if err != nil {
 		return err
 	}

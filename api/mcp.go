@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/internal/mcp"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 		return err
 	}
 
-	running, leave, err := s.completions.Join(streamMCP)
+	running, leave, err := s.completions.Join(metrics.MCP)
 	if err != nil {
 		return err
 	}

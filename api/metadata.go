@@ -127,7 +127,7 @@ func (s *Server) wrapRequests(next fasthttp.RequestHandler) fasthttp.RequestHand
 	return func(ctx *fasthttp.RequestCtx) {
 		meta := newMetadata(ctx, s.proxies)
 		s.beginSpan(meta)
-		s.metrics.running.Inc()
+		s.metrics.Running.Inc()
 		ctx.SetUserValue(metadataKey{}, meta)
 
 		setHeaders(ctx, meta)
@@ -211,8 +211,13 @@ func (s *Server) endRequest(ctx *fasthttp.RequestCtx, meta *metadata) {
 	if route == "" {
 		route = "unmatched"
 	}
-	s.metrics.running.Dec()
-	s.metrics.observe(route, meta.method, status, took, meta.span)
+	s.metrics.Running.Dec()
+
+	method := meta.method
+	if !isMethod(method) {
+		method = otherMethod
+	}
+	s.metrics.Observe(route, method, status, took, meta.span)
 	meta.endSpan(status)
 
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
@@ -220,6 +225,9 @@ func (s *Server) endRequest(ctx *fasthttp.RequestCtx, meta *metadata) {
 			"status", status, "took", took, "client", meta.ip, "key", meta.caller.Name)
 	}
 }
+
+// otherMethod is the method of requests with an unknown method in metrics: clients could invent any number of them.
+const otherMethod = "other"
 
 // isMethod reports whether m is a method that Fiber knows.
 func isMethod(m string) bool {

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
@@ -168,7 +169,7 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 // composeContext returns a context for work while the client waits. It ends after composeTimeout, when the client
 // disconnects, and when the server stops. The caller must call done. Errors: QueueUnavailable.
 func (s *Server) composeContext(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.Join(streamPreview)
+	running, leave, err := s.streams.Join(metrics.Preview)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/storage"
@@ -227,7 +228,7 @@ func (s *Server) waitContext(
 	limit time.Duration,
 	late error,
 ) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.Join(streamWait)
+	running, leave, err := s.streams.Join(metrics.Wait)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/api/openai"
 	"presswork/api/upload"
 	"presswork/internal/fault"
@@ -51,7 +52,7 @@ type Server struct {
 
 	intake *upload.Intake
 
-	metrics *metrics
+	metrics *metrics.Metrics
 	tracer  trace.Tracer
 
 	listener net.Listener
@@ -89,25 +90,25 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics := newMetrics(o)
+	measured := newMetrics(o)
 	s := &Server{
 		Options: o,
 		keys:    keys,
 		origins: access.NewOrigins(o.Addr, o.AllowedOrigins),
 		proxies: proxies,
 		views:   views{access.NewSigner(o.TokenSecret)},
-		streams: conn.NewStreams(metrics.countStream),
+		streams: conn.NewStreams(measured.CountStream),
 
-		completions: conn.NewStreams(metrics.countStream),
+		completions: conn.NewStreams(measured.CountStream),
 
 		analyzer: newAnalyzer(o),
 
 		intake: upload.NewIntake(upload.IntakeOptions{
-			Memory: o.HeldMemory, MemoryGauge: metrics.bodies.WithLabelValues("memory"),
-			Disk: o.HeldDisk, DiskGauge: metrics.bodies.WithLabelValues("disk"),
+			Memory: o.HeldMemory, MemoryGauge: measured.Bodies.WithLabelValues("memory"),
+			Disk: o.HeldDisk, DiskGauge: measured.Bodies.WithLabelValues("disk"),
 		}),
 
-		metrics:      metrics,
+		metrics:      measured,
 		v1:           v1,
 		mcp:          mcp.New(mcp.Options{Version: o.Version, Log: o.Log}).Handler(),
 		tracer:       o.Tracer.Tracer("presswork/api"),
@@ -118,6 +119,16 @@ func New(o Options) (*Server, error) {
 	s.app = s.newApp()
 
 	return s, nil
+}
+
+// newMetrics registers the metrics of the server.
+func newMetrics(o Options) *metrics.Metrics {
+	m := metrics.Options{Registry: o.Metrics, Events: o.Events, Stats: o.Stats}
+	if o.Keeper != nil {
+		m.Level = o.Keeper.Level
+	}
+
+	return metrics.New(m)
 }
 
 // newApp returns the Fiber application with its routes.

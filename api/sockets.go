@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/metrics"
 	"presswork/internal/fault"
 	"presswork/tasks"
 )
@@ -88,7 +89,7 @@ func (s *Server) recoverSocket(*websocket.Conn) {
 // relaySocket sends the events of a job to a socket. The connection belongs to the WebSocket library again after
 // relaySocket has returned, so the reading goroutine ends first.
 func (s *Server) relaySocket(conn *websocket.Conn, job string, since int64) {
-	running, leave, err := s.streams.Join(streamSocket)
+	running, leave, err := s.streams.Join(metrics.Socket)
 	if err != nil {
 		// The server began to stop after the upgrade. With this ended context, writeSocket closes with code 1001.
 		running, leave = s.streams.Stopped(), func() {}

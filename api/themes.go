@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/metrics"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/storage"
@@ -82,7 +83,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		return err
 	}
 
-	running, leave, err := s.streams.Join(streamPreview)
+	running, leave, err := s.streams.Join(metrics.Preview)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,6 @@
-package api
+// Package metrics has the metrics of the API's requests, and those of queues, events and the store that /metrics reads
+// at each scrape.
+package metrics
 
 import (
 	"context"
@@ -14,30 +16,43 @@ import (
 // statsTimeout bounds reading the state of the queues or the store for a scrape.
 const statsTimeout = 2 * time.Second
 
-// streamKinds are the kinds of long answers, the label of presswork_streams_open.
-var streamKinds = []string{streamSocket, streamEvents, streamWait, streamPreview, streamCompletion, streamMCP}
-
+// The kinds of long answers, the label of presswork_streams_open.
 const (
-	streamSocket     = "websocket"
-	streamEvents     = "events"
-	streamWait       = "wait"
-	streamPreview    = "preview"
-	streamCompletion = "completion"
-	streamMCP        = "mcp"
+	Socket     = "websocket"
+	Events     = "events"
+	Wait       = "wait"
+	Preview    = "preview"
+	Completion = "completion"
+	MCP        = "mcp"
 )
 
-// metrics are the metrics that the server updates itself. The collectors below read the others at each scrape.
-type metrics struct {
-	requests *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	running  prometheus.Gauge
-	streams  *prometheus.GaugeVec
-	bodies   *prometheus.GaugeVec
+// Options configure Metrics.
+type Options struct {
+	// Registry is where the metrics are registered. Mandatory.
+	Registry *prometheus.Registry
+	// Events reports the events that this process has relayed. Nil: no such metrics.
+	Events func() tasks.EventStats
+	// Stats reports the state of queues and workers. Nil: no such metrics.
+	Stats func(ctx context.Context) (tasks.Fleet, error)
+	// Level reports the size of the store and its limit, in bytes. Nil: no such metrics.
+	Level func(ctx context.Context) (total, limit int64, err error)
 }
 
-// newMetrics registers the metrics with o.Metrics.
-func newMetrics(o Options) *metrics {
-	m := &metrics{
+// Metrics are the metrics that the server updates itself. The collectors below read the others at each scrape.
+type Metrics struct {
+	// Running counts the requests that are being answered.
+	Running prometheus.Gauge
+	// Bodies counts the bytes of request bodies, by "memory" and "disk".
+	Bodies *prometheus.GaugeVec
+
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	streams  *prometheus.GaugeVec
+}
+
+// New registers the metrics.
+func New(o Options) *Metrics {
+	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "presswork_http_requests_total",
 			Help: "Requests answered.",
@@ -47,7 +62,7 @@ func newMetrics(o Options) *metrics {
 			Help:    "Time from a request's headers to the start of its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30},
 		}, []string{"route"}),
-		running: prometheus.NewGauge(prometheus.GaugeOpts{
+		Running: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "presswork_http_requests_running",
 			Help: "Requests being answered now, including those that wait for a job and event streams.",
 		}),
@@ -55,33 +70,33 @@ func newMetrics(o Options) *metrics {
 			Name: "presswork_streams_open",
 			Help: "Open long answers: WebSockets, event streams, requests that wait for a job, previews, completions.",
 		}, []string{"kind"}),
-		bodies: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Bodies: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "presswork_http_body_bytes",
 			Help: "Bytes of request bodies held in memory and in temporary files.",
 		}, []string{"where"}),
 	}
-	for _, kind := range streamKinds {
+	for _, kind := range []string{Socket, Events, Wait, Preview, Completion, MCP} {
 		m.streams.WithLabelValues(kind)
 	}
-	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.streams, m.bodies)
+	o.Registry.MustRegister(m.requests, m.seconds, m.Running, m.streams, m.Bodies)
 
 	if o.Stats != nil {
-		o.Metrics.MustRegister(queueCollector{o.Stats})
+		o.Registry.MustRegister(queueCollector{o.Stats})
 	}
 
 	if o.Events != nil {
-		o.Metrics.MustRegister(eventCollector(o.Events))
+		o.Registry.MustRegister(eventCollector(o.Events))
 	}
 
-	if o.Keeper != nil {
-		o.Metrics.MustRegister(storeCollector(o.Keeper.Level))
+	if o.Level != nil {
+		o.Registry.MustRegister(storeCollector(o.Level))
 	}
 
 	return m
 }
 
-// countStream adds change to the number of open answers of a kind, one of streamKinds.
-func (m *metrics) countStream(kind string, change int) {
+// CountStream adds change to the number of open answers of a kind.
+func (m *Metrics) CountStream(kind string, change int) {
 	m.streams.WithLabelValues(kind).Add(float64(change))
 }
 
@@ -115,12 +130,9 @@ func (c storeCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(storeLimit, prometheus.GaugeValue, float64(limit))
 }
 
-// observe counts one answer and links it to its trace. An unknown method is counted as "other": clients could
-// create any number of labels.
-func (m *metrics) observe(route, method string, status int, took time.Duration, span trace.Span) {
-	if !isMethod(method) {
-		method = "other"
-	}
+// Observe counts one answer and links it to its trace. The caller bounds the values of route and method, because each
+// creates a time series.
+func (m *Metrics) Observe(route, method string, status int, took time.Duration, span trace.Span) {
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 
 	seconds := m.seconds.WithLabelValues(route)
