@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -29,7 +30,7 @@ const (
 )
 
 // adminPage answers GET /admin. The page itself holds no data, so it needs no key.
-func (s *Server) adminPage(c *fiber.Ctx) error { return sendPage(c, web.Admin()) }
+func (s *Server) adminPage(c *fiber.Ctx) error { return exchange.SendPage(c, web.Admin()) }
 
 // fleetView answers GET /admin/api/fleet.
 type fleetView struct {
@@ -89,7 +90,7 @@ func (s *Server) adminFleet(c *fiber.Ctx) error {
 		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, view)
+	exchange.WriteJSON(c.Context(), http.StatusOK, view)
 
 	return nil
 }
@@ -130,7 +131,7 @@ type adminJobs struct {
 // adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
 	filters := append([]string{"key", "worker", "since", "before", "text", "dead", "cause"}, listFilters...)
-	if err := onlyQuery(c, filters...); err != nil {
+	if err := exchange.OnlyQuery(c, filters...); err != nil {
 		return err
 	}
 
@@ -156,7 +157,7 @@ func (s *Server) adminListJobs(c *fiber.Ctx) error {
 		list.NextCursor = &page.NextCursor
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, list)
+	exchange.WriteJSON(c.Context(), http.StatusOK, list)
 
 	return nil
 }
@@ -196,7 +197,7 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 		return q, fault.Errorf(fault.InvalidOption, "cause is %s; allowed: caller, server",
 			input.Quote(c.Query("cause"))).WithParam("cause")
 	}
-	q.Dead, err = queryBool(c, "dead")
+	q.Dead, err = exchange.QueryBool(c, "dead")
 
 	return q, err
 }
@@ -244,7 +245,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 		view.Events = []presswork.Event{}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, view)
+	exchange.WriteJSON(c.Context(), http.StatusOK, view)
 
 	return nil
 }
@@ -282,7 +283,7 @@ func (s *Server) adminAct(
 	act func(ctx context.Context, id string) (tasks.Record, error),
 ) error {
 	var req batch
-	if err := s.decodeJSON(c, maxAdminBody, "a list of jobs", &req); err != nil {
+	if err := s.bodies.Decode(c, maxAdminBody, "a list of jobs", &req); err != nil {
 		return err
 	}
 
@@ -312,8 +313,8 @@ func (s *Server) adminAct(
 	all.Wait()
 	done := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Error != nil }))
 	s.Log.Info("an operator acted on jobs", "action", action, "jobs", len(req.IDs), "done", done,
-		"key", metadataOf(c.Context()).caller.Name, "request_id", metadataOf(c.Context()).id)
-	writeJSON(c.Context(), http.StatusOK, struct {
+		"key", exchange.Of(c.Context()).Caller.Name, "request_id", exchange.Of(c.Context()).ID)
+	exchange.WriteJSON(c.Context(), http.StatusOK, struct {
 		Object string    `json:"object"`
 		Data   []outcome `json:"data"`
 	}{"list", outcomes})
@@ -341,7 +342,7 @@ func (s *Server) adminRedeliver(c *fiber.Ctx) error {
 
 // adminWebhooks answers GET /admin/api/webhooks with the last tries to deliver webhooks.
 func (s *Server) adminWebhooks(c *fiber.Ctx) error {
-	if err := onlyQuery(c, "job"); err != nil {
+	if err := exchange.OnlyQuery(c, "job"); err != nil {
 		return err
 	}
 
@@ -353,7 +354,7 @@ func (s *Server) adminWebhooks(c *fiber.Ctx) error {
 		return err
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, struct {
+	exchange.WriteJSON(c.Context(), http.StatusOK, struct {
 		Object string           `json:"object"`
 		Data   []tasks.Delivery `json:"data"`
 	}{"list", tries})

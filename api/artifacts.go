@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/storage"
@@ -56,7 +57,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 		return errExpired(rec)
 	}
 
-	inline, err := queryBool(c, "inline")
+	inline, err := exchange.QueryBool(c, "inline")
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderLastModified, lastModified(rec).UTC().Format(http.TimeFormat))
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
+	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag) {
 		if _, err := s.statArtifact(key, rec); err != nil {
 			return err
 		}
@@ -130,9 +131,9 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange,
 	if err != nil {
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", rec.Artifact.Size))
 
-		return whole, &statusError{
-			http.StatusRequestedRangeNotSatisfiable,
-			fault.Errorf(
+		return whole, &exchange.StatusError{
+			Status: http.StatusRequestedRangeNotSatisfiable,
+			Err: fault.Errorf(
 				fault.InvalidRequest,
 				"the range %s lies outside the artifact's %d bytes",
 				input.Quote(header),
@@ -293,7 +294,7 @@ func artifactError(err error, rec tasks.Record) error {
 		return errExpired(rec)
 	}
 
-	return storeError(err)
+	return exchange.StoreError(err)
 }
 
 // deleteArtifact answers DELETE /api/artifacts/{id}. The job record stays.
@@ -312,7 +313,7 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	defer cancel()
 
 	if err := s.removeObject(ctx, key); err != nil {
-		return storeError(err)
+		return exchange.StoreError(err)
 	}
 	c.Status(http.StatusNoContent)
 

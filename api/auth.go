@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork/api/access"
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
@@ -40,9 +41,9 @@ const (
 func (s *Server) guarded(r route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ctx := c.Context()
-		meta := metadataOf(ctx)
+		meta := exchange.Of(ctx)
 
-		meta.route = r.path
+		meta.Route = r.path
 		if err := s.identify(c, meta, r.access); err != nil {
 			return err
 		}
@@ -57,13 +58,13 @@ func (s *Server) guarded(r route) fiber.Handler {
 }
 
 // identify sets the caller of a request, or rejects the request.
-func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
+func (s *Server) identify(c *fiber.Ctx, meta *exchange.Meta, need level) error {
 	if need == public {
 		return nil
 	}
 
 	if need >= byAdmin && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
-		err := access.CheckSameSite(meta.site, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site"))
+		err := access.CheckSameSite(meta.Site, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site"))
 		if err != nil {
 			return err
 		}
@@ -80,7 +81,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
 		return err
 	}
 
-	meta.caller = who
+	meta.Caller = who
 	if need >= byAdmin && !who.Admin {
 		return fault.Errorf(fault.Forbidden, "this needs an admin key")
 	}
@@ -193,15 +194,15 @@ func corsAllows(name string) bool {
 
 // checkOrigin applies the rules for requests of browsers: it rejects what a page of another site sends to a server
 // without keys, and answers CORS. It reports whether it has answered the request.
-func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
+func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *exchange.Meta) bool {
 	path := string(ctx.Path())
 	origin := string(ctx.Request.Header.Peek("Origin"))
 
 	probe := path == "/healthz" || path == "/readyz"
 	if !s.keys.Required() && !probe && !isShareLink(ctx) {
 		fetchSite := string(ctx.Request.Header.Peek("Sec-Fetch-Site"))
-		if err := s.origins.CheckOpen(meta.site, origin, fetchSite); err != nil {
-			s.sendError(ctx, err)
+		if err := s.origins.CheckOpen(meta.Site, origin, fetchSite); err != nil {
+			exchange.SendError(ctx, err, s.Log)
 			return true
 		}
 	}
@@ -224,7 +225,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 		h.Set("Access-Control-Expose-Headers", corsExposes)
 	}
 
-	if meta.method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
+	if meta.Method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
 		s.preflight(ctx, meta, origin)
 		return true
 	}
@@ -233,9 +234,9 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 }
 
 // preflight answers a CORS preflight request, in which a browser asks whether a page may call.
-func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
-	if err := s.origins.Check(origin, meta.site); err != nil {
-		s.sendError(ctx, err)
+func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *exchange.Meta, origin string) {
+	if err := s.origins.Check(origin, meta.Site); err != nil {
+		exchange.SendError(ctx, err, s.Log)
 		return
 	}
 	var allowed []string
@@ -295,7 +296,7 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 // checkOwner returns err, or NotFound when the job belongs to another owner: the caller must not learn that it
 // exists.
 func checkOwner(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
-	who := metadataOf(c.Context()).caller
+	who := exchange.Of(c.Context()).Caller
 	if fault.CodeOf(err) == fault.NotFound || err == nil && who.Job != id && rec.Owner != who.Name {
 		return unknownJob(id)
 	}
@@ -306,14 +307,4 @@ func checkOwner(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 // unknownJob returns the error for a job that does not exist, or belongs to another owner.
 func unknownJob(id string) error {
 	return fault.Errorf(fault.NotFound, "there is no job %s", input.Quote(id))
-}
-
-// clientOf returns the name under which limits count a request: the owner, or the address of a client without a key.
-func clientOf(ctx *fasthttp.RequestCtx) string {
-	meta := metadataOf(ctx)
-	if meta.caller.Name != "" {
-		return meta.caller.Name
-	}
-
-	return meta.ip.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/api/openai"
 	"presswork/internal/inference/meter"
@@ -42,14 +43,14 @@ func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, er
 		done()
 		return begun, err
 	}
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 	// The call may outlive the handler. It takes over the grant, which the route would release at the handler's end.
-	grant := meta.grant
-	meta.grant = nil
+	grant := meta.Grant
+	meta.Grant = nil
 
 	answer, err := s.enqueueCall(ctx, call)
 	call.Forget()
-	meta.held.Release()
+	meta.Held.Release()
 
 	if err != nil {
 		s.settleCall(call, grant)

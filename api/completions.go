@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/exchange"
 	"presswork/api/openai"
 	"presswork/internal/inference"
 	"presswork/internal/inference/seal"
@@ -65,7 +66,7 @@ func (s *Server) complete(c *fiber.Ctx, what string, read readCall) error {
 		return err
 	}
 
-	if _, err := idempotencyKey(c); err != nil {
+	if _, err := exchange.IdempotencyKey(c); err != nil {
 		return err
 	}
 	streams := call.Streams()
@@ -186,16 +187,16 @@ func (s *Server) readCall(c *fiber.Ctx, limit int64, what string, read readCall)
 func (s *Server) readBody(c *fiber.Ctx, limit int64, what string) ([]byte, openai.Head, error) {
 	began := time.Now()
 
-	body, err := s.jsonBody(c, limit, what)
+	body, err := s.bodies.ReadJSON(c, limit, what)
 	if err != nil {
 		return nil, openai.Head{}, err
 	}
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 
 	return body, openai.Head{
-		Caller:         meta.caller,
-		RequestID:      meta.id,
-		TraceParent:    meta.trace,
+		Caller:         meta.Caller,
+		RequestID:      meta.ID,
+		TraceParent:    meta.Trace,
 		IdempotencyKey: c.Get("Idempotency-Key"),
 		Began:          began,
 		Betas:          betas(c),
@@ -270,7 +271,7 @@ func newV1(o *Inference, secret []byte) (*openai.Service, error) {
 		Patience:     o.Patience,
 		QueueTimeout: o.QueueTimeout,
 		Sealer:       sealer,
-		PublicError:  inferenceError,
+		PublicError:  exchange.InferenceError,
 	}), nil
 }
 

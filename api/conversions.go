@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/document"
 	"presswork/internal/fault"
@@ -73,9 +74,9 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		req.Output = acceptedOutput(c)
 	}
 	output = req.Output
-	who := metadataOf(c.Context()).caller
+	who := exchange.Of(c.Context()).Caller
 
-	key, err := idempotencyKey(c)
+	key, err := exchange.IdempotencyKey(c)
 	if err != nil {
 		return rec, output, false, err
 	}
@@ -97,7 +98,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	if err != nil {
 		return rec, output, false, err
 	}
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 	rec, replayed, err = s.acceptConversion(req, tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
@@ -108,8 +109,8 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		WebhookURL:     req.WebhookURL,
 		IdempotencyKey: key,
 		Fingerprint:    fingerprint,
-		RequestID:      meta.id,
-		TraceParent:    meta.trace,
+		RequestID:      meta.ID,
+		TraceParent:    meta.Trace,
 	})
 
 	return rec, output, replayed, err
@@ -121,7 +122,7 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 		c.Set("Idempotent-Replayed", "true")
 	}
 	c.Set(fiber.HeaderLocation, statusURL(rec.ID))
-	writeJSON(c.Context(), http.StatusAccepted, s.views.accepted(rec))
+	exchange.WriteJSON(c.Context(), http.StatusAccepted, s.views.accepted(rec))
 
 	return nil
 }
@@ -143,7 +144,7 @@ func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error)
 	}
 
 	if r.Priority != "" {
-		if _, err := oneOf("priority", r.Priority, []string{interactive, bulk}); err != nil {
+		if _, err := exchange.OneOf("priority", r.Priority, []string{interactive, bulk}); err != nil {
 			return "", err
 		}
 	}

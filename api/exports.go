@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/export"
 	"presswork/internal/fault"
@@ -83,7 +84,7 @@ func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 
 // parseExport reads the body of a request for an export.
 func (s *Server) parseExport(c *fiber.Ctx, into any) error {
-	data, err := s.jsonBody(c, maxExportBody, "a request for an export")
+	data, err := s.bodies.ReadJSON(c, maxExportBody, "a request for an export")
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 // submitExport submits the job of an export. replayed reports that the idempotency key is known and rec is the
 // earlier job.
 func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, replayed bool, err error) {
-	key, err := idempotencyKey(c)
+	key, err := exchange.IdempotencyKey(c)
 	if err != nil {
 		return rec, false, err
 	}
@@ -180,18 +181,18 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 
 	sub := tasks.Submission{
 		ID:          tasks.NewID(),
 		Kind:        presswork.KindExport,
 		Theme:       r.visit.Theme,
-		Owner:       meta.caller.Name,
+		Owner:       meta.Caller.Name,
 		Filename:    r.visit.Filename,
 		ContentType: r.task.ContentType(),
 		WebhookURL:  r.webhook,
-		RequestID:   meta.id,
-		TraceParent: meta.trace,
+		RequestID:   meta.ID,
+		TraceParent: meta.Trace,
 		Task:        task,
 	}
 	if key != "" {
@@ -214,7 +215,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	ctx, cancel := s.callContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	meta.held.Release() // the queue has the task, and the client may wait for minutes
+	meta.Held.Release() // the queue has the task, and the client may wait for minutes
 
 	return rec, replayed, err
 }

@@ -1,14 +1,11 @@
 package api
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"presswork/api/access"
-	"presswork/internal/fault"
 )
 
 // Routes returns the routes table in the notation of OpenAPI.
@@ -31,12 +28,6 @@ func Routes(t *testing.T) (all []string) {
 
 	return all
 }
-
-// Codes returns the codes that have an HTTP status.
-func Codes() []fault.Code { return slices.Collect(maps.Keys(statuses)) }
-
-// Statuses returns the HTTP status of each code.
-func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
 
 // Token returns a token that is signed with secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {

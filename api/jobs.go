@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/api/access"
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
@@ -39,7 +40,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
 
-	outdated := known != "" && !matches(known, etag(rec))
+	outdated := known != "" && !exchange.Matches(known, etag(rec))
 	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !outdated) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
 			return err
@@ -48,11 +49,11 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, etag(rec))
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
-	if known != "" && matches(known, etag(rec)) {
+	if known != "" && exchange.Matches(known, etag(rec)) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
-	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
 
 	return nil
 }
@@ -96,7 +97,7 @@ func (s *Server) answerWaiting(c *fiber.Ctx, rec tasks.Record, replayed bool, wa
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
 	}
-	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
 
 	return nil
 }
@@ -161,18 +162,6 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 // etag returns the ETag of a job: each event changes it.
 func etag(rec tasks.Record) string { return fmt.Sprintf(`"%s-%d"`, rec.ID, rec.Seq) }
 
-// matches reports whether an If-None-Match header names the tag. The comparison is weak (RFC 9110, 8.8.3.2).
-func matches(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
-		if one == tag || one == "*" {
-			return true
-		}
-	}
-
-	return false
-}
-
 // cancelJob answers DELETE /api/conversion/{id}.
 func (s *Server) cancelJob(c *fiber.Ctx) error {
 	rec, err := s.ownJob(c, c.Params("id"))
@@ -191,7 +180,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 
 		return err
 	}
-	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
 
 	return nil
 }
@@ -209,7 +198,7 @@ var listFilters = []string{"limit", "cursor", "status", "kind"}
 
 // listJobs answers GET /api/conversion with the jobs of the caller, newest first.
 func (s *Server) listJobs(c *fiber.Ctx) error {
-	if err := onlyQuery(c, listFilters...); err != nil {
+	if err := exchange.OnlyQuery(c, listFilters...); err != nil {
 		return err
 	}
 
@@ -221,7 +210,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	ctx, cancel := s.callContext()
 	defer cancel()
 
-	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).caller.Name, q)
+	page, err := s.Queue.Jobs(ctx, exchange.Of(c.Context()).Caller.Name, q)
 	if err != nil {
 		return err
 	}
@@ -234,7 +223,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	if page.HasMore {
 		list.NextCursor = &page.NextCursor
 	}
-	writeJSON(c.Context(), http.StatusOK, list)
+	exchange.WriteJSON(c.Context(), http.StatusOK, list)
 
 	return nil
 }
@@ -256,7 +245,7 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 			continue
 		}
 
-		status, err := oneOf(
+		status, err := exchange.OneOf(
 			"status",
 			text,
 			[]presswork.Status{
@@ -274,7 +263,7 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 	}
 
 	if text := c.Query("kind"); text != "" {
-		kind, err := oneOf(
+		kind, err := exchange.OneOf(
 			"kind",
 			text,
 			[]presswork.Kind{

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/internal/mcp"
 )
@@ -19,20 +20,20 @@ import (
 // serveMCP answers POST /mcp: a message of the Model Context Protocol. The answer is a stream of events while a tool
 // runs.
 func (s *Server) serveMCP(c *fiber.Ctx) error {
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 	// The protocol asks for it even if a key is needed: a page must not use a key that it was given for another server.
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
-		if err := s.origins.Check(origin, meta.site); err != nil {
+		if err := s.origins.Check(origin, meta.Site); err != nil {
 			return err
 		}
 	}
 
-	b, err := s.body(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "the message")
+	b, err := s.bodies.Open(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "the message")
 	if err != nil {
 		return err
 	}
 
-	data, err := b.readAll()
+	data, err := b.ReadAll()
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 		return err
 	}
 	ctx, unwatch := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
-	tools := &mcpTools{Server: s, meta: meta, client: clientOf(c.Context()), base: s.baseURL(c, meta)}
+	tools := &mcpTools{Server: s, meta: meta, client: exchange.ClientOf(c.Context()), base: s.baseURL(c, meta)}
 
 	req, err := http.NewRequestWithContext(mcp.With(ctx, tools), http.MethodPost, "/mcp", bytes.NewReader(data))
 	if err != nil {
@@ -88,13 +89,13 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 }
 
 // baseURL returns the address of this server as the client knows it, without a path.
-func (s *Server) baseURL(c *fiber.Ctx, meta *metadata) string {
+func (s *Server) baseURL(c *fiber.Ctx, meta *exchange.Meta) string {
 	scheme := "http"
-	if s.TLSCert != "" || s.proxies.Secure(meta.peer, c.Get("X-Forwarded-Proto")) {
+	if s.TLSCert != "" || s.proxies.Secure(meta.Peer, c.Get("X-Forwarded-Proto")) {
 		scheme = "https"
 	}
 
-	return scheme + "://" + string(meta.site)
+	return scheme + "://" + string(meta.Site)
 }
 
 // relayed is the answer of a net/http handler, which runs in another goroutine than the server that sends the answer.

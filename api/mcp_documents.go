@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/document"
@@ -28,7 +29,7 @@ type mcpTools struct {
 	*Server
 
 	// meta belongs to the request. client is its name for limits, base the address of the server as it knows it.
-	meta         *metadata
+	meta         *exchange.Meta
 	client, base string
 }
 
@@ -36,7 +37,7 @@ var _ mcp.Backend = (*mcpTools)(nil)
 
 // begin counts a call against the limits of its key. The caller must call the function that it returns.
 func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
-	limits := of(t.limitsOf(t.meta.caller))
+	limits := of(t.limitsOf(t.meta.Caller))
 	if limits == (meter.Limits{}) || t.Meter == nil {
 		return func() {}, nil
 	}
@@ -60,7 +61,7 @@ func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
 // submission returns the submission of a job for the caller, without its task.
 func (t *mcpTools) submission(kind presswork.Kind) tasks.Submission {
 	return tasks.Submission{
-		ID: tasks.NewID(), Kind: kind, Owner: t.meta.caller.Name, RequestID: t.meta.id, TraceParent: t.meta.trace,
+		ID: tasks.NewID(), Kind: kind, Owner: t.meta.Caller.Name, RequestID: t.meta.ID, TraceParent: t.meta.Trace,
 	}
 }
 
@@ -252,7 +253,7 @@ func (t *mcpTools) Analyze(ctx context.Context, d mcp.Document) (finding.Analysi
 		return finding.Analysis{}, err
 	}
 
-	return t.recommendTheme(ctx, t.meta.caller.Name, []byte(d.Markdown))
+	return t.recommendTheme(ctx, t.meta.Caller.Name, []byte(d.Markdown))
 }
 
 // Open implements mcp.Backend.
@@ -267,7 +268,7 @@ func (t *mcpTools) Open(ctx context.Context, uri string) (c mcp.Content, err err
 		return c, err
 	}
 
-	if rec.Owner != t.meta.caller.Name || rec.Artifact == nil {
+	if rec.Owner != t.meta.Caller.Name || rec.Artifact == nil {
 		return c, unknownJob(id)
 	}
 	data, err := t.read(ctx, rec)

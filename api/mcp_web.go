@@ -129,7 +129,7 @@ func (t *mcpTools) browse(ctx context.Context, function string, arguments map[st
 
 	session, err := t.Toolbox.Open(
 		ctx,
-		&inference.Request{Owner: t.meta.caller.Name},
+		&inference.Request{Owner: t.meta.Caller.Name},
 		[]string{inference.BrowserSearch},
 	)
 	if err != nil {
@@ -154,7 +154,7 @@ func (t *mcpTools) Transcribe(
 		return text, fault.Errorf(fault.InvalidRequest, "this server has no models")
 	}
 
-	model, err := t.v1.FirstModel(t.meta.caller, inference.CanTranscribe)
+	model, err := t.v1.FirstModel(t.meta.Caller, inference.CanTranscribe)
 	if err != nil {
 		return text, err
 	}
@@ -207,7 +207,7 @@ func (t *mcpTools) recordingAt(r mcp.Recording, model string, source *recording)
 		return q, err
 	}
 
-	hold := t.intake.Hold(t.client)
+	hold := t.bodies.Intake.Hold(t.client)
 	defer hold.Release()
 
 	source.held = &hold
@@ -218,7 +218,7 @@ func (t *mcpTools) recordingAt(r mcp.Recording, model string, source *recording)
 	}
 
 	q = transcriptionRequest{recording: source, filename: "transcript.txt"}
-	if q.payload, err = t.v1.Transcription(fields, t.meta.caller, inference.Transcribe); err != nil || source.arrived {
+	if q.payload, err = t.v1.Transcription(fields, t.meta.Caller, inference.Transcribe); err != nil || source.arrived {
 		return q, err
 	}
 

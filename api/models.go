@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/exchange"
 	"presswork/api/messages"
 	"presswork/api/openai"
 	"presswork/internal/fault"
@@ -14,11 +15,11 @@ import (
 // listModels answers GET /v1/models.
 func (s *Server) listModels(c *fiber.Ctx) error {
 	list := s.v1.AppendModels
-	if messagesClient(c.Context()) {
+	if exchange.MessagesClient(c.Context()) {
 		list = s.v1.AppendMessageModels
 	}
 
-	return s.sendJSON(c, list(nil, metadataOf(c.Context()).caller))
+	return s.sendJSON(c, list(nil, exchange.Of(c.Context()).Caller))
 }
 
 // getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
@@ -28,12 +29,12 @@ func (s *Server) getModel(c *fiber.Ctx) error {
 		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
 	}
 
-	m, err := s.v1.Model(metadataOf(c.Context()).caller, id)
+	m, err := s.v1.Model(exchange.Of(c.Context()).Caller, id)
 	if err != nil {
 		return err
 	}
 
-	if messagesClient(c.Context()) {
+	if exchange.MessagesClient(c.Context()) {
 		return s.sendJSON(c, messages.AppendModel(nil, m))
 	}
 

@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"presswork/api/exchange"
 	"presswork/api/guide"
 	"presswork/api/web"
 	"presswork/docs"
@@ -32,7 +31,7 @@ var openapiYAML []byte
 
 // healthz answers 200 while the process runs. It checks no other service.
 func (s *Server) healthz(c *fiber.Ctx) error {
-	writeJSON(c.Context(), http.StatusOK, struct {
+	exchange.WriteJSON(c.Context(), http.StatusOK, struct {
 		Status string `json:"status"`
 	}{"ok"})
 
@@ -51,7 +50,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 		report.Status = "not_ready"
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), status, report)
+	exchange.WriteJSON(c.Context(), status, report)
 
 	return nil
 }
@@ -103,12 +102,12 @@ func (s *Server) fiberHandler(h http.Handler) fiber.Handler {
 	serve := adaptor.HTTPHandler(h)
 
 	return func(c *fiber.Ctx) error {
-		b, err := s.body(c, maxMonitorBody, "this request")
+		b, err := s.bodies.Open(c, maxMonitorBody, "this request")
 		if err != nil {
 			return err
 		}
 
-		data, err := b.readAll()
+		data, err := b.ReadAll()
 		if err != nil {
 			return err
 		}
@@ -118,7 +117,7 @@ func (s *Server) fiberHandler(h http.Handler) fiber.Handler {
 	}
 }
 
-func (s *Server) studioPage(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
+func (s *Server) studioPage(c *fiber.Ctx) error { return exchange.SendPage(c, web.Studio()) }
 
 // newGuide reads the description and the manual at its first call.
 var newGuide = sync.OnceValues(func() (*guide.Guide, error) { return guide.New(openapiYAML, docs.Pages) })
@@ -139,7 +138,7 @@ func (s *Server) docsPage(c *fiber.Ctx) error {
 		return fiber.ErrNotFound
 	}
 
-	return sendPage(c, web.Docs(p.Title, p.Body))
+	return exchange.SendPage(c, web.Docs(p.Title, p.Body))
 }
 
 // searchDocs answers GET /docs/search.
@@ -154,33 +153,10 @@ func (s *Server) searchDocs(c *fiber.Ctx) error {
 		return err
 	}
 
-	return sendPage(c, web.Docs(p.Title, p.Body))
+	return exchange.SendPage(c, web.Docs(p.Title, p.Body))
 }
 
-func (s *Server) previewFrame(c *fiber.Ctx) error { return sendPage(c, web.Preview()) }
-
-// sendPage sends a page. Browsers revalidate it each time, because it refers to the newest assets. A page with a nonce
-// has another tag each time, so a browser never shows it with the policy of an older one.
-func sendPage(c *fiber.Ctx, p web.Page) error {
-	sum := sha256.Sum256(p.HTML)
-	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
-	c.Set(fiber.HeaderETag, tag)
-	c.Set(fiber.HeaderContentSecurityPolicy, p.Policy)
-	c.Set(fiber.HeaderCacheControl, "no-cache")
-	c.Set("Cross-Origin-Opener-Policy", "same-origin")
-	c.Set("Cross-Origin-Resource-Policy", "same-origin")
-	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self)")
-
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag[len("W/"):]) {
-		c.Vary(fiber.HeaderAcceptEncoding)
-		c.Status(http.StatusNotModified)
-
-		return nil
-	}
-	sendText(c.Context(), http.StatusOK, fiber.MIMETextHTMLCharsetUTF8, p.HTML)
-
-	return nil
-}
+func (s *Server) previewFrame(c *fiber.Ctx) error { return exchange.SendPage(c, web.Preview()) }
 
 // getAsset sends a file that the pages refer to. An asset of another version is 404, never a page.
 func (s *Server) getAsset(c *fiber.Ctx) error {
@@ -193,7 +169,7 @@ func (s *Server) getAsset(c *fiber.Ctx) error {
 	c.Vary(fiber.HeaderAcceptEncoding)
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, a.ETag) {
+	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, a.ETag) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
@@ -226,7 +202,7 @@ func (s *Server) getFont(c *fiber.Ctx) error {
 	if name == facesCSS {
 		// A new version may have other fonts.
 		c.Set(fiber.HeaderCacheControl, "no-cache")
-		sendText(c.Context(), http.StatusOK, "text/css; charset=utf-8", []byte(fonts.Serve().Stylesheet))
+		exchange.SendText(c.Context(), http.StatusOK, "text/css; charset=utf-8", []byte(fonts.Serve().Stylesheet))
 
 		return nil
 	}

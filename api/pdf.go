@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -82,12 +83,12 @@ func (s *Server) readPDF(c *fiber.Ctx) (upload.PDF, error) {
 		return upload.PDF{}, errNoBoundary
 	}
 
-	b, err := s.body(c, s.MaxUploadBytes+upload.FormOverhead, "the form with the PDF files")
+	b, err := s.bodies.Open(c, s.MaxUploadBytes+upload.FormOverhead, "the form with the PDF files")
 	if err != nil {
 		return upload.PDF{}, err
 	}
 
-	return upload.ReadPDF(b, params["boundary"], s.MaxUploadBytes, &b.meta.held)
+	return upload.ReadPDF(b, params["boundary"], s.MaxUploadBytes, b.Held())
 }
 
 // submitPDF reserves the job, stores its files and submits it.
@@ -96,20 +97,20 @@ func (s *Server) submitPDF(
 	request upload.PDF,
 	payload tasks.PDFEdit,
 ) (rec tasks.Record, replayed bool, err error) {
-	key, err := idempotencyKey(c)
+	key, err := exchange.IdempotencyKey(c)
 	if err != nil {
 		return rec, false, err
 	}
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 	sub := tasks.Submission{
 		ID:          tasks.NewID(),
 		Kind:        presswork.KindPDF,
-		Owner:       meta.caller.Name,
+		Owner:       meta.Caller.Name,
 		Filename:    request.Filename,
 		ContentType: payload.ContentType(),
 		WebhookURL:  request.WebhookURL,
-		RequestID:   meta.id,
-		TraceParent: meta.trace,
+		RequestID:   meta.ID,
+		TraceParent: meta.Trace,
 		Task:        tasks.Task{Queue: tasks.EditPDF.Queue},
 	}
 	// reserveJob may replace sub.ID. The files are stored in a folder of this request, as in acceptConversion.
@@ -170,7 +171,7 @@ func (s *Server) submitPDF(
 	if replayed {
 		s.removeSources(stored, nil)
 	}
-	meta.held.Release() // the store has the files, and the client may wait for minutes
+	meta.Held.Release() // the store has the files, and the client may wait for minutes
 
 	return rec, replayed, err
 }

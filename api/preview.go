@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
@@ -126,7 +127,7 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 	defer done()
 
 	doc := document.Document{
-		Owner:    metadataOf(c.Context()).caller.Name,
+		Owner:    exchange.Of(c.Context()).Caller.Name,
 		Content:  []byte(req.Content),
 		Theme:    theme,
 		Options:  req.Options,
@@ -155,7 +156,7 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 
 	if c.Accepts(fiber.MIMETextHTML, fiber.MIMEApplicationJSON) == fiber.MIMEApplicationJSON {
 		page := previewPage{Page: composed.Standalone(), Warnings: append([]fault.Warning{}, composed.Warnings...)}
-		writeJSON(c.Context(), http.StatusOK, page)
+		exchange.WriteJSON(c.Context(), http.StatusOK, page)
 
 		return nil
 	}
@@ -295,11 +296,11 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	}
 	defer done()
 
-	verdict, err := s.recommendTheme(ctx, metadataOf(c.Context()).caller.Name, content)
+	verdict, err := s.recommendTheme(ctx, exchange.Of(c.Context()).Caller.Name, content)
 	if err != nil {
 		return err
 	}
-	writeJSON(c.Context(), http.StatusOK, verdict)
+	exchange.WriteJSON(c.Context(), http.StatusOK, verdict)
 
 	return nil
 }

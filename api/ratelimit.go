@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/access"
+	"presswork/api/exchange"
 	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
@@ -36,7 +35,7 @@ func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tok
 	ctx, cancel := s.callContext()
 	defer cancel()
 
-	grant, err := s.Meter.Reserve(ctx, clientOf(c.Context()), id, limits, tokens)
+	grant, err := s.Meter.Reserve(ctx, exchange.ClientOf(c.Context()), id, limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		setLimits(c, e.States)
 		return nil, e
@@ -65,13 +64,13 @@ func completionLimits(l meter.Limits) meter.Limits { return l }
 // The request counts as running until handle returns, unless a completion takes over the grant.
 func (s *Server) limited(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		meta := metadataOf(c.Context())
+		meta := exchange.Of(c.Context())
 
 		var err error
-		if meta.grant, err = s.reserveLimits(c, tasks.NewID(), of(s.limitsOf(meta.caller)), 0); err != nil {
+		if meta.Grant, err = s.reserveLimits(c, tasks.NewID(), of(s.limitsOf(meta.Caller)), 0); err != nil {
 			return limitRefusal(c, err)
 		}
-		defer func() { s.releaseGrant(meta.grant) }()
+		defer func() { s.releaseGrant(meta.Grant) }()
 
 		return handle(c)
 	}
@@ -94,30 +93,30 @@ func limitRefusal(c *fiber.Ctx, err error) error {
 	switch {
 	case !refused:
 		return err
-	case inferencePath(c.Path()):
+	case exchange.InferencePath(c.Path()):
 		return openai.LimitError(e, nil)
 	}
-	setRetryAfter(&c.Context().Response.Header, e.After)
+	exchange.SetRetryAfter(&c.Context().Response.Header, e.After)
 
 	return fault.Errorf(fault.RateLimited, "this key may make %d requests a minute; try again in %s",
 		e.Limit, e.After.Round(time.Millisecond))
 }
 
 // sendLimits adds the state of the key's limits to an answer that does not have it yet.
-func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
-	limits := s.limitsOf(meta.caller)
-	if !inferencePath(c.Path()) {
+func (s *Server) sendLimits(c *fiber.Ctx, meta *exchange.Meta) {
+	limits := s.limitsOf(meta.Caller)
+	if !exchange.InferencePath(c.Path()) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
 
-	if meta.limitsSent || meta.caller.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+	if meta.LimitsSent || meta.Caller.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
 		return
 	}
 
 	ctx, cancel := s.callContext()
 	defer cancel()
 
-	states, err := s.Meter.States(ctx, clientOf(c.Context()), limits)
+	states, err := s.Meter.States(ctx, exchange.ClientOf(c.Context()), limits)
 	if err != nil {
 		s.Log.Warn("cannot report the limits of a key: Redis did not answer", "error", err)
 		return
@@ -127,8 +126,8 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 
 // setLimits sets the X-RateLimit headers, which SDKs read. Clients of the Messages API get its names as well.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
-	metadataOf(c.Context()).limitsSent = true
-	anthropic := messagesClient(c.Context())
+	exchange.Of(c.Context()).LimitsSent = true
+	anthropic := exchange.MessagesClient(c.Context())
 
 	for header, dimensions := range map[string][]meter.Dimension{
 		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
@@ -152,11 +151,4 @@ func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 			break
 		}
 	}
-}
-
-// setRetryAfter sets Retry-After in seconds and Retry-After-Ms in milliseconds, which OpenAI's SDKs prefer. Both
-// are rounded up, so that a retry at that time is not too early.
-func setRetryAfter(h interface{ Set(key, value string) }, after time.Duration) {
-	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
-	h.Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(float64(after)/float64(time.Millisecond))), 10))
 }

@@ -47,3 +47,13 @@ func (s *Server) count(c *fiber.Ctx, what string, read func([]byte, openai.Head)
 
 	return s.sendJSON(c, count.Append(nil))
 }
+
+// createMessage answers POST /v1/messages.
+func (s *Server) createMessage(c *fiber.Ctx) error {
+	return s.complete(c, "a request for a message", s.v1.ReadMessage)
+}
+
+// countMessage answers POST /v1/messages/count_tokens.
+func (s *Server) countMessage(c *fiber.Ctx) error {
+	return s.count(c, "a request for a message", s.v1.CountMessage)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/storage"
@@ -60,7 +61,7 @@ func (s *Server) adminJobInput(c *fiber.Ctx) error {
 		return err
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, view)
+	exchange.WriteJSON(c.Context(), http.StatusOK, view)
 
 	return nil
 }
@@ -69,7 +70,7 @@ func (s *Server) adminJobInput(c *fiber.Ctx) error {
 // owner.
 func (s *Server) adminRetryChanged(c *fiber.Ctx) error {
 	var change changedInput
-	if err := s.decodeJSON(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a retry", &change); err != nil {
+	if err := s.bodies.Decode(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a retry", &change); err != nil {
 		return err
 	}
 
@@ -118,8 +119,8 @@ func (s *Server) adminRetryChanged(c *fiber.Ctx) error {
 		return err
 	}
 	s.Log.Info("an operator retried a job with changes", "job_id", id, "new_job_id", rec.ID,
-		"key", metadataOf(c.Context()).caller.Name, "request_id", metadataOf(c.Context()).id)
-	writeJSON(c.Context(), http.StatusAccepted, outcome{ID: id, JobID: rec.ID, Status: rec.Status})
+		"key", exchange.Of(c.Context()).Caller.Name, "request_id", exchange.Of(c.Context()).ID)
+	exchange.WriteJSON(c.Context(), http.StatusAccepted, outcome{ID: id, JobID: rec.ID, Status: rec.Status})
 
 	return nil
 }
@@ -198,13 +199,13 @@ func (s *Server) deadContent(ctx context.Context, p tasks.Convert) (string, erro
 
 	r, _, err := s.Store.Get(ctx, p.ContentKey, storage.Range{})
 	if err != nil {
-		return "", storeError(err)
+		return "", exchange.StoreError(err)
 	}
 	defer r.Close()
 
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return "", storeError(err)
+		return "", exchange.StoreError(err)
 	}
 
 	return string(b), nil

@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
@@ -94,32 +94,23 @@ func (s *Server) routes() []route {
 	}
 }
 
-// groqPrefix is the prefix that Groq's SDKs put before the paths under /v1.
-const groqPrefix = "/openai"
-
-// inferencePath reports whether a path belongs to the inference API, which has OpenAI's error format.
-func inferencePath(path string) bool {
-	path = strings.TrimPrefix(path, groqPrefix)
-	return path == "/v1" || strings.HasPrefix(path, "/v1/")
-}
-
 // streaming reports whether a GET route has no HEAD, because its answer is a stream of events.
 func streaming(path string) bool {
 	return path == "/api/conversion/ws/:id" || path == "/api/conversion/:id/events"
 }
 
-// mount adds the routes to app. Routes under /v1 are also under groqPrefix, and are absent without Inference.
+// mount adds the routes to app. Routes under /v1 are also under exchange.GroqPrefix, and are absent without Inference.
 func (s *Server) mount(app *fiber.App) {
 	for _, r := range s.routes() {
-		if inferencePath(r.path) {
+		if exchange.InferencePath(r.path) {
 			if s.Inference == nil {
 				continue
 			}
 
 			if r.method == fiber.MethodGet {
-				app.Add(fiber.MethodHead, groqPrefix+r.path, s.guarded(r))
+				app.Add(fiber.MethodHead, exchange.GroqPrefix+r.path, s.guarded(r))
 			}
-			app.Add(r.method, groqPrefix+r.path, s.guarded(r))
+			app.Add(r.method, exchange.GroqPrefix+r.path, s.guarded(r))
 		}
 
 		switch {

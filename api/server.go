@@ -18,6 +18,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/api/openai"
 	"presswork/api/upload"
@@ -50,7 +51,7 @@ type Server struct {
 
 	analyzer *analyzer
 
-	intake *upload.Intake
+	bodies exchange.Bodies
 
 	metrics *metrics.Metrics
 	tracer  trace.Tracer
@@ -103,10 +104,10 @@ func New(o Options) (*Server, error) {
 
 		analyzer: newAnalyzer(o),
 
-		intake: upload.NewIntake(upload.IntakeOptions{
+		bodies: exchange.Bodies{Timeout: o.ReadTimeout, Intake: upload.NewIntake(upload.IntakeOptions{
 			Memory: o.HeldMemory, MemoryGauge: measured.Bodies.WithLabelValues("memory"),
 			Disk: o.HeldDisk, DiskGauge: measured.Bodies.WithLabelValues("disk"),
-		}),
+		})},
 
 		metrics:      measured,
 		v1:           v1,

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork/api/access"
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/storage"
@@ -59,7 +60,7 @@ func (s *Server) shareArtifact(c *fiber.Ctx) error {
 	token := s.views.tokens.Sign(access.ShareScope, rec.ID, expires)
 
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusCreated, share{
+	exchange.WriteJSON(c.Context(), http.StatusCreated, share{
 		URL:       downloadURL(rec.ID) + "?inline=true&" + shareParam + "=" + token,
 		ExpiresAt: expires,
 	})
@@ -74,7 +75,7 @@ func (s *Server) shareTTL(c *fiber.Ctx) (time.Duration, error) {
 		ExpiresIn *int64 `json:"expires_in"`
 	}
 
-	body, err := s.jsonBody(c, maxShareBody, "a request for a share link")
+	body, err := s.bodies.ReadJSON(c, maxShareBody, "a request for a share link")
 	if err != nil {
 		return 0, err
 	}

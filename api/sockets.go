@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/internal/fault"
 	"presswork/tasks"
@@ -32,9 +33,9 @@ var errPeerClosed = errors.New("the client has closed the connection")
 // openSocket upgrades the connection after all checks, because an error has an HTTP status only before the
 // upgrade.
 func (s *Server) openSocket(c *fiber.Ctx) error {
-	meta := metadataOf(c.Context())
+	meta := exchange.Of(c.Context())
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
-		if err := s.origins.Check(origin, meta.site); err != nil {
+		if err := s.origins.Check(origin, meta.Site); err != nil {
 			return err
 		}
 	}
@@ -54,9 +55,9 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderConnection, "Upgrade")
 		c.Set(fiber.HeaderSecWebSocketVersion, "13")
 
-		return &statusError{
-			http.StatusUpgradeRequired,
-			fault.Errorf(
+		return &exchange.StatusError{
+			Status: http.StatusUpgradeRequired,
+			Err: fault.Errorf(
 				fault.InvalidRequest,
 				"this address speaks WebSocket, version 13; connect with ws:// or wss://",
 			),

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/storage"
@@ -110,7 +111,7 @@ func (s *Server) putSourceSized(
 
 	info, err := s.Store.Put(ctx, key, r, size, storage.Attrs{ContentType: contentType})
 	if err != nil {
-		return storage.Info{}, storeError(err)
+		return storage.Info{}, exchange.StoreError(err)
 	}
 
 	return info, nil

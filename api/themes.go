@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/api/upload"
 	"presswork/internal/fault"
@@ -35,7 +36,7 @@ type limitsView struct {
 // listThemes answers GET /api/themes.
 func (s *Server) listThemes(c *fiber.Ctx) error {
 	list := s.Themes.List()
-	writeJSON(c.Context(), http.StatusOK, themeList{
+	exchange.WriteJSON(c.Context(), http.StatusOK, themeList{
 		Default: themes.Default,
 		Count:   len(list),
 		Themes:  list,
@@ -51,7 +52,7 @@ func (s *Server) getTheme(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(c.Context(), http.StatusOK, theme)
+	exchange.WriteJSON(c.Context(), http.StatusOK, theme)
 
 	return nil
 }
@@ -66,7 +67,7 @@ func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	theme, err := s.Themes.Get(name)
 	if fault.CodeOf(err) == fault.ThemeNotFound {
 		// In a path the theme is the resource, so its status is 404 instead of 400.
-		return theme, &statusError{http.StatusNotFound, fault.AsError(err)}
+		return theme, &exchange.StatusError{Status: http.StatusNotFound, Err: fault.AsError(err)}
 	}
 
 	return theme, err
@@ -105,7 +106,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	// A theme may change under the same name, so browsers must revalidate its preview.
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
+	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
@@ -120,13 +121,13 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	}
 
 	if err != nil {
-		return askError(ctx, storeError(err))
+		return askError(ctx, exchange.StoreError(err))
 	}
 	s.touchObject(key)
 
 	body, err := s.openStored(key, storage.Range{})
 	if err != nil {
-		return storeError(err)
+		return exchange.StoreError(err)
 	}
 	c.Set(fiber.HeaderContentType, contentType)
 	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))

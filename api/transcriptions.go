@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/openai"
 	"presswork/api/upload"
 	"presswork/internal/fault"
@@ -46,7 +47,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		source := &recording{
 			server:    s,
 			sub:       &sub,
-			held:      &metadataOf(c.Context()).held,
+			held:      &exchange.Of(c.Context()).Held,
 			temporary: !prefer.fetchesLater() && sub.IdempotencyKey == "",
 			limit:     s.MaxAudioBytes,
 		}
@@ -78,15 +79,15 @@ func (s *Server) transcribe(task string) fiber.Handler {
 
 // newTranscription returns a submission with the values of the request's headers.
 func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
-	meta := metadataOf(c.Context())
-	key, err := idempotencyKey(c)
+	meta := exchange.Of(c.Context())
+	key, err := exchange.IdempotencyKey(c)
 
 	return tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindTranscription,
-		Owner:          meta.caller.Name,
-		RequestID:      meta.id,
-		TraceParent:    meta.trace,
+		Owner:          meta.Caller.Name,
+		RequestID:      meta.ID,
+		TraceParent:    meta.Trace,
 		IdempotencyKey: key,
 		Task:           tasks.Task{Queue: tasks.TranscribeAudio.Queue},
 	}, err
@@ -105,7 +106,7 @@ func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string)
 		return r, errNoBoundary
 	}
 	// base64 in a data: URI makes a recording a third longer.
-	b, err := s.body(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "the form with the recording")
+	b, err := s.bodies.Open(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "the form with the recording")
 	if err != nil {
 		return r, err
 	}
@@ -116,7 +117,7 @@ func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string)
 	}
 
 	r = transcriptionRequest{recording: source}
-	if r.payload, err = s.v1.Transcription(form, metadataOf(c.Context()).caller, task); err != nil {
+	if r.payload, err = s.v1.Transcription(form, exchange.Of(c.Context()).Caller, task); err != nil {
 		return r, err
 	}
 

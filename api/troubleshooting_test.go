@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork/api"
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
@@ -37,7 +37,7 @@ func TestEveryCodeHasAnExplanation(t *testing.T) {
 		fault.BrowserUnavailable:     500,
 		fault.Internal:               500,
 	}
-	maps.Copy(wanted, api.Statuses())
+	maps.Copy(wanted, exchange.Statuses())
 
 	for code, status := range wanted {
 		if got := explained[string(code)]; got != strconv.Itoa(status) {

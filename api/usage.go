@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/access"
+	"presswork/api/exchange"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -34,7 +35,7 @@ const usageDays = 30
 
 // getUsage answers GET /v1/usage. Callers who are not admins see their own usage only.
 func (s *Server) getUsage(c *fiber.Ctx) error {
-	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
+	if err := exchange.OnlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
 	}
 
@@ -43,7 +44,7 @@ func (s *Server) getUsage(c *fiber.Ctx) error {
 		return err
 	}
 
-	if who := metadataOf(c.Context()).caller; !who.Admin {
+	if who := exchange.Of(c.Context()).Caller; !who.Admin {
 		q.Key = &who.Name
 	}
 
@@ -59,7 +60,7 @@ func (s *Server) getUsage(c *fiber.Ctx) error {
 	for i, u := range rows {
 		data[i] = usageRowOf(u, q.By)
 	}
-	writeJSON(c.Context(), http.StatusOK, map[string]any{"object": "list", "data": data})
+	exchange.WriteJSON(c.Context(), http.StatusOK, map[string]any{"object": "list", "data": data})
 
 	return nil
 }
@@ -186,7 +187,7 @@ type spendRow struct {
 
 // adminKeys answers GET /admin/api/keys with all keys and their usage per day and model.
 func (s *Server) adminKeys(c *fiber.Ctx) error {
-	if err := onlyQuery(c, "from", "to"); err != nil {
+	if err := exchange.OnlyQuery(c, "from", "to"); err != nil {
 		return err
 	}
 
@@ -223,7 +224,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, view)
+	exchange.WriteJSON(c.Context(), http.StatusOK, view)
 
 	return nil
 }

@@ -1,24 +1,20 @@
-package api
+package exchange
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
+	"maps"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 
-	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"presswork/api/conn"
 	"presswork/api/guide"
 	"presswork/api/openai"
-	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
-	"presswork/internal/input"
 	"presswork/storage"
 )
 
@@ -73,22 +69,25 @@ var statuses = map[fault.Code]int{
 	inference.UpstreamTimeout:     http.StatusGatewayTimeout,
 }
 
+// Statuses returns the HTTP status of each error code.
+func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
+
 // retryAfter is the Retry-After header, in seconds, of errors that do not set their own.
 const retryAfter = "5"
 
-// statusError is an error with an HTTP status that differs from the status of its code.
-type statusError struct {
-	status int
-	err    *fault.Error
+// StatusError is an error with an HTTP status that differs from the status of its code.
+type StatusError struct {
+	Status int
+	Err    *fault.Error
 }
 
-func (e *statusError) Error() string { return e.err.Error() }
-func (e *statusError) Unwrap() error { return e.err }
+func (e *StatusError) Error() string { return e.Err.Error() }
+func (e *StatusError) Unwrap() error { return e.Err }
 
-// statusOf returns the HTTP status of an error; 500 for errors that are not public.
-func statusOf(err error) int {
-	if e, ok := errors.AsType[*statusError](err); ok {
-		return e.status
+// StatusOf returns the HTTP status of an error; 500 for errors that are not public.
+func StatusOf(err error) int {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return e.Status
 	}
 
 	if e, ok := errors.AsType[*inference.Error](err); ok {
@@ -128,9 +127,9 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-// sendError answers with the public form of err. Details of internal errors appear only in the log.
-func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
-	e, status := fault.AsError(err), statusOf(err)
+// SendError answers with the public form of err. Details of internal errors appear only in the log.
+func SendError(ctx *fasthttp.RequestCtx, err error, log *slog.Logger) {
+	e, status := fault.AsError(err), StatusOf(err)
 	var body errorBody
 	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
 
@@ -138,14 +137,14 @@ func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
 	body.Error.DocURL = guide.ErrorsPath + "#" + string(e.Code)
 
 	if status >= http.StatusInternalServerError {
-		s.Log.Error("request failed", "request_id", metadataOf(ctx).id, "status", status, "error", err)
+		log.Error("request failed", "request_id", Of(ctx).ID, "status", status, "error", err)
 	}
 	// The WebSocket library clears the headers when it rejects an upgrade.
-	setHeaders(ctx, metadataOf(ctx))
+	SetHeaders(ctx, Of(ctx))
 
 	h := &ctx.Response.Header
 	if e.After > 0 {
-		setRetryAfter(h, e.After)
+		SetRetryAfter(h, e.After)
 	}
 
 	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) &&
@@ -160,11 +159,11 @@ func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
 	h.Set("Cache-Control", "no-store")
 	ctx.Response.ResetBody()
 
-	if inferencePath(string(ctx.Path())) {
-		writeInferenceError(ctx, inferenceError(err))
+	if InferencePath(string(ctx.Path())) {
+		writeInferenceError(ctx, InferenceError(err))
 		return
 	}
-	writeJSON(ctx, status, body)
+	WriteJSON(ctx, status, body)
 }
 
 // writeInferenceError answers in the error format of the client and sets X-Should-Retry, which SDKs obey.
@@ -173,11 +172,11 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
 
 	if e.RetryAfter > 0 {
-		setRetryAfter(h, e.RetryAfter)
+		SetRetryAfter(h, e.RetryAfter)
 	}
 	ctx.SetContentType("application/json")
 
-	if messagesClient(ctx) {
+	if MessagesClient(ctx) {
 		writeMessagesError(ctx, e)
 		return
 	}
@@ -185,12 +184,12 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	ctx.Response.SetBodyRaw(openai.AppendError(nil, e))
 }
 
-// inferenceError returns the form that an error has under /v1.
-func inferenceError(err error) *inference.Error {
+// InferenceError returns the form that an error has under /v1.
+func InferenceError(err error) *inference.Error {
 	if e, ok := errors.AsType[*inference.Error](err); ok {
 		return e
 	}
-	e, status := fault.AsError(err), statusOf(err)
+	e, status := fault.AsError(err), StatusOf(err)
 	rejection := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
 
 	rejection.RetryAfter = e.After
@@ -206,108 +205,9 @@ func inferenceError(err error) *inference.Error {
 	return rejection
 }
 
-// onError answers for handlers and for Fiber's router. It never returns an error.
-func (s *Server) onError(c *fiber.Ctx, err error) error {
-	s.sendError(c.Context(), routerError(c, err))
-	return nil
-}
-
-// routerError returns the public form of an error of Fiber's router; other errors stay as they are.
-func routerError(c *fiber.Ctx, err error) error {
-	f, ok := errors.AsType[*fiber.Error](err)
-	if !ok {
-		return err
-	}
-	meta := metadataOf(c.Context())
-
-	switch f.Code {
-	case http.StatusNotFound:
-		if inferencePath(c.Path()) {
-			return inference.Errorf(
-				http.StatusNotFound,
-				unknownURL,
-				"Unknown request URL: %s %s. /openapi.yaml lists every address.",
-				meta.method,
-				input.Quote(c.Path()),
-			)
-		}
-
-		return fault.Errorf(
-			fault.NotFound,
-			"there is nothing at %s; /openapi.yaml lists every address",
-			input.Quote(c.Path()),
-		)
-	case http.StatusMethodNotAllowed:
-		return fault.Errorf(fault.MethodNotAllowed, "%s does not take %s; allowed: %s",
-			input.Quote(c.Path()), input.Quote(meta.method), c.GetRespHeader(fiber.HeaderAllow))
-	}
-
-	return fault.Errorf(fault.Internal, "internal error").WithCause(err)
-}
-
-// unknownURL is the error code for an unknown path under /v1.
-const unknownURL fault.Code = "unknown_url"
-
-// onBadRequest answers a request whose head could not be parsed, or did not arrive in time.
-func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
-	meta := newMetadata(ctx, s.proxies)
-	ctx.SetUserValue(metadataKey{}, meta)
-	conn.LingerAtClose(ctx.Conn())
-
-	bad := &statusError{
-		http.StatusBadRequest,
-		fault.Errorf(fault.InvalidRequest, "the request is not valid HTTP"),
-	}
-	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
-		bad = &statusError{
-			http.StatusRequestHeaderFieldsTooLarge,
-			fault.Errorf(fault.InvalidRequest, "the address and headers of a request may have 16 KB together"),
-		}
-	}
-
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		bad = &statusError{
-			http.StatusRequestTimeout,
-			fault.Errorf(fault.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout),
-		}
-	}
-	s.sendError(ctx, bad)
-	s.metrics.Observe("unreadable", otherMethod, bad.status, 0, nil)
-	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
-}
-
-// writeJSON answers with v as JSON.
-func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		// Bodies are plain structs, which always encode.
-		panic(fmt.Errorf("api: encoding %T: %w", v, err))
-	}
-	sendText(ctx, status, "application/json; charset=utf-8", b)
-}
-
-// minPacked is the size from which text is compressed, in bytes. Less fits into one packet anyway.
-const minPacked = 1400
-
-// sendText sends text, compressed if the client accepts gzip.
-func sendText(ctx *fasthttp.RequestCtx, status int, kind string, text []byte) {
-	ctx.SetStatusCode(status)
-	ctx.SetContentType(kind)
-
-	if len(text) >= minPacked {
-		ctx.Response.Header.Add(fiber.HeaderVary, fiber.HeaderAcceptEncoding)
-
-		if web.AcceptsGzip(string(ctx.Request.Header.Peek(fiber.HeaderAcceptEncoding))) {
-			ctx.Response.Header.Set(fiber.HeaderContentEncoding, "gzip")
-			text = fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestSpeed)
-		}
-	}
-	ctx.Response.SetBodyRaw(text)
-}
-
-// storeError returns the public form of a store error: err itself when it is public, else StoreFull or
+// StoreError returns the public form of a store error: err itself when it is public, else StoreFull or
 // StoreUnavailable.
-func storeError(err error) error {
+func StoreError(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err
 	}
@@ -317,4 +217,11 @@ func storeError(err error) error {
 	}
 
 	return fault.Errorf(fault.StoreUnavailable, "the object store did not answer").WithCause(err)
+}
+
+// SetRetryAfter sets Retry-After in seconds and Retry-After-Ms in milliseconds, which OpenAI's SDKs prefer. Both
+// are rounded up, so that a retry at that time is not too early.
+func SetRetryAfter(h interface{ Set(key, value string) }, after time.Duration) {
+	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
+	h.Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(float64(after)/float64(time.Millisecond))), 10))
 }

@@ -1,12 +1,14 @@
-package api
+package exchange
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -23,15 +25,23 @@ const smallBody = 64 << 10
 // firstBuffer is how many bytes are allocated, at most, before any byte of a body has arrived.
 const firstBuffer = 1 << 20
 
-// minProgress is how many bytes of a body must arrive within each ReadTimeout, unless the body ends first. Without
+// minProgress is how many bytes of a body must arrive within each Timeout, unless the body ends first. Without
 // this minimum a client could keep a request open forever by sending one byte at a time.
 const minProgress = 16 << 10
 
-// body reads a request's body as it arrives. It fails with ContentTooLarge after its limit, and with status 408 when
+// Bodies opens the bodies of requests.
+type Bodies struct {
+	// Intake counts the bytes that the bodies hold. Mandatory.
+	Intake *upload.Intake
+	// Timeout is the longest wait for each 16 KiB of a body.
+	Timeout time.Duration
+}
+
+// Body reads a request's body as it arrives. It fails with ContentTooLarge after its limit, and with status 408 when
 // the next minProgress bytes take longer than wait.
-type body struct {
+type Body struct {
 	ctx  *fasthttp.RequestCtx
-	meta *metadata
+	meta *Meta
 	// left is how many bytes may still arrive, tooLarge the error after them.
 	left     int64
 	tooLarge error
@@ -42,9 +52,9 @@ type body struct {
 	got    int
 }
 
-// body opens the request's body for up to limit bytes. what names the body in the error ContentTooLarge. Other errors:
+// Open opens the request's body for up to limit bytes. what names the body in the error ContentTooLarge. Other errors:
 // UnsupportedMediaType for a compressed body.
-func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
+func (o Bodies) Open(c *fiber.Ctx, limit int64, what string) (*Body, error) {
 	ctx := c.Context()
 	if encoding := c.Get(fiber.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return nil, fault.Errorf(
@@ -58,14 +68,14 @@ func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 	if int64(ctx.Request.Header.ContentLength()) > limit {
 		return nil, tooLarge
 	}
-	meta := metadataOf(ctx)
-	meta.held = s.intake.Hold(clientOf(ctx))
+	meta := Of(ctx)
+	meta.Held = o.Intake.Hold(ClientOf(ctx))
 
-	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, tooLarge: tooLarge}, nil
+	return &Body{ctx: ctx, meta: meta, wait: o.Timeout, left: limit, tooLarge: tooLarge}, nil
 }
 
 // Read implements io.Reader.
-func (b *body) Read(p []byte) (int, error) {
+func (b *Body) Read(p []byte) (int, error) {
 	stream := b.ctx.Request.BodyStream()
 	if stream == nil || b.meta.bodyRead {
 		return 0, io.EOF
@@ -107,10 +117,10 @@ func sizeText(n int64) string {
 }
 
 // tooSlow returns the error for a body that arrives too slowly.
-func (b *body) tooSlow() error {
-	return &statusError{
-		http.StatusRequestTimeout,
-		fault.Errorf(
+func (b *Body) tooSlow() error {
+	return &StatusError{
+		Status: http.StatusRequestTimeout,
+		Err: fault.Errorf(
 			fault.InvalidRequest,
 			"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end",
 			b.got,
@@ -120,9 +130,12 @@ func (b *body) tooSlow() error {
 	}
 }
 
-// readAll returns the whole body and counts it as held in memory.
-func (b *body) readAll() ([]byte, error) {
-	from := b.meta.held.InMemory(b)
+// Held returns the count of the bytes that the body holds.
+func (b *Body) Held() *upload.Hold { return &b.meta.Held }
+
+// ReadAll returns the whole body and counts it as held in memory.
+func (b *Body) ReadAll() ([]byte, error) {
+	from := b.meta.Held.InMemory(b)
 
 	size := b.ctx.Request.Header.ContentLength()
 	if size < 0 {
@@ -150,17 +163,17 @@ func (b *body) readAll() ([]byte, error) {
 	}
 }
 
-// finishBody moves the connection to the end of the request. The server would read the rest of an unread body as the
-// next request, and a close with unread bytes can destroy the answer. So finishBody reads a small rest, and closes a
+// Finish moves the connection to the end of the request. The server would read the rest of an unread body as the
+// next request, and a close with unread bytes can destroy the answer. So Finish reads a small rest, and closes a
 // connection with a large rest after a linger.
-func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
+func (o Bodies) Finish(ctx *fasthttp.RequestCtx) {
 	stream := ctx.Request.BodyStream()
-	if stream == nil || meta.bodyRead {
+	if stream == nil || Of(ctx).bodyRead {
 		return
 	}
 
 	if size := ctx.Request.Header.ContentLength(); size >= 0 && size <= smallBody {
-		if ctx.Conn().SetReadDeadline(time.Now().Add(s.ReadTimeout)) == nil {
+		if ctx.Conn().SetReadDeadline(time.Now().Add(o.Timeout)) == nil {
 			if _, err := io.Copy(io.Discard, stream); err == nil {
 				return
 			}
@@ -168,4 +181,50 @@ func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 	}
 	ctx.SetConnectionClose()
 	conn.LingerAtClose(ctx.Conn())
+}
+
+// Decode reads a JSON object of at most limit bytes into a struct. what names the body in the error
+// ContentTooLarge.
+func (o Bodies) Decode(c *fiber.Ctx, limit int64, what string, into any) error {
+	data, err := o.readText(c, limit, what)
+	if err != nil {
+		return err
+	}
+
+	return input.DecodeJSON(data, into, "")
+}
+
+// ReadJSON reads a body of at most limit bytes whose Content-Type must be JSON. what names the body in the error
+// ContentTooLarge.
+func (o Bodies) ReadJSON(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
+	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
+	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
+		return nil, fault.Errorf(
+			fault.UnsupportedMediaType,
+			"Content-Type is %s; allowed: application/json",
+			input.Quote(c.Get(fiber.HeaderContentType)),
+		)
+	}
+
+	return o.readText(c, limit, what)
+}
+
+// readText reads a body of JSON of at most limit bytes. It drops a byte order mark, which Windows programs write
+// (RFC 8259, 8.1). Errors: ContentTooLarge, ContentNotUTF8.
+func (o Bodies) readText(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
+	b, err := o.Open(c, limit, what)
+	if err != nil {
+		return nil, err
+	}
+
+	data, err := b.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	// encoding/json would replace invalid bytes with U+FFFD.
+	if !utf8.Valid(data) {
+		return nil, fault.Errorf(fault.ContentNotUTF8, "the body is not valid UTF-8")
+	}
+
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
