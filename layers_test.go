@@ -133,6 +133,7 @@ var layers = [][]string{
 	},
 	{"internal/document", "api/metrics", "api/openai", "worker/tools"},
 	{"api/exchange", "worker", "tasks/monitor", "internal/local", "internal/client"},
+	{"api/objects", "api/views"},
 	{"api"},
 	{"internal/app"},
 	{"cmd/presswork"},
@@ -140,7 +141,7 @@ var layers = [][]string{
 
 // technologies lists the only packages that may import a library.
 var technologies = map[string][]string{
-	"github.com/gofiber/": {"api", "api/exchange"},
+	"github.com/gofiber/": {"api", "api/exchange", "api/views"},
 	"github.com/hibiken/": {"tasks", "tasks/monitor"},
 	"github.com/redis/go-redis/": {
 		"tasks",

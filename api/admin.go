@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/api/exchange"
+	"presswork/api/views"
 	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -112,7 +113,7 @@ func (s *Server) adminJob(rec tasks.Record) adminJob {
 	}
 
 	return adminJob{
-		Job:       s.views.job(rec, tokenTTL),
+		Job:       s.views.Job(rec),
 		Key:       rec.Owner,
 		Filename:  rec.Filename,
 		RequestID: rec.RequestID,
@@ -130,7 +131,7 @@ type adminJobs struct {
 
 // adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
-	filters := append([]string{"key", "worker", "since", "before", "text", "dead", "cause"}, listFilters...)
+	filters := append([]string{"key", "worker", "since", "before", "text", "dead", "cause"}, views.ListFilters()...)
 	if err := exchange.OnlyQuery(c, filters...); err != nil {
 		return err
 	}
@@ -162,10 +163,10 @@ func (s *Server) adminListJobs(c *fiber.Ctx) error {
 	return nil
 }
 
-// searchOf returns the search that the query asks for: the filters of listFilters, and those that only operators
+// searchOf returns the search that the query asks for: the filters of views.ListFilters, and those that only operators
 // have. An empty key means jobs without an owner; a missing one means jobs of every owner. Errors: InvalidOption.
 func searchOf(c *fiber.Ctx) (tasks.Search, error) {
-	base, err := queryOf(c)
+	base, err := views.QueryOf(c)
 	if err != nil {
 		return tasks.Search{}, err
 	}
@@ -238,7 +239,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 		RetriedAs:   seen.RetriedAs,
 	}
 	for i, e := range view.Events {
-		view.Events[i].Artifact = s.views.artifact(seen.ID, e.Artifact, tokenTTL)
+		view.Events[i].Artifact = s.views.Artifact(seen.ID, e.Artifact)
 	}
 
 	if view.Events == nil {

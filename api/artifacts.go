@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -86,7 +85,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	if c.Method() == fiber.MethodHead {
 		return s.describeArtifact(c, key, rec, rng)
 	}
-	s.touchObject(key)
+	s.objects.Touch(key)
 
 	if !inline {
 		if redirected, err := s.redirectToStore(c, key, rec); redirected || err != nil {
@@ -225,7 +224,7 @@ func (s *Server) redirectToStore(c *fiber.Ctx, key string, rec tasks.Record) (bo
 
 // streamArtifact sends part of an artifact from the store.
 func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
-	body, err := s.openStored(key, rng.Range)
+	body, err := s.objects.Open(key, rng.Range)
 	if err != nil {
 		return artifactError(err, rec)
 	}
@@ -233,56 +232,6 @@ func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng 
 	c.Context().SetBodyStream(body, int(rng.Length))
 
 	return nil
-}
-
-// storedBody is an object that is being sent. Close ends its request to the store. It passes a read error to onError,
-// because the status of the answer has already been sent.
-type storedBody struct {
-	io.ReadCloser
-	cancel  context.CancelFunc
-	onError func(error)
-}
-
-// openStored opens part of an object. The body is sent after the handler has returned, so its request to the store
-// has its own context. Opening it takes at most storeTimeout.
-func (s *Server) openStored(key string, rng storage.Range) (*storedBody, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	opening := time.AfterFunc(storeTimeout, cancel)
-
-	r, _, err := s.Store.Get(ctx, key, rng)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	opening.Stop()
-
-	return &storedBody{r, cancel, func(err error) {
-		s.Log.Error("could not send an object from the store", "key", key, "err", err)
-	}}, nil
-}
-
-// Read implements io.Reader.
-func (r *storedBody) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.onError(err)
-	}
-
-	return n, err
-}
-
-// Close implements io.Closer.
-func (r *storedBody) Close() error {
-	defer r.cancel()
-	return r.ReadCloser.Close()
-}
-
-// touchObject records that an object was used, so that it is deleted later than unused ones.
-func (s *Server) touchObject(key string) {
-	if s.Keeper == nil {
-		return
-	}
-	s.Keeper.Touch(key)
 }
 
 // artifactError returns the public form of a store error about an artifact.
@@ -312,7 +261,7 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 
-	if err := s.removeObject(ctx, key); err != nil {
+	if err := s.objects.Remove(ctx, key); err != nil {
 		return exchange.StoreError(err)
 	}
 	c.Status(http.StatusNoContent)

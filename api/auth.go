@@ -94,7 +94,7 @@ func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 	// A share link expires on a server without keys as well.
 	if token := c.Query(shareParam); need == byShare && token != "" {
 		job := c.Params("id")
-		if !s.views.tokens.Valid(access.ShareScope, token, job) {
+		if !s.views.Tokens.Valid(access.ShareScope, token, job) {
 			return access.Caller{}, fault.Errorf(
 				fault.InvalidAPIKey,
 				"this share link has expired or was changed; ask the sender for a new one",
@@ -116,7 +116,7 @@ func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 	if presented == "" {
 		if token := c.Query("token"); (need == byToken || need == byShare) && token != "" {
 			job := c.Params("id")
-			if !s.views.tokens.Valid(access.JobScope, token, job) {
+			if !s.views.Tokens.Valid(access.JobScope, token, job) {
 				return access.Caller{}, fault.Errorf(
 					fault.InvalidAPIKey,
 					"the token in this address has expired or is not for this job",

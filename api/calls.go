@@ -116,7 +116,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	} else {
 		call.BodyKey = storage.RequestKey(call.ID)
 
-		err := s.putSource(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
+		err := s.objects.Put(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 		ctx, cancel := s.callContext()
 		defer cancel()
 
-		if err := s.removeObject(ctx, call.BodyKey); err != nil {
+		if err := s.objects.Remove(ctx, call.BodyKey); err != nil {
 			s.Log.Warn("could not delete a request that no worker reads; the next sweep deletes it",
 				"key", call.BodyKey, "error", err)
 		}

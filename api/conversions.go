@@ -2,24 +2,17 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
 	"presswork/api/exchange"
 	"presswork/api/upload"
+	"presswork/api/views"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/tasks"
 	"presswork/themes"
-)
-
-const (
-	// uploadTimeout bounds storing the files of one request.
-	uploadTimeout = 2 * time.Minute
-	// uploadsAtOnce is how many files of one request are stored at a time.
-	uploadsAtOnce = 8
 )
 
 // The priorities of a submission.
@@ -121,8 +114,8 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
 	}
-	c.Set(fiber.HeaderLocation, statusURL(rec.ID))
-	exchange.WriteJSON(c.Context(), http.StatusAccepted, s.views.accepted(rec))
+	c.Set(fiber.HeaderLocation, views.StatusURL(rec.ID))
+	exchange.WriteJSON(c.Context(), http.StatusAccepted, s.views.Accepted(rec))
 
 	return nil
 }
@@ -242,14 +235,14 @@ func (s *Server) acceptConversion(
 		return rec, replayed, err
 	}
 
-	payload, stored, err := s.storeSources(r, sub.ID, folder, sub.Theme)
+	payload, stored, err := s.objects.PutSources(r, sub.ID, folder, sub.Theme)
 	if err != nil {
-		s.removeSources(stored, err)
+		s.objects.RemoveSources(stored, err)
 		return rec, false, err
 	}
 
 	if sub.Task, err = s.taskOf(queue, payload); err != nil {
-		s.removeSources(stored, nil)
+		s.objects.RemoveSources(stored, nil)
 		return rec, false, err
 	}
 
@@ -258,7 +251,7 @@ func (s *Server) acceptConversion(
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	if replayed {
-		s.removeSources(stored, nil)
+		s.objects.RemoveSources(stored, nil)
 	}
 	// After an error the job may exist and need its sources. If it does not, the sweeper deletes them.
 	return rec, replayed, err

@@ -3,7 +3,6 @@ package api
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
 	"presswork/api/conn"
 	"presswork/api/metrics"
 	"presswork/internal/fault"
@@ -21,18 +19,6 @@ import (
 
 // retryMillis is the time in milliseconds after which a browser reconnects to a stream.
 const retryMillis = 2000
-
-// message returns the JSON of an event, with the signed address of its artifact. With gone the event has no artifact.
-func (v views) message(e presswork.Event, gone bool) []byte {
-	e.Artifact = v.artifact(e.JobID, e.Artifact, tokenTTL)
-	if gone {
-		e.Artifact = nil
-	}
-	// Events are plain structs, which always encode.
-	b, _ := json.Marshal(e)
-
-	return b
-}
 
 // sinceOf returns the sequence number of the last event that the client has seen, -1 for none. Reconnecting
 // browsers send it as Last-Event-ID; ?since= is the alternative.
@@ -115,7 +101,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 	}
 	// After a reconnect the snapshot has no id. If the connection breaks before the missed events are sent, the
 	// client must resume from the same event again.
-	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot, gone))
+	fmt.Fprintf(w, "data: %s\n\n", s.views.Message(watch.Snapshot, gone))
 
 	if w.Flush() != nil {
 		return
@@ -133,7 +119,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 		case e, open := <-watch.Events:
 			// Write all events that are ready, then flush once.
 			for more := open; more; {
-				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.message(e, gone))
+				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.Message(e, gone))
 
 				select {
 				case e, open = <-watch.Events:

@@ -5,23 +5,21 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/api/access"
 	"presswork/api/exchange"
+	"presswork/api/views"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
 )
 
 const (
-	defaultLimit, maxLimit = 20, 100
-	minWait, maxWait       = time.Second, time.Minute
-	untilDone              = "done"
+	minWait, maxWait = time.Second, time.Minute
+	untilDone        = "done"
 )
 
 // getJob answers GET /api/conversion/{id}. With ?wait= it waits for a change, or with ?until=done for the end. A
@@ -53,7 +51,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
-	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.Job(rec))
 
 	return nil
 }
@@ -97,7 +95,7 @@ func (s *Server) answerWaiting(c *fiber.Ctx, rec tasks.Record, replayed bool, wa
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
 	}
-	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.Job(rec))
 
 	return nil
 }
@@ -180,7 +178,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 
 		return err
 	}
-	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
+	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.Job(rec))
 
 	return nil
 }
@@ -193,16 +191,13 @@ type jobList struct {
 	NextCursor *string         `json:"next_cursor"`
 }
 
-// listFilters are the query parameters for a list of jobs.
-var listFilters = []string{"limit", "cursor", "status", "kind"}
-
 // listJobs answers GET /api/conversion with the jobs of the caller, newest first.
 func (s *Server) listJobs(c *fiber.Ctx) error {
-	if err := exchange.OnlyQuery(c, listFilters...); err != nil {
+	if err := exchange.OnlyQuery(c, views.ListFilters()...); err != nil {
 		return err
 	}
 
-	q, err := queryOf(c)
+	q, err := views.QueryOf(c)
 	if err != nil {
 		return err
 	}
@@ -217,7 +212,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 
 	list := jobList{Object: "list", Data: make([]presswork.Job, 0, len(page.Records)), HasMore: page.HasMore}
 	for _, rec := range page.Records {
-		list.Data = append(list.Data, s.views.job(rec, tokenTTL))
+		list.Data = append(list.Data, s.views.Job(rec))
 	}
 
 	if page.HasMore {
@@ -226,121 +221,4 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	exchange.WriteJSON(c.Context(), http.StatusOK, list)
 
 	return nil
-}
-
-// queryOf returns the query that the parameters in listFilters describe. Errors: InvalidOption.
-func queryOf(c *fiber.Ctx) (tasks.Query, error) {
-	q := tasks.Query{Limit: defaultLimit, Cursor: c.Query("cursor")}
-	if text := c.Query("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxLimit {
-			return q, fault.Errorf(fault.InvalidOption, "limit is %s; allowed: 1 to %d", input.Quote(text), maxLimit).
-				WithParam("limit")
-		}
-		q.Limit = n
-	}
-
-	for text := range strings.SplitSeq(c.Query("status"), ",") {
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-
-		status, err := exchange.OneOf(
-			"status",
-			text,
-			[]presswork.Status{
-				presswork.Queued,
-				presswork.Processing,
-				presswork.Completed,
-				presswork.Failed,
-				presswork.Cancelled,
-			},
-		)
-		if err != nil {
-			return q, err
-		}
-		q.Statuses = append(q.Statuses, status)
-	}
-
-	if text := c.Query("kind"); text != "" {
-		kind, err := exchange.OneOf(
-			"kind",
-			text,
-			[]presswork.Kind{
-				presswork.KindConversion, presswork.KindExport, presswork.KindTranscription, presswork.KindPDF,
-			},
-		)
-		if err != nil {
-			return q, err
-		}
-		q.Kind = kind
-	}
-
-	return q, nil
-}
-
-const (
-	// tokenTTL is how long a token in an answer is valid.
-	tokenTTL = time.Hour
-	// webhookTokenTTL is how long a token in a webhook is valid. It is longer, because receivers may process
-	// webhooks hours later.
-	webhookTokenTTL = 24 * time.Hour
-)
-
-// views turns job records into the JSON that callers see, with signed addresses.
-type views struct{ tokens access.Signer }
-
-// accepted is the body of the answer to a submission.
-type accepted struct {
-	JobID     string           `json:"job_id"`
-	Status    presswork.Status `json:"status"`
-	StatusURL string           `json:"status_url"`
-	WSURL     string           `json:"ws_url"`
-	EventsURL string           `json:"events_url"`
-	CreatedAt time.Time        `json:"created_at"`
-}
-
-// accepted returns the addresses of a job. Those for events hold a token, because a browser's WebSocket and
-// EventSource send no key.
-func (v views) accepted(rec tasks.Record) accepted {
-	token := "?token=" + v.tokens.Sign(access.JobScope, rec.ID, time.Now().Add(tokenTTL))
-
-	return accepted{
-		JobID:     rec.ID,
-		Status:    rec.Status,
-		StatusURL: statusURL(rec.ID),
-		WSURL:     "/api/conversion/ws/" + rec.ID + token,
-		EventsURL: statusURL(rec.ID) + "/events" + token,
-		CreatedAt: rec.CreatedAt,
-	}
-}
-
-func statusURL(jobID string) string { return "/api/conversion/" + jobID }
-
-// job returns the public form of a job. The address of its artifact is valid for ttl.
-func (v views) job(rec tasks.Record, ttl time.Duration) presswork.Job {
-	job := rec.Job
-	if job.Warnings == nil {
-		job.Warnings = []fault.Warning{}
-	}
-	job.Artifact = v.artifact(job.ID, job.Artifact, ttl)
-
-	return job
-}
-
-// artifact returns a copy of a with a signed address that is valid for ttl. It returns nil when a is nil.
-func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) *presswork.Artifact {
-	if a == nil {
-		return nil
-	}
-	signed := *a
-	signed.URL = downloadURL(jobID) + "?token=" + v.tokens.Sign(access.JobScope, jobID, time.Now().Add(ttl))
-
-	return &signed
-}
-
-// WebhookData returns the field data of a webhook: the job as the API shows it. The address of its artifact is
-// valid for 24 hours. secret is Options.TokenSecret.
-func WebhookData(secret []byte, rec tasks.Record) presswork.Job {
-	return views{access.NewSigner(secret)}.job(rec, webhookTokenTTL)
 }

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,11 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/test/wait"
-	"presswork/tasks"
 )
 
 func TestJobHasAnETag(t *testing.T) {
@@ -194,22 +191,4 @@ func TestJobsAreListedInPages(t *testing.T) {
 	}
 	h.get("/api/conversion?stauts=failed").want(t, http.StatusBadRequest, fault.UnknownField)
 	h.get("/api/conversion?status=completed&status=failed").want(t, http.StatusBadRequest, fault.InvalidType)
-}
-
-func TestWebhookCarriesTheJob(t *testing.T) {
-	t.Parallel()
-	rec := tasks.Record{Job: presswork.Job{
-		ID: tasks.NewID(), Status: presswork.Completed,
-		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"},
-	}, Owner: "hidden"}
-
-	b, err := json.Marshal(api.WebhookData(make([]byte, 32), rec))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
-		strings.Contains(string(b), "hidden") || rec.Artifact.URL != "" {
-		t.Errorf("the webhook is %s; want a URL with a token, without the owner", b)
-	}
 }

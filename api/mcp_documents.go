@@ -89,7 +89,7 @@ func (t *mcpTools) await(ctx context.Context, rec tasks.Record, report mcp.Progr
 
 // file returns the file of a completed job.
 func (t *mcpTools) file(rec tasks.Record) mcp.File {
-	a := t.views.artifact(rec.ID, rec.Artifact, tokenTTL)
+	a := t.views.Artifact(rec.ID, rec.Artifact)
 
 	f := mcp.File{
 		Name: a.Filename, URI: t.base + a.URL, ContentType: a.ContentType, Size: a.Size, Pages: a.Pages,

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/api/exchange"
+	"presswork/api/objects"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -135,8 +136,8 @@ func (s *Server) submitPDF(
 		return rec, replayed, err
 	}
 
-	store, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
-		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
+	store, cancel := context.WithTimeoutCause(context.Background(), objects.UploadTimeout,
+		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", objects.UploadTimeout))
 	defer cancel()
 	var stored []string
 
@@ -146,8 +147,8 @@ func (s *Server) submitPDF(
 		}
 		stored = append(stored, file.Key)
 
-		if err := s.putSource(store, file.Key, a.Open(), a.Size, "application/octet-stream"); err != nil {
-			s.removeSources(stored, err)
+		if err := s.objects.Put(store, file.Key, a.Open(), a.Size, "application/octet-stream"); err != nil {
+			s.objects.RemoveSources(stored, err)
 			return rec, false, err
 		}
 
@@ -159,7 +160,7 @@ func (s *Server) submitPDF(
 	}
 
 	if sub.Task, err = tasks.EditPDF.Task(payload); err != nil {
-		s.removeSources(stored, nil)
+		s.objects.RemoveSources(stored, nil)
 		return rec, false, err
 	}
 
@@ -169,7 +170,7 @@ func (s *Server) submitPDF(
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	// After an error the job may exist and need its files. If it does not, the sweeper deletes them.
 	if replayed {
-		s.removeSources(stored, nil)
+		s.objects.RemoveSources(stored, nil)
 	}
 	meta.Held.Release() // the store has the files, and the client may wait for minutes
 

@@ -103,7 +103,7 @@ func (r *recording) put(from io.Reader, size int64) error {
 	// The store has its own time-outs, and the client decides how long the upload takes.
 	const media = "application/octet-stream"
 
-	info, err := r.server.putSourceSized(context.Background(), r.key, from, size, max(size, 0), media)
+	info, err := r.server.objects.PutSized(context.Background(), r.key, from, size, max(size, 0), media)
 	r.size, r.putErr = info.Size, err
 
 	return err
@@ -143,7 +143,7 @@ func (r *recording) close() {
 	}
 
 	if r.key != "" && !r.submitted {
-		r.server.removeSources([]string{r.key}, r.putErr)
+		r.server.objects.RemoveSources([]string{r.key}, r.putErr)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"presswork"
 	"presswork/api/conn"
 	"presswork/api/metrics"
+	"presswork/api/views"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/storage"
@@ -324,7 +325,7 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	}
 
 	if saved {
-		c.Set(fiber.HeaderContentLocation, downloadURL(rec.ID))
+		c.Set(fiber.HeaderContentLocation, views.DownloadURL(rec.ID))
 	}
 	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
 	c.Set(fiber.HeaderCacheControl, "private, no-store")

@@ -98,14 +98,14 @@ func (s *Server) adminRetryChanged(c *fiber.Ctx) error {
 	var stored []string
 	if r.Content != content {
 		if stored, err = s.replaceContent(ctx, id, &p, r.Content); err != nil {
-			s.removeSources(stored, err)
+			s.objects.RemoveSources(stored, err)
 			return err
 		}
 	}
 
 	task, err := s.taskOf(queue, p)
 	if err != nil {
-		s.removeSources(stored, nil)
+		s.objects.RemoveSources(stored, nil)
 		return err
 	}
 
@@ -227,5 +227,5 @@ func (s *Server) replaceContent(
 	p.Content, p.ContentKey = "", storage.SourceKey(id, tasks.NewID())
 	size := int64(len(content))
 
-	return []string{p.ContentKey}, s.putSource(ctx, p.ContentKey, strings.NewReader(content), size, "text/markdown")
+	return []string{p.ContentKey}, s.objects.Put(ctx, p.ContentKey, strings.NewReader(content), size, "text/markdown")
 }

@@ -20,8 +20,10 @@ import (
 	"presswork/api/conn"
 	"presswork/api/exchange"
 	"presswork/api/metrics"
+	"presswork/api/objects"
 	"presswork/api/openai"
 	"presswork/api/upload"
+	"presswork/api/views"
 	"presswork/internal/fault"
 	"presswork/internal/mcp"
 )
@@ -36,7 +38,8 @@ type Server struct {
 	keys    *access.Keyring
 	origins access.Origins
 	proxies access.Proxies
-	views   views
+	views   views.Views
+	objects objects.Objects
 	streams *conn.Streams
 	// completions are the long answers that end by themselves. At a stop they get more time than streams.
 	completions *conn.Streams
@@ -97,7 +100,8 @@ func New(o Options) (*Server, error) {
 		keys:    keys,
 		origins: access.NewOrigins(o.Addr, o.AllowedOrigins),
 		proxies: proxies,
-		views:   views{access.NewSigner(o.TokenSecret)},
+		views:   views.New(o.TokenSecret),
+		objects: objects.Objects{Store: o.Store, Keeper: o.Keeper, Log: o.Log},
 		streams: conn.NewStreams(measured.CountStream),
 
 		completions: conn.NewStreams(measured.CountStream),

@@ -10,6 +10,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/exchange"
+	"presswork/api/views"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/storage"
@@ -57,11 +58,11 @@ func (s *Server) shareArtifact(c *fiber.Ctx) error {
 		expires = end
 	}
 	expires = expires.UTC().Truncate(time.Second)
-	token := s.views.tokens.Sign(access.ShareScope, rec.ID, expires)
+	token := s.views.Tokens.Sign(access.ShareScope, rec.ID, expires)
 
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	exchange.WriteJSON(c.Context(), http.StatusCreated, share{
-		URL:       downloadURL(rec.ID) + "?inline=true&" + shareParam + "=" + token,
+		URL:       views.DownloadURL(rec.ID) + "?inline=true&" + shareParam + "=" + token,
 		ExpiresAt: expires,
 	})
 
@@ -96,9 +97,6 @@ func (s *Server) shareTTL(c *fiber.Ctx) (time.Duration, error) {
 
 	return time.Duration(seconds) * time.Second, nil
 }
-
-// downloadURL returns the address of the artifact of a job.
-func downloadURL(jobID string) string { return "/api/artifacts/" + jobID + "/download" }
 
 // isShareLink reports whether a request is for a share link. Such a link is also followed from pages of other sites,
 // such as webmail. The route checks its token.

@@ -183,7 +183,7 @@ func (s *Server) sendEvent(conn *websocket.Conn, e presswork.Event, gone bool) e
 		return err
 	}
 
-	return conn.WriteMessage(websocket.TextMessage, s.views.message(e, gone))
+	return conn.WriteMessage(websocket.TextMessage, s.views.Message(e, gone))
 }
 
 // closeCode returns the close frame for the error that ended a watch; nil means that the job has ended.

@@ -123,9 +123,9 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	if err != nil {
 		return askError(ctx, exchange.StoreError(err))
 	}
-	s.touchObject(key)
+	s.objects.Touch(key)
 
-	body, err := s.openStored(key, storage.Range{})
+	body, err := s.objects.Open(key, storage.Range{})
 	if err != nil {
 		return exchange.StoreError(err)
 	}

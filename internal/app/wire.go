@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"presswork/api"
+	"presswork/api/views"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
 	"presswork/internal/chromium"
@@ -84,7 +85,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		Records:     time.Duration(cfg.RecordRetentionDays) * 24 * time.Hour,
 		MaxPending:  maxPending(cfg),
 		MaxWait:     cfg.QueueMaxAge,
-		WebhookData: func(rec tasks.Record) any { return api.WebhookData(tokenSecret, rec) },
+		WebhookData: func(rec tasks.Record) any { return views.New(tokenSecret).Webhook(rec) },
 		Discard: func(ctx context.Context, rec tasks.Record) error {
 			return keeper.Delete(ctx, storage.ArtifactKeyOf(rec.ID, rec.ContentType))
 		},
