@@ -133,7 +133,8 @@ var layers = [][]string{
 	},
 	{"internal/document", "api/metrics", "api/openai", "worker/tools"},
 	{"api/exchange", "worker", "tasks/monitor", "internal/local", "internal/client"},
-	{"api/objects", "api/views"},
+	{"api/objects", "api/pages", "api/usage", "api/views"},
+	{"api/admin"},
 	{"api"},
 	{"internal/app"},
 	{"cmd/presswork"},
@@ -141,7 +142,7 @@ var layers = [][]string{
 
 // technologies lists the only packages that may import a library.
 var technologies = map[string][]string{
-	"github.com/gofiber/": {"api", "api/exchange", "api/views"},
+	"github.com/gofiber/": {"api", "api/admin", "api/exchange", "api/pages", "api/usage", "api/views"},
 	"github.com/hibiken/": {"tasks", "tasks/monitor"},
 	"github.com/redis/go-redis/": {
 		"tasks",
@@ -175,7 +176,7 @@ var technologies = map[string][]string{
 	"database/sql":           {"internal/cache"},
 	"modernc.org/sqlite":     {"internal/cache"},
 	"github.com/goccy/go-yaml": {
-		"api",
+		"api/pages",
 		"api/guide",
 		"internal/keyfile",
 		"internal/inference/catalogue",

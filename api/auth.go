@@ -263,7 +263,7 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 		return tasks.Record{}, unknownJob(id)
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, err := s.Queue.Job(ctx, id)

@@ -69,7 +69,7 @@ func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, er
 // admitCall reserves the tokens of the call in the key's limits. Errors: *inference.Error when a limit is reached or
 // the tier has no capacity; QueueUnavailable.
 func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	if err := s.v1.CheckCapacity(ctx, call); err != nil {
@@ -96,7 +96,7 @@ func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
 		return
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	if err := s.Meter.Settle(ctx, call.Owner, call.ID, call.Limits, "", 0); err != nil {
@@ -126,7 +126,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	if call.BodyKey != "" && (err != nil || answer.ID != call.ID) {
 		// No worker reads this request. The worker deletes the request of a call on the queue, or the sweeper does after
 		// an hour.
-		ctx, cancel := s.callContext()
+		ctx, cancel := exchange.CallContext()
 		defer cancel()
 
 		if err := s.objects.Remove(ctx, call.BodyKey); err != nil {

@@ -78,7 +78,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	if key != "" {
 		fingerprint = req.Fingerprint()
 		// Look the key up first, so that a retry does not store its files again.
-		ctx, cancel := s.callContext()
+		ctx, cancel := exchange.CallContext()
 		defer cancel()
 
 		rec, found, err := s.Queue.Replay(ctx, who.Name, key, fingerprint)
@@ -246,7 +246,7 @@ func (s *Server) acceptConversion(
 		return rec, false, err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
@@ -260,7 +260,7 @@ func (s *Server) acceptConversion(
 // reserveJob sets the final id of the job, which for a known idempotency key is that of the earlier job. Errors:
 // those of Queue.Reserve, StoreFull.
 func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, replayed, err = s.Queue.Reserve(ctx, sub)

@@ -212,7 +212,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		return rec, replayed, err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	meta.Held.Release() // the queue has the task, and the client may wait for minutes

@@ -73,7 +73,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 		return rec, err
 	}
 
-	ask, cancel := s.callContext()
+	ask, cancel := exchange.CallContext()
 	defer cancel()
 
 	return s.Queue.Job(ask, rec.ID)
@@ -167,7 +167,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, err = s.Queue.Cancel(ctx, rec.ID)
@@ -202,7 +202,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	page, err := s.Queue.Jobs(ctx, exchange.Of(c.Context()).Caller.Name, q)

@@ -28,7 +28,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 		}
 	}
 
-	b, err := s.bodies.Open(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "the message")
+	b, err := s.bodies.Open(c, exchange.JSONLimit(s.MaxContentBytes), "the message")
 	if err != nil {
 		return err
 	}

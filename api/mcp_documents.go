@@ -42,7 +42,7 @@ func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
 		return func() {}, nil
 	}
 
-	ctx, cancel := t.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	grant, err := t.Meter.Reserve(ctx, t.client, tasks.NewID(), limits, 0)
@@ -80,7 +80,7 @@ func (t *mcpTools) await(ctx context.Context, rec tasks.Record, report mcp.Progr
 		return ended, fault.Errorf(fault.JobFinished, "the job was cancelled")
 	}
 
-	ask, cancel := t.callContext()
+	ask, cancel := exchange.CallContext()
 	defer cancel()
 
 	// The events have no warnings and no analysis.

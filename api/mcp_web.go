@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"presswork"
+	"presswork/api/exchange"
 	"presswork/api/openai"
 	"presswork/internal/export"
 	"presswork/internal/fault"
@@ -60,7 +61,7 @@ func (t *mcpTools) submit(sub tasks.Submission) (tasks.Record, error) {
 		return rec, err
 	}
 
-	ctx, cancel := t.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, _, err := t.Queue.Submit(ctx, sub)

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"presswork/api/exchange"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
@@ -176,7 +177,7 @@ func (o *Options) setDefaults() {
 	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
 	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)
 	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
-	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*(o.MaxContentBytes*bytesPerEscape+jsonOverhead)))
+	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*exchange.JSONLimit(o.MaxContentBytes)))
 	// An archive occupies the disk twice: as it arrived, and unpacked.
 	o.HeldDisk = cmp.Or(o.HeldDisk, max(4<<30, 4*o.MaxUploadBytes, 2*o.MaxAudioBytes))
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)

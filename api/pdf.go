@@ -164,7 +164,7 @@ func (s *Server) submitPDF(
 		return rec, false, err
 	}
 
-	ctx, done := s.callContext()
+	ctx, done := exchange.CallContext()
 	defer done()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)

@@ -32,7 +32,7 @@ func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tok
 		return nil, nil
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	grant, err := s.Meter.Reserve(ctx, exchange.ClientOf(c.Context()), id, limits, tokens)
@@ -82,7 +82,7 @@ func (s *Server) releaseGrant(grant *meter.Grant) {
 		return
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 	grant.Release(ctx)
 }
@@ -113,7 +113,7 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *exchange.Meta) {
 		return
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	states, err := s.Meter.States(ctx, exchange.ClientOf(c.Context()), limits)

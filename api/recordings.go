@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"presswork/api/exchange"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference/audio"
@@ -128,7 +129,7 @@ func (r *recording) countSize() {
 		return
 	}
 
-	ctx, cancel := r.server.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	if err := r.server.Keeper.Record(ctx, r.key, r.size); err != nil {

@@ -13,13 +13,6 @@ import (
 	"presswork/internal/input"
 )
 
-const (
-	// bytesPerEscape is how many bytes JSON needs, at most, for one byte of content (\u0000).
-	bytesPerEscape = 6
-	// jsonOverhead is how many bytes a JSON body may have in addition to the content.
-	jsonOverhead = 1 << 20
-)
-
 // uploadLimits returns the limits of the server for the parts of a submission.
 func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
@@ -37,7 +30,7 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 	switch media {
 	case fiber.MIMEApplicationJSON:
 		if err = noQueryFields(c, "the JSON", other); err == nil {
-			err = s.bodies.Decode(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a JSON submission", &req)
+			err = s.bodies.Decode(c, exchange.JSONLimit(s.MaxContentBytes), "a JSON submission", &req)
 		}
 	case fiber.MIMEMultipartForm:
 		if err = noQueryFields(c, "the form", other); err == nil {

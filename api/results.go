@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/api/views"
 	"presswork/internal/fault"
@@ -264,7 +265,7 @@ func (s *Server) awaitEnd(
 			return rec, nil
 		}
 		// The event stream broke off. The job may have ended in the meantime.
-		ask, cancel := s.callContext()
+		ask, cancel := exchange.CallContext()
 		current, err := s.Queue.Job(ask, rec.ID)
 		cancel()
 
@@ -305,7 +306,7 @@ func (s *Server) awaitLastEvent(
 
 // cancelAbandoned cancels a job whose client has disconnected.
 func (s *Server) cancelAbandoned(id string) {
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	if _, err := s.Queue.Cancel(ctx, id); err != nil && fault.CodeOf(err) != fault.JobFinished {

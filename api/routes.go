@@ -1,13 +1,10 @@
 package api
 
 import (
-	"context"
-	"time"
-
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/exchange"
-	"presswork/internal/fault"
+	"presswork/api/pages"
 	"presswork/internal/inference"
 )
 
@@ -59,34 +56,34 @@ func (s *Server) routes() []route {
 		{"POST", "/v1/audio/speech", byKey, s.limited(audioLimits, s.speak)},
 		{"GET", "/v1/models", byKey, s.listModels},
 		{"GET", "/v1/models/*", byKey, s.getModel},
-		{"GET", "/v1/usage", byKey, s.getUsage},
+		{"GET", "/v1/usage", byKey, s.usage.Get},
 
 		{"POST", "/mcp", byKey, s.serveMCP},
 
-		{"GET", "/", public, s.studioPage},
-		{"GET", "/docs", public, s.docsPage},
-		{"GET", "/docs/search", public, s.searchDocs},
-		{"GET", "/docs/*", public, s.docsPage},
-		{"GET", "/admin", public, s.adminPage},
-		{"GET", "/preview", public, s.previewFrame},
-		{"GET", "/assets/:name", public, s.getAsset},
-		{"GET", fontsDir + ":name", public, s.getFont},
+		{"GET", "/", public, s.pages.Studio},
+		{"GET", "/docs", public, s.pages.Docs},
+		{"GET", "/docs/search", public, s.pages.SearchDocs},
+		{"GET", "/docs/*", public, s.pages.Docs},
+		{"GET", "/admin", public, s.pages.Admin},
+		{"GET", "/preview", public, s.pages.Preview},
+		{"GET", "/assets/:name", public, s.pages.Asset},
+		{"GET", pages.FontsDir + ":name", public, s.pages.Font},
 
 		{"GET", "/healthz", public, s.healthz},
 		{"GET", "/readyz", public, s.readyz},
-		{"GET", "/openapi.yaml", public, s.openapi},
-		{"GET", "/openapi.json", public, s.openapiJSON},
-		{"GET", "/admin/api/fleet", byAdminHeader, s.adminFleet},
-		{"GET", "/admin/api/jobs", byAdminHeader, s.adminListJobs},
-		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.adminGetJob},
-		{"GET", "/admin/api/jobs/:id/input", byAdminHeader, s.adminJobInput},
-		{"POST", "/admin/api/jobs/:id/retry", byAdminHeader, s.adminRetryChanged},
-		{"POST", "/admin/api/actions/cancel", byAdminHeader, s.adminCancel},
-		{"POST", "/admin/api/actions/retry", byAdminHeader, s.adminRetry},
-		{"POST", "/admin/api/actions/dismiss", byAdminHeader, s.adminDismiss},
-		{"POST", "/admin/api/actions/redeliver", byAdminHeader, s.adminRedeliver},
-		{"GET", "/admin/api/webhooks", byAdminHeader, s.adminWebhooks},
-		{"GET", "/admin/api/keys", byAdminHeader, s.adminKeys},
+		{"GET", "/openapi.yaml", public, s.pages.Description},
+		{"GET", "/openapi.json", public, s.pages.DescriptionJSON},
+		{"GET", "/admin/api/fleet", byAdminHeader, s.admin.Fleet},
+		{"GET", "/admin/api/jobs", byAdminHeader, s.admin.Jobs},
+		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.admin.Job},
+		{"GET", "/admin/api/jobs/:id/input", byAdminHeader, s.admin.Input},
+		{"POST", "/admin/api/jobs/:id/retry", byAdminHeader, s.admin.RetryChanged},
+		{"POST", "/admin/api/actions/cancel", byAdminHeader, s.admin.Cancel},
+		{"POST", "/admin/api/actions/retry", byAdminHeader, s.admin.Retry},
+		{"POST", "/admin/api/actions/dismiss", byAdminHeader, s.admin.Dismiss},
+		{"POST", "/admin/api/actions/redeliver", byAdminHeader, s.admin.Redeliver},
+		{"GET", "/admin/api/webhooks", byAdminHeader, s.admin.Webhooks},
+		{"GET", "/admin/api/keys", byAdminHeader, s.usage.Keys},
 
 		{"GET", "/metrics", byAdmin, s.serveMetrics()},
 		{"*", "/monitor", byAdmin, s.serveMonitor()},
@@ -122,14 +119,4 @@ func (s *Server) mount(app *fiber.App) {
 		}
 		app.Add(r.method, r.path, s.guarded(r))
 	}
-}
-
-// callTimeout bounds one call to the queue or the meter.
-const callTimeout = 10 * time.Second
-
-// callContext returns a context for one call to the queue or the meter. It is not derived from the request's context,
-// which Fiber reuses after the handler has returned.
-func (s *Server) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.Background(), callTimeout,
-		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))
 }

@@ -17,12 +17,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork/api/access"
+	"presswork/api/admin"
 	"presswork/api/conn"
 	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/api/objects"
 	"presswork/api/openai"
+	"presswork/api/pages"
 	"presswork/api/upload"
+	"presswork/api/usage"
 	"presswork/api/views"
 	"presswork/internal/fault"
 	"presswork/internal/mcp"
@@ -49,6 +52,11 @@ type Server struct {
 
 	// mcp answers /mcp.
 	mcp http.Handler
+
+	// pages, admin and usage answer the routes of their names.
+	pages *pages.Pages
+	admin *admin.Admin
+	usage *usage.Report
 
 	composer *composer
 
@@ -106,6 +114,8 @@ func New(o Options) (*Server, error) {
 
 		completions: conn.NewStreams(measured.CountStream),
 
+		pages: pages.New(openapiYAML),
+
 		analyzer: newAnalyzer(o),
 
 		bodies: exchange.Bodies{Timeout: o.ReadTimeout, Intake: upload.NewIntake(upload.IntakeOptions{
@@ -120,6 +130,7 @@ func New(o Options) (*Server, error) {
 		served:       make(chan error, 1),
 		stopReloader: func() {},
 	}
+	s.admin, s.usage = s.newAdmin(), s.newUsage()
 	s.composer = newComposer(o, s.drawDiagrams)
 	s.app = s.newApp()
 
@@ -134,6 +145,31 @@ func newMetrics(o Options) *metrics.Metrics {
 	}
 
 	return metrics.New(m)
+}
+
+// newAdmin returns the handlers of the operators' page.
+func (s *Server) newAdmin() *admin.Admin {
+	return admin.New(admin.Options{
+		Queue:           s.Queue,
+		Objects:         s.objects,
+		Views:           s.views,
+		Bodies:          s.bodies,
+		MaxContentBytes: s.MaxContentBytes,
+		Check:           s.checkConversion,
+		TaskOf:          s.taskOf,
+		TraceURL:        s.TraceURL,
+		Log:             s.Log,
+	})
+}
+
+// newUsage returns the handlers that report usage.
+func (s *Server) newUsage() *usage.Report {
+	o := usage.Options{Meter: s.Meter, Callers: s.keys.Callers, Now: s.now}
+	if s.Inference != nil {
+		o.Models = s.Inference.Models
+	}
+
+	return usage.New(o)
 }
 
 // newApp returns the Fiber application with its routes.

@@ -190,7 +190,7 @@ func (s *Server) acceptTranscription(
 	counting.Go(source.countSize)
 	defer counting.Wait()
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, *source.sub)
 	// After an error the job may exist and need its recording. If it does not, the sweeper deletes the recording.
@@ -214,7 +214,7 @@ func transcriptWait(c *fiber.Ctx, began time.Time) (wait time.Duration, late err
 
 // answerTranscript sends the transcript of a completed job with its warnings, or the error of a job without one.
 func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) error {
-	ask, cancel := s.callContext()
+	ask, cancel := exchange.CallContext()
 	defer cancel()
 
 	rec, err := s.Queue.Job(ask, rec.ID)

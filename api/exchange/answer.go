@@ -1,11 +1,8 @@
 package exchange
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -41,29 +38,6 @@ func SendText(ctx *fasthttp.RequestCtx, status int, kind string, text []byte) {
 		}
 	}
 	ctx.Response.SetBodyRaw(text)
-}
-
-// SendPage sends a page. Browsers revalidate it each time, because it refers to the newest assets. A page with a nonce
-// has another tag each time, so a browser never shows it with the policy of an older one.
-func SendPage(c *fiber.Ctx, p web.Page) error {
-	sum := sha256.Sum256(p.HTML)
-	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
-	c.Set(fiber.HeaderETag, tag)
-	c.Set(fiber.HeaderContentSecurityPolicy, p.Policy)
-	c.Set(fiber.HeaderCacheControl, "no-cache")
-	c.Set("Cross-Origin-Opener-Policy", "same-origin")
-	c.Set("Cross-Origin-Resource-Policy", "same-origin")
-	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self)")
-
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && Matches(known, tag[len("W/"):]) {
-		c.Vary(fiber.HeaderAcceptEncoding)
-		c.Status(http.StatusNotModified)
-
-		return nil
-	}
-	SendText(c.Context(), http.StatusOK, fiber.MIMETextHTMLCharsetUTF8, p.HTML)
-
-	return nil
 }
 
 // Matches reports whether an If-None-Match header names the tag. The comparison is weak (RFC 9110, 8.8.3.2).

@@ -183,6 +183,16 @@ func (o Bodies) Finish(ctx *fasthttp.RequestCtx) {
 	conn.LingerAtClose(ctx.Conn())
 }
 
+const (
+	// bytesPerEscape is how many bytes JSON needs, at most, for one byte of content (\u0000).
+	bytesPerEscape = 6
+	// jsonOverhead is how many bytes a JSON body may have in addition to the content.
+	jsonOverhead = 1 << 20
+)
+
+// JSONLimit returns how many bytes a JSON body may have whose text may have content bytes.
+func JSONLimit(content int64) int64 { return content*bytesPerEscape + jsonOverhead }
+
 // Decode reads a JSON object of at most limit bytes into a struct. what names the body in the error
 // ContentTooLarge.
 func (o Bodies) Decode(c *fiber.Ctx, limit int64, what string, into any) error {

@@ -12,7 +12,7 @@ import (
 // error bodies, in failed jobs and in webhooks, and are never renamed.
 type Code string
 
-// The codes, grouped by the HTTP status that api/errors.go gives them.
+// The codes, grouped by the HTTP status that api/exchange gives them.
 const (
 	// InvalidRequest is a request that is wrong before its fields are looked
 	// at: unreadable HTTP, a broken multipart body, a range past the end.

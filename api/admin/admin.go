@@ -1,7 +1,10 @@
-package api
+// Package admin serves the API of the operators' page at /admin. The API takes the key in a header only: a page of
+// another site cannot send that header. Writes from other sites are rejected as well.
+package admin
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,15 +15,13 @@ import (
 
 	"presswork"
 	"presswork/api/exchange"
+	"presswork/api/objects"
+	"presswork/api/upload"
 	"presswork/api/views"
-	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
 )
-
-// The operators' page at /admin and its API. The API takes the key in a header only: a page of another site cannot
-// send that header. Writes from other sites are rejected as well.
 
 const (
 	// maxBatch is how many jobs one request may name, batchCalls how many of them are changed at the same time.
@@ -30,8 +31,46 @@ const (
 	maxAdminBody = 64 << 10
 )
 
-// adminPage answers GET /admin. The page itself holds no data, so it needs no key.
-func (s *Server) adminPage(c *fiber.Ctx) error { return exchange.SendPage(c, web.Admin()) }
+// Queue is the task queue as operators need it. *tasks.Client implements it; api.Queue describes the methods.
+type Queue interface {
+	Job(ctx context.Context, id string) (tasks.Record, error)
+	Cancel(ctx context.Context, id string) (tasks.Record, error)
+	Fleet(ctx context.Context) (tasks.Fleet, error)
+	Search(ctx context.Context, q tasks.Search) (tasks.Page, error)
+	Inspect(ctx context.Context, id string) (tasks.Inspection, error)
+	Retry(ctx context.Context, id string) (tasks.Record, error)
+	DeadTask(ctx context.Context, id string) (tasks.Task, error)
+	RetryChanged(ctx context.Context, id string, changes tasks.Changes) (tasks.Record, error)
+	Dismiss(ctx context.Context, id string) error
+	Deliveries(ctx context.Context, job string) ([]tasks.Delivery, error)
+	Redeliver(ctx context.Context, id string) (tasks.Record, error)
+}
+
+// Options configure an Admin. All fields are mandatory, unless stated.
+type Options struct {
+	// Queue has the jobs, Objects their sources.
+	Queue   Queue
+	Objects objects.Objects
+	// Views turns jobs into JSON.
+	Views views.Views
+	// Bodies reads the requests. MaxContentBytes is the largest document of a retry, in bytes.
+	Bodies          exchange.Bodies
+	MaxContentBytes int64
+	// Check rejects a conversion that cannot succeed, and returns its theme.
+	Check func(r *upload.Conversion) (theme string, err error)
+	// TaskOf returns the first task of a conversion on a queue.
+	TaskOf func(queue tasks.Queue, payload tasks.Convert) (tasks.Task, error)
+	// TraceURL is the page of a trace, with {trace} for its id. "": traces have no page.
+	TraceURL string
+	// Log receives what operators do.
+	Log *slog.Logger
+}
+
+// Admin answers the requests of the operators' page.
+type Admin struct{ Options }
+
+// New returns an Admin.
+func New(o Options) *Admin { return &Admin{o} }
 
 // fleetView answers GET /admin/api/fleet.
 type fleetView struct {
@@ -59,12 +98,12 @@ type queueView struct {
 	FailedToday int64 `json:"failed_today"`
 }
 
-// adminFleet answers GET /admin/api/fleet with the state of queues and workers.
-func (s *Server) adminFleet(c *fiber.Ctx) error {
-	ctx, cancel := s.callContext()
+// Fleet answers GET /admin/api/fleet with the state of queues and workers.
+func (a *Admin) Fleet(c *fiber.Ctx) error {
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	f, err := s.Queue.Fleet(ctx)
+	f, err := a.Queue.Fleet(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,8 +135,8 @@ func (s *Server) adminFleet(c *fiber.Ctx) error {
 	return nil
 }
 
-// adminJob is a job with the fields that only operators see.
-type adminJob struct {
+// job is a job with the fields that only operators see.
+type job struct {
 	presswork.Job
 	Key       string   `json:"key"`
 	Filename  string   `json:"filename"`
@@ -105,15 +144,15 @@ type adminJob struct {
 	Workers   []string `json:"workers"`
 }
 
-// adminJob returns the form of a job that operators see.
-func (s *Server) adminJob(rec tasks.Record) adminJob {
+// view returns the form of a job that operators see.
+func (a *Admin) view(rec tasks.Record) job {
 	workers := rec.Workers
 	if workers == nil {
 		workers = []string{}
 	}
 
-	return adminJob{
-		Job:       s.views.Job(rec),
+	return job{
+		Job:       a.Views.Job(rec),
 		Key:       rec.Owner,
 		Filename:  rec.Filename,
 		RequestID: rec.RequestID,
@@ -121,16 +160,16 @@ func (s *Server) adminJob(rec tasks.Record) adminJob {
 	}
 }
 
-// adminJobs is a page of jobs. NextCursor is null on the last page.
-type adminJobs struct {
-	Object     string     `json:"object"`
-	Data       []adminJob `json:"data"`
-	HasMore    bool       `json:"has_more"`
-	NextCursor *string    `json:"next_cursor"`
+// jobList is a page of jobs. NextCursor is null on the last page.
+type jobList struct {
+	Object     string  `json:"object"`
+	Data       []job   `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
 }
 
-// adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
-func (s *Server) adminListJobs(c *fiber.Ctx) error {
+// Jobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
+func (a *Admin) Jobs(c *fiber.Ctx) error {
 	filters := append([]string{"key", "worker", "since", "before", "text", "dead", "cause"}, views.ListFilters()...)
 	if err := exchange.OnlyQuery(c, filters...); err != nil {
 		return err
@@ -141,17 +180,17 @@ func (s *Server) adminListJobs(c *fiber.Ctx) error {
 		return err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	page, err := s.Queue.Search(ctx, q)
+	page, err := a.Queue.Search(ctx, q)
 	if err != nil {
 		return err
 	}
 
-	list := adminJobs{Object: "list", Data: make([]adminJob, 0, len(page.Records)), HasMore: page.HasMore}
+	list := jobList{Object: "list", Data: make([]job, 0, len(page.Records)), HasMore: page.HasMore}
 	for _, rec := range page.Records {
-		list.Data = append(list.Data, s.adminJob(rec))
+		list.Data = append(list.Data, a.view(rec))
 	}
 
 	if page.HasMore {
@@ -205,7 +244,7 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 
 // inspectedJob answers GET /admin/api/jobs/{id}.
 type inspectedJob struct {
-	adminJob
+	job
 	Queue       tasks.Queue       `json:"queue"`
 	TraceParent string            `json:"traceparent"`
 	TraceURL    string            `json:"trace_url"`
@@ -217,21 +256,21 @@ type inspectedJob struct {
 	RetriedAs string `json:"retried_as"`
 }
 
-// adminGetJob answers GET /admin/api/jobs/{id} with a job, its events and the state of its task.
-func (s *Server) adminGetJob(c *fiber.Ctx) error {
-	ctx, cancel := s.callContext()
+// Job answers GET /admin/api/jobs/{id} with a job, its events and the state of its task.
+func (a *Admin) Job(c *fiber.Ctx) error {
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	seen, err := s.Queue.Inspect(ctx, c.Params("id"))
+	seen, err := a.Queue.Inspect(ctx, c.Params("id"))
 	if err != nil {
 		return err
 	}
 
 	view := inspectedJob{
-		adminJob:    s.adminJob(seen.Record),
+		job:         a.view(seen.Record),
 		Queue:       seen.Queue,
 		TraceParent: seen.TraceParent,
-		TraceURL:    s.traceURL(seen.TraceParent),
+		TraceURL:    a.traceURL(seen.TraceParent),
 		WebhookURL:  seen.WebhookURL,
 		Events:      seen.Events,
 		Task:        seen.Task,
@@ -239,7 +278,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 		RetriedAs:   seen.RetriedAs,
 	}
 	for i, e := range view.Events {
-		view.Events[i].Artifact = s.views.Artifact(seen.ID, e.Artifact)
+		view.Events[i].Artifact = a.Views.Artifact(seen.ID, e.Artifact)
 	}
 
 	if view.Events == nil {
@@ -252,14 +291,14 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 }
 
 // traceURL returns the page of a trace, "" if traces have no page.
-func (s *Server) traceURL(traceParent string) string {
+func (a *Admin) traceURL(traceParent string) string {
 	// A traceparent is version-trace-span-flags.
 	parts := strings.Split(traceParent, "-")
-	if s.TraceURL == "" || len(parts) < 2 {
+	if a.TraceURL == "" || len(parts) < 2 {
 		return ""
 	}
 
-	return strings.ReplaceAll(s.TraceURL, "{trace}", parts[1])
+	return strings.ReplaceAll(a.TraceURL, "{trace}", parts[1])
 }
 
 // batch is the body of a request that acts on jobs. The answer lists the outcomes in the same order.
@@ -276,15 +315,15 @@ type outcome struct {
 	Error  *fault.Error     `json:"error"`
 }
 
-// adminAct calls act for each job in the request and answers with their outcomes. An error for one job does not
+// act calls do for each job in the request and answers with their outcomes. An error for one job does not
 // stop the others. action names the operation in the log.
-func (s *Server) adminAct(
+func (a *Admin) act(
 	c *fiber.Ctx,
 	action string,
-	act func(ctx context.Context, id string) (tasks.Record, error),
+	do func(ctx context.Context, id string) (tasks.Record, error),
 ) error {
 	var req batch
-	if err := s.bodies.Decode(c, maxAdminBody, "a list of jobs", &req); err != nil {
+	if err := a.Bodies.Decode(c, maxAdminBody, "a list of jobs", &req); err != nil {
 		return err
 	}
 
@@ -301,9 +340,9 @@ func (s *Server) adminAct(
 		all.Go(func() {
 			defer func() { <-slots }()
 
-			ctx, cancel := s.callContext()
+			ctx, cancel := exchange.CallContext()
 			defer cancel()
-			rec, err := act(ctx, id)
+			rec, err := do(ctx, id)
 
 			outcomes[i] = outcome{ID: id, JobID: rec.ID, Status: rec.Status}
 			if err != nil {
@@ -313,7 +352,7 @@ func (s *Server) adminAct(
 	}
 	all.Wait()
 	done := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Error != nil }))
-	s.Log.Info("an operator acted on jobs", "action", action, "jobs", len(req.IDs), "done", done,
+	a.Log.Info("an operator acted on jobs", "action", action, "jobs", len(req.IDs), "done", done,
 		"key", exchange.Of(c.Context()).Caller.Name, "request_id", exchange.Of(c.Context()).ID)
 	exchange.WriteJSON(c.Context(), http.StatusOK, struct {
 		Object string    `json:"object"`
@@ -323,34 +362,34 @@ func (s *Server) adminAct(
 	return nil
 }
 
-// adminCancel answers POST /admin/api/actions/cancel.
-func (s *Server) adminCancel(c *fiber.Ctx) error { return s.adminAct(c, "cancel", s.Queue.Cancel) }
+// Cancel answers POST /admin/api/actions/cancel.
+func (a *Admin) Cancel(c *fiber.Ctx) error { return a.act(c, "cancel", a.Queue.Cancel) }
 
-// adminRetry answers POST /admin/api/actions/retry.
-func (s *Server) adminRetry(c *fiber.Ctx) error { return s.adminAct(c, "retry", s.Queue.Retry) }
+// Retry answers POST /admin/api/actions/retry.
+func (a *Admin) Retry(c *fiber.Ctx) error { return a.act(c, "retry", a.Queue.Retry) }
 
-// adminDismiss answers POST /admin/api/actions/dismiss.
-func (s *Server) adminDismiss(c *fiber.Ctx) error {
-	return s.adminAct(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
-		return tasks.Record{}, s.Queue.Dismiss(ctx, id)
+// Dismiss answers POST /admin/api/actions/dismiss.
+func (a *Admin) Dismiss(c *fiber.Ctx) error {
+	return a.act(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
+		return tasks.Record{}, a.Queue.Dismiss(ctx, id)
 	})
 }
 
-// adminRedeliver answers POST /admin/api/actions/redeliver.
-func (s *Server) adminRedeliver(c *fiber.Ctx) error {
-	return s.adminAct(c, "redeliver", s.Queue.Redeliver)
+// Redeliver answers POST /admin/api/actions/redeliver.
+func (a *Admin) Redeliver(c *fiber.Ctx) error {
+	return a.act(c, "redeliver", a.Queue.Redeliver)
 }
 
-// adminWebhooks answers GET /admin/api/webhooks with the last tries to deliver webhooks.
-func (s *Server) adminWebhooks(c *fiber.Ctx) error {
+// Webhooks answers GET /admin/api/webhooks with the last tries to deliver webhooks.
+func (a *Admin) Webhooks(c *fiber.Ctx) error {
 	if err := exchange.OnlyQuery(c, "job"); err != nil {
 		return err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	tries, err := s.Queue.Deliveries(ctx, c.Query("job"))
+	tries, err := a.Queue.Deliveries(ctx, c.Query("job"))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package api
+package admin
 
 import (
 	"context"
@@ -36,12 +36,12 @@ type changedInput struct {
 	Options *presswork.Options `json:"options"`
 }
 
-// adminJobInput answers GET /admin/api/jobs/{id}/input with the input of a dead letter.
-func (s *Server) adminJobInput(c *fiber.Ctx) error {
-	ctx, cancel := s.callContext()
+// Input answers GET /admin/api/jobs/{id}/input with the input of a dead letter.
+func (a *Admin) Input(c *fiber.Ctx) error {
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	p, _, err := s.deadConversion(ctx, c.Params("id"))
+	p, _, err := a.deadConversion(ctx, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Server) adminJobInput(c *fiber.Ctx) error {
 		view.Files = append(view.Files, a.Name)
 	}
 
-	if view.Content, err = s.deadContent(ctx, p); err != nil {
+	if view.Content, err = a.deadContent(ctx, p); err != nil {
 		return err
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
@@ -66,50 +66,50 @@ func (s *Server) adminJobInput(c *fiber.Ctx) error {
 	return nil
 }
 
-// adminRetryChanged answers POST /admin/api/jobs/{id}/retry: it retries a dead letter with other input, for the same
+// RetryChanged answers POST /admin/api/jobs/{id}/retry: it retries a dead letter with other input, for the same
 // owner.
-func (s *Server) adminRetryChanged(c *fiber.Ctx) error {
+func (a *Admin) RetryChanged(c *fiber.Ctx) error {
 	var change changedInput
-	if err := s.bodies.Decode(c, s.MaxContentBytes*bytesPerEscape+jsonOverhead, "a retry", &change); err != nil {
+	if err := a.Bodies.Decode(c, exchange.JSONLimit(a.MaxContentBytes), "a retry", &change); err != nil {
 		return err
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
 	id := c.Params("id")
 
-	p, queue, err := s.deadConversion(ctx, id)
+	p, queue, err := a.deadConversion(ctx, id)
 	if err != nil {
 		return err
 	}
 
-	content, err := s.deadContent(ctx, p)
+	content, err := a.deadContent(ctx, p)
 	if err != nil {
 		return err
 	}
 
 	r := change.apply(p, content)
-	if p.Theme, err = s.checkConversion(&r); err != nil {
+	if p.Theme, err = a.Check(&r); err != nil {
 		return err
 	}
 	p.Output, p.Options = r.Output, r.Options
 
 	var stored []string
 	if r.Content != content {
-		if stored, err = s.replaceContent(ctx, id, &p, r.Content); err != nil {
-			s.objects.RemoveSources(stored, err)
+		if stored, err = a.replaceContent(ctx, id, &p, r.Content); err != nil {
+			a.Objects.RemoveSources(stored, err)
 			return err
 		}
 	}
 
-	task, err := s.taskOf(queue, p)
+	task, err := a.TaskOf(queue, p)
 	if err != nil {
-		s.objects.RemoveSources(stored, nil)
+		a.Objects.RemoveSources(stored, nil)
 		return err
 	}
 
-	rec, err := s.Queue.RetryChanged(
+	rec, err := a.Queue.RetryChanged(
 		ctx,
 		id,
 		tasks.Changes{Theme: p.Theme, ContentType: p.Output.ContentType(), Task: task},
@@ -118,7 +118,7 @@ func (s *Server) adminRetryChanged(c *fiber.Ctx) error {
 		// The job may exist all the same. If it does not, the sweeper deletes the content with the first job's.
 		return err
 	}
-	s.Log.Info("an operator retried a job with changes", "job_id", id, "new_job_id", rec.ID,
+	a.Log.Info("an operator retried a job with changes", "job_id", id, "new_job_id", rec.ID,
 		"key", exchange.Of(c.Context()).Caller.Name, "request_id", exchange.Of(c.Context()).ID)
 	exchange.WriteJSON(c.Context(), http.StatusAccepted, outcome{ID: id, JobID: rec.ID, Status: rec.Status})
 
@@ -160,8 +160,8 @@ func (change changedInput) apply(p tasks.Convert, content string) upload.Convers
 
 // deadConversion returns the conversion of a dead letter and its queue. Errors: NotFound, JobFinished when its task is
 // not kept, InvalidOption for another kind of job, QueueUnavailable.
-func (s *Server) deadConversion(ctx context.Context, id string) (p tasks.Convert, queue tasks.Queue, err error) {
-	rec, err := s.Queue.Job(ctx, id)
+func (a *Admin) deadConversion(ctx context.Context, id string) (p tasks.Convert, queue tasks.Queue, err error) {
+	rec, err := a.Queue.Job(ctx, id)
 	if err != nil {
 		return p, "", err
 	}
@@ -174,7 +174,7 @@ func (s *Server) deadConversion(ctx context.Context, id string) (p tasks.Convert
 		)
 	}
 
-	task, err := s.Queue.DeadTask(ctx, id)
+	task, err := a.Queue.DeadTask(ctx, id)
 	if err != nil {
 		return p, "", err
 	}
@@ -192,12 +192,12 @@ func (s *Server) deadConversion(ctx context.Context, id string) (p tasks.Convert
 }
 
 // deadContent returns the content of a dead letter. Errors: StoreUnavailable.
-func (s *Server) deadContent(ctx context.Context, p tasks.Convert) (string, error) {
+func (a *Admin) deadContent(ctx context.Context, p tasks.Convert) (string, error) {
 	if p.ContentKey == "" {
 		return p.Content, nil
 	}
 
-	r, _, err := s.Store.Get(ctx, p.ContentKey, storage.Range{})
+	r, _, err := a.Objects.Store.Get(ctx, p.ContentKey, storage.Range{})
 	if err != nil {
 		return "", exchange.StoreError(err)
 	}
@@ -213,7 +213,7 @@ func (s *Server) deadContent(ctx context.Context, p tasks.Convert) (string, erro
 
 // replaceContent puts new content into a payload. Long content is stored among the sources of the first job, which are
 // kept as long as a retry needs them. It returns the keys that it has written, also after an error.
-func (s *Server) replaceContent(
+func (a *Admin) replaceContent(
 	ctx context.Context,
 	id string,
 	p *tasks.Convert,
@@ -227,5 +227,5 @@ func (s *Server) replaceContent(
 	p.Content, p.ContentKey = "", storage.SourceKey(id, tasks.NewID())
 	size := int64(len(content))
 
-	return []string{p.ContentKey}, s.objects.Put(ctx, p.ContentKey, strings.NewReader(content), size, "text/markdown")
+	return []string{p.ContentKey}, a.Objects.Put(ctx, p.ContentKey, strings.NewReader(content), size, "text/markdown")
 }

@@ -1,4 +1,5 @@
-package api
+// Package usage reports how many tokens and seconds of audio keys have used, and what that costs.
+package usage
 
 import (
 	"net/http"
@@ -15,6 +16,24 @@ import (
 	"presswork/internal/inference/meter"
 	"presswork/internal/input"
 )
+
+// Options configure a Report.
+type Options struct {
+	// Meter has the ledger. Nil: nothing was used; Get needs it.
+	Meter *meter.Meter
+	// Callers returns the holders of keys. Mandatory.
+	Callers func() []access.Caller
+	// Models returns the current models with their prices. Nil: there are none.
+	Models func() *inference.Catalogue
+	// Now returns the time of the ledger. Mandatory.
+	Now func() time.Time
+}
+
+// Report answers the requests for usage.
+type Report struct{ Options }
+
+// New returns a Report.
+func New(o Options) *Report { return &Report{o} }
 
 // usageRow is a row of GET /v1/usage. Columns that are summed over are absent.
 type usageRow struct {
@@ -33,13 +52,13 @@ type usageRow struct {
 // usageDays is how many days a usage report covers by default.
 const usageDays = 30
 
-// getUsage answers GET /v1/usage. Callers who are not admins see their own usage only.
-func (s *Server) getUsage(c *fiber.Ctx) error {
+// Get answers GET /v1/usage. Callers who are not admins see their own usage only.
+func (r *Report) Get(c *fiber.Ctx) error {
 	if err := exchange.OnlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
 	}
 
-	q, err := usageQuery(c, s.now().UTC())
+	q, err := usageQuery(c, r.Now().UTC())
 	if err != nil {
 		return err
 	}
@@ -48,10 +67,10 @@ func (s *Server) getUsage(c *fiber.Ctx) error {
 		q.Key = &who.Name
 	}
 
-	ctx, cancel := s.callContext()
+	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	rows, err := s.Meter.Query(ctx, q)
+	rows, err := r.Meter.Query(ctx, q)
 	if err != nil {
 		return fault.Errorf(fault.QueueUnavailable, "could not read the usage ledger").WithCause(err)
 	}
@@ -185,13 +204,13 @@ type spendRow struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// adminKeys answers GET /admin/api/keys with all keys and their usage per day and model.
-func (s *Server) adminKeys(c *fiber.Ctx) error {
+// Keys answers GET /admin/api/keys with all keys and their usage per day and model.
+func (r *Report) Keys(c *fiber.Ctx) error {
 	if err := exchange.OnlyQuery(c, "from", "to"); err != nil {
 		return err
 	}
 
-	q, err := usageQuery(c, s.now().UTC())
+	q, err := usageQuery(c, r.Now().UTC())
 	if err != nil {
 		return err
 	}
@@ -202,16 +221,16 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 		From  string     `json:"from"`
 		To    string     `json:"to"`
 		Usage []spendRow `json:"usage"`
-	}{keyViews(s.keys.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
-	if s.Meter != nil {
-		ctx, cancel := s.callContext()
+	}{keyViews(r.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
+	if r.Meter != nil {
+		ctx, cancel := exchange.CallContext()
 		defer cancel()
 
-		rows, err := s.Meter.Query(ctx, q)
+		rows, err := r.Meter.Query(ctx, q)
 		if err != nil {
 			return fault.Errorf(fault.QueueUnavailable, "could not read the usage ledger").WithCause(err)
 		}
-		prices := s.prices()
+		prices := r.prices()
 
 		for _, u := range rows {
 			row := spendRow{usageRow: usageRowOf(u, q.By)}
@@ -230,13 +249,13 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 }
 
 // prices returns the prices of the models that have one, by model id.
-func (s *Server) prices() map[string]inference.Price {
+func (r *Report) prices() map[string]inference.Price {
 	prices := map[string]inference.Price{}
-	if s.Inference == nil {
+	if r.Models == nil {
 		return prices
 	}
 
-	for _, m := range s.Inference.Models().Models() {
+	for _, m := range r.Models().Models() {
 		if m.Price != (inference.Price{}) {
 			prices[m.ID] = m.Price
 		}
