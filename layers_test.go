@@ -132,9 +132,9 @@ var layers = [][]string{
 		"internal/inference/toolserver",
 	},
 	{"internal/document", "api/metrics", "api/openai", "worker/tools"},
-	{"api/exchange", "worker", "tasks/monitor", "internal/local", "internal/client"},
-	{"api/objects", "api/pages", "api/usage", "api/views"},
-	{"api/admin"},
+	{"api/compose", "api/exchange", "worker", "tasks/monitor", "internal/local", "internal/client"},
+	{"api/limits", "api/objects", "api/pages", "api/usage", "api/views"},
+	{"api/admin", "api/calls"},
 	{"api"},
 	{"internal/app"},
 	{"cmd/presswork"},
@@ -142,7 +142,9 @@ var layers = [][]string{
 
 // technologies lists the only packages that may import a library.
 var technologies = map[string][]string{
-	"github.com/gofiber/": {"api", "api/admin", "api/exchange", "api/pages", "api/usage", "api/views"},
+	"github.com/gofiber/": {
+		"api", "api/admin", "api/calls", "api/exchange", "api/limits", "api/pages", "api/usage", "api/views",
+	},
 	"github.com/hibiken/": {"tasks", "tasks/monitor"},
 	"github.com/redis/go-redis/": {
 		"tasks",

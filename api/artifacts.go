@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +62,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, tag)
 	c.Set(fiber.HeaderCacheControl, "private")
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
-	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, inline))
+	c.Set(fiber.HeaderContentDisposition, exchange.Disposition(rec.Artifact.Filename, inline))
 	c.Set(fiber.HeaderLastModified, lastModified(rec).UTC().Format(http.TimeFormat))
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
@@ -126,7 +124,7 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange,
 		return whole, nil
 	}
 
-	rng, ok, err := parseRange(header, rec.Artifact.Size)
+	rng, ok, err := exchange.ParseRange(header, rec.Artifact.Size)
 	if err != nil {
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", rec.Artifact.Size))
 
@@ -267,78 +265,4 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	c.Status(http.StatusNoContent)
 
 	return nil
-}
-
-// disposition returns a Content-Disposition header with the file name in ASCII for old clients, and in UTF-8 (RFC
-// 6266).
-func disposition(name string, inline bool) string {
-	kind := "attachment"
-	if inline {
-		kind = "inline"
-	}
-	plain := strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {
-			return '_'
-		}
-
-		return r
-	}, name)
-
-	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(
-		url.QueryEscape(name),
-		"+",
-		"%20",
-	)
-}
-
-// errUnsatisfiable is returned for a range that begins after the end of the object.
-var errUnsatisfiable = errors.New("range not satisfiable")
-
-// parseRange returns the part of size bytes that a Range header asks for. ok is false for a header that must be
-// ignored: its syntax is unknown, or it asks for several ranges. The error is errUnsatisfiable.
-func parseRange(header string, size int64) (rng storage.Range, ok bool, err error) {
-	unit, spec, _ := strings.Cut(header, "=")
-
-	from, to, dash := strings.Cut(strings.TrimSpace(spec), "-")
-	if strings.TrimSpace(unit) != "bytes" || !dash {
-		return rng, false, nil
-	}
-
-	last := size - 1
-	if to != "" {
-		if last, ok = parseOffset(to); !ok {
-			return rng, false, nil
-		}
-	}
-
-	if from == "" {
-		// The last bytes: "-500".
-		if to == "" {
-			return rng, false, nil
-		}
-
-		if last == 0 || size == 0 {
-			return rng, false, errUnsatisfiable
-		}
-		n := min(last, size)
-
-		return storage.Range{Offset: size - n, Length: n}, true, nil
-	}
-
-	first, ok := parseOffset(from)
-	if !ok || (to != "" && last < first) {
-		return rng, false, nil
-	}
-
-	if first >= size {
-		return rng, false, errUnsatisfiable
-	}
-	last = min(last, size-1)
-
-	return storage.Range{Offset: first, Length: last - first + 1}, true, nil
-}
-
-func parseOffset(s string) (int64, bool) {
-	n, err := strconv.ParseUint(s, 10, 63)
-	return int64(n), err == nil
 }

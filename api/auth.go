@@ -50,7 +50,7 @@ func (s *Server) guarded(r route) fiber.Handler {
 
 		err := r.handle(c)
 		if r.access != public && r.access < byAdmin && !streaming(r.path) {
-			s.sendLimits(c, meta)
+			s.limiter.Send(c, meta)
 		}
 
 		return err

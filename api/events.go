@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/conn"
+	"presswork/api/exchange"
 	"presswork/api/metrics"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -56,7 +57,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
+	ctx, release := conn.WhileConnected(running, c.Context().Conn(), exchange.ErrClientLeft)
 
 	watch, err := s.ownWatch(ctx, c, c.Params("id"), since)
 	if err != nil {

@@ -42,7 +42,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	ctx, unwatch := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
+	ctx, unwatch := conn.WhileConnected(running, c.Context().Conn(), exchange.ErrClientLeft)
 	tools := &mcpTools{Server: s, meta: meta, client: exchange.ClientOf(c.Context()), base: s.baseURL(c, meta)}
 
 	req, err := http.NewRequestWithContext(mcp.With(ctx, tools), http.MethodPost, "/mcp", bytes.NewReader(data))
@@ -156,7 +156,7 @@ func (r *relayed) copyTo(w *bufio.Writer, left context.CancelFunc) {
 		if n > 0 {
 			if _, e := w.Write(buf[:n]); e != nil || w.Flush() != nil {
 				left()
-				_ = r.read.CloseWithError(errClientLeft)
+				_ = r.read.CloseWithError(exchange.ErrClientLeft)
 
 				return
 			}

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/api/exchange"
+	"presswork/api/limits"
 	"presswork/api/upload"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/document"
@@ -37,7 +38,7 @@ var _ mcp.Backend = (*mcpTools)(nil)
 
 // begin counts a call against the limits of its key. The caller must call the function that it returns.
 func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
-	limits := of(t.limitsOf(t.meta.Caller))
+	limits := of(t.limiter.Of(t.meta.Caller))
 	if limits == (meter.Limits{}) || t.Meter == nil {
 		return func() {}, nil
 	}
@@ -55,7 +56,7 @@ func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
 		t.Log.Warn("cannot enforce the limits of a key: Redis did not answer", "error", err)
 	}
 
-	return func() { t.releaseGrant(grant) }, nil
+	return func() { t.limiter.Release(grant) }, nil
 }
 
 // submission returns the submission of a job for the caller, without its task.
@@ -108,7 +109,7 @@ func (t *mcpTools) print(
 	req upload.Conversion,
 	report mcp.Progress,
 ) (rec tasks.Record, err error) {
-	done, err := t.begin(jobLimits)
+	done, err := t.begin(limits.Jobs)
 	if err != nil {
 		return rec, err
 	}
@@ -239,7 +240,7 @@ func (t *mcpTools) Themes() []themes.Theme { return t.Server.Themes.List() }
 
 // Analyze implements mcp.Backend.
 func (t *mcpTools) Analyze(ctx context.Context, d mcp.Document) (finding.Analysis, error) {
-	done, err := t.begin(jobLimits)
+	done, err := t.begin(limits.Jobs)
 	if err != nil {
 		return finding.Analysis{}, err
 	}
@@ -253,7 +254,7 @@ func (t *mcpTools) Analyze(ctx context.Context, d mcp.Document) (finding.Analysi
 		return finding.Analysis{}, err
 	}
 
-	return t.recommendTheme(ctx, t.meta.Caller.Name, []byte(d.Markdown))
+	return t.composer.Recommend(ctx, t.meta.Caller.Name, []byte(d.Markdown))
 }
 
 // Open implements mcp.Backend.

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/api/exchange"
+	"presswork/api/limits"
 	"presswork/api/openai"
 	"presswork/internal/export"
 	"presswork/internal/fault"
@@ -21,7 +22,7 @@ import (
 
 // ExportPage implements mcp.Backend.
 func (t *mcpTools) ExportPage(ctx context.Context, p mcp.Page, report mcp.Progress) (f mcp.File, err error) {
-	done, err := t.begin(jobLimits)
+	done, err := t.begin(limits.Jobs)
 	if err != nil {
 		return f, err
 	}
@@ -117,7 +118,7 @@ func (t *mcpTools) browse(ctx context.Context, function string, arguments map[st
 		return "", fault.Errorf(fault.QueueUnavailable, "this server cannot reach the web")
 	}
 
-	done, err := t.begin(jobLimits)
+	done, err := t.begin(limits.Jobs)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +161,7 @@ func (t *mcpTools) Transcribe(
 		return text, err
 	}
 
-	done, err := t.begin(audioLimits)
+	done, err := t.begin(limits.Audio)
 	if err != nil {
 		return text, err
 	}

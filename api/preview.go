@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"runtime"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -15,8 +14,6 @@ import (
 	"presswork/api/conn"
 	"presswork/api/exchange"
 	"presswork/api/metrics"
-	"presswork/internal/analysis/finding"
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -28,67 +25,10 @@ import (
 const (
 	// composeTimeout bounds composing one page, including its remote images.
 	composeTimeout = 30 * time.Second
-	// previewFormulaTime bounds the rendering of a document's formulas.
-	previewFormulaTime = 2 * time.Second
 	// pagePolicy is the content security policy of composed pages: they cannot run scripts or send requests.
 	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; " +
 		"base-uri 'none'; form-action 'none'"
 )
-
-// composer turns documents into pages in this process, a few at a time.
-type composer struct {
-	converter *document.Converter
-	// samples composes the previews of themes, which have no diagrams to draw.
-	samples *document.Converter
-	slots   chan struct{}
-}
-
-// newComposer returns a composer. Without o.Diagrams it draws diagrams by calling remote.
-func newComposer(o Options, remote diagram.Remote) *composer {
-	p := &composer{
-		samples: document.New(document.Options{Themes: o.Themes, Log: o.Log}),
-		slots:   make(chan struct{}, runtime.NumCPU()),
-	}
-	if o.Diagrams == nil {
-		o.Diagrams = diagram.New(
-			diagram.Options{
-				Log: o.Log,
-				Remote: func(ctx context.Context, sources []diagram.Source, s diagram.Style) ([]diagram.Picture, error) {
-					// Free the slot while this document waits for its diagrams. The caller of Remote holds one.
-					<-p.slots
-					defer func() { p.slots <- struct{}{} }()
-
-					return remote(ctx, sources, s)
-				},
-			},
-		)
-	}
-	p.converter = document.New(
-		document.Options{
-			Themes:      o.Themes,
-			Fetch:       o.Fetch,
-			Diagrams:    o.Diagrams,
-			FormulaTime: previewFormulaTime,
-			Log:         o.Log,
-		},
-	)
-
-	return p
-}
-
-// compose waits for a slot and composes the document. Errors: those of document.Converter.Compose, the cause of
-// ctx.
-func (p *composer) compose(ctx context.Context, d document.Document) (document.Composed, error) {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return document.Composed{}, context.Cause(ctx)
-	}
-
-	defer func() { <-p.slots }()
-
-	return p.converter.Compose(ctx, d)
-}
 
 // previewPage is a page with its warnings.
 type previewPage struct {
@@ -140,14 +80,14 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 	}
 
 	if theme == themes.Auto {
-		verdict, err := s.recommendTheme(ctx, doc.Owner, doc.Text())
+		verdict, err := s.composer.Recommend(ctx, doc.Owner, doc.Text())
 		if err != nil {
 			return err
 		}
 		doc.Theme = verdict.Recommendation.Primary
 	}
 
-	composed, err := s.composer.compose(ctx, doc)
+	composed, err := s.composer.Compose(ctx, doc)
 	if err != nil {
 		return contentError(waitError(err))
 	}
@@ -176,7 +116,7 @@ func (s *Server) composeContext(c *fiber.Ctx) (ctx context.Context, done func(),
 	}
 	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
 		fault.Errorf(fault.RenderTimeout, "this took longer than %s", composeTimeout))
-	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
+	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), exchange.ErrClientLeft)
 
 	return ctx, func() {
 		unwatch()
@@ -232,30 +172,6 @@ func (s *Server) drawDiagrams(
 	return pictures, err
 }
 
-// analyzer analyses documents in this process, a few at a time.
-type analyzer struct {
-	recommender *recommend.Recommender
-	slots       chan struct{}
-}
-
-func newAnalyzer(o Options) *analyzer {
-	return &analyzer{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
-}
-
-// recommendTheme waits for a slot, analyses a document and recommends a theme. Earlier choices of the owner count.
-func (s *Server) recommendTheme(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
-	select {
-	case s.analyzer.slots <- struct{}{}:
-	case <-ctx.Done():
-		return finding.Analysis{}, context.Cause(ctx)
-	}
-
-	defer func() { <-s.analyzer.slots }()
-	advice, err := s.analyzer.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
-
-	return advice.Analysis, err
-}
-
 // analyzeDocument answers POST /api/analysis with the analysis of a document and the themes that suit it.
 func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	req, err := s.parseConversion(c)
@@ -296,7 +212,7 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	}
 	defer done()
 
-	verdict, err := s.recommendTheme(ctx, exchange.Of(c.Context()).Caller.Name, content)
+	verdict, err := s.composer.Recommend(ctx, exchange.Of(c.Context()).Caller.Name, content)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 	"presswork/api/metrics"
 	"presswork/api/views"
 	"presswork/internal/fault"
-	"presswork/internal/inference"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -129,9 +128,6 @@ func mediaType(o presswork.Output) string {
 	return media
 }
 
-// errClientLeft ends the work for a client that has disconnected. Its status appears only in logs and metrics.
-var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
-
 // errLate is the cause of a context whose wait for a job was too long. The job continues.
 var errLate = errors.New("api: the wait is over")
 
@@ -159,7 +155,7 @@ func (s *Server) answerInTime(
 		c.Set("x-job-id", rec.ID)
 
 		return answer(ended)
-	case errors.Is(context.Cause(ctx), errClientLeft):
+	case errors.Is(context.Cause(ctx), exchange.ErrClientLeft):
 		if c.Get("Idempotency-Key") == "" {
 			s.cancelAbandoned(rec.ID)
 		}
@@ -235,7 +231,7 @@ func (s *Server) waitContext(
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(running, limit, late)
-	ctx, release := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
+	ctx, release := conn.WhileConnected(ctx, c.Context().Conn(), exchange.ErrClientLeft)
 
 	return ctx, func() {
 		release()
@@ -330,7 +326,7 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	}
 	c.Set(fiber.HeaderETag, `"`+rec.Artifact.SHA256+`"`)
 	c.Set(fiber.HeaderCacheControl, "private, no-store")
-	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
+	c.Set(fiber.HeaderContentDisposition, exchange.Disposition(rec.Artifact.Filename, false))
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 
 	return s.streamArtifact(c, key, rec, byteRange{Range: storage.Range{Length: rec.Artifact.Size}})

@@ -4,6 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/exchange"
+	"presswork/api/limits"
 	"presswork/api/pages"
 	"presswork/internal/inference"
 )
@@ -18,7 +19,7 @@ type route struct {
 // routes returns the routes of the server. GET routes also answer HEAD, except streaming ones.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", "/api/conversion", byKey, s.limited(jobLimits, s.createConversion)},
+		{"POST", "/api/conversion", byKey, s.limiter.Wrap(limits.Jobs, s.createConversion)},
 		{"GET", "/api/conversion", byKey, s.listJobs},
 		{"GET", "/api/conversion/ws/:id", byToken, s.openSocket},
 		{"GET", "/api/conversion/:id", byKey, s.getJob},
@@ -29,33 +30,33 @@ func (s *Server) routes() []route {
 		{"GET", "/api/themes/:name", byKey, s.getTheme},
 		{"GET", "/api/themes/:name/preview.png", byKey, s.themePicture},
 		{"GET", "/api/themes/:name/preview.pdf", byKey, s.themePDF},
-		{"POST", "/api/preview", byKey, s.limited(jobLimits, s.previewDocument)},
-		{"POST", "/api/analysis", byKey, s.limited(jobLimits, s.analyzeDocument)},
+		{"POST", "/api/preview", byKey, s.limiter.Wrap(limits.Jobs, s.previewDocument)},
+		{"POST", "/api/analysis", byKey, s.limiter.Wrap(limits.Jobs, s.analyzeDocument)},
 
-		{"POST", "/api/pdf/:operation", byKey, s.limited(jobLimits, s.editPDF)},
+		{"POST", "/api/pdf/:operation", byKey, s.limiter.Wrap(limits.Jobs, s.editPDF)},
 
 		{"GET", "/api/artifacts/:id/download", byShare, s.download},
 		{"POST", "/api/artifacts/:id/share", byKey, s.shareArtifact},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
-		{"POST", "/export-pdf", s.exportAccess(), s.limited(jobLimits, s.exportPDF)},
-		{"POST", "/export-screenshot", s.exportAccess(), s.limited(jobLimits, s.exportScreenshot)},
+		{"POST", "/export-pdf", s.exportAccess(), s.limiter.Wrap(limits.Jobs, s.exportPDF)},
+		{"POST", "/export-screenshot", s.exportAccess(), s.limiter.Wrap(limits.Jobs, s.exportScreenshot)},
 
-		{"POST", "/v1/chat/completions", byKey, s.limited(completionLimits, s.completeChat)},
-		{"POST", "/v1/completions", byKey, s.limited(completionLimits, s.completeText)},
-		{"POST", "/v1/responses", byKey, s.limited(completionLimits, s.createResponse)},
-		{"POST", "/v1/responses/input_tokens", byKey, s.limited(jobLimits, s.countResponse)},
-		{"POST", "/v1/messages", byKey, s.limited(completionLimits, s.createMessage)},
-		{"POST", "/v1/messages/count_tokens", byKey, s.limited(jobLimits, s.countMessage)},
-		{"POST", "/v1/embeddings", byKey, s.limited(completionLimits, s.embed)},
-		{"POST", "/v1/rerank", byKey, s.limited(completionLimits, s.rerank)},
-		{"POST", "/v1/images/generations", byKey, s.limited(completionLimits, s.draw)},
-		{"POST", "/v1/moderations", byKey, s.limited(completionLimits, s.moderate)},
-		{"POST", "/v1/audio/transcriptions", byKey, s.limited(audioLimits, s.transcribe(inference.Transcribe))},
-		{"POST", "/v1/audio/translations", byKey, s.limited(audioLimits, s.transcribe(inference.Translate))},
-		{"POST", "/v1/audio/speech", byKey, s.limited(audioLimits, s.speak)},
-		{"GET", "/v1/models", byKey, s.listModels},
-		{"GET", "/v1/models/*", byKey, s.getModel},
+		{"POST", "/v1/chat/completions", byKey, s.limiter.Wrap(limits.Completions, s.calls.Chat)},
+		{"POST", "/v1/completions", byKey, s.limiter.Wrap(limits.Completions, s.calls.Text)},
+		{"POST", "/v1/responses", byKey, s.limiter.Wrap(limits.Completions, s.calls.Respond)},
+		{"POST", "/v1/responses/input_tokens", byKey, s.limiter.Wrap(limits.Jobs, s.calls.CountResponse)},
+		{"POST", "/v1/messages", byKey, s.limiter.Wrap(limits.Completions, s.calls.Message)},
+		{"POST", "/v1/messages/count_tokens", byKey, s.limiter.Wrap(limits.Jobs, s.calls.CountMessage)},
+		{"POST", "/v1/embeddings", byKey, s.limiter.Wrap(limits.Completions, s.calls.Embed)},
+		{"POST", "/v1/rerank", byKey, s.limiter.Wrap(limits.Completions, s.calls.Rerank)},
+		{"POST", "/v1/images/generations", byKey, s.limiter.Wrap(limits.Completions, s.calls.Draw)},
+		{"POST", "/v1/moderations", byKey, s.limiter.Wrap(limits.Completions, s.calls.Moderate)},
+		{"POST", "/v1/audio/transcriptions", byKey, s.limiter.Wrap(limits.Audio, s.transcribe(inference.Transcribe))},
+		{"POST", "/v1/audio/translations", byKey, s.limiter.Wrap(limits.Audio, s.transcribe(inference.Translate))},
+		{"POST", "/v1/audio/speech", byKey, s.limiter.Wrap(limits.Audio, s.calls.Speak)},
+		{"GET", "/v1/models", byKey, s.calls.Models},
+		{"GET", "/v1/models/*", byKey, s.calls.Model},
 		{"GET", "/v1/usage", byKey, s.usage.Get},
 
 		{"POST", "/mcp", byKey, s.serveMCP},

@@ -18,8 +18,11 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/admin"
+	"presswork/api/calls"
+	"presswork/api/compose"
 	"presswork/api/conn"
 	"presswork/api/exchange"
+	"presswork/api/limits"
 	"presswork/api/metrics"
 	"presswork/api/objects"
 	"presswork/api/openai"
@@ -53,14 +56,15 @@ type Server struct {
 	// mcp answers /mcp.
 	mcp http.Handler
 
-	// pages, admin and usage answer the routes of their names.
+	// pages, admin, usage and calls answer the routes of their names.
 	pages *pages.Pages
 	admin *admin.Admin
 	usage *usage.Report
+	calls *calls.Handlers
 
-	composer *composer
+	limiter *limits.Limiter
 
-	analyzer *analyzer
+	composer *compose.Composer
 
 	bodies exchange.Bodies
 
@@ -114,9 +118,8 @@ func New(o Options) (*Server, error) {
 
 		completions: conn.NewStreams(measured.CountStream),
 
-		pages: pages.New(openapiYAML),
-
-		analyzer: newAnalyzer(o),
+		pages:   pages.New(openapiYAML),
+		limiter: limits.New(limits.Options{Meter: o.Meter, RPM: o.RateLimitRPM, Log: o.Log}),
 
 		bodies: exchange.Bodies{Timeout: o.ReadTimeout, Intake: upload.NewIntake(upload.IntakeOptions{
 			Memory: o.HeldMemory, MemoryGauge: measured.Bodies.WithLabelValues("memory"),
@@ -130,8 +133,11 @@ func New(o Options) (*Server, error) {
 		served:       make(chan error, 1),
 		stopReloader: func() {},
 	}
-	s.admin, s.usage = s.newAdmin(), s.newUsage()
-	s.composer = newComposer(o, s.drawDiagrams)
+	s.admin, s.usage, s.calls = s.newAdmin(), s.newUsage(), s.newCalls()
+	s.composer = compose.New(compose.Options{
+		Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, Remote: s.drawDiagrams, Recommender: o.Recommender,
+		Log: o.Log,
+	})
 	s.app = s.newApp()
 
 	return s, nil
@@ -170,6 +176,23 @@ func (s *Server) newUsage() *usage.Report {
 	}
 
 	return usage.New(o)
+}
+
+// newCalls returns the handlers of calls; nil without Inference.
+func (s *Server) newCalls() *calls.Handlers {
+	if s.Inference == nil {
+		return nil
+	}
+
+	return calls.New(calls.Options{
+		Service: s.v1,
+		Queue:   s.Inference.Calls,
+		Objects: s.objects,
+		Limiter: s.limiter,
+		Bodies:  s.bodies,
+		Streams: s.completions,
+		Log:     s.Log,
+	})
 }
 
 // newApp returns the Fiber application with its routes.

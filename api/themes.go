@@ -94,10 +94,10 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		fault.Errorf(fault.QueueUnavailable, "no worker has rendered the preview within %s; try again", s.PreviewWait))
 	defer cancel()
 
-	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
+	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), exchange.ErrClientLeft)
 	defer unwatch()
 
-	sample, err := s.composer.samples.Preview(ctx, theme.Name)
+	sample, err := s.composer.Sample(ctx, theme.Name)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		return exchange.StoreError(err)
 	}
 	c.Set(fiber.HeaderContentType, contentType)
-	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))
+	c.Set(fiber.HeaderContentDisposition, exchange.Disposition(theme.Name+"."+format, true))
 	c.Context().SetBodyStream(body, int(info.Size))
 
 	return nil

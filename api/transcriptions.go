@@ -202,7 +202,7 @@ func (s *Server) acceptTranscription(
 // transcriptWait returns how much longer a request that arrived at began waits for its transcript, and the error
 // after that. The client's own time-out applies when it is shorter than transcriptionWait.
 func transcriptWait(c *fiber.Ctx, began time.Time) (wait time.Duration, late error) {
-	if own := clientTimeout(c); own > 0 && own < transcriptionWait {
+	if own := exchange.ClientTimeout(c); own > 0 && own < transcriptionWait {
 		return time.Until(began.Add(own)), inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
 			"the transcript was not ready within the client's time-out")
 	}
@@ -227,7 +227,7 @@ func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) er
 	}
 
 	if rec.StartedAt != nil {
-		setQueueTime(c, rec.StartedAt.Sub(rec.CreatedAt))
+		exchange.SetQueueTime(c, rec.StartedAt.Sub(rec.CreatedAt))
 	}
 
 	return s.answerEnded(c, rec, saved)

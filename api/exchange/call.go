@@ -2,9 +2,14 @@ package exchange
 
 import (
 	"context"
+	"math"
+	"strconv"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
+
 	"presswork/internal/fault"
+	"presswork/internal/inference"
 )
 
 // callTimeout bounds one call to the queue or the meter.
@@ -16,3 +21,28 @@ func CallContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), callTimeout,
 		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))
 }
+
+// SetUnbuffered asks proxies such as nginx to forward an answer as it arrives.
+func SetUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
+
+// SetQueueTime sets the header with the time that the request waited for a worker. A negative wait is unknown and
+// sets no header.
+func SetQueueTime(c *fiber.Ctx, wait time.Duration) {
+	if wait >= 0 {
+		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(wait.Seconds()*1e6)/1e3, 'f', -1, 64))
+	}
+}
+
+// ClientTimeout returns how long the client waits, by the header that its SDK sends; 0 when there is none.
+func ClientTimeout(c *fiber.Ctx) time.Duration {
+	for _, header := range []string{"X-Stainless-Timeout", "X-Stainless-Read-Timeout"} {
+		if seconds, err := strconv.ParseFloat(c.Get(header), 64); err == nil && seconds > 0 && seconds < 24*3600 {
+			return time.Duration(seconds * float64(time.Second))
+		}
+	}
+
+	return 0
+}
+
+// ErrClientLeft ends the work for a client that has disconnected. Its status appears only in logs and metrics.
+var ErrClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")

@@ -1,9 +1,11 @@
-package api
+// Package limits enforces the limits of keys before handlers run, and reports them in the headers of answers.
+package limits
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -16,33 +18,50 @@ import (
 	"presswork/tasks"
 )
 
-// limitsOf returns the limits for the completions of a caller. Its requests per minute apply to every request that
+// Options configure a Limiter.
+type Options struct {
+	// Meter counts the requests. Nil: there are no limits.
+	Meter *meter.Meter
+	// RPM is how many requests per minute a key may send that create work, unless its own limits say otherwise; 0
+	// means no limit.
+	RPM int
+	// Log receives outages of Redis, during which every request is allowed. Mandatory.
+	Log *slog.Logger
+}
+
+// Limiter enforces the limits of keys.
+type Limiter struct{ Options }
+
+// New returns a Limiter.
+func New(o Options) *Limiter { return &Limiter{o} }
+
+// Of returns the limits for the completions of a caller. Its requests per minute apply to every request that
 // creates work.
-func (s *Server) limitsOf(who access.Caller) meter.Limits {
+func (l *Limiter) Of(who access.Caller) meter.Limits {
 	limits := who.Limits
-	limits.RPM = cmp.Or(limits.RPM, s.RateLimitRPM)
+	limits.RPM = cmp.Or(limits.RPM, l.RPM)
 
 	return limits
 }
 
-// reserveLimits counts a request against limits, by key or, without a key, by client address. Errors:
+// Reserve counts a request against limits, by key or, without a key, by client address. Errors:
 // *meter.Exceeded. The grant is nil without limits, and when Redis does not answer: then every request is allowed.
-func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tokens int) (*meter.Grant, error) {
-	if limits == (meter.Limits{}) || s.Meter == nil {
+func (l *Limiter) Reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens int) (*meter.Grant, error) {
+	if limits == (meter.Limits{}) || l.Meter == nil {
 		return nil, nil
 	}
 
 	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	grant, err := s.Meter.Reserve(ctx, exchange.ClientOf(c.Context()), id, limits, tokens)
+	grant, err := l.Meter.Reserve(ctx, exchange.ClientOf(c.Context()), id, limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		setLimits(c, e.States)
 		return nil, e
 	}
 
 	if err != nil {
-		s.Log.Warn("cannot enforce the limits of a key: Redis did not answer", "error", err)
+		l.Log.Warn("cannot enforce the limits of a key: Redis did not answer", "error", err)
 		return nil, nil
 	}
 	setLimits(c, grant.States)
@@ -50,34 +69,36 @@ func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tok
 	return grant, nil
 }
 
-// jobLimits, audioLimits and completionLimits select the limits of a key that apply to one kind of request.
-func jobLimits(l meter.Limits) meter.Limits { return meter.Limits{RPM: l.RPM} }
+// Jobs selects the limits of a key that apply to jobs.
+func Jobs(l meter.Limits) meter.Limits { return meter.Limits{RPM: l.RPM} }
 
-func audioLimits(l meter.Limits) meter.Limits {
+// Audio selects the limits of a key that apply to recordings and speech.
+func Audio(l meter.Limits) meter.Limits {
 	return meter.Limits{RPM: l.RPM, RPD: l.RPD, Concurrency: l.Concurrency}
 }
 
-func completionLimits(l meter.Limits) meter.Limits { return l }
+// Completions selects the limits of a key that apply to completions.
+func Completions(l meter.Limits) meter.Limits { return l }
 
-// limited counts each request against the limits of its key before handle reads the body. So a key cannot upload more
+// Wrap counts each request against the limits of its key before handle reads the body. So a key cannot upload more
 // bodies at a time than it may send requests. No tokens are reserved here, but a key without tokens left is rejected.
 // The request counts as running until handle returns, unless a completion takes over the grant.
-func (s *Server) limited(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
+func (l *Limiter) Wrap(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		meta := exchange.Of(c.Context())
 
 		var err error
-		if meta.Grant, err = s.reserveLimits(c, tasks.NewID(), of(s.limitsOf(meta.Caller)), 0); err != nil {
+		if meta.Grant, err = l.Reserve(c, tasks.NewID(), of(l.Of(meta.Caller)), 0); err != nil {
 			return limitRefusal(c, err)
 		}
-		defer func() { s.releaseGrant(meta.Grant) }()
+		defer func() { l.Release(meta.Grant) }()
 
 		return handle(c)
 	}
 }
 
-// releaseGrant stops counting a request as running. A nil grant is allowed.
-func (s *Server) releaseGrant(grant *meter.Grant) {
+// Release stops counting a request as running. A nil grant is allowed.
+func (l *Limiter) Release(grant *meter.Grant) {
 	if grant == nil {
 		return
 	}
@@ -102,23 +123,23 @@ func limitRefusal(c *fiber.Ctx, err error) error {
 		e.Limit, e.After.Round(time.Millisecond))
 }
 
-// sendLimits adds the state of the key's limits to an answer that does not have it yet.
-func (s *Server) sendLimits(c *fiber.Ctx, meta *exchange.Meta) {
-	limits := s.limitsOf(meta.Caller)
+// Send adds the state of the key's limits to an answer that does not have it yet.
+func (l *Limiter) Send(c *fiber.Ctx, meta *exchange.Meta) {
+	limits := l.Of(meta.Caller)
 	if !exchange.InferencePath(c.Path()) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
 
-	if meta.LimitsSent || meta.Caller.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+	if meta.LimitsSent || meta.Caller.Job != "" || limits == (meter.Limits{}) || l.Meter == nil {
 		return
 	}
 
 	ctx, cancel := exchange.CallContext()
 	defer cancel()
 
-	states, err := s.Meter.States(ctx, exchange.ClientOf(c.Context()), limits)
+	states, err := l.Meter.States(ctx, exchange.ClientOf(c.Context()), limits)
 	if err != nil {
-		s.Log.Warn("cannot report the limits of a key: Redis did not answer", "error", err)
+		l.Log.Warn("cannot report the limits of a key: Redis did not answer", "error", err)
 		return
 	}
 	setLimits(c, states)

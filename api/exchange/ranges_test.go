@@ -1,6 +1,10 @@
-package api
+package exchange_test
 
-import "testing"
+import (
+	"testing"
+
+	"presswork/api/exchange"
+)
 
 // FuzzRange checks that every accepted range lies within the object.
 func FuzzRange(f *testing.F) {
@@ -12,9 +16,9 @@ func FuzzRange(f *testing.F) {
 			return
 		}
 
-		r, ok, err := parseRange(header, size)
+		r, ok, err := exchange.ParseRange(header, size)
 		if accepted := ok && err == nil; accepted && (r.Offset < 0 || r.Length < 1 || r.Length > size-r.Offset) {
-			t.Errorf("parseRange(%q, %d) = %+v, want a range within the object", header, size, r)
+			t.Errorf("ParseRange(%q, %d) = %+v, want a range within the object", header, size, r)
 		}
 	})
 }
