@@ -26,6 +26,7 @@ var layers = [][]string{
 		"internal/markdown/block",
 		"internal/chromium/printable",
 		"internal/markdown/tree",
+		"internal/markdown/codestyle",
 		"internal/markdown/label",
 		"internal/markdown/admonition",
 		"internal/analysis/finding",
@@ -52,6 +53,7 @@ var layers = [][]string{
 		"internal/chromium/fonts",
 		"internal/chromium/process",
 		"internal/markdown/diagram",
+		"internal/markdown/dialect",
 		"internal/markdown/dialect/...",
 	},
 	{

@@ -22,6 +22,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/pdffile"
@@ -324,7 +325,7 @@ func languageOf(prose string) string { return cmp.Or(analysis.LanguageOf(prose),
 // dialectOf returns the dialect of a document: that of the options, otherwise of its file name.
 func dialectOf(d Document, o presswork.Options) string {
 	if o.Markdown == "" && (path.Ext(d.Filename) == ".mdx" || path.Ext(d.Path) == ".mdx") {
-		return markdown.MDX
+		return dialect.MDX
 	}
 
 	return o.Markdown

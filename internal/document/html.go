@@ -15,6 +15,7 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/codestyle"
 	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/pdffile"
@@ -229,7 +230,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 
 	code := ""
 	if p.options.CodeTheme != "" {
-		code, _ = markdown.CodeCSS(p.options.CodeTheme)
+		code, _ = codestyle.CSS(p.options.CodeTheme)
 	}
 	// In Chromium a later @page rule overrides an earlier named one, so this sheet goes before the print sheet
 	// with its cover page.

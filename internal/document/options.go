@@ -18,6 +18,8 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/codestyle"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
@@ -132,8 +134,8 @@ func CheckOptions(o presswork.Options) error {
 		}
 	}
 
-	if o.CodeTheme != "" && !slices.Contains(markdown.CodeStyles(), o.CodeTheme) {
-		styles := markdown.CodeStyles()
+	if o.CodeTheme != "" && !slices.Contains(codestyle.Names(), o.CodeTheme) {
+		styles := codestyle.Names()
 
 		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", input.Short(o.CodeTheme),
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
@@ -169,7 +171,7 @@ func CheckOptions(o presswork.Options) error {
 		return err.WithParam("options.css")
 	}
 
-	if dialects := markdown.Dialects(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
+	if dialects := dialect.Names(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
 		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", input.Short(o.Markdown),
 			input.DidYouMean(o.Markdown, dialects), strings.Join(dialects, ", "))
 	}

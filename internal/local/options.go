@@ -4,7 +4,7 @@ import (
 	"presswork"
 	"presswork/internal/document"
 	"presswork/internal/document/metadata"
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/codestyle"
 )
 
 // CheckOptions returns an error for an option whose value is not allowed. Errors: InvalidOption, ContentTooComplex; the
@@ -18,4 +18,4 @@ func CheckOutput(output presswork.Output, o presswork.Options) error {
 }
 
 // CodeThemes returns the names of the code themes, sorted.
-func CodeThemes() []string { return markdown.CodeStyles() }
+func CodeThemes() []string { return codestyle.Names() }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/frontmatter"
 	"presswork/internal/markdown/source"
 )
@@ -45,7 +46,7 @@ func Check(src []byte) error {
 	if !looksLikeBomb(body) {
 		return nil
 	}
-	_, err := parse(context.Background(), newParser(), body, detect(body), labelKeys(body))
+	_, err := parse(context.Background(), newParser(), body, dialect.Detect(body), labelKeys(body))
 
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/ext/abbreviation"
 	"presswork/internal/markdown/ext/admonition"
@@ -62,15 +63,15 @@ func cellExtensions() []goldmark.Extender {
 	}
 }
 
-func notGFM(pc parser.Context) bool { return dialectOf(pc) != GFM }
+func notGFM(pc parser.Context) bool { return dialectOf(pc) != dialect.GFM }
 
-func isMDX(pc parser.Context) bool { return dialectOf(pc) == MDX }
+func isMDX(pc parser.Context) bool { return dialectOf(pc) == dialect.MDX }
 
-func isObsidian(pc parser.Context) bool { return dialectOf(pc) == Obsidian }
+func isObsidian(pc parser.Context) bool { return dialectOf(pc) == dialect.Obsidian }
 
 func holdsMarkdown(pc parser.Context, tag []byte) bool { return isMDX(pc) && mdx.HoldsMarkdown(tag) }
 
-func isPandoc(pc parser.Context) bool { return dialectOf(pc) == Pandoc }
+func isPandoc(pc parser.Context) bool { return dialectOf(pc) == dialect.Pandoc }
 
 // core registers the parsers and renderers of goldmark at their own priorities. Those whose work can be
 // super-linear get their guards here; guards.go adds the others.
@@ -127,4 +128,13 @@ func (ownRenderers) Extend(m goldmark.Markdown) {
 		util.Prioritized(imageRenderer{}, 100),
 		util.Prioritized(embeddedRenderer{}, 100),
 	))
+}
+
+// dialectKey is the key of the dialect in the context of a parse.
+var dialectKey = parser.NewContextKey()
+
+// dialectOf returns the dialect of the document that is parsed.
+func dialectOf(pc parser.Context) string {
+	d, _ := pc.Get(dialectKey).(string)
+	return d
 }

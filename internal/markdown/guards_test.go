@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/ext/footnote"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/source"
@@ -74,7 +75,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 			return
 		}
 		source := source.NormalizeNewlines([]byte(src))
-		dialect := detect(source)
+		dialect := dialect.Detect(source)
 		pc := parser.NewContext()
 		pc.Set(dialectKey, dialect)
 

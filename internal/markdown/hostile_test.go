@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/dialect"
 )
 
 // hostile lists HTML that runs scripts or loads something.
@@ -198,7 +199,7 @@ func FuzzRender(f *testing.F) {
 		true,
 	)
 	r := markdown.New()
-	dialects := append(markdown.Dialects(), "")
+	dialects := append(dialect.Names(), "")
 	f.Fuzz(func(t *testing.T, src string, escape bool) {
 		d, err := r.Parse(
 			context.Background(),

@@ -8,6 +8,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/dialect"
 )
 
 // folder returns a function that opens the files of a folder by name.
@@ -89,7 +90,7 @@ func TestWarningsAboutIncludedTextNameTheLineOfTheDirective(t *testing.T) {
 func TestNothingIsIncludedWithoutIncludeOrInGFM(t *testing.T) {
 	t.Parallel()
 
-	for name, dialect := range map[string]string{"no Include": "", "GFM": markdown.GFM} {
+	for name, dialect := range map[string]string{"no Include": "", "GFM": dialect.GFM} {
 		t.Run(name, func(t *testing.T) {
 			o := markdown.Options{Dialect: dialect}
 			if dialect != "" {

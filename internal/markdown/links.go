@@ -14,6 +14,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/tree"
@@ -90,7 +91,7 @@ func (p *parserState) resolveWikiLinks(root ast.Node) {
 	to := wikilink.Targets{
 		Headings:  make(map[string]string, len(p.out.Headings)),
 		Slug:      slugOf,
-		KeepPlain: p.dialect != Obsidian,
+		KeepPlain: p.dialect != dialect.Obsidian,
 		Missing: func(heading string, offset int) {
 			p.warnings.at(offset, fault.LinkBroken,
 				"link to "+input.Short(`"#`+heading+`"`)+", but no heading is named like that")

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/input"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/component"
@@ -66,7 +67,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	p := &parserState{
 		Renderer: r,
 		options:  o,
-		dialect:  cmp.Or(o.Dialect, detect(src)),
+		dialect:  cmp.Or(o.Dialect, dialect.Detect(src)),
 		counters: label.NewCounters(o.Numbering == ByChapter, o.Counts),
 		pages:    map[string]bool{},
 	}
@@ -137,7 +138,7 @@ func (p *parserState) parseSource(ctx context.Context) (ast.Node, error) {
 	size := len(p.src)
 	var tables drawntable.Tables
 
-	if p.dialect != GFM {
+	if p.dialect != dialect.GFM {
 		// The texts of the cells of drawn tables follow the source, where nodes can refer to them.
 		p.src, tables = drawntable.Find(p.src)
 		p.warnings.lines.Append(size, tables.CellOffsets())
@@ -178,7 +179,7 @@ func (p *parserState) chooseLanguage(root ast.Node) {
 // takeStructure replaces the nodes that stand for slides, page breaks, lists, figures, formulas and
 // citations. It makes raw HTML safe to render.
 func (p *parserState) takeStructure(root ast.Node) {
-	if p.dialect != GFM {
+	if p.dialect != dialect.GFM {
 		dropSlideSettings(root, p.src, p.options.Slides)
 	}
 
@@ -193,14 +194,14 @@ func (p *parserState) takeStructure(root ast.Node) {
 	} else {
 		sanitize.RawHTML(root, p.src)
 
-		if p.dialect == MDX {
+		if p.dialect == dialect.MDX {
 			placeComponents(root, p.src, &p.warnings)
 		}
 	}
 	component.JoinParagraphs(root, p.src)
 	dropComments(root, &p.warnings)
 
-	if p.dialect != GFM && bytes.Contains(p.src, []byte("# (")) {
+	if p.dialect != dialect.GFM && bytes.Contains(p.src, []byte("# (")) {
 		quarto.TakeParts(root, p.src)
 	}
 
@@ -208,7 +209,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 		quarto.TakeTabsets(root)
 	}
 
-	if isCell := codeblock.CellInfo().Match; p.dialect != GFM && bytes.Contains(p.src, []byte("```{")) {
+	if isCell := codeblock.CellInfo().Match; p.dialect != dialect.GFM && bytes.Contains(p.src, []byte("```{")) {
 		quarto.DropOptions(root, p.src, isCell)
 	}
 	p.placeBlocks(root)

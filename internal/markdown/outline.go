@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/frontmatter"
@@ -82,7 +83,7 @@ func ReadOutline(src []byte) (Outline, error) {
 	}
 	src = source.NormalizeNewlines(src)
 
-	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelKeys(src))
+	root, err := parse(context.Background(), outlineParser(), src, dialect.Detect(src), labelKeys(src))
 	if err != nil {
 		return o, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/dialect/pandoc"
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/bookindex"
@@ -17,7 +18,7 @@ import (
 // placeForeign replaces the raw code of Pandoc, and removes the content of Quarto that is for other formats. It
 // warns of raw code that is left out.
 func (p *parserState) placeForeign(root ast.Node) {
-	if p.dialect == GFM {
+	if p.dialect == dialect.GFM {
 		return
 	}
 
@@ -42,7 +43,7 @@ func placeComponents(root ast.Node, src []byte, w *warnings) {
 // collectIndex collects the entries of the index. An index without a place in the source is printed at the
 // end, unless the document is one of several that are printed together.
 func (p *parserState) collectIndex(root ast.Node) {
-	if p.dialect == GFM {
+	if p.dialect == dialect.GFM {
 		return
 	}
 

@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/tree"
 	"presswork/internal/test/cputime"
@@ -196,7 +197,7 @@ func TestHostilePatternsAreParsedInBoundedTime(t *testing.T) {
 func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	t.Helper()
 
-	root, err := parse(t.Context(), p, []byte(src), detect([]byte(src)), reference.None)
+	root, err := parse(t.Context(), p, []byte(src), dialect.Detect([]byte(src)), reference.None)
 	if err != nil {
 		t.Fatalf("%q: %v", src, err)
 	}
@@ -210,7 +211,9 @@ func checkTime(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 
 	var err error
 	if took := cputime.Of(
-		func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelKeys([]byte(src))) },
+		func() {
+			_, err = parse(t.Context(), p, []byte(src), dialect.Detect([]byte(src)), labelKeys([]byte(src)))
+		},
 	); took > limit {
 		t.Errorf("%.20q took %s, with the error %v", src, took, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect"
 	"presswork/internal/markdown/dialect/kramdown"
 	"presswork/internal/markdown/dialect/kramdownrfc"
 	"presswork/internal/markdown/dialect/liquid"
@@ -24,26 +25,26 @@ type rewriter struct {
 // rewriters lists the rewriters in the order in which they run.
 func rewriters(m *myst.Reader) []rewriter {
 	return []rewriter{
-		{m.Directives, []string{GFM, Pandoc}},
-		{kramdown.Rewrite, []string{GFM}},
-		{kramdownrfc.Rewrite, []string{GFM}},
-		{liquid.Rewrite, []string{GFM, MDX}},
-		{m.Roles, []string{GFM}},
+		{m.Directives, []string{dialect.GFM, dialect.Pandoc}},
+		{kramdown.Rewrite, []string{dialect.GFM}},
+		{kramdownrfc.Rewrite, []string{dialect.GFM}},
+		{liquid.Rewrite, []string{dialect.GFM, dialect.MDX}},
+		{m.Roles, []string{dialect.GFM}},
 	}
 }
 
 // rewrite includes files and rewrites the syntax of the dialects. It sets the text that is parsed. Errors:
 // ContentTooComplex, StoreUnavailable.
 func (p *parserState) rewrite(s *source.Source) error {
-	if p.dialect == MDX {
+	if p.dialect == dialect.MDX {
 		if err := mdx.Rewrite(s); err != nil {
 			return err
 		}
 	}
 
-	if p.options.Include != nil && p.dialect != GFM {
+	if p.options.Include != nil && p.dialect != dialect.GFM {
 		found, err := include.Expand(s, include.Options{
-			Open: p.options.Include, Folder: p.options.Folder, Obsidian: p.dialect == Obsidian,
+			Open: p.options.Include, Folder: p.options.Folder, Obsidian: p.dialect == dialect.Obsidian,
 		})
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (p *parserState) rewrite(s *source.Source) error {
 		p.warnings.list = append(p.warnings.list, found...)
 	}
 
-	if p.options.Variable != nil && p.dialect != GFM {
+	if p.options.Variable != nil && p.dialect != dialect.GFM {
 		quarto.InsertVariables(s, p.options.Variable)
 	}
 

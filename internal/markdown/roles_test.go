@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/dialect"
 )
 
 // With a bibliography, roles cite works. They also find labels of documents that are printed with this one.
@@ -43,7 +44,7 @@ func TestRolesCiteWorksAndReferToOtherDocuments(t *testing.T) {
 func TestGFMKeepsRoles(t *testing.T) {
 	t.Parallel()
 
-	d := render(t, "# A\n\n{ref}`sec_a`", markdown.Options{Dialect: markdown.GFM})
+	d := render(t, "# A\n\n{ref}`sec_a`", markdown.Options{Dialect: dialect.GFM})
 	if !strings.Contains(d.HTML, "{ref}<code>sec_a</code>") {
 		t.Error(d.HTML)
 	}

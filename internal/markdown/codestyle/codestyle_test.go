@@ -1,4 +1,4 @@
-package markdown
+package codestyle
 
 import (
 	"fmt"
@@ -29,17 +29,17 @@ func TestCodeStylesEqualThoseOfChroma(t *testing.T) {
 		return // the file has changed since the test was built
 	}
 
-	if got := CodeStyles(); !slices.Equal(got, names) {
-		t.Errorf("CodeStyles: %v, want %v", got, names)
+	if got := Names(); !slices.Equal(got, names) {
+		t.Errorf("Names: %v, want %v", got, names)
 	}
 
 	for _, name := range names {
-		if css, ok := CodeCSS(name); !ok || css != styleCSS(styles.Get(name)) {
-			t.Errorf("CodeCSS(%q): %t, %s", name, ok, css)
+		if css, ok := CSS(name); !ok || css != styleCSS(styles.Get(name)) {
+			t.Errorf("CSS(%q): %t, %s", name, ok, css)
 		}
 	}
 
-	if css, ok := CodeCSS("abap */\npre"); ok || css != "" {
+	if css, ok := CSS("abap */\npre"); ok || css != "" {
 		t.Errorf("an unknown name gives %q", css)
 	}
 }

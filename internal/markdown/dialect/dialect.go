@@ -1,10 +1,9 @@
-package markdown
+// Package dialect names the dialects of Markdown and detects them. A package below rewrites each one.
+package dialect
 
 import (
 	"bytes"
 	"regexp"
-
-	"github.com/yuin/goldmark/parser"
 
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/source"
@@ -20,8 +19,8 @@ const (
 	MDX      = "mdx"
 )
 
-// Dialects returns the names of the dialects.
-func Dialects() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
+// Names returns the names of the dialects.
+func Names() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
 
 var (
 	// vaultLink matches an embedded note or a link with a text of its own.
@@ -35,8 +34,8 @@ var (
 	scriptedTag = lazyregexp.New(`<[a-z][a-z0-9]*(?:\s[^<>]{0,400})?\s[A-Za-z-]{1,40}=\{[^\n]*>`)
 )
 
-// detect returns the dialect of a document that does not name it, "" if nothing shows it.
-func detect(src []byte) string {
+// Detect returns the dialect of a document that does not name it, "" if nothing shows it.
+func Detect(src []byte) string {
 	if bytes.Contains(src, []byte("[[")) && vaultLink().Match(src) {
 		return Obsidian
 	}
@@ -51,13 +50,4 @@ func detect(src []byte) string {
 	}
 
 	return ""
-}
-
-// dialectKey is the key of the dialect in the context of a parse.
-var dialectKey = parser.NewContextKey()
-
-// dialectOf returns the dialect of the document that is parsed.
-func dialectOf(pc parser.Context) string {
-	d, _ := pc.Get(dialectKey).(string)
-	return d
 }

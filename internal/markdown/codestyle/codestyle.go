@@ -1,4 +1,5 @@
-package markdown
+// Package codestyle has the styles of Chroma, which colour code, as stylesheets.
+package codestyle
 
 import (
 	_ "embed"
@@ -12,8 +13,8 @@ import (
 //go:embed codestyles.css
 var codeStyles string
 
-// CodeStyles returns the names of the code themes, sorted.
-func CodeStyles() []string {
+// Names returns the names of the code themes, sorted.
+func Names() []string {
 	var names []string
 
 	for section := range strings.SplitSeq(codeStyles, "/* ") {
@@ -25,10 +26,10 @@ func CodeStyles() []string {
 	return names
 }
 
-// CodeCSS returns a code theme as a stylesheet for the classes that Parse writes. ok is false for a name that
-// CodeStyles does not list.
-func CodeCSS(name string) (css string, ok bool) {
-	if !slices.Contains(CodeStyles(), name) {
+// CSS returns a code theme as a stylesheet for the classes that markdown.Parse writes. ok is false for a name that
+// Names does not list.
+func CSS(name string) (css string, ok bool) {
+	if !slices.Contains(Names(), name) {
 		return "", false
 	}
 	_, css, _ = strings.Cut(codeStyles, "/* "+name+" */\n")
