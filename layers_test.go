@@ -66,6 +66,7 @@ var layers = [][]string{
 		"internal/pdffile/pagetext",
 	},
 	{
+		"tasks/memory",
 		"tasks/slots",
 		"tasks/record",
 		"storage",
@@ -153,6 +154,7 @@ var technologies = map[string][]string{
 		"tasks/stream",
 		"tasks/asynqext",
 		"tasks/clock",
+		"tasks/memory",
 		"tasks/record",
 		"tasks/watch",
 		"tasks/monitor",

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"presswork/internal/fault"
@@ -77,7 +76,7 @@ func (p pace) timeFor(tries float64) time.Duration {
 // admit refuses a submission when Redis is almost full or when the queue is full or has too much work. It also
 // refuses an owner with too many tasks in it. The numbers are at most maxBacklogAge old.
 func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
-	if err := c.memory.admit(ctx, c.rdb); err != nil {
+	if err := c.memory.Admit(ctx, c.rdb); err != nil {
 		return err
 	}
 
@@ -126,7 +125,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 
 // queueBacklog returns the backlog of a queue, at most maxBacklogAge old.
 func (c *Client) queueBacklog(ctx context.Context, q Queue) (backlog, error) {
-	return c.backlogs[q].get(func(old backlog) (backlog, error) {
+	return c.backlogs[q].Get(func(old backlog) (backlog, error) {
 		now, err := asynqext.ReadBacklog(ctx, c.rdb, q, c.clock.Exact())
 		if err != nil {
 			return backlog{}, record.Unavailable(err)
@@ -134,41 +133,4 @@ func (c *Client) queueBacklog(ctx context.Context, q Queue) (backlog, error) {
 
 		return backlog{now, old.pace.measured(now.Done, time.Now())}, nil
 	})
-}
-
-// cachedValue is a value from Redis that is read again when it is older than maxAge. The first caller that finds it
-// older waits for the new value. The others use the old value meanwhile, so a burst of submissions reads it once.
-type cachedValue[T any] struct {
-	maxAge time.Duration
-
-	mu    sync.Mutex
-	value T
-	// asked is when a caller last began or ended a read of the value.
-	asked time.Time
-}
-
-// get returns the value. It calls read with the old value when that is too old. After an
-// error the other callers use the old value for another maxAge.
-func (c *cachedValue[T]) get(read func(old T) (T, error)) (T, error) {
-	c.mu.Lock()
-
-	value, stale := c.value, time.Since(c.asked) > c.maxAge
-	if stale {
-		c.asked = time.Now()
-	}
-	c.mu.Unlock()
-
-	if !stale {
-		return value, nil
-	}
-
-	value, err := read(value)
-	if err != nil {
-		return value, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.value, c.asked = value, time.Now()
-
-	return value, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"presswork/internal/fault"
+	"presswork/internal/recent"
 	"presswork/internal/test/redistest"
 	"presswork/tasks/asynqext"
 )
@@ -115,7 +116,8 @@ func TestARefusalAdvisesWhenToRetry(t *testing.T) {
 			ctx := t.Context()
 			id := client.rdb.LIndex(ctx, AsynqPending(Render), 0).Val()
 			client.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
-			client.backlogs[Render] = &cachedValue[backlog]{maxAge: time.Hour, value: c.queue, asked: time.Now()}
+			client.backlogs[Render] = recent.NewValue[backlog](time.Hour)
+			client.backlogs[Render].Get(func(backlog) (backlog, error) { return c.queue, nil })
 
 			err := submit("ann")
 			if e := fault.AsError(err); e == nil || e.Code != fault.QueueFull || e.After != c.want {

@@ -80,7 +80,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 // Waiting returns how many completions wait for a worker; the number is at most 0.1 s old. Errors: QueueUnavailable,
 // also when Redis is almost full.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
-	if err := c.memory.admit(ctx, c.rdb); err != nil {
+	if err := c.memory.Admit(ctx, c.rdb); err != nil {
 		return 0, err
 	}
 	l, err := c.queueBacklog(ctx, Infer)

@@ -16,8 +16,10 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/internal/recent"
 	"presswork/tasks/asynqext"
 	"presswork/tasks/clock"
+	"presswork/tasks/memory"
 	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
@@ -36,8 +38,8 @@ type Client struct {
 	maxPending int64         // waiting tasks of a queue; negative for no limit
 	maxWait    time.Duration // age of the oldest waiting task above which submissions are refused
 	// backlogs holds the last known figures of each queue.
-	backlogs map[Queue]*cachedValue[backlog]
-	memory   memory
+	backlogs map[Queue]*recent.Value[backlog]
+	memory   *memory.Guard
 	log      *slog.Logger
 
 	metrics *Metrics
@@ -80,10 +82,10 @@ func NewClient(address string, o Options) (*Client, error) {
 		relay:      watch.NewRelay(recs, o.Log),
 		maxPending: o.MaxPending,
 		maxWait:    o.MaxWait,
-		memory:     memory{log: o.Log, full: cachedValue[bool]{maxAge: maxMemoryAge}},
+		memory:     memory.NewGuard(o.Log),
 		log:        o.Log,
 		metrics:    o.Metrics,
-		backlogs:   map[Queue]*cachedValue[backlog]{},
+		backlogs:   map[Queue]*recent.Value[backlog]{},
 	}
 
 	c.calls = stream.NewClient(rdb, stream.ClientOptions{
@@ -94,7 +96,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		Log:     o.Log,
 	})
 	for _, q := range Queues() {
-		c.backlogs[q] = &cachedValue[backlog]{maxAge: maxBacklogAge}
+		c.backlogs[q] = recent.NewValue[backlog](maxBacklogAge)
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 

@@ -13,7 +13,6 @@ import (
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
-	"presswork/tasks/redisdial"
 )
 
 // redisInfo returns the number after name in a section of Redis' INFO.
@@ -226,48 +225,4 @@ func (w *logWatcher) Write(line []byte) (int, error) {
 	}
 
 	return len(line), nil
-}
-
-func TestCheckEvictionNamesTheEvictionPolicy(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t, tasks.Options{})
-	if err := tasks.CheckEviction(t.Context(), b.rdb); err != nil {
-		t.Error(err)
-	}
-
-	for _, policy := range []string{"allkeys-lru", "volatile-ttl"} {
-		if err := b.rdb.ConfigSet(t.Context(), "maxmemory-policy", policy).Err(); err != nil {
-			t.Fatal(err)
-		}
-
-		if err := tasks.CheckEviction(t.Context(), b.rdb); err == nil || !strings.Contains(err.Error(), policy) {
-			t.Errorf("got %v, want an error that names %s", err, policy)
-		}
-	}
-}
-
-func TestReachTellsAnOutageFromARefusal(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t, tasks.Options{})
-	if final, err := tasks.Reach(t.Context(), b.rdb); err != nil || final {
-		t.Errorf("Reach of a working Redis = final %v, %v; want no error", final, err)
-	}
-
-	if err := b.rdb.ConfigSet(t.Context(), "requirepass", "hush").Err(); err != nil {
-		t.Fatal(err)
-	}
-
-	for address, want := range map[string]bool{b.address: true, b.address + ".none": false} {
-		rdb, err := redisdial.Dial(address, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		if final, err := tasks.Reach(t.Context(), rdb); err == nil || final != want {
-			t.Errorf("Reach(%s) = final %v, %v; want final %v and an error", address, final, err, want)
-		}
-		rdb.Close()
-	}
 }

@@ -21,6 +21,7 @@ import (
 	"presswork/storage/minio"
 	"presswork/storage/retention"
 	"presswork/tasks"
+	"presswork/tasks/memory"
 	"presswork/tasks/redisdial"
 )
 
@@ -59,12 +60,12 @@ func dialRedis(
 	metrics.ObserveClient(client)
 	life.onStop("index", func(context.Context) error { return client.Close() })
 
-	reach := func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, client) }
+	reach := func(ctx context.Context) (bool, error) { return memory.Reach(ctx, client) }
 	if err := awaitService(ctx, log, "REDIS_URL", reach); err != nil {
 		return nil, err
 	}
 
-	if err := tasks.CheckEviction(ctx, client); err != nil {
+	if err := memory.CheckEviction(ctx, client); err != nil {
 		log.ErrorContext(ctx, "REDIS_URL: accepted jobs may be lost", "error", err)
 	}
 

@@ -1,4 +1,4 @@
-// Package recent is a cache of the most recently used values with a limit in bytes.
+// Package recent keeps values for a while: the most recently used ones within a limit in bytes, or one up to an age.
 package recent
 
 import (

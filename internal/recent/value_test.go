@@ -1,23 +1,25 @@
-package tasks
+package recent_test
 
 import (
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"presswork/internal/recent"
 )
 
 func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		cached := cachedValue[int]{maxAge: time.Second}
+		cached := recent.NewValue[int](time.Second)
 		reads := 0
 		read := func(old int) (int, error) { reads++; return old + 1, nil }
 		// want reads the value and checks it, and how often it was read from the source.
 		want := func(value, times int) {
 			t.Helper()
 
-			if got, err := cached.get(read); err != nil || got != value || reads != times {
+			if got, err := cached.Get(read); err != nil || got != value || reads != times {
 				t.Fatalf("got %d, %v after %d reads; want %d after %d", got, err, reads, value, times)
 			}
 		}
@@ -29,7 +31,7 @@ func TestACachedValueIsReadOncePerMaxAge(t *testing.T) {
 		slow := make(chan error)
 
 		go func() {
-			_, err := cached.get(func(int) (int, error) {
+			_, err := cached.Get(func(int) (int, error) {
 				time.Sleep(time.Second / 2)
 				return 0, errors.New("unavailable")
 			})

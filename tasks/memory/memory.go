@@ -1,4 +1,5 @@
-package tasks
+// Package memory reports whether a Redis has memory left for new jobs, answers, and keeps the keys of jobs.
+package memory
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/fault"
+	"presswork/internal/recent"
 	"presswork/tasks/asynqext"
 )
 
@@ -25,16 +27,21 @@ const (
 	maxMemoryAge = time.Second
 )
 
-// memory checks how full Redis is.
-type memory struct {
+// Guard checks how full Redis is.
+type Guard struct {
 	log  *slog.Logger
-	full cachedValue[bool]
+	full *recent.Value[bool]
 }
 
-// admit returns an error when Redis is almost full, by a figure at most maxMemoryAge old. A Redis that does not
+// NewGuard returns a Guard. log receives changes, and failures to read the memory.
+func NewGuard(log *slog.Logger) *Guard {
+	return &Guard{log: log, full: recent.NewValue[bool](maxMemoryAge)}
+}
+
+// Admit returns an error when Redis is almost full, by a figure at most maxMemoryAge old. A Redis that does not
 // report its memory counts as not full.
-func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
-	full, _ := m.full.get(func(old bool) (bool, error) {
+func (m *Guard) Admit(ctx context.Context, rdb redis.UniversalClient) error {
+	full, _ := m.full.Get(func(old bool) (bool, error) {
 		servers, err := memoryOf(ctx, rdb)
 		if err != nil {
 			m.log.Debug("the memory of Redis is not known", "err", err)
