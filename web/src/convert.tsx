@@ -111,10 +111,12 @@ export function Convert() {
     const e = newEditor(host.current!, text.value, hooks);
     editor.current = e;
     extend.current = async () => {
-      const { late } = await import("./late");
+      const { late, startCompletion } = await import("./late");
       const more = late(() => receiver.pick("pictures"));
       hooks.more = [hooks.more, more];
       e.dispatch({ effects: StateEffect.appendConfig.of(more) });
+      // A slash that was typed meanwhile opens the menu as well.
+      startCompletion(e);
     };
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
     const stop = open.subscribe(({ id }) => {

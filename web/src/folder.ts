@@ -16,7 +16,7 @@ export function isArchive(f: File): boolean {
 }
 
 /** folderOf returns the content of dropped folders, or null if no folder was dropped. Call it during the drop
- * event: later the browser no longer tells what was dropped. */
+ * event: afterwards the browser no longer says what was dropped. */
 export function folderOf(data: DataTransfer): Promise<Folder> | null {
   const entries = [...data.items].flatMap((item) => (item.kind === "file" ? (item.webkitGetAsEntry() ?? []) : []));
   const folders = entries.filter((e) => e.isDirectory);

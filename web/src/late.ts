@@ -72,6 +72,7 @@ async function citations(c: CompletionContext): Promise<CompletionResult | null>
   return { from: typed.from, options, validFor: /^@[\w:./-]*$/ };
 }
 
+export { startCompletion } from "@codemirror/autocomplete";
 export { openSearchPanel } from "@codemirror/search";
 export { CodeDialog } from "./code";
 export { Gallery } from "./gallery";

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-rod/rod/lib/input"
-
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/e2e"
 )
@@ -22,13 +20,6 @@ func drop(p *browsertest.Visit, files ...[3]string) {
 
 // waitForSave waits until the browser has stored the newest text.
 func waitForSave(p *browsertest.Visit) { p.Reads(".document", "saved") }
-
-// waitForParts lets the page load the parts of the studio that it loads at the first input, and waits for some of them.
-func waitForParts(p *browsertest.Visit, names ...string) {
-	p.Page.Keyboard.MustType(input.ShiftLeft)
-	p.Until("the parts are loaded", `names => names.every(name =>
-		performance.getEntriesByType("resource").some(e => e.name.includes("/assets/" + name + "-") && e.responseEnd > 0))`, names)
-}
 
 // checkPicturesAfterReload drops a picture on a page that is then loaded again. The picture has no type, as from
 // systems that do not know its extension.
