@@ -101,6 +101,12 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 	if out, err := exec.Command("git", "init", "-q", "--bare", remote).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	// The first push is rejected, as after a push of another pull request.
+	hook := "#!/bin/sh\n[ -e " + temp + "/rejected ] || { touch " + temp + "/rejected; exit 1; }\n"
+
+	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
 
 	values := map[string]string{
 		"steps.convert.outputs.folder":      "presswork-output",
@@ -129,9 +135,7 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 		cmd := exec.Command("bash", "-c", step.Run)
 		cmd.Dir = repository
 		cmd.Env = []string{
-			"PATH=" + temp + "/presswork:" + bin + ":" + os.Getenv(
-				"PATH",
-			),
+			"PATH=" + temp + "/presswork:" + bin + ":" + os.Getenv("PATH"),
 			"HOME=" + t.TempDir(),
 			"RUNNER_TEMP=" + temp,
 			"GITHUB_PATH=" + temp + "/path",
