@@ -65,7 +65,7 @@ func TestAnActionReportsEachJob(t *testing.T) {
 				return a.Cancel(c)
 			})
 
-			answer, err := app.Test(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(row.body)))
+			answer, err := app.Test(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(row.body)), -1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,7 +83,7 @@ func TestARequestWithoutAnAnswerLeavesNoOpenStream(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(row.body))
 			r.Header.Set("Content-Type", row.kind)
 
-			answer, err := app.Test(r)
+			answer, err := app.Test(r, -1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func serve(t *testing.T, r *http.Request, handle func(c *fiber.Ctx) error) (*htt
 		return nil
 	})
 
-	answer, err := app.Test(r)
+	answer, err := app.Test(r, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestPagesAreRevalidatedByTheirTag(t *testing.T) {
 			app := fiber.New()
 			app.Get("/*", handle)
 
-			first, err := app.Test(httptest.NewRequest(http.MethodGet, name, nil))
+			first, err := app.Test(httptest.NewRequest(http.MethodGet, name, nil), -1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestPagesAreRevalidatedByTheirTag(t *testing.T) {
 			again := httptest.NewRequest(http.MethodGet, name, nil)
 			again.Header.Set("If-None-Match", first.Header.Get("ETag"))
 
-			second, err := app.Test(again)
+			second, err := app.Test(again, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestTheDescriptionIsServedAsJSONAsWell(t *testing.T) {
 	app := fiber.New()
 	app.Get("/*", pages.New([]byte("openapi: 3.1.0\n")).DescriptionJSON)
 
-	answer, err := app.Test(httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	answer, err := app.Test(httptest.NewRequest(http.MethodGet, "/openapi.json", nil), -1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestKeysAreShownWithoutTheirSecretsForTheAskedDays(t *testing.T) {
 			}})
 			app.Get("/*", report.Keys)
 
-			answer, err := app.Test(httptest.NewRequest(http.MethodGet, "/admin/api/keys?"+query, nil))
+			answer, err := app.Test(httptest.NewRequest(http.MethodGet, "/admin/api/keys?"+query, nil), -1)
 			if err != nil {
 				t.Fatal(err)
 			}
