@@ -49,27 +49,17 @@ type Server struct {
 	streams *conn.Streams
 	// completions are the long answers that end by themselves. At a stop they get more time than streams.
 	completions *conn.Streams
-
-	// v1 answers the routes under /v1; nil without Inference.
-	v1 *openai.Service
-
-	// mcp answers /mcp.
-	mcp http.Handler
-
-	// pages, admin, usage and calls answer the routes of their names.
-	pages *pages.Pages
-	admin *admin.Admin
-	usage *usage.Report
-	calls *calls.Handlers
-
-	limiter *limits.Limiter
-
-	composer *compose.Composer
-
-	bodies exchange.Bodies
-
-	metrics *metrics.Metrics
-	tracer  trace.Tracer
+	v1          *openai.Service // answers the routes under /v1; nil without Inference
+	mcp         http.Handler    // answers /mcp
+	pages       *pages.Pages
+	admin       *admin.Admin
+	usage       *usage.Report
+	calls       *calls.Handlers
+	limiter     *limits.Limiter
+	composer    *compose.Composer
+	bodies      exchange.Bodies
+	metrics     *metrics.Metrics
+	tracer      trace.Tracer
 
 	listener net.Listener
 	// served receives the result of the HTTP server's accept loop.
@@ -108,24 +98,20 @@ func New(o Options) (*Server, error) {
 	}
 	measured := newMetrics(o)
 	s := &Server{
-		Options: o,
-		keys:    keys,
-		origins: access.NewOrigins(o.Addr, o.AllowedOrigins),
-		proxies: proxies,
-		views:   views.New(o.TokenSecret),
-		objects: objects.Objects{Store: o.Store, Keeper: o.Keeper, Log: o.Log},
-		streams: conn.NewStreams(measured.CountStream),
-
+		Options:     o,
+		keys:        keys,
+		origins:     access.NewOrigins(o.Addr, o.AllowedOrigins),
+		proxies:     proxies,
+		views:       views.New(o.TokenSecret),
+		objects:     objects.Objects{Store: o.Store, Keeper: o.Keeper, Log: o.Log},
+		streams:     conn.NewStreams(measured.CountStream),
 		completions: conn.NewStreams(measured.CountStream),
-
-		pages:   pages.New(openapiYAML),
-		limiter: limits.New(limits.Options{Meter: o.Meter, RPM: o.RateLimitRPM, Log: o.Log}),
-
+		pages:       pages.New(openapiYAML),
+		limiter:     limits.New(limits.Options{Meter: o.Meter, RPM: o.RateLimitRPM, Log: o.Log}),
 		bodies: exchange.Bodies{Timeout: o.ReadTimeout, Intake: upload.NewIntake(upload.IntakeOptions{
 			Memory: o.HeldMemory, MemoryGauge: measured.Bodies.WithLabelValues("memory"),
 			Disk: o.HeldDisk, DiskGauge: measured.Bodies.WithLabelValues("disk"),
 		})},
-
 		metrics:      measured,
 		v1:           v1,
 		mcp:          mcp.New(mcp.Options{Version: o.Version, Log: o.Log}).Handler(),
