@@ -18,6 +18,7 @@ type completionMetrics struct {
 	duration   *prometheus.HistogramVec
 	firstToken *prometheus.HistogramVec
 	perToken   *prometheus.HistogramVec
+	servers    *prometheus.HistogramVec
 	wait       prometheus.Histogram
 	inflight   prometheus.Gauge
 }
@@ -44,6 +45,8 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 			"gen_ai_request_model"),
 		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "Time per token after the first.",
 			prometheus.ExponentialBuckets(0.0005, 2, 14), "gen_ai_request_model"),
+		servers: histogram("presswork_mcp_call_seconds", "Time of calls of MCP servers' tools; outcome is ok, failed "+
+			"(reported to the model) or broken (the server or the connection failed).", seconds, "outcome"),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "presswork_completion_wait_seconds",
 			Help:    "Time that completions waited for a worker.",
@@ -54,7 +57,7 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 		),
 	}
 	if reg != nil {
-		reg.MustRegister(m.tokens, m.duration, m.firstToken, m.perToken, m.wait, m.inflight)
+		reg.MustRegister(m.tokens, m.duration, m.firstToken, m.perToken, m.servers, m.wait, m.inflight)
 	}
 
 	return m
@@ -80,6 +83,24 @@ func (m completionMetrics) startTimer(ctx context.Context, model string, waited 
 // recordFirstToken records the time until the first token.
 func (t completionTimer) recordFirstToken() {
 	observe(t.ctx, t.metrics.firstToken.WithLabelValues(t.model), time.Since(t.began))
+}
+
+// recordServerCalls records those of the calls that were made to MCP servers. Callers choose the names of servers and
+// tools, so they are no labels.
+func (m completionMetrics) recordServerCalls(calls []inference.ExecutedTool) {
+	for _, call := range calls {
+		outcome := "ok"
+
+		switch {
+		case call.Server == "":
+			continue
+		case call.Broken:
+			outcome = "broken"
+		case call.Failed:
+			outcome = "failed"
+		}
+		m.servers.WithLabelValues(outcome).Observe(call.Took.Seconds())
+	}
 }
 
 // errorType returns the label for an error: our error code, or the status of a refused request; "" for nil. Upstreams

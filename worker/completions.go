@@ -178,6 +178,8 @@ func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFr
 	}
 
 	return c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
+		c.metrics.recordServerCalls(chunk.Executed)
+
 		return emit(inference.Frame{Chunk: chunk}, chunk.First)
 	})
 }

@@ -105,6 +105,18 @@ func TestModelCallsToolsOfServers(t *testing.T) {
 	if key := wait.Receive(t, "a request for the server", keys); key != named {
 		t.Errorf("the server got the key %q", key)
 	}
+
+	if _, _, m := c.Do(
+		"GET",
+		"/metrics",
+		"",
+		nil,
+	); !bytes.Contains(
+		m,
+		[]byte(`presswork_mcp_call_seconds_count{outcome="ok"} 1`),
+	) {
+		t.Error("the metrics lack the call of the server")
+	}
 	byAddress := map[string]any{"server_label": "mine", "server_url": address, "authorization": secret}
 
 	if status, answer = chat(byAddress, "say Hi."); status != 403 || !strings.Contains(answer, "address_not_allowed") {
