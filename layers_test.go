@@ -14,13 +14,13 @@ import (
 // layers only; a child may also import its parent. An entry that ends in /... stands for all
 // packages below a directory.
 var layers = [][]string{
+	{"internal/lazyregexp"},
 	{
 		"internal/fault",
 		"api/conn",
 		"api/web",
 		"docs",
 		"internal/imagetype",
-		"internal/lazyregexp",
 		"internal/recent",
 		"internal/terminal",
 		"internal/markdown/block",

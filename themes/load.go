@@ -7,11 +7,11 @@ import (
 	"math"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // readableRatio is the contrast that WCAG AA requires of text.
@@ -21,7 +21,7 @@ const readableRatio = 4.5
 const maxThemeBytes = 1 << 20
 
 // themeName matches an allowed name of a theme.
-var themeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var themeName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // parse returns the theme of a stylesheet. dropped lists the external references
 // that were removed.
@@ -213,7 +213,7 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 
 // readTheme reads a theme from the folder. The strings are warnings.
 func readTheme(root *os.Root, name string) (Theme, []string, error) {
-	if !themeName.MatchString(name) {
+	if !themeName().MatchString(name) {
 		return Theme{}, nil, errors.New(
 			"a theme's name has 1 to 64 letters, digits, - and _, and begins with a letter or digit",
 		)

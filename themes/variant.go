@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"strconv"
 	"sync"
+
+	"presswork/internal/lazyregexp"
 )
 
 // With returns the theme with other values for some tokens, and with all values that are derived from them.
@@ -73,11 +74,11 @@ func (t Theme) Dense(density string) Theme {
 }
 
 // amount matches a number with its unit.
-var amount = regexp.MustCompile(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
+var amount = lazyregexp.New(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
 
 // multiplied returns a number or a length times a factor, or the value itself if it is neither.
 func multiplied(value string, by float64) string {
-	m := amount.FindStringSubmatch(value)
+	m := amount().FindStringSubmatch(value)
 	if m == nil {
 		return value
 	}

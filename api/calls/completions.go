@@ -3,7 +3,6 @@ package calls
 import (
 	"bufio"
 	"net"
-	"regexp"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"presswork/api/exchange"
 	"presswork/api/openai"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -189,7 +189,7 @@ func (h *Handlers) readBody(c *fiber.Ctx, limit int64, what string) ([]byte, ope
 }
 
 // beta matches a value of the header anthropic-beta.
-var beta = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var beta = lazyregexp.New(`^[A-Za-z0-9._-]{1,64}$`)
 
 // maxBetas bounds the values of anthropic-beta that are passed on.
 const maxBetas = 32
@@ -199,7 +199,7 @@ func betas(c *fiber.Ctx) []string {
 	var names []string
 
 	for value := range strings.SplitSeq(c.Get("Anthropic-Beta"), ",") {
-		if value = strings.TrimSpace(value); beta.MatchString(value) && len(names) < maxBetas {
+		if value = strings.TrimSpace(value); beta().MatchString(value) && len(names) < maxBetas {
 			names = append(names, value)
 		}
 	}

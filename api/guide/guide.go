@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 )
@@ -116,7 +116,7 @@ func (g *Guide) prose(s section) (Page, error) {
 
 	if s.path == ErrorsPath {
 		for i := range d.Blocks {
-			d.Blocks[i].HTML = codeRow.ReplaceAllString(d.Blocks[i].HTML, `<tr id="$1">$0`)
+			d.Blocks[i].HTML = codeRow().ReplaceAllString(d.Blocks[i].HTML, `<tr id="$1">$0`)
 		}
 	}
 
@@ -124,7 +124,7 @@ func (g *Guide) prose(s section) (Page, error) {
 }
 
 // codeRow is the start of a row of the table of codes, without its tag.
-var codeRow = regexp.MustCompile("<tr>\n<td><code>([a-z0-9_]+)</code></td>")
+var codeRow = lazyregexp.New("<tr>\n<td><code>([a-z0-9_]+)</code></td>")
 
 // piece is a part of a page: HTML, or one program in several languages.
 type piece struct {

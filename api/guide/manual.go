@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 )
 
@@ -42,11 +42,11 @@ type section struct {
 }
 
 var (
-	headingTwo = regexp.MustCompile(`(?m)^## (?:\d+\. )?(.+)$`)
+	headingTwo = lazyregexp.New(`(?m)^## (?:\d+\. )?(.+)$`)
 	// gallery is the part of themes.md with a picture of each theme.
-	gallery = regexp.MustCompile(`(?s)<!-- themes:.*?<!-- /themes -->`)
-	picture = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n`)
-	link    = regexp.MustCompile(`\]\(([^)\s:]+)\)`)
+	gallery = lazyregexp.New(`(?s)<!-- themes:.*?<!-- /themes -->`)
+	picture = lazyregexp.New(`(?m)^!\[[^\]]*\]\([^)]*\)\n`)
+	link    = lazyregexp.New(`\]\(([^)\s:]+)\)`)
 )
 
 // linkBase begins the links to other pages until the page is rendered. The Markdown renderer drops links to files,
@@ -60,7 +60,7 @@ func tasks(pages fs.FS) ([]section, error) {
 		return nil, fmt.Errorf("guide: %w", err)
 	}
 	var all []section
-	heads := headingTwo.FindAllSubmatchIndex(source, -1)
+	heads := headingTwo().FindAllSubmatchIndex(source, -1)
 
 	for i, at := range heads {
 		end := len(source)
@@ -83,7 +83,7 @@ func chapter(pages fs.FS, file string) (section, error) {
 	if err != nil {
 		return section{}, fmt.Errorf("guide: %w", err)
 	}
-	text := gallery.ReplaceAllString(string(source), "")
+	text := gallery().ReplaceAllString(string(source), "")
 	first, _, _ := strings.Cut(text, "\n")
 
 	return section{
@@ -91,7 +91,7 @@ func chapter(pages fs.FS, file string) (section, error) {
 			file,
 		),
 		title:  strings.TrimPrefix(first, "# "),
-		source: picture.ReplaceAllString(text, ""),
+		source: picture().ReplaceAllString(text, ""),
 		file:   file,
 	}, nil
 }
@@ -143,8 +143,8 @@ func (g *Guide) target(from, to string) string {
 
 // render returns a section as HTML, with the headings for search.
 func (g *Guide) render(ctx context.Context, s section) (markdown.Document, error) {
-	linked := link.ReplaceAllStringFunc(s.source, func(whole string) string {
-		to := g.target(s.file, link.FindStringSubmatch(whole)[1])
+	linked := link().ReplaceAllStringFunc(s.source, func(whole string) string {
+		to := g.target(s.file, link().FindStringSubmatch(whole)[1])
 		if to == "" || strings.HasPrefix(to, "#") {
 			return whole // the renderer drops the link, or keeps the fragment
 		}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/block"
 )
 
@@ -93,7 +93,7 @@ func excerpt(text string, at int) string {
 }
 
 // tags matches HTML tags, which are removed before a search.
-var tags = regexp.MustCompile(`<[^>]*>`)
+var tags = lazyregexp.New(`<[^>]*>`)
 
 // readEntries returns the entries of all pages.
 func (g *Guide) readEntries() ([]entry, error) {
@@ -127,7 +127,7 @@ func headed(s section, blocks []block.Block) []entry {
 	var all []entry
 
 	for _, b := range blocks {
-		text := html.UnescapeString(tags.ReplaceAllString(b.HTML, " "))
+		text := html.UnescapeString(tags().ReplaceAllString(b.HTML, " "))
 		if b.Kind == block.Heading && b.Level > 1 && languageOf(b) == "" {
 			all = append(all, current)
 			current = entry{Path: s.path + "#" + b.ID, Page: s.title, Title: strings.Join(strings.Fields(text), " ")}

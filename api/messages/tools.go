@@ -2,13 +2,13 @@ package messages
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // builtins are the beginnings of the types of server tools that Presswork has. A date follows.
@@ -30,7 +30,7 @@ func hasPrefix(kind string) func(prefix string) bool {
 const ignored = "tool_search_tool"
 
 // validName matches the names of tools.
-var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,128}$`)
 
 // builtinOf returns the built-in tool for the type of a server tool, "" for other types.
 func builtinOf(kind string) string {
@@ -85,7 +85,7 @@ func (p *parser) addClientTool(o jsonbody.Object) {
 
 	switch {
 	case o.Failed():
-	case !validName.MatchString(t.Name):
+	case !validName().MatchString(t.Name):
 		o.Failf("name", "must be 1 to 128 letters, digits, underscores and dashes")
 	case slices.ContainsFunc(p.r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }):
 		o.Failf("name", "there are two tools %q", jsonbody.Bounded(t.Name, 64))
@@ -109,7 +109,7 @@ func (p *parser) addTool(o jsonbody.Object) {
 	switch {
 	case o.Failed():
 		return
-	case !validName.MatchString(name):
+	case !validName().MatchString(name):
 		o.Failf("name", "must be 1 to 128 letters, digits, underscores and dashes")
 		return
 	case slices.ContainsFunc(p.r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }):

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"mime/multipart"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/tasks"
 )
 
@@ -177,7 +177,7 @@ func (p plainBase64) Read(b []byte) (int, error) {
 }
 
 // languageCode matches an ISO 639 code. It allows a region or script after it, which engines do not need.
-var languageCode = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
+var languageCode = lazyregexp.New(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
 
 // Transcription checks the form and returns the task for a worker, without the storage key of the recording. task is
 // inference.Transcribe or inference.Translate. Unknown fields are ignored. Errors are *inference.Error.
@@ -235,7 +235,7 @@ func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcri
 	}
 
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
-		m := languageCode.FindStringSubmatch(spoken)
+		m := languageCode().FindStringSubmatch(spoken)
 		if m == nil && !lax {
 			return p, inference.Invalidf(
 				"language",

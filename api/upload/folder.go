@@ -5,12 +5,12 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // summary is the file of mdBook and GitBook that lists the documents of a folder in their order.
@@ -158,12 +158,12 @@ func (f *form) documentOrder(names []string) ([]string, error) {
 }
 
 // chapterLink finds the targets of the links in a SUMMARY.md.
-var chapterLink = regexp.MustCompile(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
+var chapterLink = lazyregexp.New(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
 
 // linkedDocuments returns the documents that the SUMMARY.md named list links to, each once. names are all files
 // of the folder.
 func linkedDocuments(list, text string, names []string) (order []string, err error) {
-	for _, m := range chapterLink.FindAllStringSubmatch(text, -1) {
+	for _, m := range chapterLink().FindAllStringSubmatch(text, -1) {
 		target, err := url.PathUnescape(m[1] + m[2])
 		if err != nil || !isDocument(target) || strings.Contains(target, "://") {
 			continue

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"presswork/internal/app"
 	"presswork/internal/fault"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/local"
 )
 
@@ -129,11 +129,11 @@ func exportFlags() []exportFlag {
 }
 
 // wordEnds finds the borders between the words of a camelCase name; CSS in preferCSSPageSize is one word.
-var wordEnds = regexp.MustCompile(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
+var wordEnds = lazyregexp.New(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 // flag returns the option's name on the command line: --prefer-css-page-size for preferCSSPageSize.
 func (o exportFlag) flag() string {
-	name := strings.ToLower(wordEnds.ReplaceAllString(o.name, "$1$3-$2$4"))
+	name := strings.ToLower(wordEnds().ReplaceAllString(o.name, "$1$3-$2$4"))
 	return strings.NewReplacer("_", "-", "java-script", "javascript").Replace(name)
 }
 

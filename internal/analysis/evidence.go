@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"regexp"
 	"strings"
 
 	"presswork/internal/lazyregexp"
@@ -25,7 +24,7 @@ func (ev *evidence) count(b markdown.Block) {
 
 	ev.math += b.Formulas
 	for _, image := range b.Images {
-		if badgeLike.MatchString(clip(image, 400)) {
+		if badgeLike().MatchString(clip(image, 400)) {
 			ev.badges++
 		} else {
 			ev.images++
@@ -61,7 +60,7 @@ func appendLabels(to, labels []string) []string {
 
 var (
 	// badgeLike matches the address or the text of a badge.
-	badgeLike = regexp.MustCompile(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
+	badgeLike = lazyregexp.New(`(?i)badge|shields\.io|travis|codecov|coveralls|npm version|build status`)
 	// citationLike matches a citation such as [@doe99] or [1, 2].
 	citationLike = lazyregexp.New(`\[(?:-?@[^\[\]\n]{1,300}|\d[\d, ]{0,2})\]`)
 	// templateTag matches a tag of a template engine.

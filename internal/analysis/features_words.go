@@ -1,10 +1,10 @@
 package analysis
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 )
 
@@ -23,7 +23,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 		short += count(n < 7)
 		long += count(n > 25)
 		quantities += count(n < 22 && !strings.HasPrefix(p.text, "http") && quantityLike().MatchString(p.text))
-		speakers += count(speakerLike.MatchString(p.text))
+		speakers += count(speakerLike().MatchString(p.text))
 		first, _, _ := strings.Cut(strings.ToLower(p.text), " ")
 		commands += count(imperatives[strings.TrimRight(first, ",.:")])
 	}
@@ -38,7 +38,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 }
 
 // speakerLike matches a spoken line: "Name: text" or "text [name]".
-var speakerLike = regexp.MustCompile(`^@?[\p{L}+&/. -]{2,24}: \P{Lu}|\[@?[a-z]+\]\.?$|^@\w+ `)
+var speakerLike = lazyregexp.New(`^@?[\p{L}+&/. -]{2,24}: \P{Lu}|\[@?[a-z]+\]\.?$|^@\w+ `)
 
 // count returns 1 if b holds, else 0.
 func count(b bool) int {
@@ -115,7 +115,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 	for _, p := range r.passages {
 		percent += strings.Count(p.text, "%")
 		if hasDigit(p.text) {
-			versions += len(versionInText.FindAllStringIndex(p.text, 20))
+			versions += len(versionInText().FindAllStringIndex(p.text, 20))
 		}
 
 		if p.prose() {
@@ -145,7 +145,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 }
 
 // versionInText matches a version such as v1.2.3.
-var versionInText = regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`)
+var versionInText = lazyregexp.New(`\bv?\d+\.\d+\.\d+\b`)
 
 // edgeFeatures sets the features of a document's first and last lines, and r.salutation and r.closing.
 func edgeFeatures(r *reading, f map[string]float64) {

@@ -2,12 +2,12 @@ package chromium
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork/internal/fault"
+	"presswork/internal/lazyregexp"
 )
 
 // Limits on a page in addition to those of guard.ProxyOptions.
@@ -135,7 +135,7 @@ func (v *visit) recordEvent(method string, h *eventParams) {
 	case "Log.entryAdded":
 		// The entry names an error only for a resource without an answer, and not for one
 		// that the page abandoned when it navigated.
-		failure := netError.FindString(h.Entry.Text)
+		failure := netError().FindString(h.Entry.Text)
 		switch {
 		case h.Entry.Source != "network" || failure == "":
 		case h.Entry.RequestID == v.main.loader: // the document was cut off
@@ -151,7 +151,7 @@ func (v *visit) recordEvent(method string, h *eventParams) {
 }
 
 // netError matches Chromium's name for a network error.
-var netError = regexp.MustCompile(`net::ERR_[A-Z0-9_]+`)
+var netError = lazyregexp.New(`net::ERR_[A-Z0-9_]+`)
 
 // unexplainedFailure is Chromium's error when it gives no reason.
 const unexplainedFailure = "net::ERR_FAILED"

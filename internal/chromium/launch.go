@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 
 	"presswork/internal/chromium/process"
+	"presswork/internal/lazyregexp"
 )
 
 // ErrNotFound is in the chain of every error that means that no browser is installed.
@@ -25,7 +25,7 @@ func Find(path string) (string, error) { return process.Find(path) }
 
 // sandboxTrouble matches the line of Chromium's stderr that says why it cannot confine its
 // renderers.
-var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
+var sandboxTrouble = lazyregexp.New(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
 // launch starts a browser, confined as far as the machine allows. Only a browser for
 // foreign pages has a network: it reaches the filtering proxies.
@@ -63,7 +63,7 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 			return i, nil
 		}
 		// If the kernel refuses a namespace, the program does not start and writes nothing.
-		trouble := sandboxTrouble.FindString(stderr)
+		trouble := sandboxTrouble().FindString(stderr)
 		if trouble == "" && c.Isolated && stderr == "" {
 			trouble = err.Error()
 		}

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,11 +8,12 @@ import (
 	"presswork"
 	"presswork/internal/document/sheet"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/themes"
 )
 
 // placeholder matches a placeholder such as {page}.
-var placeholder = regexp.MustCompile(`\{[A-Za-z_]+\}`)
+var placeholder = lazyregexp.New(`\{[A-Za-z_]+\}`)
 
 // placeholders returns the words that are replaced in a header or footer.
 func placeholders() []string {
@@ -26,7 +26,7 @@ func checkBanner(name, text string) error {
 		return invalid(name, "%s is longer than %d characters", name, maxText)
 	}
 
-	for _, p := range placeholder.FindAllString(text, -1) {
+	for _, p := range placeholder().FindAllString(text, -1) {
 		if !slices.Contains(placeholders(), p) {
 			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, input.Short(p),
 				input.DidYouMean(p, placeholders()), strings.Join(placeholders(), ", "))
@@ -90,7 +90,7 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 	}
 
 	at := 0
-	for _, m := range placeholder.FindAllStringIndex(text, -1) {
+	for _, m := range placeholder().FindAllStringIndex(text, -1) {
 		literal(text[at:m[0]])
 
 		at = m[1]

@@ -2,7 +2,6 @@ package document
 
 import (
 	_ "embed"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/document/metadata"
 	"presswork/internal/imagetype"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile/pack"
 	"presswork/themes"
@@ -154,8 +154,8 @@ func blocksOf(root *xhtml.Node) (blocks []*xhtml.Node) {
 
 var (
 	// pictureShare and pictureSize match words in the alternative text of Marp's images: left:33%, w:300.
-	pictureShare = regexp.MustCompile(`^(left|right)(?::([1-9][0-9]?)%)?$`)
-	pictureSize  = regexp.MustCompile(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
+	pictureShare = lazyregexp.New(`^(left|right)(?::([1-9][0-9]?)%)?$`)
+	pictureSize  = lazyregexp.New(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
 )
 
 // takePictures evaluates Marp's keywords in the descriptions of images. bg puts an image behind the slide or
@@ -174,7 +174,7 @@ func (s *slide) takePictures() {
 		bg := false
 
 		for _, w := range words {
-			side, size := pictureShare.FindStringSubmatch(w), pictureSize.FindStringSubmatch(w)
+			side, size := pictureShare().FindStringSubmatch(w), pictureSize().FindStringSubmatch(w)
 			switch {
 			case w == "bg":
 				bg = true

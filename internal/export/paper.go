@@ -2,12 +2,12 @@ package export
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // Paper is the sheet for a page. Sizes are in inches, for portrait format; Landscape swaps the sides.
@@ -132,7 +132,7 @@ func (p *Paper) readSize(o PDFOptions) error {
 }
 
 // lengthForm accepts up to 20 decimals, because scripts compute lengths: 210mm is 793.7007874015749px.
-var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
+var lengthForm = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
 
 // readLength converts l to inches and stores the result, unless l is empty. A number without a unit is in px, as
 // in Puppeteer.
@@ -147,7 +147,7 @@ func readLength(name string, l Length, inches *float64) error {
 		input.Short(string(l)),
 	)
 
-	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))
+	m := lengthForm().FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))
 	if m == nil {
 		return wrong
 	}

@@ -19,11 +19,11 @@ func areaOf(outline string) float64 {
 		x, y = toX, toY
 	}
 
-	for at, command := range commands.FindAllString(outline, -1) {
+	for at, command := range commands().FindAllString(outline, -1) {
 		kind, relative := command[0]&^0x20, command[0] >= 'a'
 		n := make([]float64, 0, 8)
 
-		for _, text := range numbers.FindAllString(command, -1) {
+		for _, text := range numbers().FindAllString(command, -1) {
 			v, _ := strconv.ParseFloat(text, 64)
 			n = append(n, v)
 		}

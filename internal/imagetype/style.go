@@ -2,10 +2,11 @@ package imagetype
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"presswork/internal/lazyregexp"
 )
 
 // styles are the rules in the style elements of an SVG.
@@ -18,22 +19,22 @@ type styles struct {
 }
 
 var (
-	comment   = regexp.MustCompile(`(?s)/\*.*?(\*/|$)`)
-	cssEscape = regexp.MustCompile(`\\([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\\(.)`)
-	oneClass  = regexp.MustCompile(`^\.[\w-]+$`)
-	urlCall   = regexp.MustCompile(`(?i)url\(\s*["']?\s*#([^"')]+)`)
-	filter    = regexp.MustCompile(
+	comment   = lazyregexp.New(`(?s)/\*.*?(\*/|$)`)
+	cssEscape = lazyregexp.New(`\\([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\\(.)`)
+	oneClass  = lazyregexp.New(`^\.[\w-]+$`)
+	urlCall   = lazyregexp.New(`(?i)url\(\s*["']?\s*#([^"')]+)`)
+	filter    = lazyregexp.New(
 		`(?i)\b(?:blur|drop-shadow|brightness|contrast|grayscale|hue-rotate|invert|opacity|saturate|sepia)\(`,
 	)
-	dataURI = regexp.MustCompile(`(?i)data:`)
-	scaling = regexp.MustCompile(`(?i)scale|matrix|skew|rotate|3d|perspective`)
+	dataURI = lazyregexp.New(`(?i)data:`)
+	scaling = lazyregexp.New(`(?i)scale|matrix|skew|rotate|3d|perspective`)
 )
 
 // sheet reads the content of a style element.
 func (d *drawing) sheet(css string) error {
 	css = plainCSS(css)
 
-	d.transformed = d.transformed || scaling.MatchString(css)
+	d.transformed = d.transformed || scaling().MatchString(css)
 	for rule := range strings.SplitSeq(css, "}") {
 		selectors, body, found := cutLast(rule, "{")
 		if !found { // the brace is inside a string
@@ -47,7 +48,7 @@ func (d *drawing) sheet(css string) error {
 		others := 0
 
 		for s := range strings.SplitSeq(selectors, ",") {
-			if s = strings.TrimSpace(s); oneClass.MatchString(s) {
+			if s = strings.TrimSpace(s); oneClass().MatchString(s) {
 				classes = append(classes, s[1:])
 				continue
 			}
@@ -91,7 +92,7 @@ func (d *drawing) declarations(css string, refer func(reference)) {
 		case "stroke-dasharray":
 			d.dashed(value)
 		case "transform", "scale", "zoom":
-			d.transformed = d.transformed || property != "transform" || scaling.MatchString(value)
+			d.transformed = d.transformed || property != "transform" || scaling().MatchString(value)
 		}
 		d.calls(value, refer)
 	}
@@ -103,11 +104,11 @@ func (d *drawing) calls(value string, refer func(reference)) {
 		return
 	}
 
-	for _, m := range urlCall.FindAllStringSubmatch(value, -1) {
+	for _, m := range urlCall().FindAllStringSubmatch(value, -1) {
 		refer(reference{id: strings.TrimSpace(m[1])})
 	}
 
-	if n := len(filter.FindAllStringIndex(value, -1)); n > 0 {
+	if n := len(filter().FindAllStringIndex(value, -1)); n > 0 {
 		refer(reference{filters: uint64(n)})
 	}
 }
@@ -115,14 +116,14 @@ func (d *drawing) calls(value string, refer func(reference)) {
 // plainCSS removes comments and resolves escapes, which could hide references.
 func plainCSS(css string) string {
 	if strings.Contains(css, "/*") {
-		css = comment.ReplaceAllString(css, " ")
+		css = comment().ReplaceAllString(css, " ")
 	}
 
 	if !strings.Contains(css, `\`) {
 		return css
 	}
 
-	return cssEscape.ReplaceAllStringFunc(css, func(e string) string {
+	return cssEscape().ReplaceAllStringFunc(css, func(e string) string {
 		if n, err := strconv.ParseUint(strings.TrimSpace(e[1:]), 16, 32); err == nil && utf8.ValidRune(rune(n)) {
 			return string(rune(n))
 		}
@@ -135,7 +136,7 @@ func plainCSS(css string) string {
 func (d *drawing) dashed(value string) {
 	sum := 0.0
 
-	for _, f := range numbers.FindAllString(value, -1) {
+	for _, f := range numbers().FindAllString(value, -1) {
 		n, _ := strconv.ParseFloat(f, 64) // a number out of range becomes infinite
 		sum += math.Abs(n)
 	}
@@ -147,8 +148,8 @@ func (d *drawing) dashed(value string) {
 
 var (
 	// numbers and commands match the numbers and the commands of path data.
-	numbers  = regexp.MustCompile(`[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?`)
-	commands = regexp.MustCompile(`[A-DF-Za-df-z][^A-DF-Za-df-z]*|^[^A-DF-Za-df-z]+`)
+	numbers  = lazyregexp.New(`[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?`)
+	commands = lazyregexp.New(`[A-DF-Za-df-z][^A-DF-Za-df-z]*|^[^A-DF-Za-df-z]+`)
 )
 
 // lengthOf returns roughly the length of a path or of a polygon's outline. The result is too long rather than too
@@ -156,9 +157,9 @@ var (
 func lengthOf(path string) float64 {
 	length, x, y := 0.0, 0.0, 0.0 // the last two numbers
 
-	for _, command := range commands.FindAllString(path, -1) {
+	for _, command := range commands().FindAllString(path, -1) {
 		kind := command[0]
-		for _, text := range numbers.FindAllString(command, -1) {
+		for _, text := range numbers().FindAllString(command, -1) {
 			n, _ := strconv.ParseFloat(text, 64)
 
 			switch {

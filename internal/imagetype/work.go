@@ -253,7 +253,7 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 		case "viewBox":
 			d.viewBox(a.Value)
 		case "transform", "patternTransform":
-			d.transformed = d.transformed || scaling.MatchString(a.Value)
+			d.transformed = d.transformed || scaling().MatchString(a.Value)
 		case "style":
 			d.declarations(plainCSS(a.Value), refer)
 			a.Value = plainCSS(a.Value)
@@ -298,7 +298,7 @@ func (d *drawing) viewBox(value string) {
 // embedded adds the work of the data URIs in a value.
 func (d *drawing) embedded(value string) error {
 	for rest := value; strings.Contains(rest, ":"); {
-		at := dataURI.FindStringIndex(rest)
+		at := dataURI().FindStringIndex(rest)
 		if at == nil {
 			return nil
 		}

@@ -1,9 +1,10 @@
 package inference
 
 import (
-	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"presswork/internal/lazyregexp"
 )
 
 // Origin is the source of lines in a view. A model cites them as 【Cursor†L3】 or 【Cursor†L3-L5】.
@@ -25,14 +26,14 @@ type Citation struct {
 
 // citationMark matches a citation in the form that gpt-oss models were trained on. They sometimes omit the L before
 // a line, or add a third part.
-var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
+var citationMark = lazyregexp.New(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
 
 // Citations returns the marks in an answer whose origin is known. A mark of a line without an origin gets that of
 // its view, if the view has only one page.
 func Citations(text string, origins []Origin) (found []Citation) {
 	chars, at := 0, 0 // the characters and bytes of the text up to the end of the last mark
 
-	for _, m := range citationMark.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range citationMark().FindAllStringSubmatchIndex(text, -1) {
 		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // no error: citationMark allows at most 9 digits
 		line, _ := strconv.Atoi(text[m[4]:m[5]])
 		start := chars + utf8.RuneCountInString(text[at:m[0]])

@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
+
+	"presswork/internal/lazyregexp"
 )
 
 // MCPTool is the type of a Tool that stands for the tools of a ToolServer.
@@ -135,7 +136,7 @@ type ServerSession interface {
 // characters than functions have, or a long one, ends with a part of its hash.
 func ServerFunction(label, tool string) string {
 	name := label + "__" + tool
-	clean := functionName.ReplaceAllString(name, "_")
+	clean := functionName().ReplaceAllString(name, "_")
 
 	if clean == name && len(name) <= maxFunctionName {
 		return name
@@ -150,7 +151,7 @@ func ServerChoice(label, tool string) string { return "mcp:" + label + ":" + too
 // HashedFunction is ServerFunction for a tool whose name another function has.
 func HashedFunction(label, tool string) string {
 	sum := sha256.Sum256([]byte(label + "\x00" + tool))
-	clean := functionName.ReplaceAllString(label+"__"+tool, "_")
+	clean := functionName().ReplaceAllString(label+"__"+tool, "_")
 
 	return clean[:min(len(clean), maxFunctionName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
@@ -159,4 +160,4 @@ func HashedFunction(label, tool string) string {
 const maxFunctionName = 64
 
 // functionName matches what names of functions cannot have.
-var functionName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var functionName = lazyregexp.New(`[^A-Za-z0-9_-]`)

@@ -2,8 +2,9 @@ package inference
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
+
+	"presswork/internal/lazyregexp"
 )
 
 // vendorFields has the fields of requests that the servers of a kind know, beyond those of Request, and their names
@@ -58,13 +59,13 @@ func KeepVendorFields(body map[string]json.RawMessage) map[string]json.RawMessag
 }
 
 // messageField matches the names of fields that are kept of a request in the Messages API.
-var messageField = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var messageField = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
 
 // KeepMessageFields returns the fields of a body of the Messages API without those that the parser reads. Its vendor
 // adds fields often, and its servers are to get all of them.
 func KeepMessageFields(body map[string]json.RawMessage, read ...string) map[string]json.RawMessage {
 	return keepFields(body, func(name string) bool {
-		return messageField.MatchString(name) && !slices.Contains(read, name)
+		return messageField().MatchString(name) && !slices.Contains(read, name)
 	})
 }
 

@@ -33,7 +33,7 @@ func FuzzKeysFile(f *testing.F) {
 
 		seen := map[[32]byte]bool{}
 		for _, k := range keys {
-			if !keyName.MatchString(k.Name) || seen[k.Sum] || min(k.RPM, k.RPD, k.TPM, k.TPD, k.Concurrency) < 0 {
+			if !keyName().MatchString(k.Name) || seen[k.Sum] || min(k.RPM, k.RPD, k.TPM, k.TPD, k.Concurrency) < 0 {
 				t.Errorf("%q: %+v", data, k)
 			}
 			seen[k.Sum] = true

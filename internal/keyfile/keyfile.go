@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/tasks/stream"
 )
 
@@ -99,14 +99,14 @@ func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error
 
 var (
 	// keyName matches an allowed name; keyFromEnv matches a key that is read from an environment variable.
-	keyName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
-	keyFromEnv = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+	keyName    = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+	keyFromEnv = lazyregexp.New(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
 // check returns an error when the entry is not valid, and sets its Sum.
 func (e *Entry) check(getenv func(string) string) error {
 	switch {
-	case !keyName.MatchString(e.Name):
+	case !keyName().MatchString(e.Name):
 		return errors.New("name must be 1 to 64 letters, digits, dots, dashes, underscores or @")
 	case (e.Key == "") == (e.SHA256 == ""):
 		return fmt.Errorf("key %q needs either key or sha256", e.Name)
@@ -139,7 +139,7 @@ func (e *Entry) check(getenv func(string) string) error {
 	}
 
 	secret := e.Key
-	if m := keyFromEnv.FindStringSubmatch(secret); m != nil {
+	if m := keyFromEnv().FindStringSubmatch(secret); m != nil {
 		if secret = getenv(m[1]); secret == "" {
 			return fmt.Errorf("key %q is ${%s}, which is not set in the environment", e.Name, m[1])
 		}

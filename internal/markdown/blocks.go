@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/pandoc"
 	"presswork/internal/markdown/ext/admonition"
 	"presswork/internal/markdown/ext/figure"
@@ -39,13 +39,13 @@ var (
 )
 
 // breakComment matches a comment that is a page break.
-var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
+var breakComment = lazyregexp.New(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
 // placePageBreaks replaces comments that ask for a page break.
 func placePageBreaks(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		if c, ok := n.(*ast.HTMLBlock); ok && c.Lines().Len() == 1 &&
-			breakComment.Match(bytes.TrimSpace(tree.BlockText(c, src, 1))) {
+			breakComment().Match(bytes.TrimSpace(tree.BlockText(c, src, 1))) {
 			tree.Replace(c, &pageBreak{})
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/reference"
@@ -94,7 +94,7 @@ func (b *bibliography) isPrinted() bool {
 }
 
 // emphasis matches emphasised text in a prefix or suffix.
-var emphasis = regexp.MustCompile(`\*([^*]+)\*|\b_([^_]+)_\b`)
+var emphasis = lazyregexp.New(`\*([^*]+)\*|\b_([^_]+)_\b`)
 
 // write writes the citations and the bibliography. Errors: ContentTooComplex, the cause of ctx.
 func (b *bibliography) write(ctx context.Context, src []byte) error {
@@ -148,11 +148,11 @@ func (b *bibliography) citationOf(r *reference.Reference) cite.Citation {
 	for _, item := range r.Items {
 		one := cite.Cite{
 			Key:            item.Key,
-			Prefix:         emphasis.ReplaceAllString(item.Prefix, "<i>$1$2</i>"),
+			Prefix:         emphasis().ReplaceAllString(item.Prefix, "<i>$1$2</i>"),
 			SuppressAuthor: item.Bare,
 		}
 		one.Label, one.Locator, one.Suffix = b.library.Locator(item.Suffix, b.options.Lang)
-		one.Suffix = emphasis.ReplaceAllString(one.Suffix, "<i>$1$2</i>")
+		one.Suffix = emphasis().ReplaceAllString(one.Suffix, "<i>$1$2</i>")
 		c.Cites = append(c.Cites, one)
 
 		if b.items[item.Key] == nil && !r.NamesOnly {

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/label"
@@ -20,7 +20,7 @@ import (
 )
 
 // rawTitle matches a heading of level 1 in raw HTML.
-var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
+var rawTitle = lazyregexp.New(`(?i)<h1[\s>]`)
 
 // addTitle puts Options.Title above a document without a level-1 heading. It returns src with the
 // title appended, because the text of a node is a range of the source.
@@ -47,9 +47,9 @@ func hasTitle(root ast.Node, src []byte, inHTML bool) (found bool) {
 		case *ast.Heading:
 			found = n.Level == 1
 		case *ast.HTMLBlock:
-			found = inHTML && rawTitle.Match(tree.BlockText(n, src, 0))
+			found = inHTML && rawTitle().Match(tree.BlockText(n, src, 0))
 		case *ast.RawHTML:
-			found = inHTML && rawTitle.Match(n.Segments.Value(src))
+			found = inHTML && rawTitle().Match(n.Segments.Value(src))
 		}
 
 		if found {

@@ -2,12 +2,12 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
@@ -28,15 +28,15 @@ type Slide struct {
 }
 
 var (
-	commentForm = regexp.MustCompile(`(?s)<!--(.*?)-->`)
-	directive   = regexp.MustCompile(`^\s*_?[A-Za-z]+\s*:`)
+	commentForm = lazyregexp.New(`(?s)<!--(.*?)-->`)
+	directive   = lazyregexp.New(`^\s*_?[A-Za-z]+\s*:`)
 	// noteMark begins the speaker notes in the syntax of reveal.js.
-	noteMark  = regexp.MustCompile(`(?i)^notes?:\s*`)
-	className = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
+	noteMark  = lazyregexp.New(`(?i)^notes?:\s*`)
+	className = lazyregexp.New(`^[a-z][a-z0-9-]{0,40}$`)
 	// setting matches a line of a slide's front matter, such as "layout: two-cols". A capital letter, as in "Note: text",
 	// begins a heading instead. slot matches Slidev's mark for a part of the layout, such as "::right::".
-	setting = regexp.MustCompile(`^[a-z][\w-]*:(?:\s|$)`)
-	slot    = regexp.MustCompile(`^::[a-z][a-z-]*::$`)
+	setting = lazyregexp.New(`^[a-z][\w-]*:(?:\s|$)`)
+	slot    = lazyregexp.New(`^::[a-z][a-z-]*::$`)
 )
 
 // directives lists the directives of Marp (https://github.com/marp-team/marp-core).
@@ -83,11 +83,11 @@ func cutSlides(root ast.Node, src []byte, lines *source.Lines, embeds *tree.Embe
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
 			root.InsertBefore(root, n, c.newMark())
 			c.next()
-		case c.takeComments(n) || n.Kind() == ast.KindParagraph && slot.Match(bytes.TrimSpace(tree.BlockText(n, src, 0))):
+		case c.takeComments(n) || n.Kind() == ast.KindParagraph && slot().Match(bytes.TrimSpace(tree.BlockText(n, src, 0))):
 			root.RemoveChild(root, n)
-		case c.inNotes || n.Kind() == ast.KindParagraph && noteMark.MatchString(tree.VisibleText(n, src)):
+		case c.inNotes || n.Kind() == ast.KindParagraph && noteMark().MatchString(tree.VisibleText(n, src)):
 			c.inNotes = true
-			c.current.addNotes(noteMark.ReplaceAllString(tree.VisibleText(n, src), ""))
+			c.current.addNotes(noteMark().ReplaceAllString(tree.VisibleText(n, src), ""))
 			root.RemoveChild(root, n)
 		}
 
@@ -132,7 +132,7 @@ func isSlideSettings(heading *ast.Heading, src []byte, slides bool) bool {
 		segment := lines.At(i)
 		line := segment.Value(src)
 
-		if !setting.Match(line) {
+		if !setting().Match(line) {
 			return false
 		}
 		slides = slides || bytes.HasPrefix(line, []byte("layout:"))
@@ -172,8 +172,8 @@ func (c *slideCutter) takeComments(n ast.Node) bool {
 		text += string(block.ClosureLine.Value(c.src))
 	}
 
-	comments := commentForm.FindAllStringSubmatch(text, -1)
-	if len(comments) == 0 || strings.TrimSpace(commentForm.ReplaceAllString(text, "")) != "" {
+	comments := commentForm().FindAllStringSubmatch(text, -1)
+	if len(comments) == 0 || strings.TrimSpace(commentForm().ReplaceAllString(text, "")) != "" {
 		return false
 	}
 
@@ -198,7 +198,7 @@ func (c *slideCutter) followDirectives(text string) bool {
 		key, value, _ := strings.Cut(line, ":")
 
 		key, once := strings.CutPrefix(strings.TrimSpace(key), "_")
-		if !directive.MatchString(line) || !slices.Contains(directives(), key) {
+		if !directive().MatchString(line) || !slices.Contains(directives(), key) {
 			return false
 		}
 		found = true
@@ -227,7 +227,7 @@ func (s *Slide) set(key, value string) {
 func SlideClasses(value string) (classes []string) {
 	isSeparator := func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]\"'", r) }
 	for word := range strings.FieldsFuncSeq(value, isSeparator) {
-		if className.MatchString(word) {
+		if className().MatchString(word) {
 			classes = append(classes, word)
 		}
 	}

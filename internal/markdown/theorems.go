@@ -3,11 +3,11 @@ package markdown
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
@@ -51,7 +51,7 @@ func (n *numberer) numberTheorem(node *tree.Division, kind Kind) {
 }
 
 // equationLabel matches the label that Bookdown writes into a formula.
-var equationLabel = regexp.MustCompile(`\s*\(\\#(eq:[\w:.-]+)\)`)
+var equationLabel = lazyregexp.New(`\s*\(\\#(eq:[\w:.-]+)\)`)
 
 // takeEquationLabel removes the label of Bookdown from a formula and returns it, "" without one.
 func takeEquationLabel(source *[]byte) string {
@@ -59,7 +59,7 @@ func takeEquationLabel(source *[]byte) string {
 		return ""
 	}
 
-	m := equationLabel.FindSubmatch(*source)
+	m := equationLabel().FindSubmatch(*source)
 	if m == nil {
 		return ""
 	}

@@ -4,12 +4,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
+
+	"presswork/internal/lazyregexp"
 )
 
 // nameEscape matches an escaped byte of a name: #2F.
-var nameEscape = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
+var nameEscape = lazyregexp.New(`#[0-9A-Fa-f]{2}`)
 
 // Place is where an element begins: its page, from 1, and its distance from the bottom of the page in points.
 type Place struct {
@@ -80,7 +81,7 @@ func (f *File) Places() (map[string]Place, error) {
 // AnchorOf returns the anchor that a destination's name stands for. The name is escaped twice: as a PDF name and
 // as a URL.
 func AnchorOf(name string) string {
-	name = nameEscape.ReplaceAllStringFunc(name, func(escape string) string {
+	name = nameEscape().ReplaceAllStringFunc(name, func(escape string) string {
 		b, _ := hex.DecodeString(escape[1:])
 		return string(b)
 	})

@@ -2,8 +2,9 @@ package pdffile
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
+
+	"presswork/internal/lazyregexp"
 )
 
 // Outline returns the object numbers of the outline's entries in reading order. It visits each entry once, even if
@@ -55,7 +56,7 @@ var StructElement = []byte("<</Type /StructElem\n")
 
 var (
 	// NodeID matches the id of a structure element.
-	NodeID = regexp.MustCompile(`/ID \((node\d+)\)`)
+	NodeID = lazyregexp.New(`/ID \((node\d+)\)`)
 	// NodeHeaders matches the ids of the header cells that a table cell names.
-	NodeHeaders = regexp.MustCompile(`/Headers \[([^\]]*)\]`)
+	NodeHeaders = lazyregexp.New(`/Headers \[([^\]]*)\]`)
 )

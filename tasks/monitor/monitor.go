@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/hibiken/asynqmon"
 	"github.com/redis/go-redis/v9"
 
+	"presswork/internal/lazyregexp"
 	"presswork/tasks"
 	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
@@ -62,8 +62,8 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 var (
 	// foreignLink matches elements of Asynqmon's page that load from other hosts. These are its fonts, which the
 	// page does not need.
-	foreignLink  = regexp.MustCompile(`<link [^>]*href="https?://[^>]*>`)
-	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+	foreignLink  = lazyregexp.New(`<link [^>]*href="https?://[^>]*>`)
+	inlineScript = lazyregexp.New(`(?s)<script>(.*?)</script>`)
 )
 
 // monitorPage buffers HTML until its scripts are in the policy, and responses of the page's API until the payloads
@@ -125,11 +125,11 @@ func (p *monitorPage) finish() {
 
 		return
 	}
-	page := foreignLink.ReplaceAll(p.body.Bytes(), nil)
+	page := foreignLink().ReplaceAll(p.body.Bytes(), nil)
 	page = withBar(page)
 	var scripts strings.Builder
 
-	for _, s := range inlineScript.FindAllSubmatch(page, -1) {
+	for _, s := range inlineScript().FindAllSubmatch(page, -1) {
 		sum := sha256.Sum256(s[1])
 		scripts.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/imagetype"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/block"
 	"presswork/themes"
 )
@@ -30,10 +31,10 @@ const (
 var (
 	// looking matches selectors for which a browser looks at more than an element and its
 	// ancestors.
-	looking    = regexp.MustCompile(`(?i):has\(|~[^=]`)
-	counting   = regexp.MustCompile(`(?i):nth-`)
-	sibling    = regexp.MustCompile(`~[^=]`)
-	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	looking    = lazyregexp.New(`(?i):has\(|~[^=]`)
+	counting   = lazyregexp.New(`(?i):nth-`)
+	sibling    = lazyregexp.New(`~[^=]`)
+	cssComment = lazyregexp.New(`(?s)/\*.*?\*/`)
 )
 
 // Check returns the error ContentTooComplex if the browser would take too long to apply a stylesheet to a
@@ -44,7 +45,7 @@ func Check(css string, elements int, body string) *fault.Error {
 		return err
 	}
 
-	return checkSelectors(cssComment.ReplaceAllString(css, ""), elements, body)
+	return checkSelectors(cssComment().ReplaceAllString(css, ""), elements, body)
 }
 
 // checkImages checks the images of a stylesheet.
@@ -128,7 +129,7 @@ func checkImage(data []byte, img imagetype.Info) (drawn uint64, failure *fault.E
 // checkSelectors checks the selectors of a stylesheet without comments.
 func checkSelectors(css string, elements int, body string) *fault.Error {
 	count := func(selector *regexp.Regexp) int { return len(selector.FindAllStringIndex(css, -1)) }
-	if n := count(looking) + count(counting)/nthPerLook; n*elements > maxLooks {
+	if n := count(looking()) + count(counting())/nthPerLook; n*elements > maxLooks {
 		return fault.Errorf(
 			fault.ContentTooComplex,
 			"the stylesheet has %d selectors with :has() or ~ (%d with :nth-…() count as one), "+
@@ -140,7 +141,7 @@ func checkSelectors(css string, elements int, body string) *fault.Error {
 		)
 	}
 
-	n := count(sibling)
+	n := count(sibling())
 	if n == 0 || body == "" {
 		return nil
 	}

@@ -3,7 +3,6 @@ package dates
 
 import (
 	_ "embed"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 )
 
@@ -42,9 +42,9 @@ var forms = sync.OnceValue(func() map[string]form {
 
 var (
 	// numericDay matches a date with the year first, such as 2026-05-14 or 2026/5/14.
-	numericDay = regexp.MustCompile(`^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})(?:[T ]+\d.*)?$`)
+	numericDay = lazyregexp.New(`^(\d{4})([-/.])(\d{1,2})([-/.])(\d{1,2})(?:[T ]+\d.*)?$`)
 	// renderDay matches what Quarto, LaTeX and R Markdown write for the day of rendering.
-	renderDay = regexp.MustCompile("(?i)^(today|now|last-modified|\\\\today|`r .*Sys\\.(Date|time)\\(\\).*`)$")
+	renderDay = lazyregexp.New("(?i)^(today|now|last-modified|\\\\today|`r .*Sys\\.(Date|time)\\(\\).*`)$")
 )
 
 // Of returns the date that a document shows, given the date in its front matter ("" for none),
@@ -55,10 +55,10 @@ func Of(written, lang string, now time.Time) (shown, day string) {
 	written = pdffile.OneLine(written)
 	t := now
 
-	switch m := numericDay.FindStringSubmatch(written); {
+	switch m := numericDay().FindStringSubmatch(written); {
 	case written == "":
 		return now.Format(time.DateOnly), ""
-	case renderDay.MatchString(written):
+	case renderDay().MatchString(written):
 	case m == nil || m[2] != m[4]:
 		return written, ""
 	default:

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	"presswork/internal/imagetype"
+	"presswork/internal/lazyregexp"
 )
 
 // picture is an image with a file of its own.
@@ -91,7 +91,7 @@ var shapes = words(
 
 // outside matches values and stylesheets that refer to something outside of the drawing, or run code. A backslash could
 // hide such a text.
-var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
+var outside = lazyregexp.New(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
 
 // drawing returns an SVG with shapes and plain attributes only, without the additions of drawing programs. It rejects
 // an SVG that is malformed, contains scripts, pictures or HTML, or refers to something outside.
@@ -151,7 +151,7 @@ func drawing(data []byte) ([]byte, error) {
 					ids[a.Value] = true
 				}
 
-				if outside.MatchString(a.Value) {
+				if outside().MatchString(a.Value) {
 					return nil, errors.New("it refers to something outside of it")
 				}
 				out.WriteString(" " + name + `="` + text(a.Value) + `"`)
@@ -166,7 +166,7 @@ func drawing(data []byte) ([]byte, error) {
 			out.WriteString("</" + t.Name.Local + ">")
 		case xml.CharData:
 			if depth > 0 && skipped == 0 {
-				if outside.Match(t) {
+				if outside().Match(t) {
 					return nil, errors.New("it refers to something outside of it")
 				}
 				out.WriteString(text(string(t)))
@@ -207,7 +207,7 @@ func (w *writer) part(n *html.Node, namespace string) {
 	case n.Type != html.ElementNode:
 		return
 	// An HTML element within, such as a span around the number of an equation, has no place there. Its content has.
-	case n.Namespace == "", !xmlName.MatchString(n.Data):
+	case n.Namespace == "", !xmlName().MatchString(n.Data):
 		for c := range n.ChildNodes() {
 			w.part(c, "")
 		}
@@ -239,13 +239,13 @@ func (w *writer) part(n *html.Node, namespace string) {
 }
 
 // xmlName is a name without a prefix.
-var xmlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var xmlName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // drawingAttribute reports whether a drawing within the text keeps an attribute.
 func drawingAttribute(a html.Attribute) bool {
-	return xmlName.MatchString(a.Key) && a.Key != "xmlns" && a.Key != "href" && a.Key != "src" &&
+	return xmlName().MatchString(a.Key) && a.Key != "xmlns" && a.Key != "href" && a.Key != "src" &&
 		!strings.HasPrefix(strings.ToLower(a.Key), "on") &&
-		!outside.MatchString(a.Val)
+		!outside().MatchString(a.Val)
 }
 
 // mathAttribute reports whether an element of MathML 3 has an attribute

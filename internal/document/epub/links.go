@@ -2,15 +2,16 @@ package epub
 
 import (
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"presswork/internal/lazyregexp"
 )
 
 // goodLink matches URLs that every reading device accepts.
-var goodLink = regexp.MustCompile(
+var goodLink = lazyregexp.New(
 	`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|` +
 		`mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,
 )
@@ -50,7 +51,7 @@ func (w *writer) href(n *html.Node) string {
 		}
 	}
 
-	if href = u.String(); !goodLink.MatchString(href) || strings.Count(href, "#") > 1 {
+	if href = u.String(); !goodLink().MatchString(href) || strings.Count(href, "#") > 1 {
 		return ""
 	}
 

@@ -2,9 +2,10 @@ package layout
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 // besideRecipe is the share of the width that the list of ingredients takes.
@@ -114,11 +115,11 @@ func groupsOf(e entry) (groups []group) {
 }
 
 // isoDuration matches a duration of ISO 8601 in days, hours and minutes: PT1H30M.
-var isoDuration = regexp.MustCompile(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,4})M)?)?$`)
+var isoDuration = lazyregexp.New(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,4})M)?)?$`)
 
 // duration returns a duration of ISO 8601, such as PT1H30M, with its units. It returns other texts unchanged.
 func duration(text string) string {
-	m := isoDuration.FindStringSubmatch(text)
+	m := isoDuration().FindStringSubmatch(text)
 	if m == nil || joined("", m[1:]...) == "" {
 		return text
 	}

@@ -3,16 +3,17 @@ package metadata
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 var (
 	// macroName matches the name of a macro; parameter matches a parameter in its definition, such as #1.
-	macroName = regexp.MustCompile(`^\\?([A-Za-z]{1,40})$`)
-	parameter = regexp.MustCompile(`#([1-9])`)
+	macroName = lazyregexp.New(`^\\?([A-Za-z]{1,40})$`)
+	parameter = lazyregexp.New(`#([1-9])`)
 )
 
 // define takes the definitions of macros in a value of the front matter. Pandoc has LaTeX, Quarto a list of maps with
@@ -36,7 +37,7 @@ func (m *FrontMatter) define(v any) {
 		}
 
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if word := macroName.FindStringSubmatch(name); word != nil {
+			if word := macroName().FindStringSubmatch(name); word != nil {
 				m.Macros += definition(word[1], v[name])
 			}
 		}
@@ -67,7 +68,7 @@ func definition(name string, v any) string {
 		return ""
 	}
 
-	for _, p := range parameter.FindAllStringSubmatch(body, -1) {
+	for _, p := range parameter().FindAllStringSubmatch(body, -1) {
 		n, _ := strconv.Atoi(p[1])
 		arguments = max(arguments, n)
 	}

@@ -2,10 +2,10 @@ package metadata
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/frontmatter"
 )
 
@@ -22,18 +22,18 @@ type Author struct {
 
 var (
 	// orcid matches the number of a researcher.
-	orcid = regexp.MustCompile(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
+	orcid = lazyregexp.New(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
 	// nameNote matches a note of Markdown after a name, and an asterisk before it: "A. Lee*^[Corresponding author.]".
-	nameNote = regexp.MustCompile(`[ \t]*\\?\*?\^\[([^\]\n]{0,200})\]`)
+	nameNote = lazyregexp.New(`[ \t]*\\?\*?\^\[([^\]\n]{0,200})\]`)
 )
 
 // withoutNote returns a name without its note, and the note.
 func withoutNote(name string) (_, note string) {
-	if m := nameNote.FindStringSubmatch(name); m != nil {
+	if m := nameNote().FindStringSubmatch(name); m != nil {
 		note = strings.TrimSpace(m[1])
 	}
 
-	return strings.TrimSpace(nameNote.ReplaceAllString(name, "")), note
+	return strings.TrimSpace(nameNote().ReplaceAllString(name, "")), note
 }
 
 // takeAuthors takes the authors in the forms of Quarto, MyST and JOSS: maps with a name, affiliations and an
@@ -52,7 +52,7 @@ func (m *FrontMatter) takeAuthors(v any) {
 		}
 
 		if person, ok := item.(map[string]any); ok {
-			a.ORCID = orcid.FindString(word(person["orcid"]))
+			a.ORCID = orcid().FindString(word(person["orcid"]))
 
 			for _, key := range []string{"affiliation", "affiliations"} {
 				a.Affiliations = append(a.Affiliations, institutions(person[key])...)

@@ -2,12 +2,12 @@ package sheet
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"presswork"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // Margins are the margins of a page in millimetres.
@@ -103,14 +103,14 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 }
 
 // lengthForm matches a length with its unit.
-var lengthForm = regexp.MustCompile(`^([0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(mm|cm|in|pt|px|pc|q)$`)
+var lengthForm = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(mm|cm|in|pt|px|pc|q)$`)
 
 // parseLength converts a CSS length to millimetres. It rejects a number without a unit: some
 // tools take it for inches, others for pixels.
 func parseLength(text string) (mm float64, err error) {
 	const inch = 25.4
 
-	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	m := lengthForm().FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
 	if m == nil {
 		return 0, errors.New(`a length is a number with a unit: mm, cm, in, pt, pc, px or q, such as "20mm"`)
 	}

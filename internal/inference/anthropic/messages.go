@@ -2,10 +2,10 @@ package anthropic
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 type message struct {
@@ -180,6 +180,6 @@ func inputOf(arguments string) json.RawMessage {
 }
 
 // invalidID matches what ids of calls may not have.
-var invalidID = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var invalidID = lazyregexp.New(`[^A-Za-z0-9_-]`)
 
-func validID(id string) string { return invalidID.ReplaceAllString(id, "_") }
+func validID(id string) string { return invalidID().ReplaceAllString(id, "_") }

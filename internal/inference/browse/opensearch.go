@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 // openSearch is a search engine with a description (OpenSearch 1.1, https://github.com/dewitt/opensearch). Its
@@ -145,11 +145,11 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 }
 
 // templateParameter matches a parameter of an OpenSearch URL template, such as {searchTerms}.
-var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
+var templateParameter = lazyregexp.New(`\{([\w:]+)\??\}`)
 
 // fillIn fills in a template's parameters. Parameters that it does not know become empty.
 func fillIn(template, query string, top int) string {
-	return templateParameter.ReplaceAllStringFunc(template, func(parameter string) string {
+	return templateParameter().ReplaceAllStringFunc(template, func(parameter string) string {
 		switch strings.Trim(parameter, "{}?") {
 		case "searchTerms":
 			return url.QueryEscape(query)

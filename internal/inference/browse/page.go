@@ -2,11 +2,11 @@ package browse
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -133,10 +133,10 @@ func results(query string, found []inference.SearchResult) *page {
 }
 
 // linkMark matches the mark of a link in a view, such as 【0†text†domain】.
-var linkMark = regexp.MustCompile(`【\d+†([^†】]+)(?:†[^†】]+)?】`)
+var linkMark = lazyregexp.New(`【\d+†([^†】]+)(?:†[^†】]+)?】`)
 
 // withoutLinkMarks returns a line with each link replaced by its text.
-func withoutLinkMarks(s string) string { return linkMark.ReplaceAllString(s, "$1") }
+func withoutLinkMarks(s string) string { return linkMark().ReplaceAllString(s, "$1") }
 
 // find returns a page with the first maxMatches occurrences of a text. It ignores case and line ends.
 func (p *page) find(pattern string) *page {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -205,7 +205,7 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 }
 
 // bareAddress matches an address as users write it: example.com/page.
-var bareAddress = regexp.MustCompile(`^[\pL\pN.-]+\.[\pL]{2,}(?::\d+)?(?:[/?#].*)?$`)
+var bareAddress = lazyregexp.New(`^[\pL\pN.-]+\.[\pL]{2,}(?::\d+)?(?:[/?#].*)?$`)
 
 // open follows a link, visits an address or scrolls, depending on id: a number, an address or nothing.
 func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, error) {
@@ -247,7 +247,7 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 
 // withScheme adds https:// to an address that a model wrote without a scheme.
 func withScheme(address string) string {
-	if address = strings.TrimSpace(address); bareAddress.MatchString(address) {
+	if address = strings.TrimSpace(address); bareAddress().MatchString(address) {
 		return "https://" + address
 	}
 

@@ -3,17 +3,17 @@ package catalogue
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"presswork/internal/inference"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // modelName matches an allowed name of a model.
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
+var modelName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
 
 // completeModel checks an entry and replaces its ${NAME} values. With an error it returns the name of the invalid
 // field.
@@ -71,7 +71,7 @@ func completeModel(m *inference.Model, getenv func(string) string) (string, erro
 // checkNames checks the id and the aliases of a model. The first result is the path of the wrong field.
 func checkNames(m *inference.Model) (string, error) {
 	for i, name := range append([]string{m.ID}, m.Aliases...) {
-		if modelName.MatchString(name) {
+		if modelName().MatchString(name) {
 			continue
 		}
 

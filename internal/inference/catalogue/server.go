@@ -3,18 +3,18 @@ package catalogue
 import (
 	"errors"
 	"net/url"
-	"regexp"
 
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 // serverName matches an allowed name of an MCP server.
-var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var serverName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // completeServer checks an MCP server and replaces its ${NAME} values. With an error it returns the name of the invalid
 // field after a dot, or "".
 func completeServer(name string, s *inference.NamedServer, getenv func(string) string) (string, error) {
-	if !serverName.MatchString(name) {
+	if !serverName().MatchString(name) {
 		return "", errors.New("a name has 1 to 64 letters, digits, underscores and dashes")
 	}
 	var err error

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 // completeUpstream checks an upstream, replaces its ${NAME} values and sets its name. With an error it returns the
@@ -59,14 +59,14 @@ func completeUpstream(u *inference.Upstream, getenv func(string) string) (string
 }
 
 // fromEnv matches ${NAME} and ${NAME:-default}.
-var fromEnv = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+var fromEnv = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
 // expand replaces ${NAME} and ${NAME:-default} in a value. A variable that is empty counts as
 // not set; without a default that is an error.
 func expand(value string, getenv func(string) string) (string, error) {
 	var missing string
-	out := fromEnv.ReplaceAllStringFunc(value, func(ref string) string {
-		m := fromEnv.FindStringSubmatch(ref)
+	out := fromEnv().ReplaceAllStringFunc(value, func(ref string) string {
+		m := fromEnv().FindStringSubmatch(ref)
 		if v := getenv(m[1]); v != "" {
 			return v
 		}

@@ -2,11 +2,11 @@ package gateway
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"presswork/internal/inference"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -60,8 +60,8 @@ func (d *rounds) dropPictures(r *inference.ToolResult) string {
 // The marks of chat templates. Engines read them as control tokens anywhere in a prompt.
 var (
 	// <|im_end|> of most models, <｜User｜> of DeepSeek.
-	specialToken = regexp.MustCompile(`<([|｜])([^|｜<>\n]{1,64})([|｜])>`)
-	templateTag  = regexp.MustCompile(`<(/?(?:[a-z]{1,16}:)?(?:` + strings.Join([]string{
+	specialToken = lazyregexp.New(`<([|｜])([^|｜<>\n]{1,64})([|｜])>`)
+	templateTag  = lazyregexp.New(`<(/?(?:[a-z]{1,16}:)?(?:` + strings.Join([]string{
 		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
 		`(?:start|end)_of_turn|(?:start|end)_function_(?:call|response|declaration)|escape`, // Gemma
 		`arg_key|arg_value|observation|sop`,                                                 // GLM
@@ -70,15 +70,15 @@ var (
 		`bos|eos|s`, // Llama 2, Mistral
 	}, "|") + `))>`)
 	// Mistral, Llama 2, GLM, LM Studio.
-	bracketTag = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|` +
+	bracketTag = lazyregexp.New(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|` +
 		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
 )
 
 // escapeMarks puts spaces into the marks of chat templates in the output of a tool. Otherwise a page
 // with such marks could end its message and begin another one.
 func escapeMarks(s string) string {
-	s = specialToken.ReplaceAllString(s, "<$1 $2 $3>")
-	s = templateTag.ReplaceAllString(s, "< $1>")
+	s = specialToken().ReplaceAllString(s, "<$1 $2 $3>")
+	s = templateTag().ReplaceAllString(s, "< $1>")
 
-	return bracketTag.ReplaceAllString(s, "[ $1]")
+	return bracketTag().ReplaceAllString(s, "[ $1]")
 }

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/schema"
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -28,10 +28,10 @@ const (
 )
 
 // validName matches the names of functions and schemas.
-var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // ValidName reports whether a name may be that of a function or a schema.
-func ValidName(name string) bool { return validName.MatchString(name) }
+func ValidName(name string) bool { return validName().MatchString(name) }
 
 // maxName is the longest name of a function, in bytes.
 const maxName = 64

@@ -1,8 +1,9 @@
 package reasoning
 
 import (
-	"regexp"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 // The special tokens of the harmony format that mark the parts of a message.
@@ -143,7 +144,7 @@ func (h *harmony) readToken(token string, out *Pieces) {
 }
 
 // harmonyRecipient matches the function that a message calls.
-var harmonyRecipient = regexp.MustCompile(`to=(?:functions\.)?([A-Za-z0-9_.-]{1,64})`)
+var harmonyRecipient = lazyregexp.New(`to=(?:functions\.)?([A-Za-z0-9_.-]{1,64})`)
 
 // openBody begins a body. Its header says of which kind it is.
 func (h *harmony) openBody() {
@@ -151,7 +152,7 @@ func (h *harmony) openBody() {
 	h.header.Reset()
 	h.inBody, h.fresh = true, true
 
-	m := harmonyRecipient.FindStringSubmatch(head)
+	m := harmonyRecipient().FindStringSubmatch(head)
 	switch {
 	case m != nil:
 		h.kind, h.name = Call, m[1]

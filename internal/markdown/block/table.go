@@ -1,7 +1,6 @@
 package block
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,13 +8,15 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/text/width"
+
+	"presswork/internal/lazyregexp"
 )
 
 // emptyCell matches a table cell without content.
-var emptyCell = regexp.MustCompile(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
+var emptyCell = lazyregexp.New(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
 
 // FillCells puts a no-break space into the empty cells of a table or a part of one.
-func FillCells(source string) string { return emptyCell.ReplaceAllString(source, "$1\u00a0$2") }
+func FillCells(source string) string { return emptyCell().ReplaceAllString(source, "$1\u00a0$2") }
 
 // longestWord is the number of letters of a word that stay together in a cell. Package markdown allows breaks in
 // longer words.

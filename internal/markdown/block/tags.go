@@ -2,12 +2,13 @@ package block
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"presswork/internal/lazyregexp"
 )
 
 // Attributes returns the attributes of the first tag of a piece of HTML.
@@ -44,7 +45,7 @@ func (b *Block) TagWithClasses(classes []string, without ...string) string {
 }
 
 // columnsNoted matches the attribute codeblock.ColumnsAttribute.
-var columnsNoted = regexp.MustCompile(` data-columns="[0-9]*"`)
+var columnsNoted = lazyregexp.New(` data-columns="[0-9]*"`)
 
 // TagWithStyle returns the start tag of a code block with a style instead of the attribute for Columns. Without a
 // style, only the attribute is removed.
@@ -53,7 +54,7 @@ func (b *Block) TagWithStyle(style string) string {
 		style = ` style="` + style + `"`
 	}
 
-	return columnsNoted.ReplaceAllLiteralString(b.Tag(), style)
+	return columnsNoted().ReplaceAllLiteralString(b.Tag(), style)
 }
 
 // Anchors returns the ids in a piece of HTML, and the ids within the document that its links lead to.

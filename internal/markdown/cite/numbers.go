@@ -1,7 +1,6 @@
 package cite
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,11 +23,11 @@ func letters(n int) string {
 var (
 	// numeric matches content that CSL treats as a number: "12a", "1–3", "2 & 5". See "Choose".
 	numeric = lazyregexp.New(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
-	digits  = regexp.MustCompile(`\d+`)
+	digits  = lazyregexp.New(`\d+`)
 	// pageRange matches a range such as N110-N115. Its groups are the prefixes and numbers.
 	pageRange = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
 	// several matches a value of several numbers.
-	several = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
+	several = lazyregexp.New(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
 
 // maxNumber is the longest number or range of numbers, in bytes. Longer content is text.
@@ -44,7 +43,7 @@ func (p *processor) isNumeric(text string) bool {
 }
 
 // firstNumber returns the first number in a text, "" for none.
-func firstNumber(text string) string { return digits.FindString(text) }
+func firstNumber(text string) string { return digits().FindString(text) }
 
 // isPlural reports whether the label of a value is plural. "pages" is for several numbers, but
 // "number-of-volumes" for any number except 1. See "Label".
@@ -54,7 +53,7 @@ func isPlural(variable, value string) bool {
 		return err == nil && n != 1
 	}
 
-	return several.MatchString(value)
+	return several().MatchString(value)
 }
 
 // number renders a number element. Text that is not numeric stays as it is. See "Number".
@@ -69,7 +68,7 @@ func (r *renderer) number(n *node) (rich, state) {
 		return text, filled
 	}
 	form := n.attr["form"]
-	value = digits.ReplaceAllStringFunc(value, func(d string) string {
+	value = digits().ReplaceAllStringFunc(value, func(d string) string {
 		v, err := strconv.Atoi(d)
 		switch {
 		case err != nil || v > 9999:

@@ -2,10 +2,11 @@ package cite
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/lazyregexp"
 )
 
 // look is a set of font styles and other marks of a run.
@@ -80,7 +81,7 @@ func (r rich) with(l look) rich {
 }
 
 // markup matches the tags that parseText reads.
-var markup = regexp.MustCompile(
+var markup = lazyregexp.New(
 	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)` +
 		`(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
 )
@@ -110,7 +111,7 @@ func parseText(text string) rich {
 	}
 
 	at := 0
-	for _, m := range markup.FindAllStringIndex(text, -1) {
+	for _, m := range markup().FindAllStringIndex(text, -1) {
 		add(text[at:m[0]])
 		at = m[1]
 
@@ -355,11 +356,11 @@ func (x run) html() string {
 }
 
 // address matches a URL in the text of an entry.
-var address = regexp.MustCompile(`https?://[^\s<>"]+`)
+var address = lazyregexp.New(`https?://[^\s<>"]+`)
 
 // linkURLs turns the URLs in the HTML of an entry into links, without punctuation after them.
 func linkURLs(entry string) string {
-	return address.ReplaceAllStringFunc(entry, func(url string) string {
+	return address().ReplaceAllStringFunc(entry, func(url string) string {
 		trimmed := strings.TrimRight(url, ".,;:)]")
 		if strings.Count(trimmed, "(") > strings.Count(trimmed, ")") && strings.HasPrefix(url[len(trimmed):], ")") {
 			trimmed += ")"

@@ -38,7 +38,7 @@ func joinSpaces(text string) string {
 
 // plainTeX returns the TeX of a field as text without markup.
 func plainTeX(src string) string {
-	return markup.ReplaceAllString(texText(src, false), "")
+	return markup().ReplaceAllString(texText(src, false), "")
 }
 
 // group reads a group up to the brace that closes it.

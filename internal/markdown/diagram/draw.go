@@ -9,12 +9,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"presswork/internal/fault"
+	"presswork/internal/lazyregexp"
 )
 
 // Mermaid 11.17.2, Viz.js 3.31.0 (Graphviz 16.1.0 as WebAssembly) and @terrastruct/d2 0.1.33 (D2 0.7 as WebAssembly)
@@ -147,8 +147,8 @@ func (d drawing) picture(name string, src Source) Picture {
 var (
 	// lineNumber and earlyEnd match errors of the libraries: the line at their beginning, and input that ends too
 	// early.
-	lineNumber = regexp.MustCompile(`^line (\d{1,6}):?\s*`)
-	earlyEnd   = regexp.MustCompile(`unexpected '(?:1|EOF)'$`)
+	lineNumber = lazyregexp.New(`^line (\d{1,6}):?\s*`)
+	earlyEnd   = lazyregexp.New(`unexpected '(?:1|EOF)'$`)
 )
 
 // plainError shortens the error of a parser to a few words such as "unexpected 'PE'", without the piece of source
@@ -175,12 +175,12 @@ func plainError(report string) (text string, line int) {
 		text = strings.TrimPrefix(text, prefix)
 	}
 
-	if m := lineNumber.FindStringSubmatch(text); m != nil {
+	if m := lineNumber().FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
 	// The parser writes the end of the source as a number.
-	text = earlyEnd.ReplaceAllString(text, "it ends before it is complete")
+	text = earlyEnd().ReplaceAllString(text, "it ends before it is complete")
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "…"
 	}

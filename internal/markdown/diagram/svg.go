@@ -7,7 +7,6 @@ import (
 	"html"
 	"io"
 	"math"
-	"regexp"
 	"strings"
 
 	"presswork/internal/lazyregexp"
@@ -39,10 +38,10 @@ var attributes = set(
 )
 
 var (
-	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]*$`)
+	plainValue = lazyregexp.New(`^[\w\s#%.,+-]*$`)
 	fontValue  = lazyregexp.New(`^[\w\s,.'"-]{1,500}$`)
 	// callValue matches transforms and colours.
-	callValue = regexp.MustCompile(
+	callValue = lazyregexp.New(
 		`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`,
 	)
 	reference = lazyregexp.New(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
@@ -197,7 +196,7 @@ func (c *cleaner) value(attribute, value string) (string, bool) {
 		return value, fontValue().MatchString(value)
 	}
 
-	return value, plainValue.MatchString(value) || callValue.MatchString(value)
+	return value, plainValue().MatchString(value) || callValue().MatchString(value)
 }
 
 // id returns the new id for an id of the drawing.

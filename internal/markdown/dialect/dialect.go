@@ -3,7 +3,6 @@ package dialect
 
 import (
 	"bytes"
-	"regexp"
 
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/source"
@@ -29,7 +28,7 @@ var (
 	esm = lazyregexp.New(
 		`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`,
 	)
-	componentTag = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
+	componentTag = lazyregexp.New(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 	// scriptedTag matches a tag of HTML with an attribute in braces.
 	scriptedTag = lazyregexp.New(`<[a-z][a-z0-9]*(?:\s[^<>]{0,400})?\s[A-Za-z-]{1,40}=\{[^\n]*>`)
 )
@@ -41,7 +40,7 @@ func Detect(src []byte) string {
 	}
 
 	modules := bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))
-	if modules && esm().Match(src) && componentTag.Match(src) {
+	if modules && esm().Match(src) && componentTag().Match(src) {
 		return MDX
 	}
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
@@ -169,14 +169,14 @@ func isInImage(n ast.Node) bool {
 }
 
 var (
-	space = regexp.MustCompile(`<mspace\b[^>]*></mspace>`)
+	space = lazyregexp.New(`<mspace\b[^>]*></mspace>`)
 	// flat matches the tags of MathML whose content is on a line.
-	flat = regexp.MustCompile(`</?(?:span|math|mrow|mi|mn|mo|mtext)\b[^>]*>|` + Mark)
+	flat = lazyregexp.New(`</?(?:span|math|mrow|mi|mn|mo|mtext)\b[^>]*>|` + Mark)
 )
 
 // textOf returns the text of a formula if it has nothing above or below its line, else "".
 func textOf(markup string) string {
-	text := flat.ReplaceAllString(space.ReplaceAllString(markup, " "), "")
+	text := flat().ReplaceAllString(space().ReplaceAllString(markup, " "), "")
 	if strings.Contains(text, "<") {
 		return ""
 	}
@@ -348,8 +348,8 @@ func (r *run) numberRows(mathML string, e Equation) string {
 
 var (
 	// ownTag matches \tag{…} of an equation; anyDigit matches a digit.
-	ownTag   = regexp.MustCompile(`\\tag\*?\{([^{}]*)\}`)
-	anyDigit = regexp.MustCompile(`[0-9]`)
+	ownTag   = lazyregexp.New(`\\tag\*?\{([^{}]*)\}`)
+	anyDigit = lazyregexp.New(`[0-9]`)
 )
 
 // tagText begins the text of a tag in Temml's output.
@@ -363,13 +363,13 @@ func (r *run) renderLabelled(
 	plain tex.Formula,
 	to *label.Label,
 ) (tex.Formula, error) {
-	if own := ownTag.FindStringSubmatch(latex); own != nil {
+	if own := ownTag().FindStringSubmatch(latex); own != nil {
 		to.Number = own[1]
 		return plain, nil
 	}
 	to.Number = r.Counters.Next(label.Equation)
 	// The renderer's cache then has one entry for equal formulas with numbers of equal length.
-	place := anyDigit.ReplaceAllString(to.Number, "0")
+	place := anyDigit().ReplaceAllString(to.Number, "0")
 	f, err := r.typeset(ctx, latex+` \tag{`+place+"}", true)
 	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+to.Number+`}"`, 1)
 	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+to.Number+")", 1)

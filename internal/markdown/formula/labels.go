@@ -2,7 +2,6 @@ package formula
 
 import (
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/label"
@@ -29,13 +29,13 @@ type RowLabel struct {
 }
 
 var (
-	labelCommand = regexp.MustCompile(`\\label\s*\{([^{}]{1,200})\}[ \t]*`)
+	labelCommand = lazyregexp.New(`\\label\s*\{([^{}]{1,200})\}[ \t]*`)
 	// rowPart matches what decides the numbers of rows. These are the ends of environments and of rows, tags and
 	// labels.
-	rowPart = regexp.MustCompile(
+	rowPart = lazyregexp.New(
 		`\\(?:(begin|end)\s*\{([A-Za-z]+\*?)\}|(\\)|tag\*?\s*\{([^{}]*)\}|(notag|nonumber)\b|label\s*\{([^{}]{1,200})\}|.)`,
 	)
-	referenceCommand = regexp.MustCompile(`\\(eqref|ref)\s*\{([^{}]{1,200})\}`)
+	referenceCommand = lazyregexp.New(`\\(eqref|ref)\s*\{([^{}]{1,200})\}`)
 )
 
 // numbersRows reports whether LaTeX numbers each row of an environment.
@@ -70,7 +70,7 @@ func TakeLabels(src string) (rest string, labels []RowLabel) {
 		tag, silent, first = "", false, len(labels)
 	}
 
-	for _, m := range rowPart.FindAllStringSubmatch(src, -1) {
+	for _, m := range rowPart().FindAllStringSubmatch(src, -1) {
 		switch {
 		case m[1] == "begin":
 			if depth++; depth == 1 {
@@ -90,7 +90,7 @@ func TakeLabels(src string) (rest string, labels []RowLabel) {
 	}
 	endRow()
 
-	return labelCommand.ReplaceAllString(src, ""), labels
+	return labelCommand().ReplaceAllString(src, ""), labels
 }
 
 // PlaceReferences turns formulas that are only \eqref{…} or \ref{…} into references.
@@ -115,7 +115,7 @@ func PlaceReferences(root ast.Node) {
 const placeStart, placeEnd = "\u303e", "\u303f"
 
 // place matches the mark that stands for a reference while a formula is rendered.
-var place = regexp.MustCompile(placeStart + `([0-9]{1,4})` + placeEnd)
+var place = lazyregexp.New(placeStart + `([0-9]{1,4})` + placeEnd)
 
 // maxReferences limits the references in the formulas of a document.
 const maxReferences = 1000
@@ -126,8 +126,8 @@ func (r *run) refer(src string, offset int) string {
 		return src
 	}
 
-	return referenceCommand.ReplaceAllStringFunc(src, func(command string) string {
-		m := referenceCommand.FindStringSubmatch(command)
+	return referenceCommand().ReplaceAllStringFunc(src, func(command string) string {
+		m := referenceCommand().FindStringSubmatch(command)
 		number := "??"
 
 		if to := r.Targets.Find(m[2]); to != nil && len(r.referred) < maxReferences {
@@ -151,8 +151,8 @@ func (r *run) refer(src string, offset int) string {
 
 // writeReferences writes the numbers into the places that refer has left.
 func (r *run) writeReferences(markup string) string {
-	return place.ReplaceAllStringFunc(markup, func(found string) string {
-		i, _ := strconv.Atoi(place.FindStringSubmatch(found)[1])
+	return place().ReplaceAllStringFunc(markup, func(found string) string {
+		i, _ := strconv.Atoi(place().FindStringSubmatch(found)[1])
 		if i >= len(r.referred) || r.referred[i].Number == "" {
 			return "??"
 		}

@@ -1,10 +1,10 @@
 package formula
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tex"
 )
 
@@ -26,12 +26,12 @@ type macros struct {
 }
 
 var (
-	definitionStart = regexp.MustCompile(
+	definitionStart = lazyregexp.New(
 		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*` +
 			`(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,
 	)
-	arity   = regexp.MustCompile(`^\s*\[([0-9])\]`)
-	command = regexp.MustCompile(`\\(?:[A-Za-z]+|.)`)
+	arity   = lazyregexp.New(`^\s*\[([0-9])\]`)
+	command = lazyregexp.New(`\\(?:[A-Za-z]+|.)`)
 )
 
 // definition is one definition of a macro: its name, its form for later formulas, and its length in the source.
@@ -42,7 +42,7 @@ type definition struct {
 
 // readDefinition reads the definition at the start of a source. ok is false if there is none.
 func readDefinition(src string) (d definition, ok bool) {
-	m := definitionStart.FindStringSubmatch(src)
+	m := definitionStart().FindStringSubmatch(src)
 	if m == nil {
 		return d, false
 	}
@@ -57,7 +57,7 @@ func readDefinition(src string) (d definition, ok bool) {
 		}
 		parameters, rest = strings.TrimSpace(rest[:open]), rest[open:]
 	case kind != "DeclareMathOperator":
-		if n := arity.FindStringSubmatch(rest); n != nil {
+		if n := arity().FindStringSubmatch(rest); n != nil {
 			count, _ := strconv.Atoi(n[1])
 			for i := range count {
 				parameters += "#" + strconv.Itoa(i+1)
@@ -167,7 +167,7 @@ func (m *macros) usedBy(src string) string {
 		text := queue[0]
 		queue = queue[1:]
 
-		for _, name := range command.FindAllString(text, -1) {
+		for _, name := range command().FindAllString(text, -1) {
 			if d, ok := m.of[name]; ok && !seen[name] {
 				seen[name] = true
 				needed.WriteString(d)

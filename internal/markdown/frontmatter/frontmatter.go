@@ -6,9 +6,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"presswork/internal/fault"
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/source"
 )
 
@@ -88,7 +88,7 @@ func read(text []byte, toml bool, levels int) ([]Field, error) {
 
 // emptyTag matches a tag of YAML without a value, as MkDocs has for functions of Python. The parser takes the next
 // line for its value.
-var emptyTag = regexp.MustCompile(`(?m)([:-][ \t]+)![^\s"'\[\]{}#]*[ \t]*$`)
+var emptyTag = lazyregexp.New(`(?m)([:-][ \t]+)![^\s"'\[\]{}#]*[ \t]*$`)
 
 // Settings parses a file of settings in YAML, or in TOML if toml is set. Its values may nest deeper than those of
 // front matter. Errors: InvalidRequest, with the line in its message.
@@ -99,7 +99,7 @@ func Settings(text []byte, toml bool) ([]Field, error) {
 
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !toml {
-		text = emptyTag.ReplaceAll(text, []byte("$1"))
+		text = emptyTag().ReplaceAll(text, []byte("$1"))
 	}
 
 	fields, err := read(text, toml, maxSettingDepth)
@@ -135,12 +135,12 @@ type block struct {
 }
 
 var (
-	yamlFence    = regexp.MustCompile(`^---[ \t]*\r?\n?$`)
-	yamlFenceEnd = regexp.MustCompile(`^(---|\.\.\.)[ \t]*\r?\n?$`)
-	yamlPair     = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
+	yamlFence    = lazyregexp.New(`^---[ \t]*\r?\n?$`)
+	yamlFenceEnd = lazyregexp.New(`^(---|\.\.\.)[ \t]*\r?\n?$`)
+	yamlPair     = lazyregexp.New(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
 
-	tomlFence = regexp.MustCompile(`^\+\+\+[ \t]*\r?\n?$`)
-	tomlPair  = regexp.MustCompile(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
+	tomlFence = lazyregexp.New(`^\+\+\+[ \t]*\r?\n?$`)
+	tomlPair  = lazyregexp.New(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
 )
 
 // split finds the front matter. A --- is a rule of Markdown unless a "key:" follows, and a +++ is text unless a
@@ -148,9 +148,9 @@ var (
 func split(src []byte) (b block, size int, ok bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 
-	fence, fenceEnd, pair := yamlFence, yamlFenceEnd, yamlPair
+	fence, fenceEnd, pair := yamlFence(), yamlFenceEnd(), yamlPair()
 	if b.toml = bytes.HasPrefix(src, []byte("+++")); b.toml {
-		fence, fenceEnd, pair = tomlFence, tomlFence, tomlPair
+		fence, fenceEnd, pair = tomlFence(), tomlFence(), tomlPair()
 	} else if !bytes.HasPrefix(src, []byte("---")) {
 		return block{}, 0, false
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"presswork/internal/input"
+	"presswork/internal/lazyregexp"
 )
 
 // maxDepth is how deep the lists and maps of a value nest, maxSettingDepth the same in a file of settings.
@@ -64,7 +64,7 @@ func readYAML(yaml []byte, levels int) (fields []Field, err error) {
 }
 
 // matterLine matches the beginning of a line of YAML. Prose hardly ever begins like that.
-var matterLine = regexp.MustCompile(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:(\s|$)|[-\]}#])`)
+var matterLine = lazyregexp.New(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:(\s|$)|[-\]}#])`)
 
 // meantAsMatter reports whether invalid YAML is meant as front matter: most of its unindented
 // lines begin with a key of one word. Otherwise it is a note between two rules.
@@ -74,7 +74,7 @@ func meantAsMatter(yaml []byte) bool {
 	for line := range bytes.Lines(yaml) {
 		switch {
 		case len(bytes.TrimSpace(line)) == 0 || line[0] == ' ' || line[0] == '\t':
-		case matterLine.Match(line):
+		case matterLine().Match(line):
 			keys++
 		default:
 			others++
@@ -179,7 +179,7 @@ func lineOfNode(n ast.Node) int {
 }
 
 // otherPlace matches a second place in goccy's message. It counts lines from the YAML's first.
-var otherPlace = regexp.MustCompile(` at \[[0-9]+:[0-9]+\]`)
+var otherPlace = lazyregexp.New(` at \[[0-9]+:[0-9]+\]`)
 
 // syntaxError returns a FrontMatterInvalid error with the line and the reason of goccy's
 // "[3:1] reason".
@@ -189,7 +189,7 @@ func syntaxError(err error) error {
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
-			return atLine(n+1, "%s", input.Short(otherPlace.ReplaceAllString(reason, ""))).withCause(err)
+			return atLine(n+1, "%s", input.Short(otherPlace().ReplaceAllString(reason, ""))).withCause(err)
 		}
 	}
 

@@ -71,7 +71,7 @@ func cutAnchor(text []byte, name string) ([]byte, error) {
 	within, found := false, false
 
 	for line := range bytes.Lines(text) {
-		if m := anchorMark.FindSubmatch(line); m != nil {
+		if m := anchorMark().FindSubmatch(line); m != nil {
 			if string(m[2]) == name {
 				within, found = len(m[1]) == 0, true
 			}

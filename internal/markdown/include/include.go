@@ -5,7 +5,6 @@ package include
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,10 +39,10 @@ var (
 	// noteEmbed is Obsidian's: ![[Note#Heading]].
 	noteEmbed = lazyregexp.New(`^!\[\[([^\[\]|\n#]{1,300})(?:#([^\[\]|\n^]{1,200}))?\]\]$`)
 	// fenceHead is a fence of code with the rest of its line.
-	fenceHead = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+	fenceHead = lazyregexp.New("^(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 	// fenceInclude is in the braces after a fence: {.include} or {.go include=file}.
-	fenceInclude = regexp.MustCompile(`(?:^|[\s{])(?:\.include(?:[\s}]|$)|include=)`)
-	anchorMark   = regexp.MustCompile(`\bANCHOR(_END)?:[ \t]*([\w-]{1,100})`)
+	fenceInclude = lazyregexp.New(`(?:^|[\s{])(?:\.include(?:[\s}]|$)|include=)`)
+	anchorMark   = lazyregexp.New(`\bANCHOR(_END)?:[ \t]*([\w-]{1,100})`)
 )
 
 // includer writes a document with its includes.
@@ -124,7 +123,7 @@ func (in *includer) writeText(src []byte, prefix string) {
 		before := string(line[:len(line)-len(inner)])
 
 		inner = bytes.TrimRight(inner, " \t\n")
-		switch m := fenceHead.FindSubmatch(inner); {
+		switch m := fenceHead().FindSubmatch(inner); {
 		case fence != "" && m != nil && len(m[2]) == 0 && strings.HasPrefix(string(m[1]), fence):
 			if listed != nil {
 				in.includeListed(listing, listed, string(line), prefix)
@@ -134,7 +133,7 @@ func (in *includer) writeText(src []byte, prefix string) {
 			fence, listed = "", nil
 		case fence == "" && m != nil:
 			fence = string(m[1])
-			switch of := fenceInclude.FindString(string(m[2])); {
+			switch of := fenceInclude().FindString(string(m[2])); {
 			case of == "" && string(m[2]) != "!include" && !myst.IsInclude(m[2]):
 				in.writeLine(line, prefix)
 			case strings.HasSuffix(of, "include="):
@@ -256,7 +255,7 @@ func (in *includer) includeListed(first string, names []byte, last, prefix strin
 }
 
 // chunkOption is the include option of a chunk in R Markdown: whether its output is shown.
-var chunkOption = regexp.MustCompile(`^(?:TRUE|FALSE|[TF])\b`)
+var chunkOption = lazyregexp.New(`^(?:TRUE|FALSE|[TF])\b`)
 
 // includeCode writes the first line of a fence and the file that its attributes name.
 func (in *includer) includeCode(line, info []byte, prefix string) {
@@ -268,7 +267,7 @@ func (in *includer) includeCode(line, info []byte, prefix string) {
 	}
 
 	a, size := tree.ReadAttributes(append(bytes.Clone(info[at:]), '\n'))
-	if name, ok := a.Get("include"); ok && size > 0 && !chunkOption.MatchString(name) {
+	if name, ok := a.Get("include"); ok && size > 0 && !chunkOption().MatchString(name) {
 		before := line[:len(line)-len(bytes.TrimLeft(line, " \t>"))]
 		from, _ := a.Get("startline")
 		to, _ := a.Get("endline")

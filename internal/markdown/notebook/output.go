@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"presswork/internal/lazyregexp"
 )
 
 // output is a stored output of a cell.
@@ -25,15 +26,15 @@ type output struct {
 
 var (
 	// cellOption is an option of Quarto: a comment in the language of the cell. Its groups are name and value.
-	cellOption = regexp.MustCompile(`^(?:#|//|--|%%)\| ?([\w.-]+):[ \t]*(.*)$`)
+	cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]+):[ \t]*(.*)$`)
 	// escapeCode is a control sequence of terminals.
-	escapeCode = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
+	escapeCode = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
 	// hiddenElement is an element of HTML that shows nothing.
-	hiddenElement = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)[^>]*>`)
+	hiddenElement = lazyregexp.New(`(?is)<(?:style|script)\b.*?</(?:style|script)[^>]*>`)
 	// blankLines are lines of HTML without content, which would end a block of HTML in Markdown.
-	blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
+	blankLines = lazyregexp.New(`\n(?:[ \t]*\n)+`)
 	// preformed is an element of HTML whose line breaks count.
-	preformed = regexp.MustCompile(`(?is)<pre\b.*?</pre>`)
+	preformed = lazyregexp.New(`(?is)<pre\b.*?</pre>`)
 )
 
 // codeCell writes a code cell and its outputs, without its options.
@@ -85,7 +86,7 @@ func takeOptions(code string) (rest string, options map[string]string) {
 	for {
 		line, after, _ := strings.Cut(code, "\n")
 
-		m := cellOption.FindStringSubmatch(strings.TrimRight(line, "\r"))
+		m := cellOption().FindStringSubmatch(strings.TrimRight(line, "\r"))
 		if m == nil {
 			return code, options
 		}
@@ -257,11 +258,11 @@ func (w *writer) attached(markdown string) string {
 
 // html writes HTML as one block. The sanitiser checks it later.
 func (w *writer) html(text string) {
-	text = hiddenElement.ReplaceAllString(text, "")
-	text = preformed.ReplaceAllStringFunc(text, func(pre string) string {
+	text = hiddenElement().ReplaceAllString(text, "")
+	text = preformed().ReplaceAllStringFunc(text, func(pre string) string {
 		return strings.ReplaceAll(pre, "\n", "&#10;")
 	})
-	w.block("<div>\n" + strings.TrimSpace(blankLines.ReplaceAllString(clean(text), "\n")) + "\n</div>")
+	w.block("<div>\n" + strings.TrimSpace(blankLines().ReplaceAllString(clean(text), "\n")) + "\n</div>")
 }
 
 // latex writes a formula.
@@ -275,7 +276,7 @@ func (w *writer) latex(text string) {
 
 // clean returns the text that a terminal would show: without control sequences and overwritten lines.
 func clean(text string) string {
-	text = strings.ReplaceAll(escapeCode.ReplaceAllString(text, ""), "\r\n", "\n")
+	text = strings.ReplaceAll(escapeCode().ReplaceAllString(text, ""), "\r\n", "\n")
 
 	var out strings.Builder
 

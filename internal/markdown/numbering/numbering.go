@@ -2,13 +2,13 @@
 package numbering
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/tree"
 )
@@ -146,7 +146,7 @@ func (n *Numbering) end() {
 
 var (
 	// appendixTitle matches the title of an appendix. Its groups are the word and the letter.
-	appendixTitle = regexp.MustCompile(`^(\pL+)(?:[ \x{a0}]([A-Z])(?:\b.*)?)?$`)
+	appendixTitle = lazyregexp.New(`^(\pL+)(?:[ \x{a0}]([A-Z])(?:\b.*)?)?$`)
 	// appendixWords are the words of appendices in lower case.
 	appendixWords = []string{
 		"appendix", "appendixes", "appendices", "anhang", "anhänge", "annex", "annexes", "annexe", "apéndice",
@@ -161,7 +161,7 @@ func startsOf(nodes []*ast.Heading, src []byte) map[*ast.Heading]start {
 	starts := map[*ast.Heading]start{}
 
 	for i, h := range nodes {
-		m := appendixTitle.FindStringSubmatch(strings.TrimSpace(tree.PlainText(h, src)))
+		m := appendixTitle().FindStringSubmatch(strings.TrimSpace(tree.PlainText(h, src)))
 		if m == nil || !slices.Contains(appendixWords, strings.ToLower(m[1])) {
 			continue
 		}

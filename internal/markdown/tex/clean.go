@@ -2,7 +2,6 @@ package tex
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -33,9 +32,9 @@ var properties = set(
 
 var (
 	// hugeNumber matches sizes that draw outside of the formula. Temml bounds large sizes, but not negative ones.
-	hugeNumber = regexp.MustCompile(`(?:^|[^#\w.])-?\d{4}|-\d{3}`)
-	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]{1,60}$`)
-	classValue = regexp.MustCompile(`^[\w\s-]{1,100}$`)
+	hugeNumber = lazyregexp.New(`(?:^|[^#\w.])-?\d{4}|-\d{3}`)
+	plainValue = lazyregexp.New(`^[\w\s#%.,+-]{1,60}$`)
+	classValue = lazyregexp.New(`^[\w\s-]{1,100}$`)
 	// styleValue matches values that call functions for sizes and colours only.
 	styleValue = lazyregexp.New(
 		`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`,
@@ -97,7 +96,7 @@ func keepAttributes(n *html.Node) []html.Attribute {
 		case a.Namespace != "":
 			continue
 		case a.Key == "class":
-			if !classValue.MatchString(a.Val) {
+			if !classValue().MatchString(a.Val) {
 				continue
 			}
 		case a.Key == "style":
@@ -105,7 +104,7 @@ func keepAttributes(n *html.Node) []html.Attribute {
 			if a.Val = filterStyle(a.Val); a.Val == "" || n.Data == "math" {
 				continue
 			}
-		case !attributes[a.Key] || !plainValue.MatchString(a.Val) || hugeNumber.MatchString(a.Val):
+		case !attributes[a.Key] || !plainValue().MatchString(a.Val) || hugeNumber().MatchString(a.Val):
 			continue
 		}
 		kept = append(kept, a)
@@ -122,7 +121,7 @@ func filterStyle(style string) string {
 		name, value, _ := strings.Cut(declaration, ":")
 
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if properties[name] && styleValue().MatchString(value) && !hugeNumber.MatchString(value) {
+		if properties[name] && styleValue().MatchString(value) && !hugeNumber().MatchString(value) {
 			kept = append(kept, name+":"+value)
 		}
 	}

@@ -1,10 +1,11 @@
 package tex
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"presswork/internal/lazyregexp"
 )
 
 // alphabets are the commands for the letters of Unicode's Mathematical Alphanumeric Symbols, from firstLetter. Each
@@ -19,7 +20,7 @@ const (
 
 var (
 	// textCommand matches the start of an argument of text.
-	textCommand = regexp.MustCompile(`\\(?:text(?:bf|it|rm|sf|tt|normal)?|[mh]box)\s*\{`)
+	textCommand = lazyregexp.New(`\\(?:text(?:bf|it|rm|sf|tt|normal)?|[mh]box)\s*\{`)
 	// otherNames replaces environments that Temml lacks by similar ones.
 	otherNames = strings.NewReplacer(
 		`\begin{eqnarray}`, `\begin{array}{rcl}`, `\end{eqnarray}`, `\end{array}`,
@@ -81,7 +82,7 @@ func escapeText(src string) string {
 	var b strings.Builder
 
 	for {
-		at := textCommand.FindStringIndex(src)
+		at := textCommand().FindStringIndex(src)
 		if at == nil {
 			return b.String() + src
 		}

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/net/html"
+
+	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -183,8 +184,8 @@ func IsName(s string, digitFirst bool, signs string) bool {
 
 var (
 	// langForm matches a language tag; sizeForm matches a length or a share.
-	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
-	sizeForm = regexp.MustCompile(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
+	langForm = lazyregexp.New(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+	sizeForm = lazyregexp.New(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
 )
 
 // CleanID returns id if the document may use it, else "". The ids of footnotes and of
@@ -230,7 +231,7 @@ func reservedClass(name string) bool {
 func CleanPair(p Attribute) (Attribute, bool) {
 	switch p.Key {
 	case "width", "height":
-		m := sizeForm.FindStringSubmatch(p.Value)
+		m := sizeForm().FindStringSubmatch(p.Value)
 		if m == nil {
 			return Attribute{}, false
 		}
@@ -243,7 +244,7 @@ func CleanPair(p Attribute) (Attribute, bool) {
 
 		return Attribute{p.Key, strconv.Itoa(min(int(n+.5), 99999))}, true
 	case "lang":
-		return p, langForm.MatchString(p.Value)
+		return p, langForm().MatchString(p.Value)
 	case "dir":
 		return p, p.Value == "ltr" || p.Value == "rtl" || p.Value == "auto"
 	}

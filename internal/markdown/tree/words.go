@@ -1,6 +1,6 @@
 package tree
 
-import "regexp"
+import "presswork/internal/lazyregexp"
 
 // IsASCIIWord reports whether r is an ASCII letter or digit.
 func IsASCIIWord(r rune) bool {
@@ -8,12 +8,12 @@ func IsASCIIWord(r rune) bool {
 }
 
 // codeTag matches tags between which text is code.
-var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
+var codeTag = lazyregexp.New(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
 
 // CodeDepth is +1 for a tag that opens an element of code, -1 for one that
 // closes it.
 func CodeDepth(tag []byte) int {
-	m := codeTag.FindSubmatch(tag)
+	m := codeTag().FindSubmatch(tag)
 	switch {
 	case m == nil:
 		return 0

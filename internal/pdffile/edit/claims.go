@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/parse"
 )
@@ -42,12 +43,12 @@ func metadata(f *pdffile.File) []byte {
 }
 
 // claimPattern matches the elements and attributes of XMP that claim PDF/A or PDF/UA.
-var claimPattern = regexp.MustCompile(
+var claimPattern = lazyregexp.New(
 	`(pdfaid|pdfuaid):(part|conformance|rev|amd|corr)(?:\s*=\s*["']([^"']*)["']|>([^<]*)<)`)
 
 // claimsOf returns the standards that the metadata claims. Values stand in elements or in attributes, in any order.
 func claimsOf(f *pdffile.File) (c claims) {
-	for _, m := range claimPattern.FindAllSubmatch(metadata(f), -1) {
+	for _, m := range claimPattern().FindAllSubmatch(metadata(f), -1) {
 		value := string(m[3]) + string(m[4])
 		if value == "" { // an end tag
 			continue

@@ -160,7 +160,7 @@ func ownIDs(o []byte, section int) []byte {
 	mark := fmt.Appendf(nil, "(node%06d", section)
 	within := func(part []byte) []byte { return bytes.ReplaceAll(part, []byte("(node"), mark) }
 
-	return pdffile.NodeHeaders.ReplaceAllFunc(pdffile.NodeID.ReplaceAllFunc(o, within), within)
+	return pdffile.NodeHeaders().ReplaceAllFunc(pdffile.NodeID().ReplaceAllFunc(o, within), within)
 }
 
 // hang moves the elements of a section under those of the result. The section's objects must have been added.
@@ -282,7 +282,7 @@ func (t *joinedTags) idTree(out *pdffile.File) int {
 			continue
 		}
 
-		if id := pdffile.NodeID.FindSubmatch(o); id != nil {
+		if id := pdffile.NodeID().FindSubmatch(o); id != nil {
 			names = append(names, fmt.Sprintf("(%s) %s", id[1], pdffile.RefTo(n)))
 		}
 	}

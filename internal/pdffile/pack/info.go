@@ -3,11 +3,11 @@ package pack
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 )
 
@@ -25,14 +25,14 @@ type description struct {
 
 var (
 	// infoProducer and infoDate match entries of the Info dictionary that Chromium writes.
-	infoProducer = regexp.MustCompile(`/Producer \(([^()\\]*)\)`)
-	infoDate     = regexp.MustCompile(`/CreationDate \(D:(\d{14}[+-]\d\d'\d\d)'\)`)
+	infoProducer = lazyregexp.New(`/Producer \(([^()\\]*)\)`)
+	infoDate     = lazyregexp.New(`/CreationDate \(D:(\d{14}[+-]\d\d'\d\d)'\)`)
 )
 
 // describe combines m with the producer and the date of the original Info dictionary. A date that is not zero
 // replaces the original's.
 func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
-	producer, written := infoProducer.FindSubmatch(original), infoDate.FindSubmatch(original)
+	producer, written := infoProducer().FindSubmatch(original), infoDate().FindSubmatch(original)
 	if producer == nil || written == nil {
 		return description{}, fmt.Errorf("info: %w", pdffile.ErrObject)
 	}

@@ -3,10 +3,10 @@ package pack
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 )
 
@@ -24,7 +24,7 @@ const (
 )
 
 // nodeName matches the ids that Chromium gives to structure elements.
-var nodeName = regexp.MustCompile(`\((node\d+)\)`)
+var nodeName = lazyregexp.New(`\((node\d+)\)`)
 
 // improveTags improves Chromium's structure tree. It maps types to standard ones, distinguishes formulas from
 // images, adds the targets of links and renumbers ids from one.
@@ -72,7 +72,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		case !bytes.Contains(o, []byte("(node")):
 		case bytes.HasPrefix(o, pdffile.StructElement):
 			holders = append(holders, n)
-			if m := pdffile.NodeID.FindSubmatch(o); m != nil {
+			if m := pdffile.NodeID().FindSubmatch(o); m != nil {
 				ids = append(ids, string(m[1]))
 			}
 		}
@@ -115,11 +115,11 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		return text
 	}
 
-	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
+	within := func(part []byte) []byte { return nodeName().ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
 		// Replace ids only in ID and Headers: text may look like an id.
-		o := pdffile.NodeID.ReplaceAllFunc(f.Objects[n], within)
-		f.Objects[n] = pdffile.NodeHeaders.ReplaceAllFunc(o, within)
+		o := pdffile.NodeID().ReplaceAllFunc(f.Objects[n], within)
+		f.Objects[n] = pdffile.NodeHeaders().ReplaceAllFunc(o, within)
 	}
 
 	for _, n := range leaves {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -66,7 +66,7 @@ type writer struct {
 }
 
 // languagePattern matches a language tag.
-var languagePattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,35}$`)
+var languagePattern = lazyregexp.New(`^[A-Za-z0-9-]{1,35}$`)
 
 // frontMatter writes title, author and language of the page as front matter.
 func (w *writer) frontMatter(root *html.Node) {
@@ -93,7 +93,7 @@ func (w *writer) frontMatter(root *html.Node) {
 		fmt.Fprintf(&w.out, "author: %s\n", quoted(author))
 	}
 
-	if languagePattern.MatchString(language) {
+	if languagePattern().MatchString(language) {
 		fmt.Fprintf(&w.out, "lang: %s\n", quoted(language))
 	}
 	w.out.WriteString("---\n\n")
@@ -202,7 +202,7 @@ func (w *writer) takeID(n *html.Node) {
 }
 
 // idPattern matches ids that attributes in braces can have.
-var idPattern = regexp.MustCompile(`^[\pL\pN][\pL\pN_.:-]*$`)
+var idPattern = lazyregexp.New(`^[\pL\pN][\pL\pN_.:-]*$`)
 
 // heading writes a heading with its id. An empty heading is left out.
 func (w *writer) heading(n *html.Node) {
@@ -220,26 +220,26 @@ func (w *writer) heading(n *html.Node) {
 	level := int(n.Data[1] - '0')
 	fmt.Fprintf(&w.out, "%s %s", strings.Repeat("#", level), line)
 
-	if id := attribute(n, "id"); idPattern.MatchString(id) {
+	if id := attribute(n, "id"); idPattern().MatchString(id) {
 		fmt.Fprintf(&w.out, " {#%s}", id)
 	}
 	w.out.WriteString("\n\n")
 }
 
 // codeLanguage matches the class that names the language of a code block.
-var codeLanguage = regexp.MustCompile(`(?:^|\s)(?:language-|lang-|sourceCode )([A-Za-z0-9+#_-]{1,30})(?:\s|$)`)
+var codeLanguage = lazyregexp.New(`(?:^|\s)(?:language-|lang-|sourceCode )([A-Za-z0-9+#_-]{1,30})(?:\s|$)`)
 
 // code writes a fenced code block. Its language is that of the class names that Pandoc and web pages use.
 func (w *writer) code(n *html.Node) {
 	language := ""
 
 	for c := range n.Descendants() {
-		if m := codeLanguage.FindStringSubmatch(attribute(c, "class")); m != nil && c.Data == "code" {
+		if m := codeLanguage().FindStringSubmatch(attribute(c, "class")); m != nil && c.Data == "code" {
 			language = m[1]
 		}
 	}
 
-	if m := codeLanguage.FindStringSubmatch(attribute(n, "class")); m != nil {
+	if m := codeLanguage().FindStringSubmatch(attribute(n, "class")); m != nil {
 		language = m[1]
 	}
 	text := strings.Trim(strings.ReplaceAll(textOf(n), "\r", ""), "\n")
@@ -267,7 +267,7 @@ func (w *writer) element(to *bytes.Buffer, n *html.Node, kept bool) {
 	to.WriteString("<" + n.Data)
 
 	for _, a := range n.Attr {
-		if a.Namespace == "" && attributePattern.MatchString(a.Key) {
+		if a.Namespace == "" && attributePattern().MatchString(a.Key) {
 			fmt.Fprintf(to, ` %s="%s"`, a.Key, escapeAttribute(a.Val))
 		}
 	}
@@ -284,7 +284,7 @@ func (w *writer) element(to *bytes.Buffer, n *html.Node, kept bool) {
 }
 
 // attributePattern matches names of attributes that are kept.
-var attributePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
+var attributePattern = lazyregexp.New(`^[a-z][a-z0-9-]{0,40}$`)
 
 // text writes text so that Markdown sees no syntax in it.
 func (w *writer) text(to *bytes.Buffer, text string, kept bool) {

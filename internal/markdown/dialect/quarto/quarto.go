@@ -3,7 +3,6 @@ package quarto
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -66,7 +65,7 @@ func TakeParts(root ast.Node, src []byte) {
 		if !ok {
 			return
 		}
-		m := partMark.FindSubmatch(words.Value(src))
+		m := partMark().FindSubmatch(words.Value(src))
 
 		switch {
 		case m == nil:
@@ -82,7 +81,7 @@ func TakeParts(root ast.Node, src []byte) {
 }
 
 // partMark begins the title of a part or of the appendix.
-var partMark = regexp.MustCompile(`^(?:\((PART)(?:\\?\*)?\)|\(APPENDIX\))[ \t]+`)
+var partMark = lazyregexp.New(`^(?:\((PART)(?:\\?\*)?\)|\(APPENDIX\))[ \t]+`)
 
 // TakeTabsets makes the headings in sets of tabs the titles of the tabs, which are printed one after another.
 func TakeTabsets(root ast.Node) {

@@ -3,12 +3,12 @@ package admonition
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	names "presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
@@ -20,7 +20,7 @@ import (
 //
 // The text after a bar within the brackets is for the style sheets of Obsidian. A plus or a minus unfolds
 // or folds the callout, which has no meaning on paper.
-var quoteHead = regexp.MustCompile(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n]{0,80})?\][+-]?(?:[ \t]+|$)`)
+var quoteHead = lazyregexp.New(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n]{0,80})?\][+-]?(?:[ \t]+|$)`)
 
 // placeQuote replaces a quote that begins with [!TYPE] by an alert. The rest of that line is its
 // title. An unknown type looks like a note.
@@ -35,7 +35,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 		return
 	}
 
-	m := quoteHead.FindSubmatch(bytes.TrimRight(first.Segment.Value(src), " \t\n"))
+	m := quoteHead().FindSubmatch(bytes.TrimRight(first.Segment.Value(src), " \t\n"))
 	if m == nil {
 		return
 	}

@@ -2,7 +2,6 @@ package admonition
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"presswork/internal/lazyregexp"
 	names "presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
@@ -31,8 +31,8 @@ func (fenceParser) CanAcceptIndentedLine() bool { return false }
 
 var (
 	// fenceName matches the name after the colons of a fence; colons matches its closing line.
-	fenceName = regexp.MustCompile(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
-	colons    = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\n?$`)
+	fenceName = lazyregexp.New(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
+	colons    = lazyregexp.New(`^ {0,3}:{3,}[ \t]*\n?$`)
 )
 
 // Open reads the first line of a fence of colons: a name or attributes, and a title.
@@ -54,7 +54,7 @@ func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 			return nil, parser.NoChildren
 		}
 		head = head[size:]
-	} else if m := fenceName.Find(head); m != nil {
+	} else if m := fenceName().Find(head); m != nil {
 		name, head = string(m), bytes.TrimSpace(head[len(m):])
 		if more, size := tree.ReadAttributes(append(bytes.Clone(head), '\n')); size > 0 {
 			a, head = more, head[size:]
@@ -129,7 +129,7 @@ func (p fenceParser) lookOf(name string) string {
 // Continue closes the innermost division at a line of colons, unless the line is in a code block.
 func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	line, _ := reader.PeekLine()
-	if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(":::")) || !colons.Match(line) {
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(":::")) || !colons().Match(line) {
 		return parser.Continue | parser.HasChildren
 	}
 

@@ -2,7 +2,6 @@ package admonition
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -26,7 +25,7 @@ type indentedParser struct{}
 
 // admonitionHead matches the first line of an admonition. Its groups are the name, further classes, which
 // are dropped, and the title.
-var admonitionHead = regexp.MustCompile(
+var admonitionHead = lazyregexp.New(
 	`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`,
 )
 
@@ -59,7 +58,7 @@ func (p indentedParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 		return &tree.Division{Title: tree.Unescape(m[1]), Heads: -1}, parser.HasChildren
 	}
 
-	m := admonitionHead.FindSubmatchIndex(line[at:])
+	m := admonitionHead().FindSubmatchIndex(line[at:])
 	if m == nil {
 		return nil, parser.NoChildren
 	}

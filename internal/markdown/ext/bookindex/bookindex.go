@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -16,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -81,9 +81,9 @@ var (
 	kindPlace = ast.NewNodeKind("IndexPlace")
 
 	// indexForm matches an entry. Its group is the text, whose braces must be balanced.
-	indexForm = regexp.MustCompile(`^\\index\{((?:[^{}\n]|\{[^{}\n]*\})+)\}`)
+	indexForm = lazyregexp.New(`^\\index\{((?:[^{}\n]|\{[^{}\n]*\})+)\}`)
 	// seeForm matches the command after the bar: see{other}.
-	seeForm = regexp.MustCompile(`^(see|seealso)\{([^{}]*)\}$`)
+	seeForm = lazyregexp.New(`^(see|seealso)\{([^{}]*)\}$`)
 )
 
 // markParser parses entries. They print nothing but an anchor.
@@ -100,7 +100,7 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 		return nil
 	}
 
-	m := indexForm.FindSubmatch(line[:min(len(line), maxTerm)])
+	m := indexForm().FindSubmatch(line[:min(len(line), maxTerm)])
 	if m == nil {
 		return nil
 	}
@@ -214,7 +214,7 @@ func Append(root ast.Node, src []byte, lang string) []byte {
 // returns false for an empty term and for more than three terms.
 func readEntry(source string) (e Entry, ok bool) {
 	terms, command, _ := strings.Cut(source, "|")
-	if m := seeForm.FindStringSubmatch(command); m != nil {
+	if m := seeForm().FindStringSubmatch(command); m != nil {
 		e.See, e.Also = strings.TrimSpace(m[2]), m[1] == "seealso"
 	}
 

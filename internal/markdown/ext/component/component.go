@@ -4,7 +4,6 @@ package component
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -40,7 +39,7 @@ type htmlParser struct {
 }
 
 // markdownWithin matches the tag of an element with the attribute markdown.
-var markdownWithin = regexp.MustCompile(
+var markdownWithin = lazyregexp.New(
 	`^ {0,3}<[a-zA-Z][a-zA-Z0-9]*\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
 
@@ -60,7 +59,7 @@ func JoinParagraphs(root ast.Node, src []byte) {
 			return
 		}
 
-		if tag := tagOf(before, src); markdownWithin.Match(tag) && lineWithin().Match(tag) {
+		if tag := tagOf(before, src); markdownWithin().Match(tag) && lineWithin().Match(tag) {
 			text := ast.NewTextBlock()
 			tree.MoveChildren(n, text)
 			tree.Replace(n, text)
@@ -69,13 +68,13 @@ func JoinParagraphs(root ast.Node, src []byte) {
 }
 
 // lonePicture matches a line that is only a picture.
-var lonePicture = regexp.MustCompile(`^\s*<img\s[^<>]*>\s*$`)
+var lonePicture = lazyregexp.New(`^\s*<img\s[^<>]*>\s*$`)
 
 // Open opens no block for a picture that begins Markdown within an element: it begins a paragraph.
 func (p htmlParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
-	if before := parent.LastChild(); before != nil && lonePicture.Match(line) {
-		if markdownWithin.Match(tagOf(before, reader.Source())) {
+	if before := parent.LastChild(); before != nil && lonePicture().Match(line) {
+		if markdownWithin().Match(tagOf(before, reader.Source())) {
 			return nil, parser.NoChildren
 		}
 	}
@@ -85,7 +84,7 @@ func (p htmlParser) Open(parent ast.Node, reader text.Reader, pc parser.Context)
 
 // Continue closes a block that is only such a tag, unless the next line would become indented code.
 func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin.Match(tag) {
+	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin().Match(tag) {
 		const code = 4 // columns
 
 		line, _ := reader.PeekLine()
@@ -109,7 +108,7 @@ func tagOf(node ast.Node, source []byte) []byte {
 
 	tag := first.Value(source)
 
-	name := tagName.FindSubmatch(tag)
+	name := tagName().FindSubmatch(tag)
 	if name != nil && slices.Contains(tree.DroppedElements(), strings.ToLower(string(name[1]))) {
 		return nil // the sanitiser removes the element only together with its content
 	}
@@ -118,7 +117,7 @@ func tagOf(node ast.Node, source []byte) []byte {
 }
 
 // tagName matches the name of a tag at the start of a line.
-var tagName = regexp.MustCompile(`^\s*<(\w+)`)
+var tagName = lazyregexp.New(`^\s*<(\w+)`)
 
 // componentTag matches a tag of a component on one line. Its group is the name.
 var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?/?>`)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	_ "embed"
 	"html"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -106,21 +106,24 @@ func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
+// shortcodeForm is the form of :name:.
+const shortcodeForm = `:[a-z0-9_+-]{1,60}:`
+
 var (
 	// shortcode matches :name:, tagOrShortcode also a tag, whose attributes must not change.
-	shortcode      = regexp.MustCompile(`:[a-z0-9_+-]{1,60}:`)
-	tagOrShortcode = regexp.MustCompile(`<[^>]*>|` + shortcode.String())
+	shortcode      = lazyregexp.New(shortcodeForm)
+	tagOrShortcode = lazyregexp.New(`<[^>]*>|` + shortcodeForm)
 )
 
 // InHTML replaces the shortcodes in a block of raw HTML by emoji, as GitHub does. It leaves attributes
 // and the content of elements of code as they are.
 func InHTML(block []byte) []byte {
-	if !shortcode.Match(block) {
+	if !shortcode().Match(block) {
 		return block
 	}
 	code := 0
 
-	return tagOrShortcode.ReplaceAllFunc(block, func(found []byte) []byte {
+	return tagOrShortcode().ReplaceAllFunc(block, func(found []byte) []byte {
 		if found[0] == '<' {
 			code = max(0, code+tree.CodeDepth(found))
 		} else if character, ok := emojiByName()[string(found[1:len(found)-1])]; ok && code == 0 {

@@ -2,12 +2,12 @@ package math
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -32,7 +32,7 @@ func (escapeParser) Trigger() []byte { return []byte{'\\'} }
 // Parse reads \(…\), \[…\] and environments within a paragraph.
 func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
-	if name := environment.FindSubmatch(line); name != nil {
+	if name := environment().FindSubmatch(line); name != nil {
 		return parseEnvironment(parent, block, string(name[1]), pc)
 	}
 
@@ -72,7 +72,7 @@ type environmentEnds struct {
 }
 
 // environmentEnd matches the end of an environment.
-var environmentEnd = regexp.MustCompile(`\\end\{([A-Za-z]+\*?)\}`)
+var environmentEnd = lazyregexp.New(`\\end\{([A-Za-z]+\*?)\}`)
 
 // parseEnvironment parses an environment that begins within a line of text.
 func parseEnvironment(parent ast.Node, block text.Reader, name string, pc parser.Context) ast.Node {
@@ -82,7 +82,7 @@ func parseEnvironment(parent ast.Node, block text.Reader, name string, pc parser
 	if known == nil || known.block != parent {
 		known = &environmentEnds{block: parent, of: map[string][]int{}}
 		for _, s := range linesOf(parent) {
-			for _, m := range environmentEnd.FindAllSubmatchIndex(s.Value(block.Source()), -1) {
+			for _, m := range environmentEnd().FindAllSubmatchIndex(s.Value(block.Source()), -1) {
 				ended := string(block.Source()[s.Start+m[2] : s.Start+m[3]])
 				known.of[ended] = append(known.of[ended], s.Start+m[1])
 			}
@@ -127,40 +127,40 @@ func findBrackets(block ast.Node, source []byte) *brackets {
 }
 
 var (
-	latexCommand = regexp.MustCompile(`\\[A-Za-z]`)
-	latexEscape  = regexp.MustCompile(`(?s)\\[^A-Za-z]`)
-	latexSign    = regexp.MustCompile(`[\^_=<>+{}]`)
+	latexCommand = lazyregexp.New(`\\[A-Za-z]`)
+	latexEscape  = lazyregexp.New(`(?s)\\[^A-Za-z]`)
+	latexSign    = lazyregexp.New(`[\^_=<>+{}]`)
 	// prose matches two words in a row, and letters of scripts that formulas do not use.
-	prose = regexp.MustCompile(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
+	prose = lazyregexp.New(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
 	// usage matches the options in the usage line of a command: [--size=<n>].
-	usage = regexp.MustCompile(`--|<\pL[\pL\pN_-]*>|>\s*$|^\s*\^`)
+	usage = lazyregexp.New(`--|<\pL[\pL\pN_-]*>|>\s*$|^\s*\^`)
 	// clearSign matches the signs in places where only formulas have them. Text with a word needs one:
 	// [user_name=x] is code.
-	clearSign = regexp.MustCompile(`\s[=<>+]\s|[\^_]\{|[\pL\pN)]\^`)
-	someWord  = regexp.MustCompile(`\pL{3}`)
-	anyLetter = regexp.MustCompile(`\pL`)
+	clearSign = lazyregexp.New(`\s[=<>+]\s|[\^_]\{|[\pL\pN)]\^`)
+	someWord  = lazyregexp.New(`\pL{3}`)
+	anyLetter = lazyregexp.New(`\pL`)
 )
 
 // looksLikeFormula reports whether the text between brackets is LaTeX. It has a command such as
 // \frac, or it has one of the signs ^_=<>+{} and no words. If short is set, a variable is enough, such as x or f(n-1).
 func looksLikeFormula(source []byte, short bool) bool {
-	source = latexEscape.ReplaceAll(source, []byte("."))
+	source = latexEscape().ReplaceAll(source, []byte("."))
 	switch {
 	case bytes.IndexByte(source, '`') >= 0:
 		return false
-	case latexCommand.Match(source):
+	case latexCommand().Match(source):
 		return true
-	case prose.Match(source) || usage.Match(source) || !anyLetter.Match(source):
+	case prose().Match(source) || usage().Match(source) || !anyLetter().Match(source):
 		return false
-	case someWord.Match(source):
-		return clearSign.Match(source)
+	case someWord().Match(source):
+		return clearSign().Match(source)
 	}
 
-	return short || latexSign.Match(source)
+	return short || latexSign().Match(source)
 }
 
 // environment matches the start of an environment. Its group is the name.
-var environment = regexp.MustCompile(
+var environment = lazyregexp.New(
 	`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|` +
 		`aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
 )
@@ -184,7 +184,7 @@ func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 		return nil, parser.NoChildren
 	}
 
-	shut, name := []byte(`\]`), environment.FindSubmatch(line[at:])
+	shut, name := []byte(`\]`), environment().FindSubmatch(line[at:])
 	switch {
 	case name != nil:
 		shut = []byte(`\end{` + string(name[1]) + "}")

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/label"
 )
 
@@ -66,17 +66,17 @@ func (p referenceParser) parseKey(block text.Reader, pc parser.Context, keys Key
 
 // bookdown matches a reference of Bookdown (https://bookdown.org/yihui/bookdown/cross-references.html). Its text is
 // the number alone.
-var bookdown = regexp.MustCompile(`^\\@ref\(([\w:.-]{1,200})\)`)
+var bookdown = lazyregexp.New(`^\\@ref\(([\w:.-]{1,200})\)`)
 
 // latex matches a reference of LaTeX. \autoref and \cref print the word as well, and \ref the number alone.
-var latex = regexp.MustCompile(`^\\(eqref|ref|autoref|[cC]ref)\s*\{([^{}]{1,200})\}`)
+var latex = lazyregexp.New(`^\\(eqref|ref|autoref|[cC]ref)\s*\{([^{}]{1,200})\}`)
 
 // parseCommand parses \@ref(key) and the references of LaTeX.
 func (p referenceParser) parseCommand(block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
 	n := OfLaTeX(line)
-	if m := bookdown.FindSubmatch(line); m != nil {
+	if m := bookdown().FindSubmatch(line); m != nil {
 		n = &Reference{Items: []Item{{Key: string(m[1]), Bare: true}}, Source: string(m[0])}
 	}
 
@@ -92,7 +92,7 @@ func (p referenceParser) parseCommand(block text.Reader, pc parser.Context) ast.
 
 // OfLaTeX returns the reference of LaTeX, such as \eqref{key}, at the start of a text, nil for none.
 func OfLaTeX(source []byte) *Reference {
-	m := latex.FindSubmatch(source)
+	m := latex().FindSubmatch(source)
 	if m == nil {
 		return nil
 	}

@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"html"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
@@ -118,7 +118,7 @@ func (n *Reference) PlainText() string {
 	var b strings.Builder
 
 	if n.Citation != "" {
-		return html.UnescapeString(anyTag.ReplaceAllString(n.Citation, ""))
+		return html.UnescapeString(anyTag().ReplaceAllString(n.Citation, ""))
 	}
 	n.write(func(text string, _ *label.Label) { b.WriteString(text) })
 
@@ -126,7 +126,7 @@ func (n *Reference) PlainText() string {
 }
 
 // anyTag matches a tag of HTML.
-var anyTag = regexp.MustCompile(`<[^>]*>`)
+var anyTag = lazyregexp.New(`<[^>]*>`)
 
 // write calls piece with the parts of the reference in order, each with the element that it links to or
 // nil. Consecutive items of one kind share a word: "Figures 1, 2 and 3".
@@ -206,7 +206,7 @@ func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 }
 
 // anchorTag matches a tag of a link.
-var anchorTag = regexp.MustCompile(`</?a\b[^>]*>`)
+var anchorTag = lazyregexp.New(`</?a\b[^>]*>`)
 
 // InLink reports whether a node is part of the text of a link.
 func InLink(n ast.Node) bool {
@@ -235,7 +235,7 @@ func (referenceRenderer) render(w util.BufWriter, _ []byte, node ast.Node, enter
 	if n.Citation != "" {
 		cited := n.Citation
 		if inLink {
-			cited = anchorTag.ReplaceAllString(cited, "")
+			cited = anchorTag().ReplaceAllString(cited, "")
 		}
 		_, _ = w.WriteString(cited)
 

@@ -2,14 +2,13 @@
 package texcommand
 
 import (
-	"regexp"
-
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -29,9 +28,9 @@ func (e Extension) Extend(m goldmark.Markdown) {
 
 var (
 	// shape matches the beginning of a command with text in braces. Its group is the name.
-	shape = regexp.MustCompile(`^\\(textbf|textit|texttt|emph)\{`)
+	shape = lazyregexp.New(`^\\(textbf|textit|texttt|emph)\{`)
 	// single matches a command without text. Its group is the name.
-	single = regexp.MustCompile(`^\\(?:(newline|noindent)\b(?:\{\})?[ \t]*|(LaTeX|TeX)\b(?:\{\})?)`)
+	single = lazyregexp.New(`^\\(?:(newline|noindent)\b(?:\{\})?[ \t]*|(LaTeX|TeX)\b(?:\{\})?)`)
 )
 
 // bracesKey is the key of the *braces of the current block in a parser.Context.
@@ -66,14 +65,14 @@ func (commandParser) Trigger() []byte { return []byte{'\\'} }
 func (p commandParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
-	if m := shape.FindSubmatch(line); m != nil && p.enabled(pc) {
+	if m := shape().FindSubmatch(line); m != nil && p.enabled(pc) {
 		b := bracesOf(parent, pc)
 		b.open = append(b.open, true)
 
 		return push('{', string(m[1]), segment.WithStop(segment.Start+len(m[0])), block, pc)
 	}
 
-	m := single.FindSubmatch(line)
+	m := single().FindSubmatch(line)
 	if m == nil || !p.enabled(pc) {
 		return nil
 	}

@@ -4,13 +4,13 @@ package typography
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
 
@@ -304,7 +304,7 @@ func (t *typesetter) single(rest string) string {
 	switch {
 	case word && (unicode.IsLetter(after) || unicode.IsDigit(after)):
 		return apostrophe
-	case unicode.IsDigit(after) && decade(rest) || clipped.MatchString(rest): // the '90s, 'tis
+	case unicode.IsDigit(after) && decade(rest) || clipped().MatchString(rest): // the '90s, 'tis
 		return apostrophe
 	case t.opens(rest) && len(t.quotes) < maxQuotes && closesLater(rest, t.beyond):
 		t.quotes = append(t.quotes, '\'')
@@ -320,7 +320,7 @@ func (t *typesetter) single(rest string) string {
 }
 
 // clipped matches the English words that begin with an apostrophe.
-var clipped = regexp.MustCompile(`^(?i:n|em|tis|twas|til|cause|round)\b`)
+var clipped = lazyregexp.New(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
 // closesLater reports whether a single mark that closes a quotation may follow within 200 bytes,
 // in the rest of the text or beyond it.

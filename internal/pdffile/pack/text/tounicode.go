@@ -3,14 +3,14 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 )
 
 // unmappedGlyph matches a ToUnicode entry that maps a glyph to U+0000. Skia writes it for glyphs without a character,
 // such as a part of a tall bracket or of a syllable.
-var unmappedGlyph = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
+var unmappedGlyph = lazyregexp.New(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
 // MapAllGlyphs maps glyphs without a character to U+FFFD, because PDF/A-2u and PDF/UA require a character for each
 // glyph. Their real text is that of the span or formula around them.
@@ -35,8 +35,8 @@ func MapAllGlyphs(f *pdffile.File) error {
 			return err
 		}
 
-		if unmappedGlyph.Match(content) {
-			f.SetStream(n, d, unmappedGlyph.ReplaceAll(content, []byte("$1 <FFFD>")))
+		if unmappedGlyph().Match(content) {
+			f.SetStream(n, d, unmappedGlyph().ReplaceAll(content, []byte("$1 <FFFD>")))
 		}
 	}
 
