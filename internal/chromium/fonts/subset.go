@@ -333,18 +333,18 @@ func (s *subset) woff() ([]byte, error) {
 	unpacked := 12 + 16*len(tags)
 
 	start := 44 + 20*len(tags)
+
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed) // one for all tables: it allocates 800 KB
+
 	for _, tag := range tags {
 		table := s.tables[tag]
 		if tag == "head" {
 			table = slices.Clone(table)
 			clear(table[8:12]) // the checksum of the whole file counts as 0
 		}
-		var packed bytes.Buffer
-
-		w, err := zlib.NewWriterLevel(&packed, zlib.BestCompression)
-		if err != nil {
-			return nil, err
-		}
+		packed.Reset()
+		w.Reset(&packed)
 
 		if _, err := w.Write(table); err != nil {
 			return nil, err
