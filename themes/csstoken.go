@@ -200,7 +200,16 @@ func (s *cssScanner) scanString(quote byte) cssToken {
 
 // scanName reads name characters and escapes.
 func (s *cssScanner) scanName() string {
+	start := s.at
+	for s.at < len(s.text) && isNameByte(s.text[s.at]) {
+		s.at++
+	}
+
+	if !isEscape(s.text[s.at:]) {
+		return s.text[start:s.at]
+	}
 	var name strings.Builder
+	name.WriteString(s.text[start:s.at])
 
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {

@@ -53,8 +53,10 @@ func ParseStylesheet(css string) *Stylesheet {
 }
 
 // tokensOf returns all tokens of a stylesheet.
-func tokensOf(css string) (tokens []cssToken) {
+func tokensOf(css string) []cssToken {
+	tokens := make([]cssToken, 0, len(css)/4) // most tokens are short
 	s := newCSSScanner(css)
+
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		tokens = append(tokens, t)
 	}

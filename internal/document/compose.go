@@ -295,7 +295,11 @@ func (c *Converter) markdownOptions(
 		MathTime:       c.formulas,
 	}
 	if o.CodeTheme == "" && ownSheets(o, theme) {
-		names := sync.OnceValue(func() themes.Names { return theme.Names(sharedSheet()) })
+		shared := sharedSheet
+		if d.Output == presswork.HTML {
+			shared = webSheet // the page needs it as well
+		}
+		names := sync.OnceValue(func() themes.Names { return theme.Names(shared()) })
 		settings.CodeLook = func(class string) bool { return names().HasClass(class) }
 	}
 
