@@ -106,15 +106,8 @@ func TestModelCallsToolsOfServers(t *testing.T) {
 		t.Errorf("the server got the key %q", key)
 	}
 
-	if _, _, m := c.Do(
-		"GET",
-		"/metrics",
-		"",
-		nil,
-	); !bytes.Contains(
-		m,
-		[]byte(`presswork_mcp_call_seconds_count{outcome="ok"} 1`),
-	) {
+	_, _, metrics := c.Do("GET", "/metrics", "", nil)
+	if !bytes.Contains(metrics, []byte(`presswork_mcp_call_seconds_count{outcome="ok"} 1`)) {
 		t.Error("the metrics lack the call of the server")
 	}
 	byAddress := map[string]any{"server_label": "mine", "server_url": address, "authorization": secret}
