@@ -285,7 +285,7 @@ func TestEveryPackageOfALayerExists(t *testing.T) {
 func TestPagesForContributorsNameWhatExists(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(
-		"`((?:api|cmd|docs|internal|storage|tasks|themes|worker)/[a-z0-9_./]+|[a-z_]+\\.go)`")
+		"`((?:api|cmd|docs|internal|storage|tasks|themes|web|worker)/[a-z0-9_./]+|[a-z_]+\\.(?:go|tsx?|css))`")
 
 	for _, page := range []string{"docs/architecture.md", "CONTRIBUTING.md"} {
 		b, err := os.ReadFile(page)
@@ -299,7 +299,13 @@ func TestPagesForContributorsNameWhatExists(t *testing.T) {
 		}
 
 		for _, p := range paths {
-			if _, err := os.Stat(strings.TrimSuffix(p[1], "/...")); err != nil {
+			name := strings.TrimSuffix(p[1], "/...")
+			// The pages name the sources of the web pages without their folder.
+			if !strings.Contains(name, "/") && !strings.HasSuffix(name, ".go") {
+				name = "web/src/" + name
+			}
+
+			if _, err := os.Stat(name); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		}

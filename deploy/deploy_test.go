@@ -24,7 +24,7 @@ import (
 
 const top = ".."
 
-// files returns the texts of the files below the paths whose names end in suffix.
+// files returns the texts of the files below the paths whose names end in ending.
 func files(t *testing.T, ending string, paths ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -24,7 +24,7 @@ func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	ctx, endRun := w.observeRun(ctx, run)
 
 	err := w.throughOutages(ctx, run, func() error { return w.editPDF(ctx, run, task) })
-	// After the end of the context every step fails. Only its cause tells why: cancelled, superseded or stopping.
+	// After the end of the context every step fails. Only its cause is the reason: cancelled, superseded or stopping.
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

@@ -111,9 +111,8 @@ func TestSecretsOfServersAreNotRepeated(t *testing.T) {
 		t.Errorf("%s: %v", whole, err)
 	}
 
-	if got := fmt.Sprint(
-		answer.Tools,
-	); got != "[map[server_label:docs server_url:https://mcp.example/<redacted> type:mcp]]" {
+	want := "[map[server_label:docs server_url:https://mcp.example/<redacted> type:mcp]]"
+	if got := fmt.Sprint(answer.Tools); got != want {
 		t.Errorf("the tools are %s", got)
 	}
 }

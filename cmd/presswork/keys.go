@@ -75,10 +75,8 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 		&e.Tiers,
 		"tiers",
 		nil,
-		"service `TIERS` that the key may request, separated by commas: "+strings.Join(
-			keyfile.Tiers(),
-			", ",
-		)+" (default none)",
+		"service `TIERS` that the key may request, separated by commas: "+strings.Join(keyfile.Tiers(), ", ")+
+			" (default none)",
 	)
 	f.IntVar(&e.RPM, "rpm", 0, "requests per minute that start work; 0 is the server's RATE_LIMIT_RPM")
 	f.IntVar(&e.RPD, "rpd", 0, "completions per day; 0 is no limit")

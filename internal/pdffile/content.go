@@ -37,7 +37,8 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		}
 
 		n := TokenLength(content[at:]) // content streams hold no references
-		if n == 0 {                    // a delimiter: a name, string, array or dictionary
+		if n == 0 {
+			// A delimiter: a name, string, array or dictionary.
 			var err error
 			if n, err = valueLength(content[at:]); err != nil {
 				return err

@@ -195,7 +195,7 @@ func TestToolThatNeverAnswersIsEnded(t *testing.T) {
 	}
 	_ = s.Close()
 
-	wait.Receive(t, "the server is told that the call is over", gone)
+	wait.Receive(t, "the end of the call on the server", gone)
 	web.Close() // it waits for open connections
 }
 

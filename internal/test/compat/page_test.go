@@ -33,7 +33,7 @@ const rest = "\n`make compat` runs the clients against the real server with a sc
 [Settings to copy](../tutorials/clients.md) are run as well, but not those of Open WebUI: its packages have 6.9 GB. By hand,
 Open WebUI 0.12.4 listed the models, chatted and embedded a document.
 
-The tests that come with an SDK also run, without fields of stored answers and placeholders of MCP servers.
+The SDKs' own tests also run. Fields of stored answers and placeholder MCP servers are left out.
 `
 
 const page = "../../../docs/lab/compatibility.md"
