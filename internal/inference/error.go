@@ -53,6 +53,9 @@ const (
 // ErrKeyRefused is wrapped by the error of an upstream that refused the key; check with errors.Is.
 var ErrKeyRefused = errors.New("the upstream refused the key")
 
+// ErrUnreachable is wrapped by the error of an upstream that sent no answer, not even an error; check with errors.Is.
+var ErrUnreachable = errors.New("the upstream does not answer")
+
 // publicError is an alias because an embedded fault.Error would be a field named Error, like the method.
 type publicError = fault.Error
 

@@ -2,13 +2,19 @@ package gateway
 
 import (
 	"context"
+	"errors"
 
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
-// CountTokens returns the number of tokens of a prompt, by an upstream of the model. It returns the estimate if the
-// upstream cannot count or fails. The Result is always filled in; counting uses no tokens. Errors are
-// [*inference.Error] or the cause of ctx.
+// errNotCounted is the error of an upstream that did not count. It does not change the health of the upstream: a server
+// without this route still answers requests.
+var errNotCounted = errors.New("the upstream did not count the tokens")
+
+// CountTokens returns the number of tokens of a prompt, by an upstream of the model. It tries another upstream when one
+// does not answer. It returns the estimate if the upstream cannot count or fails. The Result is always filled in;
+// counting uses no tokens. Errors are [*inference.Error].
 func (g *Gateway) CountTokens(
 	ctx context.Context,
 	r *inference.Request,
@@ -22,22 +28,34 @@ func (g *Gateway) CountTokens(
 	}
 	result.Model = m.ID
 
-	ctx, cancel := withTimeout(ctx, m)
+	limited, cancel := withTimeout(ctx, m)
 	defer cancel()
 
-	err = g.tryUpstreams(ctx, m, requester{r.Owner, r.ServiceTier}, func(u *inference.Upstream) outcome {
+	err = g.tryUpstreams(limited, m, requester{r.Owner, r.ServiceTier}, func(u *inference.Upstream) outcome {
 		result.Attempts++
 		result.Upstream = u.Name
 
-		tokens, err := g.countAt(ctx, m, u, r)
-		if err == nil && tokens > 0 {
-			count = inference.TokenCount{Tokens: tokens}
+		tokens, err := g.countAt(limited, m, u, r)
+		switch {
+		case isUnanswered(err):
+			return outcome{err: err}
+		case err != nil || tokens == 0:
+			return outcome{err: errNotCounted}
 		}
+		count = inference.TokenCount{Tokens: tokens}
 
-		return outcome{} // a server without this route still answers requests, so it must not be avoided
+		return outcome{}
 	})
+	if err != nil && ctx.Err() != nil {
+		return count, result, endedBy(ctx, err)
+	}
 
-	return count, result, err
+	return count, result, nil
+}
+
+// isUnanswered reports whether an upstream could not be reached or took too long.
+func isUnanswered(err error) bool {
+	return errors.Is(err, inference.ErrUnreachable) || fault.CodeOf(err) == inference.UpstreamTimeout
 }
 
 // countAt returns the number of tokens by one upstream, 0 if it cannot count them.

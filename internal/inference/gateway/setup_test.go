@@ -20,6 +20,16 @@ type engine struct {
 	traits inference.Traits
 	calls  atomic.Int32
 	run    runFunc
+	// count answers a request to count tokens. Default: the upstream cannot count.
+	count func(ctx context.Context) (int, error)
+}
+
+func (e *engine) CountTokens(ctx context.Context, _ *inference.Request, _ *inference.Model) (int, error) {
+	if e.count == nil {
+		return 0, nil
+	}
+
+	return e.count(ctx)
 }
 
 func (e *engine) Complete(

@@ -83,3 +83,20 @@ func TestEnginesThatCountGetNoAddressesOfImages(t *testing.T) {
 		)
 	}
 }
+
+func TestCountTriesTheNextUpstreamIfTheFirstIsUnreachable(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+	m := model("m", inference.VLLM, "http://127.0.0.1:1")
+	m.Upstreams = append(m.Upstreams, inference.Upstream{Kind: inference.VLLM, BaseURL: base, Priority: 1})
+	g := newGateway(m)
+
+	count, _, err := g.CountTokens(t.Context(), chat(t, "m"))
+	if want := (inference.TokenCount{Tokens: inferencetest.Counted}); err != nil || count != want {
+		t.Errorf("counted %+v, %v; want %+v", count, err, want)
+	}
+
+	if first := g.Explain(&m)[0]; first.CoolingUntil.IsZero() {
+		t.Errorf("the unreachable upstream is %+v, want that it cools", first)
+	}
+}

@@ -28,7 +28,7 @@ func unreachable(ctx context.Context, err error) error {
 		inference.UpstreamUnavailable,
 		"the model's server does not answer",
 	).
-		WithCause(err)
+		WithCause(fmt.Errorf("%w: %w", inference.ErrUnreachable, err))
 }
 
 // Unreadable returns the error for an answer that cannot be parsed. reason is shown to the caller.
