@@ -268,7 +268,7 @@ func (c *Completions) count(ctx context.Context, job inference.Job, emit emitFra
 	}
 	result.Emitted = true
 
-	return result, emit(inference.Frame{Counted: &count}, true)
+	return result, emit(inference.Frame{Counted: &count}, false) // it has no first token
 }
 
 // CompleteInternal completes a request of the program itself, without the queue and its limits. It passes each chunk to

@@ -14,10 +14,14 @@ import (
 	"presswork/tasks/stream"
 )
 
-// record writes the usage of a run, also after its caller has left. A superseded run writes nothing: the
-// later run does. runCtx is the context of the run, which may have ended. If Redis does not answer in
-// time, the use is lost from the ledger, and the log has it.
+// record writes the usage of a run, also after its caller has left. A count of tokens uses nothing. A superseded run
+// writes nothing: the later run does. runCtx is the context of the run, which may have ended. If Redis does not answer
+// in time, the use is lost from the ledger, and the log has it.
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, runCtx context.Context) {
+	if job.Count {
+		return
+	}
+
 	timeout := recordTimeout
 	if stream.IsStopping(runCtx) {
 		timeout = stoppingTimeout

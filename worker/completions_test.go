@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/inference"
@@ -64,6 +65,7 @@ type completionHarness struct {
 	client   *tasks.Client
 	disk     *storage.Disk
 	counts   *meter.Meter
+	metrics  *prometheus.Registry
 	returned chan struct{} // receives one value for each run that has ended
 	// before is called before each run. Set it before the first call.
 	before func(run *stream.Run)
@@ -94,6 +96,7 @@ func setupCompletions(
 		client:   client,
 		disk:     disk,
 		counts:   meter.New(rdb, log),
+		metrics:  prometheus.NewRegistry(),
 		returned: make(chan struct{}, 100),
 	}
 	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{model}}})
@@ -105,6 +108,7 @@ func setupCompletions(
 	completions := worker.NewCompletions(worker.CompletionOptions{
 		Gateway: gateway.New(options),
 		Meter:   h.counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
+		Metrics: h.metrics,
 	})
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
 		defer func() { h.returned <- struct{}{} }()

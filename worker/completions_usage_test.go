@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"strings"
 	"testing"
 
 	"presswork/internal/inference"
@@ -69,6 +70,33 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 
 	if rows := h.usage(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
 		t.Errorf("a retry: got usage %+v, want two requests, one of them cancelled", rows)
+	}
+}
+
+func TestCountsOfTokensAreNoUsage(t *testing.T) {
+	t.Parallel()
+	_, url := inferencetest.Start(t)
+	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "m", Kind: inference.VLLM}, openai.New)
+	body := strings.TrimSuffix(greeting, "}") + `,"count":true}`
+
+	frames := h.frames(stream.Call{Owner: "ann", Body: []byte(body)})
+	if c := frames[0].Counted; c == nil || c.Estimated {
+		t.Fatalf("got the frames %+v, want a count", frames)
+	}
+
+	if rows := h.usage("ann"); len(rows) != 0 {
+		t.Errorf("got usage %+v, want none", rows)
+	}
+
+	families, err := h.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, f := range families {
+		if f.GetName() == "gen_ai_server_time_to_first_token_seconds" {
+			t.Errorf("got the metric %v, want none of a first token", f)
+		}
 	}
 }
 
