@@ -70,7 +70,7 @@ func (p *parser) readServer(o jsonbody.Object) {
 	}
 	s := &inference.ToolServer{Label: o.Required("name"), URL: jsonbody.ServerURL(o, "url")}
 
-	if !jsonbody.ValidName(s.Label) {
+	if !inference.ValidName(s.Label) {
 		o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
 
@@ -121,7 +121,7 @@ func (p *parser) readToolset(o jsonbody.Object) {
 	switch {
 	case o.Failed() || given && s == nil: // the server is not enabled
 		return
-	case !given && !jsonbody.ValidName(name):
+	case !given && !inference.ValidName(name):
 		o.Failf("mcp_server_name", "must be 1 to 64 letters, digits, underscores and dashes")
 		return
 	case !given:

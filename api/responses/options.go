@@ -178,7 +178,7 @@ func (p *parser) readText() {
 		f.Type = kind
 	case inference.JSONSchema:
 		f.Type = kind
-		if f.Name = o.Str("name"); !jsonbody.ValidName(f.Name) {
+		if f.Name = o.Str("name"); !inference.ValidName(f.Name) {
 			o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 		}
 		f.Description, f.Strict = o.Str("description"), o.IsTrue("strict")

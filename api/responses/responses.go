@@ -97,11 +97,9 @@ func RenameFields(e *inference.Error) *inference.Error {
 
 // AppendCount appends the body of the answer to POST /v1/responses/input_tokens to dst.
 func AppendCount(dst []byte, count inference.TokenCount) []byte {
-	dst = strconv.AppendInt(
-		append(dst, `{"object":"response.input_tokens","input_tokens":`...),
-		int64(count.Tokens),
-		10,
-	)
+	dst = append(dst, `{"object":"response.input_tokens","input_tokens":`...)
+	dst = strconv.AppendInt(dst, int64(count.Tokens), 10)
+
 	if count.Estimated {
 		dst = append(dst, `,"estimated":true`...)
 	}

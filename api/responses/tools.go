@@ -121,7 +121,7 @@ func (p *parser) addFunction(o jsonbody.Object, name toolName, again bool) {
 	switch {
 	case o.Failed():
 		return
-	case name.name == "" || !jsonbody.ValidName(t.Name):
+	case name.name == "" || !inference.ValidName(t.Name):
 		o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 		return
 	}

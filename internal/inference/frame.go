@@ -77,12 +77,10 @@ func (f *Frame) Append(b []byte) ([]byte, error) {
 
 // onlyText reports whether a chunk has only content or only reasoning.
 func (c *Chunk) onlyText() (content, reasoning bool) {
-	hasOther := c.Choice != 0 || c.First || c.Fingerprint != "" || c.Thought != nil ||
-		len(
-			c.ToolCalls,
-		) > 0 || len(c.Executed) > 0 || len(c.Listings) > 0 || len(c.Approvals) > 0 || len(c.Extra) > 0 ||
-		len(c.Logprobs) > 0 || c.Finish != "" || c.Usage != nil
-	if hasOther { // Model, Ignored and StopSequence occur only with First and Finish
+	lists := len(c.ToolCalls) + len(c.Executed) + len(c.Listings) + len(c.Approvals) + len(c.Extra) + len(c.Logprobs)
+
+	hasOther := c.Choice != 0 || c.First || c.Fingerprint != "" || c.Thought != nil || c.Finish != "" || c.Usage != nil
+	if hasOther || lists > 0 { // Model, Ignored and StopSequence occur only with First and Finish
 		return false, false
 	}
 

@@ -159,5 +159,10 @@ func HashedFunction(label, tool string) string {
 // maxFunctionName is the longest name of a function that upstreams accept, in bytes.
 const maxFunctionName = 64
 
-// functionName matches what names of functions cannot have.
+// ValidName reports whether a name may be that of a function, a schema or an MCP server.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= maxFunctionName && !functionName().MatchString(name)
+}
+
+// functionName matches what such names cannot have.
 var functionName = lazyregexp.New(`[^A-Za-z0-9_-]`)

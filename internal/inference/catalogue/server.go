@@ -5,16 +5,12 @@ import (
 	"net/url"
 
 	"presswork/internal/inference"
-	"presswork/internal/lazyregexp"
 )
-
-// serverName matches an allowed name of an MCP server.
-var serverName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // completeServer checks an MCP server and replaces its ${NAME} values. With an error it returns the name of the invalid
 // field after a dot, or "".
 func completeServer(name string, s *inference.NamedServer, getenv func(string) string) (string, error) {
-	if !serverName().MatchString(name) {
+	if !inference.ValidName(name) {
 		return "", errors.New("a name has 1 to 64 letters, digits, underscores and dashes")
 	}
 	var err error

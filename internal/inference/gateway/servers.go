@@ -178,12 +178,8 @@ func (d *rounds) expandChoice(choice *inference.ToolChoice) error {
 		}
 
 		if len(names) == before {
-			return inference.Invalidf(
-				"tool_choice",
-				"the MCP server %q has no tool %q that the model may call",
-				label,
-				tool,
-			)
+			return inference.Invalidf("tool_choice", "the MCP server %q has no tool %q that the model may call",
+				label, tool)
 		}
 	}
 

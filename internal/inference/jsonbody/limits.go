@@ -12,7 +12,6 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/schema"
-	"presswork/internal/lazyregexp"
 )
 
 const (
@@ -26,12 +25,6 @@ const (
 	// accepted.
 	maxSchemas = 512 << 10
 )
-
-// validName matches the names of functions and schemas.
-var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
-
-// ValidName reports whether a name may be that of a function or a schema.
-func ValidName(name string) bool { return validName().MatchString(name) }
 
 // maxName is the longest name of a function, in bytes.
 const maxName = 64

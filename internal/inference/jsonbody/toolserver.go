@@ -41,7 +41,7 @@ func ToolServer(o Object, approval string) *inference.ToolServer {
 	}
 	s := &inference.ToolServer{Label: o.Required("server_label"), Description: o.Str("server_description")}
 
-	if !ValidName(s.Label) {
+	if !inference.ValidName(s.Label) {
 		o.Failf("server_label", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
 

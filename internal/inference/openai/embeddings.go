@@ -56,7 +56,7 @@ const (
 
 // cutVectors replaces each embedding that is a string without escapes by the empty string. It returns the replaced
 // strings in their order, with their quotes. It needs no parser: within a JSON string each quote has a backslash, so
-// vectorKey is always a key.
+// vectorKey is always the end of a key. readEmbeddings finds keys that only end so by the number of vectors.
 func cutVectors(b []byte) (short []byte, cut []json.RawMessage) {
 	for {
 		before, after, found := bytes.Cut(b, []byte(vectorKey))

@@ -224,7 +224,7 @@ func (p *parser) readFormat(r *inference.Request) {
 		r.Format.Type = kind
 
 		s := f.Object("json_schema")
-		if r.Format.Name = s.Str("name"); !jsonbody.ValidName(r.Format.Name) {
+		if r.Format.Name = s.Str("name"); !inference.ValidName(r.Format.Name) {
 			s.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 		}
 		r.Format.Description = s.Str("description")

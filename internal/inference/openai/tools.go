@@ -81,7 +81,7 @@ func (p *parser) tooManyTools(r *inference.Request) bool {
 
 // readFunction reads the definition of a function into t.
 func (p *parser) readFunction(o jsonbody.Object, t *inference.Tool) {
-	if t.Name = o.Str("name"); !jsonbody.ValidName(t.Name) {
+	if t.Name = o.Str("name"); !inference.ValidName(t.Name) {
 		o.Failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
 	}
 	t.Description = o.Str("description")

@@ -38,6 +38,7 @@ func ParseEmbedding(body []byte) (_ *inference.Embedding, inBase64 bool, err err
 // readInputs reads the input of a request for embeddings.
 func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	value := o.Raw("input")
+	item := listOf(value)
 
 	var err error
 
@@ -47,9 +48,9 @@ func readInputs(o jsonbody.Object, r *inference.Embedding) {
 	case value[0] == '"':
 		r.Texts = make([]string, 1)
 		err = json.Unmarshal(value, &r.Texts[0])
-	case listOf(value) == '[':
+	case item == '[':
 		err = json.Unmarshal(value, &r.Tokens)
-	case listOf(value) == '-' || listOf(value) >= '0' && listOf(value) <= '9':
+	case item == '-' || item >= '0' && item <= '9':
 		r.Tokens = make([][]int32, 1)
 		err = json.Unmarshal(value, &r.Tokens[0])
 	default:
