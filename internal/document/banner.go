@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/sheet"
+	"presswork/internal/document/typeset"
 	"presswork/internal/input"
 	"presswork/internal/lazyregexp"
 	"presswork/themes"
@@ -60,7 +61,7 @@ func bannerCapacity(s sheet.Sheet, margin float64) int {
 	)
 	lines := int(margin * filled / line)
 
-	return lines * int(s.TextWidth()/(size*letterWidth))
+	return lines * int(s.TextWidth()/(size*typeset.LetterWidth))
 }
 
 // bannerContent returns a header or footer as the value of a margin box's content property. margin is in

@@ -2,7 +2,6 @@ package document
 
 import (
 	"strings"
-	"unicode"
 
 	"presswork"
 	"presswork/internal/analysis"
@@ -34,8 +33,6 @@ const (
 	// of its letters for each table and each block of code.
 	proseShare       = 0.6
 	technicalLetters = 10_000
-	// dropCapLetters is the least number of letters in a paragraph with a drop cap, which is three lines high.
-	dropCapLetters = 260
 )
 
 // maybeBook reports whether a document may be set as a book: it is declared as one, or its theme is for books.
@@ -100,9 +97,6 @@ func justified(o presswork.Options, theme themes.Theme) func(string) string {
 	return analysis.LanguageOf
 }
 
-// leaf is a possible white page before a chapter that begins on the right.
-type leaf struct{ id, chapter string }
-
 // chapterIDs returns the ids of headings that begin chapters, or none if chapters do not begin on new pages.
 func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	begins := map[string]bool{}
@@ -114,56 +108,6 @@ func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	}
 
 	return begins
-}
-
-// dropCaps reports whether a language's script has capitals that stand alone.
-func dropCaps(lang string) bool {
-	switch base, _, _ := strings.Cut(strings.ToLower(lang), "-"); base {
-	case "ar",
-		"fa",
-		"ur",
-		"ps",
-		"he",
-		"yi",
-		"zh",
-		"ja",
-		"ko",
-		"hi",
-		"mr",
-		"ne",
-		"bn",
-		"ta",
-		"te",
-		"th",
-		"lo",
-		"km",
-		"my",
-		"ka",
-		"ckb",
-		"sd",
-		"ug",
-		"dv":
-		return false
-	}
-
-	return true
-}
-
-// dropCap reports whether the first letter of a chapter's first paragraph may be a drop cap. The paragraph must
-// begin with a word and be long enough to flow around the letter.
-func dropCap(b *block.Block) bool {
-	return b.Closed && !b.LineBreaks && beginsWithWord(b.Inner()) &&
-		block.Letters(block.Visible(b.Inner())) >= dropCapLetters
-}
-
-// beginsWithWord reports whether HTML begins with two letters, perhaps after a quotation mark.
-func beginsWithWord(html string) bool {
-	runes := []rune(html[:min(len(html), 16)])
-	if len(runes) > 0 && strings.ContainsRune("“„«‘\"", runes[0]) {
-		runes = runes[1:]
-	}
-
-	return len(runes) > 1 && unicode.IsUpper(runes[0]) && unicode.IsLetter(runes[1])
 }
 
 // runningHeads reports whether the pages name their chapter and section.
@@ -252,20 +196,20 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 
 	r.blank = map[int]bool{}
 	for _, l := range r.leaves {
-		at := pages[l.chapter]
+		at := pages[l.Chapter]
 		if at == 0 {
 			continue
 		}
 
-		if r.shown[l.id] {
+		if r.shown[l.ID] {
 			held++
 		}
 
 		if (at-held+wanted)%2 == 0 {
 			wanted++
-			shown[l.id] = true
+			shown[l.ID] = true
 			r.blank[at-held+wanted-1] = true
-			b.WriteString("#" + l.id + "{display:block}")
+			b.WriteString("#" + l.ID + "{display:block}")
 		}
 		shifts = append(shifts, shift{at, wanted - held})
 	}

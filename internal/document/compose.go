@@ -225,7 +225,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	switch {
 	case page.runningHeads():
 		page.chapters, _ = sectionsOf(body.Headings)
-	case namesChapter(o) || len(page.text.leaves) > 0:
+	case namesChapter(o) || len(page.text.Leaves) > 0:
 		page.chapters = chaptersOf(body.Headings)
 	}
 
@@ -235,8 +235,8 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 		footnotes: page.footnotes(),
 		parts:     body.Parts,
 	}
-	plan.preflight = preflightOf(s.Document, o, page, page.text.doubtful, body.WidestFormula)
-	plan.finish.DropCaps = page.text.dropCaps
+	plan.preflight = preflightOf(s.Document, o, page, body.WidestFormula)
+	plan.finish.DropCaps = page.text.DropCaps
 	plan.finish.Boxes = pack.Boxes{Bleed: page.sheet.Bleed * pointsPerMM, Marks: page.sheet.Marks * pointsPerMM}
 
 	composed := s.composed()

@@ -14,6 +14,7 @@ import (
 	"presswork/internal/document/layout"
 	"presswork/internal/document/markup"
 	"presswork/internal/document/sheet"
+	"presswork/internal/document/typeset"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/codestyle"
 	"presswork/internal/markdown/ext/direction"
@@ -78,7 +79,7 @@ type page struct {
 	upright bool // some letters are never slanted
 	body    string
 	// text is the typeset body, nil for slides, covers and screens.
-	text *typesetter
+	text *typeset.Text
 	// rightToLeft reports that some text is read from right to left.
 	rightToLeft bool
 	// lastStyle is a stylesheet after all others, "" for none.
@@ -177,7 +178,7 @@ func (p page) content() (string, offsets) {
 	b.Grow(len(p.body) + 4<<10)
 
 	var classes []string
-	if p.text != nil && p.text.turns {
+	if p.text != nil && p.text.Turns {
 		classes = append(classes, "turns")
 	}
 

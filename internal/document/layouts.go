@@ -7,17 +7,17 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/document/contents"
 	"presswork/internal/document/dates"
 	"presswork/internal/document/layout"
 	"presswork/internal/document/metadata"
 	"presswork/internal/document/sheet"
+	"presswork/internal/document/typeset"
+	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/frontmatter"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
-
-// columnGap is the distance of the columns of a paper in millimetres before it is scaled, as in the stylesheet.
-const columnGap = 6
 
 // inColumns reports whether a document is printed in two columns.
 func inColumns(o presswork.Options, output presswork.Output) bool {
@@ -140,7 +140,8 @@ func checkLayout(o presswork.Options) error {
 	return nil
 }
 
-// textSize returns the size of the running text as a multiple of bodySize, for layouts and densities that set one.
+// textSize returns the size of the running text as a multiple of typeset.BodySize, for layouts and densities that set
+// one.
 func textSize(theme themes.Theme, o presswork.Options) float64 {
 	if layout.Of(o.As).Name == "" && o.Density == "" {
 		return 1
@@ -151,13 +152,22 @@ func textSize(theme themes.Theme, o presswork.Options) float64 {
 		return 1
 	}
 
-	return points * sheet.Point / bodySize
+	return points * sheet.Point / typeset.BodySize
 }
 
-// column returns a sheet whose text area is as wide as one of two columns of s.
-func column(s sheet.Sheet) sheet.Sheet {
-	s.Left += (s.TextWidth() + columnGap*s.Scale) / 2
-	return s
+// typeset writes the body from blocks. made has the generated pieces.
+func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
+	p.body, p.text = typeset.Write(blocks, made, typeset.Options{
+		Sheet:    p.sheet,
+		Beside:   p.parts.Beside,
+		Columns:  p.columns,
+		TextSize: textSize(p.theme, p.options),
+		CodeSize: p.theme.Token("--code-size"),
+		Chapters: p.book.chapterIDs(p.headings),
+		Start:    p.book.start,
+		DropCaps: p.book.text,
+		Lang:     p.lang,
+	})
 }
 
 // asAuto is the value of the option as that chooses the layout by the text.

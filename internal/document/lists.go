@@ -99,6 +99,11 @@ func placeContents(
 	return append([]block.Block{place(before)}, blocks...)
 }
 
+// place returns a block that a generated piece replaces.
+func place(class string) block.Block {
+	return block.Block{Kind: block.Place, Classes: []string{class}, Rich: true}
+}
+
 // isTitle reports whether a block is a heading of level 1 on lines of its own.
 func isTitle(b block.Block) bool {
 	return b.Kind == block.Heading && b.Level == 1 && b.Closed && strings.HasPrefix(b.After(), "\n")

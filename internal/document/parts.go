@@ -10,7 +10,6 @@ import (
 	"presswork/internal/document/sections"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
-	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
@@ -88,7 +87,7 @@ func (p *printing) divided() sections.Plan {
 		},
 		Body: page[l.head+len("</head>\n") : l.start], Cover: page[l.start:l.cover],
 		Size: len(page), Must: p.parts > markdown.MaxParts, Sheet: p.Page.Sheet, Prepare: p.Page.Prepare,
-		Mirrored: p.sheet.Mirrored, Footnotes: p.footnotes, Turns: p.text.turns, Top: p.sheet.TextTop(),
+		Mirrored: p.sheet.Mirrored, Footnotes: p.footnotes, Turns: p.text.Turns, Top: p.sheet.TextTop(),
 		Banners: p.banners, NoBanners: noBanners, Number: thisPage, Total: allPages,
 		CountsPages: strings.Contains(p.banners(thisPage, allPages), allPages),
 	}
@@ -98,61 +97,10 @@ func (p *printing) divided() sections.Plan {
 			plan.Anchors = append(plan.Anchors, h.ID)
 		}
 	}
-	plan.Blocks = p.text.sectionBlocks(page[l.main[0]:l.main[1]])
+	plan.Blocks = p.text.Sections(page[l.main[0]:l.main[1]])
 
 	return plan
 }
 
 // otherSides exchanges the rules of right and left pages.
 var otherSides = strings.NewReplacer("@page:right{", "@page:left{", "@page:left{", "@page:right{")
-
-// sectionBlocks returns the topmost elements of the typeset body.
-func (t *typesetter) sectionBlocks(body string) []sections.Block {
-	blocks := make([]sections.Block, 0, len(t.done))
-
-	numbers, notes := t.numbers, t.notes
-	for _, f := range t.done {
-		if f.leaks { // its unclosed elements go on after it, so everything after it stays in one block
-			f.to = t.done[len(t.done)-1].to
-		}
-
-		b := sections.Block{
-			HTML:      body[f.from:f.to],
-			NameEnd:   f.nameEnd,
-			Heading:   f.level,
-			Paragraph: f.kind == block.Paragraph,
-			Contents:  f.made,
-			Anchor:    f.anchor,
-			Leaf:      f.leaf,
-			PageBreak: f.kind == block.PageBreak,
-			Breaks:    f.breaks,
-			Chapter:   f.chapter,
-			Pictures:  f.pictures,
-			Arranged:  f.arranged,
-			Unsound:   f.unsound,
-		}
-		switch f.kind {
-		case block.Paragraph:
-			b.MayBegin = f.plain && !f.pictures
-		case block.Heading, block.Table, block.Code:
-			b.MayBegin = true
-		}
-
-		for ; len(numbers) > 0 && numbers[0] < f.to; numbers = numbers[1:] {
-			b.Numbers = append(b.Numbers, numbers[0]-f.from)
-		}
-
-		for ; len(notes) > 0 && notes[0][0] < f.to; notes = notes[1:] {
-			if f.kind == block.Footnotes {
-				b.Notes = append(b.Notes, body[notes[0][0]:notes[0][1]])
-			}
-		}
-		blocks = append(blocks, b)
-
-		if f.leaks {
-			break
-		}
-	}
-
-	return blocks
-}

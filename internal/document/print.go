@@ -8,6 +8,7 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/preflight"
 	"presswork/internal/document/sheet"
+	"presswork/internal/document/typeset"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/ext/direction"
@@ -50,7 +51,7 @@ type printPlan struct {
 	footnotes bool
 	parts     int // as markdown.MaxParts counts them
 	// text is nil if the document cannot be printed in sections; banners are page.banners.
-	text    *typesetter
+	text    *typeset.Text
 	banners func(number, total string) string
 }
 
@@ -229,23 +230,15 @@ func resultOf(p pack.Packed, f pack.Finish, found []fault.Warning) Result {
 	return r
 }
 
-// maybeWide reports whether a formula may be wider than an area. em is the width of the formula, area is in
-// millimetres.
-func maybeWide(em, area float64) bool {
-	const doubt = 1.4 // guesses are not that far off
-	return em*bodySize*doubt > area
-}
-
-// preflightOf returns the check of a document. doubtful means that some table may be too wide. Text, and code in
+// preflightOf returns the check of a document. widest is the width of its widest formula, in em. Text, and code in
 // the print stylesheet, always breaks.
-func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest float64) preflight.Check {
+func preflightOf(d Document, o presswork.Options, p page, widest float64) preflight.Check {
 	check := preflight.Check{Sources: []preflight.Source{{Path: d.Path, Content: d.Content}}}
 	for _, part := range d.Parts {
 		check.Sources = append(check.Sources, preflight.Source{Path: part.Path, Content: part.Content})
 	}
 
-	area := p.text.sheet.TextWidth() / p.sheet.Scale / p.text.textSize
-	if !doubtful && !maybeWide(widest, area) && o.CSS == "" && !p.theme.Custom {
+	if !p.text.MayOverflow(widest) && o.CSS == "" && !p.theme.Custom {
 		return check
 	}
 	sheet, cover, rtl := p.sheet, isTrue(o.Cover), direction.Of(p.lang) == "rtl"

@@ -3,12 +3,12 @@ package document
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	"presswork/internal/document/arrange"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/sections"
+	"presswork/internal/document/typeset"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 )
@@ -25,7 +25,7 @@ type revision struct {
 	opening  bool
 	// leaves are white pages that may be needed. shown has the ids of those in the last print that was read, and
 	// blank has their page numbers.
-	leaves []leaf
+	leaves []typeset.Leaf
 	shown  map[string]bool
 	blank  map[int]bool
 	// contents are the entries of the table of contents, of the lists and of the
@@ -35,11 +35,11 @@ type revision struct {
 
 // revision returns nil when the page does not depend on its print.
 func (p page) revision() *revision {
-	if !p.fillsStyle() && len(p.text.pages) == 0 {
+	if !p.fillsStyle() && len(p.text.Pages) == 0 {
 		return nil
 	}
 
-	r := &revision{contents: p.text.pages, leaves: p.text.leaves, opening: p.book.start != ""}
+	r := &revision{contents: p.text.Pages, leaves: p.text.Leaves, opening: p.book.start != ""}
 	if namesChapter(p.options) {
 		r.chapters = p.chapters
 	}
@@ -167,7 +167,7 @@ func runningTitle(h markdown.Heading) string {
 
 // footnotes reports whether the page has notes for the foot of its pages.
 func (p page) footnotes() bool {
-	return p.text != nil && p.options.Footnotes != "end" && p.text.footnotes
+	return p.text != nil && p.options.Footnotes != "end" && p.text.Footnotes
 }
 
 // arrangement returns the script that arranges the page before it is printed. Pages without footnotes, pictures and
@@ -175,8 +175,7 @@ func (p page) footnotes() bool {
 func (p page) arrangement() string {
 	notes := p.footnotes()
 
-	breaks := p.columns && slices.ContainsFunc(p.text.done, func(f finished) bool { return f.breaks })
-	if !notes && !p.text.arranged && !breaks {
+	if !notes && !p.text.Arranged && !(p.columns && p.text.Breaks()) {
 		return ""
 	}
 	const pixels = 96 / 25.4 // to the millimetre
@@ -188,7 +187,7 @@ func (p page) arrangement() string {
 
 	between := 0.0
 	if p.columns {
-		between = columnGap * pixels
+		between = typeset.ColumnGap * pixels
 	}
 
 	return arrange.Call(arrange.Settings{

@@ -1,4 +1,4 @@
-package document
+package typeset
 
 import (
 	"strconv"
@@ -8,19 +8,19 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// Type sizes in a table, in em of the running text, and the horizontal padding of its cells, in em of the cell.
-// The values are those of print.css and paper.css.
 const (
-	bodySize = 11 * sheet.Point
-	// letterWidth is the mean width of a letter in em. wideLetter is that of words in heads, of digits and of wide
+	// BodySize is the size of the running text in millimetres, as in print.css.
+	BodySize = 11 * sheet.Point
+	// LetterWidth is the mean width of a letter in em. wideLetter is that of words in heads, of digits and of wide
 	// typefaces.
-	letterWidth, wideLetter = 0.5, 0.66
+	LetterWidth, wideLetter = 0.5, 0.66
 	// tallText is the number of letters from which a table of few rows may be divided, because its rows have many
 	// lines.
 	tallText = 800
 )
 
-// tableSize is one way to set a table.
+// tableSize is one way to set a table. size is in em of the running text, the horizontal padding of cells in em of
+// the cell. The values are those of print.css and paper.css.
 type tableSize struct {
 	class         string
 	size, padding float64
@@ -51,7 +51,7 @@ func comfortable(c block.Column) int {
 // tableWidth returns the width of a table in millimetres. letters is the length of its longest rows, width that of
 // a letter in em.
 func tableWidth(t block.Sizes, letters int, width float64, s tableSize) float64 {
-	return (float64(letters)*width + float64(len(t.Columns))*s.padding) * s.size * bodySize
+	return (float64(letters)*width + float64(len(t.Columns))*s.padding) * s.size * BodySize
 }
 
 // least returns the number of letters that cannot be broken: short cells and the longest words of the others.
@@ -85,7 +85,7 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 		full += c.Cell
 		words += c.Word
 	}
-	takes := func(letters int, s tableSize) float64 { return tableWidth(t, letters, letterWidth, s) }
+	takes := func(letters int, s tableSize) float64 { return tableWidth(t, letters, LetterWidth, s) }
 	needs := func(letters int, s tableSize) float64 { return tableWidth(t, letters, wideLetter, s) }
 
 	for _, area := range []float64{upright, turned} {

@@ -1,4 +1,4 @@
-package document
+package typeset_test
 
 import (
 	"fmt"
@@ -6,13 +6,17 @@ import (
 	"testing"
 
 	"presswork/internal/document/sheet"
+	"presswork/internal/document/typeset"
 	"presswork/internal/markdown/block"
 )
 
 // Most documents cannot have text that is too wide, so their prints are not inspected.
 func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 	t.Parallel()
-	const area = 150 // millimetres
+	options := typeset.Options{ // with a text area of 150 mm
+		Sheet:    sheet.Sheet{Width: 210, Left: 30, Right: 30, Height: 297, Scale: 1},
+		TextSize: 1,
+	}
 
 	cell := func(content string) string { return "<table><tr><td>" + content + "</td><td>a</td></tr></table>" }
 	for name, c := range map[string]struct {
@@ -28,21 +32,18 @@ func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 		"a cell over two":    {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := typesetter{
-				sheet:   sheet.Sheet{Width: area + 60, Left: 30, Right: 30, Height: 297, Scale: 1},
-				perLine: 90, textSize: 1,
-			}
-			set.typeset(block.Read(c.body))
+			_, text := typeset.Write(block.Read(c.body), nil, options)
 
-			if set.doubtful != c.want {
-				t.Errorf("%s: %v", name, set.doubtful)
+			if got := text.MayOverflow(0); got != c.want {
+				t.Errorf("%s: %v", name, got)
 			}
 		})
 	}
 
 	for em, want := range map[float64]bool{0.6: false, 25: false, 40: true, 1000: true} {
 		t.Run(fmt.Sprint(em), func(t *testing.T) {
-			if got := maybeWide(em, area); got != want {
+			_, text := typeset.Write(nil, nil, options)
+			if got := text.MayOverflow(em); got != want {
 				t.Errorf("a formula of %g em: %v", em, got)
 			}
 		})

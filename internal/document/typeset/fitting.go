@@ -1,4 +1,4 @@
-package document
+package typeset
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 const turnedStart = `<div class="turned">`
 
 // fit decides how tables and diagrams are set, and which neighbours share their turned pages.
-func (t *typesetter) fit(list []neighbour, a area) {
+func (t *writer) fit(list []neighbour, a area) {
 	t.fitTables(list, a)
 
 	for i := range list {
@@ -62,7 +62,7 @@ const manyColumns = 6
 // fitTables sets each table in the largest type in which it fits the page. A table that is too wide in the
 // smallest type is turned to the other side. If it is too wide there as well, it is broken within words. A table
 // may still be too wide, because the widths of letters differ.
-func (t *typesetter) fitTables(list []neighbour, a area) {
+func (t *writer) fitTables(list []neighbour, a area) {
 	if a.table {
 		return
 	}
@@ -72,7 +72,7 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 
 	switch {
 	case t.columns:
-		turned = 2*upright + columnGap*a.sheet.Scale
+		turned = 2*upright + ColumnGap*a.sheet.Scale
 	case a.sheet.Height > a.sheet.Width:
 		turned = a.sheet.Height - a.sheet.Left - a.sheet.Right
 	}
@@ -120,7 +120,7 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 }
 
 // turnsPage reports whether a block is a section of turned pages.
-func (t *typesetter) turnsPage(b *block.Block, a area) bool {
+func (t *writer) turnsPage(b *block.Block, a area) bool {
 	other := "landscape"
 	if t.sheet.Width > t.sheet.Height {
 		other = "portrait"
@@ -172,7 +172,7 @@ func leadIn(list []neighbour, of int) int {
 }
 
 // table writes a table.
-func (t *typesetter) table(s *neighbour, a area) {
+func (t *writer) table(s *neighbour, a area) {
 	tag := s.tag
 	if tag == "" { // in another one
 		tag = s.Tag()
@@ -208,7 +208,7 @@ func normalCodeSize(size string) float64 {
 
 // code writes a code block. A block with long lines gets a smaller size in which they fit. If they do not fit in
 // the smallest size, the block keeps the normal size and its lines wrap.
-func (t *typesetter) code(b *block.Block, a area) {
+func (t *writer) code(b *block.Block, a area) {
 	tag := b.Tag()
 	if b.Columns > 0 {
 		style := ""

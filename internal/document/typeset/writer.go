@@ -1,8 +1,7 @@
-package document
+package typeset
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"presswork/internal/document/contents"
@@ -10,58 +9,23 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// narrowLetter is the mean width of a letter in em in narrow typefaces.
-const narrowLetter = 0.44
-
-// place returns a block that a generated piece replaces.
-func place(class string) block.Block {
-	return block.Block{Kind: block.Place, Classes: []string{class}, Rich: true}
-}
-
-// typesetter writes the blocks of a document for paper. With the zero value of book, no chapter begins a page.
-type typesetter struct {
+// writer writes the blocks of a document into a Text.
+type writer struct {
+	Text
 	out      strings.Builder
 	pieces   contents.Pieces
-	sheet    sheet.Sheet
-	codeSize float64 // of code with short lines, in points
-	textSize float64 // of the running text, as a multiple of bodySize
-	columns  bool    // the text is in two columns of sheet
-	perLine  int     // letters of a paragraph
-	book     bookSetting
-	begins   map[string]bool // the headings that begin chapters
-	caps     bool            // the language has drop caps
+	sheet    sheet.Sheet // the text area is one of the columns
+	codeSize float64     // of code with short lines, in points
+	textSize float64     // of the running text, as a multiple of BodySize
+	columns  bool        // the text is in two columns of sheet
+	perLine  int         // letters of a paragraph
+	start    string      // Options.Start
+	begins   map[string]bool
+	caps     bool // chapters may begin with drop caps
 
 	// capNext reports that a paragraph may have a drop cap if it comes next.
 	capNext bool
 	folded  int // diagrams with a sheet that folds out
-
-	leaves  []leaf
-	pages   []contents.PageOf // what the places for page numbers are
-	numbers []int             // where they are
-	notes   [][2]int          // where footnotes are
-	done    []finished
-
-	doubtful, footnotes, arranged, turns, dropCaps bool
-}
-
-// finished is a topmost element of a typeset body, from one offset to another.
-type finished struct {
-	from, to int
-	kind     block.Kind
-	level    int // of a heading
-	nameEnd  int // where its tag takes another attribute
-	// plain means that it is a paragraph with no attributes but those of this package.
-	plain bool
-	// made means that it is a generated piece, anchor that it is an a element.
-	made, anchor bool
-	// breaks means that a page ends with it, chapter that a chapter begins.
-	breaks, chapter bool
-	// leaf means that it is a possible white page before a chapter.
-	leaf bool
-	// pictures means that it is a paragraph of images, arranged that it contains images or diagrams.
-	pictures, arranged bool
-	// unsound and leaks are those of the Block.
-	unsound, leaks bool
 }
 
 // area is the surroundings of blocks.
@@ -88,29 +52,9 @@ type neighbour struct {
 	height        string // of a diagram, an attribute
 }
 
-// typeset writes the body from blocks. made has the generated pieces.
-func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
-	area := p.sheet
-	if p.columns {
-		area = column(area)
-	}
-	area.Left += area.TextWidth() * p.parts.Beside
-	size := textSize(p.theme, p.options)
-
-	t := &typesetter{
-		pieces: made, sheet: area, codeSize: normalCodeSize(p.theme.Token("--code-size")),
-		textSize: size, columns: p.columns,
-		perLine: max(1, int(area.TextWidth()/p.sheet.Scale/(bodySize*size*narrowLetter))),
-		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang),
-	}
-	t.typeset(blocks)
-	p.text, p.body = t, t.out.String()
-	t.out, t.pieces, t.begins = strings.Builder{}, nil, nil
-}
-
-// typeset writes the blocks of a document.
-func (t *typesetter) typeset(blocks []block.Block) {
-	t.capNext = t.book.text && t.caps
+// document writes the blocks of a document.
+func (t *writer) document(blocks []block.Block) {
+	t.capNext = t.caps
 
 	list := make([]neighbour, len(blocks))
 	for i := range blocks {
@@ -120,7 +64,7 @@ func (t *typesetter) typeset(blocks []block.Block) {
 }
 
 // write writes neighbours.
-func (t *typesetter) write(list []neighbour, a area) {
+func (t *writer) write(list []neighbour, a area) {
 	t.fit(list, a)
 
 	for i := 0; i < len(list); i++ {
@@ -144,7 +88,7 @@ func (t *typesetter) write(list []neighbour, a area) {
 }
 
 // begin records that a topmost element begins.
-func (t *typesetter) begin(s *neighbour) {
+func (t *writer) begin(s *neighbour) {
 	f := finished{
 		from:     t.out.Len(),
 		kind:     s.Kind,
@@ -157,17 +101,17 @@ func (t *typesetter) begin(s *neighbour) {
 		breaks:   len(s.Classes) == 1 && s.Classes[0] == "page-break",
 	}
 	t.done = append(t.done, f)
-	t.arranged = t.arranged || f.arranged
+	t.Arranged = t.Arranged || f.arranged
 }
 
 // space writes the text between two neighbours.
-func (t *typesetter) space(text string) {
+func (t *writer) space(text string) {
 	t.capNext = t.capNext && strings.TrimLeft(text, "\n ") == ""
 	t.out.WriteString(text)
 }
 
 // together writes neighbours on a turned page.
-func (t *typesetter) together(list []neighbour, a area) {
+func (t *writer) together(list []neighbour, a area) {
 	last := &list[len(list)-1]
 	if a.topmost {
 		f := &t.done[len(t.done)-1]
@@ -177,9 +121,9 @@ func (t *typesetter) together(list []neighbour, a area) {
 			f.arranged = f.arranged || list[i].Pictures || list[i].Drawings
 			f.unsound, f.leaks = f.unsound || list[i].Unsound, f.leaks || list[i].Leaks
 		}
-		t.arranged = t.arranged || f.arranged
+		t.Arranged = t.Arranged || f.arranged
 	}
-	t.capNext, t.turns = false, true
+	t.capNext, t.Turns = false, true
 	t.out.WriteString(last.wrapper + "\n")
 
 	for i := range list {
@@ -193,7 +137,7 @@ func (t *typesetter) together(list []neighbour, a area) {
 }
 
 // element writes a block without the text after it.
-func (t *typesetter) element(s *neighbour, a area) {
+func (t *writer) element(s *neighbour, a area) {
 	next := t.capNext
 	t.capNext = false
 
@@ -221,19 +165,19 @@ func (t *typesetter) element(s *neighbour, a area) {
 		t.plain(s, a)
 		t.notes = append(t.notes, [2]int{from, t.out.Len()})
 	default:
-		t.footnotes = t.footnotes || s.Kind == block.Footnotes
+		t.Footnotes = t.Footnotes || s.Kind == block.Footnotes
 		t.plain(s, a)
 	}
 }
 
 // plain writes a block as it is, with another start tag if it has one.
-func (t *typesetter) plain(s *neighbour, a area) {
+func (t *writer) plain(s *neighbour, a area) {
 	t.out.WriteString(cmp.Or(s.tag, s.Tag()))
 	t.inner(s.Block, a.within())
 }
 
 // inner writes the rest of a block after its start tag.
-func (t *typesetter) inner(b *block.Block, a area) {
+func (t *writer) inner(b *block.Block, a area) {
 	text := b.Element()
 
 	at := len(b.Tag())
@@ -261,7 +205,7 @@ func (t *typesetter) inner(b *block.Block, a area) {
 }
 
 // text writes content without blocks.
-func (t *typesetter) text(text string, a area) {
+func (t *writer) text(text string, a area) {
 	if a.table {
 		text = block.FillCells(text)
 	}
@@ -269,7 +213,7 @@ func (t *typesetter) text(text string, a area) {
 }
 
 // place writes the generated pieces at the first place of their kind.
-func (t *typesetter) place(s *neighbour, a area) {
+func (t *writer) place(s *neighbour, a area) {
 	list, known := t.pieces[s.Classes[0]]
 	if !known {
 		t.plain(s, a)
@@ -290,51 +234,15 @@ func (t *typesetter) place(s *neighbour, a area) {
 		for _, at := range m.Numbers {
 			t.numbers = append(t.numbers, t.out.Len()+at)
 		}
-		t.pages = append(t.pages, m.Pages...)
+		t.Pages = append(t.Pages, m.Pages...)
 		t.out.WriteString(m.HTML)
-	}
-}
-
-// heading writes a heading. Before a heading that begins a chapter on the right it writes a possible white page.
-func (t *typesetter) heading(b *block.Block, a area) {
-	begins := t.begins[b.ID]
-	at := 0
-
-	if begins && t.book.start != "" {
-		if t.book.start == "right" {
-			t.leaf(b.ID, a)
-		}
-		at = b.NameEnd()
-		t.out.WriteString(b.HTML[:at] + " data-chapter")
-
-		if a.topmost {
-			t.done[len(t.done)-1].chapter = true
-		}
-	}
-	t.out.WriteString(b.Tag()[at:])
-	t.inner(b, a.within())
-	t.capNext = begins && t.book.text && t.caps
-}
-
-// leaf writes a possible white page before a chapter.
-func (t *typesetter) leaf(chapter string, a area) {
-	l := leaf{id: "leaf-" + strconv.Itoa(len(t.leaves)+1), chapter: chapter}
-	t.leaves = append(t.leaves, l)
-	t.out.WriteString(`<div class="leaf" id="` + l.id + `"></div>`)
-
-	if a.topmost {
-		f := &t.done[len(t.done)-1]
-		heading := *f
-		*f = finished{from: f.from, to: t.out.Len(), kind: block.Division, leaf: true}
-		heading.from = t.out.Len()
-		t.done = append(t.done, heading)
 	}
 }
 
 // paragraph writes a paragraph. It marks paragraphs that may continue on the next page, those that stay with the
 // following block, and those of pictures alone. Chromium would break the others as well and leave one line of four
 // alone. It obeys widows only if there are enough lines for orphans.
-func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
+func (t *writer) paragraph(b *block.Block, a area, capNext bool) {
 	const whole = 3 // lines of a paragraph that stays in one piece
 	at := b.NameEnd()
 	t.out.WriteString(b.HTML[:at])
@@ -357,7 +265,7 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 	plain := b.Bare()
 	if capNext && plain && dropCap(b) {
 		t.out.WriteString(` class="drop-cap"`)
-		t.dropCaps, plain = true, false
+		t.DropCaps, plain = true, false
 	}
 
 	if a.topmost {
@@ -369,7 +277,7 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 }
 
 // division writes a div. A div for the other orientation gets turned pages.
-func (t *typesetter) division(b *block.Block, a area) {
+func (t *writer) division(b *block.Block, a area) {
 	other := "landscape"
 	if t.sheet.Width > t.sheet.Height {
 		other = "portrait"
@@ -383,7 +291,7 @@ func (t *typesetter) division(b *block.Block, a area) {
 	if a.topmost {
 		t.done[len(t.done)-1].breaks = true
 	}
-	t.turns = true
+	t.Turns = true
 	t.out.WriteString(turnedStart + "\n" + b.Tag())
 	a.sheet.Width, a.sheet.Height = a.sheet.Height, a.sheet.Width
 	t.inner(b, area{sheet: a.sheet, turned: true, page: true, table: a.table})
