@@ -128,6 +128,7 @@ var layers = [][]string{
 		"internal/chromium",
 		"internal/analysis/recommend",
 		"internal/inference/openai",
+		"internal/inference/openai/wire",
 		"internal/document/typeset",
 		"internal/inference/anthropic",
 		"internal/inference/ollama",

@@ -13,7 +13,7 @@ import (
 	"presswork/api/access"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
-	wire "presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )

@@ -2,7 +2,7 @@ package openai
 
 import (
 	"presswork/internal/inference"
-	wire "presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // format is the form of the answer to one call. id is that of the call.

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
-	wire "presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/inference/seal"
 	"presswork/tasks/stream"
 )

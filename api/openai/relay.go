@@ -5,7 +5,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/internal/inference"
-	wire "presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // ReadDrawing reads a request for images. Errors are *inference.Error.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // BenchmarkToken measures the event of one token, next to that of a chat.
@@ -14,11 +14,11 @@ func BenchmarkToken(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	head := openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork"}
+	head := wire.Head{ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork"}
 
 	for name, w := range map[string]interface {
 		Append(dst []byte, c *inference.Chunk) []byte
-	}{"response": f.Events("call"), "chat": openai.NewWriter(head)} {
+	}{"response": f.Events("call"), "chat": wire.NewWriter(head)} {
 		b.Run(name, func(b *testing.B) {
 			chunk := &inference.Chunk{Content: " token"}
 			var out []byte

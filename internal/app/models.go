@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/ollama"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/terminal"
 )
 
@@ -26,7 +26,7 @@ func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error
 }
 
 // ModelsJSON returns the list of models as the API returns it.
-func ModelsJSON(c *inference.Catalogue) []byte { return openai.AppendModels(nil, c.Models()) }
+func ModelsJSON(c *inference.Catalogue) []byte { return wire.AppendModels(nil, c.Models()) }
 
 // CheckModels queries the upstreams of the named models, or of all models, for the models that they serve. A name that
 // does not exist is a UsageError.

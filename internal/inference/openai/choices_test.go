@@ -8,7 +8,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // choice is one choice of a chat or text completion, or a piece of it in a stream.
@@ -38,8 +38,8 @@ func completeBothWays(
 ) (whole, streamed []choice, object string, result inference.Result, err error) {
 	t.Helper()
 	m := model(scenario, inference.VLLM, base)
-	head := openai.HeadOf(r)
-	collector, writer := openai.NewCollector(head), openai.NewWriter(head)
+	head := wire.HeadOf(r)
+	collector, writer := wire.NewCollector(head), wire.NewWriter(head)
 	var events []byte
 	result, err = newGateway(m).Complete(t.Context(), r, func(c *inference.Chunk) error {
 		collector.Add(&inference.Frame{Chunk: c})
@@ -132,11 +132,11 @@ func TestTextsAreContinued(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 
-	r, err := openai.ParseTextRequest(
+	r, err := wire.ParseTextRequest(
 		[]byte(
 			`{"model":"many","prompt":["Once","<think>Twice"],"n":2,"logprobs":1,"echo":true,"suffix":".","stop":"x","max_tokens":7,"stream":true}`,
 		),
-		openai.ParseOptions{},
+		wire.ParseOptions{},
 	)
 	if err != nil {
 		t.Fatal(err)

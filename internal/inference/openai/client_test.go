@@ -16,6 +16,7 @@ import (
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/test/wait"
 )
 
@@ -222,16 +223,16 @@ func ExampleWriter() {
 	)
 	g := gateway.New(gateway.Options{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New})
 
-	request, err := openai.ParseRequest(
+	request, err := wire.ParseRequest(
 		[]byte(`{"model":"hello","stream":true,"messages":[{"role":"user","content":"Hi"}]}`),
-		openai.ParseOptions{},
+		wire.ParseOptions{},
 	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	w := openai.NewWriter(
-		openai.Head{
+	w := wire.NewWriter(
+		wire.Head{
 			ID:        "chatcmpl-1",
 			RequestID: "req_1",
 			Model:     "hello",
@@ -261,14 +262,14 @@ func BenchmarkChunk(b *testing.B) {
 	var buf []byte
 
 	for b.Loop() {
-		r, err := openai.ParseRequest(
+		r, err := wire.ParseRequest(
 			[]byte(`{"model":"tokens:500@0","stream":true,"messages":[{"role":"user","content":"Hi"}]}`),
-			openai.ParseOptions{},
+			wire.ParseOptions{},
 		)
 		if err != nil {
 			b.Fatal(err)
 		}
-		w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", Vendor: "presswork"})
+		w := wire.NewWriter(wire.Head{ID: "chatcmpl-1", Vendor: "presswork"})
 
 		_, err = g.Complete(b.Context(), r,
 			func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil })

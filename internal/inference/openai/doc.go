@@ -1,7 +1,5 @@
-// Package openai implements the wire format of the inference API in both directions.
+// Package openai speaks the wire format of OpenAI to model servers. [New] opens an inference.Engine on any server
+// with this format; the differences of engines are in the table of engines.go.
 //
-// For callers, [ParseRequest] reads a chat completion, a [Writer] writes its chunks as server-sent events, and a
-// [Collector] gathers them into one response. [AppendError] writes error bodies, [AppendModels] the list of
-// models. For upstreams, [New] opens an inference.Engine on any server with this wire format; the differences of
-// engines are in the table of engines.go.
+// Package wire has the format as callers of Presswork see it.
 package openai

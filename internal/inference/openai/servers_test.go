@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // withServer returns a body with an MCP server that has these fields.
@@ -64,7 +64,7 @@ func TestInvalidServersAreRejected(t *testing.T) {
 	} {
 		t.Run(fields[:min(60, len(fields))], func(t *testing.T) {
 			t.Parallel()
-			_, err := openai.ParseRequest([]byte(withServer(fields)), openai.ParseOptions{})
+			_, err := wire.ParseRequest([]byte(withServer(fields)), wire.ParseOptions{})
 			e := inference.AsError(err)
 
 			if e == nil || e.Status != 400 {
@@ -88,7 +88,7 @@ func TestCallsOfServersAreExecutedTools(t *testing.T) {
 			}
 		}
 	}
-	event := openai.NewWriter(openai.Head{}).Append(nil, &inference.Chunk{Executed: []inference.ExecutedTool{{
+	event := wire.NewWriter(wire.Head{}).Append(nil, &inference.Chunk{Executed: []inference.ExecutedTool{{
 		Server: "docs", BuiltinCall: inference.BuiltinCall{Name: "read", Arguments: `{"n":1}`},
 		ToolResult: inference.ToolResult{Output: "text"},
 	}}})

@@ -12,6 +12,7 @@ import (
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/test/wait"
 )
 
@@ -48,7 +49,7 @@ func chat(t *testing.T, model string, fields ...string) *inference.Request {
 func parse(t *testing.T, body string) *inference.Request {
 	t.Helper()
 
-	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+	r, err := wire.ParseRequest([]byte(body), wire.ParseOptions{})
 	if err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -108,8 +109,8 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
-	c := openai.NewCollector(
-		openai.Head{
+	c := wire.NewCollector(
+		wire.Head{
 			ID:          "chatcmpl-1",
 			RequestID:   "req_1",
 			Model:       r.Model,

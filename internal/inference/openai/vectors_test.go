@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 // vectorModel is a model for embeddings and rankings whose batches have two items.
@@ -215,7 +215,7 @@ func TestParseEmbedding(t *testing.T) {
 	} {
 		t.Run(body[:min(len(body), 60)], func(t *testing.T) {
 			t.Parallel()
-			r, inBase64, err := openai.ParseEmbedding([]byte(body))
+			r, inBase64, err := wire.ParseEmbedding([]byte(body))
 			got, _ := json.Marshal(r)
 
 			text := fmt.Sprint(err)
@@ -247,7 +247,7 @@ func TestParseReranking(t *testing.T) {
 	} {
 		t.Run(body[:min(len(body), 60)], func(t *testing.T) {
 			t.Parallel()
-			r, _, err := openai.ParseReranking([]byte(body))
+			r, _, err := wire.ParseReranking([]byte(body))
 			got, _ := json.Marshal(r)
 
 			text := fmt.Sprint(err)

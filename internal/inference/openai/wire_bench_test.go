@@ -5,6 +5,7 @@ import (
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 func BenchmarkDecodeNormaliseWrite(b *testing.B) {
@@ -33,7 +34,7 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
 
-		w, c, buf := openai.NewWriter(head()), &inference.Chunk{Content: " token"}, []byte{}
+		w, c, buf := wire.NewWriter(head()), &inference.Chunk{Content: " token"}, []byte{}
 		for b.Loop() {
 			buf = w.Append(buf[:0], c)
 		}

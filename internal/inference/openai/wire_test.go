@@ -19,6 +19,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/jsonbody"
 	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/test/golden"
 )
 
@@ -65,8 +66,8 @@ func TestRequestsMatchTheKindOfUpstream(t *testing.T) {
 }
 
 // head returns a head with all fields.
-func head() openai.Head {
-	return openai.Head{
+func head() wire.Head {
+	return wire.Head{
 		ID:          "chatcmpl-b610",
 		RequestID:   "req_01kh52n",
 		Created:     time.Unix(1770770843, 0),
@@ -135,8 +136,8 @@ func TestWireFormatGolden(t *testing.T) {
 	t.Parallel()
 	var out []byte
 
-	for _, h := range []openai.Head{head(), {ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork", IncludeUsage: true, LegacyFunctions: true, ServiceTier: "flex"}} {
-		w, c := openai.NewWriter(h), openai.NewCollector(h)
+	for _, h := range []wire.Head{head(), {ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork", IncludeUsage: true, LegacyFunctions: true, ServiceTier: "flex"}} {
+		w, c := wire.NewWriter(h), wire.NewCollector(h)
 		for _, chunk := range chunks() {
 			out = w.Append(out, &chunk)
 			c.Add(&inference.Frame{Chunk: &chunk})
@@ -145,9 +146,9 @@ func TestWireFormatGolden(t *testing.T) {
 	}
 	failed := inference.Errorf(503, inference.UpstreamUnavailable, "the model is at capacity").WithParam("model")
 	failed.FailedGeneration = "<function=…>"
-	out = openai.NewWriter(head()).Fail(out, failed)
+	out = wire.NewWriter(head()).Fail(out, failed)
 	out = append(
-		openai.AppendModels(
+		wire.AppendModels(
 			out,
 			inference.NewCatalogue([]inference.Model{
 				{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)},

@@ -1,4 +1,4 @@
-package openai_test
+package wire_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/catalogue"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 	"presswork/internal/test/golden"
 )
 
@@ -29,6 +29,21 @@ func picture(width, height uint32) string {
 
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)
 }
+
+// parse returns the request of a body, which must be valid.
+func parse(t *testing.T, body string) *inference.Request {
+	t.Helper()
+
+	r, err := wire.ParseRequest([]byte(body), wire.ParseOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+
+	return r
+}
+
+// weatherTool is a field with one tool.
+const weatherTool = `"tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object"}}}]`
 
 // allFields is a request with every field of the API.
 const allFields = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options":{"include_usage":true},"max_tokens":5,"max_completion_tokens":100,
@@ -93,7 +108,7 @@ func TestOptionsWithoutEffectAreAccepted(t *testing.T) {
 		`"service_tier":"auto"`:             "auto",
 	} {
 		t.Run(field, func(t *testing.T) {
-			r := chat(t, "m", field)
+			r := parse(t, fmt.Sprintf(`{%s,"model":"m","messages":[{"role":"user","content":"Hi"}]}`, field))
 			if r.ServiceTier != tier {
 				t.Errorf("%s: the tier is %s, want %s", field, r.ServiceTier, tier)
 			}
@@ -119,11 +134,11 @@ func TestLaxAcceptsOptionsThatCannotBeCombined(t *testing.T) {
 	t.Parallel()
 
 	body := `{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":1,"max_tokens":0,"logprobs":true,"top_logprobs":0,"logit_bias":{"a":1},"include_reasoning":true,"reasoning_format":"raw","response_format":{"type":"json_object"},"stream_options":{"include_usage":true}}`
-	if _, err := openai.ParseRequest([]byte(body), openai.ParseOptions{}); err == nil {
+	if _, err := wire.ParseRequest([]byte(body), wire.ParseOptions{}); err == nil {
 		t.Error("the request is accepted without Lax")
 	}
 
-	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{Lax: true})
+	r, err := wire.ParseRequest([]byte(body), wire.ParseOptions{Lax: true})
 	if err != nil || r.ReasoningFormat != inference.Parsed || r.IncludeUsage {
 		t.Errorf("with Lax: got %+v, %v; want the format parsed, without include_usage", r, err)
 	}
@@ -214,7 +229,7 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 		with(`"max_tokens":0`):                                            {"max_tokens", "at least 1"},
 	} {
 		t.Run(body, func(t *testing.T) {
-			_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
+			_, err := wire.ParseTextRequest([]byte(body), wire.ParseOptions{})
 
 			e := inference.AsError(err)
 			if e == nil || e.Status != 400 || e.Param != want[0] || !strings.Contains(e.Message, want[1]) {
@@ -225,7 +240,7 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 
 	for prompt, n := range map[string]int{`"a"`: 1, `[1,2]`: 1, `["a","b"]`: 2, `[[1],[2,3],[4]]`: 3} {
 		t.Run(prompt, func(t *testing.T) {
-			r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
+			r, err := wire.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), wire.ParseOptions{})
 			if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
 				t.Errorf("%s: got %+v, %v; want %d choices", prompt, r, err, 2*n)
 			}
@@ -241,7 +256,7 @@ func FuzzParseRequest(f *testing.F) {
 		),
 	)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := openai.ParseRequest(body, openai.ParseOptions{})
+		r, err := wire.ParseRequest(body, wire.ParseOptions{})
 		if err != nil {
 			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {
 				t.Errorf("got %+v, want status 400 or 413", e)

@@ -1,4 +1,4 @@
-package openai_test
+package wire_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
+	"presswork/internal/inference/openai/wire"
 )
 
 func TestInvalidRequestsNameTheField(t *testing.T) {
@@ -189,7 +189,7 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 	}
 	for body, want := range tests {
 		t.Run(body, func(t *testing.T) {
-			_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+			_, err := wire.ParseRequest([]byte(body), wire.ParseOptions{})
 
 			e := inference.AsError(err)
 			if e == nil || e.Code != want.code || e.Param != want.param ||
@@ -215,7 +215,7 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 		"the schema has more than 262144 ": {function(1, 300<<10)},
 	} {
 		t.Run(says, func(t *testing.T) {
-			_, err := openai.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), openai.ParseOptions{})
+			_, err := wire.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), wire.ParseOptions{})
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("got %.200v, want an error with %q", err, says)
 			}
@@ -225,14 +225,14 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 
 	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
 
-	_, err := openai.ParseRequest([]byte(many), openai.ParseOptions{})
+	_, err := wire.ParseRequest([]byte(many), wire.ParseOptions{})
 	if err == nil || !strings.Contains(err.Error(), "at most 5 images") {
 		t.Errorf("six images: got %v, want an error with \"at most 5 images\"", err)
 	}
 
-	_, err = openai.ParseRequest(
+	_, err = wire.ParseRequest(
 		[]byte(message(`{"role":"user","content":[`+image+`]}`)),
-		openai.ParseOptions{MaxImageBytes: 20},
+		wire.ParseOptions{MaxImageBytes: 20},
 	)
 	if e := inference.AsError(err); e == nil || e.Status != 413 {
 		t.Errorf("a large image: got %+v, want status 413", e)
