@@ -114,9 +114,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 		return fault.Errorf(
 			fault.QueueFull,
 			"jobs have waited for %s already; try again later",
-			ownOldest.Round(
-				time.Second,
-			),
+			ownOldest.Round(time.Second),
 		).WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
 	}
 

@@ -133,9 +133,7 @@ func (d *description) operation(method, path string, item, op object) operation 
 	for _, content := range d.resolve(op.get("requestBody")).object("content") {
 		media := asObject(content.Value)
 		read.Body = append(read.Body, body{
-			Type: fmt.Sprint(
-				content.Key,
-			),
+			Type:    fmt.Sprint(content.Key),
 			Fields:  d.fields(media.get("schema"), maxDepth),
 			example: media.get("example"),
 		})

@@ -87,9 +87,7 @@ func chapter(pages fs.FS, file string) (section, error) {
 	first, _, _ := strings.Cut(text, "\n")
 
 	return section{
-		path: pagePath(
-			file,
-		),
+		path:   pagePath(file),
 		title:  strings.TrimPrefix(first, "# "),
 		source: picture().ReplaceAllString(text, ""),
 		file:   file,

@@ -62,9 +62,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newTelemetryCommand(p),
 		newInfoCommand(p),
 		newTopCommand(p),
-		newKeysCommand(
-			p,
-		),
+		newKeysCommand(p),
 		newWebhookCommand(p),
 		newConfigCommand(p),
 		newHealthCommand(p),

@@ -48,11 +48,10 @@ func TestMalformedArgumentsMayBeRepairedOnce(t *testing.T) {
 
 	_, _, _, err = runPlan(t, s, threeTools,
 		`python x = "a<b"; x | functions.python "1" | browser.search {"query":"x"}`, "say Done.")
-	if err != nil ||
-		fmt.Sprint(
-			s.calls,
-		) != `[{python {"code":"x = \"a<b\"; x"}} {python {"code":"1"}} {browser_search {"query":"x"}}]` {
-		t.Errorf("%v: %v", s.calls, err)
+
+	want := `[{python {"code":"x = \"a<b\"; x"}} {python {"code":"1"}} {browser_search {"query":"x"}}]`
+	if got := fmt.Sprint(s.calls); err != nil || got != want {
+		t.Errorf("%s: %v; want %s", got, err, want)
 	}
 }
 
