@@ -29,7 +29,8 @@ type Description struct {
 	Fonts []string `json:"fonts"`
 }
 
-// About describes a file.
+// About describes a file. Missing or damaged entries are empty; what a file claims is not verified. It does not
+// change the file.
 func About(f *pdffile.File) Description {
 	catalog := dictOf(f, []byte(pdffile.RefTo(f.Root)))
 	info := dictOf(f, []byte(pdffile.RefTo(f.Info)))
@@ -79,7 +80,8 @@ func fontNames(f *pdffile.File) []string {
 	return slices.Compact(found)
 }
 
-// Sizes returns the width and height of each page as shown, in points.
+// Sizes returns the width and height of each page as shown, in points. Like Pages, it changes the page objects of f.
+// Errors: those of Pages.
 func Sizes(f *pdffile.File) ([][2]float64, error) {
 	pages, err := Pages(f)
 	if err != nil {
@@ -100,7 +102,8 @@ func Sizes(f *pdffile.File) ([][2]float64, error) {
 	return sizes, nil
 }
 
-// Unarchive removes the claim to be PDF/A, which forbids encryption, and returns a warning for it.
+// Unarchive removes the claim to be PDF/A, which forbids encryption. It returns a warning for the user, or none if
+// the file made no claim.
 func Unarchive(f *pdffile.File) []string {
 	keep := claimsOf(f)
 	keep.a = ""

@@ -56,6 +56,7 @@ func claimsOf(f *pdffile.File) (c claims) {
 
 		switch string(m[1]) + ":" + string(m[2]) {
 		case "pdfaid:part":
+			// The part and the level may come in either order, so both are joined as they are found.
 			c.a = value + c.a
 		case "pdfaid:conformance":
 			c.a += value

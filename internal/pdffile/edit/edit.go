@@ -61,6 +61,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 			if kids != nil {
 				return nil, fmt.Errorf("%w: object %d is a part of itself", errPageTree, n)
 			}
+			// A second use becomes a copy without tags: the tags of the first use would claim its content twice.
 			n = f.Add(nil)
 			d.Remove("StructParents")
 		}
@@ -96,6 +97,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 			return nil, fmt.Errorf("%w: object %d", errPageTree, n)
 		}
 
+		// The last one pushed is read first, so push the kids in reverse.
 		for _, kid := range slices.Backward(below) {
 			todo = append(todo, node{kid, d})
 		}
@@ -209,8 +211,8 @@ func eachDict(value []byte, visit func(*pdffile.Dict)) []byte {
 	return value
 }
 
-// Clean removes the objects that catalog and Info do not lead to. References to missing objects become references
-// to a null object.
+// Clean removes the objects that catalog and Info do not lead to. References to missing objects become references to
+// a null object. It also sets the objects that are removed to nil, so object numbers stay the same.
 func Clean(f *pdffile.File) {
 	reached := make([]bool, len(f.Objects))
 	null := 0
@@ -250,6 +252,7 @@ func Clean(f *pdffile.File) {
 }
 
 // Rotate turns pages clockwise by degrees, a multiple of 90. selected says which pages; their numbers count from 1.
+// The degrees add to the rotation of the page and may be negative. Errors: those of Pages.
 func Rotate(f *pdffile.File, degrees int, selected func(page int) bool) error {
 	pages, err := Pages(f)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 // Extract keeps only the pages that selected accepts; their numbers count from 1. Tags, outline entries, links and
 // destinations of the kept pages stay; a link to a removed page stays without its target. Attachments are removed,
-// because they may hold what the removed pages show. It returns what it dropped, in words for the user.
+// because they may hold what the removed pages show. It returns what it dropped, in words for the user. Errors: those
+// of Pages, and an error when selected accepts no page.
 func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, err error) {
 	pages, err := Pages(f)
 	if err != nil {
@@ -33,6 +34,7 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 			continue
 		}
 
+		// Before the first label, labels[-1] is nil, and so is the result.
 		if label := labelOf(f, labels[from], i-from); label != nil {
 			newLabels[len(x.kept)] = label
 		}
@@ -231,6 +233,7 @@ func (x *extraction) outline(catalog *pdffile.Dict) {
 		}
 
 		for _, n := range siblings(f, first) {
+			// A repeated entry is a cycle: its siblings have been visited.
 			if seen[n] {
 				break
 			}

@@ -64,6 +64,8 @@ func (p *pruning) kids(kids [][]byte, page []byte, depth int) (kept [][]byte) {
 		kept = append(kept, kid)
 	}
 
+	// Nothing of this element is on a kept page. Only an element whose kids are all empty stays, such as a row of
+	// empty cells.
 	if !content && len(empty) < len(kids) {
 		return nil
 	}
@@ -92,6 +94,7 @@ func (p *pruning) kid(kid, page []byte, depth int) (stays, isEmpty bool) {
 			page = own
 		}
 
+		// The tag of a link or a field goes with its annotation.
 		if object, ok := f.Object(d.Get("Obj")); ok && f.Objects[object] == nil {
 			return false, false
 		}
@@ -122,6 +125,7 @@ func (p *pruning) kid(kid, page []byte, depth int) (stays, isEmpty bool) {
 	kept := p.kids(all, page, depth+1)
 
 	if len(kept) == 0 {
+		// The headings in this element are removed, so they do not count.
 		p.level, p.skipped = levelBefore, skippedBefore
 		return false, false
 	}

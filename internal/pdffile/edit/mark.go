@@ -20,8 +20,9 @@ import (
 // MaxMarkText limits the text of a mark, in characters.
 const MaxMarkText = 200
 
-// TextMark adds a text in one line as a mark. It draws the outlines of the glyphs of a TrueType font, so that the
-// file needs no font. It fails for characters that the font lacks.
+// TextMark adds a text in one line as a mark. typeface is a TrueType or OpenType font file. TextMark draws the
+// outlines of its glyphs, so that the PDF needs no font. The text is grey and not searchable. Errors: an unreadable
+// font, an empty text, and a character that the font lacks.
 func TextMark(f *pdffile.File, text string, typeface []byte) (Mark, error) {
 	face, err := sfnt.Parse(typeface)
 	if err != nil {
@@ -111,6 +112,7 @@ const maxPixels = 40_000_000
 // ImageMark adds a PNG or JPEG picture as a mark. It fails for another format, more than 40 million pixels, or a
 // damaged picture. Errors are for the user.
 func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
+	// Check the size before decoding: a small file may decode to gigabytes.
 	size, kind, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return Mark{}, errors.New("the picture is neither a PNG nor a JPEG")
@@ -216,6 +218,7 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 		content.Write(stream)
 		content.WriteByte('\n')
 	}
+	// A page of a file without the claim may break the rules of the standard.
 	warnings = restrict(f, claimsOf(f).and(claimsOf(foreign)))
 	resources := page.Get("Resources")
 

@@ -72,6 +72,7 @@ func (m *merger) add(i int, in Input) error {
 		return err
 	}
 	catalog := dictOf(f, []byte(pdffile.RefTo(f.Root)))
+	// Make names and keys unique before the objects get new numbers.
 	m.renameDestinations(i, f, catalog)
 	tagged := m.tags.prepare(i, f, catalog)
 
@@ -268,6 +269,7 @@ func (m *merger) addNames(catalog pdffile.Dict) {
 
 	for _, p := range readTree(m.out, names.Get("EmbeddedFiles"), "Names") {
 		key := "file" + string(pdffile.StringBytes(p.key))
+		// Attachments with the same name get the suffix "-2".
 		for m.names[key] {
 			key += "-2"
 		}
@@ -281,7 +283,8 @@ func (m *merger) addNames(catalog pdffile.Dict) {
 	}
 }
 
-// addLabels adds the page labels of a file (ISO 32000-2, 12.4.2). A file without labels counts its own pages.
+// addLabels adds the page labels of a file (ISO 32000-2, 12.4.2). A file without labels counts its own pages. Once
+// any file has labels, each file needs one, or it would continue the numbers of the file before it.
 func (m *merger) addLabels(first, count int, catalog pdffile.Dict) {
 	own := numbered(m.out, catalog.Get("PageLabels"))
 	if len(own) == 0 && m.labels == nil {

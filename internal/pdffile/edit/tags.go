@@ -45,6 +45,7 @@ func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 			f.Objects[n] = append(d.Bytes(), rest...)
 		}
 
+		// The ids of the first file stay; those of later files get a prefix.
 		if i > 0 && (bytes.Contains(o, []byte("/ID ")) || bytes.Contains(o, []byte("/Headers "))) {
 			f.Objects[n] = eachDict(f.Objects[n], func(d *pdffile.Dict) { ownID(i, f, d) })
 		}
@@ -149,6 +150,7 @@ func (t *tags) add(out *pdffile.File, first, catalog pdffile.Dict) {
 		next = max(next, t.base+key+1)
 	}
 
+	// A file may have used higher keys than its tree still has.
 	if n, err := strconv.Atoi(string(root.Get("ParentTreeNextKey"))); err == nil && n >= 0 && n < maxPairs {
 		next = max(next, t.base+n)
 	}

@@ -79,6 +79,7 @@ func addTree(f *pdffile.File, pairs []pair, kind string) int {
 		if len(pairs) <= perLeaf {
 			return f.Add(fmt.Appendf(nil, "<</%s [%s]>>", kind, content))
 		}
+		// Readers search the leaves by their limits, so a leaf of a large tree states its first and last key.
 		kids = append(kids, pdffile.RefTo(f.Add(fmt.Appendf(nil, "<</Limits [%s %s]\n/%s [%s]>>",
 			leaf[0].key, leaf[len(leaf)-1].key, kind, content))))
 	}

@@ -58,6 +58,7 @@ func (p *fontPool) take(m *member) error {
 			}
 			p.byFace[s.face] = s
 			p.order = append(p.order, s)
+		// If the outlines differ, the section keeps its own font.
 		case known.outlines.add(s.outlines):
 			known.sections++
 			known.takeWidths(s)
@@ -139,6 +140,7 @@ func readSubset(f *pdffile.File, n int) (*subset, error) {
 		s.widths[glyph] = widths.Of(glyph)
 	}
 	_, name, _ := bytes.Cut(font.Get("BaseFont"), []byte("+")) // without the tag of the subset
+	// The name and the file differ between subsets of one face. All other properties must be equal.
 	descriptor.Remove("FontName")
 	descriptor.Remove("FontFile2")
 	s.face = string(name) + "\n" + string(descriptor.Bytes())

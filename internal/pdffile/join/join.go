@@ -10,9 +10,10 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Files combines the sections into one file with all their pages, tags, outline entries, links and destinations.
-// It embeds a font of several sections once. banners is empty or has one page for each page of the result; that
-// page is drawn on top. The caller must not use the files afterwards.
+// Files combines the sections into one file with all their pages, tags, outline entries, links and destinations. All
+// files must be prints of Chromium, and there must be at least one section with a page. Files embeds a font of
+// several sections once. banners is empty, or its files have together one page for each page of the result; that page
+// is drawn on top. The caller must not use the files afterwards. Errors name the section, counted from 1.
 func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
 	j := joined{
 		out:   &pdffile.File{Objects: make([][]byte, 1)},
@@ -223,6 +224,7 @@ var errBanners = errors.New("the banners need exactly one page for each page of 
 // drawBanners draws each banner page on a page of the result. It embeds banners as forms, so it unpacks no
 // content.
 func (j *joined) drawBanners(banners []*pdffile.File) error {
+	// All pages share two streams. They keep the graphics state of the page away from the banner.
 	before := j.out.Add(stream(pdffile.Dict{}, []byte("q\n")))
 	after := j.out.Add(stream(pdffile.Dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
 	left := j.pages

@@ -139,6 +139,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 		}
 	}
 
+	// Keep unused keys as null, so that base + key is the new key of every element.
 	for key := range s.nextKey {
 		value := "null"
 		if s.parents[key] != nil {
@@ -203,7 +204,8 @@ func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
 	return nil
 }
 
-// contentOn returns a kid that names its page. A kid that is only a number gets page, the page of its element.
+// contentOn returns a kid that names its page. A kid that is only a number gets page, the page of its element. In the
+// joined element, kids come from several sections and thus from several pages.
 func contentOn(kid, page []byte) []byte {
 	if kid[0] == '<' {
 		return kid

@@ -64,6 +64,7 @@ func (c *canvas) visit(op parse.Operation) error {
 
 	switch op.Operator {
 	case "q":
+		// Limit the memory of a stream that only repeats q.
 		if len(c.saved) < 1000 {
 			c.saved = append(c.saved, c.state)
 		}
@@ -207,6 +208,7 @@ func (c *canvas) showAll(args [][]byte) error {
 			}
 			continue
 		}
+		// A number moves back by thousandths of the font size.
 		v, _ := pdffile.Decimal(part)
 		c.advance(-v / 1000 * c.size * c.wide)
 	}
@@ -275,6 +277,8 @@ func (c *canvas) separate() {
 	text := c.out.String()
 	last := text[len(text)-1]
 
+	// Move more than 0.6 letter heights across the line to start a new line, and 0.16 along it to leave a space. A jump
+	// back by 1.5 heights also separates, for example the cells of a table. Kerning moves back by less.
 	switch {
 	case last == '\n':
 	case math.Abs(dy) > 0.6*size:

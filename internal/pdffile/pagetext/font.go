@@ -32,7 +32,7 @@ type typeface struct {
 // maxCodes limits the entries of one map of a font.
 const maxCodes = 1 << 16
 
-// font returns the font of a resource name. Equal references share one.
+// font returns the font of a resource name, or nil if there is none. Fonts are cached by the text of the reference.
 func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
 	if len(name) < 2 {
 		return nil
@@ -193,7 +193,7 @@ func (f *typeface) setEncoding(name string) {
 
 // readMap reads a ToUnicode map (ISO 32000-2, 9.10.3).
 func (f *typeface) readMap(content []byte) {
-	// pending are the operands since the last operator.
+	// text decodes a value as UTF-16 and adds add to its last character.
 	text := func(v []byte, add int) string {
 		raw := pdffile.StringBytes(v)
 		units := make([]uint16, 0, len(raw)/2)
@@ -244,6 +244,7 @@ func (f *typeface) readMap(content []byte) {
 				first, last := code(values[0]), code(values[1])
 				each, _ := pdffile.ReadArray(values[2])
 
+				// A range has either a text for each code, or the text of its first code.
 				for c := first; c <= min(last, first+maxCodes) && !f.step(); c++ {
 					if i := c - first; values[2][0] != '[' {
 						f.text[c] = text(values[2], i)

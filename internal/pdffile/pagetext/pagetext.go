@@ -21,7 +21,8 @@ const (
 // ErrTooMuch is returned for files whose pages draw more than any real document does.
 var ErrTooMuch = errors.New("the pages of the PDF draw too much")
 
-// Reader reads the text of the pages of one file.
+// Reader reads the text of the pages of one file. It shares fonts between the pages, and its limits hold for all of
+// them together. It is not safe for concurrent use.
 type Reader struct {
 	file       *pdffile.File
 	fonts      map[string]*typeface
@@ -30,13 +31,14 @@ type Reader struct {
 	written    int // characters so far
 }
 
-// NewReader returns a Reader for a file.
+// NewReader returns a Reader for a file, which must not change while the Reader is in use.
 func NewReader(f *pdffile.File) *Reader {
 	return &Reader{file: f, fonts: map[string]*typeface{}}
 }
 
-// Page returns the text of a page object in the order in which the page draws it, which is the reading order in
-// tagged files. Lines end with a line feed. Errors: ErrTooMuch.
+// Page returns the text of the page object with this number, in the order in which the page draws it. This is the
+// reading order in tagged files. Lines end with a line feed. A page without text gives "". Damaged parts of a page
+// have no text. Errors: ErrTooMuch, and a damaged page object.
 func (r *Reader) Page(number int) (string, error) {
 	page, _, err := pdffile.ReadDict(r.file.Objects[number])
 	if err != nil {
@@ -116,7 +118,7 @@ func (r *Reader) contents(value []byte) [][]byte {
 	return parts
 }
 
-// value follows a reference.
+// value follows a reference, and references to references up to eight times, because they may form a cycle.
 func (r *Reader) value(value []byte) []byte {
 	for range 8 {
 		n, ok := r.file.Object(value)

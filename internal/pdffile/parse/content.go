@@ -11,7 +11,8 @@ type Operation struct {
 	Start, End int
 }
 
-// maxOperands limits the operands of one operation. The longest of the standard has 33.
+// maxOperands limits the operands of one operation; further ones are dropped. The longest operation of the standard
+// has 33.
 const maxOperands = 64
 
 // EachOperation calls visit for each operation of an unpacked content stream of any program. It skips what is
@@ -65,6 +66,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 				held, ends, op.Start = held[:0], ends[:0], -1
 				continue
 			}
+			// The word is a value. Read it again as an operand.
 			l.at = at
 		}
 
@@ -105,6 +107,7 @@ func Untag(content []byte) []byte {
 	copied := 0
 
 	_ = EachOperation(content, func(op Operation) error { // the function returns no error
+		// The second operand of BDC links the content to a tag. BMC has only the first operand, and EMC ends both.
 		if op.Operator == "BDC" && len(op.Operands) == 2 {
 			out.Write(content[copied:op.Start])
 			out.WriteString(string(op.Operands[0]) + " BMC")
@@ -118,7 +121,8 @@ func Untag(content []byte) []byte {
 	return out.Bytes()
 }
 
-// Values returns the values in data, such as those of a map of characters. It stops at the first malformed one.
+// Values returns the values in data, such as those of a map of characters. It stops at the first malformed one. The
+// values are copies in the form of package pdffile.
 func Values(data []byte) (values [][]byte) {
 	l := lexer{in: data}
 

@@ -36,7 +36,8 @@ const (
 	aes256
 )
 
-// unlock reads the encryption dictionary, if there is one, and derives the key of the file from the password.
+// unlock reads the encryption dictionary, if there is one, and derives the key of the file from the password. It sets
+// r.cipher. Errors: ErrEncryption, ErrPassword.
 func (r *reader) unlock(password string) error {
 	value := r.trailer.Get("Encrypt")
 	if value == nil {
@@ -49,6 +50,7 @@ func (r *reader) unlock(password string) error {
 		}
 
 		var err error
+		// The encryption dictionary itself is never encrypted.
 		if _, value, _, err = r.objectAt(r.table[n].offset, false); err != nil {
 			return ErrEncryption
 		}
@@ -84,7 +86,8 @@ func (r *reader) unlock(password string) error {
 	return nil
 }
 
-// methods returns how streams and strings are encrypted.
+// methods returns how streams and strings are encrypted. Versions 1 and 2 use RC4 for both. Versions 4 and 5 name a
+// crypt filter for each. Errors: ErrEncryption.
 func (h *handler) methods() (streams, strings method, err error) {
 	switch h.version {
 	case 1, 2:
@@ -145,6 +148,7 @@ func (c *decryption) key(number, generation int) *objectKey {
 	seed := bytes.Clone(c.fileKey)
 	seed = append(seed, byte(number), byte(number>>8), byte(number>>16), byte(generation), byte(generation>>8))
 
+	// The standard adds this constant for AES-128 only.
 	if c.streams == aes128 || c.strings == aes128 {
 		seed = append(seed, "sAlT"...)
 	}
@@ -156,7 +160,8 @@ func (c *decryption) key(number, generation int) *objectKey {
 
 func (k *objectKey) text(in []byte) []byte { return k.open(k.strings, in) }
 
-// stream decrypts the content of a stream.
+// stream decrypts the content of a stream. Without a key, the content is returned as it is. So is the metadata stream
+// of a file that does not encrypt it.
 func (k *objectKey) stream(d pdffile.Dict, in []byte) []byte {
 	if k == nil || string(d.Get("Type")) == "/Metadata" && !k.metadata {
 		return in
@@ -197,6 +202,7 @@ func (k *objectKey) open(how method, in []byte) []byte {
 	out := make([]byte, (len(in)-aes.BlockSize)/aes.BlockSize*aes.BlockSize)
 	cipher.NewCBCDecrypter(block, in[:aes.BlockSize]).CryptBlocks(out, in[aes.BlockSize:aes.BlockSize+len(out)])
 
+	// Data without valid padding is kept whole instead of failing.
 	if pad := int(out[len(out)-1]); pad > 0 && pad <= aes.BlockSize {
 		out = out[:len(out)-pad]
 	}
@@ -213,7 +219,8 @@ type handler struct {
 	metadata          bool
 }
 
-// key returns the key of the file, or nil if the password is wrong. owner reports that it is the owner's.
+// key returns the key of the file, or nil if the password is wrong. owner reports that it is the owner's. The
+// password may be empty: many files restrict printing or copying without asking for a password.
 func (h *handler) key(password string) (key []byte, owner bool) {
 	if h.revision >= 5 {
 		const longest = 127 // bytes; the hash reads the password thousands of times
@@ -233,6 +240,8 @@ func (h *handler) key(password string) (key []byte, owner bool) {
 	}
 
 	for _, word := range words {
+		// Try the owner password first, because it grants all permissions. The O entry holds the user password,
+		// encrypted with the owner password.
 		if key = h.userKey(h.userOf(word)); key != nil {
 			return key, true
 		}
@@ -265,6 +274,7 @@ func (h *handler) longKey(word []byte) (key []byte, owner bool) {
 		if err != nil {
 			return nil
 		}
+		// The standard prescribes an initialization vector of zeros and no padding here.
 		key := make([]byte, len(locked))
 		cipher.NewCBCDecrypter(block, make([]byte, aes.BlockSize)).CryptBlocks(key, locked)
 
@@ -314,6 +324,7 @@ func (h *handler) userKey(password []byte) []byte {
 	}
 	key := m.Sum(nil)
 
+	// From revision 3 on, hashing 50 times makes guesses slower.
 	if h.revision >= 3 {
 		for range 50 {
 			sum := md5.Sum(key[:h.keySize()])

@@ -17,8 +17,9 @@ import (
 // ErrFilter is returned for streams whose filter has no text or tables in it, such as those of pictures.
 var ErrFilter = errors.New("the stream uses a filter of pictures")
 
-// Unpack returns the unpacked content of a stream object, at most limit bytes. A stream that breaks off gives the
-// part before. Errors: ErrFilter, ErrTooLarge.
+// Unpack returns the unpacked content of a stream object. Each of its filters may return at most limit bytes. A
+// stream that breaks off gives the part before. f resolves references in the stream dictionary. Errors: ErrFilter,
+// ErrTooLarge, and errors of damaged streams.
 func Unpack(f *pdffile.File, object []byte, limit int) ([]byte, error) {
 	d, rest, err := pdffile.ReadDict(object)
 	if err != nil {
@@ -91,7 +92,7 @@ func unfilter(name string, parms pdffile.Dict, in []byte, limit int) (out []byte
 	case "/RunLengthDecode", "/RL":
 		return unRunLength(in, limit)
 	case "/Crypt":
-		return in, nil
+		return in, nil // objects are decrypted when they are read
 	default:
 		return nil, fmt.Errorf("%w: %s", ErrFilter, name)
 	}
@@ -183,6 +184,7 @@ func unLZW(in []byte, limit int, early bool) ([]byte, error) {
 			table = append(table, entry{last.start, last.length + 1})
 		}
 
+		// The 1 is the early change: the width grows one code before the table is full.
 		if n := len(table) + 1; n >= 1<<width && width < 12 {
 			width++
 		}
@@ -260,6 +262,7 @@ func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
 
 	for len(in) > 1 {
 		kind := in[0]
+		// Each row begins with the number of its filter.
 		line := in[1:min(1+row, len(in))]
 		in = in[1+len(line):]
 		unpredictLine(kind, line, above[:len(line)], pixel)

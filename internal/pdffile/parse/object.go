@@ -64,6 +64,7 @@ func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, 
 		return number, object, l.at, nil
 	}
 
+	// CR LF or LF ends the line with the keyword; a lone CR is also accepted.
 	if l.at < len(l.in) && l.in[l.at] == '\r' {
 		l.at++
 	}
@@ -78,10 +79,12 @@ func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, 
 	}
 
 	content, end := r.content(d, l.at)
+	// The content may be copied twice: decrypted, and into the object.
 	if err := r.spend(2 * (end - l.at)); err != nil {
 		return 0, nil, 0, err
 	}
 
+	// The encryption dictionary is found through cross-reference streams, so they are not encrypted.
 	if string(d.Get("Type")) != "/XRef" {
 		content = key.stream(d, content)
 	}
@@ -130,7 +133,8 @@ func (r *reader) content(d pdffile.Dict, start int) (content []byte, end int) {
 	return bytes.TrimSuffix(content, []byte("\r")), start + n
 }
 
-// length reads a stream's length, which may be another object.
+// length reads the length of a stream, which may be a reference to another object. It reports false when the length
+// cannot be read yet; the caller then searches for the end.
 func (r *reader) length(value []byte) (n int, ok bool) {
 	if number, isRef := pdffile.Reference(value); isRef {
 		if number >= len(r.table) {
@@ -167,7 +171,8 @@ type objectStream struct {
 	offsets map[int]int // by object number
 }
 
-// packedObject returns an object of an object stream.
+// packedObject returns an object of an object stream, or nil if the stream does not have it. Each stream is unpacked
+// once, because it holds up to hundreds of objects.
 func (r *reader) packedObject(stream, number int) ([]byte, error) {
 	s, known := r.packed[stream]
 	if !known {

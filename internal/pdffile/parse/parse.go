@@ -51,7 +51,9 @@ type reader struct {
 }
 
 // Read reads a PDF file. The password is empty for files that open without one. Time and memory are limited to a
-// multiple of the size of data.
+// multiple of the size of data. Read does not change data, and the Document does not refer to it. If the
+// cross-references are damaged, Read searches for the objects and sets Repaired. Errors: those of this package, and
+// errors that describe the damage.
 func Read(data []byte, password string) (*Document, error) {
 	const headerWithin = 1024 // where readers look for the header
 
@@ -60,6 +62,7 @@ func Read(data []byte, password string) (*Document, error) {
 		return nil, ErrNotPDF
 	}
 	data = data[at:] // offsets count from the header
+	// Besides the file itself, allow 64 MB and 20 times its size, at most 512 MB.
 	r := &reader{data: data, packed: map[int]*objectStream{}, budget: len(data) + min(64<<20+20*len(data), 512<<20)}
 
 	d, err := r.read(password)
@@ -141,6 +144,7 @@ func (r *reader) document(repaired bool) (*Document, error) {
 	d := &Document{File: f, Owner: true, Repaired: repaired}
 	d.Version = version(r.data, f)
 
+	// The objects in memory are not encrypted, so drop the encryption dictionary.
 	if n, ok := f.Object(r.trailer.Get("Encrypt")); ok {
 		f.Objects[n] = nil
 	}

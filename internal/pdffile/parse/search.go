@@ -17,6 +17,7 @@ func (r *reader) search(password string) error {
 			break
 		}
 
+		// Do not decrypt: the key is known only after the trailers have been found.
 		number, object, end, err := r.objectAt(start, false)
 		if err == ErrTooLarge { //nolint:errorlint // objectAt returns it as it is
 			return err
@@ -63,6 +64,7 @@ func (r *reader) search(password string) error {
 		r.packed[n] = s
 
 		for number := range s.offsets {
+			// An object outside of object streams wins over one within a stream.
 			if number < maxNumber && (number >= len(r.table) || r.table[number].offset <= 0) {
 				r.replace(number, entry{offset: -1, stream: int32(n)})
 			}

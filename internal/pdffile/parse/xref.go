@@ -54,6 +54,7 @@ func (r *reader) readTable() error {
 			r.trailer = trailer
 		}
 
+		// Prev leads to the previous revision.
 		previous, err := strconv.Atoi(string(trailer.Get("Prev")))
 		if err != nil { // the first revision
 			return nil
