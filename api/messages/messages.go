@@ -48,6 +48,7 @@ func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 		f:       &Format{owner: o.Owner, sealer: o.Sealer, names: map[string]string{}},
 	}
 
+	// The order matters: servers, messages and tool choice refer to tools.
 	for _, step := range []func(){
 		p.readModel,
 		p.rejectThread,

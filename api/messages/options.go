@@ -137,7 +137,7 @@ func (p *parser) readThinking() {
 	}
 }
 
-// effortOf returns the effort for a budget of tokens.
+// effortOf returns the effort for a budget in tokens. Other upstreams know efforts, but no budgets.
 func effortOf(budget int64) string {
 	switch {
 	case budget < 2048:

@@ -43,6 +43,7 @@ func (p *parser) readThought(o jsonbody.Object, kind string, h *history.History)
 			return
 		}
 		h.AddSigned(t)
+	// Another server has signed it, and no upstream of the model can check that.
 	case !p.options.Native() || signature == "":
 	case kind == hiddenBlock:
 		h.AddSigned(inference.Thought{Redacted: signature})

@@ -26,7 +26,8 @@ type Writer struct {
 	usage        *inference.Usage
 }
 
-// Events returns the writer of the answer to a call.
+// Events returns the writer of the answer to a call. call is the id of the call: a repeated answer has the same block
+// ids.
 func (f *Format) Events(call string) *Writer {
 	sum := sha256.Sum256([]byte(call))
 	return &Writer{format: f, id: hex.EncodeToString(sum[:12])}
@@ -51,7 +52,7 @@ func (w *Writer) start(dst []byte) []byte {
 	return append(w.appendMessage(dst, nil), end...)
 }
 
-// Append appends the events of a chunk.
+// Append appends the events of a chunk. It ignores all answers but the first, because the API has only one.
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.Choice != 0 {
 		return dst

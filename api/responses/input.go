@@ -27,6 +27,7 @@ func (p *parser) readInput() {
 	}
 
 	if v := p.Raw("input"); v != nil && v[0] == '[' {
+		// A decision follows its request in the input, so read the decisions first.
 		p.readDecisions()
 		p.List("input", func(item json.RawMessage, path string) {
 			p.readItem(jsonbody.New(item, path+".", p.Err), c)
@@ -174,6 +175,7 @@ func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 func (p *parser) readThought(o jsonbody.Object, c *history.History) {
 	var texts []string
 
+	// Only the encrypted form is authentic; a client may have changed the texts.
 	if sealed := o.Str("encrypted_content"); sealed != "" {
 		inner, twofold := strings.CutPrefix(sealed, signedTwofold)
 		text, err := p.options.Sealer.Open(p.options.Owner, inner)

@@ -36,6 +36,7 @@ func Parse(body []byte, o Options) (*inference.Request, *Format, error) {
 		f:       &Format{owner: o.Owner, sealer: o.Sealer, names: map[string]toolName{}},
 	}
 
+	// The order matters: input and tool choice refer to tools.
 	for _, step := range []func(){
 		p.readModel,
 		p.rejectStored,

@@ -36,7 +36,8 @@ func (p *parser) serverChoice(o jsonbody.Object) []string {
 	return []string{inference.ServerChoice(jsonbody.ServerLabel(o, "server_label", p.r), o.Str("name"))}
 }
 
-// withoutSecrets returns the tools of the request without the headers and the path of MCP servers.
+// withoutSecrets returns the tools of the request without the headers and the path of MCP servers. The answer repeats
+// the tools, and clients may log it. Some services expect a key in the path.
 func withoutSecrets(tools json.RawMessage) json.RawMessage {
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(tools, &list) != nil {

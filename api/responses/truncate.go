@@ -23,6 +23,7 @@ func (f *Format) Fit(r *inference.Request, limit int) {
 	isUser := func(m inference.Message) bool { return m.Role == inference.User }
 	to := from
 
+	// Delete whole turns: each begins with a message of the user.
 	for excess > 0 {
 		next := slices.IndexFunc(r.Messages[to+1:], isUser)
 		if next < 0 {

@@ -30,7 +30,8 @@ type Writer struct {
 	usage  *inference.Usage
 }
 
-// Events returns the writer of the answer to a call.
+// Events returns the writer of the answer to a call. call is the id of the call: a repeated answer has the same item
+// ids.
 func (f *Format) Events(call string) *Writer {
 	sum := sha256.Sum256([]byte(call))
 	return &Writer{format: f, id: hex.EncodeToString(sum[:16])}
@@ -47,7 +48,7 @@ func (w *Writer) Idle(dst []byte) []byte {
 	return w.appendLifecycle(dst, "response.in_progress", "in_progress", nil)
 }
 
-// Append appends the events of a chunk.
+// Append appends the events of a chunk. It ignores all answers but the first, because the API has only one.
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.Choice != 0 {
 		return dst
@@ -117,7 +118,7 @@ func (w *Writer) End(dst []byte) []byte {
 	return w.appendLifecycle(dst, "response."+status, status, nil)
 }
 
-// Fail appends the last event of an answer that fails.
+// Fail appends the last event of an answer that fails. Open items stay as they are, marked as incomplete.
 func (w *Writer) Fail(dst []byte, e *inference.Error) []byte {
 	for _, it := range w.items {
 		it.cut()

@@ -92,7 +92,8 @@ func AnchorOf(name string) string {
 	return name
 }
 
-// PageNumbers reads the page tree and returns page numbers, from 1, by object number.
+// PageNumbers reads the page tree and returns page numbers, from 1, by object number. It rejects a page that the tree
+// names twice.
 func (f *File) PageNumbers() (map[int]int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {

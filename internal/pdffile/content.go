@@ -21,8 +21,9 @@ type Operation struct {
 	Start int
 }
 
-// EachOperation calls visit for each operation of an unpacked content stream. It stops at the first error of visit
-// and returns it. Other errors wrap ErrObject.
+// EachOperation calls visit for each operation of an unpacked content stream of Chromium. The operands are parts of
+// content, and their list is reused by the next operation. EachOperation stops at the first error of visit and
+// returns it. Other errors wrap ErrObject.
 func EachOperation(content []byte, visit func(Operation) error) error {
 	var op Operation
 	op.Start = -1
@@ -223,7 +224,8 @@ func (f *File) resources(c *Canvas, value []byte) error {
 	return nil
 }
 
-// Dictionary reads value as a dictionary or as a reference to one.
+// Dictionary reads value as a dictionary or as a reference to one. Changes to it do not reach the file; see SetEntry.
+// Errors: ErrObject.
 func (f *File) Dictionary(value []byte) (Dict, error) {
 	if n, ok := Reference(value); ok {
 		if n >= len(f.Objects) {
@@ -236,8 +238,9 @@ func (f *File) Dictionary(value []byte) (Dict, error) {
 	return d, err
 }
 
-// Stream returns the dictionary and the unpacked content of a stream object. It fails if the unpacked content
-// exceeds 256 MiB.
+// Stream returns the dictionary and the unpacked content of a stream object. Content that is not packed is a part of
+// the object, so the caller must not change it. Errors: ErrObject for any other object or filter, damaged data, and
+// content of more than 256 MiB.
 func (f *File) Stream(number int) (d Dict, content []byte, err error) {
 	d, rest, err := ReadDict(f.Objects[number])
 	if err != nil {
@@ -299,7 +302,8 @@ func (f *File) SetStream(number int, d Dict, content []byte) {
 	f.Objects[number] = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
 }
 
-// ShowsNotdef reports whether the content shows glyph 0. Fonts draw it for a character that they do not have.
+// ShowsNotdef reports whether the content shows glyph 0. Fonts draw it for a character that they do not have. content
+// is the unpacked content of the canvas. Errors: ErrObject.
 func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 	width := 0
 	err = EachOperation(content, func(op Operation) error {

@@ -41,7 +41,7 @@ func CheckPassword(password string) error {
 }
 
 // NormalPassword returns the bytes that stand for a password. Passwords that look equal have the same bytes, as in
-// readers. It uses NFKC, a part of SASLprep (RFC 4013).
+// readers. It uses NFKC, a part of SASLprep (RFC 4013). It does not check the length; see CheckPassword.
 func NormalPassword(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
 // Protection is the encryption of a file: AES-256 by revision 6 of the standard security handler in ISO 32000-2,
@@ -83,6 +83,8 @@ func (w *writer) encrypted(p Protection) error {
 	owner := append(PasswordHash(6, ownerWord, salts[16:24], user), salts[16:32]...)
 	ownerKey := wrapKey(PasswordHash(6, ownerWord, salts[24:32], user), key[:])
 	permissions := binary.LittleEndian.AppendUint32(nil, p.Permissions)
+	// The entry Perms repeats the permissions encrypted, so that readers detect a change of P. "T" says that the
+	// metadata is encrypted. "adb" marks the entry as valid.
 	permissions = append(append(permissions, "\xff\xff\xff\xffTadb"...), padding[:]...)
 	block := newCipher(key[:])
 	block.Encrypt(permissions, permissions)
@@ -96,6 +98,7 @@ func (w *writer) encrypted(p Protection) error {
 			return fmt.Errorf("stream %d: %w", n, ErrObject)
 		}
 	}
+	// The encryption dictionary itself must stay readable, so it is written as a plain object.
 	w.seal = &seal{block: block, dict: len(w.offsets)}
 	w.offsets = append(w.offsets, location{})
 	w.header()
@@ -185,7 +188,8 @@ func (s *seal) data(b []byte) []byte {
 	return sealed
 }
 
-// PasswordHash is algorithm 2.B of ISO 32000-2, 7.6.4.3.4. It is slow on purpose. revision is 5 or 6.
+// PasswordHash is algorithm 2.B of ISO 32000-2, 7.6.4.3.4. It is slow on purpose. revision is 5 or 6. It returns 32
+// bytes. user is the U entry when the owner password is hashed, and nil otherwise.
 func PasswordHash(revision int, password, salt, user []byte) []byte {
 	sum := sha256.Sum256(bytes.Join([][]byte{password, salt, user}, nil))
 
@@ -198,6 +202,8 @@ func PasswordHash(revision int, password, salt, user []byte) []byte {
 		e := bytes.Repeat(bytes.Join([][]byte{password, k, user}, nil), 64)
 		cipher.NewCBCEncrypter(newCipher(k[:16]), k[16:32]).CryptBlocks(e, e)
 
+		// The standard takes the first 16 bytes as a number modulo 3. As 256 modulo 3 is 1, the sum of the bytes has
+		// the same remainder.
 		remainder := 0
 		for _, b := range e[:16] {
 			remainder += int(b)

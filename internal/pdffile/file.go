@@ -15,7 +15,8 @@ import (
 )
 
 // File is a PDF in the form that Chromium's PDF writer (Skia) produces: version 1.4, one classic cross-reference
-// table, no encryption, no earlier revisions. Any other form is rejected.
+// table, no encryption, no earlier revisions. Read rejects any other form; package parse reads other files into this
+// form. A File is not safe for concurrent use, not even for reading: it caches fonts and shares a compressor.
 type File struct {
 	// Objects holds the bytes of each object between "N 0 obj" and "endobj", by number. Object 0 and free objects
 	// are nil.
@@ -33,8 +34,8 @@ type File struct {
 // 200 000 objects.
 const maxObjects = 8_000_000
 
-// Read splits a PDF into its objects without interpreting them. It returns an error if the file is not in Skia's
-// form.
+// Read splits a PDF into its objects without interpreting them. The File refers to data, which must not change. Read
+// returns an error if the file is not in Skia's form.
 func Read(data []byte) (*File, error) {
 	if !bytes.HasPrefix(data, []byte("%PDF-1.")) {
 		return nil, errors.New("no PDF header")
@@ -173,7 +174,8 @@ func (f *File) Pages() (int, error) {
 	return count, nil
 }
 
-// Sizes returns the width and height of each page, in points.
+// Sizes returns the width and height of each page, in points. It expects the lower left corner of each page at 0, 0,
+// where Chromium puts it.
 func (f *File) Sizes() ([][2]float64, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {

@@ -21,8 +21,8 @@ type Field struct {
 // ErrObject is in the chain of errors for objects that are not in Skia's form.
 var ErrObject = errors.New("an object is not written as expected")
 
-// ReadDict reads the dictionary at the start of an object. It also returns what follows the dictionary: nothing,
-// or " stream\n…".
+// ReadDict reads the dictionary at the start of an object. It also returns what follows the dictionary: nothing, or "
+// stream\n…". The values refer to object. Errors: ErrObject.
 func ReadDict(object []byte) (d Dict, rest []byte, err error) {
 	body, ok := bytes.CutPrefix(object, []byte("<<"))
 	if !ok {
@@ -97,7 +97,8 @@ func (d Dict) Bytes() []byte {
 	return append(b, ">>"...)
 }
 
-// ReadArray returns the values of an array. It treats a value that is not an array as an array of one.
+// ReadArray returns the values of an array. It treats a value that is not an array as an array of one. The values
+// refer to value. Errors: ErrObject.
 func ReadArray(value []byte) (values [][]byte, err error) {
 	inner, ok := bytes.CutPrefix(value, []byte("["))
 	if !ok {
@@ -121,7 +122,7 @@ func ReadArray(value []byte) (values [][]byte, err error) {
 	}
 }
 
-// Reference returns the object number of a reference such as "12 0 R".
+// Reference returns the object number of a reference such as "12 0 R". The object need not exist; see File.Object.
 func Reference(value []byte) (number int, ok bool) {
 	digits, ok := bytes.CutSuffix(value, []byte(" 0 R"))
 	if !ok {
@@ -194,7 +195,8 @@ func valueLength(b []byte) (int, error) {
 	return 0, fmt.Errorf("%w: it is cut off", ErrObject)
 }
 
-// TokenLength returns the number of bytes before the first space or delimiter.
+// TokenLength returns the number of bytes before the first space or delimiter. It is 0 at a delimiter. Skia writes no
+// other white space than line feeds and spaces.
 func TokenLength(b []byte) int {
 	for i, c := range b {
 		switch c {
@@ -274,6 +276,7 @@ func StringBytes(value []byte) []byte {
 			continue
 		}
 
+		// An escape has at most three octal digits.
 		digits := 0
 		for digits < 3 && i+digits < len(inner) && inner[i+digits] >= '0' && inner[i+digits] <= '7' {
 			digits++
@@ -291,8 +294,9 @@ func StringBytes(value []byte) []byte {
 	return out
 }
 
-// Renumber returns the object with to applied to the object numbers of its references. It does not change text
-// that looks like a reference, nor the content of a stream.
+// Renumber returns the object with to applied to the object numbers of its references. It does not change text that
+// looks like a reference, nor the content of a stream. object is not changed. If it has no references, it is returned
+// as it is.
 func Renumber(object []byte, to func(int) int) []byte {
 	if !bytes.Contains(object, []byte(" 0 R")) {
 		return object

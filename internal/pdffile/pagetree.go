@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// AddPageTree adds a page tree for the given page objects and returns its root. It sets the parent of each page.
-// Each node has few branches, so that readers find a page quickly.
+// AddPageTree adds a page tree for the given page objects and returns its root. leaves must not be empty. AddPageTree
+// sets the parent of each page; the caller sets the entry Pages of the catalog. Each node has few branches, so that
+// readers find a page quickly.
 func (f *File) AddPageTree(leaves []int) int {
 	const branches = 64
 

@@ -19,7 +19,9 @@ func (r *Rewriting) CopyTo(offset int) {
 }
 
 // Rewrite visits the content of all pages and forms that contain mark. begin returns the function that gets each
-// operation of one content. Rewrite stores the content again only if the visitor copied or left out something.
+// operation of one content; the Rewriting is reused for the next one. Rewrite stores the content again only if the
+// visitor copied or left out something. It stops at the first error of begin or visit. Contents that were visited
+// before stay changed.
 func (f *File) Rewrite(mark string, begin func(Canvas, *Rewriting) (visit func(Operation) error, err error)) error {
 	canvases, err := f.Canvases()
 	if err != nil {

@@ -67,7 +67,8 @@ func (f *File) readTextMap(font int) TextMap {
 	return m
 }
 
-// Codes decodes a hexadecimal string of glyph codes, such as <00510046>.
+// Codes decodes a hexadecimal string of glyph codes, such as <00510046>. ok is false for any other operand and for
+// incomplete codes.
 func (c Face) Codes(operand []byte) (codes []byte, ok bool) {
 	if c.Width == 0 || operand[0] != '<' {
 		return nil, false
@@ -78,7 +79,8 @@ func (c Face) Codes(operand []byte) (codes []byte, ok bool) {
 	return codes, err == nil && len(codes)%c.Width == 0
 }
 
-// TextOf returns the text that the glyph codes of a face stand for.
+// TextOf returns the text that the glyph codes of a face stand for. Codes without a text are left out. codes must be
+// a result of Face.Codes for the same face.
 func (f *File) TextOf(c Face, codes []byte) string {
 	var b strings.Builder
 
@@ -93,7 +95,7 @@ func (f *File) TextOf(c Face, codes []byte) string {
 	return b.String()
 }
 
-// HexCode reads a code in hexadecimal, such as <00FF>.
+// HexCode reads a code in hexadecimal, such as <00FF>. It has at most two bytes.
 func HexCode(field []byte) (code int, ok bool) {
 	if len(field) < 3 || len(field) > 6 || field[0] != '<' {
 		return 0, false

@@ -95,10 +95,12 @@ func (d *decoder) end(index int) error {
 
 	switch {
 	case b.Type == "thinking" && b.Signature != "":
+		// Emit a thought once, even if the upstream ends its block twice.
 		t := &inference.Thought{Text: b.thought.String(), Signature: b.Signature}
 		d.open[index] = &openBlock{}
 
 		return d.emit(&inference.Delta{Thought: t, Extra: thinkingBlocks(t)})
+	// The input of a streamed call begins as {} and follows in pieces. A longer one is complete.
 	case b.Type == "tool_use" && !b.hasInput && len(b.Input) > 2:
 		b.hasInput = true
 

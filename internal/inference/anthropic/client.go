@@ -14,13 +14,13 @@ import (
 // version is the header anthropic-version of all requests.
 const version = "2023-06-01"
 
-// Client is an inference.Engine on one upstream.
+// Client is an inference.Engine on one upstream. It is safe for concurrent use.
 type Client struct {
 	upstream inference.Upstream
 	conn     *upstream.Conn
 }
 
-// New returns a client. It connects on the first request.
+// New returns a client for an upstream of the kind inference.Anthropic. It connects on the first request.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if u.Kind != inference.Anthropic {
 		return nil, errors.New("the kind of upstream is " + u.Kind + "; allowed: " + inference.Anthropic)
@@ -69,7 +69,8 @@ func (c *Client) Complete(
 	return readStream(ctx, resp.Body, emit)
 }
 
-// CountTokens implements inference.TokenCounter with POST /messages/count_tokens.
+// CountTokens implements inference.TokenCounter with POST /messages/count_tokens. Errors are *inference.Error or the
+// cause of ctx.
 func (c *Client) CountTokens(ctx context.Context, r *inference.Request, m *inference.Model) (int, error) {
 	payload, err := encodeCount(c.upstream, m, r)
 	if err != nil {
@@ -98,7 +99,8 @@ func (c *Client) CountTokens(ctx context.Context, r *inference.Request, m *infer
 	return upstream.Count(*answer.Tokens), nil
 }
 
-// post sends a request. The status of the response is 200.
+// post sends a request. The status of the response is 200; any other status is returned as an error. The caller
+// closes the body.
 func (c *Client) post(ctx context.Context, path string, payload []byte, betas []string) (*http.Response, error) {
 	var header http.Header
 	if len(betas) > 0 {
@@ -118,7 +120,7 @@ func (c *Client) post(ctx context.Context, path string, payload []byte, betas []
 	return resp, nil
 }
 
-// Models returns the ids that the upstream serves.
+// Models returns the ids that the upstream serves. It reads one page of at most 1000 ids.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return c.conn.Models(ctx, "/models?limit=1000")
 }

@@ -68,6 +68,7 @@ func encodeCount(u inference.Upstream, m *inference.Model, r *inference.Request)
 	if err != nil {
 		return nil, err
 	}
+	// Only the prompt is counted, so leave out the options of the answer.
 	b.MaxTokens, b.Temperature, b.TopP, b.Stop, b.Metadata = 0, nil, nil, nil, nil
 
 	return b.encode(u, r)
@@ -86,6 +87,7 @@ func newBody(u inference.Upstream, m *inference.Model, r *inference.Request) (*b
 	}
 
 	if r.Temperature != nil {
+		// Chat completions allow up to 2, this API up to 1.
 		b.Temperature = new(min(*r.Temperature, 1))
 	}
 
@@ -116,6 +118,7 @@ func newBody(u inference.Upstream, m *inference.Model, r *inference.Request) (*b
 func (b *body) encode(u inference.Upstream, r *inference.Request) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 
+	// addThinking has decided about thinking, and a model that thinks rejects top_k.
 	for name, value := range r.Fields {
 		if name != "thinking" && (name != "top_k" || !b.thinks) {
 			fields[name] = value

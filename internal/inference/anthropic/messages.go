@@ -69,9 +69,11 @@ func (b *body) addMessages(r *inference.Request) error {
 
 		switch instructs := m.Role == inference.System || m.Role == inference.Developer; {
 		case len(blocks) == 0:
+		// A system message at the end becomes the user's: the API rejects a request with instructions alone.
 		case instructs && len(b.Messages) == 0 && i < len(r.Messages)-1:
 			b.System = append(b.System, blocks...)
 		case m.Role == inference.Assistant:
+			// The API rejects a conversation that begins with the model, so a short message of the user precedes it.
 			if len(b.Messages) == 0 {
 				b.add(inference.User, textBlock{"text", "Continue."})
 			}
@@ -164,7 +166,8 @@ func sourceOf(uri string) source {
 	return source{Type: "url", URL: uri}
 }
 
-// inputOf returns the arguments of a call as an object.
+// inputOf returns the arguments of a call as an object, because the API accepts nothing else. Text that is not a JSON
+// object becomes the member "arguments".
 func inputOf(arguments string) json.RawMessage {
 	var object map[string]json.RawMessage
 
@@ -182,4 +185,6 @@ func inputOf(arguments string) json.RawMessage {
 // invalidID matches what ids of calls may not have.
 var invalidID = lazyregexp.New(`[^A-Za-z0-9_-]`)
 
+// validID replaces the characters that the API rejects. Chat completions allow any id. A call and its result have the
+// same id, so they still match.
 func validID(id string) string { return invalidID().ReplaceAllString(id, "_") }

@@ -33,6 +33,7 @@ func (b *body) addThinking(m *inference.Model, r *inference.Request) {
 	case own != nil:
 		b.Thinking = own
 	case m.Reasoning.Switch == Budgets:
+		// Keep at least half of the tokens for the answer.
 		budget := min(budgetOf(effort), b.MaxTokens/2)
 		if budget < minBudget {
 			return
@@ -72,7 +73,7 @@ func lostThoughts(r *inference.Request) bool {
 	return lost
 }
 
-// effortOf returns the effort of the API.
+// effortOf returns the effort of the API, which has no "minimal".
 func effortOf(effort string) string {
 	if effort == "minimal" {
 		return "low"

@@ -36,6 +36,7 @@ func (c *Client) Transcribe(
 		if !rejectsTimes(err) {
 			return t, err
 		}
+		// Remember the rejection, so that later recordings are not sent twice.
 		c.untimedUntil.Store(time.Now().Add(untimedFor).UnixNano())
 	}
 
@@ -68,6 +69,7 @@ func (c *Client) transcribe(
 	var form bytes.Buffer
 
 	w := multipart.NewWriter(&form)
+	// The boundary is random, so that no recording can contain it on purpose.
 	if err := w.SetBoundary("presswork" + rand.Text()); err != nil {
 		return nil, err
 	}
@@ -81,6 +83,7 @@ func (c *Client) transcribe(
 	if _, err := w.CreateFormFile("file", r.Name); err != nil {
 		return nil, err
 	}
+	// Close writes the end of the form, which follows the recording.
 	head := bytes.Clone(form.Bytes())
 	form.Reset()
 
@@ -236,6 +239,7 @@ func relayAudio(
 	mediaType string,
 	emit func(*inference.Sound) error,
 ) error {
+	// Each piece is copied, because emit may keep it while the buffer is reused.
 	buffer := make([]byte, soundBytes)
 	begun := false
 

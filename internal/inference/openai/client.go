@@ -21,7 +21,7 @@ const (
 	afterFinish = 2 * time.Second
 )
 
-// Client is an inference.Engine on one upstream.
+// Client is an inference.Engine on one upstream. It is safe for concurrent use.
 type Client struct {
 	upstream inference.Upstream
 	conn     *upstream.Conn
@@ -32,7 +32,7 @@ type Client struct {
 	untimedUntil atomic.Int64
 }
 
-// New returns a client. It connects on the first request.
+// New returns a client for an upstream of a kind in the table of engines.go. It connects on the first request.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if _, known := engines[u.Kind]; !known {
 		return nil, errors.New("unknown kind of upstream " + u.Kind)
@@ -117,7 +117,7 @@ func readStream(ctx context.Context, r io.ReadCloser, choices int, emit func(*in
 		switch {
 		case err == nil:
 		case answers.unfinished == 0:
-			return nil
+			return nil // all answers are complete; only the usage or [DONE] is missing
 		default:
 			return upstream.ReadError(ctx, err)
 		}

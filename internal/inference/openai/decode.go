@@ -275,6 +275,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 			inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)},
 		)
 	}
+	// Engines send many fields without a value. Clients need not see them.
 	maps.DeleteFunc(
 		fields,
 		func(_ string, value json.RawMessage) bool { return upstream.IsNull(value) || string(value) == "[]" },
@@ -298,10 +299,8 @@ func readUsage(u *usage) *inference.RawUsage {
 		QueueTime:        seconds(u.QueueTime),
 		PromptTime:       seconds(u.PromptTime),
 		CompletionTime:   seconds(u.CompletionTime),
-		CachedTokens: upstream.CountOrNil(
-			u.PromptDetails.Cached,
-		),
-		ReasoningTokens: upstream.CountOrNil(u.CompletionDetails.Reasoning),
+		CachedTokens:     upstream.CountOrNil(u.PromptDetails.Cached),
+		ReasoningTokens:  upstream.CountOrNil(u.CompletionDetails.Reasoning),
 	}
 }
 

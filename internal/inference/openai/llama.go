@@ -22,7 +22,8 @@ const findTimeout = 5 * time.Second
 var errNotLlamaServer = errors.New("the server at this address is not llama-server")
 
 // FindLlamaServer returns the models of a llama-server at a base address without a path. It returns an error if
-// another program listens there.
+// another program listens there. The context window of a model is the one that the server was started with, if the
+// server states it.
 func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()

@@ -75,6 +75,7 @@ var errTooLong = fmt.Errorf("a text or address is longer than %d bytes", maxStri
 // a stream.
 func checkArchivable(f *pdffile.File, o []byte) error {
 	if pdffile.IsStream(o) {
+		// The content of a stream may contain the forbidden names as data.
 		o, _, _ = bytes.Cut(o, []byte("stream\n"))
 	}
 	last := ""

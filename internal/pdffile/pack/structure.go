@@ -74,6 +74,7 @@ func (t *tree) each(from int, visit func(e, parent *element)) {
 		seen[at.number] = true
 		visit(e, t.elements[at.parent])
 
+		// The last one pushed is visited first, so push the kids in reverse.
 		for _, k := range slices.Backward(e.kids) {
 			if n, ok := pdffile.Reference(k); ok {
 				todo = append(todo, step{n, e.number})
@@ -219,6 +220,7 @@ func (t *tree) mendFigure(figure *element) {
 	})
 
 	switch {
+	// A figure without elements is one image; only its author can describe it.
 	case len(below) == 0:
 	case len(within) == 1 && within[0].hasAlt():
 		figure.dict.Set("Alt", string(within[0].dict.Get("Alt")))

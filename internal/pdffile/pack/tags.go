@@ -154,6 +154,7 @@ func describeLinks(f *pdffile.File) error {
 			}
 		}
 
+		// PDF/UA requires a text for each link, so use a fixed one when the target is unknown.
 		if target == "()" {
 			target = "(link)"
 		}

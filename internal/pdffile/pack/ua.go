@@ -19,6 +19,7 @@ func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef b
 	if err != nil {
 		return []string{"the tags are not as expected: " + err.Error()}
 	}
+	// Look for problems before mending, which changes the kinds of elements.
 	missing = t.missing(undescribed)
 	t.mend()
 	t.write()
@@ -74,6 +75,7 @@ func (t *tree) missing(undescribed int) (missing []string) {
 		missing = append(missing, "a table has rows of different lengths")
 	}
 
+	// Both counts may include the same images.
 	switch noAlt = max(noAlt, undescribed); {
 	case noAlt == 1:
 		missing = append(missing, "an image has no alternative text")

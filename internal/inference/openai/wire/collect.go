@@ -83,7 +83,7 @@ func (c *Collector) Failed(e *inference.Error) *inference.Error {
 	return &failed
 }
 
-// Append appends the response, a JSON object, to dst.
+// Append appends the response, a JSON object, to dst. Call it after the last frame.
 func (c *Collector) Append(dst []byte) []byte {
 	h := &c.head
 

@@ -50,6 +50,7 @@ func (p *parser) readPrompts(value json.RawMessage) int {
 		p.Failf("prompt", "property 'prompt' is missing")
 	case json.Unmarshal(value, &text) == nil, json.Unmarshal(value, &tokens) == nil && len(tokens) > 0:
 		n = 1
+	// encoding/json reads null as an empty text, so look for it.
 	case json.Unmarshal(value, &texts) == nil && len(texts) > 0 && !bytes.Contains(value, []byte("null")):
 		n = len(texts)
 	case json.Unmarshal(value, &lists) == nil && len(lists) > 0:

@@ -79,6 +79,7 @@ func (j *capJoiner) visit(op pdffile.Operation) error {
 		if len(op.Operands) == 1 {
 			j.show(op)
 		}
+		// Only the first glyph after the letter may be joined with it.
 		j.before = shown{}
 	}
 
@@ -140,6 +141,7 @@ func (j *capJoiner) show(op pdffile.Operation) {
 // join gives the drop cap an empty text, and puts its letters before the text of the first glyph of the line. line is
 // that line with the text of its first glyph; codes are all of its glyphs.
 func (j *capJoiner) join(line shown, codes []byte) {
+	// This letter has been rewritten by an earlier join.
 	if j.before.start < j.Copied {
 		return
 	}

@@ -125,6 +125,7 @@ func (j *joiner) ended(op pdffile.Operation) step {
 func (j *joiner) followed(op pdffile.Operation) step {
 	switch string(op.Operator) {
 	case "Td":
+		// The soft hyphen has no move of its own, so the next glyph needs no other place.
 		if j.move == "" {
 			j.leaveOut(cmp.Or(j.span, op.Start))
 			return nil
