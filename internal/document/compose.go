@@ -202,7 +202,8 @@ func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, c
 	o, lang := s.page.options, s.page.lang
 	placed, before := listsOf(s.body, o, lang, paper)
 	placed[bookindex.PlaceClass] = contents.Index(s.body.Index, lang, s.Output != presswork.HTML)
-	blocks := placeContents(s.body.Blocks, entries, placed, before, lang, isTrue(o.Cover), paper)
+	form := contents.Form{Paper: paper, Parts: paper && s.body.Parts > markdown.MaxParts}
+	blocks := placeContents(s.body.Blocks, entries, placed, before, lang, isTrue(o.Cover), form)
 
 	return s.head.place(blocks, s.body.Headings), placed, nil
 }

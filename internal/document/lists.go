@@ -65,7 +65,8 @@ func placeContents(
 	p contents.Pieces,
 	lists []contents.Piece,
 	lang string,
-	cover, paper bool,
+	cover bool,
+	form contents.Form,
 ) []block.Block {
 	const fewEntries = 1 // a page of their own would be white
 
@@ -75,10 +76,9 @@ func placeContents(
 
 	if len(entries) > 0 {
 		asked := contents.HasPlace(blocks, here)
-		ownPage := cover && !asked && len(entries) > fewEntries
-		own := contents.List(entries, blocks, lang, ownPage, paper)
+		form.OwnPage = cover && !asked && len(entries) > fewEntries
 
-		list, first = append([]contents.Piece{own}, lists...), entries[0].ID
+		list, first = append(contents.List(entries, blocks, lang, form), lists...), entries[0].ID
 		if asked {
 			p[here] = list
 			return blocks

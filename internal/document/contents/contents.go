@@ -49,21 +49,43 @@ func Headings(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
 	return listed(d.Headings)
 }
 
+// Form says how the table of contents is written.
+type Form struct {
+	// OwnPage means that a page ends after it, Paper that its entries have page numbers.
+	OwnPage, Paper bool
+	// Parts means that long contents are several pieces, for a document that is printed in sections.
+	Parts bool
+}
+
+// partEntries is the number of entries after which the contents may continue in another piece. That is about 30
+// pages. Chromium searches each page for each anchor, so its time grows with the square of this number.
+const partEntries = 1000
+
 // List writes the table of contents. blocks are the blocks of the document.
-func List(entries []markdown.Heading, blocks []block.Block, lang string, ownPage, paper bool) Piece {
+func List(entries []markdown.Heading, blocks []block.Block, lang string, form Form) (pieces []Piece) {
 	var w writer
 
 	title, headings := Title(lang), headingsByID(blocks)
-
 	class := "toc"
-	if w.piece.OwnPage = ownPage; ownPage {
+
+	if form.OwnPage {
 		class += " toc-own-page"
 	}
-	w.out.Open("nav", "class", class, "role", "doc-toc", "aria-label", title).Raw("\n")
+	begin := func() {
+		w.out.Open("nav", "class", class, "role", "doc-toc", "aria-label", title).Raw("\n")
+	}
+	begin()
 	w.out.Line("p", title, "class", "toc-title")
 
 	var open []int // the levels of the lists that are open
 	for _, h := range entries {
+		if form.Parts && len(w.piece.Pages) >= partEntries && h.Level <= open[0] {
+			w.end(open)
+			pieces = append(pieces, w.done())
+			w, open = writer{}, nil
+			begin()
+		}
+
 		for len(open) > 1 && h.Level < open[len(open)-1] && h.Level <= open[len(open)-2] {
 			w.out.Raw("</li>\n</ul>\n")
 			open = open[:len(open)-1]
@@ -78,11 +100,17 @@ func List(entries []markdown.Heading, blocks []block.Block, lang string, ownPage
 			open[len(open)-1] = h.Level
 		}
 
-		w.entry(h.ID, h.Number, entryText(h, headings), paper)
+		w.entry(h.ID, h.Number, entryText(h, headings), form.Paper)
 	}
-	w.out.Raw(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
+	w.end(open)
+	w.piece.OwnPage = form.OwnPage
 
-	return w.done()
+	return append(pieces, w.done())
+}
+
+// end closes the open lists and the contents.
+func (w *writer) end(open []int) {
+	w.out.Raw(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
 }
 
 // Titled reports whether the first heading is the document's title: the only one
@@ -173,8 +201,7 @@ func Title(lang string) string {
 	return "Contents"
 }
 
-// maxEntries bounds the contents: the time that the browser takes grows with the square of
-// their number. It prints 16 000 headings on 8500 pages in 38 s on two idle cores.
+// maxEntries bounds the contents. Chromium takes a millisecond for each entry, in two prints.
 const maxEntries = 20_000
 
 // Check returns the error ContentTooComplex if the contents have more entries than the browser

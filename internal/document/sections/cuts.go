@@ -12,7 +12,7 @@ func starts(blocks []piece, must bool) []int {
 		case i == 0:
 		case endsPage(blocks, i) && (b.Leaf || sizes[i]-sizes[from] >= leastSection):
 			starts = append(starts, i)
-		case must && blocks[i-1].Contents && !b.Contents && longEnough(blocks[from:i]):
+		case must && blocks[i-1].Contents && longEnough(blocks[:i]) && (!b.Contents || longEnough(blocks[from:i])):
 			starts = append(starts, i)
 		case must && sizes[i+1]-sizes[from] > usualSection && !b.PageBreak: // a page break would end an empty page
 			best := i

@@ -17,11 +17,13 @@ const (
 	leastSection = 128 << 10
 	// usualSection is the size of a section of a document that must be divided although it has no forced page
 	// breaks. The cost of a page grows with the number of pages before it.
-	usualSection = 512 << 10
+	usualSection = 256 << 10
+	// largestBlock is the size of HTML up to which a block is printed in one piece.
+	largestBlock = 512 << 10
 	// leastChapter is that of chapters on the right, on average, that are worth a print each.
 	leastChapter = 8 << 10
-	// longContents is the size in bytes of HTML from which contents get a section of their own, about four pages.
-	// That section is printed again when the places of all headings are known.
+	// longContents is the size in bytes of HTML from which contents get sections of their own, about four pages.
+	// Those sections are printed again when the places of all headings are known.
 	longContents = 32 << 10
 	// fewPages is the number of requested pages up to which layout passes of all other pages take less time than one
 	// print of the document.
@@ -121,7 +123,7 @@ func divide(p Plan) *division {
 		size += len(b.HTML)
 	}
 
-	large := func(b piece) bool { return len(b.HTML) > usualSection && !b.Contents }
+	large := func(b piece) bool { return len(b.HTML) > largestBlock && !b.Contents }
 	switch {
 	case !p.Must && slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Leaf }) &&
 		len(d.starts)*leastChapter > size:

@@ -7,18 +7,19 @@ import (
 )
 
 // A section of a document that must be divided does not end with a heading: the heading
-// stays with the text below it.
-func TestSectionsDoNotEndWithHeadings(t *testing.T) {
+// stays with the text below it. Each piece of long contents is a section.
+func TestSectionsOfALargeDocumentBegin(t *testing.T) {
 	t.Parallel()
 	text := func(size int) piece { return piece{Block: Block{HTML: strings.Repeat("x", size), Paragraph: true}} }
 	heading := func(level int) piece { return piece{Block: Block{HTML: "<h2>", Heading: level}} }
+	contents := func(size int) piece { return piece{Block: Block{HTML: strings.Repeat("x", size), Contents: true}} }
 
 	for name, test := range map[string]struct {
 		blocks []piece
 		want   []int
 	}{
 		"a heading in the first half": {
-			[]piece{text(100 << 10), heading(2), heading(3), text(450 << 10), text(100 << 10)},
+			[]piece{text(50 << 10), heading(2), heading(3), text(225 << 10), text(50 << 10)},
 			[]int{0, 1, 4},
 		},
 		"a heading at the beginning": {
@@ -26,8 +27,16 @@ func TestSectionsDoNotEndWithHeadings(t *testing.T) {
 			[]int{0, 2},
 		},
 		"a heading in the second half": {
-			[]piece{text(300 << 10), heading(2), text(300 << 10)},
+			[]piece{text(150 << 10), heading(2), text(150 << 10)},
 			[]int{0, 1},
+		},
+		"pieces of long contents, the last of which is short": {
+			[]piece{heading(1), contents(150 << 10), contents(150 << 10), contents(1 << 10), heading(2), text(9 << 10)},
+			[]int{0, 2, 3, 4},
+		},
+		"short contents": {
+			[]piece{heading(1), contents(9 << 10), heading(2), text(9 << 10)},
+			[]int{0},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@
 //  1. Cut the document where a page ends in any case (page breaks, chapters that
 //     begin pages, merged files, turned pages) into sections of at least 128 KB
 //     of HTML. A document with more elements than one print takes is also cut at
-//     headings, after at most 512 KB.
+//     headings, after at most 256 KB, and between the pieces of long contents.
 //  2. If a document of 512 KB or more has no such places, find page ends by layout
 //     passes. A layout pass prints the blocks that may form the next section,
 //     without tags and without painting text. The last of these blocks that begins
@@ -23,7 +23,7 @@
 //  4. Join the prints: tags, outline, links between sections, ids and fonts.
 //  5. When all pages are known, fill in the page numbers in contents and index,
 //     and print the sections with such numbers again. Contents of more than 32 KB
-//     of HTML are a section of their own, so that no text is printed again for
+//     of HTML are sections of their own, so that no text is printed again for
 //     them.
 //  6. Print headers and footers last, on empty pages, and draw them on the pages
 //     as forms.
