@@ -32,7 +32,7 @@ var layers = [][]string{
 		"internal/analysis/finding",
 		"internal/pdffile/pdfa",
 	},
-	{".", "internal/input", "internal/markdown/source"},
+	{".", "internal/input", "internal/markdown/source", "internal/markdown/cite/bibfile"},
 	{
 		"tasks/stream",
 		"tasks/asynqext",

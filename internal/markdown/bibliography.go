@@ -14,6 +14,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
@@ -42,7 +43,7 @@ type bibliography struct {
 	warnings *warnings
 	library  *cite.Library
 
-	items map[string]*cite.Item
+	items map[string]*bibfile.Item
 	style *cite.Style
 	// compared is the number of keys that were compared with missing ones.
 	compared int
@@ -61,7 +62,7 @@ func openBibliography(ctx context.Context, l *cite.Library, o *Options, w *warni
 	if len(o.Bibliography) == 0 {
 		return nil, nil
 	}
-	b := &bibliography{options: o, warnings: w, library: l, items: map[string]*cite.Item{}}
+	b := &bibliography{options: o, warnings: w, library: l, items: map[string]*bibfile.Item{}}
 
 	for _, name := range o.Bibliography[:min(len(o.Bibliography), maxBibliographies)] {
 		if ctx.Err() != nil {
@@ -92,7 +93,7 @@ func (b *bibliography) readWorks(name string) error {
 		return err
 	}
 
-	works, err := cite.Read(data, b.options.Lang)
+	works, err := bibfile.Read(data, b.options.Lang)
 	if err != nil {
 		b.warn("bibliography %q: %v", input.Short(name), err)
 		return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // BenchmarkProcess processes a hundred citations of fifty works.
@@ -14,13 +15,13 @@ func BenchmarkProcess(b *testing.B) {
 	for _, name := range []string{"apa", "ieee", "chicago-author-date", "vancouver"} {
 		b.Run(name, func(b *testing.B) {
 			job := cite.Job{
-				Items:  map[string]*cite.Item{},
+				Items:  map[string]*bibfile.Item{},
 				Lang:   "en-US",
 				Anchor: func(key string) string { return key },
 			}
 			for i := range 50 {
 				key := fmt.Sprint("k", i)
-				job.Items[key] = &cite.Item{
+				job.Items[key] = &bibfile.Item{
 					ID:   key,
 					Type: "article-journal",
 					Vars: map[string]string{
@@ -29,10 +30,10 @@ func BenchmarkProcess(b *testing.B) {
 						"page":            "12-34",
 						"volume":          "3",
 					},
-					Names: map[string][]cite.Name{
+					Names: map[string][]bibfile.Name{
 						"author": {{Family: fmt.Sprint("Family", i%20), Given: "John"}, {Family: "Doe", Given: "Jane"}},
 					},
-					Dates: map[string]cite.Date{"issued": {From: [3]int{2000 + i%5}}},
+					Dates: map[string]bibfile.Date{"issued": {From: [3]int{2000 + i%5}}},
 				}
 			}
 

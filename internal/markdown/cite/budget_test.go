@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 	"presswork/internal/test/cputime"
 )
 
@@ -61,7 +62,7 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 	const field = 16_000 // bytes
 	tests := map[string]struct {
 		style string
-		item  func(i int) *cite.Item
+		item  func(i int) *bibfile.Item
 	}{
 		"works sorted by many keys": {
 			styled("", `<text variable="title"/>`, bibliographyOf(strings.Repeat(`<key variable="title"/>`, 50))),
@@ -151,8 +152,8 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 		},
 		"ampersands in pages": {
 			styled("", strings.Repeat(`<text variable="page"/>`, 1000), ""),
-			func(i int) *cite.Item {
-				return &cite.Item{
+			func(i int) *bibfile.Item {
+				return &bibfile.Item{
 					ID:   fmt.Sprint(i),
 					Type: "book",
 					Vars: map[string]string{"page": strings.Repeat("1-2&", field/4)},
@@ -184,7 +185,7 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job := cite.Job{Items: map[string]*cite.Item{}}
+			job := cite.Job{Items: map[string]*bibfile.Item{}}
 
 			for i := range n {
 				key := fmt.Sprint(i)
@@ -222,104 +223,36 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 	}
 }
 
-func titled(title string) func(int) *cite.Item {
-	return func(i int) *cite.Item {
-		return &cite.Item{ID: fmt.Sprint(i), Type: "book", Vars: map[string]string{"title": title + fmt.Sprint(i)}}
+func titled(title string) func(int) *bibfile.Item {
+	return func(i int) *bibfile.Item {
+		return &bibfile.Item{ID: fmt.Sprint(i), Type: "book", Vars: map[string]string{"title": title + fmt.Sprint(i)}}
 	}
 }
 
-func named(i int) *cite.Item {
-	return &cite.Item{ID: fmt.Sprint(i), Type: "book", Names: map[string][]cite.Name{
+func named(i int) *bibfile.Item {
+	return &bibfile.Item{ID: fmt.Sprint(i), Type: "book", Names: map[string][]bibfile.Name{
 		"author":     {{Family: "A", Given: fmt.Sprint("B", i)}, {Family: "A", Given: strings.Repeat("C ", 8000)}},
 		"translator": {{Family: "D"}},
 	}}
 }
 
 // hyphened returns a work with a long hyphenated name, which is slow to abbreviate.
-func hyphened(i int) *cite.Item {
-	return &cite.Item{
+func hyphened(i int) *bibfile.Item {
+	return &bibfile.Item{
 		ID:   fmt.Sprint(i),
 		Type: "book",
-		Names: map[string][]cite.Name{
+		Names: map[string][]bibfile.Name{
 			"author": {{Family: "A", Given: strings.Repeat("C-", 8000) + fmt.Sprint("B", i)}},
 		},
 	}
 }
 
 // Without limits, each of these took minutes or gigabytes at the largest size of a bibliography.
-func TestCostOfBibliographiesIsBounded(t *testing.T) {
-	t.Parallel()
-
-	size := 8 << 20
-	if testing.Short() {
-		size = 1 << 20
-	}
-	long := strings.Repeat("x", 16_000)
-
-	var fields, strings16 strings.Builder
-	for i := range size / 40 {
-		fmt.Fprintf(&fields, "f%d=b,", i)
-		fmt.Fprintf(&strings16, "@string{s%d=b#b}\n", i)
-	}
-
-	for name, c := range map[string]struct{ src, want string }{
-		"unclosed braces": {strings.Repeat("@a{k,t={\n", size/10), "over 20 of its brackets or quotation " +
-			"marks are not closed; the first, in line 1"},
-		"quotation marks": {strings.Repeat("@a{k,t=\"{\n", size/11), "a quotation mark is not closed"},
-		"entries without a key": {strings.Repeat("@a{}\n", size/5), "over 10000 of its entries cannot be read; " +
-			"the first, in line 1"},
-		"abbreviations of long texts": {
-			"@string{b={" + long + "}}\n" + strings16.String(),
-			"stand for more than 8 MB of text",
-		},
-		"fields of long texts": {
-			"@string{b={" + long + "}}\n@a{k," + fields.String() + "}",
-			"stand for more than 8 MB of text",
-		},
-		"entries that inherit": {
-			"@book{p,title={" + long + "}}\n" + inheriting(min(40_000, size/30)),
-			"stand for more than 8 MB of text",
-		},
-		"accents": {
-			strings.Repeat("@a{k,title={"+strings.Repeat(`\'e`, 5000)+"}}\n", size/16_000+1),
-			"",
-		},
-		"nested accents": {
-			strings.Repeat("@a{k,title={"+strings.Repeat(`\'{`, 2500)+strings.Repeat("}", 2500)+"}}\n", size/11_000),
-			"",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const limit = 30 * time.Second
-			var err error
-
-			if took := cputime.Of(func() { _, err = cite.Read([]byte(c.src), "") }); took > limit {
-				t.Errorf("it took %s", took)
-			}
-
-			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || c.want == "" && err != nil {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
-	}
-}
-
-// inheriting returns n entries that all inherit from a missing one.
-func inheriting(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "@inbook{c%d,crossref=p}\n", i)
-	}
-
-	return b.String()
-}
-
 // The largest styles evaluate 100 000 elements for a book without authors.
 func TestTwoWorksAreWithinTheBudgetOfEachStyle(t *testing.T) {
 	t.Parallel()
 
-	b, err := cite.Read([]byte("@book{a, title={A}, year=2000}\n@book{b, title={B}}"), "")
+	b, err := bibfile.Read([]byte("@book{a, title={A}, year=2000}\n@book{b, title={B}}"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

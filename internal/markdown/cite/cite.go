@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 const (
@@ -69,7 +71,7 @@ type Result struct {
 // Job is the citations of a document.
 type Job struct {
 	// Items are the works by their keys.
-	Items map[string]*Item
+	Items map[string]*bibfile.Item
 	// Citations are in the order of the text.
 	Citations []Citation
 	// Uncited are the keys of works without a citation that the bibliography also lists.
@@ -127,7 +129,7 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 // work is an item with the changes that distinguish its citations from those of other works. See
 // "Disambiguation".
 type work struct {
-	item *Item
+	item *bibfile.Item
 	// number is the citation-number, from 1.
 	number int
 	// suffix is the year-suffix: 1 for the a of 2001a, 0 for none.
@@ -252,8 +254,8 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 	}
 
 	switch name := key.attr["variable"]; {
-	case isDate(name):
-		return w.item.Dates[name].sortable()
+	case bibfile.IsDate(name):
+		return w.item.Dates[name].Sortable()
 	case w.item.Names[name] != nil:
 		inverted := &node{name: "name", attr: map[string]string{"form": "long", "name-as-sort-order": "all"}}
 		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}, children: []*node{inverted}})

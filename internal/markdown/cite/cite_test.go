@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 	"presswork/internal/test/golden"
 )
 
-func works(t testing.TB) cite.Bibliography {
+func works(t testing.TB) bibfile.Bibliography {
 	t.Helper()
 
 	src, err := os.ReadFile("testdata/works.bib")
@@ -21,7 +22,7 @@ func works(t testing.TB) cite.Bibliography {
 		t.Fatal(err)
 	}
 
-	b, err := cite.Read(src, "en-US")
+	b, err := bibfile.Read(src, "en-US")
 	if err != nil || len(b.Problems) > 0 {
 		t.Fatalf("works.bib: %v %v", err, b.Problems)
 	}
@@ -118,7 +119,7 @@ func TestLocatorsAreReadInTwoLanguages(t *testing.T) {
 func TestReadCSLJSON(t *testing.T) {
 	t.Parallel()
 
-	b, err := cite.Read([]byte(`[
+	b, err := bibfile.Read([]byte(`[
 		{"id":"a","type":"book","title":"T <b>b</b>","author":[{"family":"Doe","given":"J."},{"given":"Plato"}],
 		 "volume":3,"issued":{"date-parts":[["2001","2"]]},"accessed":{"raw":"2020-01-02"},"custom":{"x":1}},
 		{"id":7,"issued":{"date-parts":[[2000],[2001]],"circa":true}},
@@ -145,7 +146,7 @@ func TestReadCSLJSON(t *testing.T) {
 func TestBrokenEntriesAreSkipped(t *testing.T) {
 	t.Parallel()
 
-	b, err := cite.Read(
+	b, err := bibfile.Read(
 		[]byte(
 			"Text with a@b.de\n@comment{ @book{no, title={x}} }\n@book{one, title={One}}\n@book{two, "+
 				"title={Unclosed}\n\n@book{three, title={Three}}\n@book{, title={No key}}\n@book{four title={x}}\n",
@@ -164,7 +165,7 @@ func TestBrokenEntriesAreSkipped(t *testing.T) {
 		t.Errorf("problems %v", b.Problems)
 	}
 
-	if _, err := cite.Read([]byte("just text"), ""); err == nil ||
+	if _, err := bibfile.Read([]byte("just text"), ""); err == nil ||
 		!strings.Contains(err.Error(), "neither CSL-JSON nor BibTeX") {
 		t.Errorf("text: %v", err)
 	}
@@ -229,19 +230,19 @@ func TestFieldsAreEscaped(t *testing.T) {
 	const evil = `<script>alert(1)</script><img src=x onerror=alert(1)><i onclick="x">a</i> &lt;script&gt; "q" ` +
 		`http://x/"onmouseover="y`
 
-	item := &cite.Item{
+	item := &bibfile.Item{
 		ID:    evil,
 		Type:  "article-journal",
 		Vars:  map[string]string{},
-		Names: map[string][]cite.Name{"author": {{Family: evil, Given: evil}}},
-		Dates: map[string]cite.Date{"issued": {Literal: evil}},
+		Names: map[string][]bibfile.Name{"author": {{Family: evil, Given: evil}}},
+		Dates: map[string]bibfile.Date{"issued": {Literal: evil}},
 	}
 	for _, name := range []string{"title", "container-title", "volume", "page", "DOI", "URL", "note", "publisher"} {
 		item.Vars[name] = evil
 	}
 
 	job := cite.Job{
-		Items: map[string]*cite.Item{"k": item},
+		Items: map[string]*bibfile.Item{"k": item},
 		Citations: []cite.Citation{
 			{Cites: []cite.Cite{{Key: "k", Prefix: evil, Suffix: evil, Locator: evil}}},
 		},
@@ -276,7 +277,7 @@ func FuzzBibliography(f *testing.F) {
 	l := cite.New()
 	apa := l.Style("apa")
 	f.Fuzz(func(t *testing.T, src string) {
-		b, err := cite.Read([]byte(src), "en")
+		b, err := bibfile.Read([]byte(src), "en")
 		if err != nil {
 			return
 		}
@@ -304,7 +305,7 @@ func FuzzStyle(f *testing.F) {
 	)
 	l := cite.New()
 
-	b, err := cite.Read([]byte(`@book{doe1999, author={Doe, J. and B, C}, title={T}, year=1999, edition=2}`), "en")
+	b, err := bibfile.Read([]byte(`@book{doe1999, author={Doe, J. and B, C}, title={T}, year=1999, edition=2}`), "en")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package cite
 
-import "strings"
+import (
+	"strings"
+
+	"presswork/internal/markdown/cite/bibfile"
+)
 
 // choose renders the first branch whose conditions are met. See "Choose".
 func (r *renderer) choose(n *node, delimiter string) (rich, state) {
@@ -71,7 +75,7 @@ func (r *renderer) hasValue(name string) bool {
 	item := r.work.item
 
 	switch {
-	case isDate(name):
+	case bibfile.IsDate(name):
 		return item.Dates[name].From[0] != 0 || item.Dates[name].Literal != ""
 	case name == "locator":
 		return r.cite != nil && r.cite.Locator != ""

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // date renders a date element: in a form of the locale ("Localized Date Formats"), or part by part. An unknown
@@ -52,7 +54,7 @@ func (r *renderer) date(n *node) (rich, state) {
 	}
 
 	if r.sorting {
-		return plain(d.only(parts).sortable()), filled
+		return plain(onlyParts(d, parts).Sortable()), filled
 	}
 
 	out := r.dateRange(d, parts, delimiter, name)
@@ -65,8 +67,8 @@ func (r *renderer) date(n *node) (rich, state) {
 	return r.finished(bare, out), filled
 }
 
-// only returns a date with only the parts that are rendered, for sort keys.
-func (d Date) only(parts []*node) Date {
+// onlyParts returns a date with only the parts that are rendered, for sort keys.
+func onlyParts(d bibfile.Date, parts []*node) bibfile.Date {
 	for i, name := range []string{"year", "month", "day"} {
 		if !slices.ContainsFunc(parts, func(k *node) bool { return k.attr["name"] == name }) {
 			d.From[i], d.To[i] = 0, 0
@@ -78,7 +80,7 @@ func (d Date) only(parts []*node) Date {
 
 // dateRange renders a date or a range of dates. Parts that are equal in both dates are rendered once:
 // "3–5 May 2001". See "Date Ranges".
-func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich {
+func (r *renderer) dateRange(d bibfile.Date, parts []*node, delimiter, name string) rich {
 	if d.To[0] == 0 || d.To == d.From {
 		return r.dateParts(d.From, d.Season, parts, delimiter, name, false, false)
 	}

@@ -1,6 +1,10 @@
 package cite
 
-import "strings"
+import (
+	"strings"
+
+	"presswork/internal/markdown/cite/bibfile"
+)
 
 // disambiguate distinguishes works with equal citations by the methods that the style allows. Their order
 // is more names, given names, the condition "disambiguate", suffixes of the year. See "Disambiguation".
@@ -152,7 +156,7 @@ func (p *processor) distinguishNames(rule string) {
 	people := map[person]map[string]bool{}
 	initials := map[person]map[string]int{} // the number of given names with an initial
 	initial := func(given string) string { return strings.ToLower(given[:min(1, len(given))]) }
-	each := func(f func(w *work, at int, n Name)) {
+	each := func(f func(w *work, at int, n bibfile.Name)) {
 		for _, w := range p.order {
 			p.step()
 
@@ -174,7 +178,7 @@ func (p *processor) distinguishNames(rule string) {
 			}
 		}
 	}
-	each(func(_ *work, _ int, n Name) {
+	each(func(_ *work, _ int, n bibfile.Name) {
 		key := person{n.NonDropping, n.Family}
 		if people[key] == nil {
 			people[key], initials[key] = map[string]bool{}, map[string]int{}
@@ -185,7 +189,7 @@ func (p *processor) distinguishNames(rule string) {
 			initials[key][initial(n.Given)]++
 		}
 	})
-	each(func(w *work, at int, n Name) {
+	each(func(w *work, at int, n bibfile.Name) {
 		key := person{n.NonDropping, n.Family}
 		if len(people[key]) < 2 {
 			return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // process returns the citations of works, which are BibTeX or CSL-JSON, in a style, which is XML.
@@ -17,7 +18,7 @@ func process(t *testing.T, style, works, lang string, citations ...cite.Citation
 		t.Fatal(err)
 	}
 
-	b, err := cite.Read([]byte(works), "en-US")
+	b, err := bibfile.Read([]byte(works), "en-US")
 	if err != nil || len(b.Problems) > 0 {
 		t.Fatalf("works: %v %v", err, b.Problems)
 	}
@@ -60,22 +61,6 @@ func listed(t *testing.T, bibliography, works string, keys ...string) (entries [
 	}
 
 	return entries
-}
-
-// read returns the work "k" of a BibTeX file.
-func read(t *testing.T, src string) *cite.Item {
-	t.Helper()
-
-	b, err := cite.Read([]byte(src), "en-US")
-	if err != nil || len(b.Problems) > 0 {
-		t.Fatalf("%v %v", err, b.Problems)
-	}
-
-	if b.Items["k"] == nil {
-		t.Fatalf("no work k among %v", b.Items)
-	}
-
-	return b.Items["k"]
 }
 
 func equal(t *testing.T, got, want []string) {

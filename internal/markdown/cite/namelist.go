@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // nameList is a list of names with the options of its name element. See "Name".
@@ -11,7 +13,7 @@ type nameList struct {
 	r *renderer
 	// element is the name element, nil for the default one.
 	element *node
-	names   []Name
+	names   []bibfile.Name
 	// form is "long" or "short".
 	form string
 	// delimiter separates the names.
@@ -24,7 +26,7 @@ type nameList struct {
 
 // nameList renders a list of names with delimiters, "and" and "et al.". n and etAl are the elements name and
 // et-al, nil for the default ones.
-func (r *renderer) nameList(n, etAl *node, names []Name) rich {
+func (r *renderer) nameList(n, etAl *node, names []bibfile.Name) rich {
 	list := nameList{
 		r:         r,
 		element:   n,

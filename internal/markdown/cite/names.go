@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // option returns the name option that applies. It is that of the element own, else that of the innermost
@@ -182,7 +184,7 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 
 // roleNames renders the names of one role by the name and label elements of parts, in their order. Without a
 // name element it uses the default one.
-func (r *renderer) roleNames(parts *node, role string, list []Name) (out rich) {
+func (r *renderer) roleNames(parts *node, role string, list []bibfile.Name) (out rich) {
 	name, etAl := parts.child("name"), parts.child("et-al")
 	rendered := false
 
@@ -211,7 +213,7 @@ func (r *renderer) roleNames(parts *node, role string, list []Name) (out rich) {
 
 // shown returns the number of names of a list that are rendered, and whether "et al." replaces the others.
 // See "Et-al" and the et-al-subsequent options.
-func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
+func (r *renderer) shown(n *node, list []bibfile.Name) (shown int, cut bool) {
 	number := func(name string) int {
 		v, err := strconv.Atoi(r.option(n, name, name))
 		if err != nil {

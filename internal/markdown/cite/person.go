@@ -6,11 +6,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // name renders one name. Its form is "long" or "short", inverted puts the family name first, and index is its
 // place in the list. See "Name-part Order" and "Name Particles".
-func (r *renderer) name(n *node, name Name, form string, inverted bool, index int) rich {
+func (r *renderer) name(n *node, name bibfile.Name, form string, inverted bool, index int) rich {
 	if name.Literal != "" {
 		return r.namePart(n, "family", r.locale.typeset(r.parseText(name.Literal)))
 	}
@@ -198,9 +200,9 @@ func spaceAfter[T string | []byte](text T) string {
 	return " "
 }
 
-// label returns the citation-label of a work, such as Knut84. It has letters of the family names and the last
+// labelOf returns the citation-label of a work, such as Knut84. It has letters of the family names and the last
 // two digits of the year.
-func (item *Item) label() string {
+func labelOf(item *bibfile.Item) string {
 	if l := item.Vars["citation-label"]; l != "" {
 		return l
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // look is a set of font styles and other marks of a run.
@@ -80,12 +81,6 @@ func (r rich) with(l look) rich {
 	return r
 }
 
-// markup matches the tags that parseText reads.
-var markup = lazyregexp.New(
-	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)` +
-		`(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
-)
-
 // parseText calls the function parseText and charges for it.
 func (p *processor) parseText(text string) rich {
 	if strings.Contains(text, "<") {
@@ -111,7 +106,7 @@ func parseText(text string) rich {
 	}
 
 	at := 0
-	for _, m := range markup().FindAllStringIndex(text, -1) {
+	for _, m := range bibfile.Tags(text) {
 		add(text[at:m[0]])
 		at = m[1]
 

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // suiteFile is the archive that scripts/cslsuite.sh fetches. The Makefile pins it.
@@ -125,7 +126,7 @@ func (f fixture) run(t *testing.T, library *cite.Library) (string, error) {
 		return "", err
 	}
 
-	works, err := cite.Read(input, "en-US")
+	works, err := bibfile.Read(input, "en-US")
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 // cased applies a text-case. Text in <span class="nocase"> keeps its case. See "Text-case".
@@ -25,7 +27,7 @@ func (r *renderer) cased(out rich, how string) rich {
 		return out.mapped(func(x run) string {
 			return unlessFixed(
 				x,
-				func(s string) string { return eachWord(s, func(w string) string { return upperFirst(w) }) },
+				func(s string) string { return bibfile.EachWord(s, func(w string) string { return upperFirst(w) }) },
 			)
 		})
 	case "sentence":
@@ -116,7 +118,7 @@ func titled(out rich) rich {
 	seen := 0
 
 	return out.mapped(func(x run) string {
-		return eachWord(x.text, func(w string) string {
+		return bibfile.EachWord(x.text, func(w string) string {
 			seen++
 			begins := after
 			// The word after one of these marks begins a part of the title. A single letter with a full stop is an
@@ -160,30 +162,6 @@ func compound(word string) string {
 		}
 		b.WriteString(part + word[end:end+width])
 		word = word[end+width:]
-	}
-
-	return b.String()
-}
-
-// eachWord returns a text whose words, between spaces, are changed.
-func eachWord(text string, change func(word string) string) string {
-	var b strings.Builder
-
-	for len(text) > 0 {
-		i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
-		if i < 0 {
-			b.WriteString(text)
-			break
-		}
-		b.WriteString(text[:i])
-		text = text[i:]
-
-		end := strings.IndexFunc(text, unicode.IsSpace)
-		if end < 0 {
-			end = len(text)
-		}
-		b.WriteString(change(text[:end]))
-		text = text[end:]
 	}
 
 	return b.String()

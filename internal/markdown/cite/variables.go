@@ -57,7 +57,7 @@ func (r *renderer) variable(name, form string) rich {
 	case "citation-number":
 		return plain(itoa(r.work.number))
 	case "citation-label":
-		return parseText(r.work.item.label() + letters(r.work.suffix))
+		return parseText(labelOf(r.work.item) + letters(r.work.suffix))
 	case "year-suffix":
 		r.dated = true
 		return plain(letters(r.work.suffix))

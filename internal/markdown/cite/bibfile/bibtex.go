@@ -1,8 +1,9 @@
-package cite
+package bibfile
 
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -80,7 +81,7 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 func months() map[string]string {
 	m := map[string]string{}
 	for i, name := range strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec") {
-		m[name] = itoa(i + 1)
+		m[name] = strconv.Itoa(i + 1)
 	}
 
 	return m

@@ -1,4 +1,4 @@
-package cite
+package bibfile
 
 import (
 	"strings"

@@ -1,11 +1,11 @@
-package cite_test
+package bibfile_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 func TestCrossrefInheritsFields(t *testing.T) {
@@ -99,7 +99,7 @@ func TestBrokenFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			b, err := cite.Read([]byte(c.src), "en")
+			b, err := bibfile.Read([]byte(c.src), "en")
 			if c.rejected != "" {
 				if err == nil || !strings.Contains(err.Error(), c.rejected) {
 					t.Errorf("%v, want %q", err, c.rejected)
@@ -116,7 +116,7 @@ func TestBrokenFiles(t *testing.T) {
 				t.Errorf("works %v, want %q", b.Items, c.keys)
 			}
 
-			first := cite.Problem{}
+			first := bibfile.Problem{}
 			if len(b.Problems) > 0 {
 				first = b.Problems[0]
 			}

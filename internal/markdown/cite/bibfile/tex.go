@@ -1,4 +1,4 @@
-package cite
+package bibfile
 
 import (
 	"strings"
@@ -29,11 +29,6 @@ func texText(src string, title bool) string {
 	r.group(0)
 
 	return joinSpaces(norm.NFC.String(r.out.String()))
-}
-
-// joinSpaces replaces each run of spaces and line ends by one space. It keeps no-break spaces.
-func joinSpaces(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \n\t\r", c) }), " ")
 }
 
 // plainTeX returns the TeX of a field as text without markup.

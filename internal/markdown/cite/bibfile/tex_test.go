@@ -1,10 +1,10 @@
-package cite_test
+package bibfile_test
 
 import (
 	"strings"
 	"testing"
 
-	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 func TestTeXCommands(t *testing.T) {
@@ -99,7 +99,7 @@ func TestTeXBecomesText(t *testing.T) {
 		`shut } group`:                                                 "shut", `\'`: "", `\`: "", "": "",
 	} {
 		t.Run(tex, func(t *testing.T) {
-			b, err := cite.Read(
+			b, err := bibfile.Read(
 				[]byte(
 					"@misc{k, title = {"+strings.NewReplacer("open { group", "open { group}", "shut } group", "shut").
 						Replace(tex)+

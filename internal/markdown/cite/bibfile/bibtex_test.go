@@ -1,11 +1,11 @@
-package cite_test
+package bibfile_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/cite/bibfile"
 )
 
 func TestBibTeXNames(t *testing.T) {
@@ -13,47 +13,47 @@ func TestBibTeXNames(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		author string
-		want   []cite.Name
+		want   []bibfile.Name
 	}{
-		"given family":        {"Jane Doe", []cite.Name{{Given: "Jane", Family: "Doe"}}},
-		"family, given":       {"Doe, Jane", []cite.Name{{Given: "Jane", Family: "Doe"}}},
-		"family of two words": {"García Márquez, Gabriel", []cite.Name{{Given: "Gabriel", Family: "García Márquez"}}},
-		"two given names":     {"Donald Ervin Knuth", []cite.Name{{Given: "Donald Ervin", Family: "Knuth"}}},
+		"given family":        {"Jane Doe", []bibfile.Name{{Given: "Jane", Family: "Doe"}}},
+		"family, given":       {"Doe, Jane", []bibfile.Name{{Given: "Jane", Family: "Doe"}}},
+		"family of two words": {"García Márquez, Gabriel", []bibfile.Name{{Given: "Gabriel", Family: "García Márquez"}}},
+		"two given names":     {"Donald Ervin Knuth", []bibfile.Name{{Given: "Donald Ervin", Family: "Knuth"}}},
 		"particle": {
 			"Ludwig van Beethoven",
-			[]cite.Name{{Given: "Ludwig", NonDropping: "van", Family: "Beethoven"}},
+			[]bibfile.Name{{Given: "Ludwig", NonDropping: "van", Family: "Beethoven"}},
 		},
 		"particle before the comma": {
 			"van der Berg, Anna",
-			[]cite.Name{{Given: "Anna", NonDropping: "van der", Family: "Berg"}},
+			[]bibfile.Name{{Given: "Anna", NonDropping: "van der", Family: "Berg"}},
 		},
-		"suffix":      {"King, Jr., Martin Luther", []cite.Name{{Given: "Martin Luther", Family: "King", Suffix: "Jr."}}},
-		"institution": {"{Barnes and Noble}", []cite.Name{{Literal: "Barnes and Noble"}}},
-		"one word":    {"Plato", []cite.Name{{Family: "Plato"}}},
-		"two people":  {"A Bee and C Dee", []cite.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}}},
+		"suffix":      {"King, Jr., Martin Luther", []bibfile.Name{{Given: "Martin Luther", Family: "King", Suffix: "Jr."}}},
+		"institution": {"{Barnes and Noble}", []bibfile.Name{{Literal: "Barnes and Noble"}}},
+		"one word":    {"Plato", []bibfile.Name{{Family: "Plato"}}},
+		"two people":  {"A Bee and C Dee", []bibfile.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}}},
 		"and on the next line": {
 			"A Bee\n    and C Dee",
-			[]cite.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}},
+			[]bibfile.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}},
 		},
-		"AND in capitals":   {"A Bee AND C Dee", []cite.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}}},
-		"and within a word": {"Andy Sand", []cite.Name{{Given: "Andy", Family: "Sand"}}},
+		"AND in capitals":   {"A Bee AND C Dee", []bibfile.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}}},
+		"and within a word": {"Andy Sand", []bibfile.Name{{Given: "Andy", Family: "Sand"}}},
 		"and in brackets": {
 			"{Smith and Sons} and A Bee",
-			[]cite.Name{{Literal: "Smith and Sons"}, {Given: "A", Family: "Bee"}},
+			[]bibfile.Name{{Literal: "Smith and Sons"}, {Given: "A", Family: "Bee"}},
 		},
-		"others": {"A Bee and others", []cite.Name{{Given: "A", Family: "Bee"}}},
+		"others": {"A Bee and others", []bibfile.Name{{Given: "A", Family: "Bee"}}},
 		"two ands in a row": {
 			"A Bee and and C Dee",
-			[]cite.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}},
+			[]bibfile.Name{{Given: "A", Family: "Bee"}, {Given: "C", Family: "Dee"}},
 		},
-		"accents":                 {`Erd{\H{o}}s, P{\'a}l`, []cite.Name{{Given: "Pál", Family: "Erdős"}}},
-		"accent without brackets": {`G\"odel, Kurt`, []cite.Name{{Given: "Kurt", Family: "Gödel"}}},
-		"comma within brackets":   {"{Doe, Inc.}", []cite.Name{{Literal: "Doe, Inc."}}},
-		"bracket around family":   {"{de la Cruz}, Ana", []cite.Name{{Given: "Ana", Family: "de la Cruz"}}},
-		"hyphen":                  {"Jean-Paul Sartre", []cite.Name{{Given: "Jean-Paul", Family: "Sartre"}}},
-		"other script":            {"毛, 泽东", []cite.Name{{Given: "泽东", Family: "毛"}}},
-		"only a comma":            {",", []cite.Name{{Literal: ","}}},
-		"nested braces":           {"{{Doe}}, {J}", []cite.Name{{Given: "J", Family: "Doe"}}},
+		"accents":                 {`Erd{\H{o}}s, P{\'a}l`, []bibfile.Name{{Given: "Pál", Family: "Erdős"}}},
+		"accent without brackets": {`G\"odel, Kurt`, []bibfile.Name{{Given: "Kurt", Family: "Gödel"}}},
+		"comma within brackets":   {"{Doe, Inc.}", []bibfile.Name{{Literal: "Doe, Inc."}}},
+		"bracket around family":   {"{de la Cruz}, Ana", []bibfile.Name{{Given: "Ana", Family: "de la Cruz"}}},
+		"hyphen":                  {"Jean-Paul Sartre", []bibfile.Name{{Given: "Jean-Paul", Family: "Sartre"}}},
+		"other script":            {"毛, 泽东", []bibfile.Name{{Given: "泽东", Family: "毛"}}},
+		"only a comma":            {",", []bibfile.Name{{Literal: ","}}},
+		"nested braces":           {"{{Doe}}, {J}", []bibfile.Name{{Given: "J", Family: "Doe"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +190,7 @@ func TestBibTeXFields(t *testing.T) {
 func TestBibTeXDates(t *testing.T) {
 	t.Parallel()
 
-	for fields, want := range map[string]cite.Date{
+	for fields, want := range map[string]bibfile.Date{
 		"year=2001":                    {From: [3]int{2001}},
 		"year=2001, month=feb":         {From: [3]int{2001, 2}},
 		"year=2001, month={February}":  {From: [3]int{2001, 2}},
@@ -220,4 +220,20 @@ func TestBibTeXDates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// read returns the work "k" of a BibTeX file.
+func read(t *testing.T, src string) *bibfile.Item {
+	t.Helper()
+
+	b, err := bibfile.Read([]byte(src), "en-US")
+	if err != nil || len(b.Problems) > 0 {
+		t.Fatalf("%v %v", err, b.Problems)
+	}
+
+	if b.Items["k"] == nil {
+		t.Fatalf("no work k among %v", b.Items)
+	}
+
+	return b.Items["k"]
 }

@@ -1,4 +1,7 @@
-package cite
+// Package bibfile reads the works of bibliography files, CSL-JSON and BibTeX, in the terms of the Citation Style
+// Language (https://docs.citationstyles.org/en/stable/specification.html). Comments name the sections and appendices
+// of that specification.
+package bibfile
 
 import (
 	"bytes"
@@ -23,8 +26,8 @@ type Item struct {
 	ID string
 	// Type is one of the types of appendix III, such as "article-journal".
 	Type string
-	// Vars has the standard and number variables of appendix IV, by name. The values may have the
-	// markup that parseText reads.
+	// Vars has the standard and number variables of appendix IV, by name. The values may have the markup of
+	// CSL-JSON: i, b, sup, sub and span elements.
 	Vars map[string]string
 	// Names has the name variables, such as "author".
 	Names map[string][]Name
@@ -59,8 +62,8 @@ type Date struct {
 	Literal string
 }
 
-// sortable returns a text that sorts chronologically.
-func (d Date) sortable() string {
+// Sortable returns a text that sorts chronologically.
+func (d Date) Sortable() string {
 	if d.From[0] == 0 {
 		return d.Literal
 	}
@@ -68,8 +71,8 @@ func (d Date) sortable() string {
 	return fmt.Sprintf("%07d%02d%02d%07d", d.From[0]+1_000_000, d.From[1], d.From[2], d.To[0])
 }
 
-// isDate reports whether a variable of CSL is a date variable.
-func isDate(variable string) bool {
+// IsDate reports whether a variable of CSL is a date variable.
+func IsDate(variable string) bool {
 	switch variable {
 	case "accessed", "available-date", "event-date", "issued", "original-date", "submitted":
 		return true
@@ -156,7 +159,7 @@ func itemOf(fields map[string]json.RawMessage) *Item {
 	for key, raw := range fields {
 		switch {
 		case key == "id" || key == "type" || len(raw) > maxField:
-		case isDate(key):
+		case IsDate(key):
 			item.Dates[key] = jsonDate(raw)
 		case raw[0] == '[':
 			if names := jsonNames(raw); len(names) > 0 {

@@ -1,4 +1,4 @@
-package cite
+package bibfile
 
 import (
 	"cmp"
@@ -277,7 +277,7 @@ func (e entry) dates() map[string]Date {
 func sentenceCase(title string) string {
 	after, kept := true, 0
 
-	return eachWord(title, func(w string) string {
+	return EachWord(title, func(w string) string {
 		begins := after
 		// The word after one of these marks begins a part of the title. A single letter with a full stop is an
 		// initial.
