@@ -103,7 +103,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Start begins to relay events to watchers and frames to callers.
+// Start begins to relay events to watchers and frames to callers. It does not wait for Redis and never fails.
 func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.Run(c.ctx) })
 	c.relay.Start()
@@ -191,7 +191,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 // QueueStats is the state of one queue.
 type QueueStats = asynqext.Stats
 
-// Stats returns how full the queues are, in two round trips.
+// Stats returns how full the queues are, in two round trips. Errors: QueueUnavailable.
 func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 	stats, err := asynqext.ReadStats(ctx, c.rdb, Queues(), c.clock.Exact())
 	if err != nil {
@@ -214,7 +214,7 @@ func (c *Client) Health(ctx context.Context) error {
 	return nil
 }
 
-// Workers returns the number of worker processes with a heartbeat in the last ten seconds.
+// Workers returns the number of worker processes with a heartbeat in the last ten seconds. Errors: QueueUnavailable.
 func (c *Client) Workers(ctx context.Context) (int, error) {
 	n, err := asynqext.Processes(ctx, c.rdb)
 	if err != nil {

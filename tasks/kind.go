@@ -71,7 +71,7 @@ var (
 // Task is one typed task, encoded and ready to submit. Queue, Retries and Timeout are the kind's.
 type Task = record.Task
 
-// Task encodes a payload.
+// Task encodes a payload. It fails only for values that JSON does not have, such as NaN.
 func (k Kind[P]) Task(payload P) (Task, error) {
 	b, err := json.Marshal(payload)
 	if err != nil {

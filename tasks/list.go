@@ -22,7 +22,7 @@ const (
 
 // Jobs lists the jobs of an owner, newest first. A page may have fewer jobs than the limit, or none, and still
 // report more jobs: the search continues at its cursor. Ids of expired jobs are removed from the list when they
-// are read.
+// are read. Errors: InvalidOption for a cursor that is not that of a page, QueueUnavailable.
 func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) {
 	limit := q.Limit
 	if limit <= 0 {

@@ -196,7 +196,8 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 }
 
 // Next ends the run and continues the job with another task. It writes the task to the record before it queues the
-// task, so the sweeper queues the task when this process cannot.
+// task, so the sweeper queues the task when this process cannot. Errors: ErrCancelled and ErrSuperseded, after which
+// the handler must return, and QueueUnavailable.
 func (r *Run) Next(ctx context.Context, t Task) error {
 	if err := r.writeReports(ctx); err != nil {
 		return err

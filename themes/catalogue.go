@@ -198,7 +198,8 @@ func (c *Catalogue) reload() {
 func (c *Catalogue) Edition() uint64 { return c.present.Load().edition }
 
 // Start watches the folder of custom themes until Stop, so that a theme can be
-// edited while the server runs.
+// edited while the server runs. Without a folder, and when it watches already, it does nothing. It fails when the
+// system cannot watch the folder.
 func (c *Catalogue) Start(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

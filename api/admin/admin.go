@@ -1,5 +1,8 @@
 // Package admin serves the API of the operators' page at /admin. The API takes the key in a header only: a page of
 // another site cannot send that header. Writes from other sites are rejected as well.
+//
+// Handlers return errors of the packages fault and inference; the error handler of package api writes them as the
+// answer.
 package admin
 
 import (

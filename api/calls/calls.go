@@ -1,4 +1,7 @@
 // Package calls answers the requests under /v1 that workers answer in frames while the client waits.
+//
+// Handlers return errors of the packages fault and inference; the error handler of package api writes them as the
+// answer.
 package calls
 
 import (

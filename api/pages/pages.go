@@ -1,5 +1,8 @@
 // Package pages serves what browsers load: the studio, the operators' page and the manual. It also serves the
 // description of the API and the files that the pages refer to.
+//
+// Handlers return errors of the packages fault and inference; the error handler of package api writes them as the
+// answer.
 package pages
 
 import (

@@ -62,7 +62,8 @@ func ChatTools() []string { return []string{codeTool, "search"} }
 // codeTool is the name of the tool that runs programs.
 const codeTool = "code"
 
-// Chat begins a conversation.
+// Chat begins a conversation with ChatOptions.Model, or with the first model of the server. It sends no prompt. Errors
+// say which option is invalid, or why the models cannot be listed.
 func (s *Server) Chat(ctx context.Context, o ChatOptions) (*Chat, error) {
 	if o.Model == "" {
 		engine, err := s.engine("")
@@ -96,7 +97,8 @@ func (s *Server) Chat(ctx context.Context, o ChatOptions) (*Chat, error) {
 // Model returns the name of the model that answers.
 func (c *Chat) Model() string { return c.o.Model }
 
-// Ask sends a prompt with pictures and writes the answer, which ends with a line break.
+// Ask sends a prompt with pictures and writes the answer, which ends with a line break. The conversation must not be
+// used by several goroutines.
 func (c *Chat) Ask(ctx context.Context, prompt string, pictures ...Picture) error {
 	open := false // whether the last line of the answer lacks its end
 

@@ -48,7 +48,8 @@ const (
 	newestJobs = 15
 )
 
-// Fleet returns the state of the server. The key must be an admin's.
+// Fleet returns the state of the server, within ten seconds. The key must be an admin's. The addresses of artifacts
+// have no tokens.
 func (s *Server) Fleet(ctx context.Context) (now Fleet, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, fleetTimeout,
 		fmt.Errorf("%s did not answer within %s", s.shown, fleetTimeout))

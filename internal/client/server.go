@@ -28,7 +28,8 @@ type UsageError struct{ error }
 // Unwrap returns the reason.
 func (e UsageError) Unwrap() error { return e.error }
 
-// New returns the server at an address, which may end in /v1. key is the API key; it may be empty.
+// New returns the server at an address, which may end in /v1. key is the API key; it may be empty. New sends nothing.
+// Errors: those of ParseAddress.
 func New(address, key string) (*Server, error) {
 	u, err := ParseAddress(address)
 	if err != nil {
@@ -39,7 +40,8 @@ func New(address, key string) (*Server, error) {
 	return &Server{base: base, shown: u.Redacted(), key: key, client: &http.Client{}}, nil
 }
 
-// ParseAddress reads the http or https address of a server.
+// ParseAddress reads the http or https address of a server. The error quotes at most 80 characters of a text that is
+// none.
 func ParseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -72,7 +72,7 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 }
 
 // Open starts a session on a port of its own. It ends with End, with ctx, or when it exceeds
-// the limits of the options. The caller must call Close.
+// the limits of the options. The caller must call Close. It fails if the machine has no free port.
 func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	gate, err := p.Reserve()
 	if err != nil {
@@ -90,7 +90,8 @@ type Gate struct {
 	port     uint16
 }
 
-// Reserve takes a port. The caller must call Close, or Open and then the session's Close.
+// Reserve takes a port. The caller must call Close, or Open and then the session's Close. It fails if the machine has
+// no free port.
 func (p *Proxy) Reserve() (*Gate, error) {
 	listener, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {

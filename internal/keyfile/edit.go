@@ -15,7 +15,8 @@ import (
 	"presswork/internal/input"
 )
 
-// List returns the entries of the file, without resolving ${NAME}. It returns none when the file does not exist.
+// List returns the entries of the file, without resolving ${NAME}. It returns none when the file does not exist. Other
+// errors are those of Read and Parse.
 func List(path string) ([]Entry, error) {
 	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {

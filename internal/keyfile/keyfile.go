@@ -49,7 +49,7 @@ type Entry struct {
 	Sum [sha256.Size]byte `yaml:"-"`
 }
 
-// Read returns the text of the file.
+// Read returns the text of the file. Errors name the path; fs.ErrNotExist is among them.
 func Read(path string) ([]byte, error) {
 	data, err := input.ReadFile(path, maxSize)
 	if err != nil {

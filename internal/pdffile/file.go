@@ -1,6 +1,9 @@
 // Package pdffile reads PDF files in the form that Chromium writes: their objects, pages, content streams and
 // fonts. It also writes and encrypts files. Its child packages read files of other programs, and inspect, join and
 // change files.
+//
+// Errors name the object or the page that is not as Chromium writes it. After an error from a function that changes a
+// file, the file must not be used.
 package pdffile
 
 import (

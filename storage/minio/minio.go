@@ -139,7 +139,7 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 }
 
 // Start creates the bucket if necessary and finds out whether the server honours
-// If-None-Match.
+// If-None-Match. Refused reports which errors a later try cannot mend.
 func (s *Store) Start(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()

@@ -2,6 +2,8 @@
 // and repairs Asynq's keys in Redis, and changes Asynq's commands by go-redis hooks.
 // Package tasks uses Asynq's public API for everything else and none of its keys.
 //
+// Errors are those of Redis where comments name no others.
+//
 // This page lists the assumptions about Asynq v0.26.0. An upgrade of Asynq fails
 // TestDocDescribesThePinnedAsynq. Then compare each point with the new release, and
 // check whether a workaround is still needed. File names are those of Asynq; #numbers

@@ -127,7 +127,7 @@ func readMemory(info string) (m serverMemory) {
 }
 
 // Reach returns nil when Redis at rdb answers. final reports that Redis answers but will never serve this client,
-// for example because the password is wrong.
+// for example because the password is wrong. Without final, the caller may try again.
 func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
 	err = rdb.Ping(ctx).Err()
 	_, answered := errors.AsType[redis.Error](err)

@@ -4,6 +4,8 @@
 // One Lua script makes each transition. It increments the job's sequence number, appends to the event log and
 // publishes, so that a watcher sees each event exactly once. Each run gets a new fence. The scripts refuse a run when a
 // later run has got the next fence.
+//
+// Errors are those of Redis, or name a field that cannot be read, where comments name no others.
 package record
 
 import (

@@ -79,7 +79,7 @@ func (r *Run) Send(frame []byte) error {
 	return nil
 }
 
-// Sent returns the frames that earlier runs have sent.
+// Sent returns the frames that earlier runs have sent, in their order. Errors: QueueUnavailable.
 func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 	entries, err := r.writer.rdb.XRange(ctx, framesKey(r.ID), "-", "+").Result()
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 }
 
 // Current reports whether this run still has the call, as far as Redis knows. A superseded run must not record its
-// usage.
+// usage. Errors: QueueUnavailable.
 func (r *Run) Current(ctx context.Context) (bool, error) {
 	fence, err := r.writer.rdb.HGet(ctx, callKey(r.ID), "fence").Result()
 	if errors.Is(err, redis.Nil) {

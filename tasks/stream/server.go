@@ -152,7 +152,7 @@ func (s *Server) serveRun(ctx context.Context, run *Run, h func(context.Context,
 	return nil
 }
 
-// IsOpen reports whether Redis has the call with this id.
+// IsOpen reports whether Redis has the call with this id. Errors: QueueUnavailable.
 func (s *Server) IsOpen(ctx context.Context, id string) (bool, error) {
 	n, err := s.rdb.Exists(ctx, callKey(id)).Result()
 	if err != nil {

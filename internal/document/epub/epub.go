@@ -53,7 +53,8 @@ type Left struct {
 	Why string
 }
 
-// Write returns the EPUB file and the images that were left out. The same book gives the same bytes.
+// Write returns the EPUB file and the images that were left out. The same book gives the same bytes. It
+// fails if the body cannot be read as HTML.
 func Write(b Book) (data []byte, left []Left, err error) {
 	nodes, err := html.ParseFragment(
 		strings.NewReader(b.Body),

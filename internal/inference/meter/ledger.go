@@ -97,7 +97,8 @@ type Query struct {
 	By []string
 }
 
-// Query returns the sums of the ledger, sorted by day, key and model.
+// Query returns the sums of the ledger, sorted by day, key and model. It reads at most MaxDays days from q.From. It
+// fails if Redis does not answer.
 func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 	var days []string
 	for d := q.From.UTC().Truncate(24 * time.Hour); !d.After(q.To) && len(days) < MaxDays; d = d.AddDate(0, 0, 1) {

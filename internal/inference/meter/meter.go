@@ -215,7 +215,8 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	return nil, e
 }
 
-// States returns the state of each limit of a key. It takes nothing from them.
+// States returns the state of each limit of a key; nil without limits. It takes nothing from them. It fails if Redis
+// does not answer.
 func (m *Meter) States(ctx context.Context, key string, l Limits) (map[Dimension]State, error) {
 	if l == (Limits{}) {
 		return nil, nil
@@ -315,7 +316,7 @@ func (g *Grant) Release(ctx context.Context) {
 
 // Settle returns the reservation under id to the limits and takes the tokens that were used. If several callers
 // each know a part of the usage, each may call it. The reservation is returned once, and the usage is taken once
-// for each useID. A call may therefore be repeated.
+// for each useID. A call may therefore be repeated, for example after it failed because Redis did not answer.
 func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, useID string, used int) error {
 	if l.TPM == 0 && l.TPD == 0 {
 		return nil

@@ -182,7 +182,8 @@ func (p *Pool) takeInterpreter(ctx context.Context, files []File) (*interpreter,
 	return p.startInterpreter(ctx, files)
 }
 
-// Session returns a session whose code finds files in InputDir. The session uses no memory until its first Run.
+// Session returns a session whose code finds files in InputDir. The session uses no memory until its first Run. The
+// caller must call Close. It fails if a name is not that of a file, or two files have the same.
 func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 	if err := checkFiles(files); err != nil {
 		return nil, err

@@ -49,7 +49,8 @@ func (s *Sealer) Seal(owner, text string) string {
 	return encoding.EncodeToString(s.aead.Seal(nonce, nonce, []byte(text), []byte(owner)))
 }
 
-// Open returns the text that Seal has encrypted for the owner.
+// Open returns the text that Seal has encrypted for the owner. It fails for a text of another owner or secret, and for
+// one that was changed.
 func (s *Sealer) Open(owner, sealed string) (string, error) {
 	b, err := encoding.DecodeString(sealed)
 	if err != nil || len(b) < s.aead.NonceSize() {

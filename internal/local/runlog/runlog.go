@@ -138,7 +138,7 @@ func (d *Log) rotate(path string, line int) error {
 }
 
 // Runs reads the run log, the oldest run first. It skips and counts lines that are damaged or of a newer version.
-// A missing run log is empty.
+// A missing run log is empty. It fails if a file of the log cannot be read.
 func (d *Log) Runs() (runs []Run, skipped int, err error) {
 	for _, name := range []string{previous, current} {
 		b, err := readBounded(filepath.Join(d.dir, name))
@@ -192,7 +192,7 @@ func (r Run) sane() bool {
 	return r.Version == version && r.Documents > 0 && r.Hits <= r.Lookups && r.Failures <= r.Documents && !r.At.IsZero()
 }
 
-// Clear removes the run log.
+// Clear removes the run log. A missing run log is no error.
 func (d *Log) Clear() error {
 	var errs []error
 

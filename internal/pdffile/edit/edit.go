@@ -1,5 +1,8 @@
 // Package edit merges, splits, rotates and stamps PDF files of any program. It keeps their tags, links, outlines,
 // labels, attachments and forms where it can, and names what it drops.
+//
+// Errors say which part of a file is damaged, or which page or mark is not allowed. After an error the file must not
+// be used.
 package edit
 
 import (
