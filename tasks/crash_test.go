@@ -146,7 +146,7 @@ func (*leaseExpirer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 func (s *leaseExpirer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if isReap(cmd) && s.begun.Load() {
+		if err == nil && isReap(cmd) && s.begun.Load() { // Redis does not know the digest of the first one
 			for _, id := range s.rdb.ZRange(ctx, tasks.AsynqLease(tasks.Render), 0, -1).Val() {
 				s.rdb.ZAddXX(ctx, tasks.AsynqLease(tasks.Render),
 					redis.Z{Score: float64(time.Now().Unix()), Member: id})

@@ -67,7 +67,8 @@ func TestAnIdleWorkerSendsFewCommands(t *testing.T) {
 	seconds := (after["blmove"] - before["blmove"]) / 4
 	t.Logf("%d commands in %d idle seconds of five queues: %s", total, seconds, strings.Join(lines, ", "))
 
-	if total > 80*seconds {
-		t.Errorf("%d commands in %d idle seconds, want at most %d", total, seconds, 80*seconds)
+	// The heartbeats of every five seconds may be among them.
+	if total > 40*seconds {
+		t.Errorf("%d commands in %d idle seconds, want at most %d", total, seconds, 40*seconds)
 	}
 }

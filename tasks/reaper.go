@@ -28,9 +28,14 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 	doubtfulUntil := map[Queue]time.Time{}
 
 	for {
+		leased, lost := asynqext.HasLeases(ctx, s.rdb, queues)
 		for _, q := range queues {
-			doubtful := time.Now().Before(doubtfulUntil[q])
-			if err := s.checkLeases(ctx, q, doubtful); err != nil && ctx.Err() == nil {
+			err := lost
+			if leased {
+				err = s.checkLeases(ctx, q, time.Now().Before(doubtfulUntil[q]))
+			}
+
+			if err != nil && ctx.Err() == nil {
 				doubtfulUntil[q] = time.Now().Add(renewTime)
 				s.log.Warn("leases could not be checked", "queue", q, "err", err)
 			}

@@ -10,10 +10,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Amend returns a go-redis hook that changes what Asynq sends in three ways:
+// Amend returns a go-redis hook that changes what Asynq sends in four ways:
 //   - Times that several machines compare (leases, retries, live servers) are those of
 //     Redis instead of the sender, whose clock may be wrong.
 //   - A script that ends a run also removes its task from the owner's running tasks.
+//   - A script that moves due tasks is sent only if tasks wait for their time.
 //   - The scripts on some queues begin with the given lines. These keep the writes of the
 //     script out of the append-only file, where a task is useless without its call.
 //
@@ -48,6 +49,17 @@ func (a *amender) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	result, ok := cmd.(*redis.Cmd)
 	if lines == "" || !ok {
 		return next(ctx, cmd)
+	}
+
+	if isMove(keys, argv) {
+		// Asynq runs this script often, and there is rarely a task to move.
+		exists := redis.NewIntCmd(ctx, "exists", keys[0])
+		if err := next(ctx, exists); err != nil || exists.Val() == 0 {
+			result.SetVal(int64(0))
+			cmd.SetErr(err)
+
+			return err
+		}
 	}
 	// Do not change the command itself: it may be sent again.
 	args := slices.Clone(cmd.Args())
@@ -113,11 +125,8 @@ func (a *amender) addition(keys []string, argv []any) string {
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		// The deletion of completed tasks whose retention has ended.
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
-	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
-		// The move of due tasks to the pending list. Return early: Asynq runs this script often, and there is
-		// rarely a task to move.
-		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" +
-			serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
+	case isMove(keys, argv):
+		return lines + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
 		// An enqueue.
 		return lines + serverTime + "ARGV[3] = nanos()\n"
@@ -137,6 +146,16 @@ do
   if owner then redis.call('ZREM', '` + runningKey(q) + `', owner .. '\0' .. ARGV[1]) end
 end
 `
+}
+
+// isMove reports whether a script with these keys and arguments moves due tasks to the pending list.
+func isMove(keys []string, argv []any) bool {
+	if len(keys) != 2 || len(argv) < 2 {
+		return false
+	}
+	q, part := partOf(keys[0])
+
+	return (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && argv[1] == taskPrefix(q)
 }
 
 // isRetry reports whether the keys are those of the script that postpones a task. That script and the script that

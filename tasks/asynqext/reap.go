@@ -43,6 +43,22 @@ end
 return {back, condemned}
 `)
 
+// HasLeases reports whether a queue may have leased tasks. Without them there is nothing to reap. It is one command
+// for all queues, except on a Redis Cluster: a command there has the keys of one slot, so HasLeases returns true.
+func HasLeases(ctx context.Context, rdb redis.UniversalClient, queues []Queue) (bool, error) {
+	if _, cluster := rdb.(*redis.ClusterClient); cluster {
+		return true, nil
+	}
+
+	var keys []string
+	for _, q := range queues {
+		keys = append(keys, leaseKey(q))
+	}
+	n, err := rdb.Exists(ctx, keys...).Result()
+
+	return n > 0, err
+}
+
 // Reap puts the tasks of dead workers back at the head of their queue and returns their number. It also returns
 // the ids of tasks that have ended CrashCap workers: these stay active until Remove. Tasks whose ids begin with
 // harmless are always put back. The script is atomic, so that workers need no leader.
