@@ -125,24 +125,23 @@ func LingerAtClose(c net.Conn) {
 func WhileConnected(ctx context.Context, c net.Conn, cause error) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 
-	go func() {
-		tick := time.NewTicker(closedInterval)
-		defer tick.Stop()
-
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if hasClosed(c) {
-					cancel(cause)
-					return
-				}
-			}
+	// A timer needs less memory than a goroutine that waits. Reset starts it, because the function reads the variable.
+	var timer *time.Timer
+	timer = time.AfterFunc(time.Hour, func() {
+		switch {
+		case ctx.Err() != nil:
+		case hasClosed(c):
+			cancel(cause)
+		default:
+			timer.Reset(closedInterval)
 		}
-	}()
+	})
+	timer.Reset(closedInterval)
 
-	return ctx, func() { cancel(context.Canceled) }
+	return ctx, func() {
+		timer.Stop()
+		cancel(context.Canceled)
+	}
 }
 
 // hasClosed reports whether the client of c has closed the connection. It asks the socket, without waiting and
