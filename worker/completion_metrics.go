@@ -121,7 +121,7 @@ func errorType(err error) string {
 }
 
 // end records the duration of the completion and its tokens.
-func (t completionTimer) end(r inference.Result, err error) {
+func (t completionTimer) end(r *inference.Result, err error) {
 	t.metrics.inflight.Dec()
 	observe(t.ctx, t.metrics.duration.WithLabelValues(t.model, errorType(err)), time.Since(t.began))
 	t.metrics.tokens.WithLabelValues(t.model, "input").Observe(float64(r.Usage.PromptTokens))

@@ -85,24 +85,15 @@ func NewCompletions(o CompletionOptions) *Completions {
 // left or the worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.requestOf(ctx, run)
-	if err != nil && stream.IsStopping(ctx) {
+	switch {
+	case err != nil && stream.IsStopping(ctx):
 		// Another worker will run the call.
 		return context.Cause(ctx)
-	}
-
-	if err != nil {
-		return c.sendLastFrame(run, inference.Frame{Error: inference.AsError(err)})
-	}
-
-	if run.Begun {
+	case err != nil:
+		return c.fail(run, inference.AsError(err), nil)
+	case run.Begun:
 		// The caller has received a part of the answer, so it cannot start over.
-		c.record(run, job, c.earlierUsage(ctx, run, job), ctx)
-
-		return c.sendLastFrame(
-			run,
-			inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
-				"the worker that ran this request ended unexpectedly, in the middle of the answer")},
-		)
+		return c.failBegun(ctx, run, job)
 	}
 
 	ctx, span := c.startSpan(ctx, run, job)
@@ -125,18 +116,37 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	}
 
 	result, err := c.runJob(ctx, job, emit)
-	timer.end(result, err)
+	timer.end(&result, err)
 
 	if err != nil {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, string(fault.CodeOf(err)))
 	}
 
+	return c.conclude(ctx, run, job, &result, err)
+}
+
+// failBegun ends the call of a worker that died in the middle of the answer.
+func (c *Completions) failBegun(ctx context.Context, run *stream.Run, job inference.Job) error {
+	c.record(run, job, c.earlierUsage(ctx, run, job), ctx)
+
+	return c.fail(run, inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
+		"the worker that ran this request ended unexpectedly, in the middle of the answer"), nil)
+}
+
+// conclude records the usage of a run that has ended with err, and sends the last frame. Errors are as in Complete.
+func (c *Completions) conclude(
+	ctx context.Context,
+	run *stream.Run,
+	job inference.Job,
+	result *inference.Result,
+	err error,
+) error {
 	if err != nil && !result.Emitted && stream.IsStopping(ctx) {
 		// The caller has received nothing, so another worker can run the call.
 		return context.Cause(ctx)
 	}
-	c.record(run, job, result, ctx)
+	c.record(run, job, *result, ctx)
 
 	if errors.Is(context.Cause(ctx), stream.ErrLeft) {
 		c.deleteBody(run)
@@ -153,10 +163,15 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 				"model", result.Model, "upstream", result.Upstream, "error", err, "cause", e.Cause)
 		}
 
-		return c.sendLastFrame(run, inference.Frame{Error: e, Result: &result})
+		return c.fail(run, e, result)
 	}
 
-	return c.sendLastFrame(run, inference.Frame{Result: &result})
+	return c.sendLastFrame(run, inference.Frame{Result: result})
+}
+
+// fail sends an error as the last frame, with the result of the run if there is one.
+func (c *Completions) fail(run *stream.Run, e *inference.Error, result *inference.Result) error {
+	return c.sendLastFrame(run, inference.Frame{Error: e, Result: result})
 }
 
 // emitFrame sends a frame to the caller. first marks the first one of an answer.
@@ -164,19 +179,26 @@ type emitFrame = func(f inference.Frame, first bool) error
 
 // runJob runs the request of a job with the gateway and passes its answer to emit.
 func (c *Completions) runJob(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
+	run := c.chat
+
 	switch {
 	case job.Speech != nil:
-		return c.speak(ctx, job, emit)
+		run = c.speak
 	case job.Embedding != nil:
-		return c.embed(ctx, job, emit)
+		run = c.embed
 	case job.Reranking != nil:
-		return c.rerank(ctx, job, emit)
+		run = c.rerank
 	case job.Relay != nil:
-		return c.relay(ctx, job, emit)
+		run = c.relay
 	case job.Count:
-		return c.count(ctx, job, emit)
+		run = c.count
 	}
 
+	return run(ctx, job, emit)
+}
+
+// chat runs a call for a completion and sends each chunk.
+func (c *Completions) chat(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
 	return c.Gateway.Complete(ctx, job.Request, func(chunk *inference.Chunk) error {
 		c.metrics.recordServerCalls(chunk.Executed)
 

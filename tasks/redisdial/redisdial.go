@@ -28,6 +28,8 @@ const IOTimeout = time.Second
 
 const (
 	dialTimeout = 2 * time.Second
+	// bufferSize is the size of each of the two buffers of a connection. go-redis' own size, 32 KiB, is for large values.
+	bufferSize = 8 << 10
 	// maxRetries is small, so that a command fails within seconds of an outage.
 	maxRetries = 2
 )
@@ -66,6 +68,7 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 		return nil, err
 	}
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, IOTimeout, IOTimeout
+	o.ReadBufferSize, o.WriteBufferSize = bufferSize, bufferSize
 	o.MaxRetries = maxRetries
 	// By default, go-redis ignores the deadline of a context while it reads and writes.
 	o.ContextTimeoutEnabled = true

@@ -46,9 +46,9 @@ func (g *Gateway) tryUpstreams(
 ) error {
 	tried := map[string]bool{}
 
-	remaining := *m
+	remaining := m
 	for n := 0; ; n++ {
-		u, err := g.balance.acquire(ctx, &remaining, caller, tried)
+		u, err := g.balance.acquire(ctx, remaining, caller, tried)
 		if err != nil {
 			return err
 		}
@@ -90,10 +90,7 @@ func (g *Gateway) tryUpstreams(
 		}
 
 		if failed.Code == inference.UpstreamTimeout {
-			remaining.Upstreams = slices.DeleteFunc(
-				slices.Clone(remaining.Upstreams),
-				func(o inference.Upstream) bool { return o.Key() == u.Key() },
-			)
+			remaining = without(remaining, u)
 		}
 
 		if n >= retries(m) || len(remaining.Upstreams) == 0 {
@@ -104,6 +101,17 @@ func (g *Gateway) tryUpstreams(
 			return result.err
 		}
 	}
+}
+
+// without returns a copy of a model without one of its upstreams.
+func without(m *inference.Model, u *inference.Upstream) *inference.Model {
+	rest := *m
+	rest.Upstreams = slices.DeleteFunc(
+		slices.Clone(m.Upstreams),
+		func(o inference.Upstream) bool { return o.Key() == u.Key() },
+	)
+
+	return &rest
 }
 
 // withTimeout bounds a request by the model's time for a whole answer.

@@ -23,6 +23,19 @@ func (g *Gateway) Complete(
 	r *inference.Request,
 	emit func(*inference.Chunk) error,
 ) (inference.Result, error) {
+	if len(r.Fallbacks) == 0 {
+		return g.completeWith(ctx, r, emit)
+	}
+
+	return g.completeOrFallBack(ctx, r, emit)
+}
+
+// completeOrFallBack is Complete for a request with Fallbacks.
+func (g *Gateway) completeOrFallBack(
+	ctx context.Context,
+	r *inference.Request,
+	emit func(*inference.Chunk) error,
+) (inference.Result, error) {
 	requested := *r
 	result, err := g.completeWith(ctx, r, emit)
 

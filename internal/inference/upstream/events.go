@@ -24,7 +24,7 @@ type EventReader struct {
 
 // NewEventReader returns a reader of the events in r.
 func NewEventReader(r io.Reader) *EventReader {
-	return &EventReader{r: bufio.NewReaderSize(r, 16<<10)}
+	return &EventReader{r: bufio.NewReader(r)} // as large as the buffer of net/http
 }
 
 // Next returns the data of the next event with data, or no data for a comment between events. The data is valid
