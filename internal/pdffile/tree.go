@@ -3,8 +3,6 @@ package pdffile
 import (
 	"bytes"
 	"strconv"
-
-	"presswork/internal/lazyregexp"
 )
 
 // Outline returns the object numbers of the outline's entries in reading order. It visits each entry once, even if
@@ -53,10 +51,3 @@ func (f *File) HeadingLevel(element []byte) int {
 
 // StructElement begins every element of the structure tree.
 var StructElement = []byte("<</Type /StructElem\n")
-
-var (
-	// NodeID matches the id of a structure element.
-	NodeID = lazyregexp.New(`/ID \((node\d+)\)`)
-	// NodeHeaders matches the ids of the header cells that a table cell names.
-	NodeHeaders = lazyregexp.New(`/Headers \[([^\]]*)\]`)
-)

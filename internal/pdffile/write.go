@@ -9,10 +9,6 @@ import (
 	"strconv"
 )
 
-// perStream is the number of objects in one object stream. Readers unpack a whole stream to read one object, and a
-// thousand objects compress as well as all.
-const perStream = 1000
-
 // Layout defines how Bytes writes a file. The zero value is a file of version 1.7 that is neither compressed nor
 // encrypted.
 type Layout struct {
@@ -132,13 +128,7 @@ func (w *writer) classic() {
 // compressed writes streams as they are, all other objects in object streams, and a cross-reference stream at the
 // end (ISO 32000-1, 7.5.7 and 7.5.8).
 func (w *writer) compressed() {
-	var batch []int
-	flush := func() {
-		if len(batch) > 0 {
-			w.objectStream(batch)
-			batch = batch[:0]
-		}
-	}
+	streams, plain := w.file.packObjects(), 0
 
 	for n, body := range w.file.Objects {
 		switch {
@@ -146,31 +136,17 @@ func (w *writer) compressed() {
 		case IsStream(body):
 			w.object(n, w.seal.stream(body))
 		default:
-			if batch = append(batch, n); len(batch) == perStream {
-				flush()
+			if plain++; plain%perStream == 0 {
+				w.objectStream(streams[0])
+				streams = streams[1:]
 			}
 		}
 	}
-	flush()
-	w.crossReferenceStream()
-}
 
-// objectStream writes a batch of objects as one compressed stream with a new number.
-func (w *writer) objectStream(batch []int) {
-	number := len(w.offsets)
-	w.offsets = append(w.offsets, location{})
-	var head, bodies bytes.Buffer
-
-	for i, n := range batch {
-		w.offsets[n] = location{stream: number, index: i}
-		fmt.Fprintf(&head, "%d %d ", n, bodies.Len())
-		bodies.Write(w.file.Objects[n])
-		bodies.WriteByte('\n')
+	for _, s := range streams {
+		w.objectStream(s)
 	}
-	packed := w.file.Deflate(head.Bytes(), bodies.Bytes())
-	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
-		len(batch), head.Len(), len(packed))
-	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
+	w.crossReferenceStream()
 }
 
 // crossReferenceStream writes the table. Each row has a type, a place and an index.

@@ -155,13 +155,9 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 // ownIDs adds the number of the section to the ids in an element, because each section counts its ids from the
 // same start.
 func ownIDs(o []byte, section int) []byte {
-	if !bytes.Contains(o, []byte("(node")) {
-		return o
-	}
-	mark := fmt.Appendf(nil, "(node%06d", section)
-	within := func(part []byte) []byte { return bytes.ReplaceAll(part, []byte("(node"), mark) }
-
-	return pdffile.NodeHeaders().ReplaceAllFunc(pdffile.NodeID().ReplaceAllFunc(o, within), within)
+	return pdffile.RenameNode(o, func(id []byte) []byte {
+		return fmt.Appendf(nil, "node%06d%s", section, id[len("node"):])
+	})
 }
 
 // hang moves the elements of a section under those of the result. The section's objects must have been added.
@@ -280,12 +276,12 @@ func (t *joinedTags) idTree(out *pdffile.File) int {
 	var names []string
 
 	for n, o := range out.Objects {
-		if !bytes.HasPrefix(o, pdffile.StructElement) || !bytes.Contains(o, []byte("/ID (node")) {
+		if !bytes.HasPrefix(o, pdffile.StructElement) {
 			continue
 		}
 
-		if id := pdffile.NodeID().FindSubmatch(o); id != nil {
-			names = append(names, fmt.Sprintf("(%s) %s", id[1], pdffile.RefTo(n)))
+		if id := pdffile.NodeID(o); id != nil {
+			names = append(names, fmt.Sprintf("(%s) %s", id, pdffile.RefTo(n)))
 		}
 	}
 

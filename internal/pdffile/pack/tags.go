@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"presswork/internal/lazyregexp"
 	"presswork/internal/pdffile"
 )
 
@@ -22,9 +21,6 @@ const (
 	markedFigure = "<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061"
 	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
 )
-
-// nodeName matches the ids that Chromium gives to structure elements.
-var nodeName = lazyregexp.New(`\((node\d+)\)`)
 
 // improveTags improves Chromium's structure tree. It maps types to standard ones, distinguishes formulas from
 // images, adds the targets of links and renumbers ids from one.
@@ -72,8 +68,8 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		case !bytes.Contains(o, []byte("(node")):
 		case bytes.HasPrefix(o, pdffile.StructElement):
 			holders = append(holders, n)
-			if m := pdffile.NodeID().FindSubmatch(o); m != nil {
-				ids = append(ids, string(m[1]))
+			if id := pdffile.NodeID(o); id != nil {
+				ids = append(ids, string(id))
 			}
 		}
 	}
@@ -103,27 +99,24 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		return strings.Compare(a, b)
 	})
 
-	renamed := make(map[string]string, len(ids))
+	renamed := make(map[string][]byte, len(ids))
 	for i, id := range slices.Compact(ids) {
-		renamed[id] = fmt.Sprintf("(node%08d)", i+1)
+		renamed[id] = fmt.Appendf(nil, "node%08d", i+1)
 	}
-	rename := func(text []byte) []byte {
-		if to, ok := renamed[string(text[1:len(text)-1])]; ok {
-			return []byte(to)
+	rename := func(id []byte) []byte {
+		if to, ok := renamed[string(id)]; ok {
+			return to
 		}
 
-		return text
+		return id
 	}
 
-	within := func(part []byte) []byte { return nodeName().ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
-		// Replace ids only in ID and Headers: text may look like an id.
-		o := pdffile.NodeID().ReplaceAllFunc(f.Objects[n], within)
-		f.Objects[n] = pdffile.NodeHeaders().ReplaceAllFunc(o, within)
+		f.Objects[n] = pdffile.RenameNode(f.Objects[n], rename)
 	}
 
 	for _, n := range leaves {
-		f.Objects[n] = within(f.Objects[n])
+		f.Objects[n] = pdffile.RenameNodes(f.Objects[n], rename)
 	}
 }
 
