@@ -142,6 +142,8 @@ var layers = [][]string{
 	{"api/admin", "api/calls"},
 	{"api"},
 	{"internal/app"},
+	{"cmd/presswork/command"},
+	{"cmd/presswork/convert", "cmd/presswork/models", "cmd/presswork/pdf", "cmd/presswork/state"},
 	{"cmd/presswork"},
 }
 
@@ -180,7 +182,7 @@ var technologies = map[string][]string{
 		"internal/markdown/numbering",
 		"internal/markdown/sanitize",
 	},
-	"github.com/spf13/cobra": {"cmd/presswork"},
+	"github.com/spf13/cobra": {"cmd/presswork", "cmd/presswork/..."},
 	"database/sql":           {"internal/cache"},
 	"modernc.org/sqlite":     {"internal/cache"},
 	"github.com/goccy/go-yaml": {

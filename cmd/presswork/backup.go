@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/terminal"
 )
 
-func newBackupCommand(p *program) *cobra.Command {
+func newBackupCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Back up the store, Redis, keys.yaml and models.yaml into a directory while Presswork runs",
@@ -19,18 +20,18 @@ func newBackupCommand(p *program) *cobra.Command {
 			"snapshot has its sources and its artifact. The exception is a job that was accepted after the first\n" +
 			"copy had begun and ended before the second. The render cache is left out. An object that cannot be\n" +
 			"copied is skipped and named, and the exit status is then 1. The command needs redis-cli.",
-		Args: exactly("DIR"),
+		Args: command.Exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := p.config()
+			cfg, err := p.Config()
 			if err != nil {
 				return err
 			}
 
-			made, err := app.Backup(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0])
+			made, err := app.Backup(cmd.Context(), cfg, terminal.NewNotices(p.Stderr), args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout,
+			fmt.Fprintf(p.Stdout,
 				"%d new objects (%d bytes) and a snapshot of Redis in %s; %d deleted objects removed\n", made.Objects,
 				made.Bytes, args[0], made.Deleted)
 
@@ -39,7 +40,7 @@ func newBackupCommand(p *program) *cobra.Command {
 	}
 }
 
-func newRestoreCommand(p *program) *cobra.Command {
+func newRestoreCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore DIR REDIS_DIR",
 		Short: "Restore a backup to the store, and create a data directory for a new redis-server",
@@ -48,23 +49,23 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"`appendonly yes`. Start that redis-server, then Presswork. For `presswork serve` with its own Redis,\n" +
 			"REDIS_DIR is DATA_DIR/redis. The restored Redis counts as a new deployment, so the store of a live\n" +
 			"deployment is refused. Damaged objects are skipped and named, and the exit status is then 1.",
-		Args: exactly("DIR", "REDIS_DIR"),
+		Args: command.Exactly("DIR", "REDIS_DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := p.config()
+			cfg, err := p.Config()
 			if err != nil {
 				return err
 			}
 
-			restored, err := app.Restore(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0], args[1])
+			restored, err := app.Restore(cmd.Context(), cfg, terminal.NewNotices(p.Stderr), args[0], args[1])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout,
+			fmt.Fprintf(p.Stdout,
 				"restored %d objects (%d bytes) to the store; now start redis-server --appendonly yes --dir %s\n",
 				restored.Objects, restored.Bytes, args[1])
 
 			for _, file := range restored.Settings {
-				fmt.Fprintf(p.stdout, "%s was not restored: copy it to your nodes if you need it\n", file)
+				fmt.Fprintf(p.Stdout, "%s was not restored: copy it to your nodes if you need it\n", file)
 			}
 
 			return restored.Incomplete

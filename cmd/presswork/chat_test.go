@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/inference/inferencetest"
-	"presswork/internal/inference/ollama"
 )
 
 func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
@@ -64,7 +64,7 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		t.Errorf("without a server: got %v, want its address without the password", err)
 	}
 
-	_, _, err = runWithInput(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model", "echo")
+	_, _, err = runWithInput(t, strings.Repeat("x", 8<<20+1), nil, "chat", "--server", server, "--model", "echo")
 	if err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
 		t.Errorf("a prompt over the limit: got %v, want \"larger than 8 MB\"", err)
 	}
@@ -125,7 +125,9 @@ func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	silent, _ := io.Pipe()
-	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
+	root := newRootCommand(
+		&command.Program{Getenv: func(string) string { return "" }, Stdout: io.Discard, Stderr: io.Discard},
+	)
 	root.SetArgs([]string{"chat", "--model", "echo"})
 	root.SetIn(silent)
 
@@ -148,21 +150,6 @@ func TestAnInterruptedChatHasItsOwnExitStatus(t *testing.T) {
 	code := run(ctx, []string{"chat", "--model", "echo", "hi"}, func(string) string { return "" }, io.Discard, &stderr)
 	if code != exitInterrupted || stderr.String() != "presswork: interrupted\n" {
 		t.Errorf("got exit status %d, %q; want %d and one line", code, stderr.String(), exitInterrupted)
-	}
-}
-
-func TestProgressOutsideItsRangeIsClamped(t *testing.T) {
-	t.Parallel()
-
-	for _, step := range []ollama.Progress{
-		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
-	} {
-		t.Run(fmt.Sprintf("%d of %d", step.Completed, step.Total), func(t *testing.T) {
-			line := pullLine(step.Status, step.Completed, step.Total)
-			if strings.Contains(line, "\x1b") || strings.Count(line, "█")+strings.Count(line, "░") > 30 {
-				t.Errorf("pullLine(%+v) = %q; want at most 30 blocks and no terminal codes", step, line)
-			}
-		})
 	}
 }
 

@@ -3,28 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"presswork/internal/local"
 )
-
-func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
-	t.Parallel()
-
-	for _, o := range exportFlags() {
-		if f := o.flag(); f != strings.ToLower(f) || strings.Contains(f, "--") || strings.Contains(f, "_") {
-			t.Errorf("%s is --%s", o.name, f)
-		}
-		// null leaves every field unset, so that only an unknown name is an error.
-		fields := []byte(`{"` + o.name + `":null}`)
-
-		_, pdf := local.NewWebPage("https://a", "a.pdf", "", fields, nil, nil)
-
-		_, picture := local.NewWebPage("https://a", "a.png", "png", fields, nil, nil)
-		if pdf != nil && picture != nil {
-			t.Errorf("%s is an option of neither PDFs nor pictures: %v", o.name, pdf)
-		}
-	}
-}
 
 func TestExportRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()

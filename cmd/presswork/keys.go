@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/keyfile"
 	"presswork/internal/terminal"
@@ -25,11 +26,11 @@ const (
 	keyBytes = 32
 )
 
-func newKeysCommand(p *program) *cobra.Command {
+func newKeysCommand(p *command.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke the API keys of keys.yaml",
-		Args:  knownCommand,
+		Args:  command.Known,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeysCreateCommand(p), newKeysListCommand(p), newKeysRevokeCommand(p))
@@ -38,8 +39,8 @@ func newKeysCommand(p *program) *cobra.Command {
 }
 
 // keysPath is the file of named keys that the API reads.
-func (p *program) keysPath() (string, error) {
-	cfg, err := p.config()
+func keysPath(p *command.Program) (string, error) {
+	cfg, err := p.Config()
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +48,7 @@ func (p *program) keysPath() (string, error) {
 	return cmp.Or(cfg.KeysConfig, app.DefaultKeys), nil
 }
 
-func newKeysCreateCommand(p *program) *cobra.Command {
+func newKeysCreateCommand(p *command.Program) *cobra.Command {
 	var e keyfile.Entry
 	cmd := &cobra.Command{
 		Use:   "create NAME",
@@ -57,10 +58,10 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 			"3 seconds. Comments and other entries of the file are kept.",
 		Example: "  presswork keys create reports --rpm 600\n" +
 			"  presswork keys create app --models 'openai/*' --tiers flex --concurrency 20",
-		Args: exactly("the NAME of a key"),
+		Args: command.Exactly("the NAME of a key"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			e.Name = args[0]
-			return p.createKey(e)
+			return createKey(p, e)
 		},
 	}
 	f := cmd.Flags()
@@ -89,8 +90,8 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 
 // createKey adds an entry with a new random key to keys.yaml. The key goes to standard output only, so that it can be
 // piped.
-func (p *program) createKey(e keyfile.Entry) error {
-	path, err := p.keysPath()
+func createKey(p *command.Program, e keyfile.Entry) error {
+	path, err := keysPath(p)
 	if err != nil {
 		return err
 	}
@@ -102,31 +103,31 @@ func (p *program) createKey(e keyfile.Entry) error {
 
 	e.SHA256 = hex.EncodeToString(sum[:])
 	if err := keyfile.Add(path, e); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
-	fmt.Fprintf(terminal.Plain(p.stderr), "added key %s to %s; save it now: it is printed only once\n", e.Name, path)
-	_, err = fmt.Fprintln(p.stdout, key)
+	fmt.Fprintf(terminal.Plain(p.Stderr), "added key %s to %s; save it now: it is printed only once\n", e.Name, path)
+	_, err = fmt.Fprintln(p.Stdout, key)
 
 	return err
 }
 
-func newKeysListCommand(p *program) *cobra.Command {
+func newKeysListCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the API keys of keys.yaml with their limits, without the keys themselves",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := p.keysPath()
+			path, err := keysPath(p)
 			if err != nil {
 				return err
 			}
 
 			entries, err := keyfile.List(path)
 			if err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
 
-			return p.table("NAME\tADMIN\tMODELS\tTIERS\tRPM\tRPD\tTPM\tTPD\tCONCURRENCY", func(w io.Writer) {
+			return p.Table("NAME\tADMIN\tMODELS\tTIERS\tRPM\tRPD\tTPM\tTPD\tCONCURRENCY", func(w io.Writer) {
 				for _, e := range entries {
 					limits := make([]string, 0, 5)
 					for _, n := range []int{e.RPM, e.RPD, e.TPM, e.TPD, e.Concurrency} {
@@ -140,23 +141,23 @@ func newKeysListCommand(p *program) *cobra.Command {
 	}
 }
 
-func newKeysRevokeCommand(p *program) *cobra.Command {
+func newKeysRevokeCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NAME",
 		Short: "Delete an API key from keys.yaml",
 		Long: "Delete every entry of NAME from the file of KEYS_CONFIG (default keys.yaml). A running server refuses\n" +
 			"the key within 3 seconds. Jobs and usage belong to the name: a new key of the same name gets them.",
-		Args: exactly("the NAME of a key"),
+		Args: command.Exactly("the NAME of a key"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			path, err := p.keysPath()
+			path, err := keysPath(p)
 			if err != nil {
 				return err
 			}
 
 			if _, err := keyfile.Remove(path, args[0]); err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
-			_, err = fmt.Fprintf(terminal.Plain(p.stderr), "revoked key %s in %s\n", args[0], path)
+			_, err = fmt.Fprintf(terminal.Plain(p.Stderr), "revoked key %s in %s\n", args[0], path)
 
 			return err
 		},

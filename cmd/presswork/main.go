@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/client"
 	"presswork/internal/terminal"
@@ -43,7 +44,7 @@ func main() {
 
 // run executes the command line and returns the exit status. Tests call it without a process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	root := newRootCommand(&program{getenv: getenv, stdout: stdout, stderr: stderr})
+	root := newRootCommand(&command.Program{Version: version(), Getenv: getenv, Stdout: stdout, Stderr: stderr})
 	help := &checkedWriter{Writer: stdout}
 	root.SetOut(help)
 	root.SetArgs(args)
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		err = interrupted{}
+		err = command.Interrupted{}
 	}
 
 	if err != nil {
@@ -89,17 +90,14 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError marks an invalid command line or setting. The program exits with status 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
 // exitStatus returns the exit status for an error of a command.
 func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, new(usageError)), errors.As(err, new(app.UsageError)), errors.As(err, new(client.UsageError)):
+	case errors.As(err, new(command.UsageError)),
+		errors.As(err, new(app.UsageError)),
+		errors.As(err, new(client.UsageError)):
 		return exitUsage
 	case app.NoBrowser(err):
 		return exitNoBrowser

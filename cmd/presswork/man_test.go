@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"presswork/cmd/presswork/command"
 )
 
 func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
@@ -39,7 +41,7 @@ func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 			every(c)
 		}
 	}
-	every(newRootCommand(&program{getenv: func(string) string { return "" }}))
+	every(newRootCommand(&command.Program{Getenv: func(string) string { return "" }}))
 }
 
 func TestTheManualIsWellFormed(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/chromium"
 )
 
@@ -36,7 +37,9 @@ func startMCP(t *testing.T, o *sdk.ClientOptions, args ...string) mcpClient {
 	dir := t.TempDir()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
-	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: toClient, stderr: io.Discard})
+	root := newRootCommand(
+		&command.Program{Getenv: func(string) string { return "" }, Stdout: toClient, Stderr: io.Discard},
+	)
 	root.SetIn(fromClient)
 	root.SetArgs(append([]string{"mcp", "--root", dir}, args...))
 

@@ -75,16 +75,6 @@ func TestMD2PDFTakesTheDateFromSourceDateEpoch(t *testing.T) {
 	}
 }
 
-func TestMD2PDFReadsThePasswordFromAFile(t *testing.T) {
-	t.Parallel()
-	dir := writeFiles(t, map[string]string{"secret": "tr0ub4dor &3\r\nnot this\n"})
-
-	m := &md2pdf{passwordFile: filepath.Join(dir, "secret")}
-	if err := m.readPassword(); err != nil || m.options.Password != "tr0ub4dor &3" {
-		t.Errorf("got %v, password %q; want the first line of the file", err, m.options.Password)
-	}
-}
-
 func TestEveryWarningIsShown(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, map[string]string{"a.md": "# A\n\n### Skipped\n\n[x](#none)\n\n![](none.png)\n"})

@@ -6,14 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
-
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/fault"
 )
@@ -214,59 +209,6 @@ func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 			t.Error("--strict left a result")
 		}
 	})
-}
-
-func TestMD2PDFHasAFlagForEveryOption(t *testing.T) {
-	t.Parallel()
-	var o presswork.Options
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addOptionFlags(flags, &o)
-
-	for field := range reflect.TypeFor[presswork.Options]().Fields() {
-		key := jsonKey(field)
-		if key == "css" {
-			continue
-		}
-
-		name := strings.ReplaceAll(key, "_", "-")
-		if key == "margins" {
-			name = "margin-left"
-		}
-
-		if f := flags.Lookup(name); f == nil || optionHelp()[key] == "" {
-			t.Errorf("option %s: no flag --%s, or no help for it", key, name)
-		}
-	}
-
-	args := []string{
-		"--page-size=A5",
-		"--landscape",
-		"--margin-top=1mm",
-		"--margin-left=2mm",
-		"--header-text=",
-		"--toc",
-		"--cover=false",
-		"--keywords=a, \"b\"",
-		"--scale=0.5",
-		"--pdf-a",
-		"--tagged=false",
-	}
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-
-	want := presswork.Options{
-		PageSize: "A5", Landscape: new(true), Margins: presswork.Margins{Top: "1mm", Left: "2mm"}, HeaderText: new(""),
-		TOC: new(presswork.Depth(3)), Cover: new(false), Keywords: presswork.Keywords{"a", `"b"`}, Scale: new(0.5),
-		PDFA: new(presswork.PDFALevel("2b")), Tagged: new(false),
-	}
-	if diff := cmp.Diff(want, o); diff != "" {
-		t.Errorf("options (-want +got):\n%s", diff)
-	}
-
-	if err := flags.Parse([]string{"--toc=2", "--pdf-a=PDF/A-3b"}); err != nil || *o.TOC != 2 || *o.PDFA != "3b" {
-		t.Errorf("%v: toc %v, pdf_a %v", err, *o.TOC, *o.PDFA)
-	}
 }
 
 func TestAMissingBrowserHasItsOwnExitStatus(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/terminal"
 )
 
@@ -22,7 +23,7 @@ import (
 //go:embed sample.md
 var sampleDocument string
 
-func newNewCommand(p *program) *cobra.Command {
+func newNewCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "new [FILE.md]",
 		Short: "Write a sample document with front matter to start from",
@@ -31,7 +32,7 @@ func newNewCommand(p *program) *cobra.Command {
 		Example: "  presswork new report.md\n  presswork md2pdf report.md --live",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("%s writes one file, but %d were given", cmd.CommandPath(), len(args))}
+				return command.Usage(fmt.Errorf("%s writes one file, but %d were given", cmd.CommandPath(), len(args)))
 			}
 
 			return nil
@@ -42,20 +43,20 @@ func newNewCommand(p *program) *cobra.Command {
 				name = args[0]
 			}
 
-			return p.writeSample(name, time.Now())
+			return writeSample(p, name, time.Now())
 		},
 	}
 }
 
-// writeSample creates the file with today's date from now. It returns a usageError if the file exists.
-func (p *program) writeSample(name string, now time.Time) error {
+// writeSample creates the file with today's date from now. It returns a usage error if the file exists.
+func writeSample(p *command.Program, name string, now time.Time) error {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
-		return usageError{fmt.Errorf("%q: the name must end in .md or .markdown", name)}
+		return command.Usage(fmt.Errorf("%q: the name must end in .md or .markdown", name))
 	}
 
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{fmt.Errorf("%s already exists; it was not changed", terminal.Printable(name))}
+		return command.Usage(fmt.Errorf("%s already exists; it was not changed", terminal.Printable(name)))
 	}
 
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *program) writeSample(name string, now time.Time) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(p.stdout, "Created %s. Preview it live with: presswork md2pdf %s --live\n",
+	_, err = fmt.Fprintf(p.Stdout, "Created %s. Preview it live with: presswork md2pdf %s --live\n",
 		terminal.Printable(name), terminal.Printable(name))
 
 	return err

@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/document/metadata"
 )
 
 func TestANewDocumentConvertsAndOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := &program{stdout: &out}
+	p := &command.Program{Stdout: &out}
 
 	name := filepath.Join(t.TempDir(), "annual-report.md")
-	if err := p.writeSample(name, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {
+	if err := writeSample(p, name, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -33,7 +34,7 @@ func TestANewDocumentConvertsAndOverwritesNothing(t *testing.T) {
 	}
 
 	for _, wrong := range []string{name, filepath.Join(filepath.Dir(name), "report.txt")} {
-		err := p.writeSample(wrong, time.Now())
+		err := writeSample(p, wrong, time.Now())
 		if exitStatus(err) != exitUsage {
 			t.Errorf("%s: %v", wrong, err)
 		}

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"presswork/cmd/presswork/command"
+	"presswork/internal/analysis/finding"
+	"presswork/internal/fault"
 )
 
 // outcome is the exit status and the output of one run of the program.
@@ -46,7 +50,7 @@ func runWithInput(
 	t.Helper()
 	var out, errOut bytes.Buffer
 	root := newRootCommand(
-		&program{getenv: func(name string) string { return env[name] }, stdout: &out, stderr: &errOut},
+		&command.Program{Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &errOut},
 	)
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader(stdin))
@@ -124,6 +128,19 @@ func (o outcome) decodeJSON(t *testing.T, v any) {
 	if err := json.Unmarshal([]byte(o.stdout), v); err != nil {
 		t.Fatalf("%v: %v", err, o)
 	}
+}
+
+// line is a line of `md2pdf --json`.
+type line struct {
+	Input    string
+	Merged   []string
+	Output   string
+	Pages    int
+	Bytes    int
+	Theme    string
+	Warnings []fault.Warning
+	Analysis *finding.Analysis
+	Error    *fault.Error
 }
 
 // decodeLines decodes the standard output of `md2pdf --json`, one line for each document.

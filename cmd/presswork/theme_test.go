@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,23 +46,6 @@ func TestThemeListPrintsATable(t *testing.T) {
 		filepath.Join(t.TempDir(), "none")).check(t, exitUsage, "--themes-dir")
 
 	runCommand(t, "theme", "lsit").check(t, exitUsage, `"list"`)
-}
-
-func TestADumbTerminalGetsNoRewrittenLines(t *testing.T) {
-	t.Parallel()
-
-	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer terminal.Close()
-
-	for term, want := range map[string]bool{"dumb": false, "xterm": true} {
-		p := &program{getenv: func(string) string { return term }}
-		if p.live(terminal) != want {
-			t.Errorf("TERM=%s: lines are rewritten: got %v, want %v", term, !want, want)
-		}
-	}
 }
 
 func TestThemePreviewShowsADocumentInThemes(t *testing.T) {

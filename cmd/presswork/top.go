@@ -9,20 +9,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/client"
 	"presswork/internal/terminal"
 )
 
 // topCommand holds the flags of `presswork top`.
 type topCommand struct {
-	*program
-	server   serverFlags
+	*command.Program
+	server   command.ServerFlags
 	interval time.Duration
 	asJSON   bool
 }
 
-func newTopCommand(p *program) *cobra.Command {
-	c := &topCommand{program: p}
+func newTopCommand(p *command.Program) *cobra.Command {
+	c := &topCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Show the queues, workers and jobs of a running Presswork",
@@ -31,12 +32,12 @@ func newTopCommand(p *program) *cobra.Command {
 			"/admin shows more.",
 		Example: "  presswork top --server http://10.0.0.5:8000\n  presswork top --json | jq '.queues[] | " +
 			"select(.waiting > 0)'",
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	c.server.add(f)
+	c.server.Add(f)
 	f.Lookup("key").Usage = "an admin's API `KEY` (default PRESSWORK_API_KEY)"
 	f.DurationVar(&c.interval, "interval", 2*time.Second, "`TIME` between updates, at least 500ms")
 	f.BoolVar(&c.asJSON, "json", false, "print once, as JSON")
@@ -46,13 +47,13 @@ func newTopCommand(p *program) *cobra.Command {
 
 // run prints the state of the fleet once, or follows it on a terminal.
 func (c *topCommand) run(ctx context.Context) error {
-	server, err := c.server.open(c.getenv)
+	server, err := c.server.Open(c.Getenv)
 	if err != nil {
 		return err
 	}
 
 	if c.interval < 500*time.Millisecond {
-		return usageError{fmt.Errorf("--interval is %s; allowed: 500ms or more", c.interval)}
+		return command.Usage(fmt.Errorf("--interval is %s; allowed: 500ms or more", c.interval))
 	}
 
 	now, err := server.Fleet(ctx)
@@ -60,9 +61,9 @@ func (c *topCommand) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	case c.asJSON:
-		return c.encode(now)
-	case !c.live(c.stdout):
-		return now.Write(c.stdout)
+		return c.Encode(now)
+	case !c.Live(c.Stdout):
+		return now.Write(c.Stdout)
 	}
 
 	return c.follow(ctx, server, now)
@@ -71,8 +72,8 @@ func (c *topCommand) run(ctx context.Context) error {
 // follow redraws the screen until ctx ends. It uses the alternate screen, so the terminal restores the earlier text at
 // the end.
 func (c *topCommand) follow(ctx context.Context, server *client.Server, now client.Fleet) error {
-	fmt.Fprint(c.stdout, "\x1b[?1049h\x1b[?25l")
-	defer fmt.Fprint(c.stdout, "\x1b[?25h\x1b[?1049l")
+	fmt.Fprint(c.Stdout, "\x1b[?1049h\x1b[?25l")
+	defer fmt.Fprint(c.Stdout, "\x1b[?25h\x1b[?1049l")
 
 	tick := time.NewTicker(c.interval)
 	defer tick.Stop()
@@ -112,7 +113,7 @@ func (c *topCommand) draw(now client.Fleet, trouble string) error {
 	if trouble != "" {
 		lines = append([]string{trouble + " (the tables are out of date)"}, lines...)
 	}
-	width, height := terminal.Columns(c.getenv, c.stdout), terminal.Rows(c.stdout)
+	width, height := terminal.Columns(c.Getenv, c.Stdout), terminal.Rows(c.Stdout)
 	var screen strings.Builder
 	screen.WriteString("\x1b[H")
 
@@ -124,7 +125,7 @@ func (c *topCommand) draw(now client.Fleet, trouble string) error {
 		screen.WriteString(string(runes[:min(len(runes), width)]) + "\x1b[K")
 	}
 	screen.WriteString("\x1b[J")
-	_, err := io.WriteString(c.stdout, screen.String())
+	_, err := io.WriteString(c.Stdout, screen.String())
 
 	return err
 }

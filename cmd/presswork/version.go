@@ -2,24 +2,25 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/fault"
+	"presswork/cmd/presswork/command"
 )
 
 // release is the version of this code. api/openapi.yaml names the same version.
 const release = "0.1.0"
 
-func newVersionCommand(p *program) *cobra.Command {
+func newVersionCommand(p *command.Program) *cobra.Command {
 	var sbom bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if sbom {
 				info, _ := debug.ReadBuildInfo()
@@ -29,10 +30,10 @@ func newVersionCommand(p *program) *cobra.Command {
 					return err
 				}
 
-				return p.encode(list)
+				return p.Encode(list)
 			}
 			_, commit := build()
-			_, err := fmt.Fprintf(p.stdout, "presswork %s (%s, %s %s/%s)\n", version(), cmp.Or(commit, "no commit"),
+			_, err := fmt.Fprintf(p.Stdout, "presswork %s (%s, %s %s/%s)\n", version(), cmp.Or(commit, "no commit"),
 				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 
 			return err
@@ -101,7 +102,7 @@ type component struct {
 // billOf lists the Go release and the modules linked into a build.
 func billOf(info *debug.BuildInfo) (bill, error) {
 	if info == nil {
-		return bill{}, fault.Errorf(fault.Internal, "the program was built without a list of its modules")
+		return bill{}, errors.New("the program was built without a list of its modules")
 	}
 	b := bill{
 		Format:   "CycloneDX",

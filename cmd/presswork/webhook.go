@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/client/webhooks"
 )
 
-func newWebhookCommand(p *program) *cobra.Command {
+func newWebhookCommand(p *command.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhook",
 		Short: "Receive webhooks on this machine",
-		Args:  knownCommand,
+		Args:  command.Known,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newWebhookListenCommand(p))
@@ -25,7 +26,7 @@ func newWebhookCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func newWebhookListenCommand(p *program) *cobra.Command {
+func newWebhookListenCommand(p *command.Program) *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
 		Use:   "listen",
@@ -33,8 +34,8 @@ func newWebhookListenCommand(p *program) *cobra.Command {
 		Long: "Listen for webhooks, print each one, and check its signature with WEBHOOK_SECRET. Ctrl-C ends it.\n" +
 			"A server sends webhooks to this machine only if OUTBOUND_ALLOW_PRIVATE names the address.",
 		Example: "  WEBHOOK_SECRET=whsec_… presswork webhook listen --addr 127.0.0.1:9000",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.listenForWebhooks(cmd.Context(), address) },
+		Args:    command.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return listenForWebhooks(cmd.Context(), p, address) },
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:9000", "listen on `HOST:PORT`")
 
@@ -42,23 +43,23 @@ func newWebhookListenCommand(p *program) *cobra.Command {
 }
 
 // listenForWebhooks prints webhooks until ctx ends.
-func (p *program) listenForWebhooks(ctx context.Context, address string) error {
-	cfg, err := p.config()
+func listenForWebhooks(ctx context.Context, p *command.Program, address string) error {
+	cfg, err := p.Config()
 	if err != nil {
 		return err
 	}
 
-	printer, err := webhooks.NewPrinter(p.stdout, cfg.WebhookSecret)
+	printer, err := webhooks.NewPrinter(p.Stdout, cfg.WebhookSecret)
 	if err != nil {
-		return usageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
+		return command.Usage(fmt.Errorf("WEBHOOK_SECRET: %w", err))
 	}
 	listen := net.ListenConfig{}
 
 	listener, err := listen.Listen(ctx, "tcp", address)
 	if err != nil {
-		return usageError{fmt.Errorf("--addr: %w", err)}
+		return command.Usage(fmt.Errorf("--addr: %w", err))
 	}
-	fmt.Fprintf(p.stderr, "Listening. Set webhook_url to http://%s/, and OUTBOUND_ALLOW_PRIVATE=%[1]s on the server.\n",
+	fmt.Fprintf(p.Stderr, "Listening. Set webhook_url to http://%s/, and OUTBOUND_ALLOW_PRIVATE=%[1]s on the server.\n",
 		listener.Addr())
 	server := &http.Server{Handler: printer, ReadTimeout: 10 * time.Second}
 

@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/client"
 	"presswork/internal/input"
 	"presswork/internal/local"
@@ -19,14 +20,14 @@ import (
 
 // transcribeCommand holds the flags of `presswork transcribe`.
 type transcribeCommand struct {
-	*program
-	server serverFlags
+	*command.Program
+	server command.ServerFlags
 	client.TranscribeOptions
 	output string
 }
 
-func newTranscribeCommand(p *program) *cobra.Command {
-	c := &transcribeCommand{program: p}
+func newTranscribeCommand(p *command.Program) *cobra.Command {
+	c := &transcribeCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "transcribe FILE",
 		Short: "Transcribe a recording through a running Presswork",
@@ -34,7 +35,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 			"Ctrl-C cancels the job.",
 		Example: "  presswork transcribe meeting.m4a --format srt -o meeting.srt\n" +
 			"  presswork transcribe --translate --language de interview.mp3",
-		Args: exactly("FILE"),
+		Args: command.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
@@ -46,22 +47,22 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	f.StringVar(&c.Language, "language", "", "`CODE` of the spoken language, such as en (default: auto-detect)")
 	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that was spoken before the recording, or names as they are spelled")
 	f.BoolVar(&c.Translate, "translate", false, "translate the text to English")
-	c.server.add(f)
-	completeValues(cmd, map[string][]string{"format": client.TranscriptFormats()})
+	c.server.Add(f)
+	command.CompleteValues(cmd, map[string][]string{"format": client.TranscriptFormats()})
 
 	return cmd
 }
 
 // run sends the recording at path and writes the transcript.
 func (c *transcribeCommand) run(ctx context.Context, path string) error {
-	server, err := c.server.open(c.getenv)
+	server, err := c.server.Open(c.Getenv)
 	if err != nil {
 		return err
 	}
 
 	if !slices.Contains(client.TranscriptFormats(), c.Format) {
-		return usageError{fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.Format,
-			input.DidYouMean(c.Format, client.TranscriptFormats()), strings.Join(client.TranscriptFormats(), ", "))}
+		return command.Usage(fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.Format,
+			input.DidYouMean(c.Format, client.TranscriptFormats()), strings.Join(client.TranscriptFormats(), ", ")))
 	}
 
 	file, err := os.Open(path)
@@ -78,14 +79,14 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	text, warnings, err := server.Transcribe(ctx, c.TranscribeOptions, file)
 
 	for _, w := range warnings {
-		fmt.Fprintf(terminal.Plain(c.stderr), "presswork: %s\n", w.Message)
+		fmt.Fprintf(terminal.Plain(c.Stderr), "presswork: %s\n", w.Message)
 	}
 
 	switch {
 	case err != nil:
 		return err
 	case c.output == "":
-		_, err := terminal.Plain(c.stdout).Write(text)
+		_, err := terminal.Plain(c.Stdout).Write(text)
 		return err
 	}
 
@@ -99,15 +100,15 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 // bar returns a function that draws a progress bar and removes it at the end. It returns nil if standard error is
 // not a terminal.
 func (c *transcribeCommand) bar() func(percent int, ended bool) {
-	if !c.live(c.stderr) {
+	if !c.Live(c.Stderr) {
 		return nil
 	}
 
 	return func(percent int, ended bool) {
-		fmt.Fprint(c.stderr, "\r\x1b[K")
+		fmt.Fprint(c.Stderr, "\r\x1b[K")
 
 		if !ended {
-			fmt.Fprintf(c.stderr, "%s %3d %%", terminal.Bar(float64(percent)/100), percent)
+			fmt.Fprintf(c.Stderr, "%s %3d %%", terminal.Bar(float64(percent)/100), percent)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package main
+// Package pdf is the command that changes and inspects PDF files.
+package pdf
 
 import (
 	"context"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/local"
@@ -24,7 +26,7 @@ const maxPDF = 512 << 20
 
 // pdfCommand holds the flags of one command of `presswork pdf`.
 type pdfCommand struct {
-	*program
+	*command.Program
 	operation pdfops.Operation
 	options   pdfops.Options
 	stdin     io.Reader
@@ -45,11 +47,12 @@ type pdfHelp struct {
 	use, short, long, ex string
 }
 
-func newPDFCommand(p *program) *cobra.Command {
+// Command returns `presswork pdf`.
+func Command(p *command.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pdf",
 		Short: "Merge, split, rotate, stamp, encrypt and read PDF files",
-		Args:  knownCommand,
+		Args:  command.Known,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	const keeps = "Tags, links, outlines and page labels stay. "
@@ -105,13 +108,13 @@ func newPDFCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func newPDFOperation(p *program, h pdfHelp) *cobra.Command {
-	c := &pdfCommand{program: p, operation: h.operation, passwordFiles: map[string]*string{}}
+func newPDFOperation(p *command.Program, h pdfHelp) *cobra.Command {
+	c := &pdfCommand{Program: p, operation: h.operation, passwordFiles: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use: h.use, Short: h.short, Long: h.long, Example: h.ex,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("name a PDF file, or %s for standard input", local.Std)}
+				return command.Usage(fmt.Errorf("name a PDF file, or %s for standard input", local.Std))
 			}
 
 			return nil
@@ -121,7 +124,7 @@ func newPDFOperation(p *program, h pdfHelp) *cobra.Command {
 			c.keepSet(cmd.Flags())
 
 			if err := c.readPasswords(); err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
 
 			return c.run(cmd.Context(), args)
@@ -208,7 +211,7 @@ func (c *pdfCommand) readPasswords() error {
 			return fmt.Errorf("--%s and --%s cannot be combined", strings.TrimSuffix(name, "-file"), name)
 		}
 
-		password, err := passwordIn(name, *path)
+		password, err := command.PasswordIn(name, *path)
 		if err != nil {
 			return err
 		}
@@ -236,18 +239,18 @@ func (c *pdfCommand) keepSet(f *pflag.FlagSet) {
 // run runs the operation on the files at paths and writes its results.
 func (c *pdfCommand) run(ctx context.Context, paths []string) error {
 	if err := pdfops.Check(c.operation, c.options, len(paths), c.mark != ""); err != nil {
-		return usageError{errors.New(strings.ReplaceAll(fault.AsError(err).Message, "_password", "-password"))}
+		return command.Usage(errors.New(strings.ReplaceAll(fault.AsError(err).Message, "_password", "-password")))
 	}
 
 	if c.output == "" && c.operation != pdfops.Info {
-		return usageError{errors.New("name the result: -o FILE.pdf")}
+		return command.Usage(errors.New("name the result: -o FILE.pdf"))
 	}
 	inputs := make([]pdfops.File, len(paths))
 
 	for i, path := range paths {
 		var err error
 		if inputs[i], err = c.read(path); err != nil {
-			return fileError{path, err}
+			return command.InFile(path, err)
 		}
 	}
 	mark := pdfops.File{}
@@ -255,20 +258,20 @@ func (c *pdfCommand) run(ctx context.Context, paths []string) error {
 	if c.mark != "" {
 		var err error
 		if mark, err = c.read(c.mark); err != nil {
-			return fileError{c.mark, err}
+			return command.InFile(c.mark, err)
 		}
 	}
 
 	result, err := pdfops.Run(ctx, c.operation, c.options, inputs, mark)
 	switch {
 	case fault.CodeOf(err) == fault.InvalidOption:
-		return usageError{errors.New(local.Message(err))}
+		return command.Usage(errors.New(local.Message(err)))
 	case err != nil:
 		return errors.New(local.Message(err))
 	}
 
 	for _, w := range result.Warnings {
-		fmt.Fprintf(terminal.Plain(c.stderr), "warning: %s\n", w)
+		fmt.Fprintf(terminal.Plain(c.Stderr), "warning: %s\n", w)
 	}
 
 	if c.operation == pdfops.Info {
@@ -297,9 +300,9 @@ func (c *pdfCommand) read(path string) (pdfops.File, error) {
 func (c *pdfCommand) write(ctx context.Context, result pdfops.Result) error {
 	if c.output == local.Std {
 		if len(result.Files) != 1 {
-			return usageError{errors.New("several files do not go to standard output: set -o DIR or --single")}
+			return command.Usage(errors.New("several files do not go to standard output: set -o DIR or --single"))
 		}
-		_, err := c.stdout.Write(result.Files[0].Data)
+		_, err := c.Stdout.Write(result.Files[0].Data)
 
 		return err
 	}
@@ -318,11 +321,11 @@ func (c *pdfCommand) write(ctx context.Context, result pdfops.Result) error {
 		}
 
 		if err := local.WriteFile(ctx, path, f.Data); err != nil {
-			return fileError{path, errors.New(local.Message(err))}
+			return command.InFile(path, errors.New(local.Message(err)))
 		}
 
 		if !c.quiet && c.operation != pdfops.Text {
-			fmt.Fprintf(terminal.Plain(c.stderr), "%s (%d bytes)\n", path, len(f.Data))
+			fmt.Fprintf(terminal.Plain(c.Stderr), "%s (%d bytes)\n", path, len(f.Data))
 		}
 	}
 

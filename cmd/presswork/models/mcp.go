@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/fault"
 	"presswork/internal/local"
@@ -17,15 +18,15 @@ import (
 
 // mcpCommand holds the flags of `presswork mcp`.
 type mcpCommand struct {
-	*program
+	*command.Program
 	stdin     io.Reader
 	roots     []string
 	themesDir string
-	server    serverFlags
+	server    command.ServerFlags
 }
 
-func newMCPCommand(p *program) *cobra.Command {
-	m := &mcpCommand{program: p}
+func newMCPCommand(p *command.Program) *cobra.Command {
+	m := &mcpCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Offer Presswork's tools to AI clients over the Model Context Protocol, on standard input and output",
@@ -34,7 +35,7 @@ func newMCPCommand(p *program) *cobra.Command {
 			"for the tool transcribe. It reads and writes files in the folder it is started in, and in those of --root.",
 		Example: "  claude mcp add presswork -- presswork mcp\n" +
 			"  codex mcp add presswork -- presswork mcp --root ~/reports",
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m.stdin = cmd.InOrStdin()
 			return m.run(cmd.Context())
@@ -45,36 +46,36 @@ func newMCPCommand(p *program) *cobra.Command {
 	f.StringArrayVar(&m.roots, "root", nil,
 		"a further `DIR` whose files the tools may read and write, next to the start folder; repeatable")
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
-	m.server.add(f)
-	complete(cmd, "root", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	m.server.Add(f)
+	command.Complete(cmd, "root", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	command.Complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 
 	return cmd
 }
 
 // run serves the protocol on standard input and output until the input ends.
 func (m *mcpCommand) run(ctx context.Context) (err error) {
-	cfg, err := m.config()
+	cfg, err := m.Config()
 	if err != nil {
 		return err
 	}
 
-	if m.themesDir, err = themesFolder(m.themesDir, cfg); err != nil {
+	if m.themesDir, err = command.ThemesFolder(m.themesDir, cfg); err != nil {
 		return err
 	}
 
-	server, err := m.server.open(m.getenv)
+	server, err := m.server.Open(m.Getenv)
 	if err != nil {
 		return err
 	}
-	log := terminal.NewNotices(m.stderr) // clients show each line as an error
+	log := terminal.NewNotices(m.Stderr) // clients show each line as an error
 
 	tools, err := app.OpenLocalTools(ctx, app.LocalToolsOptions{
 		Config: cfg, Roots: append([]string{"."}, m.roots...), ThemesDir: m.themesDir, Server: server,
-		Jobs: runtime.NumCPU(), Version: version(), Log: log,
+		Jobs: runtime.NumCPU(), Version: m.Version, Log: log,
 	})
 	if fault.CodeOf(err) == fault.InvalidOption {
-		return usageError{errors.New(local.Message(err))}
+		return command.Usage(errors.New(local.Message(err)))
 	}
 
 	if err != nil {
@@ -83,11 +84,11 @@ func (m *mcpCommand) run(ctx context.Context) (err error) {
 
 	defer func() { err = errors.Join(err, tools.Stop()) }()
 
-	s := mcp.New(mcp.Options{Version: version(), Files: true, Message: local.Message, Log: log})
-	err = s.Serve(ctx, tools, io.NopCloser(m.stdin), nopCloser{m.stdout})
+	s := mcp.New(mcp.Options{Version: m.Version, Files: true, Message: local.Message, Log: log})
+	err = s.Serve(ctx, tools, io.NopCloser(m.stdin), nopCloser{m.Stdout})
 
 	if ctx.Err() != nil {
-		return interrupted{}
+		return command.Interrupted{}
 	}
 
 	return err

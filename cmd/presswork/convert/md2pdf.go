@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
@@ -23,7 +24,7 @@ import (
 
 // md2pdf holds the flags of `presswork md2pdf` and the values derived from them.
 type md2pdf struct {
-	*program
+	*command.Program
 	cfg     config.Config
 	stdin   io.Reader
 	theme   string
@@ -57,8 +58,8 @@ type md2pdf struct {
 	warnedThemes map[string]bool
 }
 
-func newMD2PDFCommand(p *program) *cobra.Command {
-	m := &md2pdf{program: p}
+func newMD2PDFCommand(p *command.Program) *cobra.Command {
+	m := &md2pdf{Program: p}
 	cmd := &cobra.Command{
 		Use:   "md2pdf FILE.md|BOOKFOLDER [FILE.md...]",
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
@@ -120,7 +121,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
-	addCacheFlags(f, &m.advice.cache)
+	m.advice.cache.Add(f)
 	completeDocuments(cmd, p)
 
 	return cmd
@@ -130,16 +131,16 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	inputs, err := m.prepare(paths)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 
-	images, err := app.NewFetcher(m.cfg, version())
+	images, err := app.NewFetcher(m.cfg, m.Version)
 	if err != nil {
 		return err
 	}
 	report := newReporter(m, len(inputs))
 
-	advice, err := m.advice.open(ctx, m.getenv, m.notices())
+	advice, err := m.advice.open(ctx, m.Getenv, m.notices())
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Timeout:   m.cfg.RenderTimeout,
 		Fetch:     images.Fetch,
 		Stdin:     m.stdin,
-		Stdout:    m.stdout,
+		Stdout:    m.Stdout,
 		Progress:  report.stage,
 		Page:      show,
 		Log:       m.logger(),
@@ -172,7 +173,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 
 	if m.theme != "" {
 		if err := converter.CheckTheme(m.theme); err != nil {
-			return usageError{errors.New("--theme: " + local.Message(err))}
+			return command.Usage(errors.New("--theme: " + local.Message(err)))
 		}
 	}
 
@@ -218,12 +219,12 @@ func (m *md2pdf) convert(
 	for out, err := range c.Batch(ctx, inputs) {
 		if ctx.Err() != nil {
 			report.clear()
-			return outputs, interrupted{}
+			return outputs, command.Interrupted{}
 		}
 
 		outputs = append(outputs, out)
 		if err != nil {
-			err = fileError{label(out), err}
+			err = command.InFile(label(out), err)
 			failures = append(failures, err)
 		}
 
@@ -266,37 +267,19 @@ func (m *md2pdf) warnOfContrast(c *local.Converter, outputs []local.Output) {
 	}
 }
 
-// interrupted is the error after a signal.
-type interrupted struct{}
-
-func (interrupted) Error() string { return "interrupted" }
-func (interrupted) Unwrap() error { return context.Canceled }
-
-// fileError is the error of one input, with a message for the user.
-type fileError struct {
-	input string
-	err   error
-}
-
-func (e fileError) Error() string {
-	return terminal.Printable(e.input + ": " + local.Message(e.err))
-}
-
-func (e fileError) Unwrap() error { return e.err }
-
 // notices prints problems that did not fail a document. It prints nothing with --quiet.
 func (m *md2pdf) notices() *slog.Logger {
 	if m.quiet {
 		return slog.New(slog.DiscardHandler)
 	}
 
-	return terminal.NewNotices(m.stderr)
+	return terminal.NewNotices(m.Stderr)
 }
 
 // logger writes warnings for the user. It writes everything when DEBUG is set.
 func (m *md2pdf) logger() *slog.Logger {
 	if m.cfg.Debug {
-		return newLogger(m.stderr, m.cfg)
+		return command.NewLogger(m.Stderr, m.cfg)
 	}
 
 	return slog.New(slog.DiscardHandler)

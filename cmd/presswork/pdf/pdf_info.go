@@ -1,4 +1,4 @@
-package main
+package pdf
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 // printInfo prints the result of `presswork pdf info`, the JSON object of a pdfops.Document.
 func (c *pdfCommand) printInfo(data []byte) error {
 	if c.json {
-		_, err := c.stdout.Write(data)
+		_, err := c.Stdout.Write(data)
 		return err
 	}
 	var d pdfops.Document
@@ -20,7 +20,7 @@ func (c *pdfCommand) printInfo(data []byte) error {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return err
 	}
-	out := terminal.Plain(c.stdout)
+	out := terminal.Plain(c.Stdout)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "%-12s %s\n", name, value)

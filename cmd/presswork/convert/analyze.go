@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/cmd/presswork/command"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
@@ -18,15 +19,15 @@ import (
 
 // analyze holds the flags of `presswork analyze`.
 type analyze struct {
-	*program
+	*command.Program
 	stdin     io.Reader
 	advice    adviceFlags
 	themesDir string
 	json      bool
 }
 
-func newAnalyzeCommand(p *program) *cobra.Command {
-	a := &analyze{program: p}
+func newAnalyzeCommand(p *command.Program) *cobra.Command {
+	a := &analyze{Program: p}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE.md",
 		Short: "Analyse a document: type, tone, sentiment, formality, keywords, language and recommended theme",
@@ -36,7 +37,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 			"  presswork analyze - --json < notes.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{fmt.Errorf("name one Markdown file, or %s for standard input", local.Std)}
+				return command.Usage(fmt.Errorf("name one Markdown file, or %s for standard input", local.Std))
 			}
 			a.stdin = cmd.InOrStdin()
 
@@ -48,25 +49,25 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	a.advice.add(cmd)
 	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
-	addCacheFlags(f, &a.advice.cache)
+	a.advice.cache.Add(f)
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
-	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	command.Complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 
 	return cmd
 }
 
 // run analyses the document at path and prints the result.
 func (a *analyze) run(ctx context.Context, path string) error {
-	cfg, err := a.config()
+	cfg, err := a.Config()
 	if err != nil {
 		return err
 	}
 
-	if a.themesDir, err = themesFolder(a.themesDir, cfg); err != nil {
+	if a.themesDir, err = command.ThemesFolder(a.themesDir, cfg); err != nil {
 		return err
 	}
 
-	advice, err := a.advice.open(ctx, a.getenv, terminal.NewNotices(a.stderr))
+	advice, err := a.advice.open(ctx, a.Getenv, terminal.NewNotices(a.Stderr))
 	if err != nil {
 		return err
 	}
@@ -82,17 +83,17 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	result, err := converter.Analyze(ctx, path)
 	switch {
 	case ctx.Err() != nil:
-		return interrupted{}
+		return command.Interrupted{}
 	case err != nil:
-		return fileError{label(local.Output{Input: path}), errors.New(local.Message(err))}
+		return command.InFile(label(local.Output{Input: path}), errors.New(local.Message(err)))
 	case a.json:
-		return a.encode(result.Analysis)
+		return a.Encode(result.Analysis)
 	}
 
-	return a.printAnalysis(label(local.Output{Input: path}), result.Analysis, converter.Themes())
+	return printAnalysis(a.Program, label(local.Output{Input: path}), result.Analysis, converter.Themes())
 }
 
-// prepareChoice checks the flags for theme choice and opens the run log. Every error is a usageError.
+// prepareChoice checks the flags for theme choice and opens the run log. Every error is a usage error.
 func (m *md2pdf) prepareChoice() error {
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme cannot be combined")
@@ -106,7 +107,7 @@ func (m *md2pdf) prepareChoice() error {
 		m.theme = themes.Auto
 	}
 
-	dir, err := runlog.Folder(m.getenv)
+	dir, err := runlog.Folder(m.Getenv)
 	if dir != "" {
 		m.runLog = runlog.Open(dir)
 	}

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/app"
-	"presswork/internal/config"
 	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -23,7 +22,7 @@ import (
 // adviceFlags control how md2pdf, analyze and theme-preview choose a theme for a document.
 type adviceFlags struct {
 	app.AdviceOptions
-	cache cacheFlags
+	cache command.CacheFlags
 }
 
 // add registers every flag except those of the cache.
@@ -36,7 +35,7 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 	f.StringVar(&a.Model, "analysis-model", "", "use `MODEL` instead of the built-in analyser (sends it your text)")
 	f.StringVar(&a.ModelURL, "analysis-url", app.DefaultAnalysisURL,
 		"OpenAI-compatible `ADDRESS` of that model; its key is PRESSWORK_API_KEY")
-	completeValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})
+	command.CompleteValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})
 }
 
 // preferred reports whether a flag states the kind of the document or the wanted look.
@@ -44,9 +43,9 @@ func (a *adviceFlags) preferred() bool { return a.Mood != "" || a.DocType != "" 
 
 // open checks the flags and returns the adviser. The caller must close it.
 func (a *adviceFlags) open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*app.Advice, error) {
-	remember, _, err := a.cache.load(getenv)
+	remember, _, err := a.cache.Load(getenv)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, command.Usage(err)
 	}
 	a.Cache, a.ModelKey, a.Log = remember, getenv("PRESSWORK_API_KEY"), log
 
@@ -71,24 +70,10 @@ func startConverter(
 	stop()
 
 	if fault.CodeOf(err) == fault.InvalidOption {
-		err = usageError{errors.New(local.Message(err))}
+		err = command.Usage(errors.New(local.Message(err)))
 	}
 
 	return nil, nil, err
-}
-
-// themesFolder returns the folder of custom themes: the value of --themes-dir if set, else the setting. It returns
-// an error if the value is not a folder.
-func themesFolder(flag string, cfg config.Config) (string, error) {
-	if flag == "" {
-		return cfg.ThemesDir, nil
-	}
-
-	if _, err := os.ReadDir(flag); err != nil {
-		return "", usageError{fmt.Errorf("--themes-dir: %w", err)}
-	}
-
-	return flag, nil
 }
 
 // choiceLine formats a recommendation as "theme corporate (82 % sure; also light, business)".
@@ -111,7 +96,7 @@ func printChoice(w io.Writer, label string, a finding.Analysis) {
 }
 
 // printAnalysis prints the result of `presswork analyze`. With paint, each theme has a colour swatch.
-func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.Theme) error {
+func printAnalysis(p *command.Program, label string, a finding.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-10s %s\n", name, terminal.Printable(fmt.Sprintf(format, args...)))
@@ -135,7 +120,7 @@ func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.
 		terms = append(terms, k.Term)
 	}
 	row("keywords", "%s", terminal.Dash(strings.Join(terms, ", ")))
-	paint := p.painter()
+	paint := p.Painter()
 
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
 		title, note := "", name
@@ -152,7 +137,7 @@ func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.
 		}
 		row(title, "%s", reason)
 	}
-	_, err := io.WriteString(p.stdout, b.String())
+	_, err := io.WriteString(p.Stdout, b.String())
 
 	return err
 }

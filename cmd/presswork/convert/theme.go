@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/analysis/finding"
 	"presswork/internal/app"
 	"presswork/internal/config"
@@ -20,11 +21,11 @@ import (
 	"presswork/themes"
 )
 
-func newThemeCommand(p *program) *cobra.Command {
+func newThemeCommand(p *command.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "theme",
 		Short: "List themes",
-		Args:  knownCommand,
+		Args:  command.Known,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newThemeListCommand(p))
@@ -32,29 +33,29 @@ func newThemeCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func newThemeListCommand(p *program) *cobra.Command {
+func newThemeListCommand(p *command.Program) *cobra.Command {
 	var asJSON bool
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List every theme: the built-in ones and those of THEMES_DIR",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, err := p.config()
+			cfg, err := p.Config()
 			if err != nil {
 				return err
 			}
 
-			if dir, err = themesFolder(dir, cfg); err != nil {
+			if dir, err = command.ThemesFolder(dir, cfg); err != nil {
 				return err
 			}
 
-			catalogue := themes.Open(themes.Options{Dir: dir, Log: terminal.NewNotices(p.stderr)})
+			catalogue := themes.Open(themes.Options{Dir: dir, Log: terminal.NewNotices(p.Stderr)})
 			if asJSON {
-				return p.printThemesJSON(catalogue.List())
+				return printThemesJSON(p, catalogue.List())
 			}
 
-			return p.printThemes(catalogue.List())
+			return printThemes(p, catalogue.List())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same JSON as GET /api/themes")
@@ -64,8 +65,8 @@ func newThemeListCommand(p *program) *cobra.Command {
 }
 
 // printThemesJSON prints the JSON of GET /api/themes.
-func (p *program) printThemesJSON(list []themes.Theme) error {
-	return p.encode(struct {
+func printThemesJSON(p *command.Program, list []themes.Theme) error {
+	return p.Encode(struct {
 		Default string         `json:"default"`
 		Count   int            `json:"count"`
 		Themes  []themes.Theme `json:"themes"`
@@ -73,8 +74,8 @@ func (p *program) printThemesJSON(list []themes.Theme) error {
 }
 
 // printThemes prints a table of themes. On a terminal, a colour swatch precedes each name.
-func (p *program) printThemes(list []themes.Theme) error {
-	paint := p.painter()
+func printThemes(p *command.Program, list []themes.Theme) error {
+	paint := p.Painter()
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSCHEME\tTEXT\tLINK\tDESCRIPTION")
@@ -93,7 +94,7 @@ func (p *program) printThemes(list []themes.Theme) error {
 			row = swatch(paint, list, i-1) + row
 		}
 
-		if _, err := fmt.Fprintln(p.stdout, row); err != nil {
+		if _, err := fmt.Fprintln(p.Stdout, row); err != nil {
 			return err
 		}
 	}
@@ -138,7 +139,7 @@ func swatch(paint terminal.Painter, list []themes.Theme, i int) string {
 
 // themePreview holds the flags of `presswork theme-preview`.
 type themePreview struct {
-	*program
+	*command.Program
 	stdin     io.Reader
 	explore   string
 	advice    adviceFlags
@@ -150,8 +151,8 @@ type themePreview struct {
 	open, quiet bool
 }
 
-func newThemePreviewCommand(p *program) *cobra.Command {
-	v := &themePreview{program: p}
+func newThemePreviewCommand(p *command.Program) *cobra.Command {
+	v := &themePreview{Program: p}
 	cmd := &cobra.Command{
 		Use:   "theme-preview [THEME...]",
 		Short: "Show themes side by side: the first page of a document, or of a sample, in each",
@@ -179,7 +180,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "render `N` pages at the same time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")
-	addCacheFlags(f, &v.advice.cache)
+	v.advice.cache.Add(f)
 	completeThemes(cmd, p)
 
 	return cmd
@@ -187,29 +188,29 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 
 // run prints a gallery of the named themes, or of all.
 func (v *themePreview) run(ctx context.Context, names []string) error {
-	cfg, err := v.config()
+	cfg, err := v.Config()
 	if err != nil {
 		return err
 	}
 
 	output, err := v.plan(cfg)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 
-	images, err := app.NewFetcher(cfg, version())
+	images, err := app.NewFetcher(cfg, v.Version)
 	if err != nil {
 		return err
 	}
 
-	advice, err := v.advice.open(ctx, v.getenv, terminal.NewNotices(v.stderr))
+	advice, err := v.advice.open(ctx, v.Getenv, terminal.NewNotices(v.Stderr))
 	if err != nil {
 		return err
 	}
 
 	converter, stop, err := startConverter(ctx, advice, local.Options{
 		Browser: cfg.ChromiumPath, ThemesDir: v.themesDir, Allow: v.allow, Jobs: v.jobs, Timeout: cfg.RenderTimeout,
-		Fetch: images.Fetch, Stdin: v.stdin, Stdout: v.stdout,
+		Fetch: images.Fetch, Stdin: v.stdin, Stdout: v.Stdout,
 	})
 	if err != nil {
 		return err
@@ -218,34 +219,34 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 
 	for _, name := range names {
 		if err := converter.CheckTheme(name); err != nil {
-			return usageError{errors.New(local.Message(err))}
+			return command.Usage(errors.New(local.Message(err)))
 		}
 	}
-	live := !v.quiet && v.live(v.stderr)
+	live := !v.quiet && v.Live(v.Stderr)
 
 	out, err := converter.MakeGallery(ctx, local.Gallery{
 		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.advice.preferred(),
 		Progress: func(theme string, done, of int) {
 			if live {
-				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, terminal.Printable(theme))
+				fmt.Fprintf(v.Stderr, "\r\x1b[K[%d/%d] %s", done, of, terminal.Printable(theme))
 			}
 		},
 	})
 	if live {
-		fmt.Fprint(v.stderr, "\r\x1b[K")
+		fmt.Fprint(v.Stderr, "\r\x1b[K")
 	}
 
 	switch {
 	case ctx.Err() != nil:
-		return interrupted{}
+		return command.Interrupted{}
 	case err != nil && v.explore != "":
-		return fileError{label(out), err}
+		return command.InFile(label(out), err)
 	case err != nil:
 		return fmt.Errorf("%s", terminal.Printable(local.Message(err)))
 	}
 
 	if !v.quiet && output != local.Std {
-		fmt.Fprintf(v.stderr, "%s (%s, %d ms)\n", terminal.Printable(output), sizes(out), out.Elapsed.Milliseconds())
+		fmt.Fprintf(v.Stderr, "%s (%s, %d ms)\n", terminal.Printable(output), sizes(out), out.Elapsed.Milliseconds())
 	}
 
 	if out.Analysis != nil && !v.quiet {
@@ -261,24 +262,24 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 
 // printChosen prints the recommended themes, on a terminal with their colours.
 func (v *themePreview) printChosen(a finding.Analysis, list []themes.Theme) {
-	paint := terminal.NewPainter(v.getenv, v.stderr)
+	paint := terminal.NewPainter(v.Getenv, v.Stderr)
 
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
 		note := ""
 		if i == 0 {
 			note = fmt.Sprintf(" (%.0f %% sure)", 100*a.Recommendation.Confidence)
 		}
-		fmt.Fprintf(v.stderr, "  %s%s\n", swatchOf(paint, list, name), terminal.Printable(name+note))
+		fmt.Fprintf(v.Stderr, "  %s%s\n", swatchOf(paint, list, name), terminal.Printable(name+note))
 	}
 
 	for _, reason := range a.Recommendation.Reasons {
-		fmt.Fprintln(v.stderr, terminal.Printable("  "+reason))
+		fmt.Fprintln(v.Stderr, terminal.Printable("  "+reason))
 	}
 }
 
-// plan determines the gallery's output path. Every error is a usageError.
+// plan determines the gallery's output path. Every error is a usage error.
 func (v *themePreview) plan(cfg config.Config) (output string, err error) {
-	if v.themesDir, err = themesFolder(v.themesDir, cfg); err != nil {
+	if v.themesDir, err = command.ThemesFolder(v.themesDir, cfg); err != nil {
 		return "", err
 	}
 
@@ -298,7 +299,7 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 		return "", fmt.Errorf("-o %s: the name must end in .pdf or .html", output)
 	case output == local.Std && v.open:
 		return "", errors.New("--open needs a file; choose one with -o")
-	case output == local.Std && terminal.Is(v.stdout):
+	case output == local.Std && terminal.Is(v.Stdout):
 		return "", errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	}
 

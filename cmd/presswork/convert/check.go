@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/fault"
 	"presswork/internal/local"
@@ -21,15 +22,15 @@ import (
 
 // checkCommand holds the flags of `presswork check`.
 type checkCommand struct {
-	*program
+	*command.Program
 	stdin     io.Reader
 	allow     []string
 	themesDir string
 	json      bool
 }
 
-func newCheckCommand(p *program) *cobra.Command {
-	c := &checkCommand{program: p}
+func newCheckCommand(p *command.Program) *cobra.Command {
+	c := &checkCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "check FILE.md|BOOKFOLDER [FILE.md...]",
 		Short: "List what is wrong with Markdown files, without converting them",
@@ -42,7 +43,7 @@ func newCheckCommand(p *program) *cobra.Command {
 			"  presswork check handbook/ --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("name a Markdown file, or %s for standard input", local.Std)}
+				return command.Usage(fmt.Errorf("name a Markdown file, or %s for standard input", local.Std))
 			}
 			c.stdin = cmd.InOrStdin()
 
@@ -66,19 +67,19 @@ func newCheckCommand(p *program) *cobra.Command {
 }
 
 func (c *checkCommand) run(ctx context.Context, paths []string) error {
-	cfg, err := c.config()
+	cfg, err := c.Config()
 	if err != nil {
 		return err
 	}
 
-	if c.themesDir, err = themesFolder(c.themesDir, cfg); err != nil {
+	if c.themesDir, err = command.ThemesFolder(c.themesDir, cfg); err != nil {
 		return err
 	}
 	offline := func(context.Context, string) ([]byte, string, error) { return blankPNG() }
 
 	converter, stop, err := startConverter(ctx, &app.Advice{Close: func() {}}, local.Options{
 		Browser: cfg.ChromiumPath, ThemesDir: c.themesDir, Allow: c.allow, Output: presswork.HTML,
-		Timeout: cfg.RenderTimeout, Fetch: offline, Stdin: c.stdin, Log: terminal.NewNotices(c.stderr),
+		Timeout: cfg.RenderTimeout, Fetch: offline, Stdin: c.stdin, Log: terminal.NewNotices(c.Stderr),
 	})
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		out, err := converter.Check(ctx, local.Input{Path: path})
 		if ctx.Err() != nil {
-			return interrupted{}
+			return command.Interrupted{}
 		}
 		found += len(out.Warnings)
 
@@ -125,12 +126,12 @@ func (c *checkCommand) print(out local.Output, failure error) error {
 	}
 
 	if c.json {
-		return json.NewEncoder(c.stdout).Encode(line)
+		return json.NewEncoder(c.Stdout).Encode(line)
 	}
 
 	var errs []error
 	show := func(text string) {
-		_, err := fmt.Fprintln(c.stdout, terminal.Printable(text))
+		_, err := fmt.Fprintln(c.Stdout, terminal.Printable(text))
 		errs = append(errs, err)
 	}
 

@@ -1,4 +1,6 @@
-package main
+// Package state has the commands that show what Presswork finds and keeps on this machine: programs and fonts, the
+// cache, and the run log.
+package state
 
 import (
 	"cmp"
@@ -11,11 +13,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/cache"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
 )
+
+// Commands returns the commands.
+func Commands(p *command.Program) []*cobra.Command {
+	return []*cobra.Command{
+		newInfoCommand(p),
+		newCacheCommand(p),
+		newTelemetryCommand(p),
+	}
+}
 
 // info is the JSON output of `presswork info`.
 type info struct {
@@ -43,24 +55,24 @@ type pathInfo struct {
 	Path    string `json:"path"`
 }
 
-func newInfoCommand(p *program) *cobra.Command {
+func newInfoCommand(p *command.Program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info",
 		Short: "Show versions, browser, fonts, Redis and folders of this machine, and how to fix problems",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := p.config()
+			cfg, err := p.Config()
 			if err != nil {
 				return err
 			}
 
 			machine, err := local.Inspect(cmd.Context(), cfg.ChromiumPath)
 			if err != nil {
-				return interrupted{}
+				return command.Interrupted{}
 			}
 			i := info{
-				Version:  version(),
+				Version:  p.Version,
 				Go:       runtime.Version(),
 				Platform: runtime.GOOS + "/" + runtime.GOARCH,
 				Machine:  machine,
@@ -77,13 +89,13 @@ func newInfoCommand(p *program) *cobra.Command {
 				}
 				i.Paths = append(i.Paths, path)
 			}
-			p.inspectLocalState(cmd.Context(), &i)
+			inspectLocalState(cmd.Context(), p, &i)
 
 			if asJSON {
-				return p.encode(i)
+				return p.Encode(i)
 			}
 
-			return p.printInfo(i)
+			return printInfo(p, i)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -92,14 +104,14 @@ func newInfoCommand(p *program) *cobra.Command {
 }
 
 // inspectLocalState checks the cache and the run log, which only the command line uses. It opens the cache for that.
-func (p *program) inspectLocalState(ctx context.Context, i *info) {
+func inspectLocalState(ctx context.Context, p *command.Program, i *info) {
 	problem := func(err error, fix string) {
 		if err != nil {
 			i.Problems = append(i.Problems, local.Problem{What: local.Message(err), Fix: fix})
 		}
 	}
 	const correct = "correct the setting, or unset it"
-	cfg, _, err := cacheFlags{}.load(p.getenv)
+	cfg, _, err := new(command.CacheFlags).Load(p.Getenv)
 	problem(err, correct)
 
 	if err == nil {
@@ -115,7 +127,7 @@ func (p *program) inspectLocalState(ctx context.Context, i *info) {
 		problem(err,
 			"`presswork cache config` shows where it is set; without it each run uses its own cache in memory")
 	}
-	i.Telemetry, err = runlog.Folder(p.getenv)
+	i.Telemetry, err = runlog.Folder(p.Getenv)
 	problem(err, correct)
 }
 
@@ -168,12 +180,12 @@ func (i info) summary() string {
 }
 
 // printInfo prints the summary, then a table of all details.
-func (p *program) printInfo(i info) error {
+func printInfo(p *command.Program, i info) error {
 	for line := range strings.SplitSeq(i.summary(), "\n") {
-		fmt.Fprintln(p.stdout, terminal.Printable(line))
+		fmt.Fprintln(p.Stdout, terminal.Printable(line))
 	}
-	fmt.Fprintln(p.stdout)
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(p.Stdout)
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, terminal.Printable(fmt.Sprintf(format, args...)))
 	}

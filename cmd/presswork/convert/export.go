@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
@@ -24,7 +25,7 @@ func pictureTypes() map[string]string {
 
 // exportCommand holds the flags of `presswork export`.
 type exportCommand struct {
-	*program
+	*command.Program
 	output string
 	allow  string
 	// options maps the API's option names to JSON values. The flags fill it.
@@ -34,8 +35,8 @@ type exportCommand struct {
 	quiet   bool
 }
 
-func newExportCommand(p *program) *cobra.Command {
-	e := &exportCommand{program: p, options: map[string]json.RawMessage{}}
+func newExportCommand(p *command.Program) *cobra.Command {
+	e := &exportCommand{Program: p, options: map[string]json.RawMessage{}}
 	cmd := &cobra.Command{
 		Use:   "export URL",
 		Short: "Turn a web page into a PDF or a picture on this machine",
@@ -51,10 +52,10 @@ func newExportCommand(p *program) *cobra.Command {
 			}
 
 			if err := checkValues(args); err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
 
-			return usageError{errors.New("name one address: presswork export https://example.com -o page.pdf")}
+			return command.Usage(errors.New("name one address: presswork export https://example.com -o page.pdf"))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
@@ -76,14 +77,14 @@ func newExportCommand(p *program) *cobra.Command {
 	f.StringArrayVar(&e.headers, "header", nil, "header `\"Name: value\"` sent to the page's own origin; repeatable")
 	f.StringArrayVar(&e.cookies, "cookie", nil, "cookie `NAME=VALUE` sent to the page's own origin; repeatable")
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print errors only")
-	completeValues(cmd, map[string][]string{
+	command.CompleteValues(cmd, map[string][]string{
 		"format":     {"letter", "legal", "tabloid", "ledger", "a0", "a1", "a2", "a3", "a4", "a5", "a6"},
 		"pdf-a":      {"2b", "2u", "3b"},
 		"wait-until": {"load", "domcontentloaded", "networkidle0", "networkidle2"},
 		"media-type": {"screen", "print"},
 	})
-	complete(cmd, "theme", p.themeNames)
-	complete(cmd, "output",
+	command.Complete(cmd, "theme", themeNames(p))
+	command.Complete(cmd, "output",
 		cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt))
 
 	return cmd
@@ -161,7 +162,7 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 
 // run exports the page and prints where the result is.
 func (e *exportCommand) run(cmd *cobra.Command, address string) error {
-	cfg, err := e.config()
+	cfg, err := e.Config()
 	if err != nil {
 		return err
 	}
@@ -173,16 +174,16 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 
 	page, err := e.page(address)
 	if err != nil {
-		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
+		return command.Usage(errors.New(exportFlagOf(err) + local.Message(err)))
 	}
 
 	out, err := local.Export(cmd.Context(), page, local.ExportOptions{
-		Policy: policy, ThemesDir: cfg.ThemesDir, Browser: cfg.ChromiumPath, Stdout: e.stdout,
+		Policy: policy, ThemesDir: cfg.ThemesDir, Browser: cfg.ChromiumPath, Stdout: e.Stdout,
 	})
 	switch fault.CodeOf(err) {
 	case "":
 	case fault.InvalidOption, fault.InvalidURL, fault.ThemeNotFound:
-		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
+		return command.Usage(errors.New(exportFlagOf(err) + local.Message(err)))
 	case fault.Internal:
 		return err
 	default:
@@ -190,7 +191,7 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	}
 
 	if !e.quiet && e.output != local.Std {
-		fmt.Fprintf(e.stderr, "%s → %s (%s, %d ms)\n", address, out.Path, sizes(out), out.Elapsed.Milliseconds())
+		fmt.Fprintf(e.Stderr, "%s → %s (%s, %d ms)\n", address, out.Path, sizes(out), out.Elapsed.Milliseconds())
 	}
 
 	return nil

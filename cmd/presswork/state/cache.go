@@ -1,4 +1,4 @@
-package main
+package state
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/cache"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -19,23 +19,23 @@ import (
 
 // cacheCommand holds the flags of one `presswork cache` command.
 type cacheCommand struct {
-	*program
-	flags cacheFlags
+	*command.Program
+	flags command.CacheFlags
 	json  bool
 }
 
-func newCacheCommand(p *program) *cobra.Command {
-	c := &cacheCommand{program: p}
+func newCacheCommand(p *command.Program) *cobra.Command {
+	c := &cacheCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "cache",
 		Short: "Show or empty the cache of analyses and theme choices",
 		Long: "Show or empty the cache of analyses and theme choices. Flags override PRESSWORK_CACHE_BACKEND, _PATH,\n" +
 			"_TTL and _MAX_SIZE. These override the JSON file that PRESSWORK_CACHE_CONFIG names\n" +
 			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}).",
-		Args: knownCommand,
+		Args: command.Known,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	addCacheFlags(cmd.PersistentFlags(), &c.flags)
+	c.flags.Add(cmd.PersistentFlags())
 	cmd.AddCommand(c.newStats(), c.newClear(), c.newClean(), c.newConfig())
 
 	return cmd
@@ -44,12 +44,12 @@ func newCacheCommand(p *program) *cobra.Command {
 // use opens the cache, calls f and closes the cache. Unlike a conversion, it returns an error if the cache cannot
 // be opened.
 func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error {
-	cfg, _, err := c.flags.load(c.getenv)
+	cfg, _, err := c.flags.Load(c.Getenv)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 
-	opened, err := cache.Open(ctx, cfg, cache.Options{Log: terminal.NewNotices(c.stderr)})
+	opened, err := cache.Open(ctx, cfg, cache.Options{Log: terminal.NewNotices(c.Stderr)})
 	if err != nil {
 		return fmt.Errorf("%s", terminal.Printable(local.Message(err)))
 	}
@@ -61,7 +61,7 @@ func (c *cacheCommand) newStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Show the contents and the hit rate of the cache",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error {
 				s, err := opened.Stats(cmd.Context())
@@ -70,7 +70,7 @@ func (c *cacheCommand) newStats() *cobra.Command {
 				}
 
 				if c.json {
-					return c.encode(s)
+					return c.Encode(s)
 				}
 
 				return c.printStats(s)
@@ -88,8 +88,8 @@ func (c *cacheCommand) printStats(s cache.Stats) error {
 	if s.Path != "" {
 		where += " in " + s.Path
 	}
-	fmt.Fprintf(c.stdout, "%s, hit rate %.0f %%\n\n", terminal.Printable(where), 100*s.HitRate)
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(c.Stdout, "%s, hit rate %.0f %%\n\n", terminal.Printable(where), 100*s.HitRate)
+	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tENTRIES\tSIZE\tHITS\tMISSES\tEXPIRED")
 
 	for _, kind := range cache.Kinds() {
@@ -104,7 +104,7 @@ func (c *cacheCommand) newClear() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
 		Short: "Empty the cache and reset its counters",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error { return opened.Clear(cmd.Context()) })
 		},
@@ -115,12 +115,12 @@ func (c *cacheCommand) newClean() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
 		Short: "Remove expired and damaged entries from the cache",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error {
 				n, err := opened.Clean(cmd.Context())
 				if err == nil {
-					_, err = fmt.Fprintf(c.stdout, "%s removed\n", terminal.Count(n, "entry"))
+					_, err = fmt.Fprintf(c.Stdout, "%s removed\n", terminal.Count(n, "entry"))
 				}
 
 				return err
@@ -141,11 +141,11 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the cache's settings and where each comes from",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, from, err := c.flags.load(c.getenv)
+			cfg, from, err := c.flags.Load(c.Getenv)
 			if err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
 			rows := []cacheSetting{
 				{"backend", cfg.Backend, from["backend"]},
@@ -160,9 +160,9 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			}
 
 			if c.json {
-				return c.encode(rows)
+				return c.Encode(rows)
 			}
-			w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+			w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
 
 			for _, row := range rows {
@@ -190,39 +190,4 @@ func days(d time.Duration) string {
 	}
 
 	return d.String()
-}
-
-// cacheFlags select the cache of analyses and theme choices. A flag overrides the environment and the JSON file.
-type cacheFlags struct{ backend, path, ttl, maxSize string }
-
-// addCacheFlags registers the flags that select the cache.
-func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
-	f.StringVar(
-		&c.backend,
-		"cache-backend",
-		"",
-		"`BACKEND` of the cache of analyses and theme choices: memory, file or sqlite (default "+
-			"PRESSWORK_CACHE_BACKEND, sqlite)",
-	)
-	f.StringVar(&c.path, "cache-path", "",
-		"`DIR` of the cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
-	f.StringVar(&c.ttl, "cache-ttl", "",
-		"keep entries for `SECONDS` (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 days for themes)")
-	f.StringVar(&c.maxSize, "cache-max-size", "",
-		"largest `SIZE` of the cache: 10000 (entries) or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
-}
-
-// load merges flags, environment and JSON file into the cache's configuration. Every error is a usageError.
-func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin, error) {
-	ttl, err := cache.ParseTTL("--cache-ttl", c.ttl)
-	if err != nil {
-		return cache.Config{}, nil, errors.New(local.Message(err))
-	}
-
-	cfg, from, err := cache.Load(cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize, TTL: ttl}, getenv)
-	if err != nil {
-		err = errors.New(local.Message(err))
-	}
-
-	return cfg, from, err
 }

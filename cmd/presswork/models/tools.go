@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/fault"
 	"presswork/internal/local"
@@ -21,7 +22,7 @@ import (
 // browseCommand holds the flags of `presswork search` and `presswork fetch`, which print what a model would
 // receive.
 type browseCommand struct {
-	*program
+	*command.Program
 	allow    string
 	scripts  bool
 	text     bool
@@ -30,8 +31,8 @@ type browseCommand struct {
 	loc, num int
 }
 
-func newSearchCommand(p *program) *cobra.Command {
-	b := &browseCommand{program: p}
+func newSearchCommand(p *command.Program) *cobra.Command {
+	b := &browseCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Search the web as a model would",
@@ -42,7 +43,7 @@ func newSearchCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := strings.TrimSpace(strings.Join(args, " "))
 			if query == "" {
-				return usageError{errors.New("the query is missing: presswork search who invented paper")}
+				return command.Usage(errors.New("the query is missing: presswork search who invented paper"))
 			}
 
 			return b.run(cmd.Context(),
@@ -57,8 +58,8 @@ func newSearchCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func newFetchCommand(p *program) *cobra.Command {
-	b := &browseCommand{program: p}
+func newFetchCommand(p *command.Program) *cobra.Command {
+	b := &browseCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "fetch URL",
 		Short: "Read a web page as a model would",
@@ -69,7 +70,7 @@ func newFetchCommand(p *program) *cobra.Command {
 			"  presswork fetch http://localhost:3000/docs --allow-private localhost:3000 --loc 40",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{errors.New("name one address: presswork fetch https://example.com --text")}
+				return command.Usage(errors.New("name one address: presswork fetch https://example.com --text"))
 			}
 
 			return nil
@@ -99,7 +100,7 @@ func newFetchCommand(p *program) *cobra.Command {
 
 // run starts the browser tool, calls use and stops the tool.
 func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.Web) error) (err error) {
-	cfg, err := b.config()
+	cfg, err := b.Config()
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 		Allow:   allow,
 		Setting: setting,
 		Scripts: b.scripts,
-		Version: version(),
-		Log:     newLogger(b.stderr, cfg),
+		Version: b.Version,
+		Log:     command.NewLogger(b.Stderr, cfg),
 	})
 	if err != nil {
 		return err
@@ -129,11 +130,11 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 // search prints the results of a search.
 func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) error {
 	if err := web.Available(); err != nil {
-		return usageError{errors.New("no search engine is configured: set SEARXNG_URL or SEARCH_URL")}
+		return command.Usage(errors.New("no search engine is configured: set SEARXNG_URL or SEARCH_URL"))
 	}
 
 	if b.top < 1 || b.top > 20 {
-		return usageError{fmt.Errorf("--top is %d; allowed: 1 to 20", b.top)}
+		return command.Usage(fmt.Errorf("--top is %d; allowed: 1 to 20", b.top))
 	}
 
 	result, err := web.Search(ctx, query, b.top)
@@ -141,9 +142,9 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 	case err != nil:
 		return err
 	case b.json:
-		return b.encode(result.Search)
+		return b.Encode(result.Search)
 	}
-	_, err = fmt.Fprintln(b.stdout, result.Output)
+	_, err = fmt.Fprintln(b.Stdout, result.Output)
 
 	return err
 }
@@ -151,17 +152,17 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 // fetch prints a page: the view that a model sees, the whole text, or JSON.
 func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string) error {
 	if b.loc < 0 || b.num < 0 {
-		return usageError{errors.New("--loc and --lines must be 0 or more")}
+		return command.Usage(errors.New("--loc and --lines must be 0 or more"))
 	}
 
 	if err := web.CheckURL(address); fault.CodeOf(err) == fault.InvalidURL {
-		return usageError{errors.New(local.Message(err))}
+		return command.Usage(errors.New(local.Message(err)))
 	}
 
 	if !b.text && !b.json {
 		result, err := web.Open(ctx, address, b.loc, b.num)
 		if err == nil {
-			_, err = fmt.Fprintln(b.stdout, result.Output)
+			_, err = fmt.Fprintln(b.Stdout, result.Output)
 		}
 
 		return err
@@ -172,16 +173,16 @@ func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string)
 	case err != nil:
 		return errors.New(local.Message(err))
 	case b.json:
-		return b.encode(page)
+		return b.Encode(page)
 	}
-	_, err = fmt.Fprintln(b.stdout, page.Text)
+	_, err = fmt.Fprintln(b.Stdout, page.Text)
 
 	return err
 }
 
 // runPython holds the flags of `presswork run-python`.
 type runPython struct {
-	*program
+	*command.Program
 	stdin  io.Reader
 	data   []string
 	output string
@@ -190,8 +191,8 @@ type runPython struct {
 	pictures int
 }
 
-func newRunPythonCommand(p *program) *cobra.Command {
-	r := &runPython{program: p}
+func newRunPythonCommand(p *command.Program) *cobra.Command {
+	r := &runPython{Program: p}
 	cmd := &cobra.Command{
 		Use:   "run-python FILE.py [FILE.py...]",
 		Short: "Run Python in the sandbox of code_interpreter, and print what a model would see",
@@ -202,7 +203,7 @@ func newRunPythonCommand(p *program) *cobra.Command {
 			"  presswork run-python plot.py --data sales.csv -o pictures/",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("name a Python file, or %s for standard input", local.Std)}
+				return command.Usage(fmt.Errorf("name a Python file, or %s for standard input", local.Std))
 			}
 			r.stdin = cmd.InOrStdin()
 
@@ -216,38 +217,38 @@ func newRunPythonCommand(p *program) *cobra.Command {
 		"`DIR` for pictures: picture-1.png and so on (default: pictures are not saved)")
 	f.BoolVar(&r.json, "json", false, "print a JSON object for each call")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]cobra.Completion{"py"}, cobra.ShellCompDirectiveFilterFileExt)
-	complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	command.Complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 
 	return cmd
 }
 
 // run runs the files one after the other in one session and prints the result of each.
 func (r *runPython) run(ctx context.Context, paths []string) error {
-	cfg, err := r.config()
+	cfg, err := r.Config()
 	if err != nil {
 		return err
 	}
 
 	data, err := app.PythonFiles(r.data)
 	if err != nil {
-		return usageError{fmt.Errorf("--data: %w", err)}
+		return command.Usage(fmt.Errorf("--data: %w", err))
 	}
 
-	pool, err := app.Interpreters(ctx, cfg, terminal.NewNotices(r.stderr))
+	pool, err := app.Interpreters(ctx, cfg, terminal.NewNotices(r.Stderr))
 	if err != nil {
 		return err
 	}
 
 	session, err := pool.Session(ctx, data)
 	if err != nil {
-		return usageError{fmt.Errorf("--data: %w", err)}
+		return command.Usage(fmt.Errorf("--data: %w", err))
 	}
 	defer session.Close()
 
 	for _, path := range paths {
 		code, err := r.read(path)
 		if err != nil {
-			return fileError{path, err}
+			return command.InFile(path, err)
 		}
 
 		result, err := session.Run(ctx, code)
@@ -256,9 +257,9 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 		}
 
 		if r.json {
-			err = r.encode(result)
+			err = r.Encode(result)
 		} else if result.Output != "" {
-			_, err = fmt.Fprintln(terminal.Plain(r.stdout), result.Output)
+			_, err = fmt.Fprintln(terminal.Plain(r.Stdout), result.Output)
 		}
 
 		if err != nil {
@@ -272,7 +273,7 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 		}
 
 		if result.Failed {
-			return fileError{path, errors.New("the code failed")}
+			return command.InFile(path, errors.New("the code failed"))
 		}
 	}
 
@@ -308,7 +309,7 @@ func (r *runPython) save(ctx context.Context, picture string) error {
 
 	name := filepath.Join(r.output, fmt.Sprintf("picture-%d.png", r.pictures))
 	if err := local.WriteFile(ctx, name, png); err != nil {
-		return fileError{name, err}
+		return command.InFile(name, err)
 	}
 
 	return nil

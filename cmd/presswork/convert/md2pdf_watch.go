@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/terminal"
@@ -21,7 +22,7 @@ func (m *md2pdf) follow(
 ) error {
 	for {
 		if !m.quiet && !m.json {
-			fmt.Fprintf(m.stderr, "watching %s; press Ctrl-C to stop\n", terminal.Count(len(inputs), "file"))
+			fmt.Fprintf(m.Stderr, "watching %s; press Ctrl-C to stop\n", terminal.Count(len(inputs), "file"))
 		}
 
 		snapshots := []local.Snapshot{m.shared}
@@ -30,13 +31,13 @@ func (m *md2pdf) follow(
 		}
 
 		if local.Await(ctx, snapshots...) != nil {
-			return interrupted{}
+			return command.Interrupted{}
 		}
 
 		all := m.shared.Changed()
 		if all {
 			if err := m.reloadShared(c, inputs); err != nil {
-				fmt.Fprintln(m.stderr, terminal.Printable(err.Error()))
+				fmt.Fprintln(m.Stderr, terminal.Printable(err.Error()))
 			}
 		}
 		var again []local.Input
@@ -104,7 +105,7 @@ func (m *md2pdf) showLive(ctx context.Context) (show func(input, html string), h
 	if m.page, err = livepage.Start(ctx); err != nil {
 		return nil, nil, err
 	}
-	fmt.Fprintf(m.stderr, "live page: %s\n", m.page.URL())
+	fmt.Fprintf(m.Stderr, "live page: %s\n", m.page.URL())
 	// Without a desktop, the user opens the printed address by hand.
 	_ = openInDesktop(m.page.URL())
 

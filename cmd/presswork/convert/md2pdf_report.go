@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"encoding/json"
@@ -43,8 +43,8 @@ const slowStep = 2 * time.Second
 
 func newReporter(m *md2pdf, total int) *reporter {
 	return &reporter{
-		out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
-		live: !m.quiet && m.program.live(m.stderr), alone: total == 1 && !m.watch,
+		out: m.Stdout, err: m.Stderr, json: m.json, quiet: m.quiet,
+		live: !m.quiet && m.Live(m.Stderr), alone: total == 1 && !m.watch,
 	}
 }
 

@@ -3,116 +3,30 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/config"
-	"presswork/internal/document/layout"
-	"presswork/internal/local"
-	"presswork/internal/terminal"
-	"presswork/themes"
 )
 
-// completeDocuments completes the arguments of md2pdf: names of Markdown files and values of flags.
-func completeDocuments(cmd *cobra.Command, p *program) {
-	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
-	completeValues(cmd, map[string][]string{
-		"to":            {"pdf", "html", "epub", "png"},
-		"as":            append([]string{"auto", "document", "book", "slides"}, layout.Names()...),
-		"columns":       {"1", "2"},
-		"density":       themes.Densities(),
-		"page-size":     {"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},
-		"margin-preset": {"none", "narrow", "normal", "wide"},
-		"toc":           {"1", "2", "3", "4", "5", "6"},
-		"numbering":     {"document", "chapter"},
-		"chapter-start": {"continue", "page", "right"},
-		"footnotes":     {"page", "end"},
-		"speaker-notes": {"comments", "pages", "none"},
-		"markdown":      {"gfm", "pandoc", "obsidian", "mdx"},
-		"pdf-a":         {"2b", "2u", "3b"},
-		"raw-html":      {"sanitized", "escaped"},
-		"code-theme":    local.CodeThemes(),
-	})
-	complete(cmd, "theme", p.themeNames)
-	complete(cmd, "css", cobra.FixedCompletions([]string{"css"}, cobra.ShellCompDirectiveFilterFileExt))
-	completeFolders(cmd)
-}
-
-// completeThemes completes the arguments of theme-preview.
-func completeThemes(cmd *cobra.Command, p *program) {
-	cmd.ValidArgsFunction = p.themeNames
-	complete(cmd, "explore", cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt))
-	complete(cmd, "output", cobra.FixedCompletions([]string{"pdf", "html"}, cobra.ShellCompDirectiveFilterFileExt))
-	completeFolders(cmd)
-}
-
-func completeFolders(cmd *cobra.Command) {
-	for _, flag := range []string{"themes-dir", "allow"} {
-		complete(cmd, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	}
-}
-
-func markdownFiles() []string { return []string{"md", "markdown", "mdown", "txt"} }
-
-// completeValues registers the allowed words of a flag.
-func completeValues(cmd *cobra.Command, flags map[string][]string) {
-	for flag, values := range flags {
-		complete(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-}
-
-// complete registers the completion of a flag. It panics if the command does not have the flag: a programming error.
-func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err)
-	}
-}
-
-// themeNames completes names of themes, each with its description.
-func (p *program) themeNames(
-	cmd *cobra.Command, args []string, _ string,
-) ([]cobra.Completion, cobra.ShellCompDirective) {
-	dir := ""
-	if f := cmd.Flags().Lookup("themes-dir"); f != nil {
-		dir = f.Value.String()
-	}
-
-	if cfg, err := config.Load(p.getenv); err == nil && dir == "" {
-		dir = cfg.ThemesDir
-	}
-	catalogue := themes.Open(themes.Options{Dir: dir})
-	var names []cobra.Completion
-
-	for _, t := range catalogue.List() {
-		if !slices.Contains(args, t.Name) {
-			names = append(
-				names,
-				cobra.CompletionWithDesc(terminal.Printable(t.Name), terminal.Printable(t.Description)),
-			)
-		}
-	}
-
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func newManCommand(p *program) *cobra.Command {
+func newManCommand(p *command.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man",
 		Short: "Print the manual page: presswork man | man -l -",
 		Long: "Print the manual page in roff. To read it: presswork man | man -l -\n" +
 			"To install it: presswork man > /usr/local/share/man/man1/presswork.1",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return writeManual(p.stdout, cmd.Root()) },
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return writeManual(p.Stdout, cmd.Root()) },
 	}
 }
 
 // writeManual writes one manual page, in roff, for all commands.
 func writeManual(w io.Writer, root *cobra.Command) error {
 	m := &manual{}
-	m.line(".TH PRESSWORK 1 \"\" \"presswork %s\" \"User Commands\"", roff(version()))
+	m.line(".TH PRESSWORK 1 \"\" \"presswork %s\" \"User Commands\"", roff(root.Version))
 	m.line(".SH NAME\npresswork \\- %s", roff(root.Short))
 	m.line(".SH SYNOPSIS\n.B presswork\n.I COMMAND\n.RI [ FLAGS ]\\ [ ARGUMENTS ]")
 	m.line(".SH COMMANDS")

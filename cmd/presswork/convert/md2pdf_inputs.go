@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"cmp"
@@ -12,25 +12,26 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/cmd/presswork/command"
 	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
 
-// prepare builds the inputs from the command line. Every error is a usageError.
+// prepare builds the inputs from the command line. Every error is a usage error.
 func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if err := checkValues(paths); err != nil {
 		return nil, err
 	}
 
-	cfg, err := config.Load(m.getenv)
+	cfg, err := config.Load(m.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	m.cfg = cfg
 
 	m.watch = m.watch || m.live
-	if m.themesDir, err = themesFolder(m.themesDir, cfg); err != nil {
+	if m.themesDir, err = command.ThemesFolder(m.themesDir, cfg); err != nil {
 		return nil, err
 	}
 
@@ -45,7 +46,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 		return nil, err
 	}
 
-	if m.epoch, err = sourceDateEpoch(m.getenv("SOURCE_DATE_EPOCH")); err != nil {
+	if m.epoch, err = sourceDateEpoch(m.Getenv("SOURCE_DATE_EPOCH")); err != nil {
 		return nil, err
 	}
 
@@ -179,26 +180,10 @@ func (m *md2pdf) readPassword() error {
 		return errors.New("--password and --password-file cannot be combined")
 	}
 
-	password, err := passwordIn("password-file", m.passwordFile)
+	password, err := command.PasswordIn("password-file", m.passwordFile)
 	m.options.Password = password
 
 	return err
-}
-
-// passwordIn returns the first line of the file that a flag names.
-func passwordIn(flag, path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("--%s: %w", flag, err)
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-
-	password := strings.TrimSuffix(line, "\r")
-	if password == "" {
-		return "", fmt.Errorf("--%s: the first line of %s is empty", flag, path)
-	}
-
-	return password, nil
 }
 
 // checkFlags rejects flags that contradict each other.
@@ -216,7 +201,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 		return errors.New("--json and the document both need standard output; choose a file with -o")
 	case usesStdout && m.open:
 		return errors.New("--open needs a file; choose one with -o")
-	case usesStdout && m.format != presswork.HTML && terminal.Is(m.stdout):
+	case usesStdout && m.format != presswork.HTML && terminal.Is(m.Stdout):
 		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	case m.live && len(inputs) > 1:
 		return fmt.Errorf("--live shows one document, but %d were given; add --merge to join them", len(inputs))

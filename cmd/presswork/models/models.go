@@ -1,4 +1,5 @@
-package main
+// Package models has the commands that use models and the tools of models.
+package models
 
 import (
 	"context"
@@ -12,38 +13,52 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/app"
 	"presswork/internal/terminal"
 )
 
-func newModelsCommand(p *program) *cobra.Command {
+// Commands returns the commands.
+func Commands(p *command.Program) []*cobra.Command {
+	return []*cobra.Command{
+		newModelsCommand(p),
+		newChatCommand(p),
+		newTranscribeCommand(p),
+		newSearchCommand(p),
+		newFetchCommand(p),
+		newRunPythonCommand(p),
+		newMCPCommand(p),
+	}
+}
+
+func newModelsCommand(p *command.Program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "List the models that completions can use",
 		Long: "List the models of INFERENCE_CONFIG (models.yaml). Without that file, list the models that an Ollama or\n" +
 			"llama-server on this machine offers.",
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.listModels(cmd.Context(), asJSON) },
+		Args: command.Known,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listModels(cmd.Context(), p, asJSON) },
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	check := &cobra.Command{
 		Use:   "check [MODEL…]",
 		Short: "Ask every upstream which models it serves",
-		RunE:  func(cmd *cobra.Command, args []string) error { return p.checkModels(cmd.Context(), args, asJSON) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return checkModels(cmd.Context(), p, args, asJSON) },
 	}
 	explain := &cobra.Command{
 		Use:   "explain MODEL",
 		Short: "Show the upstreams of a model and its limits",
 		Args:  oneModel,
-		RunE:  func(cmd *cobra.Command, args []string) error { return p.explainModel(cmd.Context(), args[0], asJSON) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return explainModel(cmd.Context(), p, args[0], asJSON) },
 	}
 	pull := &cobra.Command{
 		Use:     "pull MODEL",
 		Short:   "Download a model with the Ollama on this machine",
 		Example: "  presswork models pull gemma3:1b",
 		Args:    oneModel,
-		RunE:    func(cmd *cobra.Command, args []string) error { return p.pullModel(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return pullModel(cmd.Context(), p, args[0]) },
 	}
 	cmd.AddCommand(check, explain, pull)
 
@@ -53,7 +68,7 @@ func newModelsCommand(p *program) *cobra.Command {
 // oneModel requires exactly one argument, the name of a model.
 func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{fmt.Errorf("name one model: %s NAME; `presswork models` lists them", cmd.CommandPath())}
+		return command.Usage(fmt.Errorf("name one model: %s NAME; `presswork models` lists them", cmd.CommandPath()))
 	}
 
 	return nil
@@ -65,8 +80,8 @@ const noModels = "no models were found: start Ollama on this machine (`presswork
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
 
 // listModels prints the models of models.yaml, or of the engines on this machine.
-func (p *program) listModels(ctx context.Context, asJSON bool) error {
-	cfg, err := p.config()
+func listModels(ctx context.Context, p *command.Program, asJSON bool) error {
+	cfg, err := p.Config()
 	if err != nil {
 		return err
 	}
@@ -77,16 +92,16 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 	}
 
 	if asJSON {
-		_, err := fmt.Fprintf(p.stdout, "%s\n", app.ModelsJSON(c))
+		_, err := fmt.Fprintf(p.Stdout, "%s\n", app.ModelsJSON(c))
 		return err
 	}
 
 	if len(c.Models()) == 0 {
-		fmt.Fprint(p.stderr, noModels)
+		fmt.Fprint(p.Stderr, noModels)
 		return nil
 	}
 
-	return p.table("MODEL\tALIASES\tCAN\tCONTEXT\tUPSTREAMS", func(w io.Writer) {
+	return p.Table("MODEL\tALIASES\tCAN\tCONTEXT\tUPSTREAMS", func(w io.Writer) {
 		for _, m := range c.Models() {
 			var upstreams []string
 			for _, u := range m.Upstreams {
@@ -119,8 +134,8 @@ func tokens(n int) string {
 
 // checkModels asks the upstreams of the named models, or of all. It returns an error if one of them does not serve
 // its model.
-func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) error {
-	cfg, err := p.config()
+func checkModels(ctx context.Context, p *command.Program, names []string, asJSON bool) error {
+	cfg, err := p.Config()
 	if err != nil {
 		return err
 	}
@@ -131,7 +146,7 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	}
 
 	if len(found) == 0 && !asJSON {
-		fmt.Fprint(p.stderr, noModels)
+		fmt.Fprint(p.Stderr, noModels)
 		return nil
 	}
 	failed := 0
@@ -143,9 +158,9 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	}
 
 	if asJSON {
-		err = json.NewEncoder(p.stdout).Encode(found)
+		err = json.NewEncoder(p.Stdout).Encode(found)
 	} else {
-		err = p.table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
+		err = p.Table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
 			for _, s := range found {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, app.UpstreamState(s),
 					s.Latency.Round(time.Millisecond))
@@ -161,8 +176,8 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 }
 
 // explainModel prints the settings of a model, and the share of its requests that each upstream gets.
-func (p *program) explainModel(ctx context.Context, name string, asJSON bool) error {
-	cfg, err := p.config()
+func explainModel(ctx context.Context, p *command.Program, name string, asJSON bool) error {
+	cfg, err := p.Config()
 	if err != nil {
 		return err
 	}
@@ -173,14 +188,14 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	}
 
 	if asJSON {
-		return json.NewEncoder(p.stdout).Encode(upstreams)
+		return json.NewEncoder(p.Stdout).Encode(upstreams)
 	}
-	fmt.Fprintf(p.stdout, "%s: %s; context %s tokens, longest answer %s\n", m.ID, strings.Join(m.Capabilities, ", "),
+	fmt.Fprintf(p.Stdout, "%s: %s; context %s tokens, longest answer %s\n", m.ID, strings.Join(m.Capabilities, ", "),
 		terminal.Dash(tokens(m.ContextWindow)), terminal.Dash(tokens(m.MaxCompletionTokens)))
-	fmt.Fprintf(p.stdout, "reasoning parser %q; time-out %s for the first token, %s for each later one\n\n",
+	fmt.Fprintf(p.Stdout, "reasoning parser %q; time-out %s for the first token, %s for each later one\n\n",
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
 
-	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tUPSTREAM MODEL\tCONCURRENCY", func(w io.Writer) {
+	return p.Table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tUPSTREAM MODEL\tCONCURRENCY", func(w io.Writer) {
 		for _, s := range upstreams {
 			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL,
 				s.Name, terminal.Dash(tokens(s.MaxConcurrency)))
@@ -189,16 +204,16 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 }
 
 // pullModel downloads a model and shows the progress.
-func (p *program) pullModel(ctx context.Context, name string) error {
-	draw := p.pullProgress()
+func pullModel(ctx context.Context, p *command.Program, name string) error {
+	draw := pullProgress(p)
 	err := app.PullModel(ctx, name, draw)
 
-	if p.live(p.stderr) {
-		fmt.Fprintln(p.stderr)
+	if p.Live(p.Stderr) {
+		fmt.Fprintln(p.Stderr)
 	}
 
 	if err == nil {
-		fmt.Fprintf(p.stderr, "%s is installed; completions can use it now\n", name)
+		fmt.Fprintf(p.Stderr, "%s is installed; completions can use it now\n", name)
 		return nil
 	}
 
@@ -210,17 +225,17 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 }
 
 // pullProgress draws a bar on a terminal. Elsewhere it prints one line per step.
-func (p *program) pullProgress() func(status string, done, total int64) {
+func pullProgress(p *command.Program) func(status string, done, total int64) {
 	last := ""
 
 	return func(status string, done, total int64) {
-		if p.live(p.stderr) {
-			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(status, done, total))
+		if p.Live(p.Stderr) {
+			fmt.Fprintf(p.Stderr, "\r\x1b[K%s", pullLine(status, done, total))
 			return
 		}
 
 		if status != last {
-			fmt.Fprintln(p.stderr, terminal.Printable(status))
+			fmt.Fprintln(p.Stderr, terminal.Printable(status))
 		}
 		last = status
 	}

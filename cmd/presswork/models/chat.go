@@ -1,4 +1,4 @@
-package main
+package models
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"presswork/cmd/presswork/command"
 	"presswork/internal/client"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -18,15 +19,15 @@ import (
 
 // chatCommand holds the flags of `presswork chat`.
 type chatCommand struct {
-	*program
-	server serverFlags
+	*command.Program
+	server command.ServerFlags
 	client.ChatOptions
 	images []string
 	in     io.Reader
 }
 
-func newChatCommand(p *program) *cobra.Command {
-	c := &chatCommand{program: p}
+func newChatCommand(p *command.Program) *cobra.Command {
+	c := &chatCommand{Program: p}
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT…]",
 		Short: "Talk to a model through a running Presswork",
@@ -51,7 +52,7 @@ func newChatCommand(p *program) *cobra.Command {
 		"let the model use the built-in tools in `LIST`: code, search; their calls are printed on standard error")
 	f.StringArrayVar(&c.images, "image", nil,
 		"send the picture in `FILE`, or at an address, with the first prompt; repeatable")
-	c.server.add(f)
+	c.server.Add(f)
 
 	return cmd
 }
@@ -61,20 +62,20 @@ const maxPrompt = 8 << 20
 
 // run sends the prompt and prints the answer. Without a prompt on a terminal it starts a conversation.
 func (c *chatCommand) run(ctx context.Context, prompt string) error {
-	server, err := c.server.open(c.getenv)
+	server, err := c.server.Open(c.Getenv)
 	if err != nil {
 		return err
 	}
 
 	if !slices.Contains(client.ChatAPIs(), c.API) {
-		return usageError{fmt.Errorf("--api: %q is not a wire format; allowed: %s", c.API,
-			strings.Join(client.ChatAPIs(), ", "))}
+		return command.Usage(fmt.Errorf("--api: %q is not a wire format; allowed: %s", c.API,
+			strings.Join(client.ChatAPIs(), ", ")))
 	}
 
 	for _, name := range c.Tools {
 		if !slices.Contains(client.ChatTools(), name) {
-			return usageError{fmt.Errorf("--tools: %q is not a tool; allowed: %s", name,
-				strings.Join(client.ChatTools(), ", "))}
+			return command.Usage(fmt.Errorf("--tools: %q is not a tool; allowed: %s", name,
+				strings.Join(client.ChatTools(), ", ")))
 		}
 	}
 
@@ -94,7 +95,7 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 		}
 	}
 	// Remove escape sequences: an answer must not control the terminal.
-	c.Out, c.Aside = terminal.Plain(c.stdout), terminal.Plain(c.stderr)
+	c.Out, c.Aside = terminal.Plain(c.Stdout), terminal.Plain(c.Stderr)
 
 	chat, err := server.Chat(ctx, c.ChatOptions)
 	switch {
@@ -115,12 +116,12 @@ func (c *chatCommand) addInput(ctx context.Context, prompt string) (string, erro
 	}
 
 	if len(piped) > maxPrompt {
-		return "", usageError{fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20)}
+		return "", command.Usage(fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20))
 	}
 
 	prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
 	if prompt == "" {
-		return "", usageError{errors.New("the prompt is missing: pass one as an argument or on standard input")}
+		return "", command.Usage(errors.New("the prompt is missing: pass one as an argument or on standard input"))
 	}
 
 	return prompt, nil
@@ -128,12 +129,12 @@ func (c *chatCommand) addInput(ctx context.Context, prompt string) (string, erro
 
 // talk sends each line typed as a message of one conversation. The first message carries the pictures.
 func (c *chatCommand) talk(ctx context.Context, chat *client.Chat, pictures []client.Picture) error {
-	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", terminal.Printable(chat.Model()))
+	fmt.Fprintf(c.Stderr, "Talking to %s. An empty line ends it.\n", terminal.Printable(chat.Model()))
 	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
 	lines.Buffer(nil, 1<<20)
 
 	for {
-		fmt.Fprint(c.stderr, "\n› ")
+		fmt.Fprint(c.Stderr, "\n› ")
 
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
