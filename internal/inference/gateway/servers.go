@@ -147,7 +147,7 @@ func (d *rounds) addTools(
 		d.functions = append(d.functions, name)
 		r.Tools = append(r.Tools, inference.Tool{
 			Type: inference.FunctionTool, Name: name, Description: escapeMarks(t.Description),
-			Parameters: []byte(escapeMarks(string(t.Schema))),
+			Parameters: escapeSchema(t.Schema),
 		})
 	}
 

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -81,4 +83,22 @@ func escapeMarks(s string) string {
 	s = templateTag().ReplaceAllString(s, "< $1>")
 
 	return bracketTag().ReplaceAllString(s, "[ $1]")
+}
+
+// escapeSchema is escapeMarks for the texts of a JSON Schema. Any character of a mark may be written as an escape of
+// JSON, which the engine decodes, so it decodes them first.
+func escapeSchema(schema json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+
+	var value any
+	if d.Decode(&value) != nil {
+		return schema // the engine cannot read it either
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // it was decoded from JSON
+
+	return json.RawMessage(escapeMarks(strings.TrimSpace(b.String())))
 }

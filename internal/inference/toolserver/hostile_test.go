@@ -98,9 +98,9 @@ func TestServersThatCannotBeUsedAreRejected(t *testing.T) {
 			var call struct{ ID json.RawMessage }
 			_ = json.NewDecoder(r.Body).Decode(&call)
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"no: %s\u0007"}}`, call.ID,
-				r.Header.Get("Authorization"))
-		}), 424, "it answered with error -1: no: [header]"},
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"no: %s\u0007, %s"}}`, call.ID,
+				r.Header.Get("Authorization"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		}), 424, "it answered with error -1: no: [header], [header]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -300,8 +300,12 @@ func isWireError(err error) bool {
 // redact removes the values of the headers from a text of the server.
 func (s *session) redact(text string) string {
 	for _, value := range s.server.Headers {
-		if value != "" {
-			text = strings.ReplaceAll(text, value, "[header]")
+		_, token, _ := strings.Cut(value, " ") // servers repeat a token without its scheme, such as Bearer
+
+		for _, secret := range []string{value, token} {
+			if secret != "" {
+				text = strings.ReplaceAll(text, secret, "[header]")
+			}
 		}
 	}
 
