@@ -41,10 +41,14 @@ function withFiles(path: string, text: string, files: Map<string, File>, used: S
   const assets: Asset[] = [];
   const folder = path.split("/").slice(0, -1);
   const most = limits.value?.files ?? Infinity;
-  for (const [target, file] of files) {
+  const found = [...files].flatMap(([target, file]) => {
     const relative = from(folder, target.split("/"));
     const spelt = [relative, encodeURI(relative)].find((name) => names(text, name));
-    if (!spelt) continue;
+    return spelt ? { target, file, relative, spelt } : [];
+  });
+  // Files with their own names come first: a rewritten name must differ from them.
+  found.sort((a, b) => Number(isAbove(a.relative)) - Number(isAbove(b.relative)));
+  for (const { target, file, relative, spelt } of found) {
     used.add(target);
     const problem = refusedPicture(file, target) || (assets.length >= most ? `${target}: a document can have at most ${most} files` : "");
     if (problem) {
@@ -52,7 +56,7 @@ function withFiles(path: string, text: string, files: Map<string, File>, used: S
       continue;
     }
     let name = relative;
-    if (relative.startsWith("../")) {
+    if (isAbove(relative)) {
       name = target;
       for (let n = 2; assets.some((a) => a.name === name); n++) name = target.replace(/(\.\w+)$/, `-${n}$1`);
       text = text.replaceAll(spelt, spelt === relative ? name : encodeURI(name));
@@ -61,6 +65,9 @@ function withFiles(path: string, text: string, files: Map<string, File>, used: S
   }
   return { text, assets };
 }
+
+/** isAbove reports whether a path leads out of its folder. */
+const isAbove = (path: string) => path.startsWith("../");
 
 /** from returns the path of a file relative to a folder. */
 function from(folder: string[], file: string[]): string {

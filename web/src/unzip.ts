@@ -31,7 +31,7 @@ export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: s
       leftOut.push(`${path.replace(/[\0-\x1f]/g, "?").slice(0, 100)}: the name leads out of the archive`);
       return;
     }
-    const began = read;
+    const began = read - step; // the file begins in the part that was read last
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
     file.ondata = (error, part, final) => {

@@ -4,9 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,10 +58,10 @@ func zipOf(t *testing.T, files map[string]string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		part, err := w.Create(name)
 		if err == nil {
-			_, err = io.WriteString(part, text)
+			_, err = io.WriteString(part, files[name])
 		}
 
 		if err != nil {
@@ -133,6 +136,11 @@ func checkImportedFolder(t *testing.T, h *shared) {
 // checkImportedArchive opens the documents of an archive, some of whose names lead out of it.
 func checkImportedArchive(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
+	var rows strings.Builder // more than 1 MB, and less than 32 KB in the archive
+
+	for i := range 3000 {
+		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("x", 400))
+	}
 	dropBytes(p, "book.zip", zipOf(t, map[string]string{
 		"book/one.md":                "# One\n\n![a dot](img/dot.png)\n",
 		"book/img/dot.png":           picture(t),
@@ -145,14 +153,22 @@ func checkImportedArchive(t *testing.T, h *shared) {
 		"book/two words/näive.md":    "# Two\n",
 		"book/two words/refs.bib":    "@book{a, title={A}}\n",
 		"book/two words/unused.jpeg": picture(t),
+		"book/dot.png":               picture(t),
+		"book/parts/dot.png":         picture(t),
+		"book/parts/three.md":        "# Three\n\n![above](../dot.png) ![own](dot.png)\n",
+		"book/rows.csv":              rows.String(),
 	}))
-	p.Reads("dialog .hint", "2 documents with 1 file.")
-	p.Click("6 files are left out")
+	p.Reads("dialog .hint", "3 documents with 3 files.")
+	p.Click("7 files are left out")
 	p.Reads("dialog .left-out", "book/../../evil.md: the name leads out", "/etc/evil.md: the name leads out",
-		"C:/evil.md: the name leads out", "inner.zip: it is neither", "refs.bib: no document uses it")
-	p.Click("Open 2 documents")
+		"C:/evil.md: the name leads out", "inner.zip: it is neither", "refs.bib: no document uses it",
+		"rows.csv: no document uses it")
+	p.Click("Open 3 documents")
 	p.Reads(".cm-content", "One")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
+	p.Click("Documents")
+	p.Click("parts/three")
+	p.Reads(".cm-content", "![above](dot-2.png) ![own](dot.png)")
 }
 
 // checkHostileArchives drops archives that are not opened. The open document must stay.
