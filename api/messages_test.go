@@ -109,10 +109,8 @@ func TestMessageErrorsInAStreamAreEvents(t *testing.T) {
 	})
 	res := h.message("/v1/messages", strings.Replace(askMessage, "{", `{"stream":true,`, 1))
 
-	want := "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"Gone.\"},\"request_id\":\"" +
-		res.Header.Get(
-			"Request-Id",
-		) + "\"}\n\n"
+	want := "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"Gone."},"request_id":"` +
+		res.Header.Get("Request-Id") + "\"}\n\n"
 	if res.StatusCode != http.StatusOK || !strings.HasSuffix(string(res.body), want) {
 		t.Errorf("got %d %s, want it to end with %s", res.StatusCode, res.body, want)
 	}

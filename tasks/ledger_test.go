@@ -93,16 +93,8 @@ func TestTheSweeperContinuesAfterABrokenJob(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
-	garbled, wrongType, unsettled := b.submit(
-		t,
-		submission(t),
-	), b.submit(
-		t,
-		submission(t),
-	), b.submit(
-		t,
-		webhookSubmission(t),
-	)
+	garbled, wrongType := b.submit(t, submission(t)), b.submit(t, submission(t))
+	unsettled := b.submit(t, webhookSubmission(t))
 	stateless := b.submit(t, submission(t))
 
 	good := submission(t)

@@ -88,11 +88,10 @@ func TestPropertiesAreWrittenOut(t *testing.T) {
 		})
 	}
 
+	const want = themesRoot + ".x{--shade:blue;border:var(--shade,none)}h1{color:#123456}"
+
 	got := theme.Fit(themes.NamesIn(`<h1 class="x">`), themes.ParseStylesheet(""), nil)
-	if want := themesRoot + ".x{--shade:blue;border:var(--shade,none)}h1{color:#123456}"; !strings.HasSuffix(
-		got,
-		want,
-	) {
+	if !strings.HasSuffix(got, want) {
 		t.Errorf("the theme's own rules are\n%q, want\n%q", got, want)
 	}
 }

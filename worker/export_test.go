@@ -88,12 +88,10 @@ func setupExports(t *testing.T) *harness {
 	}})
 	s := &harness{t: t, client: client, store: &faultyStore{Store: disk}, printer: &fakePrinter{}, index: index}
 	w := worker.New(worker.Options{
-		Store:  s.store,
-		Keeper: retention.New(retention.Options{Store: disk, Redis: index}),
-		Themes: catalogue,
-		Converter: document.New(
-			document.Options{Printer: s.printer, Themes: catalogue},
-		),
+		Store:     s.store,
+		Keeper:    retention.New(retention.Options{Store: disk, Redis: index}),
+		Themes:    catalogue,
+		Converter: document.New(document.Options{Printer: s.printer, Themes: catalogue}),
 		Exporter:  exporter,
 		Retention: 48 * time.Hour,
 	})

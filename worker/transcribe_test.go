@@ -63,16 +63,14 @@ func setupTranscriptions(t *testing.T, models ...string) *audioHarness {
 	h := &audioHarness{engine: engine, counts: meter.New(index, slog.New(slog.DiscardHandler))}
 	h.harness = &harness{t: t, client: client, store: &faultyStore{Store: disk}, index: index}
 	w := worker.New(worker.Options{
-		Store:   h.store,
-		Keeper:  retention.New(retention.Options{Store: disk, Redis: index}),
-		Models:  current,
-		Gateway: gateway.New(gateway.Options{Catalogue: current, Open: openai.New}),
-		Meter:   h.counts,
-		Recordings: audio.NewReader(
-			audio.Options{MaxDuration: time.Minute},
-		),
-		Retention: 48 * time.Hour,
-		Log:       slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store:      h.store,
+		Keeper:     retention.New(retention.Options{Store: disk, Redis: index}),
+		Models:     current,
+		Gateway:    gateway.New(gateway.Options{Catalogue: current, Open: openai.New}),
+		Meter:      h.counts,
+		Recordings: audio.NewReader(audio.Options{MaxDuration: time.Minute}),
+		Retention:  48 * time.Hour,
+		Log:        slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Download: func(_ context.Context, url string, w io.Writer) error {
 			switch {
 			case strings.HasSuffix(url, "/talk.wav"):

@@ -293,9 +293,7 @@ func TestABadRequestNamesItsField(t *testing.T) {
 			t.Parallel()
 
 			_, _, err := parse(t, `{"model":"m",`+tc.fields+`}`)
-			if e, ok := errors.AsType[*inference.Error](
-				err,
-			); !ok || e.Status != http.StatusBadRequest ||
+			if e, ok := errors.AsType[*inference.Error](err); !ok || e.Status != http.StatusBadRequest ||
 				e.Param != tc.param {
 				t.Errorf("got %v, want a 400 about %s", err, tc.param)
 			}

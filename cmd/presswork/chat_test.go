@@ -106,10 +106,7 @@ func TestChatSendsToolsAndPictures(t *testing.T) {
 		t.Errorf("an unknown tool: got %v, want the allowed tools", err)
 	}
 
-	if _, _, err := chat(
-		"--api",
-		"grpc",
-	); err == nil ||
+	if _, _, err := chat("--api", "grpc"); err == nil ||
 		!strings.Contains(err.Error(), "allowed: chat, responses, messages") {
 		t.Errorf("an unknown wire format: got %v, want the allowed ones", err)
 	}

@@ -42,13 +42,8 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	_, index, _ := strings.Cut(text, "Register\n")
 	// German sorts Ä as A.
 	want := "Äpfel 2\nchapter (siehe heading)\nEnde 1\nlist 3\nof „words“ 1\nterms 1\nword 1–3, 5 (siehe auch term)\n"
-	if got := strings.Join(
-		strings.Fields(index),
-		" ",
-	); !strings.HasPrefix(
-		got,
-		strings.Join(strings.Fields(want), " "),
-	) {
+	got := strings.Join(strings.Fields(index), " ")
+	if !strings.HasPrefix(got, strings.Join(strings.Fields(want), " ")) {
 		t.Errorf("the index is %q, want %q", got, want)
 	}
 
@@ -68,15 +63,8 @@ func TestIndexIsComposed(t *testing.T) {
 		t.Errorf("a document without pages counts the places: %s", web)
 	}
 
-	if here := page(
-		document.Document{Content: []byte("\\printindex\n\na\\index{b}\n")},
-	); strings.Index(
-		here,
-		"toc-index\" role",
-	) > strings.Index(
-		here,
-		"<p>a",
-	) {
+	here := page(document.Document{Content: []byte("\\printindex\n\na\\index{b}\n")})
+	if strings.Index(here, "toc-index\" role") > strings.Index(here, "<p>a") {
 		t.Errorf("the index is not where the source has it: %s", here)
 	}
 

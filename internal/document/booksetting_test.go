@@ -170,10 +170,10 @@ func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 		"only binding":      {content: "# A\n", theme: "light", o: presswork.Options{Binding: "10mm"}, holds: "@page:left", lacks: `class="book" text-align:left`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			composed, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o})
+			composed, err := converter(t, document.Options{}).Compose(
+				t.Context(),
+				document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,10 +200,10 @@ func TestPicturesKeepTheirSpace(t *testing.T) {
 	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
 	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"
 
-	composed, err := converter(
-		t,
-		document.Options{},
-	).Compose(t.Context(), document.Document{Content: []byte(content), Theme: "fantasy"})
+	composed, err := converter(t, document.Options{}).Compose(
+		t.Context(),
+		document.Document{Content: []byte(content), Theme: "fantasy"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

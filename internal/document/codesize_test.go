@@ -33,10 +33,10 @@ func TestCodeSizeKeepsLinesWhole(t *testing.T) {
 		"smaller than in 7 pt": {block(90), "light", presswork.Options{Scale: new(0.8)}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			composed, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options})
+			composed, err := converter(t, document.Options{}).Compose(
+				t.Context(),
+				document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

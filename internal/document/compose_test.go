@@ -308,10 +308,10 @@ func TestStrictTurnsWarningsIntoAnError(t *testing.T) {
 		t.Errorf("warnings: %v", c.Warnings)
 	}
 
-	_, err := converter(
-		t,
-		document.Options{},
-	).Compose(t.Context(), document.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
+	_, err := converter(t, document.Options{}).Compose(
+		t.Context(),
+		document.Document{Content: content, Options: presswork.Options{Strict: new(true)}},
+	)
 	if fault.CodeOf(err) != fault.StrictFindings || !strings.Contains(err.Error(), "line 3: heading") {
 		t.Errorf("got %v", err)
 	}
@@ -344,10 +344,10 @@ func TestRemoteImagesNeedPermission(t *testing.T) {
 func TestUnknownThemeIsRefused(t *testing.T) {
 	t.Parallel()
 
-	_, err := converter(
-		t,
-		document.Options{},
-	).Compose(t.Context(), document.Document{Content: []byte("x"), Theme: "nrod"})
+	_, err := converter(t, document.Options{}).Compose(
+		t.Context(),
+		document.Document{Content: []byte("x"), Theme: "nrod"},
+	)
 	if fault.CodeOf(err) != fault.ThemeNotFound {
 		t.Errorf("got %v", err)
 	}

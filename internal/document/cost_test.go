@@ -21,27 +21,19 @@ func TestStylesheetsAreBounded(t *testing.T) {
 		svg := `<svg xmlns="http://www.w3.org/2000/svg">` + strings.Repeat("<rect/>", rects) + `</svg>`
 		return `p{background:u\72l("data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `")}`
 	}
-	bomb := `<svg xmlns='http://www.w3.org/2000/svg'><g id='a'>` + strings.Repeat(
-		"<rect/>",
-		100,
-	) + `</g><g id='b'>` + strings.Repeat(
-		"<use href='%23a'/>",
-		100,
-	) + `</g></svg>`
+	bomb := `<svg xmlns='http://www.w3.org/2000/svg'><g id='a'>` + strings.Repeat("<rect/>", 100) +
+		`</g><g id='b'>` + strings.Repeat("<use href='%23a'/>", 100) + `</g></svg>`
 
 	var nths strings.Builder
 	for i := range 9000 {
 		fmt.Fprintf(&nths, "p:nth-child(%dn){}", i)
 	}
 
-	animation := base64.StdEncoding.EncodeToString(
-		[]byte(
-			"GIF89a\x01\x00\x01\x00\x00\x00\x00" + strings.Repeat(
-				",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00",
-				3000,
-			) + ";",
-		),
-	)
+	const frame = ",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00"
+
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00" + strings.Repeat(frame, 3000) + ";"
+	animation := base64.StdEncoding.EncodeToString([]byte(gif))
+
 	for name, c := range map[string]struct {
 		css, content string
 		options      fault.Code // the code at submission
@@ -64,10 +56,10 @@ func TestStylesheetsAreBounded(t *testing.T) {
 				t.Errorf("%s: %v, want %q", name, err, c.options)
 			}
 
-			_, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), document.Document{Content: []byte(c.content), Options: o})
+			_, err := converter(t, document.Options{}).Compose(
+				t.Context(),
+				document.Document{Content: []byte(c.content), Options: o},
+			)
 			if fault.CodeOf(err) != c.compose || err != nil && fault.AsError(err).Param != "options.css" {
 				t.Errorf("%s: %v, want %q", name, err, c.compose)
 			}
@@ -105,10 +97,10 @@ func TestContentsAreBounded(t *testing.T) {
 		"contents":           {presswork.Options{TOC: new(presswork.Depth(2)), NumberedHeadings: new(true)}, fault.ContentTooComplex},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), document.Document{Content: content, Options: c.options})
+			_, err := converter(t, document.Options{}).Compose(
+				t.Context(),
+				document.Document{Content: content, Options: c.options},
+			)
 			if fault.CodeOf(err) != c.want ||
 				err != nil &&
 					!strings.Contains(err.Error(), "the contents have 21000 entries; at most 20000 are allowed") {

@@ -72,9 +72,7 @@ func TestAttachedSource(t *testing.T) {
 	content := "# Größe\n\ntext\n"
 
 	_, path := convert(t, c, document.Document{
-		Content: []byte(
-			content,
-		),
+		Content:  []byte(content),
 		Filename: `..\../evil/Prüf "bericht".pdf`,
 		Parts: []document.Part{
 			{Path: "b/a.md", Content: []byte("# A\n")},

@@ -181,16 +181,9 @@ func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	on := func(text string) int {
 		return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, text) })
 	}
-	if mark, third, moved, stays := on(
-		"Second",
-	), on(
-		"Third",
-	), on(
-		"Noted 1",
-	), on(
-		"Noted 2",
-	); mark < 0 || moved != third ||
-		stays != mark {
+
+	mark, third, moved, stays := on("Second"), on("Third"), on("Noted 1"), on("Noted 2")
+	if mark < 0 || moved != third || stays != mark {
 		t.Errorf("the notes are on pages %d and %d, want %d and %d", moved+1, stays+1, third+1, mark+1)
 	}
 }
@@ -295,14 +288,8 @@ func TestPicturesFillThePage(t *testing.T) {
 
 	var content strings.Builder
 	for _, lines := range []int{20, 23, 33} {
-		content.WriteString(
-			strings.Repeat(
-				"A line.\\\n",
-				lines,
-			) + "The last.\n\n" + "<figure>" + picture + "<figcaption>Caption " + fmt.Sprint(
-				lines,
-			) + "</figcaption></figure>\n\n\\newpage\n\n",
-		)
+		content.WriteString(strings.Repeat("A line.\\\n", lines) + "The last.\n\n")
+		fmt.Fprintf(&content, "<figure>%s<figcaption>Caption %d</figcaption></figure>\n\n\\newpage\n\n", picture, lines)
 	}
 	_, path := convert(
 		t,

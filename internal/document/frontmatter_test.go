@@ -40,9 +40,7 @@ func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 	if _, err := strict.Compose(
 		t.Context(),
 		document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")},
-	); fault.CodeOf(
-		err,
-	) != fault.StrictFindings {
+	); fault.CodeOf(err) != fault.StrictFindings {
 		t.Errorf("strict lets an ignored theme pass: %v", err)
 	}
 }
@@ -91,10 +89,10 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-	c, err := converter(
-		t,
-		document.Options{Epoch: at},
-	).Compose(t.Context(), document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")})
+	c, err := converter(t, document.Options{Epoch: at}).Compose(
+		t.Context(),
+		document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")},
+	)
 	if err != nil || c.Meta.Date != "2024-03-05" {
 		t.Errorf("the metadata's date is %q, %v", c.Meta.Date, err)
 	}

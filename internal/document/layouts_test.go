@@ -50,10 +50,7 @@ func TestLayoutsGolden(t *testing.T) {
 			"## One\n\nText $x$.[^1]\n\n| " + strings.Repeat(
 			"a long head | ",
 			12,
-		) + "\n" + strings.Repeat(
-			"|---",
-			12,
-		) + "|\n\n[^1]: Note.\n"
+		) + "\n" + strings.Repeat("|---", 12) + "|\n\n[^1]: Note.\n"
 		c := compose(t, document.Document{Content: []byte(content)})
 		golden.Check(t, filepath.Join("layouts", "paper.html"), []byte(bodyOf(c.Page.HTML)))
 	})
@@ -183,20 +180,14 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 		}
 
 		plain := strings.Replace(content, "---", "---\nas: document", 1)
-		if body := bodyOf(
-			compose(t, document.Document{Content: []byte(plain)}).Page.HTML,
-		); strings.Contains(
-			body,
-			"bananas",
-		) {
+		body = bodyOf(compose(t, document.Document{Content: []byte(plain)}).Page.HTML)
+		if strings.Contains(body, "bananas") {
 			t.Errorf("as: document prints %s", body)
 		}
 	})
 
 	html := compose(t, document.Document{
-		Content: []byte(
-			"# Release notes\n\n- Fixed a bug.\n- Added `--flag`.\n",
-		),
+		Content: []byte("# Release notes\n\n- Fixed a bug.\n- Added `--flag`.\n"),
 		Options: presswork.Options{As: "auto"},
 	}).Page.HTML
 	if body := bodyOf(html); !strings.HasPrefix(body, "<body>") {

@@ -140,11 +140,9 @@ func TestPartsShareOneBibliography(t *testing.T) {
 	}
 	for _, refs := range []string{"", "\n\n::: {#refs}\n:::\n"} {
 		page := compose(t, document.Document{
-			Content: []byte(
-				"---\nbibliography: refs.bib\ncsl: ieee\n---\n# One\n\nFirst [@c]." + refs,
-			),
-			Path:  "1.md",
-			Asset: files,
+			Content: []byte("---\nbibliography: refs.bib\ncsl: ieee\n---\n# One\n\nFirst [@c]." + refs),
+			Path:    "1.md",
+			Asset:   files,
 			Parts: []document.Part{
 				{Content: []byte("# Two\n\nThen [@a; @c].\n"), Path: "sub/2.md"},
 				{Content: []byte("# Three\n"), Path: "3.md"},
@@ -192,10 +190,10 @@ func TestAWrongPartIsNamed(t *testing.T) {
 		"---\ntitle: [\n---\nbody": fault.FrontMatterInvalid,
 	} {
 		t.Run(content, func(t *testing.T) {
-			_, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), document.Document{Content: []byte("x"), Path: "a.md", Parts: []document.Part{{Content: []byte(content), Path: "dir/b.md"}}})
+			_, err := converter(t, document.Options{}).Compose(
+				t.Context(),
+				document.Document{Content: []byte("x"), Path: "a.md", Parts: []document.Part{{Content: []byte(content), Path: "dir/b.md"}}},
+			)
 			if e := fault.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
 				t.Errorf("%q: %v", content, err)
 			}

@@ -134,15 +134,7 @@ func TestAPaperInTwoColumns(t *testing.T) {
 		t.Errorf("%d of 8 notes are in the right column", right)
 	}
 
-	if first, last := wordWith(
-		t,
-		words,
-		"firstx",
-	), wordWith(
-		t,
-		words,
-		"lastx",
-	); first.left > middle ||
+	if first, last := wordWith(t, words, "firstx"), wordWith(t, words, "lastx"); first.left > middle ||
 		last.left < middle {
 		t.Errorf("the wide table is between %.0f and %.0f", first.left, last.right)
 	}

@@ -77,12 +77,8 @@ func TestPagesBecomePictures(t *testing.T) {
 		t.Errorf("of %d pixels of the gradient %d are dark", reddish, dark)
 	}
 
-	if _, err := converter(
-		t,
-		document.Options{Printer: b},
-	).Make(t.Context(), composed); fault.CodeOf(
-		err,
-	) != fault.InvalidOption {
+	_, err = converter(t, document.Options{Printer: b}).Make(t.Context(), composed)
+	if fault.CodeOf(err) != fault.InvalidOption {
 		t.Errorf("without a browser for scripts: %v", err)
 	}
 }

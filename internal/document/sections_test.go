@@ -139,13 +139,8 @@ func TestSectionsAreComposed(t *testing.T) {
 		})
 	}
 
-	if html := compose(
-		t,
-		document.Document{Content: []byte(wide)},
-	).Page.HTML; !strings.Contains(
-		html,
-		":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}",
-	) {
+	html := compose(t, document.Document{Content: []byte(wide)}).Page.HTML
+	if !strings.Contains(html, ":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}") {
 		t.Error("the heading that begins a section has space above it")
 	}
 

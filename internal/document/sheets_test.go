@@ -132,9 +132,7 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 	for _, margins := range []string{"normal", "narrow", "none"} {
 		t.Run(margins, func(t *testing.T) {
 			_, path := convert(t, c, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
-				HeaderText: new(
-					strings.Repeat("header ", 120),
-				),
+				HeaderText:   new(strings.Repeat("header ", 120)),
 				FooterText:   new(strings.Repeat("f", 900)),
 				MarginPreset: margins,
 			}})
@@ -144,10 +142,7 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 			if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
 				strings.Contains(before, "ff") {
 				t.Errorf("%s: header or footer lie over the text:\n%s", margins, text)
-			} else if shown := strings.Contains(
-				before,
-				"header",
-			); shown != (margins != "none") {
+			} else if shown := strings.Contains(before, "header"); shown != (margins != "none") {
 				t.Errorf("%s: the header is shown: %v", margins, shown)
 			}
 		})

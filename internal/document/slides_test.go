@@ -22,10 +22,10 @@ const talk = "---\nas: slides\ntitle: Talk\nauthor: Ann\n---\n# Talk\n\nA subtit
 func slidesOf(t *testing.T, content string, o presswork.Options, output presswork.Output) string {
 	t.Helper()
 
-	c, err := converter(
-		t,
-		document.Options{},
-	).Compose(t.Context(), document.Document{Content: []byte(content), Options: o, Output: output})
+	c, err := converter(t, document.Options{}).Compose(
+		t.Context(),
+		document.Document{Content: []byte(content), Options: o, Output: output},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +143,8 @@ func TestSlidesArePrinted(t *testing.T) {
 		})
 	}
 
-	if text := strings.Join(
-		strings.Fields(poppler(t, "pdftotext", path, "-")),
-		" ",
-	); strings.Count(
-		text,
-		"and then the next one",
-	) != 14*10 {
+	text := strings.Join(strings.Fields(poppler(t, "pdftotext", path, "-")), " ")
+	if strings.Count(text, "and then the next one") != 14*10 {
 		t.Errorf("%d of 140 sentences are there", strings.Count(text, "and then the next one"))
 	}
 

@@ -53,9 +53,7 @@ func TestWordsInFontsOfTheSystemAreWhole(t *testing.T) {
 	const word = "განვითარება"
 	c := converter(t, document.Options{Printer: printer(t)})
 	_, path := convert(t, c, document.Document{
-		Content: []byte(
-			strings.Repeat(word+" დოკუმენტაცია ", 60),
-		),
+		Content: []byte(strings.Repeat(word+" დოკუმენტაცია ", 60)),
 		Options: presswork.Options{Lang: "ka", As: "paper", PageSize: "A6"},
 	})
 	text := poppler(t, "pdftotext", path, "-")

@@ -108,14 +108,8 @@ func TestBibliographyIsPrintedAtTheEnd(t *testing.T) {
 		})
 	}
 
-	if html, _ := citing(
-		t,
-		"@doe99\n",
-		markdown.Options{Lang: "he"},
-	); !strings.Contains(
-		html,
-		`<div id="ref-doe99" dir="auto" class="csl-entry">`,
-	) {
+	html, _ := citing(t, "@doe99\n", markdown.Options{Lang: "he"})
+	if !strings.Contains(html, `<div id="ref-doe99" dir="auto" class="csl-entry">`) {
 		t.Errorf("got %s, want an entry with its own direction", html)
 	}
 

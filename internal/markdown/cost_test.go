@@ -33,16 +33,9 @@ func dataURI(svg string) string {
 
 // pipeTable returns a table whose cells are all equal.
 func pipeTable(rows, columns int, cell string) string {
-	return strings.Repeat(
-		"|h",
-		columns,
-	) + "|\n" + strings.Repeat(
-		"|-",
-		columns,
-	) + "|\n" + strings.Repeat(
-		strings.Repeat("|"+cell, columns)+"|\n",
-		rows,
-	)
+	row := strings.Repeat("|"+cell, columns) + "|\n"
+
+	return strings.Repeat("|h", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat(row, rows)
 }
 
 // mdx begins a document in MDX.
@@ -109,18 +102,9 @@ func TestDocumentsTooLargeForTheBrowserAreRejected(t *testing.T) {
 func manySVGs(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(
-			&b,
-			"![a](%s)\n\n",
-			dataURI(
-				`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>`+fmt.Sprint(
-					i,
-				)+`</title>`+strings.Repeat(
-					"<rect/>",
-					7500,
-				)+`</svg>`,
-			),
-		)
+		svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>%d</title>%s</svg>`,
+			i, strings.Repeat("<rect/>", 7500))
+		fmt.Fprintf(&b, "![a](%s)\n\n", dataURI(svg))
 	}
 
 	return b.String()

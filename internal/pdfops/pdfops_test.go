@@ -102,14 +102,8 @@ func TestOldPasswordsAreReadInLatinLetters(t *testing.T) {
 		t.Errorf("the text is %.100q", text)
 	}
 
-	if _, err := perform(
-		t,
-		Info,
-		Options{Password: strings.Repeat("ä", 1<<20)},
-		f,
-	); fault.CodeOf(
-		err,
-	) != fault.PDFPassword {
+	_, err := perform(t, Info, Options{Password: strings.Repeat("ä", 1<<20)}, f)
+	if fault.CodeOf(err) != fault.PDFPassword {
 		t.Errorf("a very long password gives %v", err)
 	}
 }

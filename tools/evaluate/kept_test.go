@@ -139,11 +139,7 @@ func TestUnseenRefusesDocumentsThatWereTrainedOn(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	if err := Unseen(
-		&out,
-		dir,
-		[]Document{{Group: groupHash("a/b")}},
-	); err == nil ||
+	if err := Unseen(&out, dir, []Document{{Group: groupHash("a/b")}}); err == nil ||
 		!strings.Contains(err.Error(), "a/b") {
 		t.Errorf("trained documents were judged: %v", err)
 	}

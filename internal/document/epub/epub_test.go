@@ -196,16 +196,11 @@ func TestImagesAreFilesOnce(t *testing.T) {
 	all, left := write(
 		t,
 		book(
-			`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3"><img src="`+svg(
-				`<rect width='1' onclick='x' style='fill:red'/>`,
-			)+
-				`"><img alt="s" src="`+svg(
-				`<script>x</script>`,
-			)+`"><img src="`+svg(
-				`<use href='http://x/y'/>`,
-			)+`"><img src="`+svg(
-				`<rect style='fill:url(http://x/)'/>`,
-			)+`"></p>`,
+			`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3">`+
+				`<img src="`+svg(`<rect width='1' onclick='x' style='fill:red'/>`)+`">`+
+				`<img alt="s" src="`+svg(`<script>x</script>`)+`">`+
+				`<img src="`+svg(`<use href='http://x/y'/>`)+`">`+
+				`<img src="`+svg(`<rect style='fill:url(http://x/)'/>`)+`"></p>`,
 		),
 	)
 	if len(left) != 3 || left[0].Alt != "s" {
@@ -223,10 +218,8 @@ func TestImagesAreFilesOnce(t *testing.T) {
 		t.Errorf("%d images; %s", images, all["EPUB/image-002.svg"])
 	}
 
-	if page := all["EPUB/chapter-001.xhtml"]; !strings.Contains(
-		page,
-		`<img src="image-001.png" alt="dot"/><img src="image-001.png" alt="" height="3"/>`,
-	) {
+	page := all["EPUB/chapter-001.xhtml"]
+	if !strings.Contains(page, `<img src="image-001.png" alt="dot"/><img src="image-001.png" alt="" height="3"/>`) {
 		t.Error(page)
 	}
 }

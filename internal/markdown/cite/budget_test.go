@@ -99,16 +99,8 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 		"groups in each other": {
 			styled(
 				"",
-				strings.Repeat(
-					"<group>",
-					50,
-				)+strings.Repeat(
-					`<text variable="title"/>`,
-					1000,
-				)+strings.Repeat(
-					"</group>",
-					50,
-				),
+				strings.Repeat("<group>", 50)+strings.Repeat(`<text variable="title"/>`, 1000)+
+					strings.Repeat("</group>", 50),
 				"",
 			),
 			titled("T"),
@@ -120,13 +112,8 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 		"substitutes of names": {
 			styled(
 				"",
-				`<names variable="editor">`+strings.Repeat(
-					"<label/>",
-					20_000,
-				)+"<substitute>"+strings.Repeat(
-					`<names variable="translator"/>`,
-					20_000,
-				)+"</substitute></names>",
+				`<names variable="editor">`+strings.Repeat("<label/>", 20_000)+"<substitute>"+
+					strings.Repeat(`<names variable="translator"/>`, 20_000)+"</substitute></names>",
 				"",
 			),
 			named,

@@ -196,9 +196,7 @@ func TestDisambiguation(t *testing.T) {
 				styled(c.attributes, layout, ""),
 				namesakes,
 				"en-US",
-				citing(
-					cites[0],
-				),
+				citing(cites[0]),
 				citing(cites[1]),
 				citing(cites[2]),
 				citing(cites[3]),

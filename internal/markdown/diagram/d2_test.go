@@ -148,18 +148,8 @@ func TestHostileD2BecomesHarmlessPictures(t *testing.T) {
 		{"nested shapes", strings.Repeat("a.", 20_000) + "a"},
 		{
 			"globs",
-			strings.Repeat(
-				"*.*.* -> *.*\n",
-				3,
-			) + strings.Repeat(
-				"a.b.c.d.e.f; ",
-				3,
-			) + manyNodes(
-				50,
-			) + strings.Repeat(
-				"** -> **\n",
-				5,
-			),
+			strings.Repeat("*.*.* -> *.*\n", 3) + strings.Repeat("a.b.c.d.e.f; ", 3) + manyNodes(50) +
+				strings.Repeat("** -> **\n", 5),
 		},
 		{"sides", "a: {width: 99999999; height: 99999999}"},
 		{"boards", strings.Repeat("layers: {x: {", 2000) + "a" + strings.Repeat("}}", 2000)},

@@ -79,10 +79,8 @@ func writeHTMLText(b *strings.Builder, raw []byte) {
 				b.WriteByte('\n')
 			}
 		case html.StartTagToken, html.EndTagToken:
-			if tag, _ := z.TagName(); bytes.Contains(
-				[]byte(" code pre script style kbd samp "),
-				[]byte(" "+string(tag)+" "),
-			) {
+			tag, _ := z.TagName()
+			if bytes.Contains([]byte(" code pre script style kbd samp "), []byte(" "+string(tag)+" ")) {
 				if unseen++; kind == html.EndTagToken {
 					unseen = max(unseen-2, 0)
 				}

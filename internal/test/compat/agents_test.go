@@ -177,9 +177,7 @@ func TestCodingAgentsCompleteTasks(t *testing.T) {
 func TestFrameworksRun(t *testing.T) {
 	t.Parallel()
 	runAgent(t, "py", []string{
-		"PYTHONPATH=" + frameworks(
-			os.Getenv("PRESSWORK_COMPAT"),
-		),
+		"PYTHONPATH=" + frameworks(os.Getenv("PRESSWORK_COMPAT")),
 		"COMPAT_BASE=" + serveAgents(t),
 		"COMPAT_KEY=" + apiKey,
 		"PYTHONDONTWRITEBYTECODE=1",

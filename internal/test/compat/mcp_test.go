@@ -119,9 +119,7 @@ func TestCodexConvertsByMCP(t *testing.T) {
 			`mcp__local__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf","theme":"nord"}`,
 			`mcp__remote__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf"}`))
 
-	if pdf, err := os.ReadFile(
-		filepath.Join(dir, "minutes.pdf"),
-	); err != nil ||
+	if pdf, err := os.ReadFile(filepath.Join(dir, "minutes.pdf")); err != nil ||
 		!strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("minutes.pdf: %.20q, %v\n%s", pdf, err, out)
 	}

@@ -51,10 +51,8 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 		t.Errorf("the warning is %q, want none", warning)
 	}
 
-	if want := `"input_tokens":7,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":12`; !strings.Contains(
-		string(message.Usage),
-		want,
-	) {
+	want := `"input_tokens":7,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":12`
+	if !strings.Contains(string(message.Usage), want) {
 		t.Errorf("the usage is %s, want %s", message.Usage, want)
 	}
 
