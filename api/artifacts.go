@@ -67,6 +67,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag) {
+		// The artifact may have been deleted since.
 		if _, err := s.statArtifact(key, rec); err != nil {
 			return err
 		}
@@ -226,6 +227,7 @@ func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng 
 	if err != nil {
 		return artifactError(err, rec)
 	}
+	// fasthttp closes the body after it has sent it.
 	setRangeHeaders(c, rec, rng)
 	c.Context().SetBodyStream(body, int(rng.Length))
 

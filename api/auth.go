@@ -63,6 +63,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *exchange.Meta, need level) error {
 		return nil
 	}
 
+	// A browser adds a stored password to requests from pages of any site.
 	if need >= byAdmin && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
 		err := access.CheckSameSite(meta.Site, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site"))
 		if err != nil {
@@ -189,6 +190,7 @@ func corsAllows(name string) bool {
 		return true
 	}
 
+	// The SDKs of OpenAI and Anthropic send these headers.
 	return strings.HasPrefix(name, "x-stainless-") || strings.HasPrefix(name, "anthropic-")
 }
 

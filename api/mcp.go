@@ -74,6 +74,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 		s.mcp.ServeHTTP(answer, req)
 		answer.end()
 	}()
+	// The status and the headers are known when the handler writes for the first time.
 	<-answer.begun
 
 	for name, values := range answer.header {

@@ -64,8 +64,8 @@ func bannerCapacity(s sheet.Sheet, margin float64) int {
 	return lines * int(s.TextWidth()/(size*typeset.LetterWidth))
 }
 
-// bannerContent returns a header or footer as the value of a margin box's content property. margin is in
-// millimetres, number stands for {page}, total for {total}.
+// bannerContent returns a header or footer as the value of a margin box's content property. margin is in millimetres,
+// number stands for {page}, total for {total}. A text that does not fit into the margin is cut.
 func (p page) bannerContent(text string, margin float64, number, total string) string {
 	const counterDigits = 4
 	var parts []string

@@ -110,9 +110,8 @@ func (p page) bookCover() (printable.Page, offsets) {
 	p.options.CSS, p.options.CodeTheme = "", ""
 	p.sheet = sheet.Sheet{Width: coverWidth * millimetres, Height: coverHeight * millimetres, Scale: 1}
 	p.text, p.rightToLeft = nil, false
-	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token(
-		"--cover-bg",
-	) + "}main{display:none}</style>\n"
+	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token("--cover-bg") +
+		"}main{display:none}</style>\n"
 	page := printable.Page{
 		Sheet: printable.Sheet{
 			Width:  coverWidth / float64(pixelsPerInch),

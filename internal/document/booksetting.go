@@ -205,6 +205,8 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 			held++
 		}
 
+		// The page of the chapter without the white pages of this print, and with those placed so far. Left pages
+		// have even numbers.
 		if (at-held+wanted)%2 == 0 {
 			wanted++
 			shown[l.ID] = true

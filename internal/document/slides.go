@@ -72,6 +72,7 @@ func deckOptions(o presswork.Options, deck metadata.Deck) presswork.Options {
 
 	o.MarginPreset, o.Margins, o.Scale = "none", presswork.Margins{}, nil
 	if deck.Marp == "true" {
+		// Marp knows no placeholders, so braces in its header and footer are text.
 		if o.HeaderText == nil && deck.Header != "" {
 			o.HeaderText = new(strings.NewReplacer("{", "(", "}", ")").Replace(deck.Header))
 		}

@@ -70,6 +70,7 @@ func Write(b Book) (data []byte, left []Left, err error) {
 		w.place(c)
 	}
 
+	// Only rendering shows which anchors remain, and links need to know. So render twice if any is lost.
 	if lost := w.renderAll(); len(lost) > 0 {
 		// These anchors were on elements that a book cannot have. Their links are removed.
 		for _, id := range lost {
@@ -194,6 +195,7 @@ func (b Book) identifier() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q %q %q", b.Title, b.Author, b.Lang, b.Date, b.CSS, b.Body)
 	sum := h.Sum(nil)[:16]
+	// Set the bits of the version and of the variant (RFC 9562).
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	id := hex.EncodeToString(sum)
 

@@ -38,6 +38,7 @@ func (w *writer) image(n *html.Node) {
 	more := []string{"src", p.file, "alt", alt}
 
 	for _, key := range []string{"width", "height"} {
+		// XHTML allows whole pixels only, so other lengths are dropped.
 		if size, err := strconv.Atoi(strings.TrimSuffix(attribute(n, key), "px")); err == nil && size > 0 {
 			more = append(more, key, strconv.Itoa(size))
 		}
@@ -45,7 +46,7 @@ func (w *writer) image(n *html.Node) {
 	w.start(n, "img", more...)
 }
 
-// pictureOf puts an image into the book, once.
+// pictureOf puts an image into the book, once. Errors are words for a warning.
 func (w *writer) pictureOf(uri string) (*picture, error) {
 	if p := w.images[uri]; p != nil {
 		return p, nil
@@ -166,6 +167,7 @@ func drawing(data []byte) ([]byte, error) {
 			out.WriteString("</" + t.Name.Local + ">")
 		case xml.CharData:
 			if depth > 0 && skipped == 0 {
+				// The text may be that of a style element.
 				if outside().Match(t) {
 					return nil, errors.New("it refers to something outside of it")
 				}

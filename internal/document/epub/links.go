@@ -16,10 +16,12 @@ var goodLink = lazyregexp.New(
 		`mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,
 )
 
-// href is where a link leads in the book, "" for nowhere.
+// href returns where a link leads in the book, or "" for nowhere. Links to anchors lead to the file of the anchor.
+// Other links must match goodLink, because reading devices reject a book with a malformed one.
 func (w *writer) href(n *html.Node) string {
 	href := strings.TrimSpace(attribute(n, "href"))
 	if id, ok := strings.CutPrefix(href, "#"); ok {
+		// An anchor may be escaped in the link but not in the id.
 		if plain, err := url.PathUnescape(id); err == nil && w.places[id] == "" {
 			id = plain
 		}

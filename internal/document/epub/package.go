@@ -33,6 +33,7 @@ func (w *writer) archive() ([]byte, error) {
 		}
 
 		method := zip.Deflate
+		// These formats are compressed already.
 		if strings.HasSuffix(name, ".png") || strings.HasSuffix(name, ".jpg") || strings.HasSuffix(name, ".webp") ||
 			strings.HasSuffix(name, ".gif") {
 			method = zip.Store
@@ -85,9 +86,8 @@ func (w *writer) packageDocument() string {
 	var o strings.Builder
 	o.WriteString(
 		`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-			`<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="` + text(
-			b.Lang,
-		) + "\">\n",
+			`<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="` +
+			text(b.Lang) + "\">\n",
 	)
 	o.WriteString(`<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">` + "\n")
 	element := func(name, value string) {
@@ -218,9 +218,8 @@ func (w *writer) coverPage() string {
 func (w *writer) navigation() string {
 	var o strings.Builder
 	o.WriteString(
-		`<body>` + "\n" + `<nav epub:type="toc" role="doc-toc" id="toc">` + "\n<h1>" + text(
-			w.book.ContentsTitle,
-		) + "</h1>\n",
+		`<body>` + "\n" + `<nav epub:type="toc" role="doc-toc" id="toc">` + "\n<h1>" +
+			text(w.book.ContentsTitle) + "</h1>\n",
 	)
 	var open []int // the levels of the lists that are open
 
@@ -230,6 +229,7 @@ func (w *writer) navigation() string {
 			continue
 		}
 
+		// Return to the list of the level of this heading. A skipped level opens only one list.
 		for len(open) > 1 && h.Level < open[len(open)-1] && h.Level <= open[len(open)-2] {
 			o.WriteString("</li>\n</ol>\n")
 			open = open[:len(open)-1]
@@ -260,9 +260,8 @@ func (w *writer) navigation() string {
 		o.WriteString(`<li><a epub:type="toc" href="nav.xhtml">` + text(w.book.ContentsTitle) + "</a></li>\n")
 	}
 	o.WriteString(
-		`<li><a epub:type="bodymatter" href="` + w.chapters[0].file + `">` + text(
-			w.book.Title,
-		) + "</a></li>\n</ol>\n</nav>\n</body>",
+		`<li><a epub:type="bodymatter" href="` + w.chapters[0].file + `">` +
+			text(w.book.Title) + "</a></li>\n</ol>\n</nav>\n</body>",
 	)
 
 	return w.document(w.book.ContentsTitle, "", o.String())

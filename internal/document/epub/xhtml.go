@@ -50,7 +50,8 @@ func (w *writer) renderAll() (lost []string) {
 	return lost
 }
 
-// render writes the content of a chapter.
+// render writes the content of a chapter into its field xhtml. XHTML allows no text directly in the body, so text
+// becomes a paragraph.
 func (w *writer) render(c *chapter) {
 	w.chapter = c
 	w.out.Reset()
@@ -228,6 +229,7 @@ func (w *writer) children(n *html.Node, m model) {
 func (w *writer) start(n *html.Node, name string, more ...string) {
 	w.out.WriteString("<" + name)
 
+	// The stylesheet replaces attributes that XHTML lacks, and looks of renamed elements, by these classes.
 	classes := strings.Fields(attribute(n, "class"))
 	for _, key := range []string{"align", "valign"} {
 		if v := strings.ToLower(attribute(n, key)); v != "" && name != "img" {
@@ -248,6 +250,7 @@ func (w *writer) start(n *html.Node, name string, more ...string) {
 		id = attribute(n, "name")
 	}
 
+	// An id may occur once in a file.
 	if w.chapter.ids[id] {
 		w.write("id", id)
 		delete(w.chapter.ids, id) // once

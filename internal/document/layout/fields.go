@@ -129,7 +129,7 @@ func (b *builder) warn(f frontmatter.Field, allowed string) {
 	})
 }
 
-// entry is a text, or a map of values by plain keys. Raw is the map as it is written.
+// entry is a text, or a map of values by plain keys. raw is the map as it was written, with its own keys.
 type entry struct {
 	text      string
 	more, raw map[string]any

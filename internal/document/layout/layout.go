@@ -133,7 +133,8 @@ func CSS() string {
 	return b.String()
 }
 
-// Theme returns the theme as the layout has it. Columns is the number of columns.
+// Theme returns the theme with the changes of the layout. columns is the number of columns of the page. The zero
+// Layout returns t unchanged.
 func (l Layout) Theme(t themes.Theme, columns int) themes.Theme {
 	if l.Name == "" {
 		return t
@@ -161,7 +162,8 @@ func (l Layout) Theme(t themes.Theme, columns int) themes.Theme {
 	return t.With(changes)
 }
 
-// ByFields returns the name of the layout whose fields the front matter has, or "".
+// ByFields returns the name of the layout whose fields the front matter has, or "". Most layouts need two fields,
+// because single ones such as date are common in other documents.
 func ByFields(fields []frontmatter.Field) string {
 	keys := byKey(fields)
 	has := func(any ...string) bool {

@@ -106,6 +106,7 @@ func (b *builder) sender() sender {
 		s.address = addressOf(e)
 		s.url = e.get("url", "website", "web", "homepage")
 	} else if lines := names(list); len(lines) > 0 {
+		// The first line is the name, unless the author is known and the lines are the address alone.
 		if s.name == "" || len(lines) == 1 || lines[0] == s.name {
 			s.name, lines = lines[0], lines[1:]
 		}

@@ -88,6 +88,7 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	takes := func(letters int, s tableSize) float64 { return tableWidth(t, letters, LetterWidth, s) }
 	needs := func(letters int, s tableSize) float64 { return tableWidth(t, letters, wideLetter, s) }
 
+	// Prefer the upright page, and on each page the larger type.
 	for _, area := range []float64{upright, turned} {
 		if area < upright {
 			break
@@ -108,6 +109,7 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	}
 	smallest := tableSizes()[2]
 
+	// In the smallest type, keep short cells on one line if possible, and otherwise at least the words.
 	for _, area := range []float64{upright, turned} {
 		switch {
 		case needs(shortest, smallest) <= area:

@@ -86,7 +86,7 @@ func (p *page) hasLittleText() bool {
 	return chars < minText
 }
 
-// htmlReader is a reader of HTML that fails when its context ends.
+// htmlReader is a reader of HTML that ends when its context does. cut then reports that text is missing.
 type htmlReader struct {
 	ctx  context.Context
 	text *strings.Reader

@@ -31,7 +31,7 @@ type fetcher struct {
 	client *http.Client
 	sites  *sites // the state of each site: robots.txt and rate
 	agent  string
-	// render is opens a page in a browser; nil without one.
+	// render opens a page in a browser; nil without one.
 	render  func(ctx context.Context, address string) (html, final string, err error)
 	pdfText func(ctx context.Context, pdf []byte) (string, error) // reads a PDF; nil without a sandbox
 	log     *slog.Logger

@@ -99,8 +99,8 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 	}, nil
 }
 
-// operatorClient returns a client for the operator's own search engine, at any address. It does not follow redirects,
-// because they could lead anywhere.
+// operatorClient returns a client for the operator's own search engine. It uses no guard, because the engine may be
+// on a private address. It does not follow redirects, because they could lead anywhere.
 func operatorClient() *http.Client {
 	return &http.Client{
 		Timeout:       searchTimeout,

@@ -29,7 +29,8 @@ const (
 // maxName is the longest name of a function, in bytes.
 const maxName = 64
 
-// ShortName returns a name of a function that engines accept: a long one ends with a part of its hash.
+// ShortName returns a name of a function that engines accept: a long one ends with a part of its hash. Names with the
+// same beginning stay different.
 func ShortName(name string) string {
 	if len(name) <= maxName {
 		return name

@@ -27,7 +27,8 @@ type Object struct {
 	Err *error
 }
 
-// New returns an object for value. All objects of a body share err. path is as in Object.Path.
+// New returns an object for value. All objects of a body share err. path is as in Object.Path. A field that occurs
+// twice is an error: other programs may read the other value.
 func New(value []byte, path string, err *error) Object {
 	o := Object{Path: path, Err: err}
 	if json.Unmarshal(value, &o.Fields) != nil || o.Fields == nil {
@@ -183,7 +184,8 @@ func (o Object) Float(name string, low, high float64) *float64 {
 	return &f
 }
 
-// Integer returns a whole number between low and high, nil if the field is absent.
+// Integer returns a whole number between low and high, nil if the field is absent. A whole number may be written as
+// 5.0 or 1e3, as some clients do.
 func (o Object) Integer(name string, low, high int64) *int64 {
 	v := o.Raw(name)
 	if v == nil {
@@ -228,7 +230,8 @@ func (o Object) Enum(name string, allowed ...string) string {
 	return s
 }
 
-// Object returns the reader of a field that is an object.
+// Object returns the reader of a field that is an object. If the field is absent or has another type, it records an
+// error.
 func (o Object) Object(name string) Object {
 	return New(o.Fields[name], o.Path+name+".", o.Err)
 }

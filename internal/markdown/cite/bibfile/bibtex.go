@@ -32,8 +32,9 @@ type bibReader struct {
 	expanded int
 }
 
-// readBibTeX reads a BibTeX or BibLaTeX file. It skips entries that it cannot read. lang is the language
-// (BCP 47) of works that do not name their own.
+// readBibTeX reads a BibTeX or BibLaTeX file. It skips entries that it cannot read and lists them in Problems. lang
+// is the language (BCP 47) of works that do not name their own. Errors: the file has no entry, or exceeds the limits
+// of bibbudget.go.
 func readBibTeX(src, lang string) (Bibliography, error) {
 	r := &bibReader{src: src, strings: months(), line: 1}
 	for r.next() {
