@@ -144,12 +144,10 @@ func withTabs(blocks []block.Block) []piece {
 
 	for i := 0; i < len(blocks); i++ {
 		var samples []shownSample
+
 		for ; i+1 < len(blocks) && blocks[i+1].Kind == block.Code && languageOf(blocks[i]) != ""; i += 2 {
-			// The Markdown renderer sanitises all HTML.
-			samples = append(
-				samples,
-				shownSample{languageOf(blocks[i]), template.HTML(blocks[i+1].HTML)},
-			) //nolint:gosec // see above
+			code := template.HTML(blocks[i+1].HTML) //nolint:gosec // the Markdown renderer sanitises all HTML
+			samples = append(samples, shownSample{languageOf(blocks[i]), code})
 		}
 
 		if samples != nil {

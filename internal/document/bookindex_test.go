@@ -42,6 +42,7 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	_, index, _ := strings.Cut(text, "Register\n")
 	// German sorts Ä as A.
 	want := "Äpfel 2\nchapter (siehe heading)\nEnde 1\nlist 3\nof „words“ 1\nterms 1\nword 1–3, 5 (siehe auch term)\n"
+
 	got := strings.Join(strings.Fields(index), " ")
 	if !strings.HasPrefix(got, strings.Join(strings.Fields(want), " ")) {
 		t.Errorf("the index is %q, want %q", got, want)
@@ -56,9 +57,9 @@ func TestIndexIsComposed(t *testing.T) {
 	t.Parallel()
 
 	page := func(d document.Document) string { return compose(t, d).Page.HTML }
-	if web := page(
-		document.Document{Content: []byte(indexed), Output: presswork.HTML},
-	); strings.Contains(web, "data-fill") ||
+
+	web := page(document.Document{Content: []byte(indexed), Output: presswork.HTML})
+	if strings.Contains(web, "data-fill") ||
 		!strings.Contains(web, `href="#toc-ix-2">2</a>`) {
 		t.Errorf("a document without pages counts the places: %s", web)
 	}
@@ -80,11 +81,12 @@ func TestIndexIsComposed(t *testing.T) {
 		t.Errorf("two documents have one index, where the source has it: %s", parts)
 	}
 
-	if hostile := page(
+	hostile := page(
 		document.Document{
 			Content: []byte("a\\index{<b>x&\"} \\index{a|see{<i>}}\n\n<nav class=\"toc-index\"></nav>\n"),
 		},
-	); strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") ||
+	)
+	if strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") ||
 		strings.Count(hostile, "toc-first") != 1 {
 		t.Errorf("what an entry holds is text: %s", hostile)
 	}

@@ -87,10 +87,11 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 						t.Errorf("%s begins on page %d, not where the contents have it:\n%s", head, number, pages[0])
 					}
 				default:
-					if i := slices.IndexFunc(
+					i := slices.IndexFunc(
 						lines[1:],
 						func(l string) bool { return regexp.MustCompile(`^Section\dx$`).MatchString(l) },
-					); i >= 0 {
+					)
+					if i >= 0 {
 						section = lines[1+i]
 					}
 

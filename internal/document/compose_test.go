@@ -162,10 +162,8 @@ func TestTitleComesFromTheNearestSource(t *testing.T) {
 		{"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if got := compose(
-				t,
-				document.Document{Content: []byte(c.content), Filename: c.filename},
-			).Meta.Title; got != c.want {
+			got := compose(t, document.Document{Content: []byte(c.content), Filename: c.filename}).Meta.Title
+			if got != c.want {
 				t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
 			}
 		})

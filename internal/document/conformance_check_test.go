@@ -124,10 +124,9 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 // archiveFaults returns the rules of PDF/A that the file breaks.
 func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim) (found []string) {
 	profile, _ := strconv.Atoi(match(catalog, `/S /GTS_PDFA1\s[^>]*/DestOutputProfile (\d+) 0 R`))
-	if icc := content(
-		t,
-		objects[profile],
-	); len(icc) < 128 || string(icc[36:40]) != "acsp" || string(icc[16:20]) != "RGB " ||
+
+	icc := content(t, objects[profile])
+	if len(icc) < 128 || string(icc[36:40]) != "acsp" || string(icc[16:20]) != "RGB " ||
 		int(icc[0])<<24|int(icc[1])<<16|int(icc[2])<<8|int(icc[3]) != len(icc) ||
 		!strings.Contains(objects[profile], "/N 3") {
 		found = append(found, "there is no RGB output intent")
@@ -140,9 +139,11 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 		}
 
 		bare := compiled(`\((?:[^()\\]|\\.)*\)`).ReplaceAllString(o, "()")
-		if m := compiled(
+
+		m := compiled(
 			`/(JavaScript|JS|Launch|Movie|Sound|AA|AcroForm|XFA|LZWDecode|Crypt|Encrypt|DeviceCMYK|Interpolate true|OPI|Alternates)\b`,
-		).FindString(bare); m != "" {
+		).FindString(bare)
+		if m != "" {
 			found = append(found, fmt.Sprintf("object %d has %s", n, m))
 		}
 

@@ -226,6 +226,7 @@ func TestOwnRulesSeeFaults(t *testing.T) {
 	} {
 		t.Run(says, func(t *testing.T) {
 			bad := strings.Replace(string(good.PDF), change[0], change[1], 1)
+
 			found := faults(t, []byte(bad), is)
 			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, says) }) {
 				t.Errorf("%s is not seen: %v", says, found)

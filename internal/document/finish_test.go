@@ -80,12 +80,9 @@ func TestAttachedSource(t *testing.T) {
 		},
 		Options: presswork.Options{PDFA: new(presswork.PDFALevel("3b")), AttachSource: new(true)},
 	})
-	if list := poppler(
-		t,
-		"pdfdetach",
-		"-list",
-		path,
-	); !strings.Contains(list, "3 embedded files") || !strings.Contains(list, "3: Prüf \"bericht\".md") ||
+
+	list := poppler(t, "pdfdetach", "-list", path)
+	if !strings.Contains(list, "3 embedded files") || !strings.Contains(list, "3: Prüf \"bericht\".md") ||
 		!strings.Contains(list, "a-2.md") {
 		t.Errorf("pdfdetach says %s", list)
 	}

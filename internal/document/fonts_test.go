@@ -220,10 +220,8 @@ func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if r, err := c.Print(
-		t.Context(),
-		composed,
-	); fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) ||
+	r, err = c.Print(t.Context(), composed)
+	if fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) ||
 		r.PDF != nil {
 		t.Errorf("strict: %v, with %d warnings", err, len(r.Warnings))
 	}

@@ -37,10 +37,12 @@ func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 	}
 
 	strict := converter(t, document.Options{})
-	if _, err := strict.Compose(
+
+	_, err := strict.Compose(
 		t.Context(),
 		document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")},
-	); fault.CodeOf(err) != fault.StrictFindings {
+	)
+	if fault.CodeOf(err) != fault.StrictFindings {
 		t.Errorf("strict lets an ignored theme pass: %v", err)
 	}
 }

@@ -280,12 +280,9 @@ func (p page) banners(number, total string) string {
 		head = "counter(page," + runningStyle + ")"
 	}
 
-	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(
-		footer,
-		p.sheet.Bottom,
-		number,
-		total,
-	) + "}}\n"
+	foot := p.bannerContent(footer, p.sheet.Bottom, number, total)
+
+	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + foot + "}}\n"
 }
 
 // noBanners removes header and footer.

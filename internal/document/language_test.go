@@ -85,10 +85,11 @@ func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 		"---\nlang: fa\n---\nSay `x`":         true,
 	} {
 		t.Run(content, func(t *testing.T) {
-			if got := strings.Contains(
+			got := strings.Contains(
 				compose(t, document.Document{Content: []byte(content)}).Page.HTML,
 				"unicode-bidi: isolate",
-			); got != want {
+			)
+			if got != want {
 				t.Errorf("%q: isolated %v, want %v", content, got, want)
 			}
 		})

@@ -50,7 +50,10 @@ func TestLayoutsGolden(t *testing.T) {
 			"## One\n\nText $x$.[^1]\n\n| " + strings.Repeat(
 			"a long head | ",
 			12,
-		) + "\n" + strings.Repeat("|---", 12) + "|\n\n[^1]: Note.\n"
+		) + "\n" + strings.Repeat(
+			"|---",
+			12,
+		) + "|\n\n[^1]: Note.\n"
 		c := compose(t, document.Document{Content: []byte(content)})
 		golden.Check(t, filepath.Join("layouts", "paper.html"), []byte(bodyOf(c.Page.HTML)))
 	})
@@ -180,6 +183,7 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 		}
 
 		plain := strings.Replace(content, "---", "---\nas: document", 1)
+
 		body = bodyOf(compose(t, document.Document{Content: []byte(plain)}).Page.HTML)
 		if strings.Contains(body, "bananas") {
 			t.Errorf("as: document prints %s", body)

@@ -192,7 +192,11 @@ func TestAWrongPartIsNamed(t *testing.T) {
 		t.Run(content, func(t *testing.T) {
 			_, err := converter(t, document.Options{}).Compose(
 				t.Context(),
-				document.Document{Content: []byte("x"), Path: "a.md", Parts: []document.Part{{Content: []byte(content), Path: "dir/b.md"}}},
+				document.Document{
+					Content: []byte("x"),
+					Path:    "a.md",
+					Parts:   []document.Part{{Content: []byte(content), Path: "dir/b.md"}},
+				},
 			)
 			if e := fault.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
 				t.Errorf("%q: %v", content, err)

@@ -38,10 +38,9 @@ func TestAccessibilityFaultsAreReported(t *testing.T) {
 			}
 
 			d.Options.Strict = new(true)
-			if got, err := converter(
-				t,
-				document.Options{},
-			).Compose(t.Context(), d); fault.CodeOf(err) != fault.StrictFindings ||
+
+			got, err := converter(t, document.Options{}).Compose(t.Context(), d)
+			if fault.CodeOf(err) != fault.StrictFindings ||
 				len(got.Warnings) != 1 {
 				t.Errorf("%s: strict: %v, with %+v", name, err, got.Warnings)
 			}

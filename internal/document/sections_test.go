@@ -86,7 +86,7 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		})
 	}
 
-	if info := poppler(
+	info := poppler(
 		t,
 		"pdfinfo",
 		"-f",
@@ -94,7 +94,8 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		"-l",
 		"3",
 		path,
-	); !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") ||
+	)
+	if !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") ||
 		!strings.Contains(info, "Page    3 size:  594.96 x 841.92 pts") {
 		t.Errorf("the second page alone is to be wide: %s", info)
 	}
@@ -144,10 +145,8 @@ func TestSectionsAreComposed(t *testing.T) {
 		t.Error("the heading that begins a section has space above it")
 	}
 
-	if html := compose(
-		t,
-		document.Document{Content: []byte("# plain\n")},
-	).Page.HTML; strings.Contains(html, "no-header") ||
+	html = compose(t, document.Document{Content: []byte("# plain\n")}).Page.HTML
+	if strings.Contains(html, "no-header") ||
 		strings.Contains(html, "columns") {
 		t.Error("a page without such sections has their CSS rules")
 	}

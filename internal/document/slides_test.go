@@ -84,12 +84,8 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 		t.Error("the page holds what it should not")
 	}
 
-	if html := slidesOf(
-		t,
-		talk,
-		presswork.Options{},
-		presswork.HTML,
-	); len(kinds(html)) != 6 || strings.Contains(html, "Say three") ||
+	html := slidesOf(t, talk, presswork.Options{}, presswork.HTML)
+	if len(kinds(html)) != 6 || strings.Contains(html, "Say three") ||
 		strings.Contains(html, "<script") {
 		t.Errorf("as HTML: %v", kinds(html))
 	}
@@ -101,10 +97,8 @@ func TestSlidesArePrinted(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	much := strings.Repeat("Words that fill a slide, and then the next one as well. ", 14)
-	content := talk + "\n\n---\n\n## Much\n\n" + much + "\n\n" + much + "\n\n---\n\n## Too much\n\n" + strings.Repeat(
-		much+"\n\n",
-		8,
-	) + "\n\n---\n\n## End\n\n- x\n"
+	content := talk + "\n\n---\n\n## Much\n\n" + much + "\n\n" + much +
+		"\n\n---\n\n## Too much\n\n" + strings.Repeat(much+"\n\n", 8) + "\n\n---\n\n## End\n\n- x\n"
 
 	r, path := convert(t, c, document.Document{Content: []byte(content)})
 
@@ -115,10 +109,8 @@ func TestSlidesArePrinted(t *testing.T) {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
 
-	if size := field(
-		poppler(t, "pdfinfo", path),
-		"Page size",
-	); !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") &&
+	size := field(poppler(t, "pdfinfo", path), "Page size")
+	if !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") &&
 		!strings.HasPrefix(size, "959.") {
 		t.Errorf("pages of %s", size)
 	}

@@ -68,9 +68,9 @@ func freeAddress() (string, error) {
 	var last error
 
 	for range tries {
-		l, err := new(
-			net.ListenConfig,
-		).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(count)))
+		var listen net.ListenConfig
+
+		l, err := listen.Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(count)))
 		if err == nil {
 			return l.Addr().String(), l.Close()
 		}

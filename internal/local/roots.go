@@ -82,11 +82,8 @@ func (c *Converter) openFile(path string) (*os.File, error) {
 
 	info, err := root.root.Stat(rel)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, fault.Errorf(
-			fault.InvalidRequest,
-			"%q is not a file",
-			path,
-		) // opening a pipe would wait for its writer
+		// Opening a pipe would wait for its writer.
+		return nil, fault.Errorf(fault.InvalidRequest, "%q is not a file", path)
 	}
 
 	var f *os.File

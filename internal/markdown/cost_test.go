@@ -101,6 +101,7 @@ func TestDocumentsTooLargeForTheBrowserAreRejected(t *testing.T) {
 // manySVGs returns n different pictures that are costly to draw.
 func manySVGs(n int) string {
 	var b strings.Builder
+
 	for i := range n {
 		svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>%d</title>%s</svg>`,
 			i, strings.Repeat("<rect/>", 7500))

@@ -26,11 +26,8 @@ func TestRawHTMLDoesNotRemoveWhatFollows(t *testing.T) {
 		})
 	}
 
-	if d := render(
-		t,
-		"a <svg>b *c*</svg> <script>d</script> **<title>e</title>** f",
-		markdown.Options{},
-	); d.HTML != "<p>a   <strong></strong> f</p>\n" {
+	d := render(t, "a <svg>b *c*</svg> <script>d</script> **<title>e</title>** f", markdown.Options{})
+	if d.HTML != "<p>a   <strong></strong> f</p>\n" {
 		t.Errorf("got %s", d.HTML)
 	}
 }

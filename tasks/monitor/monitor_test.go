@@ -186,10 +186,8 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 		t.Errorf("the response contains a secret: %s", body)
 	}
 
-	if code, body := request(
-		"GET",
-		"/api/queues/export/pending_tasks",
-	); code != http.StatusOK || !strings.Contains(body, "Authorization") ||
+	code, body = request("GET", "/api/queues/export/pending_tasks")
+	if code != http.StatusOK || !strings.Contains(body, "Authorization") ||
 		strings.Contains(body, "hunter") {
 		t.Errorf("pending tasks of export: got %d %s, want the headers without their values", code, body)
 	}

@@ -202,10 +202,10 @@ func (c *choice) confidence(primary candidate) float64 {
 		}
 	}
 
-	v = min(
-		v,
-		maxConfidence,
-	) * (1 - (1-otherShare)*c.otherProbability(primary)) * (1 - uncertaintyPenalty*(1-c.typeCertainty()))
+	v = min(v, maxConfidence)
+	v *= 1 - (1-otherShare)*c.otherProbability(primary)
+	v *= 1 - uncertaintyPenalty*(1-c.typeCertainty())
+
 	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
 		v = min(v, c.terseLimit())
 	}

@@ -246,10 +246,8 @@ func TestThemeIsNotSurerThanTheTypesAllow(t *testing.T) {
 				t.Errorf("confidence %.2f, want at most %.2f: %q", rec.Confidence, row.limit, rec.Reasons)
 			}
 
-			if said := strings.Contains(
-				strings.Join(rec.Reasons, "\n"),
-				"unsure between",
-			); said != (row.second > 0.4) {
+			said := strings.Contains(strings.Join(rec.Reasons, "\n"), "unsure between")
+			if said != (row.second > 0.4) {
 				t.Errorf("unsure %v: %q", said, rec.Reasons)
 			}
 		})

@@ -227,10 +227,8 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 		return nil, nil
 	}
 	// The rules replace those of the head: rules that come later would win over the rules of named pages.
-	head := d.Head.Before + d.Head.Facing + d.Banners(
-		"counter(page,"+numberStyle+")",
-		themes.QuoteCSS(strconv.Itoa(total)),
-	) + d.Head.After
+	rules := d.Banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total)))
+	head := d.Head.Before + d.Head.Facing + rules + d.Head.After
 	classes := slices.Repeat([]string{"banner"}, total)
 	blank := map[int]bool{}
 

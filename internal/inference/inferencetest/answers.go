@@ -81,11 +81,8 @@ func (c *call) sendRewritten(newline, prefix, without string) {
 	c.beginStream()
 
 	for _, t := range []string{"Grüße", ", ", "世界!"} {
-		c.sendRaw(
-			strings.ReplaceAll(prefix, "\n", newline) + c.chunk(
-				`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`,
-			) + newline + newline,
-		)
+		chunk := c.chunk(`"choices":[{"index":0,"delta":{"content":` + quote(t) + `}}]`)
+		c.sendRaw(strings.ReplaceAll(prefix, "\n", newline) + chunk + newline + newline)
 	}
 
 	last := prefix + c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`)

@@ -125,9 +125,8 @@ func TestBlockDescribesItsContent(t *testing.T) {
 		t.Errorf("the paragraph has %d lines", got)
 	}
 
-	if got := read(
-		`<h2 id="x"><a href="#y">A</a> <em>b</em><sup id="fnref:1"><a>1</a></sup></h2>`,
-	).Entry(); got != "A <em>b</em>" {
+	got := read(`<h2 id="x"><a href="#y">A</a> <em>b</em><sup id="fnref:1"><a>1</a></sup></h2>`).Entry()
+	if got != "A <em>b</em>" {
 		t.Errorf("the entry is %q", got)
 	}
 
