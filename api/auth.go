@@ -194,8 +194,8 @@ func corsAllows(name string) bool {
 	return strings.HasPrefix(name, "x-stainless-") || strings.HasPrefix(name, "anthropic-")
 }
 
-// checkOrigin applies the rules for requests of browsers: it rejects what a page of another site sends to a server
-// without keys, and answers CORS. It reports whether it has answered the request.
+// checkOrigin applies the rules for requests of browsers: it answers CORS preflights, and a server without keys
+// rejects the requests of other sites' pages. It reports whether it has answered the request.
 func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *exchange.Meta) bool {
 	path := string(ctx.Path())
 	origin := string(ctx.Request.Header.Peek("Origin"))

@@ -114,7 +114,8 @@ func (w *Writer) appendItemEvent(dst []byte, name string, it *item) []byte {
 	return append(dst, end...)
 }
 
-// appendDelta adds a piece of text to an item. The input of a custom call follows at its end, because it is in JSON.
+// appendDelta adds a piece of text to an item. The input of a custom call is sent when the call ends,
+// because it must first be taken out of its JSON.
 func (w *Writer) appendDelta(dst []byte, it *item, text string) []byte {
 	if text == "" {
 		return dst
@@ -159,7 +160,8 @@ func (w *Writer) appendTextDelta(dst []byte, text string, logprobs json.RawMessa
 	return append(append(append(dst, logprobs...), ']'), end...)
 }
 
-// addAnnotation adds a citation to the open text. Those of earlier texts are left out, because they are done.
+// addAnnotation adds a citation to the open text. Citations of earlier texts are left out, because those
+// texts are closed.
 func (w *Writer) addAnnotation(dst []byte, a annotation) []byte {
 	it := w.text
 	if it == nil || a.Start < it.from || a.End > it.from+utf8.RuneCount(it.text) {

@@ -237,8 +237,8 @@ func (f *farAway) PrintRevised(
 	})
 }
 
-// Numbers of four digits stay on one line. The leader before them is part of its page: as a layer of its own,
-// every page would load it.
+// Numbers of four digits stay on one line. The leader before them is drawn in the page itself. It is no layer of its
+// own, because every page would load that layer.
 func TestEntriesOfLongContentsAreSimple(t *testing.T) {
 	t.Parallel()
 	browser := &farAway{Printer: printer(t)}

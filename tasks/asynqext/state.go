@@ -46,11 +46,10 @@ return least or ''
 
 // ReadStats returns how full the queues are at the time now, in two round trips.
 func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.Time) ([]Stats, error) {
-	// head is the id of the task at the head of the queue, since the time from which on it has waited.
 	type answers struct {
 		pending, active, retry, archived *redis.IntCmd
-		head                             *redis.StringCmd
-		since                            *redis.StringCmd // when the oldest pending task was queued
+		head                             *redis.StringCmd // the id of the task at the head of the queue
+		since                            *redis.StringCmd // when that task was queued
 		paused                           *redis.IntCmd
 		processed, failed                *redis.StringCmd
 		oldest                           *redis.Cmd

@@ -305,7 +305,7 @@ func (n *normaliser) publicFields(raw json.RawMessage) json.RawMessage {
 }
 
 // reveals reports whether a field of a delta may hold reasoning that the caller must not see there. Every vendor has
-// its own names for such fields, so the hidden format passes only fields known to hold none.
+// its own names for such fields, so the hidden format passes only fields that are known to be free of reasoning.
 func (n *normaliser) reveals(field string) bool {
 	if n.format == inference.Raw {
 		return field == "reasoning_details" // the content holds the same text

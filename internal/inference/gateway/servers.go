@@ -119,7 +119,7 @@ func (d *rounds) failListing(ctx context.Context, s *inference.ToolServer, err e
 	return err
 }
 
-// addTools adds the tools of a server to r as functions whose names no other function has. Names and descriptions come
+// addTools adds the tools of a server to r as functions with unique names. Names and descriptions come
 // from a foreign server, so marks of chat templates in them are escaped. If the caller cannot answer requests for
 // approval, tools that need it are left out.
 func (d *rounds) addTools(

@@ -115,7 +115,7 @@ func (l *locale) ordinal(n int, counted string) string {
 
 		return t.single, ok
 	}
-	// The last two digits count before the last one: 11th, but 21st.
+	// A suffix for the last two digits wins over one for the last digit: 11th, but 21st.
 	for _, name := range []string{"ordinal-" + pad(n%100), "ordinal-" + pad(n%10)} {
 		if name == "ordinal-"+pad(n%10) && n%100 > 10 && n%100 < 20 && l.lang[:2] == "en" {
 			continue
@@ -184,7 +184,7 @@ func (r *renderer) pages(text string) string {
 	return strings.Join(out, ", ")
 }
 
-// pageRange formats one range of pages. It only replaces the hyphens of any other text.
+// pageRange formats one range of pages. In a text that is not a range, it only replaces the hyphens.
 func (r *renderer) pageRange(text, dash string) string {
 	m := pageRange().FindStringSubmatch(text)
 	switch {

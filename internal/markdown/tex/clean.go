@@ -71,8 +71,8 @@ func clean(markup, src string) (Formula, error) {
 	return Formula{MathML: out.String(), Width: pieceWidth(root)}, nil
 }
 
-// prune removes elements and attributes that are not on the lists. Elements go with their content: Temml writes
-// none.
+// prune removes elements and attributes that are not on the lists. An element is removed with its
+// content, because Temml writes no such elements.
 func prune(n *html.Node) {
 	n.Attr = keepAttributes(n)
 	for c := n.FirstChild; c != nil; {
