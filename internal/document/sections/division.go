@@ -88,15 +88,15 @@ type section struct {
 
 	// wanted is its number of pages by the layout pass. It is 0 without one.
 	wanted int
-	// untagged reports that its print has no tags, because another print follows.
+	// untagged reports that its print has no tags and no visible text, because another print follows.
 	untagged bool
 	file     *pdffile.File
 	// ranges are the pages of it that are printed; "" means all.
 	ranges string
-	// style and asked belong to layout passes: a style element, and links to the blocks whose places are wanted.
-	style, asked string
-	places       map[string]int // page of each anchor, from 1 within the section
-	pages        int            // number of pages of the last print of all of it
+	// asked belongs to layout passes: links to the blocks whose places are wanted.
+	asked  string
+	places map[string]int // page of each anchor, from 1 within the section
+	pages  int            // number of pages of the last print of all of it
 }
 
 // divide decides where to cut a document into sections. It returns nil if that is not worth it.

@@ -40,7 +40,12 @@ func (d *division) page(s *section) printable.Page {
 	slices.Sort(standIns)
 	slices.Sort(wanted)
 	var out strings.Builder
-	out.WriteString(d.head(s.left, s.style) + d.Body)
+	more := ""
+
+	if s.untagged {
+		more = "<style>main{visibility:hidden}</style>"
+	}
+	out.WriteString(d.head(s.left, more) + d.Body)
 
 	if s.from == 0 {
 		out.WriteString(d.Cover)

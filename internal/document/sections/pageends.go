@@ -89,14 +89,13 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 
 // lastPageEnd lays out some blocks, the first of which begins a page. It returns the last block that also begins a
 // page and may begin a section, or 0. It also returns the number of pages before that block and the places of
-// anchors. The layout has no tags and no visible content, so it takes half the time of the print.
+// anchors. The layout has no tags and no visible text, so it takes half the time of the print.
 func (d *division) lastPageEnd(
 	ctx context.Context,
 	from, to int,
 ) (at, pages int, places map[string]pdffile.Place, err error) {
 	layout := newSection(d.blocks, from, to)
 	layout.blocks, layout.untagged = slices.Clone(layout.blocks), true
-	layout.style = "<style>main{visibility:hidden}</style>"
 
 	var asked []int
 	for n := to - 1; n > from && len(asked) < mostPlaces; n-- {

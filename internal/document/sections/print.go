@@ -61,7 +61,8 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 			return err
 		}
 
-		// A section that will be printed again needs no tags, which are almost half the cost of a page with tables.
+		// A section that will be printed again needs no tags, which are almost half the cost of a page with tables. It
+		// needs no visible text either, which is half the cost of contents.
 		s.untagged = d.ranges != nil || (d.Numbers != nil || d.Running != nil) && len(s.held) > 0
 		if s.pages > 0 {
 			return nil // known by the layout pass that found its end
