@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,19 +20,22 @@ var (
 )
 
 // Weights is a multinomial logistic model of document types. It has one row for each of DocumentTypes and one
-// column for each feature; the bias is last. Temperature divides the logits, and the probability Slack is spread
-// evenly over all types. OtherTemperature and OtherSlack are those for languages other than English; see In. All are
-// fitted so that a probability of 0.8 is right in 80 % of cases.
+// column for each feature; the bias is last. The calibration is the one in use. Groups has that of each group of
+// languages; see In.
 type Weights struct {
-	Rows                         [][]float64
-	Temperature, Slack           float64
-	OtherTemperature, OtherSlack float64
+	Rows [][]float64
+	Calibration
+	Groups map[LanguageGroup]Calibration
 }
+
+// Calibration makes a probability of 0.8 right in 80 % of cases. Temperature divides the logits, and the probability
+// Slack is spread evenly over all types.
+type Calibration struct{ Temperature, Slack float64 }
 
 // In returns the weights for documents in a language, a BCP 47 tag.
 func (w Weights) In(language string) Weights {
-	if !english(language) && w.OtherTemperature > 0 {
-		w.Temperature, w.Slack = w.OtherTemperature, w.OtherSlack
+	if c, ok := w.Groups[GroupOf(language)]; ok {
+		w.Calibration = c
 	}
 
 	return w
@@ -68,12 +72,16 @@ func PriorWeights() Weights {
 	return w
 }
 
-// parseWeights reads lines "[type] feature weight feature weight …", "temperature t", "slack s", and the same for other
-// languages, "other-temperature t" and "other-slack s". Weights that are not listed are 0.
+// parseWeights reads lines "[type] feature weight feature weight …" and "calibration GROUP TEMPERATURE SLACK". Weights
+// that are not listed are 0.
 func parseWeights(data string) (Weights, error) {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 
-	w := Weights{Rows: make([][]float64, len(types)), Temperature: 1}
+	w := Weights{
+		Rows:        make([][]float64, len(types)),
+		Calibration: Calibration{Temperature: 1},
+		Groups:      map[LanguageGroup]Calibration{},
+	}
 	for t := range w.Rows {
 		w.Rows[t] = make([]float64, len(names))
 	}
@@ -89,18 +97,14 @@ func parseWeights(data string) (Weights, error) {
 			continue
 		}
 
-		number := map[string]*float64{
-			"temperature": &w.Temperature, "slack": &w.Slack,
-			"other-temperature": &w.OtherTemperature, "other-slack": &w.OtherSlack,
-		}[fields[0]]
-		if number != nil && len(fields) == 2 {
-			var err error
+		if fields[0] == "calibration" && len(fields) == 4 {
+			temperature, err := strconv.ParseFloat(fields[2], 64)
 
-			*number, err = strconv.ParseFloat(fields[1], 64)
-			if err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 ||
-				w.OtherTemperature < 0 || w.OtherSlack < 0 || w.OtherSlack >= 1 {
-				return w, fmt.Errorf("%.40q: want a temperature above 0 or a slack from 0 to below 1", line)
+			slack, errSlack := strconv.ParseFloat(fields[3], 64)
+			if err != nil || errSlack != nil || temperature <= 0 || slack < 0 || slack >= 1 {
+				return w, fmt.Errorf("%.40q: want a group, a temperature above 0 and a slack from 0 to below 1", line)
 			}
+			w.Groups[LanguageGroup(fields[1])] = Calibration{temperature, slack}
 			continue
 		}
 
@@ -127,10 +131,10 @@ func parseWeights(data string) (Weights, error) {
 func (w Weights) String() string {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
-	fmt.Fprintf(&out, "temperature %.3f\nslack %.3f\n", w.Temperature, w.Slack)
 
-	if w.OtherTemperature > 0 {
-		fmt.Fprintf(&out, "other-temperature %.3f\nother-slack %.3f\n", w.OtherTemperature, w.OtherSlack)
+	for _, group := range slices.Sorted(maps.Keys(w.Groups)) {
+		c := w.Groups[group]
+		fmt.Fprintf(&out, "calibration %s %.3f %.3f\n", group, c.Temperature, c.Slack)
 	}
 
 	for t, row := range w.Rows {

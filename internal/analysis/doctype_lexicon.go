@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"presswork/internal/lazyregexp"
 )
 
 var (
@@ -201,16 +203,15 @@ func (l *typeLexicon) score(r *reading) scores {
 // scoreHeadings scores the terms in the title, the headings and the captions. It counts each term once, in full if
 // the heading equals the term. Other words in the heading reduce the score.
 func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
-	title := appendTokens(nil, r.title())
 	found := map[int32]float64{}
-	collect(l, l.title, title, found)
+	collectHeading(l, l.title, r.title(), found)
 	l.credit(found, s[inTitle])
 	clear(found)
 
 	if r.front.text("title") != "" || r.title() == "" {
 		for i, h := range r.headings { // the first heading may be another title
 			if i == 0 && h.level == 1 {
-				collect(l, l.title, appendTokens(nil, h.text), found)
+				collectHeading(l, l.title, h.text, found)
 			}
 		}
 		l.credit(found, s[inTitle])
@@ -218,25 +219,19 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	}
 
 	if r.title() == "" && len(r.captions) > 0 {
-		collect(l, l.title, appendTokens(nil, r.captions[0]), found)
+		collectHeading(l, l.title, r.captions[0], found)
 		l.credit(found, s[inTitle])
 		clear(found)
 	}
-	var tokens []string
 
 	read := min(len(r.headings), 400)
 	for _, h := range r.headings[:read] {
-		tokens = appendTokens(tokens[:0], h.text)
-		for len(tokens) > 1 && (isNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
-			tokens = tokens[1:]
-		}
-		collect(l, l.head, tokens, found)
+		collectHeading(l, l.head, h.text, found)
 	}
 
 	for _, c := range r.captions {
-		tokens = appendTokens(tokens[:0], c)
 		weak := map[int32]float64{}
-		collect(l, l.head, tokens, weak)
+		collectHeading(l, l.head, c, weak)
 
 		for id, share := range weak {
 			found[id] = max(found[id], 0.6*share)
@@ -249,6 +244,31 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 		s[inHeading][k] /= math.Max(1, math.Sqrt(float64(read)/14))
 	}
 }
+
+// maxParts limits the parts of a heading.
+const maxParts = 3
+
+// collectHeading records the terms in a heading, and also those in each of its parts: "Report: the first year" is a
+// report, whatever follows.
+func collectHeading(l *typeLexicon, index termIndex, text string, found map[int32]float64) {
+	tokens := appendTokens(nil, text)
+	for len(tokens) > 1 && (isNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
+		tokens = tokens[1:]
+	}
+	collect(l, index, tokens, found)
+
+	parts := partEnds().Split(text, maxParts)
+	if len(parts) == 1 {
+		return
+	}
+
+	for _, part := range parts {
+		collect(l, index, appendTokens(tokens[:0], part), found)
+	}
+}
+
+// partEnds matches what separates the parts of a heading.
+var partEnds = lazyregexp.New(`[:：|｜·(（]|\s[-–—]+\s|——`)
 
 // collect records the terms in a heading, and for each the largest share of a heading that it makes up, 0 to 1.
 // Numbers do not count: "Newsletter 9" is all newsletter.

@@ -20,7 +20,7 @@ const maxMarked, maxLabel = 400, 60
 // count adds the elements of a block.
 func (ev *evidence) count(b markdown.Block) {
 	ev.codeSpans += b.CodeSpans
-	ev.links += b.Links
+	ev.links += len(b.Addresses)
 
 	ev.math += b.Formulas
 	for _, image := range b.Images {

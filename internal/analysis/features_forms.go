@@ -50,14 +50,14 @@ func formFeatures(r *reading, f map[string]float64) {
 			turns += count(prose)
 			prose = false
 		case markdown.HeadingBlock:
-			linkHeads += count(b.Links > 0)
+			linkHeads += count(len(b.Addresses) > 0)
 		case markdown.ItemBlock:
 			items++
-			linkItems += count(b.Links > 0 && len(b.Linked) > 0 && strings.HasPrefix(b.Text, b.Linked[0]))
+			linkItems += count(len(b.Addresses) > 0 && len(b.Linked) > 0 && strings.HasPrefix(b.Text, b.Linked[0]))
 			prose = true
 		case markdown.ParagraphBlock:
 			bodies++
-			linkItems += count(b.Links > 0 && len(b.Linked) > 0 && 2*len(b.Linked[0]) > len(b.Text))
+			linkItems += count(len(b.Addresses) > 0 && len(b.Linked) > 0 && 2*len(b.Linked[0]) > len(b.Text))
 			prose = true
 		}
 	}

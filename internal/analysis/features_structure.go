@@ -91,6 +91,26 @@ var structureNames = []string{
 	"front_date",
 	"front_tags",
 	"front_page",
+	"inside",
+	"hosts",
+	"installs",
+	"tree",
+	"tops",
+	"adorned",
+	"front_title",
+	"front_author",
+	"front_order",
+	"front_slug",
+	"title_long",
+	"title_digit",
+	"title_issue",
+	"title_asks",
+	"item_spoken",
+	"steps",
+	"cast",
+	"born",
+	"short_intro",
+	"chapter",
 }
 
 // Patterns of headings and lines. RE2 matches them in linear time.
@@ -101,10 +121,11 @@ var (
 	)
 	dateLike = lazyregexp.New(
 		`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]` +
-			`|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st` +
-			`|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug` +
-			`|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de ` +
-			`)?(?:19|20)\d\d)`,
+			`|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov` +
+			`|dec)[a-z]{0,6}\.? [0-3]?\d(?:st` +
+			`|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of |de )?\p{L}{3,12}\.?,? (?:de )?(?:19` +
+			`|20)\d\d` +
+			`|(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월])`,
 	)
 	stepLike = lazyregexp.New(
 		`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`,
@@ -120,8 +141,10 @@ var (
 		`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`,
 	)
 	spanLike = lazyregexp.New(
-		`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current` +
-			`|heute|ongoing|aujourd|presente|actualidad)`,
+		`(?i)(?:19|20)\d\d(?:[./年년 ]{1,2}\d{1,2}[月월]?)?\s?(?:–|-|—|~|〜|～|to|bis|à|a|至)\s?` +
+			`(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actual` +
+			`|atual` +
+			`|至今|今|現在|현재|настоящее|obecnie|günümüz|devam|sekarang|nay|heden|nå|oggi|الآن|اکنون)`,
 	)
 	contactLike = lazyregexp.New(
 		`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`,
@@ -129,23 +152,39 @@ var (
 	quantityLike = lazyregexp.New(
 		`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch` +
 			`|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?` +
-			`|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large` +
+			`|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?` +
+			`|large` +
 			`|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`,
 	)
 	signedOff = lazyregexp.New(
 		`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?` +
 			`|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love` +
 			`|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend` +
-			`|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele` +
+			`|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche` +
+			`|viele` +
 			`|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer` +
-			`|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti ` +
-			`saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`,
+			`|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|abraços?` +
+			`|cordiali saluti` +
+			`|distinti saluti|z poważaniem|pozdrawiam|met vriendelijke groet|hoogachtend|saygılarım|sevgilerle` +
+			`|hormat (?:saya|kami)` +
+			`|(?:med )?(?:vänliga|venlige?|vennlig) (?:hälsningar|hilsen)|ystävällisin|terveisin|s pozdravem` +
+			`|s úctou` +
+			`|üdvözlettel|tisztelettel|cu stimă)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂|谨上|敬上` +
+			`|с уважением|искренне ваш|з повагою|trân trọng|مع (?:خالص )?التحي|تحياتي|با احترام|با تشکر|सादर` +
+			`|भवदीय).{0,60}` +
+			`|.{1,20} ?(?:드림|올림|敬上|谨上|拝))$`,
 	)
 	greeting = lazyregexp.New(
 		`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie` +
-			`|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?` +
-			`|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的` +
-			`|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`,
+			`|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte` +
+			`|liebe[rs]?` +
+			`|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello` +
+			`|geachte` +
+			`|beste|szanown\p{L}+|drog(?:i|a|ie)|sayın|sevgili|kepada|dengan hormat|kính (?:gửi|thưa)|thân gửi` +
+			`|kära|bästa|kære|kjære` +
+			`|arvoisa|vážen\p{L}+|tisztelt|kedves|stimat\p{L}+|уважаем\p{L}+|дорог(?:ой|ая|ие)|шановн\p{L}+` +
+			`|عزيز\p{L}*|حضرة` +
+			`|جناب|با سلام|प्रिय|आदरणीय|尊敬的|亲爱的|各位|敬启者|拝啓|謹啓|前略|존경하는|안녕하십니까) ?[^.!?。]{0,60}[,:!，：]?$)`,
 	)
 )
 
@@ -179,6 +218,8 @@ func structure(r *reading) []float64 {
 	edgeFeatures(r, f)
 	voiceFeatures(r, f)
 	formFeatures(r, f)
+	originFeatures(r, f)
+	speakingFeatures(r, f)
 	f["narrative"] = f["past"] * max(f["they"], f["i"]) * f["prose"] * (1 - f["links"])
 
 	x := make([]float64, len(structureNames))

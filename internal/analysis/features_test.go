@@ -73,18 +73,72 @@ func TestPlaceholdersOfSiteGeneratorsAreNotText(t *testing.T) {
 	}
 }
 
-func TestOtherLanguagesHaveTheirOwnCalibration(t *testing.T) {
+func TestGroupsOfLanguagesHaveTheirOwnCalibration(t *testing.T) {
 	t.Parallel()
 
-	w := Weights{Rows: [][]float64{{0, 0}, {2, 0}}, Temperature: 1, Slack: 0.1, OtherTemperature: 2}
-	english, other := w.In("en").Probabilities([]float64{1})[1], w.In("pl").Probabilities([]float64{1})[1]
+	w := Weights{
+		Rows:        [][]float64{{0, 0}, {2, 0}},
+		Calibration: Calibration{1, 0.1},
+		Groups:      map[LanguageGroup]Calibration{Latin: {2, 0}, CJK: {3, 0}},
+	}
+	probability := func(language string) float64 { return w.In(language).Probabilities([]float64{1})[1] }
 
-	if english <= other {
-		t.Errorf("English %.3f, other %.3f: the higher temperature must lower the probability", english, other)
+	if !(probability("en") > probability("pl") && probability("pl") > probability("zh-Hant")) {
+		t.Error("a higher temperature must lower the probability")
 	}
 
 	again, err := parseWeights(typeModel().String())
-	if err != nil || again.OtherTemperature == 0 || again.OtherSlack != typeModel().OtherSlack {
-		t.Errorf("the temperature of other languages is lost: %v, %v", again.OtherTemperature, err)
+	for _, group := range LanguageGroups() {
+		if c := again.Groups[group]; err != nil || c.Temperature == 0 || c != typeModel().Groups[group] {
+			t.Errorf("the calibration of %s is lost: %v, %v", group, c, err)
+		}
+	}
+}
+
+func TestFormsOfDocumentsInManyLanguages(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range []struct{ feature, source string }{
+		{"installs", "# X\n\n```sh\n$ git clone https://example.org/x\n```\n"},
+		{"tree", "# X\n\n```\nsrc\n├── main.go\n```\n"},
+		{"inside", "See [the license](LICENSE).\n"},
+		{"hosts", "[a](https://a.example) [b](https://b.example)\n"},
+		{"title_issue", "# 前端周刊第 12 期\n"},
+		{"title_issue", "# Nieuwsbrief nr. 4\n"},
+		{"chapter", "# 第7章\n\n夜。\n"},
+		{"chapter", "# Глава 3\n\nНочь.\n"},
+		{"cast", "老爷：“好。”\n"},
+		{"item_spoken", "- Готов?\n- Да!\n"},
+		{"steps", "1. Klik op Start.\n2. 点击确定\n"},
+		{"born", "Ada est née à Londres.\n"},
+		{"salutation", "Szanowni Państwo,\n\ndziękuję.\n"},
+		{"closing", "Здравствуйте!\n\nС уважением, Анна\n"},
+		{"date_top", "2026年5月24日\n"},
+		{"spans", "# 職歴\n\n2019年4月〜現在 開発\n"},
+	} {
+		t.Run(c.feature+" "+c.source, func(t *testing.T) {
+			t.Parallel()
+
+			at := slices.Index(featureNames(), c.feature)
+			if DocumentFeatures([]byte(c.source))[at] == 0 {
+				t.Errorf("%s is 0", c.feature)
+			}
+
+			if DocumentFeatures([]byte("# Soup\n\nIt is warm.\n"))[at] != 0 {
+				t.Errorf("%s is not 0 for other text", c.feature)
+			}
+		})
+	}
+}
+
+func TestATermTellsTheTypeFromAPartOfAHeading(t *testing.T) {
+	t.Parallel()
+
+	at := slices.Index(featureNames(), "report.title")
+	whole := DocumentFeatures([]byte("# Reporte final\n"))[at]
+
+	part := DocumentFeatures([]byte("# 📘 Reporte final – cambios importantes en la planeación del año\n"))[at]
+	if part < whole {
+		t.Errorf("the part counts %.2f, the whole title %.2f", part, whole)
 	}
 }

@@ -272,3 +272,46 @@ func LanguageOf(prose string) string {
 
 	return ""
 }
+
+// LanguageGroup names languages whose documents are calibrated together.
+type LanguageGroup string
+
+// Groups of languages. Latin has the languages in Latin script other than English. CJK has Chinese, Japanese and
+// Korean.
+const (
+	English      LanguageGroup = "english"
+	Latin        LanguageGroup = "latin"
+	CJK          LanguageGroup = "cjk"
+	OtherScripts LanguageGroup = "other-scripts"
+)
+
+// LanguageGroups returns all groups, English first.
+func LanguageGroups() []LanguageGroup { return []LanguageGroup{English, Latin, CJK, OtherScripts} }
+
+// GroupOf returns the group of a language, a BCP 47 tag. It is Latin if the language is not known.
+func GroupOf(language string) LanguageGroup {
+	base, _, _ := strings.Cut(language, "-")
+	switch base {
+	case "en":
+		return English
+	case "zh", "ja", "ko":
+		return CJK
+	}
+
+	if otherScripts[base] {
+		return OtherScripts
+	}
+
+	return Latin
+}
+
+// otherScripts has the languages that are neither in Latin script nor in CJK.
+var otherScripts = func() map[string]bool {
+	set := map[string]bool{}
+	for tag := range strings.FieldsSeq(`am ar be bg bn el fa gu he hi hy ka kk km kn ky lo mk ml mn mr my ne or pa ps ru
+		si sr ta te tg th ti uk ur uz yi`) {
+		set[tag] = true
+	}
+
+	return set
+}()

@@ -63,8 +63,10 @@ type Block struct {
 	// Bold and Linked are the texts in bold and of links. Images are the addresses of images, each with its
 	// description.
 	Bold, Linked, Images []string
-	// CodeSpans, Links and Formulas are numbers. Links within the document do not count.
-	CodeSpans, Links, Formulas int
+	// Addresses are those of links, without links within the document.
+	Addresses []string
+	// CodeSpans and Formulas are numbers.
+	CodeSpans, Formulas int
 	// CodeBytes is the number of bytes of a heading's text that are code.
 	CodeBytes int
 }
@@ -240,13 +242,12 @@ func (r *outliner) readSpan(n ast.Node) {
 	case *math.Formula:
 		r.cur.Formulas++
 	case *ast.AutoLink:
-		if r.cur.Links++; n.AutoLinkType == ast.AutoLinkEmail {
+		if n.AutoLinkType == ast.AutoLinkEmail {
 			r.text.Write(n.Label(r.src))
 		}
+		r.addAddress(n.URL(r.src))
 	case *ast.Link:
-		if !bytes.HasPrefix(n.Destination, []byte("#")) {
-			r.cur.Links++
-		}
+		r.addAddress(n.Destination)
 		r.cur.Linked = append(r.cur.Linked, r.textWithin(n))
 	case *ast.Image:
 		r.cur.Images = append(r.cur.Images, string(n.Destination)+" "+tree.PlainText(n, r.src))
@@ -264,6 +265,13 @@ func (r *outliner) readSpan(n ast.Node) {
 	case *east.FootnoteLink:
 	default:
 		r.readSpans(n)
+	}
+}
+
+// addAddress adds the address of a link, unless it is empty or within the document.
+func (r *outliner) addAddress(address []byte) {
+	if len(address) > 0 && address[0] != '#' {
+		r.cur.Addresses = append(r.cur.Addresses, string(address))
 	}
 }
 

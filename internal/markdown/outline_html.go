@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -28,20 +29,27 @@ func (r *outliner) countTag(z *html.Tokenizer) atom.Atom {
 	case atom.Br:
 		r.text.WriteString(LineSeparator)
 	case atom.A:
-		r.cur.Links++
+		r.addAddress([]byte(attributes(z, more, "href")))
 	case atom.Img:
-		var words []string
-
-		for more {
-			var key, value []byte
-			if key, value, more = z.TagAttr(); string(key) == "src" || string(key) == "alt" {
-				words = append(words, string(value))
-			}
-		}
-		r.cur.Images = append(r.cur.Images, strings.Join(words, " "))
+		r.cur.Images = append(r.cur.Images, attributes(z, more, "src", "alt"))
 	}
 
 	return tag
+}
+
+// attributes returns the values of these attributes of the current tag, in their order in the source. more reports
+// whether the tag has attributes.
+func attributes(z *html.Tokenizer, more bool, names ...string) string {
+	var words []string
+
+	for more {
+		var key, value []byte
+		if key, value, more = z.TagAttr(); slices.Contains(names, string(key)) {
+			words = append(words, string(value))
+		}
+	}
+
+	return strings.Join(words, " ")
 }
 
 // readHTML reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
@@ -59,7 +67,8 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 			b = Block{Kind: HeadingBlock, Level: level}
 		}
 
-		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 || r.cur.Links > 0 {
+		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 ||
+			len(r.cur.Addresses) > 0 {
 			r.cur.Level = b.Level
 			r.endBlock()
 			lines -= strings.Count(r.cur.Text, "\n") + min(len(r.cur.Text), 1)

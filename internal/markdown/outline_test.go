@@ -120,7 +120,7 @@ func TestOutlineTextHasNoMarkup(t *testing.T) {
 				for _, c := range []struct {
 					name string
 					n    int
-				}{{"links", b.Links}, {"code", b.CodeSpans}, {"formulas", b.Formulas}} {
+				}{{"links", len(b.Addresses)}, {"code", b.CodeSpans}, {"formulas", b.Formulas}} {
 					if c.n > 0 {
 						s += fmt.Sprintf(" %s %d", c.name, c.n)
 					}

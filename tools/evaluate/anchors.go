@@ -92,7 +92,10 @@ func bagOfWords(documents []Document) []prediction {
 	}
 
 	return heldOut(bags, func(samples []train.TypeSample) analysis.Weights {
-		zero := analysis.Weights{Rows: make([][]float64, len(analysis.DocumentTypes())), Temperature: 1}
+		zero := analysis.Weights{
+			Rows:        make([][]float64, len(analysis.DocumentTypes())),
+			Calibration: analysis.Calibration{Temperature: 1},
+		}
 		for t := range zero.Rows {
 			zero.Rows[t] = make([]float64, len(known)+1)
 		}

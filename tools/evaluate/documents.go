@@ -17,8 +17,10 @@ type Document struct {
 	Own bool
 	// Language is the detected language. Documents that were measured before languages were stored have none.
 	Language string
-	// Version names the definition of the features of a document that was read from documents.txt.
+	// Version names the definition of the features of a document that was read from documents.txt. It had the first
+	// Known features only; the others are 0.
 	Version  string
+	Known    int
 	Markdown []byte
 	// Features are the features of Markdown. Bare are the features without the front matter.
 	Features, Bare []float64

@@ -47,19 +47,25 @@ func TestCalibrationError(t *testing.T) {
 func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 	t.Parallel()
 
+	same := func(prediction) float64 { return 1 }
+
 	boast := calibrate(
 		[]prediction{predicted(0.98, true), predicted(0.98, false), predicted(0.98, true), predicted(0.98, false)},
+		1, same,
 	)
-	if p := boast.apply([]float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
+	if p := apply(boast, []float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
 		t.Errorf("overconfident: %+v, %f", boast, p)
 	}
 
-	modest := calibrate([]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)})
-	if p := modest.apply([]float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
+	modest := calibrate(
+		[]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)},
+		1, same,
+	)
+	if p := apply(modest, []float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
 		t.Errorf("underconfident: %+v, %f", modest, p)
 	}
 
-	if p := (calibrated{1, leastSlack}).apply([]float64{1, 0, 0}); p[0] > 0.98 {
+	if p := apply(analysis.Calibration{Temperature: 1, Slack: leastSlack}, []float64{1, 0, 0}); p[0] > 0.98 {
 		t.Errorf("a probability above the limit: %f", p)
 	}
 }

@@ -115,10 +115,6 @@ func TestNoRepositoryIsOnBothSides(t *testing.T) {
 	if !slices.Equal(both, []string{"a/b"}) {
 		t.Errorf("shared groups: %q", both)
 	}
-
-	if both = Shared([]Document{{Group: "a/b"}}, []Document{{Group: groupNumber("a/b")}}); len(both) != 1 {
-		t.Error("a group named by a number is not found")
-	}
 }
 
 func TestUnseenRefusesDocumentsThatWereTrainedOn(t *testing.T) {

@@ -20,18 +20,18 @@ const MeasuredDocuments = "tools/train/documents.txt"
 const steps = 1000
 
 // WriteMeasured writes the features of documents, one line each. A line has the type, a hash of the group, and the
-// language if it is known. "feature:thousandths" follows for each feature that is not 0. A line "features VERSION"
-// before the documents names the definition of the features. Documents that were measured with an earlier definition
-// follow after their own such line.
+// language if it is known. "feature:thousandths" follows for each feature that is not 0. A line "features VERSION
+// COUNT" before the documents names the definition of the features and their number. Documents that were measured with
+// an earlier definition follow after their own such line.
 func WriteMeasured(w io.Writer, documents []Document) error {
 	out := bufio.NewWriter(w)
 	version := analysis.FeatureVersion()
-	fmt.Fprintf(out, "features %s\n", version)
+	fmt.Fprintf(out, "features %s %d\n", version, len(analysis.DocumentFeatures(nil)))
 
 	for _, d := range documents {
 		if d.Version != "" && d.Version != version {
 			version = d.Version
-			fmt.Fprintf(out, "features %s\n", version)
+			fmt.Fprintf(out, "features %s %d\n", version, d.Known)
 		}
 		fmt.Fprintf(out, "%s %s", d.Type, groupHash(d.Group))
 
@@ -63,32 +63,41 @@ func groupHash(group string) string {
 	return repositoryHash(group)[:hashLength]
 }
 
-// isHash reports whether a group was read from documents.txt: it is a hash, or a decimal number of 32 bits, which files
-// had before hashes.
+// isHash reports whether a group was read from documents.txt.
 func isHash(group string) bool {
-	return group != "" && strings.Trim(group, "0123456789abcdef") == "" && len(group) <= hashLength
+	return strings.Trim(group, "0123456789abcdef") == "" && len(group) == hashLength
 }
 
-// ReadMeasured reads the output of WriteMeasured. The Version of each document names the definition of its features.
-// current is false if no document was measured with the present definition.
+// ReadMeasured reads the output of WriteMeasured. The Version of each document names the definition of its features, of
+// which it has the first Known. current is false if no document was measured with the present definition.
 func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
-	width, version := len(analysis.DocumentFeatures(nil)), ""
+	width, version, known := len(analysis.DocumentFeatures(nil)), "", 0
 
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.Fields(lines.Text())
-		if len(fields) == 2 && fields[0] == "features" {
+		if len(fields) == 3 && fields[0] == "features" {
+			if known, err = strconv.Atoi(fields[2]); err != nil || known < 1 || known > width {
+				return nil, false, fmt.Errorf("line %d: want a number of features from 1 to %d", n, width)
+			}
 			version = fields[1]
 			current = current || version == analysis.FeatureVersion()
 			continue
 		}
 
-		if len(fields) < 2 || version == "" || !slices.Contains(analysis.DocumentTypes(), fields[0]) {
+		if len(fields) < 2 || version == "" || !isHash(fields[1]) ||
+			!slices.Contains(analysis.DocumentTypes(), fields[0]) {
 			return nil, false, fmt.Errorf("line %d: want a document type, a group and features", n)
 		}
 
-		d := Document{Type: fields[0], Group: fields[1], Version: version, Features: make([]float64, width)}
+		d := Document{
+			Type:     fields[0],
+			Group:    fields[1],
+			Version:  version,
+			Known:    known,
+			Features: make([]float64, width),
+		}
 		if len(fields) > 2 && fields[2][0] >= 'a' {
 			d.Language = fields[2]
 			fields = fields[1:]

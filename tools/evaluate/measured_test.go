@@ -60,9 +60,13 @@ func TestMeasuredDocumentsAreReadAsTheyWereWritten(t *testing.T) {
 func TestDamagedMeasuredDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 
-	for _, bad := range []string{"novel 1 2:3", "letter", "letter 1 2", "letter 1 99999:1", "letter 1 2:1001", "letter 1 -1:3", "letter 1 2:x"} {
+	for _, bad := range []string{
+		"novel G 2:3", "letter", "letter 1 2:3", "letter G 2", "letter G 99999:1", "letter G 2:1001", "letter G -1:3",
+		"letter G 2:x", "features 1-0 0", "features 1-0 x",
+	} {
 		t.Run(bad, func(t *testing.T) {
-			if _, _, err := ReadMeasured(strings.NewReader("features 1-0\n" + bad + "\n")); err == nil ||
+			file := "features 1-0 3\n" + strings.ReplaceAll(bad, "G", "0123456789abcdef") + "\n"
+			if _, _, err := ReadMeasured(strings.NewReader(file)); err == nil ||
 				!strings.Contains(err.Error(), "line 2") {
 				t.Errorf("%q: %v", bad, err)
 			}
@@ -80,8 +84,28 @@ func TestTheMeasuredDocumentsAreThere(t *testing.T) {
 	}
 
 	documents, _, err := ReadMeasured(bytes.NewReader(b))
-	if err != nil || len(documents) < 700 || len(groupsOf(heldAs(documents))) < 300 {
+	if err != nil || len(documents) < 700 || len(groupsOf(heldAs(documents))) < 250 {
 		t.Fatalf("%d documents of %d groups, %v", len(documents), len(groupsOf(heldAs(documents))), err)
+	}
+}
+
+func TestFeaturesThatADefinitionLacksAreFilledWithTheirMean(t *testing.T) {
+	t.Parallel()
+
+	width := len(analysis.DocumentFeatures(nil))
+	document := func(value float64, known int) Document {
+		d := Document{Known: known, Features: make([]float64, width)}
+		for i := range d.Features {
+			d.Features[i] = value
+		}
+
+		return d
+	}
+	documents := []Document{document(0.2, 0), document(0.4, width), document(0, width-1)}
+
+	got := filled(documents)[2].Features
+	if math.Abs(got[width-1]-0.3) > 1e-9 || got[width-2] != 0 || documents[2].Features[width-1] != 0 {
+		t.Errorf("%v; the given documents must stay as they are", got[width-2:])
 	}
 }
 

@@ -3,10 +3,8 @@ package evaluate
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -30,23 +28,15 @@ func Unseen(w io.Writer, corpus string, trained []Document) error {
 	}
 
 	predictions := shipped(documents)
-	columns := languageGroups(predictions)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "measure\t%s\n", strings.Join(groupNames(columns), "\t"))
-
-	for _, m := range unseenMeasures() {
-		fmt.Fprint(table, m.name)
-
-		for _, c := range columns {
-			fmt.Fprintf(table, "\t%.3f%s", m.of(c.predictions), interval(c.predictions, m.of))
-		}
-		fmt.Fprintln(table)
+	if err := writeGroups(w, predictions); err != nil {
+		return err
 	}
 
 	choices, err := themeChoices(predictions)
 	if err != nil {
 		return err
 	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "theme expected\t%.3f\n", shareOf(choices, func(c themeChoice) bool { return c.expected }))
 	fmt.Fprintf(table, "theme acceptable\t%.3f\n", shareOf(choices, func(c themeChoice) bool { return c.first }))
 	fmt.Fprintf(table, "theme never\t%.3f\n", shareOf(choices, func(c themeChoice) bool { return c.never }))
@@ -63,21 +53,13 @@ func Shared(documents, others []Document) (names []string) {
 	}
 
 	for _, d := range documents {
-		if known[groupHash(d.Group)] || known[groupNumber(d.Group)] {
+		if known[groupHash(d.Group)] {
 			names = append(names, d.Group)
 		}
 	}
 	slices.Sort(names)
 
 	return slices.Compact(names)
-}
-
-// groupNumber returns the number by which documents.txt named a group before it had hashes.
-func groupNumber(group string) string {
-	sum := fnv.New32a()
-	sum.Write([]byte(group))
-
-	return strconv.FormatUint(uint64(sum.Sum32()), 10)
 }
 
 // shipped predicts documents with the weights in the program, and so as Analyze does.
@@ -96,73 +78,61 @@ func shipped(documents []Document) []prediction {
 	return predictions
 }
 
+// writeGroups writes a table of the measures with a column for each group of languages.
+func writeGroups(w io.Writer, predictions []prediction) error {
+	columns := languageGroups(predictions)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "measure")
+
+	for _, c := range columns {
+		fmt.Fprintf(table, "\t%s (%d)", c.name, len(c.predictions))
+	}
+	fmt.Fprintln(table)
+
+	for _, m := range unseenMeasures() {
+		fmt.Fprint(table, m.name)
+
+		for _, c := range columns {
+			fmt.Fprintf(table, "\t%.3f%s", m.of(c.predictions), interval(c.predictions, m.of))
+		}
+		fmt.Fprintln(table)
+	}
+
+	return table.Flush()
+}
+
 // languageGroup is a group of languages with its predictions.
 type languageGroup struct {
 	name        string
 	predictions []prediction
 }
 
-func groupNames(groups []languageGroup) (names []string) {
-	for _, g := range groups {
-		names = append(names, fmt.Sprintf("%s (%d)", g.name, len(g.predictions)))
-	}
-
-	return names
-}
-
-// languageGroups returns all predictions, those in English, and those in other languages by script. Empty groups are
-// left out.
+// languageGroups returns all predictions, those of each group of languages, and those of all groups but English.
 func languageGroups(predictions []prediction) []languageGroup {
-	groups := []languageGroup{
-		{"all", predictions},
-		{"English", nil},
-		{"other", nil},
-		{"other Latin", nil},
-		{"Chinese, Japanese, Korean", nil},
-		{"other scripts", nil},
-	}
+	byGroup, others := inGroups(predictions), []prediction(nil)
+	groups := []languageGroup{{"all", predictions}}
 
-	for _, p := range predictions {
-		language := analysis.Analyze(p.document.Markdown).Language
-		if language == "en" {
-			groups[1].predictions = append(groups[1].predictions, p)
-			continue
+	for _, name := range analysis.LanguageGroups() {
+		groups = append(groups, languageGroup{string(name), byGroup[name]})
+		if name != analysis.English {
+			others = append(others, byGroup[name]...)
 		}
-		groups[2].predictions = append(groups[2].predictions, p)
-		base, _, _ := strings.Cut(language, "-")
-
-		at := 3
-
-		switch base {
-		case "zh", "ja", "ko":
-			at = 4
-		case "ru",
-			"uk",
-			"bg",
-			"sr",
-			"be",
-			"mk",
-			"kk",
-			"el",
-			"ar",
-			"fa",
-			"ur",
-			"he",
-			"hi",
-			"mr",
-			"ne",
-			"bn",
-			"ta",
-			"te",
-			"th",
-			"ka",
-			"hy":
-			at = 5
-		}
-		groups[at].predictions = append(groups[at].predictions, p)
 	}
+	groups = slices.Insert(groups, 2, languageGroup{"not English", others})
 
 	return slices.DeleteFunc(groups, func(g languageGroup) bool { return len(g.predictions) == 0 })
+}
+
+// inGroups returns the predictions of each group of languages.
+func inGroups(predictions []prediction) map[analysis.LanguageGroup][]prediction {
+	groups := map[analysis.LanguageGroup][]prediction{}
+
+	for _, p := range predictions {
+		name := analysis.GroupOf(p.document.Language)
+		groups[name] = append(groups[name], p)
+	}
+
+	return groups
 }
 
 // unseenMeasure is a measure of predictions, a share between 0 and 1.

@@ -44,7 +44,7 @@ func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analy
 		total += weight[i]
 	}
 
-	w := analysis.Weights{Rows: make([][]float64, len(types)), Temperature: 1}
+	w := analysis.Weights{Rows: make([][]float64, len(types)), Calibration: analysis.Calibration{Temperature: 1}}
 	for t, row := range prior.Rows {
 		w.Rows[t] = slices.Clone(row)
 	}

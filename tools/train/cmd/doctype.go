@@ -37,7 +37,11 @@ func trainDocumentTypes(corpus, data string) error {
 	if err != nil {
 		return err
 	}
-	w := evaluate.TrainCalibrated(append(documents, own...))
+
+	w, err := evaluate.TrainCalibrated(append(documents, own...), os.Stdout)
+	if err != nil {
+		return err
+	}
 	head := "# Learned by `make train` (tools/train) from the labelled corpus and the\n" +
 		"# project's samples. The form is that of priors.txt, which training starts from.\n"
 

@@ -71,7 +71,7 @@ func TestDocumentsKeepTheVersionOfTheirFeatures(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "documents.txt")
-	if err := os.WriteFile(file, []byte("features 1-0\nletter 12345 3:20\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("features 1-0 3\nletter 0123456789abcdef 2:20\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 
@@ -80,7 +80,7 @@ func TestDocumentsKeepTheVersionOfTheirFeatures(t *testing.T) {
 	}
 
 	documents, current, err := readMeasured(file)
-	if err != nil || !current || len(documents) != 2 || documents[1].Version != "1-0" || documents[1].Group != "12345" {
+	if err != nil || !current || len(documents) != 2 || documents[1].Version != "1-0" || documents[1].Known != 3 {
 		t.Errorf("%+v, current %v, %v", documents, current, err)
 	}
 }
@@ -89,7 +89,7 @@ func TestADamagedFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "documents.txt")
-	if err := os.WriteFile(file, []byte("features 1-0\nnovel 1\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("features 1-0 3\nnovel 0123456789abcdef\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 
