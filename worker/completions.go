@@ -100,6 +100,10 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	defer span.End()
 	// The gateway compares Accepted with this machine's clock.
 	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
+
+	if !job.Streams() {
+		run.Gather()
+	}
 	timer := c.metrics.startTimer(ctx, job.Request.Model, run.Waited)
 	var buffer []byte
 	emit := func(frame inference.Frame, first bool) (err error) {

@@ -272,7 +272,7 @@ func tierOf(serviceTier string) stream.Tier {
 }
 
 // Streams reports whether the client wants the completion as a stream of events.
-func (c *Call) Streams() bool { return c.job.Request != nil && c.job.Request.Stream }
+func (c *Call) Streams() bool { return c.job.Streams() }
 
 // Tokens estimates how many tokens the call may use, with its answers.
 func (c *Call) Tokens() int { return c.tokens }

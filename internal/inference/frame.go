@@ -44,6 +44,9 @@ type Job struct {
 	TPD int `json:"tpd,omitempty"`
 }
 
+// Streams reports whether the caller reads the answer while it is generated.
+func (j *Job) Streams() bool { return j.Speech != nil || j.Request != nil && j.Request.Stream }
+
 // The JSON of a frame with only a piece of text, as nearly all frames are. Writing and reading it without
 // encoding/json takes a tenth of the time.
 const (

@@ -17,3 +17,6 @@ func (s *Server) SetOutage(d time.Duration) { s.writer.outage = d }
 
 // SetRest replaces the pause after a busy round trip with a call of f.
 func (s *Server) SetRest(f func(time.Duration)) { s.writer.pause = f }
+
+// SetGather sets how long gathered frames wait for further ones.
+func (s *Server) SetGather(d time.Duration) { s.writer.gather = d }

@@ -12,6 +12,9 @@ import (
 const (
 	// sendAhead is how many bytes a run may send before Redis has received them.
 	sendAhead = 1 << 20
+	// gatherTime is how long frames of a run that gathers wait to be written, and gatherBytes how many bytes of them.
+	gatherTime  = 100 * time.Millisecond
+	gatherBytes = 64 << 10
 	// keepBytes is how many of the last bytes of its answer a run keeps at least, to write them again when Redis has
 	// lost them.
 	keepBytes = 2 << 20
@@ -50,6 +53,8 @@ type Run struct {
 	closing bool          // the last frame is sending
 	over    bool          // the last frame is written
 	dirty   bool          // the run is in the writer's list
+	gathers bool          // see Gather
+	later   *time.Timer   // queues the write of gathered frames; nil when none wait
 	flushed chan struct{} // gets a message when a write has ended or the run has lost its call
 	inputs  int64         // the number of the last input that was received
 	arrived chan struct{} // an input may have arrived
@@ -77,6 +82,14 @@ func (r *Run) Send(frame []byte) error {
 	r.addFrame(frame, false)
 
 	return nil
+}
+
+// Gather makes frames wait up to gatherTime for further ones, so that they share a write. It is for a caller who reads
+// the answer only when it is complete. The last frame does not wait.
+func (r *Run) Gather() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gathers = true
 }
 
 // Sent returns the frames that earlier runs have sent, in their order. Errors: QueueUnavailable.
@@ -151,7 +164,34 @@ func (r *Run) addFrame(frame []byte, last bool) {
 		r.pending = append(append(r.pending, frame...), '\n')
 	}
 	r.final = r.final || last
-	r.queueWrite()
+
+	switch {
+	case !r.gathers, last, len(r.pending) > gatherBytes:
+		r.endGathering()
+		r.queueWrite()
+	case r.later == nil:
+		r.later = time.AfterFunc(r.writer.gather, r.writeGathered)
+	}
+}
+
+// endGathering stops the timer of writeGathered. The caller holds the lock.
+func (r *Run) endGathering() {
+	if r.later != nil {
+		r.later.Stop()
+		r.later = nil
+	}
+}
+
+// writeGathered queues the frames that have waited for gatherTime.
+func (r *Run) writeGathered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.endGathering()
+
+	if len(r.pending) > 0 {
+		r.queueWrite()
+	}
 }
 
 // queueWrite puts the run into the writer's list. The caller holds the lock.
@@ -291,7 +331,7 @@ func (r *Run) finishWrite(w write) (more bool) {
 		r.sending = nil
 	}
 	r.failing = time.Time{}
-	more = !r.over && (len(r.sending)+len(r.pending) > 0 || r.final)
+	more = !r.over && (len(r.sending) > 0 || len(r.pending) > 0 && r.later == nil || r.final)
 	r.dirty = more
 
 	return more

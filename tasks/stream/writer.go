@@ -33,6 +33,8 @@ type writer struct {
 	outage time.Duration
 	// oneByOne is set on a Cluster: one command must not write calls in different slots.
 	oneByOne bool
+	// gather is gatherTime; tests change it.
+	gather time.Duration
 	// pause is time.Sleep, for the pause after a busy round trip; tests replace it.
 	pause func(time.Duration)
 
@@ -50,7 +52,7 @@ func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	_, cluster := rdb.(*redis.ClusterClient)
 
 	return &writer{
-		rdb: rdb, log: log, outage: outageLimit, oneByOne: cluster, pause: time.Sleep,
+		rdb: rdb, log: log, outage: outageLimit, gather: gatherTime, oneByOne: cluster, pause: time.Sleep,
 		stopping: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 }
