@@ -28,6 +28,7 @@ var layers = [][]string{
 		"internal/markdown/tree",
 		"internal/markdown/codestyle",
 		"internal/markdown/label",
+		"internal/markdown/numeral",
 		"internal/markdown/admonition",
 		"internal/analysis/finding",
 		"internal/pdffile/pdfa",

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"presswork/internal/markdown/numeral"
 )
 
 // writtenCite is the output for one work of a citation. Its names and its year decide whether it is
@@ -304,7 +306,7 @@ func suffixed(a, b writtenCite) bool {
 
 // suffixOnly returns a work with only the suffix of its year as the output.
 func suffixOnly(x writtenCite) writtenCite {
-	x.out = plain(letters(x.work.suffix))
+	x.out = plain(numeral.Letters(x.work.suffix))
 	return x
 }
 

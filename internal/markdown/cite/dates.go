@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"presswork/internal/markdown/cite/bibfile"
+	"presswork/internal/markdown/numeral"
 )
 
 // date renders a date element: in a form of the locale ("Localized Date Formats"), or part by part. An unknown
@@ -171,7 +172,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 
 		// The year has a letter if it would otherwise be ambiguous, unless the style prints the letter itself.
 		if name == "issued" && r.work.suffix > 0 && !r.style.yearSuffixed && !r.dated && !r.sorting {
-			text += letters(r.work.suffix)
+			text += numeral.Letters(r.work.suffix)
 			r.dated = true
 		}
 

@@ -5,20 +5,11 @@ import (
 	"strings"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/numeral"
 )
 
 // itoa returns a number in decimal digits.
 func itoa(n int) string { return strconv.Itoa(n) }
-
-// letters returns a year-suffix: "a" for 1, "z" for 26, "aa" for 27, and "" for 0.
-func letters(n int) string {
-	var b []byte
-	for ; n > 0; n = (n - 1) / 26 {
-		b = append([]byte{byte('a' + (n-1)%26)}, b...)
-	}
-
-	return string(b)
-}
 
 var (
 	// numeric matches content that CSL treats as a number: "12a", "1–3", "2 & 5". See "Choose".
@@ -82,7 +73,7 @@ func (r *renderer) number(n *node) (rich, state) {
 
 			return r.locale.ordinal(v, n.attr["variable"])
 		case form == "roman":
-			return roman(v)
+			return numeral.Roman(v)
 		}
 
 		return d
@@ -128,36 +119,6 @@ func (l *locale) ordinal(n int, counted string) string {
 	suffix, _ := find("ordinal")
 
 	return itoa(n) + suffix
-}
-
-// roman returns a number as a Roman numeral of small letters.
-func roman(n int) string {
-	var b strings.Builder
-
-	for _, d := range []struct {
-		value int
-		text  string
-	}{
-		{1000, "m"},
-		{900, "cm"},
-		{500, "d"},
-		{400, "cd"},
-		{100, "c"},
-		{90, "xc"},
-		{50, "l"},
-		{40, "xl"},
-		{10, "x"},
-		{9, "ix"},
-		{5, "v"},
-		{4, "iv"},
-		{1, "i"},
-	} {
-		for ; n >= d.value; n -= d.value {
-			b.WriteString(d.text)
-		}
-	}
-
-	return b.String()
 }
 
 // pages returns numbers of pages with their ranges in the format of the style. See "Page Ranges".

@@ -3,6 +3,8 @@ package cite
 import (
 	"cmp"
 	"strings"
+
+	"presswork/internal/markdown/numeral"
 )
 
 // text renders a text element: a macro, a term, a variable or a fixed value.
@@ -57,10 +59,10 @@ func (r *renderer) variable(name, form string) rich {
 	case "citation-number":
 		return plain(itoa(r.work.number))
 	case "citation-label":
-		return parseText(labelOf(r.work.item) + letters(r.work.suffix))
+		return parseText(labelOf(r.work.item) + numeral.Letters(r.work.suffix))
 	case "year-suffix":
 		r.dated = true
-		return plain(letters(r.work.suffix))
+		return plain(numeral.Letters(r.work.suffix))
 	case "locator":
 		if r.cite != nil {
 			return plain(r.pages(r.cite.Locator))

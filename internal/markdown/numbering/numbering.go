@@ -2,6 +2,7 @@
 package numbering
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/quarto"
+	"presswork/internal/markdown/numeral"
 	"presswork/internal/markdown/tree"
 )
 
@@ -181,16 +183,5 @@ func startsOf(nodes []*ast.Heading, src []byte) map[*ast.Heading]start {
 
 // letters returns the letter of a number: A to Z, then AA and so on; "0" for 0.
 func letters(n int) string {
-	const alphabet = 26
-
-	if n == 0 {
-		return "0"
-	}
-	text := ""
-
-	for ; n > 0; n = (n - 1) / alphabet {
-		text = string(rune('A'+(n-1)%alphabet)) + text
-	}
-
-	return text
+	return cmp.Or(strings.ToUpper(numeral.Letters(n)), "0")
 }

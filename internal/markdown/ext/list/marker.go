@@ -7,6 +7,7 @@ import (
 
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/numeral"
 	"presswork/internal/markdown/tree"
 )
 
@@ -84,7 +85,8 @@ func (m *listMarker) readNumeral(word []byte, kind byte) bool {
 			m.kind, m.value = 'I', roman(bytes.ToLower(word))
 		}
 
-		return m.value > 0 && m.value < 4000 && writeRoman(m.value) == strings.ToLower(string(word)) && sameCase(word)
+		return m.value > 0 && m.value < 4000 && numeral.Roman(m.value) == strings.ToLower(string(word)) &&
+			sameCase(word)
 	case len(word) == 1 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'):
 		m.kind = 'a'
 		if c < 'a' {
@@ -119,36 +121,6 @@ func roman(word []byte) (n int) {
 	}
 
 	return n
-}
-
-// writeRoman returns a number as a Roman numeral of small letters.
-func writeRoman(n int) string {
-	var b strings.Builder
-
-	for _, r := range []struct {
-		value int
-		text  string
-	}{
-		{1000, "m"},
-		{900, "cm"},
-		{500, "d"},
-		{400, "cd"},
-		{100, "c"},
-		{90, "xc"},
-		{50, "l"},
-		{40, "xl"},
-		{10, "x"},
-		{9, "ix"},
-		{5, "v"},
-		{4, "iv"},
-		{1, "i"},
-	} {
-		for ; n >= r.value; n -= r.value {
-			b.WriteString(r.text)
-		}
-	}
-
-	return b.String()
 }
 
 // isContinued reports whether the next item follows in rest. It has about the same indentation as m, and
