@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -21,23 +20,7 @@ import (
 // Converter.Compose and Make (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
 // BrowserUnavailable), RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
-	ctx, endRun := w.observeRun(ctx, run)
-	var cached bool
-
-	err := w.throughOutages(ctx, run, func() (err error) {
-		cached, err = w.convert(ctx, run, task)
-		return err
-	})
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-
-	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.Record)
-	}
-	endRun(cached, err)
-
-	return err
+	return w.attempt(ctx, run, func(ctx context.Context) (cached bool, err error) { return w.convert(ctx, run, task) })
 }
 
 // convert stores the artifact and completes the job. cached reports whether the artifact came from the

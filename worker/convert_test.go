@@ -83,7 +83,7 @@ func TestACancellationDeletesAnArtifactThatWasJustStored(t *testing.T) {
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
 	s.store.afterPut = func(key string) {
-		if key == storage.ArtifactKey(id) {
+		if key == storage.ArtifactKeyOf(id, "") {
 			if _, err := s.client.Cancel(context.Background(), id); err != nil {
 				t.Error(err)
 			}
@@ -96,7 +96,7 @@ func TestACancellationDeletesAnArtifactThatWasJustStored(t *testing.T) {
 		t.Errorf("got %+v, want a cancelled job without an artifact", rec.Job)
 	}
 	wait.Until(t, "the artifact of a cancelled job is gone",
-		func() bool { return !s.isStored(storage.ArtifactKey(id)) })
+		func() bool { return !s.isStored(storage.ArtifactKeyOf(id, "")) })
 }
 
 // The record of a run that died may lack its last steps. The metadata of the stored artifact names the job for which
@@ -120,7 +120,13 @@ func TestArtifactOfAnEarlierRunIsAdopted(t *testing.T) {
 
 		attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": printedFor}}
 
-		_, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(stored), int64(len(stored)), attrs)
+		_, err := s.store.Put(
+			t.Context(),
+			storage.ArtifactKeyOf(id, ""),
+			bytes.NewReader(stored),
+			int64(len(stored)),
+			attrs,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,8 +250,13 @@ func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
 
 			attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": id}}
 
-			_, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(stored), int64(len(stored)),
-				attrs)
+			_, err := s.store.Put(
+				t.Context(),
+				storage.ArtifactKeyOf(id, ""),
+				bytes.NewReader(stored),
+				int64(len(stored)),
+				attrs,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +286,7 @@ func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
 				t.Errorf("got %+v, want the stored artifact as report.pdf", rec.Artifact)
 			}
 
-			if !s.isStored(storage.ArtifactKey(id)) {
+			if !s.isStored(storage.ArtifactKeyOf(id, "")) {
 				t.Error("the artifact was deleted")
 			}
 		})

@@ -19,19 +19,9 @@ import (
 // Export handles tasks.ExportPage. It stores the page at an address as a PDF or a picture. Errors: those
 // of Exporter.PDF, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
-	ctx, endRun := w.observeRun(ctx, run)
-
-	err := w.throughOutages(ctx, run, func() error { return w.export(ctx, run, task) })
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-
-	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.Record)
-	}
-	endRun(false, err)
-
-	return err
+	return w.attempt(ctx, run, func(ctx context.Context) (cached bool, err error) {
+		return false, w.export(ctx, run, task)
+	})
 }
 
 // export visits the page, stores the result and completes the job.

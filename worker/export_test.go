@@ -264,6 +264,6 @@ func TestAnExportThatFailsOrIsCancelledLeavesNothing(t *testing.T) {
 	}
 
 	for _, id := range []string{missing, slow, late} {
-		wait.Until(t, id+" leaves no result", func() bool { return !s.isStored(storage.ArtifactKey(id)) })
+		wait.Until(t, id+" leaves no result", func() bool { return !s.isStored(storage.ArtifactKeyOf(id, "")) })
 	}
 }

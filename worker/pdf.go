@@ -21,20 +21,9 @@ import (
 // EditPDF handles tasks.EditPDF. It stores the result of an operation on PDF files. Errors: those of pdfops.Run,
 // RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) EditPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit) error {
-	ctx, endRun := w.observeRun(ctx, run)
-
-	err := w.throughOutages(ctx, run, func() error { return w.editPDF(ctx, run, task) })
-	// After the end of the context every step fails. Only its cause is the reason: cancelled, superseded or stopping.
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-
-	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.Record)
-	}
-	endRun(false, err)
-
-	return err
+	return w.attempt(ctx, run, func(ctx context.Context) (cached bool, err error) {
+		return false, w.editPDF(ctx, run, task)
+	})
 }
 
 // editPDF stores the result, unless an earlier run has, and completes the job.

@@ -65,6 +65,32 @@ func isOutage(err error) bool {
 	return code == fault.StoreUnavailable || code == fault.StoreFull
 }
 
+// attempt is one run of a job. do returns whether the result came from the render cache. After the end of ctx every
+// step fails, so the error is then its cause: cancelled, superseded or stopping.
+func (w *Worker) attempt(
+	ctx context.Context,
+	run *tasks.Run,
+	do func(ctx context.Context) (cached bool, err error),
+) error {
+	ctx, endRun := w.observeRun(ctx, run)
+	var cached bool
+
+	err := w.throughOutages(ctx, run, func() (err error) {
+		cached, err = do(ctx)
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+
+	if errors.Is(err, tasks.ErrCancelled) {
+		w.discard(ctx, run.Record)
+	}
+	endRun(cached, err)
+
+	return err
+}
+
 // throughOutages calls do. If do fails because the store does not answer or is full, it waits for the store and calls
 // do again. The job then continues within seconds; a retry of its task could take half a minute.
 func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() error) error {

@@ -128,7 +128,7 @@ func TestAResultIsCountedWhenRedisAcceptsWritesAgain(t *testing.T) {
 		return n
 	}
 	s.store.afterPut = func(key string) {
-		if key == storage.ArtifactKey(id) {
+		if key == storage.ArtifactKeyOf(id, "") {
 			s.index.ConfigSet(ctx, "maxmemory", "1")
 		}
 	}
@@ -141,7 +141,7 @@ func TestAResultIsCountedWhenRedisAcceptsWritesAgain(t *testing.T) {
 		t.Errorf("got %+v, want completed after one attempt", rec)
 	}
 	wait.Until(t, "the result is counted", func() bool {
-		return s.index.HExists(ctx, "pw:{keep}:size", storage.ArtifactKey(id)).Val()
+		return s.index.HExists(ctx, "pw:{keep}:size", storage.ArtifactKeyOf(id, "")).Val()
 	})
 }
 
@@ -172,7 +172,7 @@ func TestLateObjectsOfACancelledJobAreDeleted(t *testing.T) {
 	id := tasks.NewID()
 	sending, accept := make(chan struct{}), make(chan struct{})
 	s.store.slowPut = func(ctx context.Context, key string) {
-		if key != storage.ArtifactKey(id) {
+		if key != storage.ArtifactKeyOf(id, "") {
 			return
 		}
 		close(sending)
@@ -196,7 +196,7 @@ func TestLateObjectsOfACancelledJobAreDeleted(t *testing.T) {
 		return s.index.Exists(t.Context(), "asynq:{render}:active").Val() == 0
 	})
 
-	if s.isStored(storage.ArtifactKey(id)) {
+	if s.isStored(storage.ArtifactKeyOf(id, "")) {
 		t.Error("the artifact of a cancelled job is still stored")
 	}
 }

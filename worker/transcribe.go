@@ -33,19 +33,9 @@ const (
 // gateway.Gateway.Transcribe, InvalidURL and AddressNotAllowed for a recording that cannot be fetched,
 // StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
-	ctx, endRun := w.observeRun(ctx, run)
-
-	err := w.throughOutages(ctx, run, func() error { return w.transcribe(ctx, run, task) })
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-
-	if errors.Is(err, tasks.ErrCancelled) {
-		w.discard(ctx, run.Record)
-	}
-	endRun(false, err)
-
-	return err
+	return w.attempt(ctx, run, func(ctx context.Context) (cached bool, err error) {
+		return false, w.transcribe(ctx, run, task)
+	})
 }
 
 // transcription is one run of a transcription.
