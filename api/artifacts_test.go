@@ -225,7 +225,7 @@ func TestFileNamesAreSafeInHeaders(t *testing.T) {
 		Filename: "a\"\r\nX-Evil: 1 größe%.pdf", ExpiresAt: time.Now().Add(time.Hour),
 	})
 
-	_, err := h.store.Put(t.Context(), storage.ArtifactKey(a.JobID), strings.NewReader("x"), 1, storage.Attrs{})
+	_, err := h.store.Put(t.Context(), storage.ArtifactKeyOf(a.JobID, ""), strings.NewReader("x"), 1, storage.Attrs{})
 	if err != nil {
 		t.Fatal(err)
 	}

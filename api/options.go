@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"presswork/api/admin"
 	"presswork/api/exchange"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/guard"
@@ -211,6 +212,8 @@ func isLoopback(host string) bool {
 
 // Queue is the task queue as the API needs it. *tasks.Client implements it.
 type Queue interface {
+	admin.Queue
+
 	// Reserve sets the id of s before its sources are stored under that id; see tasks.Client. Errors: as Submit.
 	Reserve(ctx context.Context, s *tasks.Submission) (rec tasks.Record, replayed bool, err error)
 	// Submit accepts a job. After Submit has returned nil, the job survives any crash. replayed reports that the
@@ -226,36 +229,10 @@ type Queue interface {
 	Ask(ctx context.Context, key string, t tasks.Task) (json.RawMessage, error)
 	// Workers returns the number of live worker processes. Errors: QueueUnavailable.
 	Workers(ctx context.Context) (int, error)
-	// Job returns a job with its position in the queue. Errors: NotFound, QueueUnavailable.
-	Job(ctx context.Context, id string) (tasks.Record, error)
 	// Jobs lists an owner's jobs, newest first. Errors: InvalidOption (a bad
 	// cursor), QueueUnavailable.
 	Jobs(ctx context.Context, owner string, q tasks.Query) (tasks.Page, error)
-	// Cancel ends a job that has not ended. Errors: NotFound, JobFinished (with the unchanged record),
-	// QueueUnavailable.
-	Cancel(ctx context.Context, id string) (tasks.Record, error)
 	// Watch follows the events of a job after the sequence number since; a negative since means from now on. The
 	// caller closes the Watch. Errors: NotFound, QueueUnavailable.
 	Watch(ctx context.Context, id string, since int64) (*tasks.Watch, error)
-
-	// Fleet returns the state of workers and queues. Errors: QueueUnavailable.
-	Fleet(ctx context.Context) (tasks.Fleet, error)
-	// Search lists jobs of every owner, newest first. Errors: as Jobs.
-	Search(ctx context.Context, q tasks.Search) (tasks.Page, error)
-	// Inspect returns a job of any owner with its events. Errors: NotFound, QueueUnavailable.
-	Inspect(ctx context.Context, id string) (tasks.Inspection, error)
-	// Retry runs a failed job again. It returns the job that runs now, which may be a new one; see tasks.Client.
-	// Errors: NotFound, JobFinished, InvalidOption, QueueFull, QueueUnavailable.
-	Retry(ctx context.Context, id string) (tasks.Record, error)
-	// DeadTask returns the task of a dead letter. Errors: JobFinished when it has none, QueueUnavailable.
-	DeadTask(ctx context.Context, id string) (tasks.Task, error)
-	// RetryChanged retries a dead letter with another task. Errors: those of Retry.
-	RetryChanged(ctx context.Context, id string, changes tasks.Changes) (tasks.Record, error)
-	// Dismiss removes a failed job from the list of dead letters. Errors: NotFound, QueueUnavailable.
-	Dismiss(ctx context.Context, id string) error
-	// Deliveries returns the last tries to deliver webhooks, newest first, of one job or, for "", of all. Errors:
-	// QueueUnavailable.
-	Deliveries(ctx context.Context, job string) ([]tasks.Delivery, error)
-	// Redeliver sends the webhook of an ended job again. Errors: NotFound, InvalidOption, QueueUnavailable.
-	Redeliver(ctx context.Context, id string) (tasks.Record, error)
 }

@@ -100,7 +100,7 @@ func TestShareLinksAreBounded(t *testing.T) {
 		ID: a.JobID, Size: 1, SHA256: "x", ContentType: "application/pdf", Filename: "a.pdf", ExpiresAt: end,
 	})
 
-	_, err := h.store.Put(t.Context(), storage.ArtifactKey(a.JobID), strings.NewReader("x"), 1, storage.Attrs{})
+	_, err := h.store.Put(t.Context(), storage.ArtifactKeyOf(a.JobID, ""), strings.NewReader("x"), 1, storage.Attrs{})
 	if err != nil {
 		t.Fatal(err)
 	}

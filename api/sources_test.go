@@ -355,7 +355,7 @@ func TestFullStoreRejectsSubmissions(t *testing.T) {
 	t.Cleanup(func() { client.Close() })
 	h := serve(t, func(o *api.Options) {
 		o.Keeper = retention.New(retention.Options{Store: o.Store, Redis: client, MaxBytes: 10})
-		if err := o.Keeper.Record(t.Context(), storage.ArtifactKey(tasks.NewID()), 11); err != nil {
+		if err := o.Keeper.Record(t.Context(), storage.ArtifactKeyOf(tasks.NewID(), ""), 11); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -39,11 +39,11 @@ func TestDiskDeleteRemovesHeadersAndFolders(t *testing.T) {
 	dir := t.TempDir()
 
 	d := openDisk(t, dir)
-	for _, key := range []string{storage.ArtifactKey("01J"), storage.SourceKey("01J", "01K"), storage.AssetKey("01J", "01K", "0")} {
+	for _, key := range []string{storage.ArtifactKeyOf("01J", ""), storage.SourceKey("01J", "01K"), storage.AssetKey("01J", "01K", "0")} {
 		put(t, d, key, "x")
 	}
 
-	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
+	for _, key := range []string{storage.ArtifactKeyOf("01J", ""), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
 		if err := d.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestDiskDeleteRemovesHeadersAndFolders(t *testing.T) {
 func TestDiskStoresBytesUnderTheKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	put(t, openDisk(t, dir), storage.ArtifactKey("01J"), "%PDF")
+	put(t, openDisk(t, dir), storage.ArtifactKeyOf("01J", ""), "%PDF")
 
 	if b, err := os.ReadFile(filepath.Join(dir, "artifacts", "01J.pdf")); string(b) != "%PDF" {
 		t.Errorf("the file has %q (%v), want %%PDF", b, err)

@@ -21,9 +21,6 @@ const (
 	Fence = "fence/"
 )
 
-// ArtifactKey returns the key of a job's PDF.
-func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application/pdf") }
-
 // ArtifactKeyOf returns the key of a job's result with a content type; "" means PDF.
 func ArtifactKeyOf(jobID, contentType string) string {
 	contentType, _, _ = strings.Cut(contentType, ";")

@@ -14,7 +14,7 @@ func TestTheLayoutsKeysAreValid(t *testing.T) {
 
 	const id = "01JD4N0Z8RZ8Q4J0V3T3H5K6WX"
 	for _, key := range []string{
-		storage.ArtifactKey(id), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
+		storage.ArtifactKeyOf(id, ""), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
 		storage.PassingKey(id, id), storage.TranscriptKey(id, 2879),
 		storage.PreviewKey(strings.Repeat("0a", 32), "png"),
 	} {

@@ -32,18 +32,32 @@ const (
 	maxAdminBody = 64 << 10
 )
 
-// Queue is the task queue as operators need it. *tasks.Client implements it; api.Queue describes the methods.
+// Queue is the task queue as operators need it. *tasks.Client implements it.
 type Queue interface {
+	// Job returns a job with its position in the queue. Errors: NotFound, QueueUnavailable.
 	Job(ctx context.Context, id string) (tasks.Record, error)
+	// Cancel ends a job that has not ended. Errors: NotFound, JobFinished (with the unchanged record),
+	// QueueUnavailable.
 	Cancel(ctx context.Context, id string) (tasks.Record, error)
+	// Fleet returns the state of workers and queues. Errors: QueueUnavailable.
 	Fleet(ctx context.Context) (tasks.Fleet, error)
+	// Search lists jobs of every owner, newest first. Errors: as Jobs.
 	Search(ctx context.Context, q tasks.Search) (tasks.Page, error)
+	// Inspect returns a job of any owner with its events. Errors: NotFound, QueueUnavailable.
 	Inspect(ctx context.Context, id string) (tasks.Inspection, error)
+	// Retry runs a failed job again. It returns the job that runs now, which may be a new one; see tasks.Client.
+	// Errors: NotFound, JobFinished, InvalidOption, QueueFull, QueueUnavailable.
 	Retry(ctx context.Context, id string) (tasks.Record, error)
+	// DeadTask returns the task of a dead letter. Errors: JobFinished when it has none, QueueUnavailable.
 	DeadTask(ctx context.Context, id string) (tasks.Task, error)
+	// RetryChanged retries a dead letter with another task. Errors: those of Retry.
 	RetryChanged(ctx context.Context, id string, changes tasks.Changes) (tasks.Record, error)
+	// Dismiss removes a failed job from the list of dead letters. Errors: NotFound, QueueUnavailable.
 	Dismiss(ctx context.Context, id string) error
+	// Deliveries returns the last tries to deliver webhooks, newest first, of one job or, for "", of all. Errors:
+	// QueueUnavailable.
 	Deliveries(ctx context.Context, job string) ([]tasks.Delivery, error)
+	// Redeliver sends the webhook of an ended job again. Errors: NotFound, InvalidOption, QueueUnavailable.
 	Redeliver(ctx context.Context, id string) (tasks.Record, error)
 }
 

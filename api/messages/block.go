@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // block is a block of an answer.
@@ -38,7 +39,7 @@ func (b *block) append(dst, text []byte) []byte {
 	case textBlock:
 		dst = appendString(append(dst, `,"text":`...), string(text))
 		if len(text) > 0 && len(b.cited) > 0 {
-			dst = appendList(append(dst, `,"citations":`...), b.cited)
+			dst = jsonbody.AppendList(append(dst, `,"citations":`...), b.cited)
 		}
 	case thoughtBlock:
 		dst = appendString(append(dst, `,"thinking":`...), string(text))
@@ -115,20 +116,6 @@ func appendDelta(dst []byte, index int, kind, field, text string) []byte {
 // appendIndex appends the start of an event about a block.
 func appendIndex(dst []byte, name string, index int) []byte {
 	return strconv.AppendInt(append(begin(dst, name), `,"index":`...), int64(index), 10)
-}
-
-// appendList appends a list of JSON values.
-func appendList(dst []byte, list []json.RawMessage) []byte {
-	dst = append(dst, '[')
-
-	for i, v := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, v...)
-	}
-
-	return append(dst, ']')
 }
 
 // appendCited appends the events with the citations that were not written yet.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // begin appends the start of an event. Its other fields follow, then end.
@@ -190,7 +191,7 @@ func (w *Writer) appendDone(dst []byte, it *item, status string) []byte {
 	dst = appendString(dst, it.value())
 
 	if it.kind == messageText {
-		dst = appendList(append(dst, `,"logprobs":`...), it.logprobs)
+		dst = jsonbody.AppendList(append(dst, `,"logprobs":`...), it.logprobs)
 	}
 	dst = append(dst, end...)
 

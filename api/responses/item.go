@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/jsonbody"
 )
 
 // itemKind describes the items of one kind and the events about their text.
@@ -156,25 +157,11 @@ func (it *item) appendPart(dst []byte, text string) []byte {
 	dst = appendString(append(dst, `,"text":`...), text)
 
 	if it.kind == messageText {
-		dst = appendList(append(dst, `,"annotations":`...), it.annotations)
-		dst = appendList(append(dst, `,"logprobs":`...), it.logprobs)
+		dst = jsonbody.AppendList(append(dst, `,"annotations":`...), it.annotations)
+		dst = jsonbody.AppendList(append(dst, `,"logprobs":`...), it.logprobs)
 	}
 
 	return append(dst, '}')
-}
-
-// appendList appends the values as a JSON array.
-func appendList(dst []byte, list []json.RawMessage) []byte {
-	dst = append(dst, '[')
-
-	for i, v := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, v...)
-	}
-
-	return append(dst, ']')
 }
 
 // place returns the fields of an event that name the item.

@@ -100,12 +100,7 @@ func (t *tab) evaluate(ctx context.Context, expression string) error {
 	}
 
 	var outcome struct {
-		Exception *struct {
-			Text      string `json:"text"`
-			Exception struct {
-				Description string `json:"description"`
-			} `json:"exception"`
-		} `json:"exceptionDetails"`
+		Exception *exception `json:"exceptionDetails"`
 	}
 	if err := json.Unmarshal(answer, &outcome); err != nil {
 		return fmt.Errorf("the browser's answer to a script: %w", err)

@@ -147,12 +147,7 @@ func (p *scriptPage) evaluate(ctx context.Context, expression string) (json.RawM
 		Result struct {
 			Value json.RawMessage `json:"value"`
 		} `json:"result"`
-		Exception *struct {
-			Text      string `json:"text"`
-			Exception struct {
-				Description string `json:"description"`
-			} `json:"exception"`
-		} `json:"exceptionDetails"`
+		Exception *exception `json:"exceptionDetails"`
 	}
 	if err := json.Unmarshal(answer, &outcome); err != nil {
 		return nil, fmt.Errorf("the browser's answer to a script: %w", err)

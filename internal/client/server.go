@@ -78,17 +78,27 @@ func (s *Server) send(ctx context.Context, method, path, contentType string, bod
 		req.Header.Set("Prefer", "respond-async")
 	}
 
-	res, err := s.client.Do(req)
+	res, err := s.do(req)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-
-		return s.unreachable(err)
+		return err
 	}
 	defer res.Body.Close()
 
 	return s.read(res, into)
+}
+
+// do sends a request. Errors: the cause of its context, else one that names the server.
+func (s *Server) do(req *http.Request) (*http.Response, error) {
+	res, err := s.client.Do(req)
+
+	switch ctx := req.Context(); {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+
+	return nil, s.unreachable(err)
 }
 
 // maxAnswer is the largest answer other than a transcript, in bytes.

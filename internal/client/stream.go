@@ -27,13 +27,9 @@ func (s *Server) stream(ctx context.Context, path string, request any, event fun
 	}
 	req.Header.Set("Content-Type", "application/json")
 
-	res, err := s.client.Do(req)
+	res, err := s.do(req)
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-
-		return s.unreachable(err)
+		return err
 	}
 	defer res.Body.Close()
 

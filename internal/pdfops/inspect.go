@@ -72,12 +72,7 @@ func (r *run) info() error {
 func (r *run) text() error {
 	f := r.docs[0].File
 
-	pages, err := edit.Pages(f)
-	if err != nil {
-		return invalid(r.inputs[0].Name, err)
-	}
-
-	list, err := r.ranges(len(pages))
+	pages, list, err := r.pagesOf(f)
 	if err != nil {
 		return err
 	}

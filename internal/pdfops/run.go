@@ -118,14 +118,19 @@ func (r *run) ranges(pages int) (list []pageRange, err error) {
 
 // selected returns which pages the option pages selects.
 func (r *run) selected(f *pdffile.File) (func(int) bool, error) {
-	pages, err := edit.Pages(f)
-	if err != nil {
-		return nil, invalid(r.inputs[0].Name, err)
-	}
-
-	list, err := r.ranges(len(pages))
+	_, list, err := r.pagesOf(f)
 
 	return func(page int) bool { return list == nil || within(list, page) }, err
+}
+
+// pagesOf returns the pages of the first input, f, as edit.Pages does, and the ranges that the option pages selects.
+func (r *run) pagesOf(f *pdffile.File) (pages []int, list []pageRange, err error) {
+	if pages, err = edit.Pages(f); err != nil {
+		return nil, nil, invalid(r.inputs[0].Name, err)
+	}
+	list, err = r.ranges(len(pages))
+
+	return pages, list, err
 }
 
 func within(list []pageRange, page int) bool {
@@ -136,12 +141,7 @@ func within(list []pageRange, page int) bool {
 func (r *run) split() error {
 	f := r.docs[0].File
 
-	pages, err := edit.Pages(f)
-	if err != nil {
-		return invalid(r.inputs[0].Name, err)
-	}
-
-	list, err := r.ranges(len(pages))
+	pages, list, err := r.pagesOf(f)
 	if err != nil {
 		return err
 	}

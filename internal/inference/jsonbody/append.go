@@ -1,6 +1,7 @@
 package jsonbody
 
 import (
+	"encoding/json"
 	"unicode/utf8"
 )
 
@@ -59,4 +60,18 @@ func AppendStringOrNull(dst []byte, s string) []byte {
 	}
 
 	return AppendString(dst, s)
+}
+
+// AppendList appends a list of JSON values.
+func AppendList(dst []byte, list []json.RawMessage) []byte {
+	dst = append(dst, '[')
+
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, v...)
+	}
+
+	return append(dst, ']')
 }

@@ -110,13 +110,3 @@ func Walk(blocks []Block, visit func(*Block)) {
 		Walk(blocks[i].Blocks, visit)
 	}
 }
-
-// Join returns the HTML of consecutive blocks.
-func Join(blocks []Block) string {
-	var out strings.Builder
-	for _, b := range blocks {
-		out.WriteString(b.HTML)
-	}
-
-	return out.String()
-}
