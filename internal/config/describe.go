@@ -47,13 +47,14 @@ func show(field any) string {
 	return fmt.Sprint(reflect.ValueOf(field).Elem())
 }
 
-// RedactURLs hides the passwords in a comma list of addresses.
+// RedactURLs hides the passwords in a comma list of addresses. Of an address that cannot be parsed it only shows
+// that it is set.
 func RedactURLs(list string) string {
 	parts := strings.Split(list, ",")
 	for i, p := range parts {
 		u, err := url.Parse(p)
 		switch {
-		case err != nil:
+		case err != nil: // the password may be anywhere in it
 			parts[i] = "(set)"
 		default:
 			parts[i] = u.Redacted()

@@ -153,7 +153,7 @@ func (s setting) setNumber(raw string) error {
 
 	if v.Kind() == reflect.Float64 {
 		f, err := strconv.ParseFloat(raw, 64)
-		if err != nil || !(f >= lo && f <= hi) {
+		if err != nil || !(f >= lo && f <= hi) { // also true for NaN
 			return fmt.Errorf("allowed: a number from %s to %s", s.min, s.max)
 		}
 		v.SetFloat(f)

@@ -18,7 +18,7 @@ type Typo struct {
 }
 
 // Misspelt returns the variables of environ ("NAME=value") that look like misspelt settings. Such a variable is one
-// edit away from a setting, or has the prefix PRESSWORK_.
+// edit away from a setting. With the prefix PRESSWORK_ it may also be equal to one.
 func Misspelt(environ []string) (found []Typo) {
 	// The command line and the tests have variables of their own.
 	known := []string{"PRESSWORK_API_KEY", "PRESSWORK_TELEMETRY", "PRESSWORK_UPDATE", "PRESSWORK_MINIO"}

@@ -16,8 +16,8 @@ func Nearest(word string, choices []string) string {
 	return nearest(word, choices, max(1, len(word)/3))
 }
 
-// Typo returns the choice that differs from word by one edit, or "". It ignores words of three letters, which are
-// close to too many others.
+// Typo returns the choice that differs from word by at most one edit, or "". Case does not count. Words of up to three
+// letters are close to too many others, so they get "", and so do words of more than 64 bytes.
 func Typo(word string, choices []string) string {
 	if len(word) <= 3 || len(word) > 64 {
 		return ""

@@ -156,6 +156,7 @@ type unlessEnded struct {
 // Read implements io.Reader. It returns the context's error as soon as the context ends.
 func (u unlessEnded) Read(b []byte) (int, error) {
 	read, err := local.Waiting(u.ctx, func() ([]byte, error) {
+		// This function may still run when Read has returned, so it must not write to b.
 		own := make([]byte, len(b))
 		n, err := u.r.Read(own)
 

@@ -64,6 +64,7 @@ func (p *fontPool) take(m *member) error {
 			known.takeWidths(s)
 			maps.Copy(known.characters, s.characters)
 
+			// Pages refer only to the font itself, so only its number needs a replacement.
 			m.moved[n] = known.number
 			for _, own := range []int{n, s.descendant, s.descriptor, s.file, s.texts} {
 				f.Objects[own] = nil

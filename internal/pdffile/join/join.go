@@ -12,8 +12,9 @@ import (
 
 // Files combines the sections into one file with all their pages, tags, outline entries, links and destinations. All
 // files must be prints of Chromium, and there must be at least one section with a page. Files embeds a font of
-// several sections once. banners is empty, or its files have together one page for each page of the result; that page
-// is drawn on top. The caller must not use the files afterwards. Errors name the section, counted from 1.
+// several sections once. The title and the other properties of the document are those of the first section. banners is
+// empty, or its files have together one page for each page of the result; that page is drawn on top. The caller must
+// not use the files afterwards. Errors name the section, counted from 1.
 func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
 	j := joined{
 		out:   &pdffile.File{Objects: make([][]byte, 1)},
@@ -83,6 +84,7 @@ func (j *joined) add(f *pdffile.File) error {
 		return err
 	}
 
+	// From here on, m.number returns numbers of the result.
 	m.offset = len(j.out.Objects)
 	if err := j.fonts.take(m); err != nil {
 		return err
@@ -320,6 +322,7 @@ func (j *joined) drawOn(number, form, before, after int) error {
 		return err
 	}
 
+	// Chromium writes the resources of a page into the page, not into an object of their own.
 	resources, _, err := pdffile.ReadDict(page.Get("Resources"))
 	if err != nil {
 		return err

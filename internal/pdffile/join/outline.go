@@ -94,6 +94,7 @@ func (j *joined) writeOutline() int {
 			}
 		}
 
+		// A positive count of all entries below, at any level, shows them when the file is opened.
 		if n.below > 0 {
 			d.Set("Count", strconv.Itoa(n.below))
 		}

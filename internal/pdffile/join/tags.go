@@ -18,7 +18,8 @@ type joinedTags struct {
 	document, main         int
 	documentKids, mainKids [][]byte
 	parents                []string // entries of the parent tree
-	redirected             map[int]int
+	// redirected has the element of the result for each topmost element of a later section.
+	redirected map[int]int
 	// tops are the topmost elements of the sections.
 	tops []int
 }
@@ -27,7 +28,8 @@ type joinedTags struct {
 // result.
 type sectionTags struct {
 	document, main int
-	nextKey        int
+	// nextKey is the first key that the parent tree does not use.
+	nextKey int
 	// parents are the values of the parent tree by key.
 	parents map[int][]byte
 }
@@ -55,6 +57,7 @@ func (m *member) readTags() (*sectionTags, error) {
 	}
 
 	t := &sectionTags{parents: map[int][]byte{}}
+	// A key belongs to an object. A larger value is wrong, and would take memory for each key.
 	if t.nextKey, err = strconv.Atoi(string(root.Get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.Objects) {
 		return nil, pdffile.ErrObject
 	}
@@ -189,7 +192,7 @@ func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
 			case !ok:
 				k = contentOn(k, d.Get("Pg"))
 			case t.redirected[n] > 0:
-				continue
+				continue // the main element of a later section: only its kids are kept
 			default:
 				setParent(out, n, of.to)
 			}
@@ -210,6 +213,7 @@ func contentOn(kid, page []byte) []byte {
 	return fmt.Appendf(nil, "<</Type /MCR\n/Pg %s\n/MCID %s>>", page, kid)
 }
 
+// setParent sets the parent of element n. An object that cannot be read stays as it is.
 func setParent(out *pdffile.File, n, parent int) {
 	if d, _, err := pdffile.ReadDict(out.Objects[n]); err == nil {
 		d.Set("P", pdffile.RefTo(parent))
@@ -250,6 +254,7 @@ func (t *joinedTags) write(j *joined) error {
 			continue
 		}
 
+		// A page has an array with an element for each piece of its content. A link has its element.
 		if bytes.HasPrefix(out.Objects[n], []byte("[")) {
 			out.Objects[n] = pdffile.Renumber(out.Objects[n], t.element)
 		} else {
@@ -288,7 +293,7 @@ func (t *joinedTags) idTree(out *pdffile.File) int {
 	if len(names) == 0 {
 		return 0
 	}
-	slices.Sort(names)
+	slices.Sort(names) // readers search by bisection
 	first, _, _ := strings.Cut(names[0], " ")
 	last, _, _ := strings.Cut(names[len(names)-1], " ")
 	leaf := out.Add(fmt.Appendf(nil, "<</Limits [%s %s]\n/Names [%s]>>", first, last, strings.Join(names, " ")))

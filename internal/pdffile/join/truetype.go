@@ -14,7 +14,8 @@ type trueType struct {
 	tables map[string][]byte
 	count  int // glyphs, including those without an outline
 	glyphs map[int][]byte
-	// metrics are the advance and the left side bearing of each glyph with an outline, as in the table hmtx.
+	// metrics are the advance and the left side bearing of each glyph with an outline or an
+	// advance, as in the table hmtx. A space has only an advance.
 	metrics map[int][4]byte
 }
 
