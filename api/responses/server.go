@@ -122,7 +122,9 @@ func (p *parser) readDecisions() {
 			if !o.Has("approve") {
 				o.Failf("approve", "property 'approve' is missing")
 			}
-			p.decisions[head.Approval] = decision{known: true, approve: o.IsTrue("approve"), reason: o.Str("reason")}
+			p.decisions[head.Approval] = decision{
+				known: true, approve: o.IsTrue("approve"), reason: o.Str("reason"), ran: p.decisions[head.Approval].ran,
+			}
 		}
 	})
 }

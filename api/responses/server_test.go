@@ -42,6 +42,7 @@ func TestApprovalsDecideWhatRuns(t *testing.T) {
 		"refused":       {[]string{requestItem, response(false)}, false, "The user refused this call: too old"},
 		"unanswered":    {[]string{requestItem}, false, "The user has not approved this call."},
 		"approved once": {[]string{requestItem, response(true), ran}, false, "found"},
+		"ran before":    {[]string{requestItem, ran, response(true)}, false, "found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

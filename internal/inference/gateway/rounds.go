@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"presswork/internal/inference"
@@ -183,9 +184,11 @@ func (d *rounds) close() {
 		return
 	}
 
+	var group sync.WaitGroup
 	for _, s := range d.servers {
-		_ = s.Close() // the server may be gone
+		group.Go(func() { _ = s.Close() }) // the server may be gone, which takes a second
 	}
+	group.Wait()
 	d.closeSession()
 }
 

@@ -7,17 +7,22 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"presswork/internal/inference"
 	"presswork/internal/inference/gateway"
 )
 
-// servers are MCP servers with the tools read and write. They count open sessions.
+// servers are MCP servers with the tools read and write. They count open sessions, whose end takes the time closing.
 type servers struct {
-	open  int
-	calls []string
-	fail  error
+	mu      sync.Mutex // for the end of sessions
+	closing time.Duration
+	open    int
+	calls   []string
+	fail    error
 }
 
 func (s *servers) Open(t *inference.ToolServer) inference.ServerSession {
@@ -53,7 +58,11 @@ func (s *serverSession) Call(_ context.Context, tool, arguments string) (inferen
 }
 
 func (s *serverSession) Close() error {
+	time.Sleep(s.s.closing)
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
 	s.s.open--
+
 	return nil
 }
 
@@ -318,6 +327,23 @@ func TestServerThatFailsEndsTheRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestServersThatEndSlowlyEndTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &servers{closing: time.Second}
+		g := newToolGateway(0, answerHello, gateway.Options{Servers: box})
+		r := serverRequest(nil)
+		r.Tools = append(r.Tools, inference.Tool{
+			Type: inference.MCPTool, Server: &inference.ToolServer{Label: "more", URL: "https://more.example"},
+		})
+		began := time.Now()
+
+		if _, err := g.Complete(t.Context(), r, discard); err != nil || box.open != 0 || time.Since(began) != time.Second {
+			t.Errorf("%v, %d sessions are open after %s, want 1s", err, box.open, time.Since(began))
+		}
+	})
 }
 
 func TestServersNeedAnAddressOrAName(t *testing.T) {
