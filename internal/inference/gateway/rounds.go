@@ -235,7 +235,6 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 		return nil, err
 	}
 	d.doneRounds++
-	d.noMoreCalls = d.doneRounds >= d.c.model.Routing.ToolRounds
 	next := *r
 	next.Messages = append(slices.Clone(r.Messages), answer)
 
@@ -257,7 +256,7 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 	}
 
 	next.ToolChoice = afterCalls(r.ToolChoice)
-	if d.noMoreCalls = d.noMoreCalls || d.executedCalls >= d.maxCalls(); d.noMoreCalls {
+	if d.noMoreCalls = d.callsUsed() || d.doneRounds >= d.c.model.Routing.ToolRounds; d.noMoreCalls {
 		parts := next.Messages[len(r.Messages)+len(calls)].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
 		next.ToolChoice, next.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format

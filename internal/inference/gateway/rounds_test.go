@@ -114,6 +114,39 @@ func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err
 	return outputs, err
 }
 
+func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
+	t.Parallel()
+
+	for name, function := range map[string]string{"of a worker": "python", "of a server": "files__read"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				callOften := func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+					d := &inference.Delta{Content: "Hello", Finish: "stop"}
+					if len(r.Offered()) > 0 {
+						d = &inference.Delta{Finish: "tool_calls"}
+						for i := range 5 {
+							d.ToolCalls = append(d.ToolCalls, inference.RawToolDelta{Index: i, Name: function, Arguments: "{}"})
+						}
+					}
+
+					return emit(d)
+				}
+				g := newToolGateway(0, callOften, gateway.Options{
+					Tools: &slowTools{takes: 40 * time.Second}, Servers: &servers{takes: 40 * time.Second},
+				})
+				r := serverRequest(nil)
+				r.Tools = append(r.Tools, inference.Tool{Type: inference.CodeInterpreter})
+				began := time.Now()
+
+				if _, err := g.Complete(t.Context(), r, discard); err != nil || time.Since(began) != 90*time.Second {
+					t.Errorf("%v after %s, want 1m30s", err, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 // watched is a Toolbox that fails the test if a tool runs and the completion is not idle.
 type watched struct {
 	t    *testing.T

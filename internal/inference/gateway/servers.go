@@ -228,6 +228,10 @@ func (d *rounds) runApproved(ctx context.Context, r *inference.Request) error {
 		m.Parts, m.Approved = []inference.Part{{Text: output}}, nil
 	}
 
+	if d.callsUsed() {
+		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNone}
+	}
+
 	if len(d.images) > 0 {
 		r.Messages, d.images = append(r.Messages, inference.Message{Role: inference.User, Parts: d.images}), nil
 	}

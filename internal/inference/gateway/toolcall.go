@@ -80,7 +80,9 @@ func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (strin
 }
 
 // callsUsed reports whether the answer has used its calls or its time for tools.
-func (d *rounds) callsUsed() bool { return d.executedCalls >= d.maxCalls() || d.timeLeft <= 0 }
+func (d *rounds) callsUsed() bool {
+	return d.noMoreCalls || d.executedCalls >= d.maxCalls() || d.timeLeft <= 0
+}
 
 // refuseCall ends the calls of the answer. It returns the output for the model.
 func (d *rounds) refuseCall() string {
