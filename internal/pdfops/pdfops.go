@@ -108,15 +108,14 @@ func Check(op Operation, o Options, inputs int, mark bool) error {
 		return err
 	}
 
-	if _, err := input.PageRanges("pages", o.Pages); err != nil {
+	pages, err := input.PageRanges("pages", o.Pages)
+	if err != nil {
 		return err
 	}
 
 	switch op {
 	case Split:
-		if o.Single && o.Pages == "" {
-			return input.Invalid("single", `single needs pages, such as "1-3,5"`)
-		}
+		return o.checkParts(strings.Split(pages, ","))
 	case Rotate:
 		if !slices.Contains([]int{90, 180, 270}, o.Degrees) {
 			return input.Invalid("degrees", "degrees %d is not allowed; allowed: 90, 180, 270", o.Degrees)
@@ -125,6 +124,21 @@ func Check(op Operation, o Options, inputs int, mark bool) error {
 		return o.checkMark(mark)
 	case Encrypt:
 		return o.checkPasswords()
+	}
+
+	return nil
+}
+
+// checkParts checks the ranges of a split, whose files are named by them.
+func (o Options) checkParts(ranges []string) error {
+	if o.Single && o.Pages == "" {
+		return input.Invalid("single", `single needs pages, such as "1-3,5"`)
+	}
+
+	for i, pages := range ranges {
+		if !o.Single && slices.Contains(ranges[:i], pages) {
+			return input.Invalid("pages", "pages %s occur twice; split makes one file of each range", pages)
+		}
 	}
 
 	return nil

@@ -222,6 +222,7 @@ func TestInvalidOptionsAreNamed(t *testing.T) {
 		"no degrees":             {Rotate, Options{}, "degrees"},
 		"45 degrees":             {Rotate, Options{Degrees: 45}, "degrees"},
 		"bad ranges":             {Split, Options{Pages: "3-1"}, "pages"},
+		"a range twice":          {Split, Options{Pages: "1, 1-1"}, "pages"},
 		"single without pages":   {Split, Options{Single: true}, "single"},
 		"option of another":      {Rotate, Options{Degrees: 90, Text: "x"}, "text"},
 		"no mark":                {Stamp, Options{}, "text"},
