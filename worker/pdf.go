@@ -133,8 +133,14 @@ func resultData(result pdfops.Result, contentType string) ([]byte, error) {
 	if contentType != "application/zip" {
 		return result.Files[0].Data, nil
 	}
-	var b bytes.Buffer
-	archive := zip.NewWriter(&b)
+	const header = 512 // for each file, with room for its name
+	size := 0
+
+	for _, f := range result.Files {
+		size += len(f.Data) + header
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size)) // growing would take several times the memory
+	archive := zip.NewWriter(b)
 
 	for _, f := range result.Files {
 		// The streams of a PDF are compressed already.

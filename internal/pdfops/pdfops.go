@@ -42,9 +42,10 @@ const (
 	MaxInputs = 100
 	// MaxParts limits the files of a split.
 	MaxParts = 500
-	// maxResult limits the results of one request, in bytes. Each part of a split has its own copy of a picture
+	// maxResult limits the results of one request, in bytes, unless its files are larger than half of it: then the
+	// results may have twice their size. All are in memory. Each part of a split has its own copy of a picture
 	// or a font that the pages share.
-	maxResult = 1 << 30
+	maxResult = 256 << 20
 )
 
 // File is a file with its name.
@@ -254,11 +255,13 @@ func (o Options) checkPasswords() error {
 // text. Errors: PDFInvalid, PDFPassword, InvalidOption.
 func Run(ctx context.Context, op Operation, o Options, inputs []File, mark File) (Result, error) {
 	docs := make([]*parse.Document, len(inputs))
+	size := 0
 
 	for i, in := range inputs {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
+		size += len(in.Data)
 
 		d, err := open(in, o.Password, op)
 		if err != nil {
@@ -266,7 +269,9 @@ func Run(ctx context.Context, op Operation, o Options, inputs []File, mark File)
 		}
 		docs[i] = d
 	}
-	r := &run{ctx: ctx, op: op, options: o, inputs: inputs, docs: docs, mark: mark}
+	r := &run{
+		ctx: ctx, op: op, options: o, inputs: inputs, docs: docs, mark: mark, left: max(maxResult, 2*size),
+	}
 
 	for _, d := range docs {
 		if d.Repaired {

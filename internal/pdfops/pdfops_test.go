@@ -210,6 +210,30 @@ func TestTenThousandPagesAreMergedAndSplit(t *testing.T) {
 	}
 }
 
+func TestSplitOfOneLargePictureEnds(t *testing.T) {
+	t.Parallel()
+	const pages, size = 90, 3 << 20
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n3 0 obj\n<</Type/XObject/Subtype/Image"+
+		"/Filter/DCTDecode/Length %d>>\nstream\n%s\nendstream\nendobj\n", size, strings.Repeat("x", size))
+	kids := ""
+
+	for n := 10; n < 10+pages; n++ {
+		kids += fmt.Sprintf("%d 0 R ", n)
+		fmt.Fprintf(&b, "%d 0 obj\n<</Type/Page/Parent 2 0 R/Resources<</XObject<</I 3 0 R>>>>>>\nendobj\n", n)
+	}
+	fmt.Fprintf(&b, "2 0 obj\n<</Type/Pages/Count %d/Kids[%s]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%%%EOF", pages, kids)
+	picture := File{Name: "picture.pdf", Data: b.Bytes()}
+
+	if _, err := perform(t, Split, Options{}, picture); err == nil || !strings.Contains(err.Error(), "set pages") {
+		t.Errorf("%d parts of %d bytes: got %v", pages, size, err)
+	}
+
+	if r, err := perform(t, Split, Options{Pages: "1,2,3"}, picture); err != nil || len(r.Files) != 3 {
+		t.Errorf("3 parts: got %d files, %v", len(r.Files), err)
+	}
+}
+
 func TestInvalidOptionsAreNamed(t *testing.T) {
 	t.Parallel()
 	two := 2.0

@@ -26,7 +26,7 @@ type run struct {
 	docs    []*parse.Document
 	mark    File
 	result  Result
-	size    int // of the results, in bytes
+	left    int // how many bytes the results may still have
 }
 
 // warn adds warnings, each once.
@@ -56,8 +56,9 @@ func (r *run) add(name string, f *pdffile.File, version string, protection *pdff
 		return invalid(r.inputs[0].Name, err)
 	}
 
-	if r.size += len(data); r.size > maxResult {
-		return input.Invalid("pages", "the results have more than %d bytes; set pages to make fewer files", maxResult)
+	if r.left -= len(data); r.left < 0 {
+		return input.Invalid("pages", "the results have more than %d bytes, or twice the size of the PDF; set pages to "+
+			"make fewer files", maxResult)
 	}
 	r.result.Files = append(r.result.Files, File{Name: name, Data: data})
 	r.result.Pages += pages
