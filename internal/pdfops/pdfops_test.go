@@ -222,7 +222,12 @@ func TestSplitOfOneLargePictureEnds(t *testing.T) {
 		kids += fmt.Sprintf("%d 0 R ", n)
 		fmt.Fprintf(&b, "%d 0 obj\n<</Type/Page/Parent 2 0 R/Resources<</XObject<</I 3 0 R>>>>>>\nendobj\n", n)
 	}
-	fmt.Fprintf(&b, "2 0 obj\n<</Type/Pages/Count %d/Kids[%s]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%%%EOF", pages, kids)
+	fmt.Fprintf(
+		&b,
+		"2 0 obj\n<</Type/Pages/Count %d/Kids[%s]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%%%EOF",
+		pages,
+		kids,
+	)
 	picture := File{Name: "picture.pdf", Data: b.Bytes()}
 
 	if _, err := perform(t, Split, Options{}, picture); err == nil || !strings.Contains(err.Error(), "set pages") {

@@ -57,8 +57,12 @@ func (r *run) add(name string, f *pdffile.File, version string, protection *pdff
 	}
 
 	if r.left -= len(data); r.left < 0 {
-		return input.Invalid("pages", "the results have more than %d bytes, or twice the size of the PDF; set pages to "+
-			"make fewer files", maxResult)
+		return input.Invalid(
+			"pages",
+			"the results have more than %d bytes, or twice the size of the PDF; set pages to "+
+				"make fewer files",
+			maxResult,
+		)
 	}
 	r.result.Files = append(r.result.Files, File{Name: name, Data: data})
 	r.result.Pages += pages

@@ -126,7 +126,10 @@ func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
 					if len(r.Offered()) > 0 {
 						d = &inference.Delta{Finish: "tool_calls"}
 						for i := range 5 {
-							d.ToolCalls = append(d.ToolCalls, inference.RawToolDelta{Index: i, Name: function, Arguments: "{}"})
+							d.ToolCalls = append(
+								d.ToolCalls,
+								inference.RawToolDelta{Index: i, Name: function, Arguments: "{}"},
+							)
 						}
 					}
 

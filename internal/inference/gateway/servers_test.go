@@ -216,8 +216,16 @@ func TestCallThatNeedsApprovalWaitsForTheUser(t *testing.T) {
 		executed = append(executed, c.Executed...)
 		return nil
 	})
-	if err != nil || seen[1].ToolChoice.Mode != inference.ChooseNone || len(executed) != 1 || executed[0].Approval != asked[0].ID || len(box.calls) != 1 {
-		t.Errorf("after the approval: executed %+v, called %q, then %+v: %v", executed, box.calls, seen[1].ToolChoice, err)
+	if err != nil || seen[1].ToolChoice.Mode != inference.ChooseNone || len(executed) != 1 ||
+		executed[0].Approval != asked[0].ID ||
+		len(box.calls) != 1 {
+		t.Errorf(
+			"after the approval: executed %+v, called %q, then %+v: %v",
+			executed,
+			box.calls,
+			seen[1].ToolChoice,
+			err,
+		)
 	}
 
 	r = serverRequest(func(s *inference.ToolServer) { s.Approve = approve })
@@ -351,7 +359,12 @@ func TestServersThatEndSlowlyEndTogether(t *testing.T) {
 		})
 		began := time.Now()
 
-		if _, err := g.Complete(t.Context(), r, discard); err != nil || box.open != 0 || time.Since(began) != time.Second {
+		if _, err := g.Complete(
+			t.Context(),
+			r,
+			discard,
+		); err != nil || box.open != 0 ||
+			time.Since(began) != time.Second {
 			t.Errorf("%v, %d sessions are open after %s, want 1s", err, box.open, time.Since(began))
 		}
 	})
