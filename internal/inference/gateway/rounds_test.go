@@ -117,7 +117,15 @@ func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err
 func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
 	t.Parallel()
 
-	for name, function := range map[string]string{"of a worker": "python", "of a server": "files__read"} {
+	for name, test := range map[string]struct {
+		function string
+		tools    slowTools
+		want     time.Duration
+	}{
+		"of a worker":       {"python", slowTools{takes: 40 * time.Second}, 90 * time.Second},
+		"of a server":       {"files__read", slowTools{}, 90 * time.Second},
+		"no worker is free": {"python", slowTools{waits: time.Hour}, inference.ToolWait},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -128,7 +136,7 @@ func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
 						for i := range 5 {
 							d.ToolCalls = append(
 								d.ToolCalls,
-								inference.RawToolDelta{Index: i, Name: function, Arguments: "{}"},
+								inference.RawToolDelta{Index: i, Name: test.function, Arguments: "{}"},
 							)
 						}
 					}
@@ -136,14 +144,14 @@ func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
 					return emit(d)
 				}
 				g := newToolGateway(0, callOften, gateway.Options{
-					Tools: &slowTools{takes: 40 * time.Second}, Servers: &servers{takes: 40 * time.Second},
+					Tools: &test.tools, Servers: &servers{takes: 40 * time.Second},
 				})
 				r := serverRequest(nil)
 				r.Tools = append(r.Tools, inference.Tool{Type: inference.CodeInterpreter})
 				began := time.Now()
 
-				if _, err := g.Complete(t.Context(), r, discard); err != nil || time.Since(began) != 90*time.Second {
-					t.Errorf("%v after %s, want 1m30s", err, time.Since(began))
+				if _, err := g.Complete(t.Context(), r, discard); err != nil || time.Since(began) != test.want {
+					t.Errorf("%v after %s, want %s", err, time.Since(began), test.want)
 				}
 			})
 		})
