@@ -42,9 +42,9 @@ const (
 	MaxInputs = 100
 	// MaxParts limits the files of a split.
 	MaxParts = 500
-	// maxResult limits the results of one request, in bytes, unless its files are larger than half of it: then the
-	// results may have twice their size. All are in memory. Each part of a split has its own copy of a picture
-	// or a font that the pages share.
+	// maxResult limits the results of one request, in bytes, because all are in memory. The results of large files
+	// may have twice the size of the files. Each part of a split has its own copy of a picture or a font that the
+	// pages share.
 	maxResult = 256 << 20
 )
 
