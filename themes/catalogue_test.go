@@ -141,11 +141,7 @@ func TestCustomThemes(t *testing.T) {
 	for _, faint := range []string{"theme=faint-text text=4.47 links=21\n", "theme=faint-links text=21 links=3.54\n"} {
 		if !strings.Contains(log.String(), `WCAG AA requires a contrast of 4.5 with the page" `+faint) ||
 			strings.Count(log.String(), "WCAG") != 2 {
-			t.Errorf(
-				"the log must warn about low contrast for the two faint themes only (%s): %s",
-				faint,
-				log.String(),
-			)
+			t.Errorf("the log must warn about low contrast for the two faint themes only (%s): %s", faint, log.String())
 		}
 	}
 

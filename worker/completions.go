@@ -374,10 +374,7 @@ func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job infere
 		"chat "+job.Request.Model,
 		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(
-			attribute.String(
-				"gen_ai.operation.name",
-				"chat",
-			),
+			attribute.String("gen_ai.operation.name", "chat"),
 			attribute.String("gen_ai.request.model", job.Request.Model),
 			attribute.String("presswork.call_id", run.ID),
 			attribute.Int("presswork.attempt", run.Attempt),

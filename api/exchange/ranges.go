@@ -76,9 +76,6 @@ func Disposition(name string, inline bool) string {
 		return r
 	}, name)
 
-	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(
-		url.QueryEscape(name),
-		"+",
-		"%20",
-	)
+	return kind + `; filename="` + plain + `"; filename*=UTF-8''` +
+		strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }

@@ -69,13 +69,7 @@ func (s Objects) PutSources(r upload.Conversion, jobID, folder, theme string) (t
 		payload.ContentKey = storage.SourceKey(jobID, folder)
 		stored = append(stored, payload.ContentKey)
 		group.Go(func() error {
-			return s.Put(
-				ctx,
-				payload.ContentKey,
-				strings.NewReader(r.Content),
-				int64(len(r.Content)),
-				"text/markdown",
-			)
+			return s.Put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
 		})
 	}
 

@@ -49,8 +49,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 
 	// Metrics and traces of both roles.
 	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	tracer, err := newTracing(ctx, o, life)
 	if err != nil {

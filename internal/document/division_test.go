@@ -220,10 +220,8 @@ func TestLargeDocumentsAreDivided(t *testing.T) {
 	browser := &counting{Printer: printer(t)}
 	c := converter(t, document.Options{Printer: browser, Idle: func() int { return 2 }})
 	first := strings.ReplaceAll(string(chapters("")), "\n\n[[index]]", "")
-	content := first + strings.Repeat(strings.TrimPrefix(first, "# The book\n"), 3) + "\n\n" + strings.Repeat(
-		"### .\n\n",
-		200,
-	)
+	content := first + strings.Repeat(strings.TrimPrefix(first, "# The book\n"), 3) + "\n\n" +
+		strings.Repeat("### .\n\n", 200)
 	const password = "x"
 
 	composed, err := c.Compose(

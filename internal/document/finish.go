@@ -25,10 +25,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 		RightToLeft: body.Letters.Arabic,
 	}
 	for _, h := range body.Headings {
-		f.Headings = append(
-			f.Headings,
-			pack.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)},
-		)
+		f.Headings = append(f.Headings, pack.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)})
 	}
 
 	for _, w := range body.Warnings {

@@ -38,11 +38,8 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 		})
 	}
 
-	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" + grid(
-		15,
-		12,
-		"1,234.5 kg",
-	)
+	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" +
+		grid(15, 12, "1,234.5 kg")
 	for name, d := range map[string]document.Document{
 		"light":          {Theme: "light", Content: sample},
 		"dark":           {Theme: "abyss", Content: sample, Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(2)), LineNumbers: new(true)}},

@@ -38,10 +38,7 @@ func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 
 	strict := converter(t, document.Options{})
 
-	_, err := strict.Compose(
-		t.Context(),
-		document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")},
-	)
+	_, err := strict.Compose(t.Context(), document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")})
 	if fault.CodeOf(err) != fault.StrictFindings {
 		t.Errorf("strict lets an ignored theme pass: %v", err)
 	}

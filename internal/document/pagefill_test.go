@@ -159,10 +159,8 @@ func TestDivisibleContentFillsItsPage(t *testing.T) {
 		"headings without text": many(16, "#### FIRST\n\n"),
 		"lines in bold":         many(20, "**FIRST**\n\n"),
 		"a table of long rows":  "| A | B |\n|---|---|\n" + many(6, "| FIRST | WORDS |\n"),
-		"a table within a table": "<table><tr><td>\n\n| A |\n|---|\n" + many(
-			24,
-			"| FIRST |\n",
-		) + "\n</td></tr></table>",
+		"a table within a table": "<table><tr><td>\n\n| A |\n|---|\n" + many(24, "| FIRST |\n") +
+			"\n</td></tr></table>",
 	}
 
 	var content strings.Builder

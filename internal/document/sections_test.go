@@ -86,15 +86,7 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		})
 	}
 
-	info := poppler(
-		t,
-		"pdfinfo",
-		"-f",
-		"1",
-		"-l",
-		"3",
-		path,
-	)
+	info := poppler(t, "pdfinfo", "-f", "1", "-l", "3", path)
 	if !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") ||
 		!strings.Contains(info, "Page    3 size:  594.96 x 841.92 pts") {
 		t.Errorf("the second page alone is to be wide: %s", info)

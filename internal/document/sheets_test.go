@@ -156,17 +156,12 @@ func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
 
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
 		Content: []byte(
-			"---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(
-				15,
-				2,
-				"1,234.5 kg",
-			) + "\n\\newpage\n\nAfter.\n",
+			"---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(15, 2, "1,234.5 kg") +
+				"\n\\newpage\n\nAfter.\n",
 		),
 	})
 	if sizes := regexp.MustCompile(`size: +[0-9.]+ x [0-9.]+`).
-		FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(
-		sizes,
-	) != 2 {
+		FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(sizes) != 2 {
 		t.Errorf("the pages are %q, want one turned and one upright", sizes)
 	}
 }

@@ -126,10 +126,7 @@ func TestSlidesArePrinted(t *testing.T) {
 				strconv.Itoa(page),
 				path,
 				"-",
-			); !strings.Contains(
-				text,
-				want,
-			) {
+			); !strings.Contains(text, want) {
 				t.Errorf("page %d: %s", page, text)
 			}
 		})

@@ -13,10 +13,8 @@ import (
 func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 	t.Parallel()
 	const word, plain = "Donaudampfschifffahrtsgesellschaft", " und dann "
-	src := "Die [" + word + "](https://example.com)" + strings.Repeat(
-		plain+word,
-		60,
-	) + " *" + word + "*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
+	src := "Die [" + word + "](https://example.com)" + strings.Repeat(plain+word, 60) + " *" + word +
+		"*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
 	// Chromium writes Inter line by line and Work Sans letter by letter. In Source Sans the hyphen
 	// has a span with its character.
 	themes := map[string]string{"tagged": "light", "untagged": "cmyk", "PDF/A": "nord"}

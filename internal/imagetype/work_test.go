@@ -150,10 +150,8 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 
 	for range 3000 {
 		atlas.WriteString(
-			`<path class="land" d="M` + strings.Repeat(
-				" 120.5 80.25L121 82.5",
-				30,
-			) + `z"/><path class="b" d="m10 10` + strings.Repeat("l1.5-2", 30) + `"/>`,
+			`<path class="land" d="M` + strings.Repeat(" 120.5 80.25L121 82.5", 30) + `z"/><path class="b" d="m10 10` +
+				strings.Repeat("l1.5-2", 30) + `"/>`,
 		)
 	}
 

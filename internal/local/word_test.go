@@ -108,10 +108,7 @@ func wordArchive(t *testing.T, size int) string {
 // A script takes the place of pandoc, which the tests do not install.
 func TestWordDocumentsAreReadByPandoc(t *testing.T) {
 	dir := writeFiles(t, map[string]string{
-		"a.docx": wordArchive(
-			t,
-			10,
-		),
+		"a.docx":    wordArchive(t, 10),
 		"b.docx":    "no archive",
 		"bomb.docx": wordArchive(t, 300<<20),
 		"pic":       pngPicture(t),

@@ -30,10 +30,8 @@ func TestTheConsoleWritesForPeople(t *testing.T) {
 	}
 
 	if len(lines) != 2 || lines[0] != `tasks: job finished node="a b": 01J completed, 4 pages, 528 ms, w2` ||
-		!strings.HasPrefix(
-			lines[1],
-			`WARN tasks: full node="a b" store.bytes=7 store.err=`,
-		) || !strings.HasSuffix(lines[1], " store.of.n=1") {
+		!strings.HasPrefix(lines[1], `WARN tasks: full node="a b" store.bytes=7 store.err=`) ||
+		!strings.HasSuffix(lines[1], " store.of.n=1") {
 		t.Errorf("%q", lines)
 	}
 

@@ -57,10 +57,7 @@ func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 		t.Errorf("overconfident: %+v, %f", boast, p)
 	}
 
-	modest := calibrate(
-		[]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)},
-		1, same,
-	)
+	modest := calibrate([]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)}, 1, same)
 	if p := apply(modest, []float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
 		t.Errorf("underconfident: %+v, %f", modest, p)
 	}

@@ -125,13 +125,10 @@ func themeChoices(predictions []prediction) ([]themeChoice, error) {
 			own:        p.document.Own,
 			confidence: rec.Confidence,
 			capped:     recommend.Cautious(profile, recommend.Preference{}),
-			first: slices.Contains(
-				accept,
-				rec.Primary,
-			),
-			expected: accept[0] == rec.Primary,
-			leading:  slices.Contains(accept[:3], rec.Primary),
-			example:  slices.Contains(accept, themes.Default),
+			first:      slices.Contains(accept, rec.Primary),
+			expected:   accept[0] == rec.Primary,
+			leading:    slices.Contains(accept[:3], rec.Primary),
+			example:    slices.Contains(accept, themes.Default),
 		}
 		for _, name := range append([]string{rec.Primary}, rec.Alternatives...) {
 			c.anyOf = c.anyOf || slices.Contains(accept, name)

@@ -112,10 +112,7 @@ func listModels(ctx context.Context, p *command.Program, asJSON bool) error {
 				"%s\t%s\t%s\t%s\t%s\n",
 				m.ID,
 				terminal.Dash(strings.Join(m.Aliases, ", ")),
-				strings.Join(
-					m.Capabilities,
-					", ",
-				),
+				strings.Join(m.Capabilities, ", "),
 				terminal.Dash(tokens(m.ContextWindow)),
 				strings.Join(upstreams, ", "),
 			)

@@ -188,9 +188,8 @@ func TestImagesAreFilesOnce(t *testing.T) {
 	t.Parallel()
 	const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	svg := func(inner string) string {
-		return "data:image/svg+xml," + url.PathEscape(
-			`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">`+inner+`</svg>`,
-		)
+		return "data:image/svg+xml," +
+			url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">`+inner+`</svg>`)
 	}
 
 	all, left := write(

@@ -198,11 +198,7 @@ func (b *builder) writeSkills(title string, list []entry) {
 	for _, e := range list {
 		more := names(e.list("keywords", "items"))
 		rows = append(rows, [2]string{
-			e.name(
-				"name",
-				"language",
-				"category",
-			),
+			e.name("name", "language", "category"),
 			joined(", ", append([]string{e.get("level", "fluency")}, more...)...),
 		})
 	}

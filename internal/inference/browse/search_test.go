@@ -219,9 +219,8 @@ func TestSearchHeaderStaysWithTheServerOfSearchURL(t *testing.T) {
 		keys <- r.Header.Get("X-Token")
 		fmt.Fprint(
 			w,
-			`<OpenSearchDescription><Url type="application/rss+xml" template="`+other.url(
-				"/s?q={searchTerms}",
-			)+`"/></OpenSearchDescription>`,
+			`<OpenSearchDescription><Url type="application/rss+xml" template="`+other.url("/s?q={searchTerms}")+
+				`"/></OpenSearchDescription>`,
 		)
 	})
 

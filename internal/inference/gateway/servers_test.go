@@ -359,11 +359,7 @@ func TestServersThatEndSlowlyEndTogether(t *testing.T) {
 		})
 		began := time.Now()
 
-		if _, err := g.Complete(
-			t.Context(),
-			r,
-			discard,
-		); err != nil || box.open != 0 ||
+		if _, err := g.Complete(t.Context(), r, discard); err != nil || box.open != 0 ||
 			time.Since(began) != time.Second {
 			t.Errorf("%v, %d sessions are open after %s, want 1s", err, box.open, time.Since(began))
 		}

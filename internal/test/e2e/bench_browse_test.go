@@ -17,10 +17,8 @@ import (
 // BenchmarkSearchAndOpen measures a search and the opening of its first result. The Browser is new, so it also
 // requests the site's robots.txt.
 func BenchmarkSearchAndOpen(b *testing.B) {
-	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(
-		`<a href="/n">elsewhere</a> `,
-		200,
-	) + "</nav><article>" +
+	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(`<a href="/n">elsewhere</a> `, 200) +
+		"</nav><article>" +
 		strings.Repeat(
 			`<h2>Birds</h2><p>Birds fly, and <a href="/eggs">lay eggs</a>, and sing in the morning, some of them all day long.</p><ul><li>one<li>two</ul>`,
 			300,

@@ -99,11 +99,7 @@ func BenchmarkFormats(b *testing.B) {
 	const streams, tokens, blocks, model = 500, 150, 4, "stamps:150@50"
 	_, base := inferencetest.Start(b)
 	node, client := e2e.Serve(b, map[string]string{
-		"INFERENCE_CONFIG": benchModels(
-			b,
-			base,
-			model,
-		),
+		"INFERENCE_CONFIG":      benchModels(b, base, model),
 		"WORKER_QUEUES":         "infer",
 		"INFERENCE_CONCURRENCY": fmt.Sprint(streams),
 	})

@@ -90,12 +90,7 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 			report(
 				b,
 				kind.Name+": the styled page in a tab of ours, against the same text with five rules in the raw browser",
-				fmt.Sprintf(
-					"%.2f × the time (%.1f ms against %.1f ms)",
-					median(times),
-					median(mine),
-					median(floors),
-				),
+				fmt.Sprintf("%.2f × the time (%.1f ms against %.1f ms)", median(times), median(mine), median(floors)),
 				target,
 			)
 		}

@@ -113,10 +113,7 @@ func TestPDFOperations(t *testing.T) {
 	}
 
 	if job = c.Job(header.Get("x-job-id")); time.Until(job.Artifact.ExpiresAt) < 24*time.Hour {
-		t.Errorf(
-			"with Prefer: wait, the result expires at %s, want in a day or more",
-			job.Artifact.ExpiresAt,
-		)
+		t.Errorf("with Prefer: wait, the result expires at %s, want in a day or more", job.Artifact.ExpiresAt)
 	}
 
 	status, _, body = edit("text", [][]byte{pdfSample(t, "r6-both-passwords.pdf")},

@@ -64,9 +64,8 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 				if chosen.heal == nil {
 					h.add(Entry{Op: opFault, Kind: s.name, Target: target, Call: s.began, Return: h.now()})
 				} else {
-					s.until = s.began + 200*time.Millisecond + time.Duration(
-						f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))),
-					)
+					s.until = s.began + 200*time.Millisecond +
+						time.Duration(f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))))
 					active = append(active, s)
 				}
 			} else { // try this fault again after the others

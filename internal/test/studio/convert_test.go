@@ -155,10 +155,8 @@ func checkPasteConvertDownload(t *testing.T, h *shared) {
 	pasteText(
 		p,
 		"text/plain",
-		"# A pasted report\n\n![gone](missing.png)\n\n"+strings.Repeat(
-			"A paragraph with *some* words in it, of one line or two.\n\n",
-			4000,
-		),
+		"# A pasted report\n\n![gone](missing.png)\n\n"+
+			strings.Repeat("A paragraph with *some* words in it, of one line or two.\n\n", 4000),
 	)
 	waitForPreview(p, "A pasted report")
 	p.Click("Convert Ctrl")

@@ -86,10 +86,7 @@ func checkDocumentationRequests(t *testing.T, h *shared) {
 	p := h.visitor.For(t).Open(c.Base+"/docs/api/themes", 1280, 900, false)
 	p.Press("#listThemes .try button")
 	p.Press("#listThemes .trial .primary")
-	p.Until(
-		"the answer is shown",
-		`() => document.querySelector("#listThemes .answer")?.innerText.includes('"nord"')`,
-	)
+	p.Until("the answer is shown", `() => document.querySelector("#listThemes .answer")?.innerText.includes('"nord"')`)
 }
 
 // checkDocumentationLanguage checks that the chosen language of samples stays chosen on other pages.

@@ -10,10 +10,8 @@ import (
 // checkVersions restores a text that was replaced, and takes it back.
 func checkVersions(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	first := "# Report\n\nThe first paragraph stays.\n\n" + strings.Repeat(
-		"A sentence that goes. ",
-		30,
-	) + "\n\nThe end.\n"
+	first := "# Report\n\nThe first paragraph stays.\n\n" + strings.Repeat("A sentence that goes. ", 30) +
+		"\n\nThe end.\n"
 	pasteText(p, "text/plain", first)
 	waitForSave(p)
 	p.Click("Versions")

@@ -24,11 +24,9 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 		Input:        o.Required("input"),
 		Voice:        o.Required("voice"),
 		Instructions: o.Str("instructions"),
-		Format: o.Enum(
-			"response_format",
-			inference.SpeechFormats()...),
-		Speed:      o.Float("speed", 0.25, 5),
-		SampleRate: o.Integer("sample_rate", 8000, 48000),
+		Format:       o.Enum("response_format", inference.SpeechFormats()...),
+		Speed:        o.Float("speed", 0.25, 5),
+		SampleRate:   o.Integer("sample_rate", 8000, 48000),
 	}
 	o.Enum("stream_format", "audio")
 

@@ -139,13 +139,8 @@ func TestFieldsAndEntriesAreBounded(t *testing.T) {
 
 	item := read(
 		t,
-		"@book{k, "+fields.String()+"publisher={late}, title={"+strings.Repeat(
-			"{",
-			60,
-		)+"deep"+strings.Repeat(
-			"}",
-			60,
-		)+"}}",
+		"@book{k, "+fields.String()+"publisher={late}, title={"+strings.Repeat("{", 60)+"deep"+strings.Repeat("}", 60)+
+			"}}",
 	)
 	if got := item.Vars["publisher"]; got != "" {
 		t.Errorf("field 301 is read: %q", got)

@@ -13,9 +13,7 @@ import (
 
 var (
 	// reference matches {{{a name}}}, {{{a name}{in another script}}} and {{label}}.
-	reference = lazyregexp.New(
-		`\{\{\{([^{}]{1,200})(?:\}\{([^{}]{1,200}))?\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`,
-	)
+	reference = lazyregexp.New(`\{\{\{([^{}]{1,200})(?:\}\{([^{}]{1,200}))?\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`)
 	// placeInWork matches a place in a work: Section 2 of RFC9000.
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
 	// headingLabel matches a heading with its label: {#label}, or {: #label} on the next line.
@@ -23,9 +21,7 @@ var (
 		`(?m)^#{1,6}[ \t]+([^\n]{1,300}?)[ \t]*#*[ \t]*\n?\{:?[ \t]*#([A-Za-z][\w.:-]{0,100})[^}\n]*\}[ \t]*$`,
 	)
 	// titleLabel matches the label after a figure or a table: {: #label title="Title"}.
-	titleLabel = lazyregexp.New(
-		`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`,
-	)
+	titleLabel = lazyregexp.New(`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`)
 	// boilerplate matches the place of keyWords.
 	boilerplate = lazyregexp.New(`^\{::boilerplate[ \t]+bcp14[\w+-]*[ \t]*\}\s*$`)
 	// workLabel matches the label of a work: RFC9000.

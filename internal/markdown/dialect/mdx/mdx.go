@@ -22,9 +22,7 @@ const (
 
 // container matches the tags whose content is Markdown in MDX: components, and the HTML elements that
 // hold blocks.
-var container = lazyregexp.New(
-	`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`,
-)
+var container = lazyregexp.New(`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`)
 
 // HoldsMarkdown reports whether the content of the element with this tag is Markdown in MDX.
 func HoldsMarkdown(tag []byte) bool { return container().Match(tag) }

@@ -16,10 +16,7 @@ type Extension struct{}
 func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(util.Prioritized(noteParser{extension.NewFootnoteBlockParser()}, 999)),
-		parser.WithInlineParsers(
-			util.Prioritized(noteLinkParser{}, 101),
-			util.Prioritized(inlineNoteParser{}, 101),
-		),
+		parser.WithInlineParsers(util.Prioritized(noteLinkParser{}, 101), util.Prioritized(inlineNoteParser{}, 101)),
 		parser.WithASTTransformers(util.Prioritized(noteTransformer{}, 999)),
 	)
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
