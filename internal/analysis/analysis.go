@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/sentiment"
+	"presswork/internal/analysis/wordlist"
 )
 
 // Findings is an analysis with the evidence for it.
@@ -96,7 +99,7 @@ func Examine(markdown []byte) Findings {
 
 	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == OtherType && f.EmotionalTone == "technical"
 	if english(f.Language) {
-		f.Sentiment = scoreSentiment(sentences, cues)
+		f.Sentiment = sentiment.OfDocument(sentences, cues.Type, cues.Factual)
 		f.Formality = scoreFormality(sentences, cues)
 	}
 
@@ -129,4 +132,58 @@ func Tones() []string {
 		"neutral", "professional", "technical", "friendly", "enthusiastic", "urgent", "solemn", "playful",
 		"romantic", "dark", "calm", "festive", "luxurious", "nostalgic",
 	}
+}
+
+// factualTypes are the document types that state facts and do not judge. Their words are read with technical and
+// legal senses. Each value is 1.
+var factualTypes = wordlist.Signs(
+	map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
+meeting_notes paper resume invoice recipe`},
+)
+
+// english reports whether the English word lists apply to a language, a BCP 47 tag or "und".
+func english(language string) bool { return language == "en" }
+
+// sentences returns the sentences of the sample's prose.
+func (r *reading) sentences() (out []string) {
+	for _, p := range r.passages {
+		if p.prose() {
+			for line := range strings.SplitSeq(p.text, "\n") {
+				out = append(out, plaintext.Sentences(line)...)
+			}
+		}
+	}
+
+	return out
+}
+
+// countWords counts each word of the headings and of the sample.
+func (r *reading) countWords() wordCounts {
+	counts := wordCounts{}
+
+	for _, t := range r.tokens {
+		if t != "" {
+			counts[t]++
+		}
+	}
+
+	return counts
+}
+
+// cues returns the properties that can be read from the document itself. The caller sets the others.
+func (r *reading) cues() documentCues {
+	c := documentCues{Words: r.proseWords(), Salutation: r.salutation, Closing: r.closing}
+	for _, h := range r.headings[:min(len(r.headings), 400)] {
+		c.Headings = append(c.Headings, h.text)
+	}
+
+	for _, p := range r.passages {
+		for _, char := range p.text {
+			if plaintext.IsEmoji(char) {
+				c.Emoji++
+			}
+		}
+	}
+
+	return c
 }

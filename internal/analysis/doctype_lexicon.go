@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/lazyregexp"
 )
 
@@ -252,7 +253,7 @@ const maxParts = 3
 // report, whatever follows.
 func collectHeading(l *typeLexicon, index termIndex, text string, found map[int32]float64) {
 	tokens := appendTokens(nil, text)
-	for len(tokens) > 1 && (isNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
+	for len(tokens) > 1 && (plaintext.IsNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
 		tokens = tokens[1:]
 	}
 	collect(l, index, tokens, found)
@@ -275,7 +276,7 @@ var partEnds = lazyregexp.New(`[:：|｜·(（]|\s[-–—]+\s|——`)
 func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]float64) {
 	length := 0
 	for _, t := range tokens {
-		length += count(!isNumeral(t))
+		length += count(!plaintext.IsNumeral(t))
 	}
 
 	for i, first := range tokens {
@@ -334,15 +335,4 @@ func sortedKeys(m map[int32]float64) []int32 {
 	slices.Sort(keys)
 
 	return keys
-}
-
-// isNumeral reports whether s consists of ASCII digits.
-func isNumeral(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-
-	return s != ""
 }

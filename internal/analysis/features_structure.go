@@ -365,3 +365,12 @@ func ratio(a, b int) float64 {
 
 // saturate maps a rate of 0 or more to a value between 0 and 1. The rate half gives 0.5.
 func saturate(rate, half float64) float64 { return rate / (rate + half) }
+
+// indicator returns 1 if b holds, else 0.
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+
+	return 0
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/plaintext"
 )
 
 const (
@@ -33,7 +34,7 @@ var genreRegisters = map[string]float64{
 // scoreFormality returns a document's formality: the median of its sentences, adjusted by the cues of the whole
 // document.
 func scoreFormality(sentences []string, cues documentCues) finding.Leaning {
-	sample := sampleEvenly(sentences, maxFormalitySentences)
+	sample := plaintext.Sample(sentences, maxFormalitySentences)
 	score := formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
 		formalityCues(sample, cues) + genreRegisters[cues.Type]
 	score = math.Round(1000*max(0, min(1, score))) / 1000
@@ -93,7 +94,7 @@ func formalityCues(sentences []string, cues documentCues) float64 {
 
 	for _, s := range sentences {
 		for field := range strings.FieldsSeq(s) {
-			lower := strings.ToLower(trimWord(field))
+			lower := strings.ToLower(plaintext.TrimWord(field))
 			words++
 			r := table[lower]
 			legal += int(indicator(r&legalWord != 0))

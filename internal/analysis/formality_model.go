@@ -9,6 +9,10 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/sentiment"
+	"presswork/internal/analysis/wordlist"
 )
 
 var (
@@ -45,7 +49,7 @@ var registers = sync.OnceValue(func() map[string]register {
 	}
 	table := make(map[string]register, 1024)
 
-	for fields := range dataLines(formalityWordData) {
+	for fields := range wordlist.Rows(formalityWordData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
 			panic("analysis: formality words: unknown kind " + fields[0])
@@ -137,15 +141,14 @@ func (m *FormalityModel) weigh(measures [len(formalityNames)]float64) float64 {
 func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	m[0] = 1
 	table := registers()
-	valence := valences()
 	words, letters, shouted := 0.0, 0, 0.0
 	afterBeing := false // a form of "to be" comes before the word, perhaps with adverbs between
 
 	for field := range strings.FieldsSeq(sentence) {
-		word := trimWord(field)
+		word := plaintext.TrimWord(field)
 
 		length := utf8.RuneCountInString(word)
-		if length == 0 || length > 40 || words >= maxSentenceWords {
+		if length == 0 || length > 40 || words >= plaintext.MaxWords {
 			continue
 		}
 		words++
@@ -168,10 +171,10 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 			afterBeing && length > 4 && (strings.HasSuffix(lower, "ed") || strings.HasSuffix(lower, "en")),
 		)
 		afterBeing = isBeing(lower) || afterBeing && strings.HasSuffix(lower, "ly")
-		m[25] += math.Abs(valence[lower])
+		m[25] += math.Abs(sentiment.Valence(lower))
 		// Capital letters within a sentence, such as names, except "I".
-		m[26] += indicator(words > 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" && !isUpper(word))
-		shouted += indicator(length > 3 && isUpper(word))
+		m[26] += indicator(words > 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" && !plaintext.IsUpper(word))
+		shouted += indicator(length > 3 && plaintext.IsUpper(word))
 	}
 
 	if words == 0 {
@@ -186,7 +189,7 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	m[12] = indicator(strings.Contains(sentence, "!"))
 	m[13] = indicator(strings.Contains(sentence, "?"))
 	m[14] = indicator(isEmphatic(sentence))
-	m[15] = indicator(startsLower(sentence))
+	m[15] = indicator(plaintext.StartsLower(sentence))
 	m[16] = shouted / words
 	m[17] = float64(strings.Count(sentence, ",")) / words
 	m[18] = indicator(strings.HasSuffix(strings.TrimRight(sentence, "\"'”’) "), "."))
@@ -257,7 +260,7 @@ func isEmphatic(s string) bool {
 			run, last = 0, r
 		}
 
-		if isEmoji(r) {
+		if plaintext.IsEmoji(r) {
 			return true
 		}
 	}
@@ -265,17 +268,14 @@ func isEmphatic(s string) bool {
 	return false
 }
 
-// isEmoji reports whether r is a pictograph.
-func isEmoji(r rune) bool { return r >= 0x1F300 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF }
-
 // readFormalityModel parses the output of WriteTo.
 func readFormalityModel(data string) *FormalityModel {
 	m, n := &FormalityModel{}, 0
-	for fields := range dataLines(data) {
+	for fields := range wordlist.Rows(data) {
 		if n >= len(formalityNames) || fields[0] != formalityNames[n] {
 			panic("analysis: formality model: unexpected " + fields[0])
 		}
-		m.weights[n] = mustFloat(fields[1])
+		m.weights[n] = wordlist.Number(fields[1])
 		n++
 	}
 

@@ -3,6 +3,8 @@ package analysis
 import (
 	"fmt"
 	"testing"
+
+	"presswork/internal/analysis/plaintext"
 )
 
 func TestFormalityOrdersGenres(t *testing.T) {
@@ -16,7 +18,7 @@ func TestFormalityOrdersGenres(t *testing.T) {
 		{"informal", "letter", "Hey Sam! Thanks so much for the cool pics, they're awesome. I can't believe you guys got stuck there lol. Anyway, I gotta run, but let's grab a coffee soon, ok? Miss ya!!"},
 	} {
 		t.Run(c.label, func(t *testing.T) {
-			got := scoreFormality(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
+			got := scoreFormality(plaintext.Sentences(c.text), documentCues{Type: c.kind, Language: "en"})
 			if got.Label != c.label || got.Score >= last {
 				t.Errorf(
 					"%s is %s with %.2f, want %s with less than the last, %.2f",

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/sentiment"
 	"presswork/internal/test/cputime"
 )
 
@@ -72,8 +74,8 @@ func TestHostileSentences(t *testing.T) {
 	for _, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
 		t.Run(fmt.Sprintf("%q", unit), func(t *testing.T) {
 			score := func(text string) {
-				sentences, cues := splitSentences(text), documentCues{Language: "en"}
-				s, f := scoreSentiment(sentences, cues), scoreFormality(sentences, cues)
+				sentences, cues := plaintext.Sentences(text), documentCues{Language: "en"}
+				s, f := sentiment.OfDocument(sentences, "", false), scoreFormality(sentences, cues)
 
 				tone, strength := detectTone(sentences, cues)
 				if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) ||

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/wordlist"
 	"presswork/internal/markdown"
 )
 
@@ -62,7 +64,7 @@ type toneLexicon struct {
 var tones = sync.OnceValue(func() toneLexicon {
 	lexicon := toneLexicon{cues: make(map[string][]toneCue, 2048), begins: map[string]bool{}}
 
-	for fields := range dataLines(toneWordData) {
+	for fields := range wordlist.Rows(toneWordData) {
 		name, strong := strings.CutSuffix(fields[0], " strong")
 
 		tone, weight := toneIndex(name), 1.0
@@ -95,8 +97,8 @@ type toneBaseline struct{ mean, deviation float64 }
 // toneBaselines returns the embedded mean and deviation of each tone.
 var toneBaselines = sync.OnceValue(func() []toneBaseline {
 	table := make([]toneBaseline, toneCount)
-	for fields := range dataLines(toneBaselineData) {
-		table[toneIndex(fields[0])] = toneBaseline{mustFloat(fields[1]), mustFloat(fields[2])}
+	for fields := range wordlist.Rows(toneBaselineData) {
+		table[toneIndex(fields[0])] = toneBaseline{wordlist.Number(fields[1]), wordlist.Number(fields[2])}
 	}
 
 	return table
@@ -106,10 +108,10 @@ var toneBaselines = sync.OnceValue(func() []toneBaseline {
 var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 	table := map[string][]float64{}
 
-	for fields := range dataLines(toneGenreData) {
+	for fields := range wordlist.Rows(toneGenreData) {
 		leanings, words := make([]float64, toneCount), strings.Fields(fields[1])
 		for i := 0; i+1 < len(words); i += 2 {
-			leanings[toneIndex(words[i])] = mustFloat(words[i+1])
+			leanings[toneIndex(words[i])] = wordlist.Number(words[i+1])
 		}
 		table[fields[0]] = leanings
 	}
@@ -137,7 +139,7 @@ func toneIndex(name string) int {
 
 // PassageTone returns the tone of an English text of a few sentences without markup.
 func PassageTone(text string) string {
-	tone, _ := detectTone(splitSentences(text), documentCues{Language: "en"})
+	tone, _ := detectTone(plaintext.Sentences(text), documentCues{Language: "en"})
 	return tone
 }
 
@@ -147,7 +149,7 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 		return "neutral", 0
 	}
 
-	evidence, distinct, words := toneEvidence(sampleEvenly(sentences, maxToneSentences))
+	evidence, distinct, words := toneEvidence(plaintext.Sample(sentences, maxToneSentences))
 	for _, heading := range cues.Headings[:min(len(cues.Headings), 40)] {
 		addToneWords(evidence, heading, nil)
 	}
@@ -230,9 +232,9 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 			exclaims++
 		}
 
-		if !isASCII(s) {
+		if !plaintext.IsASCII(s) {
 			for _, r := range s {
-				if isEmoji(r) {
+				if plaintext.IsEmoji(r) {
 					emoji++
 				}
 			}
@@ -267,7 +269,7 @@ func addToneWords(evidence []float64, text string, seen map[string]int) (words i
 	var last [2]string
 
 	for field := range strings.FieldsSeq(text) {
-		word := trimWord(field)
+		word := plaintext.TrimWord(field)
 		if word == "" || len(word) > 40 {
 			continue
 		}
@@ -309,7 +311,7 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 // ToneEvidence returns the evidence for each of Tones except the first in a document's prose, and the number of
 // words.
 func ToneEvidence(source []byte) (evidence []float64, words int) {
-	evidence, _, words = toneEvidence(sampleEvenly(proseSentences(source), maxToneSentences))
+	evidence, _, words = toneEvidence(plaintext.Sample(proseSentences(source), maxToneSentences))
 	return evidence, words
 }
 
@@ -317,7 +319,7 @@ func ToneEvidence(source []byte) (evidence []float64, words int) {
 func proseSentences(source []byte) (sentences []string) {
 	for _, b := range parseOutline(normalise(source)).Blocks {
 		if b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock || b.Kind == markdown.QuoteBlock {
-			sentences = append(sentences, splitSentences(joinLines.Replace(b.Text))...)
+			sentences = append(sentences, plaintext.Sentences(joinLines.Replace(b.Text))...)
 		}
 	}
 

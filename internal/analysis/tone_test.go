@@ -4,6 +4,10 @@ import (
 	_ "embed"
 	"strings"
 	"testing"
+
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/sentiment"
+	"presswork/internal/analysis/wordlist"
 )
 
 //go:embed testdata/tone.tsv
@@ -13,7 +17,7 @@ func TestTonesOfMostPassagesAreRight(t *testing.T) {
 	t.Parallel()
 
 	passages, right := 0, 0
-	for fields := range dataLines(toneCases) {
+	for fields := range wordlist.Rows(toneCases) {
 		passages++
 
 		if got := PassageTone(fields[1]); got == fields[0] {
@@ -33,13 +37,13 @@ func TestToneDependsOnTheDocumentType(t *testing.T) {
 
 	text := "The daemon kills the child process. A dead socket is buried in the log. Fear no zombie: the parent reaps the corpse at midnight."
 	for kind, want := range map[string]string{"story": "dark", "api_reference": "technical"} {
-		tone, strength := detectTone(splitSentences(text), documentCues{Type: kind, Language: "en"})
+		tone, strength := detectTone(plaintext.Sentences(text), documentCues{Type: kind, Language: "en"})
 		if tone != want {
 			t.Errorf("type %s: tone %s (%.2f), want %s", kind, tone, strength, want)
 		}
 	}
 
-	if tone, _ := detectTone(splitSentences(text), documentCues{Language: "de"}); tone != "neutral" {
+	if tone, _ := detectTone(plaintext.Sentences(text), documentCues{Language: "de"}); tone != "neutral" {
 		t.Errorf("German text with English words: tone %s, want neutral", tone)
 	}
 }
@@ -56,8 +60,26 @@ func TestTextWithTwoEqualTonesIsNeutral(t *testing.T) {
 		strings.Repeat(love+plain, 30):       "romantic",
 		strings.Repeat(love+death+plain, 30): "neutral",
 	} {
-		if tone, strength := detectTone(splitSentences(text), cues); tone != want {
+		if tone, strength := detectTone(plaintext.Sentences(text), cues); tone != want {
 			t.Errorf("%.40q is %s (%.2f), want %s", text, tone, strength, want)
 		}
+	}
+}
+
+func BenchmarkLexical(b *testing.B) {
+	passages := strings.ReplaceAll(toneCases, "\t", " ")
+	for name, size := range map[string]int{"10KB": 10 << 10, "1MB": 1 << 20} {
+		text := strings.Repeat(passages, size/len(passages)+1)[:size]
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+
+			for b.Loop() {
+				sentences := plaintext.Sentences(text)
+				cues := documentCues{Type: "essay", Language: "en"}
+				sentiment.OfDocument(sentences, cues.Type, cues.Factual)
+				scoreFormality(sentences, cues)
+				detectTone(sentences, cues)
+			}
+		})
 	}
 }

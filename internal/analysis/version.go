@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-//go:embed data
+//go:embed data sentiment/data
 var dataFiles embed.FS
 
 // generation must be raised by hand when a change of code alone changes the result of Analyze.
@@ -22,7 +22,7 @@ func Version() string { return version() }
 var version = sync.OnceValue(func() string {
 	sum := sha256.New()
 
-	err := fs.WalkDir(dataFiles, "data", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(dataFiles, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -31,7 +31,7 @@ func measures() []measure {
 		{true, documentTypes},
 		{true, themeGoals},
 		{false, languages},
-		{false, sentiment},
+		{false, measureSentiment},
 		{false, formality},
 		{false, tones},
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/sentiment"
 	"presswork/tools/train"
 )
 
@@ -60,9 +61,9 @@ func SentimentSets(corpus string) ([]SentimentSet, error) {
 // are neighbours in the file and resemble each other.
 const block = 40
 
-// sentiment measures three things: sentences by cross-validation, negation pairs, and how close to neutral factual
+// measureSentiment measures three things: sentences by cross-validation, negation pairs, and how close to neutral factual
 // documents score.
-func sentiment(corpus string) ([]Row, error) {
+func measureSentiment(corpus string) ([]Row, error) {
 	sets, err := SentimentSets(corpus)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func sentiment(corpus string) ([]Row, error) {
 	for i, set := range sets {
 		ratings, plain := make([]float64, len(set.Samples)), make([]float64, len(set.Samples))
 		for k, s := range set.Samples {
-			ratings[k], plain[k] = s.Rating, analysis.VADERScore(s.Text)
+			ratings[k], plain[k] = s.Rating, sentiment.VADER(s.Text)
 		}
 
 		if want := compounds[set.Name]; len(want) == len(plain) {
@@ -159,10 +160,10 @@ func vaderCompounds() map[string][]float64 {
 	return table
 }
 
-// negationPairs measures the share of right pairs in the test data of package analysis: a sentence with a positive
+// negationPairs measures the share of right pairs in the test data of package sentiment: a sentence with a positive
 // and one with a negative score.
 func negationPairs() (Row, error) {
-	b, err := os.ReadFile(filepath.Join("internal", "analysis", "testdata", "negation.tsv"))
+	b, err := os.ReadFile(filepath.Join("internal", "analysis", "sentiment", "testdata", "negation.tsv"))
 	if err != nil {
 		return Row{}, err
 	}
@@ -175,7 +176,7 @@ func negationPairs() (Row, error) {
 		}
 		pairs++
 
-		good, bad := analysis.SentenceSentiment(better[2:]), analysis.SentenceSentiment(worse[2:])
+		good, bad := sentiment.OfSentence(better[2:]), sentiment.OfSentence(worse[2:])
 		if good > bad && good > 0 && bad < 0 {
 			right++
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork/internal/analysis"
+	"presswork/internal/analysis/sentiment"
 )
 
 // SentimentSample is a sentence and the polarity that people rated it with, −1 to 1.
@@ -25,7 +25,7 @@ const (
 )
 
 // FitSentiment trains a model. The same samples give the same model.
-func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
+func FitSentiment(samples []SentimentSample) *sentiment.Model {
 	count := countGrams(samples)
 	vocabulary := slices.SortedFunc(maps.Keys(count), strings.Compare)
 	vocabulary = slices.DeleteFunc(vocabulary, func(g string) bool { return count[g] < 2 })
@@ -38,7 +38,7 @@ func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
 	slices.Sort(vocabulary)
 	measures, grams := fitGrams(samples, vocabulary)
 
-	return analysis.NewSentimentModel(measures, grams)
+	return sentiment.NewModel(measures, grams)
 }
 
 // countGrams counts the samples in which each word and word pair occurs.
@@ -46,7 +46,7 @@ func countGrams(samples []SentimentSample) map[string]int {
 	count := map[string]int{}
 
 	for _, s := range samples {
-		_, grams, _ := analysis.SentimentFeatures(s.Text)
+		_, grams, _ := sentiment.Features(s.Text)
 		slices.Sort(grams)
 
 		for _, g := range slices.Compact(grams) {
@@ -59,7 +59,7 @@ func countGrams(samples []SentimentSample) map[string]int {
 
 // fitGrams fits the weights of the measures and of a vocabulary.
 func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float64, grams map[string]float64) {
-	none, _, _ := analysis.SentimentFeatures("")
+	none, _, _ := sentiment.Features("")
 	n := len(none) // measures come first
 
 	index := make(map[string]int, len(vocabulary))
@@ -69,7 +69,7 @@ func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float6
 
 	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
-		values, words, weight := analysis.SentimentFeatures(s.Text)
+		values, words, weight := sentiment.Features(s.Text)
 		for k, v := range values {
 			rows[i].add(k, v)
 		}

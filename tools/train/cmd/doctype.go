@@ -14,7 +14,7 @@ import (
 
 // trainDocumentTypes trains the weights of document types. It reads the samples in tools/train/samples and the
 // documents of the corpus, whose features it stores in a file. Without a corpus it uses the stored features.
-func trainDocumentTypes(corpus, data string) error {
+func trainDocumentTypes(corpus, dir string) error {
 	if corpus != "" {
 		if err := measureDocuments(corpus, evaluate.MeasuredDocuments); err != nil {
 			return err
@@ -45,7 +45,7 @@ func trainDocumentTypes(corpus, data string) error {
 	head := "# Learned by `make train` (tools/train) from the labelled corpus and the\n" +
 		"# project's samples. The form is that of priors.txt, which training starts from.\n"
 
-	return os.WriteFile(filepath.Join(data, "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
+	return os.WriteFile(filepath.Join(dir, "data", "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
 }
 
 // measureDocuments writes the features of the corpora to a file. Documents of repositories that the corpora do not have

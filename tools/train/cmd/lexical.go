@@ -12,7 +12,7 @@ import (
 )
 
 // trainLanguages trains on the corpus's texts language/TAG.txt. If the corpus has none, the model stays unchanged.
-func trainLanguages(corpus, data string) error {
+func trainLanguages(corpus, dir string) error {
 	files, err := filepath.Glob(filepath.Join(corpus, "language", "*.txt"))
 	if err != nil || len(files) == 0 {
 		return err
@@ -32,11 +32,11 @@ func trainLanguages(corpus, data string) error {
 		return err
 	}
 
-	return os.WriteFile(filepath.Join(data, "language", "grams.txt"), model.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(dir, "data", "language", "grams.txt"), model.Bytes(), 0o644)
 }
 
 // trainSentiment trains on the rated sentences of the corpus.
-func trainSentiment(corpus, data string) error {
+func trainSentiment(corpus, dir string) error {
 	sets, err := evaluate.SentimentSets(corpus)
 	if err != nil {
 		return err
@@ -47,27 +47,27 @@ func trainSentiment(corpus, data string) error {
 		samples = append(samples, set.Samples...)
 	}
 
-	return writeModel(filepath.Join(data, "sentiment_model.tsv"), train.FitSentiment(samples))
+	return writeModel(filepath.Join(dir, "sentiment", "data", "model.tsv"), train.FitSentiment(samples))
 }
 
 // trainFormality trains on the rated sentences of the corpus.
-func trainFormality(corpus, data string) error {
+func trainFormality(corpus, dir string) error {
 	samples, err := evaluate.FormalitySamples(corpus)
 	if err != nil {
 		return err
 	}
 
-	return writeModel(filepath.Join(data, "formality_model.tsv"), train.FitFormality(samples))
+	return writeModel(filepath.Join(dir, "data", "formality_model.tsv"), train.FitFormality(samples))
 }
 
 // trainTone measures how often the words of each tone occur in the corpus.
-func trainTone(corpus, data string) error {
+func trainTone(corpus, dir string) error {
 	samples, err := evaluate.ToneSamples(corpus)
 	if err != nil {
 		return err
 	}
 
-	return os.WriteFile(filepath.Join(data, "tone_baselines.tsv"), []byte(train.ToneBaselines(samples)), 0o644)
+	return os.WriteFile(filepath.Join(dir, "data", "tone_baselines.tsv"), []byte(train.ToneBaselines(samples)), 0o644)
 }
 
 // writeModel writes a model to a file.

@@ -1,4 +1,4 @@
-// Command train trains the models under internal/analysis/data on the labelled corpus and the project's own
+// Command train trains the models under internal/analysis on the labelled corpus and the project's own
 // samples, and writes them as text.
 package main
 
@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 )
 
-// A trainer trains one model on the corpus and writes it below data, the folder internal/analysis/data. If
+// A trainer trains one model on the corpus and writes it below dir, the folder internal/analysis. If
 // documents is set, it reads all corpora of the list, else only the first.
 type trainer struct {
 	name      string
 	documents bool
-	run       func(corpus, data string) error
+	run       func(corpus, dir string) error
 }
 
 // trainers lists the models in the order of training.
@@ -48,7 +48,7 @@ func main() {
 			from = corpora[0]
 		}
 
-		if err := t.run(from, filepath.Join("internal", "analysis", "data")); err != nil {
+		if err := t.run(from, filepath.Join("internal", "analysis")); err != nil {
 			fmt.Fprintf(os.Stderr, "train %s: %v\n", t.name, err)
 			os.Exit(1)
 		}

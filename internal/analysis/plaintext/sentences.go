@@ -1,16 +1,19 @@
-package analysis
+// Package plaintext splits text without markup into sentences and words.
+package plaintext
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/wordlist"
 )
 
 // maxSentence limits a sentence, in bytes. Text without a full stop is cut at a space.
 const maxSentence = 1500
 
 // abbreviations maps a word to 1 if its full stop never ends a sentence, or to 2 if it does so before a capital letter.
-var abbreviations = wordSigns(map[int]string{
+var abbreviations = wordlist.Signs(map[int]string{
 	1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
 vs cf
 fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros
@@ -20,9 +23,9 @@ z.b d.h u.a bzw usw ggf evtl hr fr dra art arts ave blvd rd mt ft min max resp i
 	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`,
 })
 
-// splitSentences splits prose into sentences without surrounding white space. An empty line ends a sentence; a
+// Sentences splits prose into sentences without surrounding white space. An empty line ends a sentence; a
 // single line break is a space.
-func splitSentences(text string) []string {
+func Sentences(text string) []string {
 	sentences := make([]string, 0, len(text)/90+1)
 	start := 0
 	cut := func(end int) {
@@ -125,7 +128,7 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 	}
 
 	startsText := strings.TrimSpace(text[start:i]) == word
-	if word == "" || (len(word) == 1 || isNumeral(word)) && startsText {
+	if word == "" || (len(word) == 1 || IsNumeral(word)) && startsText {
 		return false // a list's "1." or "a."
 	}
 
@@ -147,8 +150,8 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 	return !(lower && strings.Contains(word, "."))
 }
 
-// sampleEvenly returns at most n sentences, spread evenly over the document.
-func sampleEvenly(sentences []string, n int) []string {
+// Sample returns at most n sentences, spread evenly over the document.
+func Sample(sentences []string, n int) []string {
 	if len(sentences) <= n {
 		return sentences
 	}
@@ -159,96 +162,4 @@ func sampleEvenly(sentences []string, n int) []string {
 	}
 
 	return sample
-}
-
-// trimWord strips the punctuation around a word: ASCII marks, and typographic
-// quotes, dashes and dots.
-func trimWord(s string) string {
-	for len(s) > 0 {
-		size := 1
-
-		if c := s[0]; c >= utf8.RuneSelf {
-			var r rune
-			if r, size = utf8.DecodeRuneInString(s); !isTypographic(r) {
-				break
-			}
-		} else if !isASCIIPunct(c) {
-			break
-		}
-		s = s[size:]
-	}
-
-	for len(s) > 0 {
-		size := 1
-
-		if c := s[len(s)-1]; c >= utf8.RuneSelf {
-			var r rune
-			if r, size = utf8.DecodeLastRuneInString(s); !isTypographic(r) {
-				break
-			}
-		} else if !isASCIIPunct(c) {
-			break
-		}
-		s = s[:len(s)-size]
-	}
-
-	return s
-}
-
-func isASCIIPunct(c byte) bool {
-	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
-}
-
-// isTypographic reports whether r is one of the punctuation marks beyond ASCII that texts of many languages use.
-func isTypographic(r rune) bool {
-	switch r {
-	case '“', '”', '‘', '’', '„', '…', '—', '–', '«', '»', '¿', '¡':
-		return true
-	}
-
-	return false
-}
-
-// sentences returns the sentences of the sample's prose.
-func (r *reading) sentences() (out []string) {
-	for _, p := range r.passages {
-		if p.prose() {
-			for line := range strings.SplitSeq(p.text, "\n") {
-				out = append(out, splitSentences(line)...)
-			}
-		}
-	}
-
-	return out
-}
-
-// countWords counts each word of the headings and of the sample.
-func (r *reading) countWords() wordCounts {
-	counts := wordCounts{}
-
-	for _, t := range r.tokens {
-		if t != "" {
-			counts[t]++
-		}
-	}
-
-	return counts
-}
-
-// cues returns the properties that can be read from the document itself. The caller sets the others.
-func (r *reading) cues() documentCues {
-	c := documentCues{Words: r.proseWords(), Salutation: r.salutation, Closing: r.closing}
-	for _, h := range r.headings[:min(len(r.headings), 400)] {
-		c.Headings = append(c.Headings, h.text)
-	}
-
-	for _, p := range r.passages {
-		for _, char := range p.text {
-			if isEmoji(char) {
-				c.Emoji++
-			}
-		}
-	}
-
-	return c
 }

@@ -1,4 +1,4 @@
-package analysis
+package plaintext
 
 import (
 	"strings"
@@ -32,7 +32,7 @@ func TestSplitSentences(t *testing.T) {
 				separator = ""
 			}
 
-			if diff := cmp.Diff(sentences, splitSentences(strings.Join(sentences, separator))); diff != "" {
+			if diff := cmp.Diff(sentences, Sentences(strings.Join(sentences, separator))); diff != "" {
 				t.Errorf("sentences (-want +got):\n%s", diff)
 			}
 		})
@@ -40,13 +40,13 @@ func TestSplitSentences(t *testing.T) {
 
 	diff := cmp.Diff(
 		[]string{"A title", "a line\nthat goes on."},
-		splitSentences("A title\n \n\na line\nthat goes on.\n\n"),
+		Sentences("A title\n \n\na line\nthat goes on.\n\n"),
 	)
 	if diff != "" {
 		t.Errorf("sentences (-want +got):\n%s", diff)
 	}
 
-	if got := splitSentences(strings.Repeat("x", 7500)); len(got) != 5 {
+	if got := Sentences(strings.Repeat("x", 7500)); len(got) != 5 {
 		t.Errorf("a word of 7500 bytes makes %d sentences, want 5", len(got))
 	}
 }

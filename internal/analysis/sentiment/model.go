@@ -1,4 +1,4 @@
-package analysis
+package sentiment
 
 import (
 	"bufio"
@@ -10,17 +10,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/wordlist"
 )
 
-//go:embed data/sentiment_model.tsv
-var sentimentModelData string
+//go:embed data/model.tsv
+var modelData string
 
-// embeddedSentiment is the model that scores documents.
-var embeddedSentiment = sync.OnceValue(func() *SentimentModel { return readSentimentModel(sentimentModelData) })
+// embedded is the model that scores documents.
+var embedded = sync.OnceValue(func() *Model { return readModel(modelData) })
 
-// SentimentModel is a linear model over the result of the rules, the style of the sentence, and its words and word
+// Model is a linear model over the result of the rules, the style of the sentence, and its words and word
 // pairs. The rules carry the polarity. The words correct it for texts written like reviews and columns.
-type SentimentModel struct {
+type Model struct {
 	measures [len(measureNames)]float64
 	grams    map[string]float32
 }
@@ -41,14 +44,14 @@ const socialGrams = 0.3
 const plainRules = 0.55
 
 // Score returns the polarity of a sentence, about −0.9 to 0.9: the mean human rating on −4…4, divided by 4.
-func (m *SentimentModel) Score(sentence string) float64 {
+func (m *Model) Score(sentence string) float64 {
 	score, _ := m.score(sentence, false)
 	return score
 }
 
 // score returns the polarity of a sentence and the result of the rules. It uses the rules alone if the sentence
 // states facts. factual is passed to neutralizeSenses.
-func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScores) {
+func (m *Model) score(sentence string, factual bool) (float64, ruleScores) {
 	tokens := tokenize(sentence)
 	statesFacts := neutralizeSenses(tokens, factual)
 
@@ -109,7 +112,7 @@ func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(meas
 	m[14] = indicator(strings.Contains(sentence, "?"))
 	m[15] = r.compound * indicator(n < 8)
 	m[16] = indicator(strings.ContainsAny(sentence, "\"“”") || strings.Contains(sentence, "''"))
-	m[17] = indicator(startsLower(sentence))
+	m[17] = indicator(plaintext.StartsLower(sentence))
 	m[18] = m[17] * r.compound
 	m[19] = indicator(strings.ContainsAny(sentence, "0123456789"))
 	m[20] = m[19] * r.compound
@@ -126,19 +129,6 @@ func indicator(b bool) float64 {
 	}
 
 	return 0
-}
-
-// startsLower reports whether the first letter is an ASCII lower-case one.
-func startsLower(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c >= 'a' && c <= 'z' {
-			return true
-		} else if c >= 'A' && c <= 'Z' {
-			return false
-		}
-	}
-
-	return false
 }
 
 // isSocial reports whether a sentence has mentions, tags, links, emoticons or chat words.
@@ -187,23 +177,23 @@ func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 	}
 }
 
-// readSentimentModel reads the format of WriteTo. The weights of the measures come first. Each further line has a
+// readModel reads the format of WriteTo. The weights of the measures come first. Each further line has a
 // weight in thousandths, and the words and pairs with this weight.
-func readSentimentModel(data string) *SentimentModel {
-	m := &SentimentModel{grams: make(map[string]float32, 1<<14)}
+func readModel(data string) *Model {
+	m := &Model{grams: make(map[string]float32, 1<<14)}
 
 	n := 0
-	for fields := range dataLines(data) {
+	for fields := range wordlist.Rows(data) {
 		if n < len(measureNames) {
 			if fields[0] != measureNames[n] {
-				panic("analysis: sentiment model: " + fields[0] + ", want " + measureNames[n])
+				panic("sentiment: model: " + fields[0] + ", want " + measureNames[n])
 			}
-			m.measures[n] = mustFloat(fields[1])
+			m.measures[n] = wordlist.Number(fields[1])
 			n++
 			continue
 		}
 
-		w := float32(mustFloat(fields[0]) / gramScale)
+		w := float32(wordlist.Number(fields[0]) / gramScale)
 		for gram := range strings.FieldsSeq(fields[1]) {
 			m.grams[gram] = w
 		}
@@ -218,9 +208,9 @@ const gramScale = 1000
 // roundGram rounds a weight to the resolution in which it is stored.
 func roundGram(w float64) int { return int(math.Round(w * gramScale)) }
 
-// SentimentFeatures returns what a SentimentModel weighs in a sentence: its measures, its words and word pairs,
+// Features returns what a Model weighs in a sentence: its measures, its words and word pairs,
 // and the weight of each word or pair.
-func SentimentFeatures(sentence string) (measures []float64, grams []string, weight float64) {
+func Features(sentence string) (measures []float64, grams []string, weight float64) {
 	tokens := tokenize(sentence)
 	neutralizeSenses(tokens, false)
 
@@ -236,9 +226,9 @@ func SentimentFeatures(sentence string) (measures []float64, grams []string, wei
 	return values[:], grams, 1
 }
 
-// NewSentimentModel returns a model with these weights, rounded to the precision of the embedded file.
-func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentModel {
-	m := &SentimentModel{grams: make(map[string]float32, len(grams))}
+// NewModel returns a model with these weights, rounded to the precision of the embedded file.
+func NewModel(measures []float64, grams map[string]float64) *Model {
+	m := &Model{grams: make(map[string]float32, len(grams))}
 	copy(m.measures[:], measures)
 
 	for g, w := range grams {
@@ -251,7 +241,7 @@ func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentM
 }
 
 // WriteTo writes the model in the format of the embedded file.
-func (m *SentimentModel) WriteTo(w io.Writer) (int64, error) {
+func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	out := &countingWriter{w: bufio.NewWriter(w)}
 	fmt.Fprint(out, "# Sentiment of a sentence: weights of its measures, then thousandths of weight and\n"+
 		"# the words (\"!\": negated) and pairs (\"^\": sentence, \".\": clause begins) that have\n"+

@@ -1,23 +1,22 @@
-package analysis
+package sentiment
 
 import (
 	_ "embed"
 	"maps"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/wordlist"
 )
 
 var (
-	//go:embed data/sentiment_more.tsv
+	//go:embed data/more.tsv
 	moreValenceData string
-	//go:embed data/sentiment_phrases.tsv
+	//go:embed data/phrases.tsv
 	phraseData string
 )
-
-// maxSentenceWords limits the words of a sentence that are scored.
-const maxSentenceWords = 300
 
 // token is a word of a sentence and its properties.
 type token struct {
@@ -35,13 +34,13 @@ type token struct {
 // is reports whether the word is in any of the groups g.
 func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
 
-// sentimentWords is VADER's valence lexicon extended by the project's own words.
-var sentimentWords = sync.OnceValue(func() map[string]float64 {
+// lexicon is VADER's valence lexicon extended by the project's own words.
+var lexicon = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 8192)
 	maps.Copy(table, valences())
 
-	for fields := range dataLines(moreValenceData) {
-		v := mustFloat(fields[0])
+	for fields := range wordlist.Rows(moreValenceData) {
+		v := wordlist.Number(fields[0])
 		for word := range strings.FieldsSeq(fields[1]) {
 			table[word] = v
 		}
@@ -60,7 +59,7 @@ type phrase struct {
 var phrases = sync.OnceValue(func() map[string][]phrase {
 	table := map[string][]phrase{}
 
-	for fields := range dataLines(phraseData) {
+	for fields := range wordlist.Rows(phraseData) {
 		words := strings.Fields(fields[0])
 		list := table[words[0]]
 
@@ -70,30 +69,20 @@ var phrases = sync.OnceValue(func() map[string][]phrase {
 		}
 		list = append(list, phrase{})
 		copy(list[at+1:], list[at:])
-		list[at] = phrase{words, mustFloat(fields[1])}
+		list[at] = phrase{words, wordlist.Number(fields[1])}
 		table[words[0]] = list
 	}
 
 	return table
 })
 
-// mustFloat parses a number of an embedded file. It panics if the number is invalid, which a test rules out.
-func mustFloat(s string) float64 {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		panic("analysis: embedded data: " + err.Error())
-	}
-
-	return v
-}
-
 // tokenize splits a sentence into words, marks the ends of clauses, and sets the valence of phrases.
 func tokenize(sentence string) []token {
-	table := sentimentWords()
+	table := lexicon()
 
 	tokens := make([]token, 0, 24)
 	for field := range strings.FieldsSeq(plainMarks(sentence)) {
-		if len(tokens) >= maxSentenceWords {
+		if len(tokens) >= plaintext.MaxWords {
 			break
 		}
 
@@ -114,7 +103,7 @@ func tokenize(sentence string) []token {
 // plainMarks replaces apostrophes by their ASCII form, and separates emoji from words. An emoji with a name is
 // replaced by it.
 func plainMarks(s string) string {
-	if isASCII(s) {
+	if plaintext.IsASCII(s) {
 		return s
 	}
 	names := emojiNames()
@@ -125,7 +114,7 @@ func plainMarks(s string) string {
 		switch {
 		case named:
 			b.WriteString(" " + name + " ")
-		case isEmoji(r):
+		case plaintext.IsEmoji(r):
 			b.WriteString(" " + string(r) + " ")
 		case r == '’':
 			b.WriteByte('\'')
@@ -140,7 +129,7 @@ func plainMarks(s string) string {
 // appendField appends the word of a field, the text between two white spaces. It appends the parts of a compound
 // such as "well-loved" or "good/bad" if only they are in the lexicon.
 func appendField(tokens []token, field string, table map[string]float64) []token {
-	word := trimWord(field)
+	word := plaintext.TrimWord(field)
 	if utf8.RuneCountInString(word) <= 2 {
 		lower := strings.ToLower(field)
 		if v, ok := table[lower]; ok {
@@ -148,7 +137,10 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 				tokens[len(tokens)-1].ends = true
 			}
 
-			return append(tokens, token{lower: lower, valence: v, known: true, upper: isUpper(field), ends: word == ""})
+			return append(
+				tokens,
+				token{lower: lower, valence: v, known: true, upper: plaintext.IsUpper(field), ends: word == ""},
+			)
 		}
 
 		if word == "" { // a dash, a bullet, an ellipsis
@@ -169,7 +161,7 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 		from, polar := len(tokens), false
 
 		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("-/—–….", r) }) {
-			p := token{lower: strings.ToLower(part), upper: isUpper(part)}
+			p := token{lower: strings.ToLower(part), upper: plaintext.IsUpper(part)}
 			p.valence, p.known = table[p.lower]
 			polar = polar || p.known
 			tokens = append(tokens, p)
@@ -184,7 +176,7 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 		}
 		tokens = tokens[:from]
 	}
-	first.lower, first.valence, first.known, first.upper, first.ends = lower, v, known, isUpper(word), ends
+	first.lower, first.valence, first.known, first.upper, first.ends = lower, v, known, plaintext.IsUpper(word), ends
 
 	return append(tokens, first)
 }
@@ -233,7 +225,7 @@ func phraseAt(tokens []token, words []string) bool {
 	return true
 }
 
-//go:embed data/sentiment_senses.tsv
+//go:embed data/senses.tsv
 var senseData string
 
 // sense is a bit set of the hints that a word gives about the sense of its sentence: technical, legal or a request.
@@ -251,7 +243,7 @@ const (
 )
 
 // has returns 1 if s has any of the hints, else 0.
-func (s sense) has(hints sense) int { return count(s&hints != 0) }
+func (s sense) has(hints sense) int { return int(indicator(s&hints != 0)) }
 
 // senses maps a word to its sense.
 var senses = sync.OnceValue(func() map[string]sense {
@@ -262,10 +254,10 @@ var senses = sync.OnceValue(func() map[string]sense {
 	}
 	table := make(map[string]sense, 2048)
 
-	for fields := range dataLines(senseData) {
+	for fields := range wordlist.Rows(senseData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
-			panic("analysis: senses: unknown kind " + fields[0])
+			panic("sentiment: senses: unknown kind " + fields[0])
 		}
 
 		for word := range strings.FieldsSeq(fields[1]) {

@@ -1,15 +1,16 @@
-package analysis
+package sentiment
 
 import (
 	_ "embed"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/plaintext"
+	"presswork/internal/analysis/wordlist"
 )
 
 // Constants of VADER (Hutto & Gilbert 2014). boost and capitals are added for a degree adverb and for capitals;
@@ -27,7 +28,7 @@ const (
 )
 
 // boosters holds the degree adverbs: 1 strengthens, −1 weakens.
-var boosters = wordSigns(map[int]string{
+var boosters = wordlist.Signs(map[int]string{
 	1: `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous
 enormously entirely especially exceptional exceptionally extreme extremely fabulously flipping flippin frackin
 fracking fricking frickin frigging friggin fully fuckin fucking fuggin fugging greatly hella highly hugely
@@ -41,7 +42,7 @@ scarce scarcely slight slightly somewhat sorta sortof sort-of`,
 var weakPhrases = map[string]bool{"just enough": true, "kind of": true, "sort of": true}
 
 // vaderNegations holds VADER's negating words. Any word with "n't" negates as well.
-var vaderNegations = wordSigns(map[int]string{1: `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
+var vaderNegations = wordlist.Signs(map[int]string{1: `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
 hasnt havent isnt mightnt mustnt neither neednt never none nope nor not nothing nowhere oughtnt shant shouldnt uhuh
 wasnt werent uh-uh without wont wouldnt rarely seldom despite`})
 
@@ -49,19 +50,6 @@ wasnt werent uh-uh without wont wouldnt rarely seldom despite`})
 var idioms = map[string]float64{
 	"the shit": 3, "the bomb": 3, "bad ass": 1.5, "badass": 1.5, "bus stop": 0,
 	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5,
-}
-
-// wordSigns converts lists of words by sign to a map from each word to its sign.
-func wordSigns(lists map[int]string) map[string]int {
-	table := map[string]int{}
-
-	for sign, words := range lists {
-		for word := range strings.FieldsSeq(words) {
-			table[word] = sign
-		}
-	}
-
-	return table
 }
 
 // vaderWord is a word as VADER sees it.
@@ -72,9 +60,9 @@ type vaderWord struct {
 	upper   bool // has capitals and no small letters
 }
 
-// VADERScore returns the compound score, −1 to 1, that VADER 3.3.2 computes. It reproduces the authors' Python
-// program with its peculiarities. The score is the baseline that SentenceSentiment must reach.
-func VADERScore(sentence string) float64 {
+// VADER returns the compound score, −1 to 1, that VADER 3.3.2 computes. It reproduces the authors' Python
+// program with its peculiarities. The score is the baseline that OfSentence must reach.
+func VADER(sentence string) float64 {
 	text := strings.TrimSpace(nameEmoji(sentence))
 
 	words := vaderWords(text)
@@ -117,7 +105,7 @@ func squash(sum float64) float64 { return sum / math.Sqrt(sum*sum+saturation) }
 
 // nameEmoji replaces emoji by their names.
 func nameEmoji(s string) string {
-	if isASCII(s) {
+	if plaintext.IsASCII(s) {
 		return s
 	}
 	names := emojiNames()
@@ -142,17 +130,6 @@ func nameEmoji(s string) string {
 	return b.String()
 }
 
-// isASCII reports whether s contains only ASCII characters.
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-
-	return true
-}
-
 // vaderWords splits text at white space and strips punctuation. A word that would become too short is kept as an
 // emoticon.
 func vaderWords(text string) []vaderWord {
@@ -163,26 +140,12 @@ func vaderWords(text string) []vaderWord {
 		if s := strings.Trim(token, asciiPunct); utf8.RuneCountInString(s) > 2 {
 			token = s
 		}
-		w := vaderWord{lower: strings.ToLower(token), upper: isUpper(token)}
+		w := vaderWord{lower: strings.ToLower(token), upper: plaintext.IsUpper(token)}
 		w.valence, w.known = table[w.lower]
 		words = append(words, w)
 	}
 
 	return words
-}
-
-// isUpper reports whether s has an upper-case letter and no lower-case one.
-func isUpper(s string) bool {
-	found := false
-
-	for _, r := range s {
-		if unicode.IsLower(r) {
-			return false
-		}
-		found = found || unicode.IsUpper(r)
-	}
-
-	return found
 }
 
 // vaderValence returns the valence of the i-th word, adjusted by the three words before it. The word must be in
@@ -347,9 +310,9 @@ func punctuationEmphasis(text string) float64 {
 }
 
 var (
-	//go:embed data/sentiment_lexicon.tsv
+	//go:embed data/lexicon.tsv
 	valenceData string
-	//go:embed data/sentiment_emoji.tsv
+	//go:embed data/emoji.tsv
 	emojiData string
 )
 
@@ -357,10 +320,10 @@ var (
 var valences = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 8192)
 
-	for fields := range dataLines(valenceData) {
+	for fields := range wordlist.Rows(valenceData) {
 		v, err := strconv.ParseFloat(fields[1], 64)
 		if err != nil {
-			panic("analysis: valence of " + fields[0] + ": " + err.Error())
+			panic("sentiment: valence of " + fields[0] + ": " + err.Error())
 		}
 		table[fields[0]] = v
 	}
@@ -368,11 +331,14 @@ var valences = sync.OnceValue(func() map[string]float64 {
 	return table
 })
 
+// Valence returns the mean valence of a lower-case word or emoticon, −4 to 4, or 0 if it has none.
+func Valence(word string) float64 { return valences()[word] }
+
 // emojiNames maps an emoji that has a polarity to the words it stands for.
 var emojiNames = sync.OnceValue(func() map[rune]string {
 	table := make(map[rune]string, 256)
 
-	for fields := range dataLines(emojiData) {
+	for fields := range wordlist.Rows(emojiData) {
 		for _, r := range fields[0] {
 			table[r] = fields[1]
 			break
@@ -381,20 +347,3 @@ var emojiNames = sync.OnceValue(func() map[rune]string {
 
 	return table
 })
-
-// dataLines yields the tab-separated fields, two or more, of each line of an embedded file. It skips the "#"
-// header, which ends at an empty line.
-func dataLines(data string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		if strings.HasPrefix(data, "#") {
-			_, data, _ = strings.Cut(data, "\n\n")
-		}
-
-		for line := range strings.Lines(data) {
-			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if len(fields) >= 2 && !yield(fields) {
-				return
-			}
-		}
-	}
-}

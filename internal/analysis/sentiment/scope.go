@@ -1,9 +1,11 @@
-package analysis
+package sentiment
 
 import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"presswork/internal/analysis/wordlist"
 )
 
 // Reach and factors of a negation. The reach is a number of words; it ends earlier with the clause.
@@ -251,7 +253,7 @@ func comparativeAhead(tokens []token) bool {
 			return true
 		case t.known:
 			stem, er := strings.CutSuffix(t.lower, "er")
-			return er && (strings.HasSuffix(stem, "i") || sentimentWords()[stem] > 0 || sentimentWords()[stem+"e"] > 0)
+			return er && (strings.HasSuffix(stem, "i") || lexicon()[stem] > 0 || lexicon()[stem+"e"] > 0)
 		case t.ends:
 			return false
 		}
@@ -275,7 +277,7 @@ func laterInClause(tokens []token, word string) bool {
 	return false
 }
 
-//go:embed data/sentiment_grammar.tsv
+//go:embed data/grammar.tsv
 var grammarData string
 
 // grammar is a bit set of the effects of a word on the sentiment of others. The header of the data file explains each.
@@ -312,10 +314,10 @@ var grammars = sync.OnceValue(func() map[string]grammar {
 	}
 	table := make(map[string]grammar, 512)
 
-	for fields := range dataLines(grammarData) {
+	for fields := range wordlist.Rows(grammarData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
-			panic("analysis: grammar: unknown kind " + fields[0])
+			panic("sentiment: grammar: unknown kind " + fields[0])
 		}
 
 		for word := range strings.FieldsSeq(fields[1]) {
