@@ -48,6 +48,7 @@ var layers = [][]string{
 		"tasks/clock",
 		"internal/pdffile",
 		"internal/pdffile/parse",
+		"internal/analysis/lang",
 		"internal/analysis/sentiment",
 		"internal/document/epub",
 		"internal/document/markup",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/lang"
 	"presswork/internal/analysis/plaintext"
 	"presswork/internal/analysis/sentiment"
 	"presswork/internal/analysis/wordlist"
@@ -73,7 +74,7 @@ func Analyze(markdown []byte) finding.Analysis {
 func Examine(markdown []byte) Findings {
 	r := read(markdown)
 	x := features(r)
-	language := detectLanguage(r)
+	language := lang.Detect(r.proseTokens())
 	f := Findings{Types: rankTypes(x, language), counts: r.countWords()}
 	f.Words = int(float64(r.proseWords())/r.scale/r.share + 0.5)
 

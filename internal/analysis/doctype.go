@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"presswork/internal/analysis/lang"
 )
 
 var (
@@ -25,7 +27,7 @@ var (
 type Weights struct {
 	Rows [][]float64
 	Calibration
-	Groups map[LanguageGroup]Calibration
+	Groups map[lang.Group]Calibration
 }
 
 // Calibration makes a probability of 0.8 right in 80 % of cases. Temperature divides the logits, and the probability
@@ -34,7 +36,7 @@ type Calibration struct{ Temperature, Slack float64 }
 
 // In returns the weights for documents in a language, a BCP 47 tag.
 func (w Weights) In(language string) Weights {
-	if c, ok := w.Groups[GroupOf(language)]; ok {
+	if c, ok := w.Groups[lang.GroupOf(language)]; ok {
 		w.Calibration = c
 	}
 
@@ -80,7 +82,7 @@ func parseWeights(data string) (Weights, error) {
 	w := Weights{
 		Rows:        make([][]float64, len(types)),
 		Calibration: Calibration{Temperature: 1},
-		Groups:      map[LanguageGroup]Calibration{},
+		Groups:      map[lang.Group]Calibration{},
 	}
 	for t := range w.Rows {
 		w.Rows[t] = make([]float64, len(names))
@@ -104,7 +106,7 @@ func parseWeights(data string) (Weights, error) {
 			if err != nil || errSlack != nil || temperature <= 0 || slack < 0 || slack >= 1 {
 				return w, fmt.Errorf("%.40q: want a group, a temperature above 0 and a slack from 0 to below 1", line)
 			}
-			w.Groups[LanguageGroup(fields[1])] = Calibration{temperature, slack}
+			w.Groups[lang.Group(fields[1])] = Calibration{temperature, slack}
 			continue
 		}
 

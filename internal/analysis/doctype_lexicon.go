@@ -153,7 +153,7 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 	for field := range strings.FieldsSeq(phrase) {
 		stem, isStem := strings.CutSuffix(field, "*")
 
-		t.words = appendTokens(t.words, stem)
+		t.words = plaintext.AppendTokens(t.words, stem)
 		if isStem && len(t.words) > 0 {
 			t.words[len(t.words)-1] += "*"
 		}
@@ -252,7 +252,7 @@ const maxParts = 3
 // collectHeading records the terms in a heading, and also those in each of its parts: "Report: the first year" is a
 // report, whatever follows.
 func collectHeading(l *typeLexicon, index termIndex, text string, found map[int32]float64) {
-	tokens := appendTokens(nil, text)
+	tokens := plaintext.AppendTokens(nil, text)
 	for len(tokens) > 1 && (plaintext.IsNumeral(tokens[0]) || len(tokens[0]) == 1) { // "3. Methods", "A. Definitions"
 		tokens = tokens[1:]
 	}
@@ -264,7 +264,7 @@ func collectHeading(l *typeLexicon, index termIndex, text string, found map[int3
 	}
 
 	for _, part := range parts {
-		collect(l, index, appendTokens(tokens[:0], part), found)
+		collect(l, index, plaintext.AppendTokens(tokens[:0], part), found)
 	}
 }
 

@@ -3,6 +3,7 @@ package analysis
 import (
 	"strings"
 
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 )
@@ -94,7 +95,7 @@ func (ev *evidence) stripMarkers(text string) string {
 // "GET /users".
 func looksLikeCall(s string) bool {
 	for i := 1; i < len(s); i++ {
-		if s[i] == '(' && (isAlnum(s[i-1]) || s[i-1] == '_') || s[i] == ':' && s[i-1] == ':' {
+		if s[i] == '(' && (plaintext.IsAlnum(s[i-1]) || s[i-1] == '_') || s[i] == ':' && s[i-1] == ':' {
 			return true
 		}
 	}
@@ -106,8 +107,4 @@ func looksLikeCall(s string) bool {
 	}
 
 	return false
-}
-
-func isAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

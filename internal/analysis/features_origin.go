@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
 )
@@ -109,7 +110,7 @@ func isInside(address string) bool {
 func titleFeatures(title string, f map[string]float64) {
 	words, glyphs := 0, 0.0
 
-	for _, t := range appendTokens(nil, title) {
+	for _, t := range plaintext.AppendTokens(nil, title) {
 		words++
 		glyphs += glyphWords(t)
 	}
@@ -153,7 +154,7 @@ func speakingFeatures(r *reading, f map[string]float64) {
 
 // isOrder reports whether an item tells the reader to do something.
 func isOrder(lists voiceWords, item string) bool {
-	tokens := appendTokens(nil, item)
+	tokens := plaintext.AppendTokens(nil, item)
 	if len(tokens) == 0 {
 		return false
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presswork/internal/analysis/lang"
 )
 
 // feature returns a structural feature of a document by its name.
@@ -79,7 +81,7 @@ func TestGroupsOfLanguagesHaveTheirOwnCalibration(t *testing.T) {
 	w := Weights{
 		Rows:        [][]float64{{0, 0}, {2, 0}},
 		Calibration: Calibration{1, 0.1},
-		Groups:      map[LanguageGroup]Calibration{Latin: {2, 0}, CJK: {3, 0}},
+		Groups:      map[lang.Group]Calibration{lang.Latin: {2, 0}, lang.CJK: {3, 0}},
 	}
 	probability := func(language string) float64 { return w.In(language).Probabilities([]float64{1})[1] }
 
@@ -88,7 +90,7 @@ func TestGroupsOfLanguagesHaveTheirOwnCalibration(t *testing.T) {
 	}
 
 	again, err := parseWeights(typeModel().String())
-	for _, group := range LanguageGroups() {
+	for _, group := range lang.Groups() {
 		if c := again.Groups[group]; err != nil || c.Temperature == 0 || c != typeModel().Groups[group] {
 			t.Errorf("the calibration of %s is lost: %v, %v", group, c, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/lang"
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/markdown"
 )
 
@@ -212,7 +214,7 @@ func (c *collector) runs(text string) (out [][]string) {
 		case weak,
 			unspacedWord(core),
 			!termWord(core),
-			stopWord(strings.ToLower(core), c.language),
+			lang.StopWord(strings.ToLower(core), c.language),
 			weakIn(strings.ToLower(core), c.language):
 			end()
 		default:
@@ -256,7 +258,7 @@ func termWord(w string) bool {
 
 // unspacedWord reports whether a word contains characters of a script without spaces.
 func unspacedWord(w string) bool {
-	return strings.IndexFunc(w, func(r rune) bool { return r >= firstUnspaced && unspaced(r) }) >= 0
+	return strings.ContainsFunc(w, plaintext.Unspaced)
 }
 
 // ranked appends the best phrases of a document to the known terms, up to maxKeywords. length is the document's

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"presswork/internal/analysis/plaintext"
 )
 
 func terms(text, language string) (out []string) {
@@ -172,7 +174,10 @@ func TestSyllablesAreWhole(t *testing.T) {
 		t.Run(row.language, func(t *testing.T) {
 			t.Parallel()
 
-			if got := strings.Join(syllables(appendTokens(nil, row.text), row.language), "|"); got != row.want {
+			if got := strings.Join(
+				syllables(plaintext.AppendTokens(nil, row.text), row.language),
+				"|",
+			); got != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/plaintext"
 )
 
 // stem maps the plural of a phrase's last word to the singular.
@@ -207,7 +208,7 @@ func freeEdge(neighbours map[string]bool) bool { return len(neighbours) > 1 || n
 
 func katakana(token string) bool {
 	first, _ := utf8.DecodeRuneInString(token)
-	return first == soundMark || unicode.Is(unicode.Katakana, first)
+	return first == plaintext.SoundMark || unicode.Is(unicode.Katakana, first)
 }
 
 // termGlyph reports whether a character can be part of a term. Particles and Hiragana cannot.

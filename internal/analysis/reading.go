@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/markdown"
 )
 
@@ -175,7 +176,7 @@ func (r *reading) addBlock(b markdown.Block) {
 	}
 	from := len(r.tokens)
 
-	r.tokens = appendTokens(r.tokens, p.text)
+	r.tokens = plaintext.AppendTokens(r.tokens, p.text)
 	if !p.prose() {
 		r.cells += len(r.tokens) - from
 	} else {
@@ -218,72 +219,33 @@ func caption(p passage) string {
 func glyphWords(token string) float64 {
 	first, _ := utf8.DecodeRuneInString(token)
 	switch {
-	case first < firstUnspaced || !unspaced(first):
+	case !plaintext.Unspaced(first):
 		return 0
-	case first == soundMark || unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana):
+	case first == plaintext.SoundMark || unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana):
 		return 0.55
 	}
 
 	return 0.22
 }
 
-// firstUnspaced is the lowest code point of a script without spaces, the start of Thai.
-const firstUnspaced = 0x0e00
+// maxLanguageTokens limits the words from which the language is found.
+const maxLanguageTokens = 6000
 
-// unspaced reports whether r belongs to a script written without spaces between words.
-func unspaced(r rune) bool {
-	return r == soundMark ||
-		unicode.In(
-			r,
-			unicode.Han,
-			unicode.Hiragana,
-			unicode.Katakana,
-			unicode.Thai,
-			unicode.Lao,
-			unicode.Khmer,
-			unicode.Myanmar,
-		)
-}
-
-// soundMark lengthens a vowel in Katakana and Hiragana. Unicode assigns it to neither script.
-const soundMark = 'ー'
-
-// appendTokens splits text into lower-case words and numbers. In scripts without spaces, each character with its
-// marks is a token. "Don't" and "follow-up" are two tokens each.
-func appendTokens(tokens []string, text string) []string {
-	text = strings.ToLower(text)
-	from := -1
-	glyph := false // the current token is a character of a script without spaces
-
-	for i, c := range text {
-		switch {
-		case c >= firstUnspaced && unspaced(c) && !unicode.IsMark(c):
-			if from >= 0 {
-				tokens = append(tokens, text[from:i])
-			}
-			from, glyph = i, true
-		case c < utf8.RuneSelf && isAlnum(byte(c)), c >= utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)):
-			if glyph {
-				tokens, from, glyph = append(tokens, text[from:i]), i, false
-			} else if from < 0 {
-				from = i
-			}
-		case from >= 0 && c >= utf8.RuneSelf && (unicode.IsMark(c) || joiner(c)):
-		case from >= 0:
-			tokens = append(tokens, text[from:i])
-			from, glyph = -1, false
+// proseTokens returns the words of running text. If there are fewer than 30, it includes headings and tables.
+func (r *reading) proseTokens() []string {
+	var tokens []string
+	for _, p := range r.passages {
+		if p.prose() && len(tokens) < maxLanguageTokens {
+			tokens = plaintext.AppendTokens(tokens, p.text)
 		}
 	}
 
-	if from >= 0 {
-		tokens = append(tokens, text[from:])
+	if len(tokens) < 30 {
+		return r.tokens[:min(len(r.tokens), maxLanguageTokens)]
 	}
 
 	return tokens
 }
-
-// joiner reports whether c is a zero-width (non-)joiner, which belongs to the word around it.
-func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
 
 // proseWords returns the number of words in the sample's prose, with the word equivalent of scripts without spaces.
 func (r *reading) proseWords() int { return r.words + int(r.glyphs+0.5) }

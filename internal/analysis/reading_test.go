@@ -3,6 +3,8 @@ package analysis
 import (
 	"strings"
 	"testing"
+
+	"presswork/internal/analysis/lang"
 )
 
 func TestMinutes(t *testing.T) {
@@ -80,5 +82,14 @@ func TestHeadingsThatAreMostlyCode(t *testing.T) {
 		if r.headings[i].code != want {
 			t.Errorf("%q: code is %v, want %v", r.headings[i].text, r.headings[i].code, want)
 		}
+	}
+}
+
+func TestCodeDoesNotDetermineTheLanguage(t *testing.T) {
+	t.Parallel()
+
+	text := "# Einrichten\n\nBitte öffnen Sie zuerst die Konfiguration und tragen Sie den Namen des Servers ein, dann starten Sie das Programm neu.\n\n```sh\n# this is the comment of a script that says the server must be started before the client\nserver start\n```\n"
+	if got := lang.Detect(read([]byte(text)).proseTokens()); got != "de" {
+		t.Errorf("got %s, want de", got)
 	}
 }

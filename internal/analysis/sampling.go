@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"presswork/internal/analysis/plaintext"
 	"presswork/internal/markdown"
 )
 
@@ -72,7 +73,7 @@ func (r *reading) sample() {
 
 	for i, h := range r.headings {
 		if i < 2000 {
-			r.tokens = append(appendTokens(r.tokens, h.text), "")
+			r.tokens = append(plaintext.AppendTokens(r.tokens, h.text), "")
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/plaintext"
 )
 
 const (
@@ -126,7 +128,7 @@ func (r *reading) occurrences(feature string) (n int) {
 func (r *reading) tellingHeadings(kind int) (quoted []string) {
 	l := typeTerms()
 	for i, h := range r.headings[:min(len(r.headings), 100)] {
-		index, tokens, tells := l.head, appendTokens(nil, h.text), false
+		index, tokens, tells := l.head, plaintext.AppendTokens(nil, h.text), false
 		if i == 0 {
 			index = l.title
 		}

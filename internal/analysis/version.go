@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-//go:embed data sentiment/data
+//go:embed data lang/data sentiment/data
 var dataFiles embed.FS
 
 // generation must be raised by hand when a change of code alone changes the result of Analyze.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"presswork"
-	"presswork/internal/analysis"
+	"presswork/internal/analysis/lang"
 	"presswork/internal/document/layout"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
@@ -94,7 +94,7 @@ func justified(o presswork.Options, theme themes.Theme) func(string) string {
 		return nil
 	}
 
-	return analysis.LanguageOf
+	return lang.Of
 }
 
 // chapterIDs returns the ids of headings that begin chapters, or none if chapters do not begin on new pages.

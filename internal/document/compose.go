@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"presswork"
-	"presswork/internal/analysis"
+	"presswork/internal/analysis/lang"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/dates"
@@ -325,7 +325,7 @@ func (c *Converter) markdownOptions(
 
 // languageOf guesses the language of a text. It decides the shapes of Han characters, the
 // direction of the page, quotes and spaces. An unknown language counts as English.
-func languageOf(prose string) string { return cmp.Or(analysis.LanguageOf(prose), "en") }
+func languageOf(prose string) string { return cmp.Or(lang.Of(prose), "en") }
 
 // dialectOf returns the dialect of a document: that of the options, otherwise of its file name.
 func dialectOf(d Document, o presswork.Options) string {

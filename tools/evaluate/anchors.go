@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/plaintext"
 	"presswork/tools/train"
 )
 
@@ -49,7 +50,7 @@ func bagOfWords(documents []Document) []prediction {
 	words := make([]map[string]int, len(documents))
 	for i, d := range documents {
 		words[i] = map[string]int{}
-		for _, w := range analysis.Words(string(d.Markdown[:min(len(d.Markdown), 60<<10)])) {
+		for _, w := range plaintext.Words(string(d.Markdown[:min(len(d.Markdown), 60<<10)])) {
 			words[i][w]++
 		}
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/lang"
 	"presswork/tools/train"
 )
 
@@ -24,7 +25,7 @@ func crossCalibrated(predictions []prediction) []prediction {
 		fitted := calibrations(halves[1-h])
 
 		for _, p := range half {
-			c := fitted[analysis.GroupOf(p.document.Language)]
+			c := fitted[lang.GroupOf(p.document.Language)]
 			p.probabilities, p.bare = apply(c, p.probabilities), apply(c, p.bare)
 			out = append(out, p)
 		}
@@ -129,8 +130,8 @@ const otherGroups = 0.2
 // other languages than English were written with the training documents at hand, so cross-validation is too sure of
 // them. For documents that were labelled after the cues were written, the best temperature was 1 in English and 1.2
 // in other languages.
-func leastTemperature(group analysis.LanguageGroup) float64 {
-	if group == analysis.English {
+func leastTemperature(group lang.Group) float64 {
+	if group == lang.English {
 		return 1
 	}
 
@@ -138,11 +139,11 @@ func leastTemperature(group analysis.LanguageGroup) float64 {
 }
 
 // calibrations fits the calibration of each group of languages.
-func calibrations(predictions []prediction) map[analysis.LanguageGroup]analysis.Calibration {
-	fitted := map[analysis.LanguageGroup]analysis.Calibration{}
-	for _, group := range analysis.LanguageGroups() {
+func calibrations(predictions []prediction) map[lang.Group]analysis.Calibration {
+	fitted := map[lang.Group]analysis.Calibration{}
+	for _, group := range lang.Groups() {
 		fitted[group] = calibrate(predictions, leastTemperature(group), func(p prediction) float64 {
-			if analysis.GroupOf(p.document.Language) == group {
+			if lang.GroupOf(p.document.Language) == group {
 				return 1
 			}
 

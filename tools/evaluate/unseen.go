@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/lang"
 )
 
 // Unseen judges the weights in the program on a corpus that they were not trained on. It writes a table with a column
@@ -112,9 +113,9 @@ func languageGroups(predictions []prediction) []languageGroup {
 	byGroup, others := inGroups(predictions), []prediction(nil)
 	groups := []languageGroup{{"all", predictions}}
 
-	for _, name := range analysis.LanguageGroups() {
+	for _, name := range lang.Groups() {
 		groups = append(groups, languageGroup{string(name), byGroup[name]})
-		if name != analysis.English {
+		if name != lang.English {
 			others = append(others, byGroup[name]...)
 		}
 	}
@@ -124,11 +125,11 @@ func languageGroups(predictions []prediction) []languageGroup {
 }
 
 // inGroups returns the predictions of each group of languages.
-func inGroups(predictions []prediction) map[analysis.LanguageGroup][]prediction {
-	groups := map[analysis.LanguageGroup][]prediction{}
+func inGroups(predictions []prediction) map[lang.Group][]prediction {
+	groups := map[lang.Group][]prediction{}
 
 	for _, p := range predictions {
-		name := analysis.GroupOf(p.document.Language)
+		name := lang.GroupOf(p.document.Language)
 		groups[name] = append(groups[name], p)
 	}
 

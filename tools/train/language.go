@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"presswork/internal/analysis"
+	"presswork/internal/analysis/lang"
+	"presswork/internal/analysis/plaintext"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 	gramFloor, gramSteps = 14, 4
 )
 
-// LetterRuns counts the letter runs of each language and writes their weights in the form that package analysis
+// LetterRuns counts the letter runs of each language and writes their weights in the form that package lang
 // reads. The keys of texts are language tags.
 func LetterRuns(w io.Writer, texts map[string]string) error {
 	if _, err := fmt.Fprintln(
@@ -32,11 +33,11 @@ func LetterRuns(w io.Writer, texts map[string]string) error {
 	}
 
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
-		words := analysis.Words(texts[tag])
+		words := plaintext.Words(texts[tag])
 		counts, total := map[string]int{}, 0
 
 		for _, word := range words {
-			analysis.EachGram(word, nil, func(gram []byte) {
+			lang.EachGram(word, nil, func(gram []byte) {
 				counts[string(gram)]++
 				total++
 			})

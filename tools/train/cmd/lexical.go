@@ -32,7 +32,7 @@ func trainLanguages(corpus, dir string) error {
 		return err
 	}
 
-	return os.WriteFile(filepath.Join(dir, "data", "language", "grams.txt"), model.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(dir, "lang", "data", "grams.txt"), model.Bytes(), 0o644)
 }
 
 // trainSentiment trains on the rated sentences of the corpus.

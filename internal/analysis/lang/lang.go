@@ -1,4 +1,5 @@
-package analysis
+// Package lang finds the language of a text, and knows the most frequent words of each language.
+package lang
 
 import (
 	_ "embed"
@@ -7,9 +8,11 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"presswork/internal/analysis/plaintext"
 )
 
-//go:embed data/language/words.txt
+//go:embed data/words.txt
 var functionWordData string
 
 // functionWords holds the most frequent words of each language, which carry no topic.
@@ -41,12 +44,8 @@ var commonWords = sync.OnceValue(func() functionWords {
 	return f
 })
 
-const (
-	// enoughLetters is the number of letters needed to tell languages of one script apart.
-	enoughLetters = 12
-	// maxLanguageTokens limits the words that are read.
-	maxLanguageTokens = 6000
-)
+// enoughLetters is the number of letters needed to tell languages of one script apart.
+const enoughLetters = 12
 
 // hangulIndex is the index of Hangul in singleScripts.
 const hangulIndex = 0
@@ -82,11 +81,9 @@ type alphabet struct {
 	single                                                []int
 }
 
-// detectLanguage returns the BCP 47 tag of a document's prose. It returns "und" if the text is too short or the
+// Detect returns the BCP 47 tag of the words of a text. It returns "und" if the text is too short or the
 // language is unknown.
-func detectLanguage(r *reading) string {
-	tokens := proseTokens(r)
-
+func Detect(tokens []string) string {
 	a := countLetters(tokens)
 	if a.total == 0 {
 		return "und"
@@ -122,7 +119,7 @@ func detectLanguage(r *reading) string {
 }
 
 // sharedScripts maps each script other than Latin that several known languages use to these languages. The first
-// is the default of LanguageOf.
+// is the default of Of.
 var sharedScripts = map[*unicode.RangeTable][]string{
 	unicode.Cyrillic:   {"ru", "uk", "bg", "sr", "be", "mk", "mn", "kk", "ky", "tg"},
 	unicode.Arabic:     {"ar", "fa", "ur"},
@@ -149,22 +146,6 @@ func identify(tokens []string, script *unicode.RangeTable) string {
 
 		return true
 	})
-}
-
-// proseTokens returns the words of running text. If there are fewer than 30, it includes headings and tables.
-func proseTokens(r *reading) []string {
-	var tokens []string
-	for _, p := range r.passages {
-		if p.prose() && len(tokens) < maxLanguageTokens {
-			tokens = appendTokens(tokens, p.text)
-		}
-	}
-
-	if len(tokens) < 30 {
-		return r.tokens[:min(len(r.tokens), maxLanguageTokens)]
-	}
-
-	return tokens
 }
 
 // countLetters counts the letters of the words by script.
@@ -216,9 +197,9 @@ func (a *alphabet) count(c rune) {
 	a.total++
 }
 
-// stopWord reports whether a word is a function word in the language. English function words always count. If the
+// StopWord reports whether a word is a function word in the language. English function words always count. If the
 // language is "und", those of the first six languages in words.txt count.
-func stopWord(word, language string) bool {
+func StopWord(word, language string) bool {
 	common := commonWords()
 	for _, n := range common.languages[word] {
 		if tag := common.tags[n]; tag == language || tag == "en" || language == "und" && n < 6 {
@@ -229,11 +210,11 @@ func stopWord(word, language string) bool {
 	return false
 }
 
-// LanguageOf returns the BCP 47 tag by which running text is typeset. A few words are enough. It finds the script
+// Of returns the BCP 47 tag by which running text is typeset. A few words are enough. It finds the script
 // of most letters and the language within that script. For Latin script it returns "": a wrong guess would do more
 // harm than none.
-func LanguageOf(prose string) string {
-	tokens := appendTokens(nil, prose)
+func Of(prose string) string {
+	tokens := plaintext.AppendTokens(nil, prose)
 	a := countLetters(tokens)
 	ideographs, hangul := a.han+a.kana, a.single[hangulIndex]
 	// An ideograph or Hangul syllable counts as much as three letters.
@@ -273,23 +254,23 @@ func LanguageOf(prose string) string {
 	return ""
 }
 
-// LanguageGroup names languages whose documents are calibrated together.
-type LanguageGroup string
+// Group names languages whose documents are calibrated together.
+type Group string
 
 // Groups of languages. Latin has the languages in Latin script other than English. CJK has Chinese, Japanese and
 // Korean.
 const (
-	English      LanguageGroup = "english"
-	Latin        LanguageGroup = "latin"
-	CJK          LanguageGroup = "cjk"
-	OtherScripts LanguageGroup = "other-scripts"
+	English      Group = "english"
+	Latin        Group = "latin"
+	CJK          Group = "cjk"
+	OtherScripts Group = "other-scripts"
 )
 
-// LanguageGroups returns all groups, English first.
-func LanguageGroups() []LanguageGroup { return []LanguageGroup{English, Latin, CJK, OtherScripts} }
+// Groups returns all groups, English first.
+func Groups() []Group { return []Group{English, Latin, CJK, OtherScripts} }
 
 // GroupOf returns the group of a language, a BCP 47 tag. It is Latin if the language is not known.
-func GroupOf(language string) LanguageGroup {
+func GroupOf(language string) Group {
 	base, _, _ := strings.Cut(language, "-")
 	switch base {
 	case "en":

@@ -1,7 +1,9 @@
-package analysis
+package lang
 
 import (
 	"testing"
+
+	"presswork/internal/analysis/plaintext"
 )
 
 func TestDetectLanguage(t *testing.T) {
@@ -44,7 +46,7 @@ func TestDetectLanguage(t *testing.T) {
 		"Guten Tag": "und",
 	} {
 		t.Run(text, func(t *testing.T) {
-			if got := detectLanguage(read([]byte(text))); got != want {
+			if got := Detect(plaintext.AppendTokens(nil, text)); got != want {
 				t.Errorf("got %s, want %s: %s", got, want, text)
 			}
 		})
@@ -61,18 +63,9 @@ func TestUncertainLanguageIsUndetermined(t *testing.T) {
 		"Tukunyar ta riga ta fara waƙa lokacin da ta shigo daga lambu, kuma babu wanda ya yi tunanin kofunan.":                                                                 "ha",
 	} {
 		t.Run(text, func(t *testing.T) {
-			if got := detectLanguage(read([]byte(text))); got != want && got != "und" {
+			if got := Detect(plaintext.AppendTokens(nil, text)); got != want && got != "und" {
 				t.Errorf("got %s, want %s or und: %s", got, want, text)
 			}
 		})
-	}
-}
-
-func TestCodeDoesNotDetermineTheLanguage(t *testing.T) {
-	t.Parallel()
-
-	text := "# Einrichten\n\nBitte öffnen Sie zuerst die Konfiguration und tragen Sie den Namen des Servers ein, dann starten Sie das Programm neu.\n\n```sh\n# this is the comment of a script that says the server must be started before the client\nserver start\n```\n"
-	if got := detectLanguage(read([]byte(text))); got != "de" {
-		t.Errorf("got %s, want de", got)
 	}
 }

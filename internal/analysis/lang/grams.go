@@ -1,4 +1,4 @@
-package analysis
+package lang
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed data/language/grams.txt
+//go:embed data/grams.txt
 var gramData string
 
 const (
@@ -38,7 +38,7 @@ type gramModel struct {
 var grams = sync.OnceValue(func() *gramModel {
 	m, err := parseGrams(gramData)
 	if err != nil {
-		panic("analysis: letter runs of languages: " + err.Error())
+		panic("lang: letter runs of languages: " + err.Error())
 	}
 
 	return m
@@ -198,12 +198,4 @@ func (m *gramModel) identify(tokens []string, accepts func(tag string) bool) str
 	}
 
 	return all[0].tag
-}
-
-// Words returns the lower-case words of a text, without numbers.
-func Words(text string) []string {
-	return slices.DeleteFunc(
-		appendTokens(nil, text),
-		func(t string) bool { return t == "" || t[0] >= '0' && t[0] <= '9' },
-	)
 }
