@@ -64,8 +64,8 @@ func NewOps(o OpsOptions) *Ops {
 	return s
 }
 
-// Start listens and serves in the background. ctx bounds the start only. Errors: the address cannot be
-// listened on.
+// Start listens and serves in the background. ctx bounds the start only. It returns an error if it
+// cannot listen on Addr.
 func (s *Ops) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 

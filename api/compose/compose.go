@@ -1,4 +1,4 @@
-// Package compose composes pages and recommends themes in the process of the API, a few documents at a time.
+// Package compose composes pages and recommends themes inside the API process, a few documents at a time.
 package compose
 
 import (
@@ -99,7 +99,7 @@ func (p *Composer) Sample(ctx context.Context, theme string) (document.Composed,
 	return p.samples.Preview(ctx, theme)
 }
 
-// Recommend waits for a slot, analyses a document and recommends a theme. Earlier choices of the owner count.
+// Recommend waits for a slot, analyses a document and recommends a theme. Cache entries are per owner.
 func (p *Composer) Recommend(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
 	select {
 	case p.analysing <- struct{}{}:

@@ -17,8 +17,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// newPolicies makes the policies of addresses that callers name, and of pages to export. Neither policy ever allows the
-// addresses in own, nor those that ownNow returns; ownNow may be nil.
+// newPolicies makes two policies: outbound covers the addresses in requests, exports the pages to export. Neither
+// policy ever allows the addresses in own, nor those that ownNow returns; ownNow may be nil.
 func newPolicies(cfg config.Config, own []string, ownNow func() []string) (outbound, exports *guard.Policy, err error) {
 	outbound, err = guard.New(guard.Options{
 		Allow: cfg.OutboundAllowPrivate, Setting: "OUTBOUND_ALLOW_PRIVATE", Never: own, NeverNow: ownNow,

@@ -53,8 +53,8 @@ redis.call('HDEL', KEYS[3], ARGV[1])
 redis.call('HINCRBY', KEYS[3], '', -size)
 return 1`)
 
-// redisValue is the stored form of an entry. Redis expires it as well, but a process may have a shorter time to
-// live, and clocks may be changed.
+// redisValue is the stored form of an entry. Redis expires it as well, but a process may be configured with a shorter
+// TTL, and clocks may be changed.
 type redisValue struct {
 	Made  int64           `json:"made"` // Unix ms
 	TTL   int64           `json:"ttl"`  // ms
@@ -149,9 +149,9 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 
 // eachEntry calls f for every member of the index, in batches.
 func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
-	const piece = 200
-	for at := int64(0); ; at += piece {
-		members, err := r.client.ZRange(ctx, redisUsed, at, at+piece-1).Result()
+	const batch = 200
+	for at := int64(0); ; at += batch {
+		members, err := r.client.ZRange(ctx, redisUsed, at, at+batch-1).Result()
 		if err != nil || len(members) == 0 {
 			return err
 		}

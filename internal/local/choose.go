@@ -24,7 +24,7 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, in In
 
 	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)
 	if err != nil || unknown != nil || theme != themes.Auto {
-		return nil // the composer reports the error
+		return nil // no theme to choose; the composer reports any error
 	}
 	c.step(in, presswork.StageAnalyzing)
 	begun := time.Now()
@@ -40,8 +40,8 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, in In
 	return nil
 }
 
-// sampled is the number of themes in a gallery without a document.
-const sampled = 12
+// sampleThemes is the number of themes in a gallery without a document.
+const sampleThemes = 12
 
 // rankThemes analyses the text of a gallery's document, which may be nil, and stores the result in out. It returns the
 // themes, the most suitable first.
@@ -50,7 +50,7 @@ func (c *Converter) rankThemes(ctx context.Context, text []byte, out *Output) ([
 	out.Analysis = &advice.Analysis
 
 	if text == nil {
-		ranked = ranked[:min(len(ranked), sampled)]
+		ranked = ranked[:min(len(ranked), sampleThemes)]
 	}
 
 	return ranked, err
@@ -88,7 +88,7 @@ func (c *Converter) AnalyzeText(ctx context.Context, content []byte) (recommend.
 	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }
 
-// Themes returns the catalogue as of the last reading.
+// Themes returns the catalogue as last read from disk.
 func (c *Converter) Themes() []themes.Theme { return c.catalogue.List() }
 
 // Theme returns the theme with a name. Errors: ThemeNotFound.

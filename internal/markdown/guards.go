@@ -179,14 +179,13 @@ func (g inlineGuard) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 // readCost returns the cost of reading a link label: goldmark searches for it from the first line of the block.
 func readCost(block ast.Node) int { return block.Lines().Len() / 2 }
 
-// codeGuard wraps the parser of code spans. Goldmark reads to the end of the block for each run of backticks
+// codeGuard wraps the parser of code spans. Goldmark searches the rest of the block for each run of backticks
 // without a match. The guard finds those runs in one pass over the block.
 type codeGuard struct {
 	parser.InlineParser
 }
 
-// Parse passes a run of backquotes on only if a run of the same length follows. Otherwise goldmark would search the
-// rest of the block from each run.
+// Parse passes a run of backticks to goldmark only if a run of the same length follows.
 func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	if b.ticksOf != parent {
@@ -262,7 +261,7 @@ func (b *budget) pushMark(m mark) {
 			b.marks = b.marks[:at]
 		}
 	}
-	// Goldmark keeps an unmatched closer in its list if it saw an opener of its kind. So does this list.
+	// Goldmark may drop an unmatched mark. Keeping it charges at least as much.
 	if m.length > 0 {
 		b.marks = append(b.marks, m)
 		b.checkOpen(len(b.marks))

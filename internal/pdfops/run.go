@@ -316,7 +316,7 @@ func (r *run) encrypt() error {
 	for _, word := range o.Forbid {
 		permissions &^= forbidden()[word]
 	}
-	r.warn(edit.Unarchive(d.File)...)
+	r.warn(edit.RemovePDFAClaim(d.File)...)
 	edit.Clean(d.File)
 
 	return r.add(r.name()+"-encrypted.pdf", d.File, d.Version,

@@ -1,7 +1,7 @@
 // Package retention deletes objects that are past their retention or exceed the size
 // cap of a store. The nodes of a deployment share one index in Redis.
 //
-// Errors are those of Redis and of the store where comments name no others.
+// Unless a comment says otherwise, an error comes from Redis or the store.
 package retention
 
 import (

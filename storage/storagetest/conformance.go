@@ -32,7 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 		"no reader sees a part of an object":                           atomicity,
 		"ranges":                                                       ranges,
 		"a listing is in key order and keeps to the prefix":            listing,
-		"a listing ends when its reader does":                          listingStops,
+		"the caller can stop a listing early":                          listingStops,
 		"a deleted object is gone and its key free":                    deletion,
 		"a copy is an object of its own":                               copying,
 		"a copy needs a source and a free key":                         copyRefused,

@@ -155,7 +155,7 @@ func copyRefused(t *testing.T, s storage.Store) {
 	}
 }
 
-// hostileKeys checks that keys are refused that could leave the store's folder, or be misread.
+// hostileKeys checks that the store rejects keys that could escape its folder or be misread.
 func hostileKeys(t *testing.T, s storage.Store) {
 	put(t, s, "ok", nil)
 
@@ -201,7 +201,7 @@ func hostileKeys(t *testing.T, s storage.Store) {
 	}
 }
 
-// hostileAttrs checks that attributes are refused that could break an HTTP header.
+// hostileAttrs checks that the store rejects attributes that could break an HTTP header.
 func hostileAttrs(t *testing.T, s storage.Store) {
 	for _, attrs := range []storage.Attrs{
 		{ContentType: "text/plain\r\nX-Evil: 1"},
@@ -222,7 +222,7 @@ func hostileAttrs(t *testing.T, s storage.Store) {
 	wantAbsent(t, s, "a")
 }
 
-// cancelled checks that every method ends with its context.
+// cancelled checks that Put and Get end with their context.
 func cancelled(t *testing.T, s storage.Store) {
 	cause := errors.New("the job was cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -263,7 +263,7 @@ func large(t *testing.T, s storage.Store) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
-	put, err := s.Put(t.Context(), "large", io.LimitReader(&counter{}, size), size, storage.Attrs{})
+	put, err := s.Put(t.Context(), "large", io.LimitReader(&noise{}, size), size, storage.Attrs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func large(t *testing.T, s storage.Store) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	same, err := sameBytes(r, io.LimitReader(&counter{}, size))
+	same, err := sameBytes(r, io.LimitReader(&noise{}, size))
 	runtime.ReadMemStats(&after)
 
 	if err != nil || !same || put.Size != size || info.Size != size || put.SHA256 != info.SHA256 {
@@ -285,14 +285,14 @@ func large(t *testing.T, s storage.Store) {
 	}
 }
 
-// counter is a reader of pseudo-random bytes that are the same in each run.
-type counter struct{ n uint64 }
+// noise is a reader of pseudo-random bytes that are the same in each run.
+type noise struct{ n uint64 }
 
 // Read returns bytes that do not compress.
-func (c *counter) Read(p []byte) (int, error) {
+func (r *noise) Read(p []byte) (int, error) {
 	for i := range p {
-		p[i] = byte(c.n * 0x9E3779B97F4A7C15 >> 56)
-		c.n++
+		p[i] = byte(r.n * 0x9E3779B97F4A7C15 >> 56)
+		r.n++
 	}
 
 	return len(p), nil

@@ -2,7 +2,7 @@
 // and repairs Asynq's keys in Redis, and changes Asynq's commands by go-redis hooks.
 // Package tasks uses Asynq's public API for everything else and none of its keys.
 //
-// Errors are those of Redis where comments name no others.
+// Unless a comment says otherwise, an error comes from Redis.
 //
 // This page lists the assumptions about Asynq v0.26.0. An upgrade of Asynq fails
 // TestDocDescribesThePinnedAsynq. Then compare each point with the new release, and

@@ -5,7 +5,7 @@
 // publishes, so that a watcher sees each event exactly once. Each run gets a new fence. The scripts refuse a run when a
 // later run has got the next fence.
 //
-// Errors are those of Redis, or name a field that cannot be read, where comments name no others.
+// Unless a comment says otherwise, an error comes from Redis or names an unreadable field.
 package record
 
 import (

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// askAgain is how long a queue that got no slot keeps its turn. Asynq tries again within milliseconds.
-	askAgain = 100 * time.Millisecond
-	// maxPassed is how many slots more urgent ranks may get while a rank waits. Then it is the turn of that rank.
+	// turnHold is how long a queue that got no slot keeps its turn. Asynq tries again within milliseconds.
+	turnHold = 100 * time.Millisecond
+	// maxPassed is the number of slots that more urgent ranks may take while a rank waits. Then that rank is next.
 	maxPassed = 8
 )
 
@@ -18,7 +18,7 @@ const (
 // that waits. A rank that was passed over maxPassed times is next. The last rank also has its own
 // limit.
 type gate struct {
-	total, lastMost int // slots; lastMost of them for the last rank
+	total, lastLimit int // slots; lastLimit of them for the last rank
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -37,15 +37,15 @@ type rankState struct {
 	granted int
 }
 
-// newGate returns a gate with the ranks 0 to last. The last rank may hold lastMost slots.
-func newGate(total, last, lastMost int) *gate {
-	g := &gate{total: total, lastMost: lastMost, ranks: make([]rankState, last+1)}
+// newGate returns a gate with the ranks 0 to last. The last rank may hold lastLimit slots.
+func newGate(total, last, lastLimit int) *gate {
+	g := &gate{total: total, lastLimit: lastLimit, ranks: make([]rankState, last+1)}
 	g.changed.L = &g.mu
 
 	return g
 }
 
-// usage returns how many slots are in use, and their number.
+// usage returns the number of slots in use and the total.
 func (g *gate) usage() (used, total int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +68,7 @@ func (g *gate) acquire(ctx context.Context, rank int) bool {
 
 	if !g.wait(ctx, rank) {
 		// Stay in the count of waiting tasks meanwhile, so that the rank keeps its turn.
-		time.AfterFunc(askAgain, func() {
+		time.AfterFunc(turnHold, func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.leave(rank)
@@ -82,7 +82,7 @@ func (g *gate) acquire(ctx context.Context, rank int) bool {
 	return true
 }
 
-// resume takes a slot for a task of the rank that was idle. A task whose context has ended gets a slot beyond the
+// resume takes a slot for an idle task of this rank. A task whose context has ended gets a slot beyond the
 // limit, because it is about to release it.
 func (g *gate) resume(ctx context.Context, rank int) {
 	g.mu.Lock()
@@ -162,7 +162,7 @@ func (g *gate) nextRank() int {
 
 	for rank, w := range g.ranks {
 		isLast := rank == len(g.ranks)-1
-		belowLimit := g.used < g.total && (!isLast || g.lastUsed < g.lastMost)
+		belowLimit := g.used < g.total && (!isLast || g.lastUsed < g.lastLimit)
 
 		if w.waiting > 0 && belowLimit && (best < 0 || w.passed >= maxPassed) {
 			best = rank

@@ -48,7 +48,7 @@ func newAnalyzeCommand(p *command.Program) *cobra.Command {
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	a.advice.add(cmd)
-	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 	a.advice.cache.Add(f)
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	command.Complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))

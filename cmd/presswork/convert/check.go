@@ -58,7 +58,7 @@ func newCheckCommand(p *command.Program) *cobra.Command {
 		nil,
 		"`DIR` outside the file's folder from which images may be shown; repeatable",
 	)
-	f.StringVar(&c.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	f.StringVar(&c.themesDir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 	f.BoolVar(&c.json, "json", false, "print a JSON line for each file")
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	completeFolders(cmd)

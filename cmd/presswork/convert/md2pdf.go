@@ -98,7 +98,7 @@ func newMD2PDFCommand(p *command.Program) *cobra.Command {
 	f.BoolVar(&m.aiTheme, "ai-theme", false,
 		"choose a theme for the text, and print the reasons; without --analysis-model nothing leaves this machine")
 	m.advice.add(cmd)
-	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
 	f.StringVar(&m.passwordFile, "password-file", "",
 		"`FILE` whose first line is the password; other users of this machine can see a --password")

@@ -59,7 +59,7 @@ func newThemeListCommand(p *command.Program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same JSON as GET /api/themes")
-	cmd.Flags().StringVar(&dir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	cmd.Flags().StringVar(&dir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 
 	return cmd
 }
@@ -174,7 +174,7 @@ func newThemePreviewCommand(p *command.Program) *cobra.Command {
 	v.advice.add(cmd)
 	f.StringVarP(&v.output, "output", "o", "",
 		"`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
-	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 	f.StringArrayVar(&v.allow, "allow", nil,
 		"`DIR` outside the document's folder from which images may be shown; repeatable")
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "render `N` pages at the same time")

@@ -44,8 +44,8 @@ func newMCPCommand(p *command.Program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&m.roots, "root", nil,
-		"a further `DIR` whose files the tools may read and write, next to the start folder; repeatable")
-	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+		"another `DIR` whose files the tools may read and write, in addition to the start folder; repeatable")
+	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, one NAME.css per theme (default THEMES_DIR)")
 	m.server.Add(f)
 	command.Complete(cmd, "root", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	command.Complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
@@ -68,7 +68,7 @@ func (m *mcpCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	log := terminal.NewNotices(m.Stderr) // clients show each line as an error
+	log := terminal.NewNotices(m.Stderr) // log only warnings and errors: clients show each line as an error
 
 	tools, err := app.OpenLocalTools(ctx, app.LocalToolsOptions{
 		Config: cfg, Roots: append([]string{"."}, m.roots...), ThemesDir: m.themesDir, Server: server,

@@ -101,8 +101,8 @@ func TestLocalAnalysisIsUsedWhenTheModelFails(t *testing.T) {
 				}
 
 				reasons := strings.Join(got.Recommendation.Reasons, "; ")
-				if !strings.Contains(reasons, "the model could not be asked") {
-					t.Errorf("reasons %q, want one that the model could not be asked", reasons)
+				if !strings.Contains(reasons, "the model gave no usable answer") {
+					t.Errorf("reasons %q, want one that the model gave no usable answer", reasons)
 				}
 			}
 

@@ -65,8 +65,8 @@ type Result struct {
 }
 
 // Recommend analyses an owner's document and recommends one of the themes, which must be in the catalogue's order.
-// Owners do not share cache entries: response times would reveal that another owner has sent the same text. It
-// returns an error only if ctx ends, its cause. A failing cache costs only the computation.
+// Owners do not share cache entries: response times would reveal that another owner has sent the same text. The
+// only error is the cause of ctx. If the cache fails, the result is computed again.
 func (a *Recommender) Recommend(
 	ctx context.Context, owner string, markdown []byte, list []themes.Theme, s Preference,
 ) (Result, error) {
@@ -82,7 +82,7 @@ func (a *Recommender) Recommend(
 	if a.model != nil && q.usedModel == "" {
 		result.Recommendation.Reasons = append(
 			slices.Clone(recommendation.Reasons),
-			"the model could not be asked: this is the program's own reading",
+			"the model gave no usable answer; the built-in analyser was used",
 		)
 	}
 
@@ -196,7 +196,7 @@ func cached[T any](
 	}
 
 	if err != nil && ctx.Err() == nil {
-		q.writeWarning.Do(func() { q.log.WarnContext(ctx, "analyses cannot be remembered", "error", err) })
+		q.writeWarning.Do(func() { q.log.WarnContext(ctx, "the cache cannot be written", "error", err) })
 	}
 
 	return value

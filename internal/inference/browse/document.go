@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxArticle is the largest number of elements for which the article of a page is looked up, which takes about
-	// 0.1 s. A larger page is shown whole.
-	maxArticle = 20000
+	// maxArticleElements is the largest number of elements for which the article of a page is looked up, which takes
+	// about 0.1 s. A larger page is shown whole.
+	maxArticleElements = 20000
 	// minText is the number of characters below which the text of a page with scripts counts as incomplete.
 	minText = 250
 	// maxAttribute bounds the class and the id of an element, in bytes: readability searches them many times with
@@ -86,7 +86,7 @@ func (p *page) hasLittleText() bool {
 	return chars < minText
 }
 
-// htmlReader is a reader of HTML that ends when its context does. cut then reports that text is missing.
+// htmlReader reads HTML and returns io.EOF when ctx ends. cut reports whether text is missing.
 type htmlReader struct {
 	ctx  context.Context
 	text *strings.Reader
@@ -125,7 +125,7 @@ func parsePage(ctx context.Context, text string, u *url.URL, cut, scriptsRan boo
 	title := facts.title
 
 	shown := root
-	if facts.elements <= maxArticle {
+	if facts.elements <= maxArticleElements {
 		if node, name := findArticle(root, base); node != nil {
 			shown, title = node, cmp.Or(title, name)
 		}
@@ -173,7 +173,7 @@ type facts struct {
 	scripts     bool
 }
 
-// collectFacts collects facts, and shortens attributes that readability would search for long.
+// collectFacts collects facts, and shortens attributes that readability would take long to search.
 func collectFacts(root *html.Node) (f facts) {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {

@@ -284,7 +284,7 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 
 	if p.derived {
 		return inference.ToolResult{}, callErrorf(
-			"text cannot be found in the results of a search or of find; open a page first",
+			"find does not work on the results of search or find; open a page first",
 		)
 	}
 
@@ -314,7 +314,7 @@ func (s *Session) storePage(key string, p *page) error {
 	}
 
 	if s.memory += p.size(); s.memory > maxMemory {
-		return callErrorf("too much was opened for one request; answer with what was read")
+		return callErrorf("the pages opened for this request exceed %d MiB; answer with what was read", maxMemory>>20)
 	}
 
 	s.pages[key] = p

@@ -141,9 +141,11 @@ func TestArticlesAreExtracted(t *testing.T) {
 		html string
 		all  bool // the whole page is shown, not only the article
 	}{
-		"an article":        {"<article>" + words + "</article>" + aside, false},
-		"a list of links":   {aside, true},
-		"too many elements": {"<article>" + words + "</article>" + aside + strings.Repeat("<i></i>", maxArticle), true},
+		"an article":      {"<article>" + words + "</article>" + aside, false},
+		"a list of links": {aside, true},
+		"too many elements": {
+			"<article>" + words + "</article>" + aside + strings.Repeat("<i></i>", maxArticleElements), true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _, err := parsePage(t.Context(), c.html, base, false, false)

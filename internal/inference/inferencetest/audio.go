@@ -77,7 +77,7 @@ var transcribers = map[string]func(*transcription){
 	"ears": func(t *transcription) { t.answer() },
 	// ears-hang-at:3 sends no answer to recording 3, counted from 0, until its client disconnects.
 	"ears-hang-at": func(t *transcription) {
-		if n, _ := strconv.Atoi(t.argument); t.turn == n {
+		if n, _ := strconv.Atoi(t.argument); t.index == n {
 			t.hang()
 			return
 		}
@@ -95,7 +95,7 @@ var transcribers = map[string]func(*transcription){
 	"ears-whisper": func(t *transcription) { t.nested = true; t.answer() },
 	// ears-fail-at:1 fails for recording 1, counted from 0.
 	"ears-fail-at": func(t *transcription) {
-		if n, _ := strconv.Atoi(t.argument); t.turn == n {
+		if n, _ := strconv.Atoi(t.argument); t.index == n {
 			fail(t.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}
@@ -103,7 +103,7 @@ var transcribers = map[string]func(*transcription){
 	},
 	// ears-limited answers recording 1 with a 429 that asks for a pause of 50 ms.
 	"ears-limited": func(t *transcription) {
-		if t.turn == 1 {
+		if t.index == 1 {
 			t.w.Header().Set("Retry-After-Ms", "50")
 			fail(t.w, http.StatusTooManyRequests, "scripted limit")
 
@@ -226,7 +226,7 @@ func (t *transcription) answer() {
 	)
 }
 
-// silent reports whether all 16-bit samples are quiet.
+// silent reports whether all 16-bit samples are quiet. It reads only the high byte of each sample.
 func silent(samples []byte) bool {
 	for i := 1; i < len(samples); i += 2 {
 		if v := int8(samples[i]); v > 2 || v < -3 {
@@ -263,7 +263,7 @@ var speakers = map[string]func(*call, string){
 		c.sendRaw("<html></html>")
 	},
 	"voice-fail-once": func(c *call, input string) {
-		if c.turn == 0 {
+		if c.index == 0 {
 			fail(c.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}
@@ -320,7 +320,7 @@ func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {
 	t.call = &call{w: w, r: r, body: Body{Model: model}, argument: argument}
 	s.change(func() {
 		s.recordings = append(s.recordings, rec)
-		t.turn = s.seen[model]
+		t.index = s.seen[model]
 		s.seen[model]++
 	})
 	scenario(t)
@@ -349,7 +349,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, argument: argument}
 	s.change(func() {
 		s.requests = append(s.requests, Request{Header: r.Header.Clone(), Raw: raw})
-		c.turn = s.seen[body.Model]
+		c.index = s.seen[body.Model]
 		s.seen[body.Model]++
 	})
 	scenario(c, body.Input)

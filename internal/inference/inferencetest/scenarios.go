@@ -134,7 +134,7 @@ var scenarios = map[string]func(*call){
 	},
 	"json-wrong": func(c *call) { c.answer(`{"name":"Ada","age":"old"}`) },
 	"json-second": func(c *call) {
-		if c.turn == 0 {
+		if c.index == 0 {
 			c.answer(`{"name":"Ada","age":"old"}`)
 			return
 		}
@@ -184,7 +184,7 @@ var scenarios = map[string]func(*call){
 	"hang-middle": func(c *call) { c.beginStream(); c.sendContent("Hello"); c.hang() },
 	// hang-once hangs in the first request of each model, and answers the others.
 	"hang-once": func(c *call) {
-		if c.turn > 0 {
+		if c.index > 0 {
 			c.answer("Hello", ", ", "world", "!")
 			return
 		}
@@ -222,7 +222,7 @@ var scenarios = map[string]func(*call){
 	},
 	// fail-once fails the first request of each model.
 	"fail-once": func(c *call) {
-		if c.turn == 0 {
+		if c.index == 0 {
 			fail(c.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}

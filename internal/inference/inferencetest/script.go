@@ -16,7 +16,7 @@ type call struct {
 	r        *http.Request
 	body     Body
 	argument string           // the text after the colon of the model name
-	turn     int              // earlier requests for this model
+	index    int              // earlier requests for this model
 	heldBack *strings.Builder // what was written since holdBack; nil if it was not called
 	complete bool             // the answer was sent to its end
 }

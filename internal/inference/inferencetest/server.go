@@ -189,7 +189,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, body: req.Body, argument: argument}
 	s.change(func() {
 		s.requests = append(s.requests, req)
-		c.turn = s.seen[req.Body.Model]
+		c.index = s.seen[req.Body.Model]
 		s.seen[req.Body.Model]++
 	})
 

@@ -72,7 +72,7 @@ var vectorizers = map[string]func(*vectorCall){
 	"vector-broken": func(c *vectorCall) { c.sendJSON(`{"data":[{"embedding":[1,`) },
 	"vector-hang":   func(c *vectorCall) { c.hang() },
 	"vector-fail-once": func(c *vectorCall) {
-		if c.turn == 0 {
+		if c.index == 0 {
 			fail(c.w, http.StatusInternalServerError, "scripted failure")
 			return
 		}
@@ -212,7 +212,7 @@ func (s *Server) vectorize(w http.ResponseWriter, r *http.Request, known map[str
 	v.call = &call{w: w, r: r, argument: argument}
 	s.change(func() {
 		s.requests = append(s.requests, Request{Header: r.Header.Clone(), Raw: raw})
-		v.turn = s.seen[v.request.Model]
+		v.index = s.seen[v.request.Model]
 		s.seen[v.request.Model]++
 	})
 	scenario(v)

@@ -15,8 +15,8 @@ var (
 	// numeric matches content that CSL treats as a number: "12a", "1–3", "2 & 5". See "Choose".
 	numeric = lazyregexp.New(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
 	digits  = lazyregexp.New(`\d+`)
-	// pageRange matches a range such as N110-N115. Its groups are the prefixes and numbers.
-	pageRange = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
+	// pageRangePattern matches a range such as N110-N115. Its groups are the prefixes and numbers.
+	pageRangePattern = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
 	// several matches a value of several numbers.
 	several = lazyregexp.New(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
@@ -27,7 +27,7 @@ const maxNumber = 100
 // isNumeric reports whether CSL treats a text as a number.
 func isNumeric(text string) bool { return len(text) <= maxNumber && numeric().MatchString(text) }
 
-// isNumeric is the function isNumeric, with its cost counted as work on the document.
+// isNumeric calls the function isNumeric and charges its cost to the document.
 func (p *processor) isNumeric(text string) bool {
 	p.charge(min(len(text), maxNumber))
 	return isNumeric(text)
@@ -147,7 +147,7 @@ func (r *renderer) pages(text string) string {
 
 // pageRange formats one range of pages. In a text that is not a range, it only replaces the hyphens.
 func (r *renderer) pageRange(text, dash string) string {
-	m := pageRange().FindStringSubmatch(text)
+	m := pageRangePattern().FindStringSubmatch(text)
 	switch {
 	case m == nil:
 		return strings.ReplaceAll(strings.ReplaceAll(text, "--", "-"), "-", dash)
@@ -173,10 +173,10 @@ func shortenedEnd(format, from, to, prefix string) string {
 
 		return full
 	}
-	// minimal returns the digits of the end from the first different one on, but at least least digits.
-	minimal := func(least int) string {
+	// minimal returns the digits of the end from the first different one on, but at least minDigits.
+	minimal := func(minDigits int) string {
 		i := 0
-		for i < len(full)-least && full[i] == from[i] {
+		for i < len(full)-minDigits && full[i] == from[i] {
 			i++
 		}
 

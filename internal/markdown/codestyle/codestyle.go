@@ -1,4 +1,4 @@
-// Package codestyle has the styles of Chroma, which colour code, as stylesheets.
+// Package codestyle provides Chroma's syntax-highlighting styles as stylesheets.
 package codestyle
 
 import (

@@ -102,9 +102,9 @@ func Sizes(f *pdffile.File) ([][2]float64, error) {
 	return sizes, nil
 }
 
-// Unarchive removes the claim to be PDF/A, which forbids encryption. It returns a warning for the user, or none if
-// the file made no claim.
-func Unarchive(f *pdffile.File) []string {
+// RemovePDFAClaim removes the claim to be PDF/A, which forbids encryption. It returns a warning for the user, or
+// none if the file made no claim.
+func RemovePDFAClaim(f *pdffile.File) []string {
 	keep := claimsOf(f)
 	keep.a = ""
 

@@ -69,8 +69,8 @@ func TestHangingModelDoesNotBlockTheAnalysis(t *testing.T) {
 	a := analysisOfSupper(t, c)
 
 	reasons := strings.Join(a.Recommendation.Reasons, "; ")
-	if a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
-		t.Errorf("got %+v, want a theme and the reason that the model could not be asked", a)
+	if a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model gave no usable answer") {
+		t.Errorf("got %+v, want a theme and the reason that the model gave no usable answer", a)
 	}
 }
 

@@ -22,8 +22,8 @@ type Cluster struct {
 }
 
 // StartCluster runs a cluster without replicas. Each node but the last serves only the slot of one of the keys, so
-// that a test can stop exactly that key. The last node serves the other slots. The nodes keep an append-only file,
-// and living nodes continue while another is down.
+// that a test can make one key unavailable. The last node serves the other slots. The nodes keep an append-only file,
+// and other nodes keep serving while one is down.
 func StartCluster(t testing.TB, keys ...string) *Cluster {
 	t.Helper()
 

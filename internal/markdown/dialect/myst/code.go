@@ -31,14 +31,14 @@ func (r *directiveReader) writeCode(n *directive) {
 	}
 	r.keepLabel(n, label.Listing, "")
 	attributes := []string{}
-	value := func(key, v string) {
+	addAttribute := func(key, v string) {
 		if v = source.OneLine(v); v != "" {
 			attributes = append(attributes, key+`="`+strings.NewReplacer(`"`, "'", "`", "").Replace(v)+`"`)
 		}
 	}
-	value("title", n.option("caption", "filename"))
-	value("hl_lines", n.option("emphasize-lines"))
-	value("start", n.option("lineno-start"))
+	addAttribute("title", n.option("caption", "filename"))
+	addAttribute("hl_lines", n.option("emphasize-lines"))
+	addAttribute("start", n.option("lineno-start"))
 
 	if _, numbered := n.options["linenos"]; numbered {
 		attributes = append(attributes, ".numberLines")
@@ -74,10 +74,10 @@ func (r *directiveReader) writeFenced(n *directive, info string, lines []sourceL
 // writeExample writes an example of MyST twice: as code and as it is printed.
 func (r *directiveReader) writeExample(n *directive) {
 	r.writeFenced(n, "markdown", n.body)
-	in := blanked(n.before)
-	r.write(in, "", n.last())
-	r.writeBlock(n.body, len(in))
-	r.write(in, "", n.last())
+	indent := blanked(n.before)
+	r.write(indent, "", n.last())
+	r.writeBlock(n.body, len(indent))
+	r.write(indent, "", n.last())
 }
 
 // writeFormula writes a formula.
@@ -91,7 +91,7 @@ func (r *directiveReader) writeFormula(n *directive) {
 	r.writeFenced(n, "math "+n.braces(label.Equation), lines)
 }
 
-// image returns the image of a directive, whose argument is the source.
+// image returns the Markdown of an image. The argument of the directive is its address.
 func (n *directive) image(alt string, attributes ...string) string {
 	for _, size := range []string{"width", "height"} {
 		if v := n.option(size); v != "" {
@@ -133,9 +133,9 @@ func (r *directiveReader) writeFigure(n *directive) {
 	r.write(blanked(n.before), "", n.number)
 	r.write(n.before, ":::figure "+n.braces(label.Figure), n.number)
 
-	in, legend := blanked(n.before), n.body[:0:0]
+	indent, legend := blanked(n.before), n.body[:0:0]
 	if n.argument != "" {
-		n.before = in
+		n.before = indent
 
 		end := len(n.body)
 		for i, began := 0, false; i < len(n.body); i++ {
@@ -150,5 +150,5 @@ func (r *directiveReader) writeFigure(n *directive) {
 		r.writeAlone(n, n.image(n.option("alt")))
 	}
 	r.writeToEnd(n)
-	r.writeBlock(legend, len(in))
+	r.writeBlock(legend, len(indent))
 }

@@ -48,21 +48,22 @@ func makeSpans(parent ast.Node, src []byte) {
 	}
 }
 
-// wrapSpan moves the nodes between two brackets into a span with the attributes b. The opening bracket
-// is at the offset from in the text first. The closing one is at the offset to, the end of last.
-func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
+// wrapSpan moves the nodes between two brackets into a span with the attributes b. The opening bracket is in the text
+// first, at the offset opening of the source. The closing bracket is the last byte of the text last, at the offset
+// closing.
+func wrapSpan(first *ast.Text, opening int, last *ast.Text, closing int, b *braces) {
 	parent, span := first.Parent(), &tree.Element{Tag: "span"}
-	span.SetPos(from)
+	span.SetPos(opening)
 	b.attributes.SetOn(span)
 	parent.InsertAfter(parent, last, span)
 
 	if first == last {
-		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(from+1, to)))
-		first.Segment = first.Segment.WithStop(from)
+		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(opening+1, closing)))
+		first.Segment = first.Segment.WithStop(opening)
 
 		return
 	}
-	inner := ast.NewTextSegment(text.NewSegment(from+1, first.Segment.Stop))
+	inner := ast.NewTextSegment(text.NewSegment(opening+1, first.Segment.Stop))
 	inner.SetSoftLineBreak(first.SoftLineBreak())
 	inner.SetHardLineBreak(first.HardLineBreak())
 	span.AppendChild(span, inner)
@@ -72,8 +73,8 @@ func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
 		span.AppendChild(span, c)
 		c = next
 	}
-	last.Segment = last.Segment.WithStop(to)
-	first.Segment = first.Segment.WithStop(from)
+	last.Segment = last.Segment.WithStop(closing)
+	first.Segment = first.Segment.WithStop(opening)
 	first.SetSoftLineBreak(false)
 	first.SetHardLineBreak(false)
 }

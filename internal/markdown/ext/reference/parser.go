@@ -99,9 +99,9 @@ func OfLaTeX(source []byte) *Reference {
 	command, key := string(m[1]), string(m[2])
 
 	return &Reference{
-		Items:  []Item{{Key: key, Bare: command == "ref" || command == "eqref"}},
-		Number: command == "ref",
-		Source: string(m[0]),
+		Items:    []Item{{Key: key, Bare: command == "ref" || command == "eqref"}},
+		NoParens: command == "ref",
+		Source:   string(m[0]),
 	}
 }
 

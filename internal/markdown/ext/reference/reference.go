@@ -23,8 +23,8 @@ type Reference struct {
 	Items []Item
 	// Bracketed reports whether the source has brackets.
 	Bracketed bool
-	// Number reports whether the number of an equation has no parentheses.
-	Number bool
+	// NoParens reports whether the number of an equation has no parentheses.
+	NoParens bool
 	// Source is the reference as the source has it.
 	Source string
 	// Offset is its place in the source.
@@ -43,7 +43,7 @@ type Reference struct {
 // Item is one key of a reference.
 type Item struct {
 	Key string
-	// Bare reports whether a - precedes the @. It leaves out the word, or the author.
+	// Bare reports whether a hyphen precedes the @. The hyphen omits "Figure" or the author.
 	Bare bool
 	// Prefix and Suffix are the texts before and after the key.
 	Prefix, Suffix string
@@ -165,7 +165,7 @@ func (n *Reference) sharesWord(first, i int) bool {
 	return head.Bare || head.Prefix != "" || n.words.Many[kind] != ""
 }
 
-// writeRun writes the items from and to, which share a word. It excludes to.
+// writeRun writes Items[from:to], which share a word.
 func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 	first, item := n.linked[from], n.Items[from]
 	word := ""
@@ -193,7 +193,7 @@ func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 		}
 
 		name := n.linked[i].Name()
-		if n.Number && n.linked[i].Number != "" {
+		if n.NoParens && n.linked[i].Number != "" {
 			name = n.linked[i].Number
 		}
 		piece(word+name, n.linked[i])
