@@ -64,7 +64,7 @@ func TestASubmissionIsAccepted(t *testing.T) {
 	}
 }
 
-func TestADocumentGoesToTheQueueOfItsLengthAndTheme(t *testing.T) {
+func TestLengthAndThemeSelectTheQueue(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	withModel := serve(t, func(o *api.Options) {
@@ -158,7 +158,7 @@ func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 	post("/api/conversion", "").want(t, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
 }
 
-func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
+func TestJSONAndFormsRejectFieldsInTheQuery(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -238,8 +238,9 @@ func TestHugeBodiesGetAnError(t *testing.T) {
 	h.do(http.MethodPost, "/api/conversion", io.MultiReader(strings.NewReader(big)), "Content-Type: text/markdown").
 		want(t, 413, fault.ContentTooLarge)
 	h.post(`{"content":"`+big+`"}`).want(t, 413, fault.ContentTooLarge)
-	// The server reads nothing of a large body without a valid key.
+	// The server reads nothing of a large body without a valid key. "-" removes the header.
 	h.post(`{"content":"`+big+`"}`, "-X-API-Key").want(t, 401, fault.InvalidAPIKey)
+	// The server still works.
 	h.submit()
 }
 
@@ -319,11 +320,7 @@ func TestFileNamesAreCleaned(t *testing.T) {
 		strings.Repeat("ä", 150): strings.Repeat("ä", 100) + ".pdf", `a"b;c.pdf`: "a_b;c.pdf", "\u202egpj.exe": "_gpj.exe.pdf",
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := h.post(fmt.Sprintf(`{"content":"x","filename":%q}`, name))
-			if strings.ContainsAny(name, "\u202e") {
-				res = h.post(`{"content":"x","filename":"\u202egpj.exe"}`)
-			}
-			res.want(t, http.StatusAccepted, "")
+			h.post(fmt.Sprintf(`{"content":"x","filename":%q}`, name)).want(t, http.StatusAccepted, "")
 
 			if got := h.queue.last().Filename; got != want {
 				t.Errorf("%q became %q, want %q", name, got, want)

@@ -21,7 +21,7 @@ func TestCopyToCopiesMissingObjects(t *testing.T) {
 	from, to := openDisk(t, t.TempDir()), openDisk(t, t.TempDir())
 
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "3"}}
-
+	// renders/ is a cache: CopyTo skips it.
 	for key, text := range map[string]string{"artifacts/a.pdf": "first", "sources/b/r/content.md": "second", "renders/c.pdf": "cached"} {
 		if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
 			t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 
 const benchClients = 16
 
-// parallel runs b.N calls of f over 16 goroutines and reports calls per second
-// and the 99th percentile.
+// parallel runs b.N calls of f over 16 goroutines. It reports calls per second, and the median and the 99th percentile
+// of their durations.
 func parallel(b *testing.B, f func()) {
 	b.Helper()
 	var left atomic.Int64
@@ -95,7 +95,7 @@ func BenchmarkSubmit(b *testing.B) {
 	})
 }
 
-// BenchmarkPickUp measures from Submit to the handler's start, one job at a time.
+// BenchmarkPickUp measures the time from Submit to the handler's start, one job at a time.
 func BenchmarkPickUp(b *testing.B) {
 	bundle := setup(b, tasks.Options{})
 	begun := make(chan struct{})
@@ -161,8 +161,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkWatch measures from a worker's report to its watcher, with 500
-// watchers of 500 jobs on one client, and 200 reports a second.
+// BenchmarkWatch measures the time from a worker's report to its watcher, with 500 watchers of 500 jobs on one client,
+// and 200 reports a second.
 func BenchmarkWatch(b *testing.B) {
 	const watchers = 500
 	bundle := setup(b, tasks.Options{})

@@ -147,8 +147,12 @@ func TestToolsOverBothTransports(t *testing.T) {
 			})
 
 			list, err := c.ListTools(t.Context(), nil)
-			if err != nil || len(list.Tools) != 9 {
-				t.Fatalf("%v, %v", list, err)
+			if err != nil {
+				t.Fatalf("listing the tools: %v", err)
+			}
+
+			if got := len(list.Tools); got != 9 {
+				t.Fatalf("got %d tools, want 9", got)
 			}
 			files := name == "stream"
 
@@ -165,7 +169,7 @@ func TestToolsOverBothTransports(t *testing.T) {
 
 			result, err := c.CallTool(t.Context(), params)
 			if err != nil || result.IsError {
-				t.Fatalf("%v, %v", result, err)
+				t.Fatalf("got %+v, %v; want a result", result, err)
 			}
 			text := result.Content[0].(*sdk.TextContent).Text
 
@@ -174,12 +178,12 @@ func TestToolsOverBothTransports(t *testing.T) {
 				"presswork://artifacts/j1", "60 findings:", "and 10 more",
 			} {
 				if !strings.Contains(text, want) {
-					t.Errorf("%q lacks %q", text, want)
+					t.Errorf("got %q, want %q in it", text, want)
 				}
 			}
 
 			if first, second := <-progress, <-progress; first != 10 || second != 60 {
-				t.Errorf("progress: %v, %v", first, second)
+				t.Errorf("got progress %v and %v, want 10 and 60", first, second)
 			}
 		})
 	}
@@ -212,13 +216,13 @@ func TestErrorsAreForTheModel(t *testing.T) {
 			if text := result.Content[0].(*sdk.TextContent).Text; !result.IsError ||
 				!strings.Contains(text, row.says) ||
 				strings.Contains(text, "hunter2") {
-				t.Errorf("%v %s", result.IsError, text)
+				t.Errorf("got IsError %v and %q; want true and %q, without secrets", result.IsError, text, row.says)
 			}
 		})
 	}
 
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "convert"}); err == nil {
-		t.Error("an unknown tool is no error of the protocol")
+		t.Error("calling an unknown tool: got no error, want one")
 	}
 }
 
@@ -234,13 +238,13 @@ func TestResourcesAndPrompts(t *testing.T) {
 	} {
 		found, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 		if err != nil || !strings.Contains(found.Contents[0].Text+string(found.Contents[0].Blob), want) {
-			t.Errorf("%s: %v, %v", uri, found, err)
+			t.Errorf("%s: got %+v, %v; want %q in it", uri, found, err, want)
 		}
 	}
 
 	for _, uri := range []string{"presswork://artifacts/j2", "presswork://docs/../secret", "file:///etc/passwd"} {
 		if found, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-			t.Errorf("%s: %v", uri, found)
+			t.Errorf("%s: got %+v, want an error", uri, found)
 		}
 	}
 
@@ -249,11 +253,16 @@ func TestResourcesAndPrompts(t *testing.T) {
 		&sdk.GetPromptParams{Name: "report", Arguments: map[string]string{"notes": "sales"}},
 	)
 	if err != nil || !strings.Contains(got.Messages[0].Content.(*sdk.TextContent).Text, "into a report: sales") {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got the prompt %+v, %v; want its notes at the end", got, err)
 	}
 
-	if list, err := c.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 3 {
-		t.Errorf("%v, %v", list, err)
+	list, err := c.ListPrompts(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("listing the prompts: %v", err)
+	}
+
+	if len(list.Prompts) != 3 {
+		t.Errorf("got %d prompts, want 3", len(list.Prompts))
 	}
 }
 
@@ -326,8 +335,7 @@ func TestACallEndsWithItsClient(t *testing.T) {
 	wait.Until(t, "the call has ended", func() bool { return b.running.Load() == 0 })
 }
 
-// TestTwoClientsOnOneStream checks that a second client cannot take over a stream, and that messages which are no
-// JSON-RPC are answered or end the stream.
+// TestTwoClientsOnOneStream checks that a second client cannot take over a stream.
 func TestTwoClientsOnOneStream(t *testing.T) {
 	t.Parallel()
 	in, out, _ := stream(t, &backend{})
@@ -340,12 +348,12 @@ func TestTwoClientsOnOneStream(t *testing.T) {
 		fmt.Fprintf(out, initialize, id)
 
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
-			t.Errorf("initialize %d: %s", id, lines.Text())
+			t.Errorf("initialize %d: got %s, want %q in it", id, lines.Text(), want)
 		}
 	}
 	fmt.Fprintln(out, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"list_themes"}}`)
 
 	if !lines.Scan() || !strings.Contains(lines.Text(), "nord") {
-		t.Errorf("after the second client: %s", lines.Text())
+		t.Errorf("after the second client: got %s, want the theme nord in it", lines.Text())
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"presswork/storage/storagetest"
 )
 
-func TestTheMakefileBuildsTheServerTheTestsStart(t *testing.T) {
+func TestMakefileUsesTheMinIOVersionOfTheTests(t *testing.T) {
 	t.Parallel()
 
 	b, err := os.ReadFile("../../Makefile")

@@ -82,7 +82,7 @@ func (m *Model) score(sentence string, factual bool) (float64, ruleScores) {
 // "not bad" low because of its "not", although it is no criticism.
 func holdSign(score float64, r ruleScores) float64 {
 	const short, least = 16, 0.4 // words; share of the rules' score
-	if !r.negated || r.words > short {
+	if !r.contextual || r.words > short {
 		return score
 	}
 
@@ -141,7 +141,7 @@ func isSocial(sentence string, tokens []token) bool {
 		t := &tokens[i]
 		// The words with a valence that count here are those that are not part of a phrase and do not begin with a
 		// letter: emoticons.
-		if t.is(social) || t.known && !t.used && (t.lower[0] < 'a' || t.lower[0] > 'z') {
+		if t.is(social) || t.known && !t.inPhrase && (t.lower[0] < 'a' || t.lower[0] > 'z') {
 			return true
 		}
 	}

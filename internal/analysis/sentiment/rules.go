@@ -10,7 +10,7 @@ import (
 type ruleScores struct {
 	good, bad, compound float64
 	words, polar        int
-	negated             bool // the sentence has a negation or a phrase with its own valence
+	contextual          bool // the sentence has a negation or a phrase with its own valence
 }
 
 // scoreTokens applies the rules to the tokens of a sentence.
@@ -24,8 +24,8 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 	for i := range tokens {
 		t := &tokens[i]
 
-		r.negated = r.negated || t.negated || t.is(negator)
-		if !t.known || !t.used && t.is(negator|stronger|weaker) {
+		r.contextual = r.contextual || t.negated || t.is(negator)
+		if !t.known || !t.inPhrase && t.is(negator|stronger|weaker) {
 			continue
 		}
 
@@ -34,7 +34,7 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 			continue
 		}
 		r.polar++
-		r.negated = r.negated || t.used
+		r.contextual = r.contextual || t.inPhrase
 
 		sum += v
 		if v > 0 {
@@ -74,7 +74,7 @@ func tokenValence(tokens []token, i int, emphaticCapitals bool) float64 {
 	t := tokens[i]
 
 	v := t.valence
-	if t.upper && emphaticCapitals && !t.used {
+	if t.upper && emphaticCapitals && !t.inPhrase {
 		if v > 0 {
 			v += capitals
 		} else {
@@ -84,7 +84,7 @@ func tokenValence(tokens []token, i int, emphaticCapitals bool) float64 {
 
 	for n := 1; n <= 3 && n <= i; n++ {
 		b := &tokens[i-n]
-		if b.known || b.ends || b.used {
+		if b.known || b.ends || b.inPhrase {
 			break
 		}
 
@@ -125,19 +125,19 @@ func contrastWeights(tokens []token) []float64 {
 	for i := range tokens {
 		t := &tokens[i]
 		switch {
-		case t.is(contrast) && !t.used && contrastAt(tokens, i):
+		case t.is(contrast) && !t.inPhrase && contrastAt(tokens, i):
 			for k := range weights {
 				if k < i {
-					weights[k] *= contrastPast
+					weights[k] *= contrastBefore
 				} else {
-					weights[k] *= contrastNext
+					weights[k] *= contrastAfter
 				}
 			}
 
 			return weights
 		case t.is(concession):
 			for k := i + 1; k < min(i+6, len(tokens)); k++ {
-				weights[k] = contrastPast
+				weights[k] = contrastBefore
 				if tokens[k].ends {
 					break
 				}
@@ -154,7 +154,7 @@ func contrastAt(tokens []token, i int) bool {
 	return i > 0 && tokens[i-1].lower != "nothing" && tokens[i-1].lower != "anything" && !notOnly(tokens[:i])
 }
 
-// notOnly reports whether tokens hold "not only", which a "but also" follows.
+// notOnly reports whether tokens contain "not" or a word in "n't", followed by "only" or "just".
 func notOnly(tokens []token) bool {
 	for i := 1; i < len(tokens); i++ {
 		if (tokens[i].lower == "only" || tokens[i].lower == "just") &&

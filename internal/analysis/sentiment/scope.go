@@ -35,7 +35,7 @@ func markNegations(tokens []token) {
 			s = scope{}
 		}
 
-		if t.used {
+		if t.inPhrase {
 			t.negated = s.covers(t.valence)
 			continue
 		}

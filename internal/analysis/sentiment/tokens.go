@@ -20,15 +20,15 @@ var (
 
 // token is a word of a sentence and its properties.
 type token struct {
-	lower   string
-	valence float64
-	known   bool // has a valence
-	upper   bool // has capitals and no small letters
-	ends    bool // a clause ends after it
-	starts  bool // a clause starts with it
-	used    bool // is part of a phrase, whose valence the first word has
-	negated bool // is inside the scope of a negation
-	grammar grammar
+	lower    string
+	valence  float64
+	known    bool // has a valence
+	upper    bool // has capitals and no small letters
+	ends     bool // a clause ends after it
+	starts   bool // a clause starts with it
+	inPhrase bool // is part of a phrase, whose valence the first word has
+	negated  bool // is inside the scope of a negation
+	grammar  grammar
 }
 
 // is reports whether the word is in any of the groups g.
@@ -200,7 +200,7 @@ func markPhrases(tokens []token) {
 			}
 
 			for k := range p.words {
-				tokens[i+k].valence, tokens[i+k].known, tokens[i+k].used = 0, false, true
+				tokens[i+k].valence, tokens[i+k].known, tokens[i+k].inPhrase = 0, false, true
 			}
 			tokens[i].valence, tokens[i].known = p.valence, p.valence != 0
 			i += len(p.words) - 1
@@ -217,7 +217,7 @@ func phraseAt(tokens []token, words []string) bool {
 
 	for k, w := range words {
 		// "*" matches any word. A phrase neither overlaps another phrase nor continues after the end of a sentence.
-		if t := tokens[k]; w != "*" && w != t.lower || t.used || k < len(words)-1 && t.ends {
+		if t := tokens[k]; w != "*" && w != t.lower || t.inPhrase || k < len(words)-1 && t.ends {
 			return false
 		}
 	}
@@ -308,7 +308,7 @@ func neutralizeSenses(tokens []token, factual bool) (statesFacts bool) {
 		t := &tokens[i]
 
 		request := t.lower == "please" && i+1 < len(tokens) && table[tokens[i+1].lower]&politeFollower != 0
-		if t.known && (request || table[t.lower]&drop != 0 && !t.used) {
+		if t.known && (request || table[t.lower]&drop != 0 && !t.inPhrase) {
 			t.valence, t.known = 0, false
 			statesFacts = statesFacts || request
 		}

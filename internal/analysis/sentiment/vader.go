@@ -14,17 +14,17 @@ import (
 )
 
 // Constants of VADER (Hutto & Gilbert 2014). boost and capitals are added for a degree adverb and for capitals;
-// negation is a factor. A sum x gives the score x/sqrt(x²+saturation). contrastPast and contrastNext are the factors
-// before and after "but".
+// negation is a factor. A sum x gives the score x/sqrt(x²+saturation). contrastBefore and contrastAfter are the
+// factors before and after "but".
 const (
-	boost        = 0.293
-	capitals     = 0.733
-	negation     = -0.74
-	saturation   = 15.0
-	exclamation  = 0.292
-	asciiPunct   = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-	contrastPast = 0.5
-	contrastNext = 1.5
+	boost          = 0.293
+	capitals       = 0.733
+	negation       = -0.74
+	saturation     = 15.0
+	exclamation    = 0.292
+	asciiPunct     = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+	contrastBefore = 0.5
+	contrastAfter  = 1.5
 )
 
 // boosters holds the degree adverbs: 1 strengthens, −1 weakens.
@@ -289,9 +289,9 @@ func weighContrast(words []vaderWord, scores []float64) {
 	for k := range scores {
 		switch i := slices.Index(scores, scores[k]); {
 		case i < but:
-			scores[i] *= contrastPast
+			scores[i] *= contrastBefore
 		case i > but:
-			scores[i] *= contrastNext
+			scores[i] *= contrastAfter
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestD2IsDrawn(t *testing.T) {
 
 			p := pictures[i]
 			if p.Problem != "" || !strings.Contains(p.SVG, `role="img" aria-label="Diagram`) {
-				t.Fatalf("%s %.300s", p.Problem, p.SVG)
+				t.Fatalf("got problem %q and %.300s, want a labelled picture", p.Problem, p.SVG)
 			}
 
 			text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(p.SVG, "")
@@ -92,7 +92,7 @@ func TestD2IsDrawn(t *testing.T) {
 			}
 
 			if !regexp.MustCompile(row.look).MatchString(p.SVG) {
-				t.Errorf("no %s in %s", row.look, p.SVG)
+				t.Errorf("got %s, want a match of %s", p.SVG, row.look)
 			}
 			checkHarmless(t, p.SVG)
 		})

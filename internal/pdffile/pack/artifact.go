@@ -36,7 +36,7 @@ func markArtifacts(c pdffile.Canvas, content []byte, drawn map[int]int) ([]byte,
 	}
 
 	if len(m.marks) > 0 || m.inText {
-		return nil, fmt.Errorf("marked content: %w", pdffile.ErrObject)
+		return nil, fmt.Errorf("marked content: %w: EMC or ET is missing", pdffile.ErrObject)
 	}
 
 	if m.artifact {
@@ -95,7 +95,7 @@ func (m *marker) visit(op pdffile.Operation) error {
 		m.marks = append(m.marks, covers)
 	case "EMC":
 		if len(m.marks) == 0 {
-			return fmt.Errorf("marked content: %w", pdffile.ErrObject)
+			return fmt.Errorf("marked content: %w: EMC without BDC or BMC", pdffile.ErrObject)
 		}
 
 		if m.marks[len(m.marks)-1] {

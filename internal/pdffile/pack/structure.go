@@ -51,7 +51,7 @@ func readTree(f *pdffile.File, root pdffile.Dict) (*tree, error) {
 
 	var ok bool
 	if t.root, ok = pdffile.Reference(root.Get("K")); !ok || t.elements[t.root] == nil {
-		return nil, fmt.Errorf("structure tree: %w", pdffile.ErrObject)
+		return nil, fmt.Errorf("structure tree: %w: /K is no structure element", pdffile.ErrObject)
 	}
 
 	return t, nil

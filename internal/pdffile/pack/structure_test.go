@@ -103,7 +103,7 @@ func TestAStructureTreeIsRewrittenForPDFUA(t *testing.T) {
 	golden.Check(t, "structure.txt", []byte(built.Text(t, objects)))
 }
 
-func TestTagsOutsideOfLists(t *testing.T) {
+func TestListsAndFiguresAreRepaired(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ kids, elements, want string }{
@@ -123,14 +123,14 @@ func TestTagsOutsideOfLists(t *testing.T) {
 			"-- l --\n<</Type /StructElem\n/S /L\n/P @document\n/K [@m]>>\n-- m --\n<</Type /StructElem\n/S /L\n" +
 				"/P @l\n/K []>>\n",
 		},
-		"a figure of several images is a part": {
+		"a figure of several images becomes a Div": {
 			"@f", concat(filetest.Element("f", "Figure", "document", "\n/K [@a @b]"),
 				filetest.Element("a", "Figure", "f", "\n"+"/Alt (a)"),
 				filetest.Element("b", "Figure", "f", "\n/Alt (b)")),
 			"-- f --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a @b]>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /Figure\n/P @f\n/Alt (a)>>\n-- b --\n<</Type /StructElem\n/S /Figure\n/P @f\n/Alt (b)>>\n",
 		},
-		"a figure of text is a part": {
+		"a figure of text becomes a Div": {
 			"@f", filetest.Element("f", "Figure", "document", "\n/K [@a]") + filetest.Element("a", "P", "f", ""),
 			"-- f --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a]>>\n-- a --\n<</Type /StructElem\n/S /P\n" +
 				"/P @f>>\n",
@@ -214,7 +214,7 @@ func TestLeavesAreMerged(t *testing.T) {
 			"-- p --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a]>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /NonStruct\n/P @p\n/Pg @page-1\n/K 4>>\n",
 		},
-		"not one that its parent does not know": {
+		"not a leaf missing from its parent's kids": {
 			concat(
 				filetest.Element("p", "P", "document", "\n/K [7]\n/Pg @page-1"),
 				filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n/K 4"),
@@ -257,7 +257,7 @@ func TestLinksNameTheirTarget(t *testing.T) {
 		"an anchor, escaped wrongly": {"/Dest /100#25", "(100%)"},
 		"nothing":                    {"/F 4", "(link)"},
 		"an action without address":  {"/A <</S /GoTo>>", "(link)"},
-		"an address of no letters":   {"/A <</S /URI\n/URI ()>>", "(link)"},
+		"an empty address":           {"/A <</S /URI\n/URI ()>>", "(link)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

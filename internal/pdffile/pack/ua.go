@@ -17,7 +17,7 @@ func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef b
 
 	t, err := readTree(f, root)
 	if err != nil {
-		return []string{"the tags are not as expected: " + err.Error()}
+		return []string{"the tags cannot be read: " + err.Error()}
 	}
 	// Look for problems before mending, which changes the kinds of elements.
 	missing = t.missing(undescribed)

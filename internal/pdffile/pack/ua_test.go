@@ -33,9 +33,9 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 		"a cell over rows that do not exist":   {[][]string{{cell(rowspan, 3), ""}, {""}}, false},
 		"a cell over two rows and columns":     {[][]string{{"\n/A <</RowSpan 2\n/ColSpan 2>>", ""}, {""}}, true},
 		"a cell over a million columns":        {[][]string{{cell(colspan, 1_000_000)}, {cell(colspan, 1000)}}, true},
-		"a cell over no column":                {[][]string{{cell(colspan, 0)}, {""}}, true},
-		"a cell over a negative number":        {[][]string{{cell(colspan, -5)}, {""}}, true},
-		"a cell over a word":                   {[][]string{{"\n/A <</ColSpan many>>"}, {""}}, true},
+		"colspan 0":                            {[][]string{{cell(colspan, 0)}, {""}}, true},
+		"negative colspan":                     {[][]string{{cell(colspan, -5)}, {""}}, true},
+		"colspan is a word":                    {[][]string{{"\n/A <</ColSpan many>>"}, {""}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 
 			irregular := slices.Contains(p.Missing, "a table has rows of different lengths")
 			if irregular == c.regular {
-				t.Errorf("got missing parts %q; want the table as regular: %v", p.Missing, c.regular)
+				t.Errorf("irregular = %v, want %v; missing parts: %q", irregular, !c.regular, p.Missing)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestATableInACellHasRowsOfItsOwn(t *testing.T) {
 
 func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 	t.Parallel()
-	// headings and images return a tree of headings of these levels, and of images with these entries.
+	// headings returns the tree of a document with headings of these levels.
 	headings := func(levels ...int) (kids, elements string) {
 		for i, level := range levels {
 			name := fmt.Sprintf("h-%d", i)
@@ -101,6 +101,7 @@ func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 
 		return kids, elements
 	}
+	// images returns the tree of a document with images. alts are the entries of their alternative texts.
 	images := func(alts ...string) (kids, elements string) {
 		for i, alt := range alts {
 			name := fmt.Sprintf("i-%d", i)
@@ -132,9 +133,9 @@ func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 		"no language":                  {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags>>\n", Finish{}, []string{"the document has no language; set lang"}},
 		"an empty language":            {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags\n/Lang ()>>\n", Finish{}, []string{"the document has no language; set lang"}},
 		"no tags":                      {of("", ""), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Lang (en)>>\n", Finish{}, []string{"the document has no tags"}},
-		"tags without a topmost one":   {of("", ""), "-- tags --\n<</Type /StructTreeRoot\n/K @pages\n/ParentTree @parents>>\n", Finish{}, []string{"the tags are not as expected: structure tree: an object is not written as expected"}},
+		"tags without a topmost one":   {of("", ""), "-- tags --\n<</Type /StructTreeRoot\n/K @pages\n/ParentTree @parents>>\n", Finish{}, []string{"the tags cannot be read: structure tree: an object is not written as expected: /K is no structure element"}},
 		"content that is not understood": {of("", ""), "-- content-1 --\n<<>> stream\nEMC\n", Finish{}, []string{"not everything on the pages could be tagged: marked content: an object is " +
-			"not written as expected"}},
+			"not written as expected: EMC without BDC or BMC"}},
 		"a character without a font": {
 			of("", ""), filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+"<0000> Tj\nET\n") +
 				filetest.Font("f", map[int]string{0: ""}),
