@@ -61,8 +61,8 @@ func SentimentSets(corpus string) ([]SentimentSet, error) {
 // are neighbours in the file and resemble each other.
 const block = 40
 
-// measureSentiment measures three things: sentences by cross-validation, negation pairs, and how close to neutral factual
-// documents score.
+// measureSentiment measures three things: sentences by cross-validation, negation pairs, and how close to neutral
+// factual documents score.
 func measureSentiment(corpus string) ([]Row, error) {
 	sets, err := SentimentSets(corpus)
 	if err != nil {
