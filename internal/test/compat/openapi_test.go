@@ -3,6 +3,7 @@
 package compat
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -43,6 +44,8 @@ func serveDescription(t *testing.T) described {
 	if status != http.StatusOK {
 		t.Fatalf("/openapi.yaml: status %d, want 200", status)
 	}
+	// The examples name a model that this server has, so that they are answered.
+	served = bytes.ReplaceAll(served, []byte("model: openai/gpt-oss-20b"), []byte("model: hello"))
 	d := described{tools: tools, dir: t.TempDir(), base: c.Base}
 
 	d.file = filepath.Join(d.dir, "openapi.yaml")

@@ -30,4 +30,4 @@ const refused = await client.POST("/export-pdf", { body: { url: "http://127.0.0.
 check(refused.error?.error.code === "address_not_allowed", refused);
 
 const completed = await client.POST("/v1/chat/completions", { body: { model: "hello", messages: [{ role: "user", content: "Say hi" }] } });
-check(typeof completed.data === "object" && completed.data.choices.length === 1, completed.error);
+check(completed.data !== undefined && "choices" in completed.data && completed.data.choices.length === 1, completed.error);
