@@ -18,19 +18,23 @@ const recheckEvery = 500 * time.Millisecond
 // activeRun is a running handler.
 type activeRun struct {
 	// task is the id of the task, which is also the id of its job.
-	task  string
+	task string
+	// kind and queue are those of the task.
 	kind  string
 	queue Queue
+	// began is when the run began, by the clock of Redis.
 	began time.Time
 	// fence is the fence of the run; "" for a task without a job.
 	fence string
-	ctx   context.Context
+	// ctx is the context of the handler.
+	ctx context.Context
 	// end ends ctx with a cause.
 	end context.CancelCauseFunc
 }
 
 // active is the set of runs in this process.
 type active struct {
+	// mu guards runs.
 	mu   sync.Mutex
 	runs map[*activeRun]struct{}
 }
@@ -56,13 +60,18 @@ func (a *active) allRuns() []*activeRun {
 	return slices.Collect(maps.Keys(a.runs))
 }
 
-// jobRuns returns the runs that belong to a job.
+// jobRuns returns the runs that belong to a job. Only their records can be cancelled: package stream checks calls,
+// and webhooks have no record.
 func (a *active) jobRuns() []*activeRun {
 	return slices.DeleteFunc(a.allRuns(), func(r *activeRun) bool { return r.fence == "" })
 }
 
-// watchCancels ends the runs of cancelled jobs. A message on the channel ends them at once. Reading their records
-// ends them within half a second, and also shows that a newer run exists.
+// watchCancels ends the runs of cancelled jobs. A message on record.CancelChannel ends a run at once. If the
+// message was lost, checkActive ends the run within recheckEvery. It also ends runs that a newer run has
+// superseded.
+//
+// The same subscription has two kinds of message about calls. A message on inputChannel is the id of a call that has
+// an input. The other is the fence of a run whose callers have left.
 func (s *Server) watchCancels(ctx context.Context) {
 	sub := s.rdb.Subscribe(ctx, record.CancelChannel, inputChannel)
 	defer sub.Close()
@@ -85,6 +94,7 @@ func (s *Server) watchCancels(ctx context.Context) {
 				continue
 			}
 
+			// The payload is the id of a job, or the fence of a call's run. Both are ULIDs, so they never collide.
 			for _, r := range s.active.jobRuns() {
 				if r.task == m.Payload {
 					r.end(ErrCancelled)
@@ -129,8 +139,8 @@ func (s *Server) checkActive(ctx context.Context) {
 // second.
 const stallAfter = 30 * time.Second
 
-// Progress returns an error when the server has free slots but no longer takes tasks. It returns nil before Start
-// and while the server stops.
+// Progress returns an error when the server has free slots but no longer takes tasks, so that a health check can
+// restart the process. It returns nil before Start and while the server stops.
 func (s *Server) Progress(context.Context) error {
 	if s.taking.Err() != nil {
 		return nil

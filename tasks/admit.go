@@ -12,12 +12,12 @@ import (
 const (
 	// maxBacklogAge is the largest age of the backlog that decides about a submission.
 	maxBacklogAge = 100 * time.Millisecond
-	// paceOver is the length of a measuring period. The pace is the average since the start of the previous period.
-	// After paceGap without a submission, which reads the queue, the measurement starts again.
-	paceOver = 10 * time.Second
-	paceGap  = 30 * time.Second
-	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the free places. A queue that fills up
-	// keeps room for owners with few tasks.
+	// pacePeriod is the length of a measuring period. The pace is the average since the start of the previous period.
+	// Only submissions read the queue. After paceGap without one, the measurement starts again.
+	pacePeriod = 10 * time.Second
+	paceGap    = 30 * time.Second
+	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the tasks that the queue can still take. A
+	// queue that fills up therefore keeps room for owners with few tasks.
 	ownerShare = 4
 	// maxRetryAfter is the longest wait that a refused caller is advised, because the pace may change.
 	maxRetryAfter = 5 * time.Minute
@@ -33,11 +33,12 @@ type backlog struct {
 type pace struct {
 	// current and previous are the starts of the current and of the previous measuring period.
 	current, previous paceMark
-	perSecond         float64 // 0: not known
+	perSecond         float64 // ended tries per second; 0 while it is not known
 }
 
 // paceMark is the number of tries that had ended at a time.
 type paceMark struct {
+	// done counts all tries since the queue was created, as of the time at.
 	done int64
 	at   time.Time
 }
@@ -55,7 +56,7 @@ func (p pace) measured(done int64, at time.Time) pace {
 		p.perSecond = float64(done-p.previous.done) / took.Seconds()
 	}
 
-	if at.Sub(p.current.at) >= paceOver {
+	if at.Sub(p.current.at) >= pacePeriod {
 		p.previous, p.current = p.current, now
 	}
 
@@ -73,8 +74,9 @@ func (p pace) timeFor(tries float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// admit refuses a submission when Redis is almost full or when the queue is full or has too much work. It also
-// refuses an owner with too many tasks in it. The numbers are at most maxBacklogAge old.
+// admit refuses a submission when Redis is almost full or the queue is full. It also refuses an owner who has too
+// large a share of a queue that fills up, or whose own tasks wait longer than Options.MaxWait. The numbers are at
+// most maxBacklogAge old. Errors: QueueFull with the advised wait, QueueUnavailable.
 func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if err := c.memory.Admit(ctx, c.rdb); err != nil {
 		return err
@@ -95,6 +97,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 		return fault.Errorf(fault.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
 			WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
 	}
+	// While the queue is not crowded, no owner can have more than ownerShare*free tasks in it.
 	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free
 
 	late := c.maxWait > 0 && l.Oldest > c.maxWait
@@ -111,11 +114,11 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 			"%d jobs are waiting, %d of them of this key; the free places are reserved for other keys; try again later",
 			l.Waiting, ownWaiting).WithAfter(l.pace.timeFor(float64(l.Waiting) / 10))
 	case late && ownOldest > c.maxWait:
-		return fault.Errorf(
-			fault.QueueFull,
-			"jobs have waited for %s already; try again later",
-			ownOldest.Round(time.Second),
-		).WithAfter(l.pace.timeFor(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
+		// Advise the time until the queue has only as many tasks as workers finish within maxWait.
+		excess := float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()
+
+		return fault.Errorf(fault.QueueFull, "jobs have waited for %s already; try again later",
+			ownOldest.Round(time.Second)).WithAfter(l.pace.timeFor(excess))
 	}
 
 	return nil

@@ -15,11 +15,13 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxReplyBytes is the largest encoded answer. It is limited because Redis holds an answer for about a minute.
+// maxReplyBytes is the largest encoded answer in bytes. Redis holds an answer for about a minute, so it bounds
+// memory.
 const maxReplyBytes = 8 << 20
 
 // reply is the only frame of a call by Ask.
 type reply struct {
+	// Answer is the handler's answer, nil after an error. Error is the public form of the error.
 	Answer any          `json:"answer,omitempty"`
 	Error  *fault.Error `json:"error,omitempty"`
 }
@@ -63,7 +65,8 @@ func (c *Client) Ask(ctx context.Context, key string, t Task) (json.RawMessage, 
 	return data, nil
 }
 
-// sharedID returns the id of the call that callers with this key share, in the form of NewID.
+// sharedID returns the id of the call that callers with this key share, in the form of NewID. The kind is part of
+// the hash, so that equal keys of two kinds do not meet.
 func sharedID(kind, key string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	return ulid.ULID(sum[:16]).String()
@@ -85,6 +88,7 @@ func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload 
 		switch cause := context.Cause(ctx); {
 		case err == nil:
 		case errors.Is(cause, errDraining), errors.Is(cause, stream.ErrLeft):
+			// Send no frame: stream.Server queues the call again when the worker stops, and forgets it without callers.
 			return cause
 		case cause != nil:
 			err = cause

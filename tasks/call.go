@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redis/go-redis/v9"
-
 	"presswork/tasks/asynqext"
-	"presswork/tasks/record"
 	"presswork/tasks/stream"
 )
 
-// callKind returns a kind of call by its name, with its payload on the queue.
+// callKind returns a kind of call by its name. The payload on the queue is always a CallTask, whatever the body of
+// the call holds.
 func callKind(name string) (Kind[CallTask], error) {
 	for _, k := range []Kind[CallTask]{
 		ServeCall, ServeTools, Kind[CallTask](RenderPreview), Kind[CallTask](DrawDiagrams),
@@ -88,22 +86,18 @@ func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	return l.Waiting, err
 }
 
-// bindCall binds the idempotency key to the call's id, or returns the id that it is bound to.
+// bindCall binds the idempotency key to the call's id, or returns the id that it is bound to. Errors:
+// IdempotencyConflict, QueueUnavailable.
 func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err error) {
+	// The prefix separates the keys of calls from those of jobs.
 	key := idempotencyKey(call.Owner, "call\x00"+call.IdempotencyKey)
-	var bound *redis.StringCmd
 
-	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.SetNX(ctx, key, call.ID+" "+call.Fingerprint, idempotencyTTL)
-		bound = p.Get(ctx, key)
-
-		return nil
-	})
+	value, _, err := c.setOnce(ctx, key, call.ID+" "+call.Fingerprint, idempotencyTTL)
 	if err != nil {
-		return "", record.Unavailable(err)
+		return "", err
 	}
 
-	return boundID(bound.Val(), call.Fingerprint)
+	return boundID(value, call.Fingerprint)
 }
 
 // taskTier returns the tier on the queue for a call of tier t.
@@ -141,7 +135,8 @@ func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) e
 	return c.outbox.enqueue(ctx, turn, id, t)
 }
 
-// dropCall removes the task of a call whose callers have left from its queue.
+// dropCall removes the task of a call whose callers have left from its queue. If it fails, a worker drops the task
+// at its turn.
 func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 	kind, err := callKind(call.Kind)
 	if err == nil {

@@ -28,11 +28,14 @@ import (
 
 // Client is the API's side of the queue (api.Queue). It is safe for concurrent use.
 type Client struct {
-	rdb        redis.UniversalClient
-	clock      *clock.Clock
-	records    *record.Records
-	outbox     *outbox
-	inspector  *asynq.Inspector
+	rdb   redis.UniversalClient
+	clock *clock.Clock
+	// records has the state of jobs, outbox their tasks and their settling.
+	records *record.Records
+	outbox  *outbox
+	// inspector is Asynq's own access to tasks.
+	inspector *asynq.Inspector
+	// relay carries events to watchers, calls frames to callers.
 	relay      *watch.Relay
 	calls      *stream.Client
 	maxPending int64         // waiting tasks of a queue; negative for no limit
@@ -103,7 +106,8 @@ func NewClient(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Start begins to relay events to watchers and frames to callers. It does not wait for Redis and never fails.
+// Start begins to relay events to watchers and frames to callers, and to measure the clock of Redis. It does not
+// wait for Redis and never fails.
 func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.Run(c.ctx) })
 	c.relay.Start()
@@ -112,7 +116,8 @@ func (c *Client) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends every watch and every answer and closes the connections.
+// Stop ends every watch and every answer and closes the connections. A second call does nothing. The only error is
+// that of closing a connection.
 func (c *Client) Stop(context.Context) error {
 	c.cancel()
 	c.running.Wait()
@@ -130,7 +135,8 @@ func (c *Client) Stop(context.Context) error {
 // this machine's time.
 func (c *Client) Now() time.Time { return c.clock.Now() }
 
-// Skew returns how far the clock of this machine is ahead of that of Redis.
+// Skew returns how far the clock of this machine is ahead of that of Redis. It is negative when this clock is
+// behind.
 func (c *Client) Skew() time.Duration { return c.clock.Skew() }
 
 // Job returns a job with its queue position. Errors: NotFound, QueueUnavailable.
@@ -154,7 +160,7 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 	return c.relay.Watch(ctx, id, since)
 }
 
-// Events returns what this process has relayed to its watchers.
+// Events returns what this process has relayed to its watchers. The counts start at zero with the process.
 func (c *Client) Events() EventStats { return c.relay.Stats() }
 
 // Cancel ends a job that has not ended. From then on, a worker that runs the job cannot complete it; its
@@ -229,22 +235,15 @@ func (c *Client) Workers(ctx context.Context) (int, error) {
 func (c *Client) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	var agreed *redis.StringCmd
 
-	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.SetNX(ctx, secretKey(name), fresh, 0)
-		agreed = p.Get(ctx, secretKey(name))
-
-		return nil
-	})
+	secret, _, err := c.setOnce(ctx, secretKey(name), fresh, 0)
 	if err != nil {
-		return nil, record.Unavailable(err)
+		return nil, err
 	}
 
-	secret, err := agreed.Bytes()
-	if err == nil && len(secret) != len(fresh) {
-		err = fmt.Errorf("secret %q in Redis has %d bytes instead of %d", name, len(secret), len(fresh))
+	if len(secret) != len(fresh) {
+		return nil, fmt.Errorf("secret %q in Redis has %d bytes instead of %d", name, len(secret), len(fresh))
 	}
 
-	return secret, err
+	return []byte(secret), nil
 }

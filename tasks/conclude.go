@@ -13,8 +13,12 @@ import (
 	"presswork/tasks/record"
 )
 
-// conclude decides what the error of a run means for its job and its task, and records it. It returns the error
-// for Asynq: nil removes the task, a *retryError retries it. tried is the number of counted retries so far.
+// conclude decides what the error of a run means for its job and its task, and records it. It returns the error for
+// Asynq: nil removes the task, a *retryError retries it. tried is the number of counted retries so far.
+//   - The job was cancelled, or another run has it: there is nothing to write.
+//   - The worker stops: the task goes back to its queue, and the try does not count.
+//   - The error is final, the retries are used up, or the job waited maxOutageAge for a service: the job fails.
+//   - Otherwise the task is retried after a delay, and the job's record says so.
 func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) error {
 	switch {
 	case errors.Is(err, ErrCancelled):
@@ -53,7 +57,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	}
 
 	delay := delayOf(v, tried, h.backoff)
-	if v == uncountedRetry {
+	if v == uncountedRetry { // tried does not grow then, but the attempt does
 		delay = delayOf(v, run.Attempt, nil)
 	}
 
@@ -129,8 +133,8 @@ func (s *Server) concludeNotBegun(ctx context.Context, id string, err error) err
 	return &retryError{delay: delayOf(uncountedRetry, 0, nil), cause: err}
 }
 
-// countFailed counts a failed job in Asynq's counters. Asynq counts the task as a success, because it is not
-// retried.
+// countFailed counts a failed job in Asynq's counters. Asynq sees a task without an error and counts it as a
+// success.
 func (s *Server) countFailed(q Queue) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()

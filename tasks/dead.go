@@ -25,6 +25,7 @@ const maxDeadLetters = 2000
 
 // deadTask is the stored form of a dead letter's Task.
 type deadTask struct {
+	// The fields are those of Task.
 	Kind    string          `json:"kind"`
 	Queue   Queue           `json:"queue"`
 	Retries int             `json:"retries"`
@@ -32,8 +33,8 @@ type deadTask struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// addDeadLetter makes a failed job a dead letter. It may be repeated. A job that was already retried does not become
-// a dead letter again.
+// addDeadLetter makes a failed job a dead letter, and drops the oldest dead letters beyond maxDeadLetters. It may
+// be repeated. A job that was already retried does not become a dead letter again, because its payload is gone.
 func (o *outbox) addDeadLetter(ctx context.Context, id string) error {
 	task, err := o.records.Task(ctx, id)
 	if err != nil || task.Kind == "" {
@@ -127,7 +128,8 @@ func (c *Client) RetryChanged(ctx context.Context, id string, changes Changes) (
 	return rec, err
 }
 
-// retry is Retry with changes, if changes has a task. created reports that rec is a new job.
+// retry is Retry with changes, if changes has a task. created reports that rec is a new job. An open job is run as
+// it is, so it cannot be changed.
 func (c *Client) retry(ctx context.Context, id string, changes Changes) (rec Record, created bool, err error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {
@@ -147,7 +149,8 @@ func (c *Client) retry(ctx context.Context, id string, changes Changes) (rec Rec
 		)
 	}
 
-	newID, err := c.claimRetry(ctx, id)
+	// Every retry of the same dead letter gets the same id, so that it becomes one job.
+	newID, _, err := c.setOnce(ctx, retriedKey(id), NewID(), c.records.TTL())
 	if err != nil {
 		return Record{}, false, err
 	}
@@ -190,32 +193,13 @@ func (c *Client) retry(ctx context.Context, id string, changes Changes) (rec Rec
 	return newJob, !replayed, nil
 }
 
-// claimRetry binds the id of a new job to a dead letter and returns it. Every call for the same dead letter
-// returns the same id.
-func (c *Client) claimRetry(ctx context.Context, id string) (newID string, err error) {
-	var bound *redis.StringCmd
-
-	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.SetNX(ctx, retriedKey(id), NewID(), c.records.TTL())
-		bound = p.Get(ctx, retriedKey(id))
-
-		return nil
-	})
-	if err != nil {
-		return "", record.Unavailable(err)
-	}
-
-	return bound.Val(), nil
-}
-
-// DeadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable.
+// DeadTask returns the task of a dead letter. Errors: JobFinished when the job has no task, QueueUnavailable, a
+// task that cannot be decoded.
 func (c *Client) DeadTask(ctx context.Context, id string) (task Task, err error) {
 	b, err := c.rdb.Get(ctx, deadTaskKey(id)).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return Task{}, fault.Errorf(
-			fault.JobFinished,
-			"the task of this job is not kept: it was dismissed, or the caller caused the failure; submit it again",
-		)
+		return Task{}, fault.Errorf(fault.JobFinished,
+			"the task of this job is not kept: it was dismissed, or the caller caused the failure; submit it again")
 	}
 
 	if err != nil {
@@ -230,7 +214,8 @@ func (c *Client) DeadTask(ctx context.Context, id string) (task Task, err error)
 	return Task{Kind: t.Kind, Queue: t.Queue, Payload: t.Payload, Retries: t.Retries, Timeout: t.Timeout}, nil
 }
 
-// runNow queues the task of an open job that waits for its next try.
+// runNow queues the task of an open job that waits for its next try. Errors: InvalidOption when the task runs,
+// waits for its turn or is not on the queue, QueueUnavailable.
 func (c *Client) runNow(job *record.Stored) error {
 	err := c.inspector.RunTask(string(job.Queue), job.ID)
 	switch {

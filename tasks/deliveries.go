@@ -25,8 +25,9 @@ const (
 
 // Delivery is one try to deliver a webhook.
 type Delivery struct {
-	JobID string    `json:"job_id"`
-	At    time.Time `json:"at"`
+	JobID string `json:"job_id"`
+	// At is when the try began.
+	At time.Time `json:"at"`
 	// Host is the receiver, without the path and query, which may hold secrets.
 	Host string `json:"host"`
 	// Result is delivered, failed (it is tried again), refused (the address is not allowed) or gone (status 410).
@@ -41,7 +42,7 @@ type Delivery struct {
 // JobID returns the id of the job whose end the webhook reports.
 func (w Webhook) JobID() string { return strings.TrimPrefix(w.MessageID, messagePrefix) }
 
-// LogDelivery adds a try to the log of webhooks. Errors: QueueUnavailable.
+// LogDelivery adds a try to the log of webhooks, which keeps the last maxDeliveries. Errors: QueueUnavailable.
 func (c *Client) LogDelivery(ctx context.Context, d Delivery) error {
 	line, err := json.Marshal(d)
 	if err != nil {
@@ -86,8 +87,8 @@ func (c *Client) Deliveries(ctx context.Context, job string) ([]Delivery, error)
 	return all, nil
 }
 
-// Redeliver sends the webhook of an ended job again, under the same message id. Errors: NotFound, QueueUnavailable;
-// InvalidOption if the job has not ended or has no webhook.
+// Redeliver sends the webhook of an ended job again, under the same message id, so that the receiver can recognise
+// the repeat. Errors: NotFound, QueueUnavailable; InvalidOption if the job has not ended or has no webhook.
 func (c *Client) Redeliver(ctx context.Context, id string) (Record, error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {
@@ -102,5 +103,6 @@ func (c *Client) Redeliver(ctx context.Context, id string) (Record, error) {
 			job.Status)
 	}
 
+	// The task's id must be new: Asynq keeps that of the first delivery for webhookIDTTL.
 	return job.Record, c.outbox.enqueueWebhook(ctx, job, webhookTask(id)+"-"+NewID())
 }

@@ -34,13 +34,10 @@ type Watch = watch.Watch
 // EventStats is what a process has relayed to its watchers.
 type EventStats = watch.EventStats
 
-// NewWatch returns a watch over events from any source, for fakes of the queue in tests. See watch.New.
+// NewWatch returns a watch over events from any source, for fakes of the queue in tests. Close calls stop, and Err
+// calls err.
 func NewWatch(
-	rec Record,
-	snapshot presswork.Event,
-	events <-chan presswork.Event,
-	stop func(),
-	err func() error,
+	rec Record, snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error,
 ) *Watch {
 	return watch.New(rec, snapshot, events, stop, err)
 }
@@ -63,7 +60,8 @@ const (
 // maxOutageAge is the age of a job from which on it fails, instead of waiting longer for a service that is down.
 const maxOutageAge = 24 * time.Hour
 
-// verdictByCode returns the verdict on an error by its fault.Code.
+// verdictByCode returns the verdict on an error by its fault.Code. Codes that are not listed describe the document,
+// the page or the request, so a retry would fail in the same way.
 func verdictByCode(err error) verdict {
 	switch fault.CodeOf(err) {
 	case fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable:
@@ -90,7 +88,8 @@ func causedByCaller(code fault.Code) bool {
 	return false
 }
 
-// publicError returns the error that the caller of a failed job gets.
+// publicError returns the error that the caller of a failed job gets. BrowserUnavailable has been retried by then,
+// so the document itself breaks the browser: the caller gets RenderFailed.
 func publicError(err error) *fault.Error {
 	e := fault.AsError(err)
 	if e.Code == fault.BrowserUnavailable {
@@ -102,6 +101,7 @@ func publicError(err error) *fault.Error {
 
 // retryError makes Asynq run a task again after delay. counted is set if the try that failed uses up a retry.
 type retryError struct {
+	// delay is 0 for a task that goes back to its queue at once.
 	delay   time.Duration
 	counted bool
 	cause   error
@@ -136,7 +136,8 @@ func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 	return 0
 }
 
-// isFailure is Asynq's IsFailure. It reports whether a try that ended with err uses up a retry.
+// isFailure is Asynq's IsFailure. It reports whether a try that ended with err uses up a retry. A try that Asynq
+// itself ended does not: the lease was lost, or the worker was stopped.
 func isFailure(err error) bool {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.counted

@@ -17,7 +17,7 @@ import (
 
 const (
 	// vitalsEvery is the time between two measurements of a worker's vitals. They take some milliseconds, so they are
-	// rarer than the reports of its running tasks (offerEvery).
+	// rarer than the reports of its running tasks (publishEvery).
 	vitalsEvery = 10 * time.Second
 	// reportedRuns is the largest number of runs that a report lists. Further runs are only counted.
 	reportedRuns = 32
@@ -31,7 +31,7 @@ type Worker struct {
 	// Queues are the served queues. Slots is how many jobs the worker prints at a time.
 	Queues []Queue `json:"queues"`
 	Slots  int     `json:"slots"`
-	// Running counts the runs by queue. Runs lists the oldest of them.
+	// Running counts the runs by queue. Runs lists the oldest of them, at most reportedRuns.
 	Running map[Queue]int `json:"running"`
 	Runs    []WorkerRun   `json:"runs"`
 	Vitals
@@ -40,9 +40,11 @@ type Worker struct {
 // WorkerRun is a task that a worker runs.
 type WorkerRun struct {
 	// ID is the task's id. The task of a job has the id of the job.
-	ID    string    `json:"id"`
-	Queue Queue     `json:"queue"`
-	Kind  string    `json:"kind"`
+	ID    string `json:"id"`
+	Queue Queue  `json:"queue"`
+	// Kind is the name of the task's kind.
+	Kind string `json:"kind"`
+	// Job reports whether the task belongs to a job. Since is when the run began, by the clock of Redis.
 	Job   bool      `json:"job"`
 	Since time.Time `json:"since"`
 }
@@ -62,15 +64,17 @@ type BrowserVitals struct {
 	// Use is the purpose of the browser: documents or pages.
 	Use string `json:"use"`
 	// Since is when the browser started; zero while it does not run.
-	Since       time.Time `json:"started_at,omitzero"`
-	MemoryBytes int64     `json:"memory_bytes"`
+	Since time.Time `json:"started_at,omitzero"`
+	// MemoryBytes is the memory of all processes of the browser.
+	MemoryBytes int64 `json:"memory_bytes"`
 	// Prints counts the finished prints, Busy the running ones, and Waiting those that wait for a tab.
 	Prints  int64 `json:"prints"`
 	Busy    int   `json:"busy"`
 	Waiting int   `json:"waiting"`
 }
 
-// Report makes the worker report vitals. The function is called every few seconds. Call Report before Start.
+// Report makes the worker report vitals. The server calls the function about every vitalsEvery, from one goroutine.
+// Call Report before Start.
 func (s *Server) Report(vitals func() Vitals) { s.vitals = vitals }
 
 // Slots returns the number of print jobs on this worker and their maximum. Both include jobs before and after
@@ -108,10 +112,11 @@ func (s *Server) reporter(queues []Queue) func() any {
 	}
 }
 
-// publish adds the result of state to the sorted set at key, and replaces it every offerEvery until ctx ends. Then it
-// removes it. The entry of a worker that dies expires after offerTTL. what names the entry in log messages.
+// publish adds the result of state to the sorted set at key, and replaces it every publishEvery until ctx ends.
+// Then it removes it. The entry of a worker that dies expires after publishTTL. what names the entry in log
+// messages.
 func (s *Server) publish(ctx context.Context, key, what string, state func() any) {
-	tick := time.NewTicker(offerEvery)
+	tick := time.NewTicker(publishEvery)
 	defer tick.Stop()
 	previous := ""
 	// The end of ctx must not cancel a write: the worker could not know whether Redis has received the text.
@@ -119,7 +124,7 @@ func (s *Server) publish(ctx context.Context, key, what string, state func() any
 		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 
-		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), previous, text).Err()
+		err := publishScript.Run(wctx, s.rdb, []string{key}, publishTTL.Milliseconds(), previous, text).Err()
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("a worker report could not be written; trying again", "what", what, "err", err)
 		}
@@ -145,6 +150,7 @@ func (s *Server) publish(ctx context.Context, key, what string, state func() any
 
 // Fleet is the state of all workers and queues.
 type Fleet struct {
+	// At is when the state was read, by the clock of Redis.
 	At      time.Time
 	Queues  []QueueStats
 	Workers []Worker
@@ -161,7 +167,7 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 		return f, err
 	}
 
-	reports, err := offersScript.Run(ctx, c.rdb, []string{workersKey}).StringSlice()
+	reports, err := publishedScript.Run(ctx, c.rdb, []string{workersKey}).StringSlice()
 	if err != nil {
 		return f, record.Unavailable(err)
 	}
@@ -192,10 +198,10 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 }
 
 const (
-	// offerEvery is the time between two writes of a worker's offer. The offer expires after offerTTL, so the tools of
-	// a dead worker disappear within seconds.
-	offerEvery = 2 * time.Second
-	offerTTL   = 7 * time.Second
+	// publishEvery is the time between two writes of a worker's report or offer. They expire after publishTTL, so the
+	// tools of a dead worker disappear within seconds.
+	publishEvery = 2 * time.Second
+	publishTTL   = 7 * time.Second
 )
 
 // Offer describes the built-in tools of a worker. It maps the type of each tool to "", or to the reason why the
@@ -211,17 +217,17 @@ type Offers struct {
 	Tools Offer
 }
 
-// offerScript replaces the offer of a worker. KEYS: offers. ARGV: life in ms, previous offer, new offer (""
-// withdraws it). Like the sessions, it is not written to the append-only file.
-var offerScript = redis.NewScript(stream.Volatile + clock.Lua + `
+// publishScript replaces a worker's entry in a sorted set of reports or offers. KEYS: the set. ARGV: life in ms,
+// previous entry, new entry ("" withdraws it). Like the sessions, it is not written to the append-only file.
+var publishScript = redis.NewScript(stream.Volatile + clock.Lua + `
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', millis())
 redis.call('ZREM', KEYS[1], ARGV[2])
 if ARGV[3] ~= '' then redis.call('ZADD', KEYS[1], millis() + tonumber(ARGV[1]), ARGV[3]) end
 return 1
 `)
 
-// offersScript returns the offers that have not expired. KEYS: offers.
-var offersScript = redis.NewScript(clock.Lua + `return redis.call('ZRANGEBYSCORE', KEYS[1], millis(), '+inf')`)
+// publishedScript returns the entries that have not expired. KEYS: the set.
+var publishedScript = redis.NewScript(clock.Lua + `return redis.call('ZRANGEBYSCORE', KEYS[1], millis(), '+inf')`)
 
 // storedOffer is an Offer in Redis. The name of the worker keeps equal offers of two workers apart.
 type storedOffer struct {
@@ -236,9 +242,10 @@ func (s *Server) publishOffer(ctx context.Context) {
 	s.publish(ctx, offersKey, "offer", func() any { return storedOffer{worker, s.offers()} })
 }
 
-// Offers returns the combined tools of the living workers of Tools. Errors: QueueUnavailable.
+// Offers returns the combined tools of the living workers of Tools. A tool is available if one worker has it.
+// Errors: QueueUnavailable.
 func (c *Client) Offers(ctx context.Context) (Offers, error) {
-	entries, err := offersScript.Run(ctx, c.rdb, []string{offersKey}).StringSlice()
+	entries, err := publishedScript.Run(ctx, c.rdb, []string{offersKey}).StringSlice()
 	if err != nil {
 		return Offers{}, record.Unavailable(err)
 	}

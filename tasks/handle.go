@@ -29,7 +29,8 @@ type handler struct {
 
 // Handle registers the handler for a kind of task that belongs to a job. Its tasks run from the queue of the kind
 // and, if it prints, from Bulk. The handler ends the job with Run.Complete or continues it with Run.Next. When it
-// returns an error, the job fails or the task is retried, by the table in errors.go. Call Handle before Start.
+// returns an error, the job fails or the task is retried: see verdictByCode. A handler may run twice for one job,
+// so its effects must be repeatable. Call Handle before Start.
 //
 // ctx ends when the job is cancelled, after the kind's Timeout, and when the server stops. context.Cause(ctx) is
 // the reason.
@@ -78,6 +79,7 @@ func decodePayload[P any](kind string, b []byte) (payload P, err error) {
 	return payload, nil
 }
 
+// handle registers a handler. A second handler of a kind is a programming error and panics.
 func (s *Server) handle(kind string, h handler) {
 	if _, taken := s.handlers[kind]; taken {
 		panic("tasks: kind " + kind + " has two handlers")
@@ -85,13 +87,14 @@ func (s *Server) handle(kind string, h handler) {
 	s.handlers[kind] = h
 }
 
-// process is Asynq's handler. It does not pass on Asynq's context, which ends by Asynq's own rules. Asynq ignores
-// the result of a task after that.
+// process is Asynq's handler. It does not pass on Asynq's context, which ends by Asynq's own rules: after that
+// Asynq would ignore the result of the task.
 func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(actx)
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
 
+	// The dequeuer acquired the slot before it took the task.
 	s.slots.Claim(q)
 	defer s.slots.Release(q)
 
@@ -195,6 +198,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		end:     cancel,
 		began:   time.Now(),
 	}
+	// Stop the timer of held reports: the run must not report after its handler has returned.
 	defer run.takeHeld()
 	defer s.active.addRun(
 		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.Fence, ctx: ctx, end: cancel},

@@ -19,7 +19,7 @@ var (
 	PackedKey      = record.PackedKey
 	OwnerKey       = record.OwnerKey
 	WebhookTask    = webhookTask
-	OfferScript    = offerScript
+	PublishScript  = publishScript
 	Unpack         = record.Unpack
 )
 

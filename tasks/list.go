@@ -21,8 +21,9 @@ const (
 )
 
 // Jobs lists the jobs of an owner, newest first. A page may have fewer jobs than the limit, or none, and still
-// report more jobs: the search continues at its cursor. Ids of expired jobs are removed from the list when they
-// are read. Errors: InvalidOption for a cursor that is not that of a page, QueueUnavailable.
+// report more jobs: the search continues at its cursor. Ids of expired jobs are removed from the list when they are
+// read. A record that cannot be read is logged and left out. Errors: InvalidOption for a cursor that is not that of
+// a page, QueueUnavailable.
 func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) {
 	limit := q.Limit
 	if limit <= 0 {
@@ -55,13 +56,10 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 	return page, nil
 }
 
-// scan collects up to n jobs that the query selects. It returns the last id that
-// it has read when it stopped before the end of the list.
+// scan collects up to n jobs that the query selects. last is the last id that it has read when it stopped before
+// the end of the list, and "" otherwise.
 func (c *Client) scan(
-	ctx context.Context,
-	owner string,
-	q Query,
-	n int,
+	ctx context.Context, owner string, q Query, n int,
 ) (found []*record.Stored, last string, err error) {
 	last = q.Cursor
 
@@ -113,6 +111,7 @@ func (c *Client) scan(
 	return found, last, nil
 }
 
+// selects reports whether a record matches the query. The cursor and the limit are not part of it.
 func (q Query) selects(r *Record) bool {
 	return (q.Kind == "" || q.Kind == r.Kind) && (len(q.Statuses) == 0 || slices.Contains(q.Statuses, r.Status))
 }

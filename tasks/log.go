@@ -21,9 +21,10 @@ func (s *Server) logEnd(level slog.Level, run *Run, rec Record, err error) {
 type outcome struct {
 	job     Record
 	attempt int
-	took    time.Duration
-	worker  string
-	err     error
+	// took is the duration of the run, by this machine's clock. err is nil unless the job failed.
+	took   time.Duration
+	worker string
+	err    error
 }
 
 // LogValue implements slog.LogValuer.

@@ -17,10 +17,13 @@ import (
 
 // Metrics are the metrics that the Client and the Server of a process share.
 type Metrics struct {
+	// accepted and ended count jobs, broken runs. The labels are in NewMetrics.
 	accepted, ended, broken *prometheus.CounterVec
-	requeued                prometheus.Counter
-	calls                   *prometheus.HistogramVec
-	failures                *prometheus.CounterVec
+	// requeued counts the jobs whose lost task the sweeper has queued again.
+	requeued prometheus.Counter
+	// calls measures round trips to Redis, and failures counts those that failed.
+	calls    *prometheus.HistogramVec
+	failures *prometheus.CounterVec
 }
 
 // The values of the label "how": the reasons why a run did not end its job.
@@ -32,7 +35,8 @@ const (
 	retried    = "retried"    // it failed and is retried
 )
 
-// NewMetrics registers the metrics with reg. If reg is nil, they are not exported.
+// NewMetrics registers the metrics with reg. If reg is nil, they are not exported. It panics if reg has metrics
+// with these names already.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	with := promauto.With(reg)
 
@@ -124,6 +128,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	}
 }
 
+// observe records the latency of a call, for clients whose latency is measured.
 func (h redisHook) observe(call string, began time.Time) {
 	if h.timed {
 		h.calls.WithLabelValues(call).Observe(time.Since(began).Seconds())

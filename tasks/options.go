@@ -70,7 +70,8 @@ type Options struct {
 // printing is how many tasks of Render, Export and Bulk together run at a time.
 func (o *Options) printing() int { return o.RenderSlots + overlap }
 
-// connections is how many connections to Redis a server may hold.
+// connections is how many connections to Redis a server may hold. It counts at most 64 handlers of each queue whose
+// handlers mostly wait for a model.
 func (o *Options) connections() int {
 	calls := min(o.AudioConcurrency, 64) + min(o.InferConcurrency, 64) + min(o.ToolConcurrency, 64)
 	return 3*o.printing() + o.TextConcurrency + calls + 16

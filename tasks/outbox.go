@@ -31,7 +31,8 @@ const (
 // plainOwner is the owner of calls that no key pays for: those of Client.Ask.
 const plainOwner = "presswork:plain"
 
-// outbox puts tasks on the queue, and settles jobs that have ended.
+// outbox puts tasks on the queue, and settles jobs that have ended. Client and Server have one each, with the same
+// code, so that either can complete the work of the other.
 type outbox struct {
 	rdb         redis.UniversalClient
 	records     *record.Records
@@ -61,7 +62,8 @@ func newOutbox(rdb redis.UniversalClient, recs *record.Records, now *clock.Clock
 	}
 }
 
-// enqueue puts a task on its queue. It succeeds when the queue already has a task with this id.
+// enqueue puts a task on its queue with this turn. It succeeds when the queue already has a task with this id, so
+// it may be repeated. Errors: QueueUnavailable.
 func (o *outbox) enqueue(ctx context.Context, turn asynqext.Turn, id string, t Task, opts ...asynq.Option) error {
 	ctx = asynqext.WithTurn(ctx, turn)
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),

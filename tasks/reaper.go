@@ -19,7 +19,7 @@ const (
 )
 
 // reap puts the tasks of dead workers back on their queues. Every worker does so; the script is atomic, so they
-// need no leader. If the worker was only slow, its fence is refused once another run has begun.
+// need no leader. If the worker was only slow, the record refuses its fence once another run has begun.
 func (s *Server) reap(ctx context.Context, queues []Queue) {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()

@@ -33,12 +33,13 @@ type Run struct {
 
 	records *record.Records
 	outbox  *outbox
-	fence   string
+	// fence is sent with each report: the scripts refuse that of an earlier run.
+	fence string
 	// queue is the queue of the run's task.
 	queue Queue
 	// end ends the run's context.
 	end context.CancelCauseFunc
-	// began is when the run began, by this machine's clock. Only the log uses it.
+	// began is when the run began, by this machine's clock. Only the log uses it, for the duration.
 	began time.Time
 	// done is the record after a successful Complete; continued is set after Next.
 	done      *record.Stored
@@ -46,7 +47,8 @@ type Run struct {
 
 	// writing is held while reports are written, so that they stay in order.
 	writing sync.Mutex
-	mu      sync.Mutex
+	// mu guards held and writeTimer. A goroutine that needs both locks takes writing first.
+	mu sync.Mutex
 	// held are the reports that are not yet written; writeTimer writes them after heldFor.
 	held       []record.Report
 	writeTimer *time.Timer
@@ -61,17 +63,19 @@ func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, 
 	return r.writeReports(ctx, r.progressReport(stage, percent, message))
 }
 
-// Step is Progress with a delay. It is written together with the next report of the run, or alone after a moment.
+// Step is Progress with a delay. It is written together with the next report of the run, or alone after heldFor.
 // Short steps therefore cost no round trips. A step that finds the run ended also ends its context.
 func (r *Run) Step(stage presswork.Stage, percent int, message string) {
 	r.hold(r.progressReport(stage, percent, message))
 }
 
+// progressReport returns the report of a step, with the percentage limited to 0 to 100.
 func (r *Run) progressReport(stage presswork.Stage, percent int, message string) record.Report {
 	return r.records.Progress(stage, min(max(percent, 0), 100), message)
 }
 
-// Warn adds warnings to the job, as one event. A warning that the job already has is not added again.
+// Warn adds warnings to the job, as one event. A warning that the job already has is not added again. They are
+// written with the next report. The only error is a warning that JSON cannot hold.
 func (r *Run) Warn(warnings ...fault.Warning) error {
 	if len(warnings) == 0 {
 		return nil
@@ -178,7 +182,8 @@ func (r *Run) writeReports(ctx context.Context, more ...record.Report) error {
 }
 
 // Complete ends the job with its artifact. It succeeds at most once for each job, and never after a cancellation.
-// After an error no job refers to the artifact. During an outage of Redis it retries for finishTimeout.
+// After an error no job refers to the artifact. During an outage of Redis it retries for finishTimeout. Errors:
+// ErrCancelled and ErrSuperseded, after which the handler must return, and QueueUnavailable.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, record.Ending{
 		Status:   presswork.Completed,
@@ -216,7 +221,8 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 	return nil
 }
 
-// finish writes a terminal state with this run's fence.
+// finish writes a terminal state with this run's fence. During an outage of Redis it tries again until
+// finishTimeout. The nonce makes the repeats one end.
 func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, error) {
 	r.writing.Lock()
 	defer r.writing.Unlock()

@@ -23,7 +23,7 @@ const (
 	maxOpenSearched = 10_000
 )
 
-// Search selects jobs of every owner, newest first, for operators.
+// Search selects jobs of every owner, newest first, for operators. All conditions must hold.
 type Search struct {
 	Query
 	// Owner, when set, selects the jobs of one owner.
@@ -83,6 +83,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	if before := idAt(q.Before); before != "" && (cursor == "" || before < cursor) {
 		cursor = before
 	}
+	// Ids begin with the time, so the bounds on the creation are bounds on the ids.
 	oldest := idAt(q.Since)
 	var found []*record.Stored
 
@@ -138,7 +139,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	return c.searchResult(ctx, found, cursor)
 }
 
-// searchResult returns the found jobs as a page, with their queue positions.
+// searchResult returns the found jobs as a page, with their queue positions. Errors: QueueUnavailable.
 func (c *Client) searchResult(ctx context.Context, found []*record.Stored, cursor string) (Page, error) {
 	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
 
@@ -279,6 +280,7 @@ func idAt(t time.Time) string {
 	return record.FirstID(t)
 }
 
+// badCursor returns the public error for a cursor that no page has returned.
 func badCursor() error {
 	return fault.Errorf(fault.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
 }

@@ -45,15 +45,20 @@ type Server struct {
 	rdb     redis.UniversalClient
 	clock   *clock.Clock
 	// blocking is the client for commands that wait in Redis.
-	blocking   redis.UniversalClient
-	records    *record.Records
-	outbox     *outbox
-	slots      slots.Slots
-	dequeuer   *asynqext.Dequeuer
+	blocking redis.UniversalClient
+	records  *record.Records
+	// outbox queues tasks and settles jobs that have ended.
+	outbox *outbox
+	// slots limits the tasks that run; dequeuer takes tasks within them.
+	slots    slots.Slots
+	dequeuer *asynqext.Dequeuer
+	// completion makes sure that Redis receives the ends of tasks.
 	completion *asynqext.Completion
-	active     *active
-	calls      *stream.Server
-	handlers   map[string]handler
+	// active are the running handlers, calls the runs of calls among them.
+	active *active
+	calls  *stream.Server
+	// handlers has the handler of each kind, by its name. It does not change after Start.
+	handlers map[string]handler
 	// begun maps the id of a job to the answer of record.DequeueLua, from its dequeue until its handler begins.
 	begun sync.Map
 	// offers returns the built-in tools of this worker; see HandleTools.
@@ -73,6 +78,7 @@ type Server struct {
 
 	metrics *Metrics
 
+	// mu guards started, stopped and servers.
 	mu      sync.Mutex
 	started bool
 	stopped bool
@@ -84,17 +90,17 @@ type Server struct {
 	settling sync.Mutex
 }
 
-// NewServer returns a server for a Redis address (see redisdial.Dial). It does not connect. Errors: the address or
-// the options are invalid.
+// NewServer returns a server for a Redis address (see redisdial.Dial). It does not connect. Register handlers
+// before Start. Errors: the address or the options are invalid.
 func NewServer(address string, o Options) (*Server, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	sharedSlots := slots.New(
-		slots.Group{Queues: []Queue{Render, Export, Bulk}, Total: o.printing(), LastMost: o.bulkSlots()},
+		slots.Group{Queues: []Queue{Render, Export, Bulk}, Total: o.printing(), LastLimit: o.bulkSlots()},
 		slots.Group{
-			Queues: []Queue{Infer}, Total: o.InferConcurrency, LastMost: o.InferConcurrency, Resumes: true,
+			Queues: []Queue{Infer}, Total: o.InferConcurrency, LastLimit: o.InferConcurrency, Resumes: true,
 		},
 	)
 
@@ -137,6 +143,8 @@ func NewServer(address string, o Options) (*Server, error) {
 		Redis: rdb, Blocking: blocking, Slots: sharedSlots, SetAside: s.setAside, Begin: begin,
 		Announced: callChannels(), Log: o.Log,
 	})
+	// go-redis calls hooks in the order in which they were added. The first three recognise scripts of Asynq by
+	// their keys and arguments, so QueueHook, which changes scripts, follows them.
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(s.completion.Hook())

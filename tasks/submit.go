@@ -98,7 +98,7 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	return job.Record, false, nil
 }
 
-// enqueue queues the task of an accepted job. After a failure the sweeper queues it.
+// enqueue queues the task of an accepted job, also when the caller has left. After a failure the sweeper queues it.
 func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
@@ -135,24 +135,39 @@ func (s Submission) check() error {
 	return nil
 }
 
-// claim binds the idempotency key to the job's id, or returns the id that an earlier submission has bound.
+// claim binds the idempotency key to the job's id, or returns the id that an earlier submission has bound. Errors:
+// IdempotencyConflict, QueueUnavailable.
 func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bool, err error) {
 	key := idempotencyKey(s.Owner, s.IdempotencyKey)
-	var fresh *redis.BoolCmd
-	var bound *redis.StringCmd
+
+	value, claimed, err := c.setOnce(ctx, key, s.ID+" "+s.Fingerprint, idempotencyTTL)
+	if err != nil {
+		return "", false, err
+	}
+
+	id, err = boundID(value, s.Fingerprint, s.AltFingerprint)
+
+	return id, claimed, err
+}
+
+// setOnce sets key to value unless the key has a value. It returns the value that the key has then, and whether this
+// call has set it. Concurrent calls of all nodes agree on one value. ttl is the life of a new value; 0 means forever.
+// Errors: QueueUnavailable.
+func (c *Client) setOnce(
+	ctx context.Context, key string, value any, ttl time.Duration,
+) (stored string, set bool, err error) {
+	var setNX *redis.BoolCmd
+	var get *redis.StringCmd
 
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		fresh = p.SetNX(ctx, key, s.ID+" "+s.Fingerprint, idempotencyTTL)
-		bound = p.Get(ctx, key)
-
+		setNX, get = p.SetNX(ctx, key, value, ttl), p.Get(ctx, key)
 		return nil
 	})
 	if err != nil {
 		return "", false, record.Unavailable(err)
 	}
-	id, err = boundID(bound.Val(), s.Fingerprint, s.AltFingerprint)
 
-	return id, fresh.Val(), err
+	return get.Val(), setNX.Val(), nil
 }
 
 // boundID returns the job id in the value of an idempotency key, which is "id fingerprint". Errors:

@@ -213,7 +213,8 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, st
 // packBatch is how many jobs are packed at a time.
 const packBatch = 100
 
-// pack packs the records of the ended jobs that are due by now plus ahead.
+// pack packs the records of the ended jobs that are due by now plus ahead, packBatch at a time. Tests pass a
+// positive ahead.
 func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 	for {
 		ids, err := s.records.Due(ctx, record.SettledKey, ahead, packBatch)
@@ -231,7 +232,8 @@ func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 	}
 }
 
-// packAll packs the records of ended jobs.
+// packAll packs the records of ended jobs. Before that it deletes their late objects, which it finds by the
+// records.
 func (s *Server) packAll(ctx context.Context, ids []string) error {
 	ended, err := s.records.ReadUnpacked(ctx, ids)
 	if err != nil {

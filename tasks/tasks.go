@@ -1,13 +1,19 @@
-// Package tasks is the queue. It defines the kinds of task with their payloads, and the client and the server that
-// carry jobs and calls over Asynq. Its child packages:
+// Package tasks is the queue. It defines the kinds of task with their payloads. A Client submits jobs and calls, and a
+// Server runs them on Asynq. Its child packages:
 //   - record: the job record
 //   - watch: events
 //   - stream: calls whose callers wait
 //   - slots: limits of a process
 //   - asynqext: everything that depends on the internals of Asynq
+//   - redisdial, clock, memory: connections to Redis, its time and its free memory
+//   - monitor: Asynq's web page
 //
-// The job record is the authority on a job; the Asynq task only carries it. A submission writes the record first
-// and the task second. The sweeper queues the task when the submission dies in between.
+// The job record is the authority on a job; the Asynq task only carries it. The way of a job:
+//  1. Client.Submit writes the record and then the task. If it dies in between, the sweeper queues the task.
+//  2. The dequeuer of a Server takes the task, begins a run and calls the handler of the kind.
+//  3. The handler reports by its Run, which writes to the record only while no later run has begun.
+//  4. Run.Complete, or an error of the handler, ends the job. Settling it then queues the webhook.
+//  5. If the worker dies, the reaper of another Server puts the task back on its queue.
 package tasks
 
 import (
@@ -164,6 +170,7 @@ type Drawing struct {
 
 // DrawingStyle is a diagram.Style on the queue.
 type DrawingStyle struct {
+	// The colours are in CSS notation. Size is in pixels.
 	Dark             bool
 	Page, Text, Line string
 	Accents          []string
@@ -196,6 +203,7 @@ func (e PageExport) ContentType() string {
 
 // PDFEdit is the payload of EditPDF.
 type PDFEdit struct {
+	// Operation and Options are those of the request, which the API has checked.
 	Operation pdfops.Operation `json:"operation"`
 	Options   pdfops.Options   `json:"options"`
 	// Files are the PDF files. Mark is the picture or the PDF to draw; nil if there is none.

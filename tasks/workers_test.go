@@ -104,7 +104,7 @@ func TestAStoppedWorkerLeavesNoReport(t *testing.T) {
 		return context.Cause(ctx)
 	})
 	// With the script loaded, a report is one command.
-	if err := tasks.OfferScript.Load(t.Context(), b.rdb).Err(); err != nil {
+	if err := tasks.PublishScript.Load(t.Context(), b.rdb).Err(); err != nil {
 		t.Fatal(err)
 	}
 

@@ -20,11 +20,13 @@ const (
 type gate struct {
 	total, lastLimit int // slots; lastLimit of them for the last rank
 
+	// mu guards the fields below. changed wakes all waiters when a slot or a turn may be free.
 	mu      sync.Mutex
 	changed sync.Cond
 	// used counts the slots in use, lastUsed those of the last rank.
 	used, lastUsed int
-	ranks          []rankState
+	// ranks has the state of each rank, the most urgent first.
+	ranks []rankState
 }
 
 // rankState counts the tasks of one rank.

@@ -17,8 +17,8 @@ type Group struct {
 	Queues []Queue
 	// Total is the number of slots.
 	Total int
-	// LastMost is how many slots the last queue may hold.
-	LastMost int
+	// LastLimit is how many slots the last queue may hold.
+	LastLimit int
 	// Resumes is set if tasks of the group call Idle. A task that resumes gets its slot before tasks that have not
 	// begun.
 	Resumes bool
@@ -29,9 +29,10 @@ type Slots struct{ queues map[Queue]gateRank }
 
 // gateRank is the gate and the rank with which a queue gets its slots.
 type gateRank struct {
+	// gate is shared by all queues of the group. rank is that of this queue; a lower rank is more urgent.
 	gate *gate
 	rank int
-	// first is the most urgent queue of the group.
+	// first is the most urgent queue of the group; it identifies the group.
 	first Queue
 }
 
@@ -47,7 +48,7 @@ func New(groups ...Group) Slots {
 		if group.Resumes {
 			first = resumeRank + 1
 		}
-		g := newGate(group.Total, first+len(group.Queues)-1, group.LastMost)
+		g := newGate(group.Total, first+len(group.Queues)-1, group.LastLimit)
 
 		for i, q := range group.Queues {
 			s.queues[q] = gateRank{g, first + i, group.Queues[0]}
@@ -74,7 +75,7 @@ func (s Slots) Grant(q Queue) {
 	}
 }
 
-// Release releases an acquired slot.
+// Release releases an acquired slot, of a task that was not dequeued or whose handler has returned.
 func (s Slots) Release(q Queue) {
 	if r, ok := s.queues[q]; ok {
 		r.gate.release(r.rank)

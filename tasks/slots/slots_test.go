@@ -19,8 +19,8 @@ const (
 // newSlots returns slots for printing, of which bulk may hold bulkMost, and one slot for calls.
 func newSlots(printing, bulkMost int) Slots {
 	return New(
-		Group{Queues: []Queue{render, export, bulk}, Total: printing, LastMost: bulkMost},
-		Group{Queues: []Queue{infer}, Total: 1, LastMost: 1, Resumes: true},
+		Group{Queues: []Queue{render, export, bulk}, Total: printing, LastLimit: bulkMost},
+		Group{Queues: []Queue{infer}, Total: 1, LastLimit: 1, Resumes: true},
 	)
 }
 
