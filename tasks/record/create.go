@@ -38,7 +38,8 @@ const (
 	Queued
 )
 
-// newStored returns the record of a submission as createScript writes it.
+// newStored returns the record of a submission as createScript writes it. Create returns it for a new job, so that
+// no second read is needed.
 func newStored(rec Record, q Queue, at time.Time) *Stored {
 	return &Stored{
 		Queue: q, message: waitingMessage, updated: at,
@@ -100,9 +101,9 @@ func (t Task) fields() []any {
 	}
 }
 
-// Create writes the ledger entry, the record and the owner's list, in this order. The sweeper therefore knows
-// every record. rec has the values of the submission, t is the job's task. If hold is set, Create also queues the
-// task that hold prepares.
+// Create writes the ledger entry, the record and the owner's list, in this order. The sweeper therefore knows every
+// record. rec has the values of the submission, t is the job's task. If hold is set, Create also queues the task
+// that hold prepares. For a job that exists, Create returns it unchanged with JobExisted.
 //
 // A single Redis receives everything in one round trip. On a Cluster, the shards receive their parts of a pipeline
 // at the same time. The ledger has its own round trip there, and hold is ignored.
@@ -149,7 +150,7 @@ func (r *Records) Create(
 	}
 
 	job, err := r.Read(ctx, rec.ID)
-	if err == nil && job == nil {
+	if err == nil && job == nil { // it has expired in between
 		err = Unavailable(ErrGone)
 	}
 
@@ -162,7 +163,8 @@ type listing struct {
 	trim, renew bool
 	// cluster is set on a Redis Cluster, where createScript cannot write the list.
 	cluster bool
-	at      time.Time
+	// at is when the job was created.
+	at time.Time
 }
 
 // write runs createScript in one pipeline with the commands for the owner's list, and returns the
@@ -219,7 +221,7 @@ func (r *Records) renewalDue(owner string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.submitted%trimEvery == 1 {
+	if r.submitted%trimEvery == 1 { // bounds the memory of a process with many owners
 		clear(r.owners)
 	}
 

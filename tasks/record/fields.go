@@ -11,43 +11,52 @@ import (
 	"presswork/internal/fault"
 )
 
-// The fields of a job's hash that form a Record. The hash also has transitionFields.
+// The fields of a job's hash that form a Record. The hash also has transitionFields. A field without a value is absent.
+// Times have the form of stamp, by the clock of Redis.
 const (
-	fieldID          = "id"
-	fieldKind        = "kind"
-	fieldStatus      = "status"
-	fieldStage       = "stage"
-	fieldProgress    = "progress"
-	fieldSeq         = "seq"
-	fieldMessage     = "message"
-	fieldUpdated     = "updated"
-	fieldTheme       = "theme"
-	fieldCached      = "cached"
-	fieldCreated     = "created"
-	fieldStarted     = "started"
-	fieldFinished    = "finished"
-	fieldAttempts    = "attempts"
-	fieldWarnings    = "warnings"
-	fieldArtifact    = "artifact"
-	fieldError       = "error"
-	fieldAnalysis    = "analysis"
-	fieldPrinted     = "printed"
+	fieldID       = "id"
+	fieldKind     = "kind"
+	fieldStatus   = "status"
+	fieldStage    = "stage"
+	fieldProgress = "progress" // in percent, never decreasing
+	// The sequence number, the message and the time of the last event.
+	fieldSeq     = "seq"
+	fieldMessage = "message"
+	fieldUpdated = "updated"
+
+	fieldTheme  = "theme"
+	fieldCached = "cached" // "1" for an artifact from the render cache
+	// When the job was created, when its first run began, and when it ended.
+	fieldCreated  = "created"
+	fieldStarted  = "started"
+	fieldFinished = "finished"
+
+	fieldAttempts = "attempts" // the runs of the job's present task
+	fieldWarnings = "warnings" // JSON objects with commas between them, up to about 64 KiB
+	// JSON: the artifact of a completed job, the error of a failed one, the analysis of the document.
+	fieldArtifact = "artifact"
+	fieldError    = "error"
+	fieldAnalysis = "analysis"
+	fieldPrinted  = "printed" // JSON: Record.Printed
+
+	// As in Record.
 	fieldOwner       = "owner"
 	fieldFilename    = "filename"
 	fieldWebhook     = "webhook"
 	fieldRequestID   = "request_id"
 	fieldTraceParent = "traceparent"
-	fieldQueue       = "queue"
-	fieldWorkers     = "workers"
-	fieldType        = "type"
+
+	fieldQueue   = "queue"   // of the job's task
+	fieldWorkers = "workers" // names with spaces between them
+	fieldType    = "type"    // Record.ContentType
 )
 
 // Fields of a job's hash that only transitions read.
 const (
-	fieldTask    = "task"
-	fieldRetries = "retries"
-	fieldTimeout = "timeout"
-	fieldFence   = "fence"
+	fieldTask    = "task"    // the name of the task's kind
+	fieldRetries = "retries" // Task.Retries
+	fieldTimeout = "timeout" // Task.Timeout in ms
+	fieldFence   = "fence"   // the number of the latest run
 )
 
 // recordFields returns the fields of a Record, in the order of the scripts' answers.
@@ -179,6 +188,7 @@ func (d *decoder) optionalTime(field string) *time.Time {
 	return &t
 }
 
+// json decodes a value into a variable, which stays as it is if the field is empty.
 func (d *decoder) json(field, text string, into any) {
 	if text != "" {
 		d.keepError(field, json.Unmarshal([]byte(text), into))

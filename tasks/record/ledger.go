@@ -35,8 +35,8 @@ for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], id)
 return ids
 `)
 
-// OpenLedger puts a job into the ledger unless it is there. It sends the whole script: the script
-// is short, and a digest unknown to Redis would leave the record without a ledger entry.
+// OpenLedger puts a job into the ledger unless it is there. It sends the whole script: the script is short, and a
+// digest unknown to Redis would leave the record without a ledger entry. It may be part of a pipeline.
 func (r *Records) OpenLedger(ctx context.Context, c redis.Scripter, id string) *redis.Cmd {
 	return openScript.Eval(ctx, c, []string{LedgerKey}, id, firstSweep.Milliseconds())
 }
@@ -48,8 +48,8 @@ func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, limi
 		ahead.Milliseconds(), sweepAgain.Milliseconds(), limit).StringSlice()
 }
 
-// MarkSettled takes a job whose end needs no more work off the ledger, and lets it be packed after
-// PackAfter.
+// MarkSettled takes a job whose end needs no more work off the ledger, and lets it be packed after PackAfter.
+// Errors: QueueUnavailable.
 func (r *Records) MarkSettled(ctx context.Context, id string) error {
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, LedgerKey, id)

@@ -14,8 +14,8 @@ import (
 // packVersion is the first byte of a packed job: the version of its format.
 const packVersion = 1
 
-// packDictionary is text that most jobs contain, as a dictionary for the compression. Packed jobs cannot be
-// decompressed with another dictionary: a change of it needs another packVersion.
+// packDictionary is text that most jobs contain, as a dictionary for the compression. It must never change, because
+// packed jobs cannot be decompressed with another one. A new dictionary needs another packVersion.
 const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"message\":\"",` +
 	`"warnings":"{\"code\":\"image_failed\",\"message\":\"` +
 	`","status":"failed","status":"cancelled","cancelled by request","kind":"export","kind":"transcription",` +
@@ -43,6 +43,7 @@ const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"mess
 
 // packer packs jobs one after another. Many jobs share one, because the tables of its compressor are large.
 type packer struct {
+	// out is the packed job, which w writes compressed.
 	out bytes.Buffer
 	w   *flate.Writer
 }
@@ -56,8 +57,8 @@ func newPacker() (*packer, error) {
 	return p, err
 }
 
-// pack returns a job as one value: the fields of its record, then its events, which a reader of the
-// record alone need not decode. The value is valid until the next call.
+// pack returns a job as one value: the fields of its record, then its events, which a reader of the record alone
+// need not decode. The value is valid until the next call. Errors: an event that is not JSON.
 func (p *packer) pack(fields map[string]string, events []string) ([]byte, error) {
 	p.out.Reset()
 	p.out.WriteByte(packVersion)
@@ -77,7 +78,7 @@ func (p *packer) pack(fields map[string]string, events []string) ([]byte, error)
 	return p.out.Bytes(), nil
 }
 
-// Unpack decodes a packed job. Without withEvents, events is nil.
+// Unpack decodes a packed job. Without withEvents, events is nil. Errors: an unknown version, damaged data.
 func Unpack(blob []byte, withEvents bool) (fields map[string]string, events []string, err error) {
 	if len(blob) == 0 || blob[0] != packVersion {
 		return nil, nil, errors.New("the packed record has an unknown form")
@@ -115,12 +116,14 @@ return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 
 // Unpacked are ended jobs that were read to be packed.
 type Unpacked struct {
+	// ids are those of the jobs, in the order of hashes and logs, which have the answers of Redis.
 	ids    []string
 	hashes []*redis.MapStringStringCmd
 	logs   []*redis.StringSliceCmd
 }
 
-// ReadUnpacked reads ended jobs to be packed, in one round trip.
+// ReadUnpacked reads ended jobs to be packed, in one round trip. A job that does not exist is left out by Jobs and
+// Pack.
 func (r *Records) ReadUnpacked(ctx context.Context, ids []string) (Unpacked, error) {
 	u := Unpacked{ids, make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids))}
 
@@ -139,7 +142,7 @@ func (r *Records) ReadUnpacked(ctx context.Context, ids []string) (Unpacked, err
 	return u, nil
 }
 
-// Jobs decodes the jobs, in the order of the ids.
+// Jobs decodes the jobs, in the order of the ids. Job is nil for a job that does not exist.
 func (u Unpacked) Jobs() []Lookup {
 	jobs := make([]Lookup, len(u.ids))
 	for i, hash := range u.hashes {

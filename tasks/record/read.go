@@ -40,7 +40,7 @@ func (r *Records) Find(ctx context.Context, id string) (*Stored, error) {
 	return job, err
 }
 
-// NotFound returns the public error for a job that does not exist.
+// NotFound returns the public error for a job that does not exist. It quotes the id, which may come from a client.
 func NotFound(id string) error {
 	return fault.Errorf(fault.NotFound, "there is no job %q", id)
 }

@@ -23,16 +23,18 @@ type Queue = asynqext.Queue
 type Record struct {
 	presswork.Job
 	// Owner is the name of the key that submitted the job; "" when keys are off.
-	Owner    string
+	Owner string
+	// Filename is the name of the download; "" makes one from the title.
 	Filename string
 	// ContentType is the artifact's content type; "" means PDF.
 	ContentType string
 	// WebhookURL receives the terminal state; "" means no webhook.
 	WebhookURL string
-	RequestID  string
+	// RequestID is the x-request-id of the submission.
+	RequestID string
 	// TraceParent is the W3C header of the submission.
 	TraceParent string
-	// Workers are the names of the workers that began an attempt, in order, up to about 1 KiB.
+	// Workers are the names of the workers that began an attempt, in order. Names beyond about 1 KiB are left out.
 	Workers []string
 	// Printed are the warnings of the last print. A later attempt that finds its result stored
 	// reports them again.
@@ -45,6 +47,7 @@ type Task struct {
 	Kind    string
 	Queue   Queue
 	Payload []byte // JSON
+	// Retries is how often the task may run again; Timeout bounds one run. Both are those of the task's kind.
 	Retries int
 	Timeout time.Duration
 }

@@ -45,8 +45,8 @@ func refusalError(reason string) error {
 	return EndedError{presswork.Status(reason)}
 }
 
-// LostCause returns why a run may no longer update its job, ErrCancelled or ErrSuperseded; nil when err is
-// another error.
+// LostCause returns why a run may no longer update its job, ErrCancelled or ErrSuperseded; nil when err is another
+// error. A job that ended otherwise, or that does not exist, counts as superseded: the run has no more effect.
 func LostCause(err error) error {
 	if ended, ok := errors.AsType[EndedError](err); ok && ended.Status == presswork.Cancelled {
 		return ErrCancelled
@@ -78,6 +78,7 @@ type Records struct {
 	ttl   time.Duration                          // of ended jobs
 	ended func(presswork.Kind, presswork.Status) // called when a job ends
 
+	// mu guards the fields below.
 	mu sync.Mutex
 	// submitted counts the submissions of this process.
 	submitted int

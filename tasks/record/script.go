@@ -90,7 +90,7 @@ end
 local function record() return redis.call('HMGET', job, ` + quotedFields() + `) end
 `
 
-// quotedFields returns recordFields as a list in Lua.
+// quotedFields returns recordFields as a list of arguments in Lua.
 func quotedFields() string { return "'" + strings.Join(recordFields(), "', '") + "'" }
 
 // createScript writes a job unless it exists. KEYS: those of keysOf; without a Cluster also the ledger and the

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// Next gives the job another task. Errors: as for Report.
+// Next gives the job another task, whose attempts count from 0. The caller queues the task. Errors: as for Report.
 func (r *Records) Next(ctx context.Context, id, fence string, t Task) error {
 	return r.apply(ctx, nextScript, id, append([]any{fence, t.Payload}, t.fields()...))
 }
@@ -65,9 +65,11 @@ type Ending struct {
 	// Fence is the run's; "" overrides all runs.
 	Fence string
 	// Nonce identifies the end, so that it can be written again after an outage.
-	Nonce    string
-	Status   presswork.Status
-	Message  string
+	Nonce string
+	// Status is Completed, Failed or Cancelled. Message is that of the last event.
+	Status  presswork.Status
+	Message string
+	// Artifact and Cached are those of a completed job, Err that of a failed one.
 	Artifact *presswork.Artifact
 	Cached   bool
 	Err      *fault.Error
@@ -171,6 +173,8 @@ func (r *Records) run(ctx context.Context, script *redis.Script, id string, args
 // Report is a change of a record that a run reports, in the form of the scripts.
 type Report []any
 
+// newReport returns a report in the form that the Lua function apply reads: its name, the number of arguments, and
+// these.
 func newReport(name string, args ...any) Report { return append(Report{name, len(args)}, args...) }
 
 // Progress returns the report of a step. percent is 0 to 100.
@@ -222,8 +226,9 @@ func (r *Records) note(message string, warnings []fault.Warning, fields ...any) 
 	return newReport("note", append(args, fields...)...), nil
 }
 
-// Report writes reports in their order, in one round trip. Errors: ErrGone, EndedError,
-// ErrSuperseded, QueueUnavailable.
+// Report writes reports in their order, in one round trip. With an error, none of them is written, except that the
+// response to a successful write may be lost: QueueUnavailable. Errors: ErrGone, EndedError, ErrSuperseded,
+// QueueUnavailable.
 func (r *Records) Report(ctx context.Context, id, fence string, reports ...Report) error {
 	return r.apply(ctx, reportScript, id, appendReports([]any{fence}, reports))
 }
