@@ -15,7 +15,8 @@ import (
 // rereadPause is the pause before missed frames are read again after an error of Redis.
 const rereadPause = 200 * time.Millisecond
 
-// MaxUnread is how many published bytes the reader of an answer may lag behind.
+// MaxUnread is how many published bytes the reader of an answer may lag behind. It bounds the memory of an answer
+// whose client reads slowly.
 const MaxUnread = 16 << 20
 
 // catchUpEntries is the largest number of stream entries that one read of missed frames returns. An entry has about
@@ -36,6 +37,7 @@ type Answer struct {
 	linger  bool
 	maxWait time.Duration // see Call.MaxWait
 
+	// mu guards the fields below, except missed and closeOnce.
 	mu sync.Mutex
 	// received are entries in order, without gaps; the first has the sequence number next-len(received).
 	received []streamEntry
@@ -45,19 +47,21 @@ type Answer struct {
 	next int64
 	// mayHaveMissed is set when frames may have been missed.
 	mayHaveMissed bool
-	// missed is the number of consecutive renewals for which Redis did not know the call. Only the relay uses it.
+	// missed is the number of consecutive renewals for which Redis did not know the call. Only Client.renewAll uses
+	// it.
 	missed int
 	// input is the last input; nil once the run has answered it. inputs is its number.
 	input  []byte
 	inputs int64
-	ended  bool
-	err    error
+	// ended is set after the last frame. err is why no more frames follow, nil while they may.
+	ended bool
+	err   error
 	// changed gets a message when Next may have something to return.
 	changed   chan struct{}
 	closeOnce sync.Once
 }
 
-// endMark is the value of the field "l" of an entry, which marks the end of an answer.
+// endMark is the value of the field "l" of an entry. It tells whether the answer goes on after the entry.
 type endMark string
 
 const (
@@ -68,6 +72,7 @@ const (
 
 // streamEntry is one entry of the stream of frames.
 type streamEntry struct {
+	// data has the frames of the entry, a line each.
 	data []byte
 	mark endMark
 }
@@ -188,6 +193,7 @@ func (a *Answer) checkStream() {
 	a.notify()
 }
 
+// notify wakes Next. One message is enough: Next reads everything that is there.
 func (a *Answer) notify() {
 	select {
 	case a.changed <- struct{}{}:
@@ -195,6 +201,7 @@ func (a *Answer) notify() {
 	}
 }
 
+// needsCatchUp reports whether the stream may have entries that were not received.
 func (a *Answer) needsCatchUp() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -211,7 +218,8 @@ func (a *Answer) position() (next int64, open bool) {
 	return a.next, !a.ended && !hasEnd && a.err == nil
 }
 
-// catchUp reads missed entries from the stream, at most catchUpEntries of them.
+// catchUp reads missed entries from the stream, at most catchUpEntries of them. A gap in the stream itself ends the
+// answer: Redis has lost entries that no run will write again.
 func (a *Answer) catchUp(ctx context.Context) error {
 	a.mu.Lock()
 	from := a.next

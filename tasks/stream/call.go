@@ -123,6 +123,8 @@ func unavailable(err error) error {
 // newID returns an id of the form of tasks.NewID, for waiters and runs.
 func newID() string { return ulid.Make().String() }
 
+// callKey is the hash of a call, and framesKey the stream of its frames. waitersKey is a sorted set of the waiting
+// callers, by the time until which each counts.
 func callKey(id string) string    { return "pw:{" + id + "}:call" }
 func framesKey(id string) string  { return "pw:{" + id + "}:frames" }
 func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Send sends an input of at most 1 MB to the run of the call. The run answers it by a frame. Do not send another
+// Send sends an input of at most 1 MiB to the run of the call. The run answers it by a frame. Do not send another
 // input before that: it replaces the previous one. The client sends the input again every few seconds until the
 // answer arrives, so that it survives an outage or restart of Redis. Errors: the input is too large.
 func (a *Answer) Send(ctx context.Context, input []byte) error {

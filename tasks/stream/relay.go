@@ -32,13 +32,15 @@ type Client struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-	sub     *redis.PubSub
+	// sub is the subscription to channel; nil before Start.
+	sub *redis.PubSub
 
 	// outage is outageLimit; tests shorten it. unansweredSince is when Redis stopped answering; zero while it
 	// answers.
 	outage          time.Duration
 	unansweredSince time.Time
 
+	// mu guards answers and ended.
 	mu sync.Mutex
 	// answers maps the id of a call to its open answers, with the time since which each has waited.
 	answers map[string]map[*Answer]time.Time
@@ -76,7 +78,7 @@ func (c *Client) Start() {
 	c.running.Go(c.renew)
 }
 
-// Stop ends every answer.
+// Stop ends every answer with QueueUnavailable, and waits until nothing is relayed any more.
 func (c *Client) Stop() {
 	c.mu.Lock()
 
@@ -96,7 +98,8 @@ func (c *Client) Stop() {
 	c.running.Wait()
 }
 
-// addAnswer registers an answer for the frames of a call.
+// addAnswer registers an answer for the frames of a call. It must precede the creation of the call, so that no
+// frame is published before. Errors: QueueUnavailable when the client does not run.
 func (c *Client) addAnswer(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
@@ -249,25 +252,38 @@ func (c *Client) renew() {
 	}
 }
 
-// renewAll renews the waiters of the open answers once.
-func (c *Client) renewAll() {
-	type waiting struct {
-		*Answer
-		since time.Time
-		next  int64
-		state *redis.Cmd
-	}
-	var all []waiting
+// waitingAnswer is an open answer during one renewal.
+type waitingAnswer struct {
+	*Answer
+	// since is when the caller began to wait.
+	since time.Time
+	// next is the sequence number of the next entry before the renewal.
+	next int64
+	// state is the reply of renewScript.
+	state *redis.Cmd
+}
+
+// openAnswers returns the answers that expect more frames.
+func (c *Client) openAnswers() []*waitingAnswer {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	var all []*waitingAnswer
+
 	for _, set := range c.answers {
 		for a, since := range set {
 			if next, open := a.position(); open {
-				all = append(all, waiting{Answer: a, since: since, next: next})
+				all = append(all, &waitingAnswer{Answer: a, since: since, next: next})
 			}
 		}
 	}
-	c.mu.Unlock()
 
+	return all
+}
+
+// renewAll renews the waiters of the open answers once, in one pipeline. After an outage of outageLimit it ends them.
+func (c *Client) renewAll() {
+	all := c.openAnswers()
 	if len(all) == 0 {
 		return
 	}
@@ -276,8 +292,8 @@ func (c *Client) renewAll() {
 	defer cancel()
 
 	err := runAll(ctx, c.rdb, renewScript, func(p redis.Pipeliner) error {
-		for i, w := range all {
-			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)}, w.waiter,
+		for _, w := range all {
+			w.state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)}, w.waiter,
 				waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel,
 				w.maxWait > 0 && time.Since(w.since) >= w.maxWait, !w.linger)
 			_ = w.sendInput(ctx, p) // the pipeline returns the error
@@ -293,11 +309,10 @@ func (c *Client) renewAll() {
 		}
 
 		if time.Since(c.unansweredSince) >= c.outage {
+			outageErr := fault.Errorf(fault.QueueUnavailable,
+				"the queue did not answer for %s; send the request again", c.outage).WithCause(err)
 			for _, w := range all {
-				w.fail(
-					fault.Errorf(fault.QueueUnavailable, "the queue did not answer for %s; send the request again", c.outage).
-						WithCause(err),
-				)
+				w.fail(outageErr)
 			}
 		}
 
@@ -308,39 +323,46 @@ func (c *Client) renewAll() {
 	c.unansweredSince = time.Time{}
 
 	for _, w := range all {
-		f, err := w.state.StringSlice() // see renewScript
-		if err != nil {
-			c.o.Log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
-			continue
+		c.handleRenewal(ctx, w, afterOutage)
+	}
+}
+
+// handleRenewal acts on the reply of renewScript about one answer. It ends the answer when the call is lost, and makes
+// its reader fetch entries that were not received. It queues the task of a call again that no run has begun.
+func (c *Client) handleRenewal(ctx context.Context, w *waitingAnswer, afterOutage bool) {
+	reply, err := w.state.StringSlice()
+	if err != nil {
+		c.o.Log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
+		return
+	}
+
+	if reply[0] == "gone" {
+		if w.missed++; w.missed >= lostAfter {
+			w.fail(fault.Errorf(fault.QueueUnavailable, "the queue has lost this request; send it again"))
 		}
 
-		if f[0] == "gone" {
-			if w.missed++; w.missed >= lostAfter {
-				w.fail(fault.Errorf(fault.QueueUnavailable, "the queue has lost this request; send it again"))
-			}
-			continue
+		return
+	}
+
+	w.missed = 0
+
+	switch {
+	case reply[0] == "late":
+		if !w.linger {
+			c.o.Drop(ctx, w.call, TaskID(w.ID, w.waiter))
 		}
 
-		w.missed = 0
-		switch {
-		case f[0] == "late":
-			if !w.linger {
-				c.o.Drop(ctx, w.call, TaskID(w.ID, w.waiter))
-			}
-			w.fail(
-				fault.Errorf(fault.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.maxWait).
-					WithAfter(retryAfter).
-					WithCause(ErrNotBegun),
-			)
-		case f[0] == "dead" && afterOutage:
-		case f[0] == "dead":
-			w.fail(fault.Errorf(fault.QueueUnavailable, "the worker of this request is gone; send it again"))
-		case entriesIn(f[1]) >= w.next:
-			w.checkStream()
-		case f[2] == "" && time.Since(w.since) > reenqueueAfter: // no run has begun
-			if err := c.o.Enqueue(ctx, w.call, TaskID(w.ID, f[3])); err != nil {
-				c.o.Log.Warn("a waiting call could not be enqueued again", "call_id", w.ID, "err", err)
-			}
+		w.fail(fault.Errorf(fault.QueueUnavailable,
+			"no worker has begun this request within %s; send it again later", w.maxWait).
+			WithAfter(retryAfter).WithCause(ErrNotBegun))
+	case reply[0] == "dead" && afterOutage:
+	case reply[0] == "dead":
+		w.fail(fault.Errorf(fault.QueueUnavailable, "the worker of this request is gone; send it again"))
+	case entriesIn(reply[1]) >= w.next:
+		w.checkStream()
+	case reply[2] == "" && time.Since(w.since) > reenqueueAfter: // no run has begun
+		if err := c.o.Enqueue(ctx, w.call, TaskID(w.ID, reply[3])); err != nil {
+			c.o.Log.Warn("a waiting call could not be enqueued again", "call_id", w.ID, "err", err)
 		}
 	}
 }

@@ -32,14 +32,17 @@ type Run struct {
 	// Waited is how long the call waited for this run, by the clock of Redis.
 	Waited time.Duration
 
-	fence  string
-	keys   []any  // callKeys, as arguments of a command
-	ttl    string // how long the answer is kept after its end, in ms
-	to     string // the channels of the waiters when the run began
-	ctx    context.Context
+	// fence is the id of this run. Scripts refuse the frames of any other.
+	fence string
+	keys  []any  // callKeys, as arguments of a command
+	ttl   string // how long the answer is kept after its end, in ms
+	to    string // the channels of the waiters when the run began
+	ctx   context.Context
+	// end ends ctx, with errCallLost, ErrLeft, or the cause of the server's context.
 	end    context.CancelCauseFunc
 	writer *writer
 
+	// mu guards the fields below.
 	mu      sync.Mutex
 	seq     int64         // of the last entry in Redis
 	kept    [][]byte      // the last entries, up to seq
@@ -124,7 +127,8 @@ func (r *Run) Current(ctx context.Context) (bool, error) {
 	return fence == r.fence, nil
 }
 
-// Finish adds the last frame and waits until Redis has the complete answer.
+// Finish adds the last frame and waits until Redis has the complete answer. It also works after the run's context
+// has ended. Errors: QueueUnavailable after an outage of outageLimit, or that another run has the call.
 func (r *Run) Finish(frame []byte) error {
 	r.mu.Lock()
 	r.addFrame(frame, true)
@@ -210,6 +214,7 @@ func (r *Run) restore() {
 	r.queueWrite()
 }
 
+// isLost is mayNotWrite for callers without the lock.
 func (r *Run) isLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,6 +259,7 @@ func (r *Run) endLost(cause error) {
 	r.endLostLocked(cause)
 }
 
+// notify wakes Send and Finish.
 func (r *Run) notify() {
 	select {
 	case r.flushed <- struct{}{}:

@@ -8,9 +8,20 @@ import (
 )
 
 // Volatile begins every script of a call. It keeps the writes of the script out of the append-only file and from
-// replicas. A call lives as long as its caller's connection: after a restart of Redis the caller gets an error,
-// and nothing needs to be restored. With appendfsync always, the nine writes before a first token would cost as
-// many syncs of the disk, and every token one more.
+// replicas. A call lives as long as its caller's connection: after a restart of Redis the caller gets an error, and
+// nothing needs to be restored. With appendfsync always, the nine writes before a first token would cost as many
+// syncs of the disk, and every token one more. The scripts use the keys of a call: see callKey. The hash has these
+// fields:
+//   - by: the waiter that created the call; "restored" after restoreScript
+//   - call: the request as JSON, until the answer is complete
+//   - made: when the call was created, in µs
+//   - memory: how long the call is kept after its end, in ms
+//   - to: the channels of the clients that wait, with spaces between them
+//   - run, fence: the number of attempts, and the id of the only run that may write
+//   - seq: the number of the last entry in the stream of frames
+//   - state: "left" when no caller waits any more, "over" after the last frame
+//   - inputs, input: the number and the content of the last input
+//   - alive: when the run was last alive, in ms; only for a call that no other run can continue
 const Volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
 
 // volatileNow begins the scripts that compare times. now is the time of Redis in ms, because the clocks of workers

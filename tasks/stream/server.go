@@ -17,12 +17,14 @@ const checkCallsEvery = 2 * time.Second
 
 // Server runs the calls of a process.
 type Server struct {
-	rdb    redis.UniversalClient
-	log    *slog.Logger
+	rdb redis.UniversalClient
+	log *slog.Logger
+	// writer writes the frames of all runs.
 	writer *writer
 
 	watching sync.WaitGroup
 
+	// mu guards the fields below.
 	mu   sync.Mutex
 	runs map[*Run]struct{}
 	// lastFailure is when Redis last failed to respond. outageBegan is when the outage began; zero while Redis
@@ -225,8 +227,8 @@ func (s *Server) allRuns() []*Run {
 	return runs
 }
 
-// Left ends a run without callers. It takes the fence of the run instead of the call's id, because the call may have
-// been created again.
+// Left ends a run without callers. It takes the fence of the run instead of the call's id, because the call may
+// have been created again. It does nothing if the run is in another process.
 func (s *Server) Left(fence string) {
 	for _, r := range s.allRuns() {
 		if r.fence == fence {
@@ -235,7 +237,7 @@ func (s *Server) Left(fence string) {
 	}
 }
 
-// Input makes the run of a call check for an input.
+// Input makes the run of a call check for an input. It does nothing if the run is in another process.
 func (s *Server) Input(id string) {
 	for _, r := range s.allRuns() {
 		if r.ID == id {

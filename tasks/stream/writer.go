@@ -38,13 +38,16 @@ type writer struct {
 	// pause is time.Sleep, for the pause after a busy round trip; tests replace it.
 	pause func(time.Duration)
 
+	// stopping is closed by stop.
 	stopping chan struct{}
 	running  sync.WaitGroup
 
+	// mu guards dirty.
 	mu sync.Mutex
 	// dirty are the runs that have something to write.
 	dirty []*Run
-	wake  chan struct{}
+	// wake gets a message when dirty has runs.
+	wake chan struct{}
 }
 
 // newWriter returns a writer. On a Cluster it writes each call on its own, because the keys are on several nodes.
@@ -62,6 +65,7 @@ func (w *writer) outageError() error {
 	return fmt.Errorf("%w: Redis did not answer for %s", errCallLost, w.outage)
 }
 
+// start runs the writer until stop.
 func (w *writer) start() { w.running.Go(w.run) }
 
 // stop ends the writer. All runs must have ended.
