@@ -26,6 +26,7 @@ func Amend(lines string, queues ...Queue) redis.Hook {
 
 // amender is the hook of Amend.
 type amender struct {
+	// queues are those whose scripts begin with lines.
 	queues []Queue
 	lines  string
 	// ownDigests maps the added lines followed by Asynq's digest to the digest of our script.
@@ -35,7 +36,8 @@ type amender struct {
 	delays sync.Map
 }
 
-// process sends a script with the additional lines, or another command in its place.
+// process sends a script with the additional lines, or another command in its place. Asynq reads the reply from
+// cmd, so every way out sets the value or the error of cmd.
 func (a *amender) process(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	if own := a.extension(ctx, cmd); own != nil {
 		err := next(ctx, own)
@@ -78,6 +80,7 @@ func (a *amender) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	retry := [2]any{} // no key of delays
 	if isRetry(keys) {
 		retry = [2]any{keys[0], argv[2]}
+		// Keep the first delay: a repeat has the same time but is sent later.
 		delay, _ := a.delays.LoadOrStore(retry, fromNow(argv[2]))
 		args = append(args, delay)
 	}

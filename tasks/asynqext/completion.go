@@ -19,6 +19,7 @@ import (
 type Completion struct {
 	log *slog.Logger
 
+	// mu guards the fields below.
 	mu sync.Mutex
 	// dropped maps a task id to the numbers of the calls of Drop for it. Each call drops one end of the task.
 	dropped map[string][]int
@@ -141,6 +142,7 @@ func (c *Completion) useDrop(id string) bool {
 	return true
 }
 
+// setDropped replaces the drops of a task, and forgets the task without any. The caller holds the lock.
 func (c *Completion) setDropped(id string, dropped []int) {
 	if c.dropped[id] = dropped; len(dropped) == 0 {
 		delete(c.dropped, id)

@@ -89,7 +89,8 @@ type Dequeuer struct {
 	announcements map[Queue]chan struct{}
 	// unsupported is set once Redis has refused BLMOVE.
 	unsupported atomic.Bool
-	script      *redis.Script
+	// script is dequeueLua with the function of DequeueOptions.Begin.
+	script *redis.Script
 
 	// process is the name of this Dequeuer in Redis.
 	process string
@@ -97,7 +98,8 @@ type Dequeuer struct {
 	unanswered sync.Map
 }
 
-// NewDequeuer returns a Dequeuer that takes tasks until ctx ends.
+// NewDequeuer returns a Dequeuer that takes tasks until ctx ends. Add its Hook to the client of Asynq's servers,
+// and run Listen for each announced queue.
 func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 	lua := "local begin\n" + dequeueLua
 	if o.Begin != nil {
@@ -156,7 +158,10 @@ func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 }
 
 // dequeue runs a dequeue of Asynq. It answers redis.Nil ("the queue is empty") when there was no slot or no task
-// within about a second.
+// within about a second. Each round has these steps:
+//  1. If the last dequeue found the queue empty, wait until it may have a task.
+//  2. Acquire a slot. It is released unless a task is taken.
+//  3. Take a task. If none is there, remember that the queue is empty.
 func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next redis.ProcessHook) error {
 	slotWait, cancel := context.WithTimeout(d.ctx, DequeueWait)
 	defer cancel()
@@ -228,14 +233,9 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 		argv = append(argv, more...)
 	}
 
+	// The order of the keys is that of dequeueLua.
 	keys := []string{
-		pendingKey(q),
-		pausedKey(q),
-		activeKey(q),
-		leaseKey(q),
-		ringKey(q),
-		runningKey(q),
-		takenKey(q, d.process),
+		pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q), runningKey(q), takenKey(q, d.process),
 	}
 	if d.announcements[q] != nil {
 		keys = append(keys, urgentRing(q), flexRing(q))
@@ -356,6 +356,7 @@ func isRefusal(err error) bool {
 	return redis.HasErrorPrefix(err, "ERR") || redis.HasErrorPrefix(err, "NOPERM")
 }
 
+// sleep waits, but not longer than the dequeuer may take tasks.
 func (d *Dequeuer) sleep(t time.Duration) {
 	select {
 	case <-time.After(t):

@@ -23,14 +23,10 @@ local function done(id, n)
 end
 `
 
-// DoneKeys returns the keys of DoneLua for a task that ends now. All belong to the queue's hash slot.
+// DoneKeys returns the keys of DoneLua for a task that ends now, in its order. All belong to the queue's hash slot,
+// so on a Cluster they cannot be in a script with the keys of a job.
 func DoneKeys(q Queue, id string, now time.Time) []string {
 	return []string{
-		activeKey(q),
-		leaseKey(q),
-		taskKey(q, id),
-		countKey(q, "processed", now),
-		keyOf(q, "processed"),
-		runningKey(q),
+		activeKey(q), leaseKey(q), taskKey(q, id), countKey(q, "processed", now), keyOf(q, "processed"), runningKey(q),
 	}
 }

@@ -12,6 +12,7 @@ const (
 	workersKey = "asynq:workers"
 )
 
+// keyOf returns one of Asynq's keys of a queue. The braces are a hash tag: all keys of a queue share a slot.
 func keyOf(q Queue, part string) string { return "asynq:{" + string(q) + "}:" + part }
 
 func taskKey(q Queue, id string) string { return taskPrefix(q) + id }

@@ -63,10 +63,7 @@ func HasLeases(ctx context.Context, rdb redis.UniversalClient, queues []Queue) (
 // the ids of tasks that have ended CrashCap workers: these stay active until Remove. Tasks whose ids begin with
 // harmless are always put back. The script is atomic, so that workers need no leader.
 func Reap(
-	ctx context.Context,
-	rdb redis.Scripter,
-	q Queue,
-	harmless string,
+	ctx context.Context, rdb redis.Scripter, q Queue, harmless string,
 ) (back int64, condemned []string, err error) {
 	keys := []string{activeKey(q), leaseKey(q), pendingKey(q)}
 
@@ -84,7 +81,7 @@ func Reap(
 	return back, condemned, nil
 }
 
-// Renew renews the leases of running tasks. Tasks without a lease get none.
+// Renew gives the leases of running tasks their full length again. Tasks without a lease get none.
 func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error {
 	args := []any{"1"}
 	for _, id := range ids {
@@ -102,7 +99,7 @@ redis.call('DEL', KEYS[3])
 return 1
 `)
 
-// Remove deletes an active task.
+// Remove deletes an active task with its message. It does nothing for a task that does not exist.
 func Remove(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
 	return removeScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), taskKey(q, id)}, id).Err()
 }
@@ -116,7 +113,7 @@ redis.call('HSET', KEYS[4], 'state', 'archived')
 return 1
 `)
 
-// Archive archives an active task, so that an operator sees it.
+// Archive archives an active task, so that an operator sees it in the monitor. No worker runs it again.
 func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error {
 	return archiveScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), keyOf(q, "archived"), taskKey(q, id)},
 		id, time.Now().Unix()).Err()

@@ -20,6 +20,7 @@ local function nanos() return string.format('%s%06d000', clock[1], clock[2]) end
 // hook is a go-redis hook on single commands. Asynq sends none of the relevant commands in a pipeline.
 type hook func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error
 
+// DialHook, ProcessPipelineHook and ProcessHook implement redis.Hook.
 func (h hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
@@ -66,7 +67,9 @@ func (noScript) Error() string { return "NOSCRIPT No matching script. Please use
 // RedisError marks it as an answer of the server.
 func (noScript) RedisError() {}
 
-// IsOutage reports whether a command that failed with err may succeed if it is sent again in a moment. err is not nil.
+// IsOutage reports whether a command that failed with err may succeed if it is sent again in a moment. err is not
+// nil. The server's answers of an outage are those of a start, a failover or a lost shard. Every error that is not
+// an answer counts as an outage, unless the client was closed.
 func IsOutage(err error) bool {
 	if _, ok := errors.AsType[redis.Error](err); ok {
 		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||

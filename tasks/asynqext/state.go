@@ -167,11 +167,7 @@ func ReadBacklog(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time)
 
 // ReadOwnerBacklog returns how many tasks of an owner wait in a queue, and how long the owner's next task has waited.
 func ReadOwnerBacklog(
-	ctx context.Context,
-	rdb redis.Cmdable,
-	q Queue,
-	owner string,
-	now time.Time,
+	ctx context.Context, rdb redis.Cmdable, q Queue, owner string, now time.Time,
 ) (waiting int64, oldest time.Duration, err error) {
 	var count *redis.IntCmd
 	var head *redis.StringSliceCmd
@@ -202,9 +198,8 @@ func waitTime(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now ti
 	return max(0, now.Sub(time.Unix(0, ns))), err
 }
 
-// TaskState returns the command that reads the state of a task: "pending",
-// "active", "scheduled", "retry", "archived" or "completed"; redis.Nil when there
-// is no such task. It may be part of a pipeline.
+// TaskState returns the command that reads the state of a task: "pending", "active", "scheduled", "retry",
+// "archived" or "completed"; redis.Nil when there is no such task. It may be part of a pipeline.
 func TaskState(ctx context.Context, rdb redis.Cmdable, q Queue, id string) *redis.StringCmd {
 	return rdb.HGet(ctx, taskKey(q, id), "state")
 }

@@ -19,11 +19,16 @@ import (
 // dequeue thus counts those of an owner without reading the active list. Reconcile compares the set with that
 // list, which corrects it after a crash.
 
+// waitlistPrefix begins the key of each owner's waitlist; the owner follows.
 func waitlistPrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
-func ringKey(q Queue) string        { return "pw:{" + string(q) + "}:ring" }
-func urgentRing(q Queue) string     { return ringKey(q) + ":urgent" }
-func flexRing(q Queue) string       { return ringKey(q) + ":flex" }
-func runningKey(q Queue) string     { return "pw:{" + string(q) + "}:running" }
+
+// ringKey is the ring of Normal, urgentRing that of Urgent, and flexRing that of Flex.
+func ringKey(q Queue) string    { return "pw:{" + string(q) + "}:ring" }
+func urgentRing(q Queue) string { return ringKey(q) + ":urgent" }
+func flexRing(q Queue) string   { return ringKey(q) + ":flex" }
+
+// runningKey is the sorted set of running tasks, each as owner, a zero byte, and id.
+func runningKey(q Queue) string { return "pw:{" + string(q) + "}:running" }
 
 // takenKey holds the last dequeue of one process from a queue. A dequeue that is repeated, because its response was
 // lost, gets the same task.
@@ -261,6 +266,7 @@ type turnContextKey struct{}
 
 // Held is a task that another script puts on its queue, by EnqueueLua.
 type Held struct {
+	// keys and argv are those of enqueueScript.
 	keys []string
 	argv []any
 }
@@ -276,7 +282,7 @@ type heldContextKey struct{}
 // Args returns the keys and arguments of enqueue in EnqueueLua.
 func (h *Held) Args() (keys []string, argv []any) { return h.keys, h.argv }
 
-// Turns returns a go-redis hook that replaces Asynq's enqueue script by enqueueScript when the task has an owner.
+// Turns returns a go-redis hook that replaces Asynq's enqueue script by enqueueScript when the context has a turn.
 // rdb is the client to which the hook is added.
 func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
@@ -337,7 +343,7 @@ func Withdraw(ctx context.Context, rdb redis.Scripter, q Queue, id string) error
 	return withdrawScript.Run(ctx, rdb, []string{taskKey(q, id), pendingKey(q)}, id, waitlistPrefix(q)).Err()
 }
 
-// LeaveTurns removes a task that will not run from its owner's waitlist.
+// LeaveTurns removes a task that will not run from its owner's waitlist. The task itself stays.
 func LeaveTurns(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) error {
 	return rdb.ZRem(ctx, waitlistPrefix(q)+owner, id).Err()
 }
