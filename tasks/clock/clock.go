@@ -10,9 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Lua begins a script that needs the time: it defines clock, the answer of TIME, and millis, which
-// returns the time in Unix milliseconds. Redis times everything that several machines compare,
-// because their clocks differ.
+// Lua begins a script that needs the time: it defines clock, the answer of TIME, and millis, which returns the time
+// in Unix milliseconds. Scripts use the time of Redis for everything that several machines compare, because the
+// clocks of machines differ.
 const Lua = `
 local clock = redis.call('TIME')
 local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
@@ -38,6 +38,7 @@ type Clock struct {
 	// local is this machine's clock.
 	local func() time.Time
 
+	// mu guards the measurement.
 	mu sync.Mutex
 	// measuredLocal and measuredRedis are this machine's time and Redis' time at the last measurement.
 	measuredLocal, measuredRedis time.Time
@@ -74,7 +75,8 @@ func (c *Clock) at(local time.Time) time.Time {
 // Now returns the time in UTC and milliseconds, the precision of everything that is written.
 func (c *Clock) Now() time.Time { return c.Exact().UTC().Truncate(time.Millisecond) }
 
-// Skew returns how far the clock of this machine is ahead of that of Redis.
+// Skew returns how far the clock of this machine is ahead of that of Redis; negative when it is behind. Round(0)
+// drops the monotonic clock, so that a set of the machine's time shows.
 func (c *Clock) Skew() time.Duration { return c.local().Round(0).Sub(c.Exact()) }
 
 // Run measures Redis' clock every five seconds until ctx ends.

@@ -38,8 +38,8 @@ func NewGuard(log *slog.Logger) *Guard {
 	return &Guard{log: log, full: recent.NewValue[bool](maxMemoryAge)}
 }
 
-// Admit returns an error when Redis is almost full, by a figure at most maxMemoryAge old. A Redis that does not
-// report its memory counts as not full.
+// Admit returns QueueUnavailable when Redis is almost full, by a figure at most maxMemoryAge old. A Redis that does
+// not report its memory counts as not full.
 func (m *Guard) Admit(ctx context.Context, rdb redis.UniversalClient) error {
 	full, _ := m.full.Get(func(old bool) (bool, error) {
 		servers, err := memoryOf(ctx, rdb)
@@ -57,10 +57,8 @@ func (m *Guard) Admit(ctx context.Context, rdb redis.UniversalClient) error {
 		return full, nil
 	})
 	if full {
-		return fault.Errorf(
-			fault.QueueUnavailable,
-			"the queue's memory is almost full, and the rest is reserved for accepted jobs; try again later",
-		)
+		return fault.Errorf(fault.QueueUnavailable,
+			"the queue's memory is almost full, and the rest is reserved for accepted jobs; try again later")
 	}
 
 	return nil
@@ -68,6 +66,7 @@ func (m *Guard) Admit(ctx context.Context, rdb redis.UniversalClient) error {
 
 // serverMemory is the memory that one Redis server reports, in bytes.
 type serverMemory struct {
+	// limit is maxmemory, 0 for none. policy is maxmemory-policy.
 	used, limit int64
 	policy      string
 }
@@ -88,10 +87,10 @@ func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverM
 		return nil
 	}
 	if cluster, ok := rdb.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(
-			ctx,
-			func(ctx context.Context, server *redis.Client) error { return read(ctx, server) },
-		)
+		// ForEachMaster calls the function in parallel.
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, server *redis.Client) error {
+			return read(ctx, server)
+		})
 
 		return servers, err
 	}
@@ -135,7 +134,8 @@ func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err erro
 	return answered && !asynqext.IsOutage(err), err
 }
 
-// CheckEviction returns an error when the eviction policy of Redis may delete keys that jobs need.
+// CheckEviction returns an error when the eviction policy of Redis may delete keys that jobs need, or when the
+// policy cannot be read.
 func CheckEviction(ctx context.Context, rdb redis.UniversalClient) error {
 	servers, err := memoryOf(ctx, rdb)
 	if err != nil {

@@ -29,7 +29,8 @@ import (
 // origins may use its buttons.
 type Monitor struct {
 	handler *asynqmon.HTTPHandler
-	rdb     redis.UniversalClient
+	// rdb reads the payloads of jobs, which Asynq does not have.
+	rdb redis.UniversalClient
 }
 
 // New returns the page for a Redis address, to be served under rootPath ("/monitor"). With readOnly, the page
@@ -79,6 +80,7 @@ type monitorPage struct {
 	headersSent bool
 }
 
+// WriteHeader keeps the status until the headers are sent: the policy is complete only when the page is.
 func (p *monitorPage) WriteHeader(status int) {
 	if p.status == 0 {
 		p.status = status
@@ -141,11 +143,11 @@ func (p *monitorPage) finish() {
 	_, _ = p.ResponseWriter.Write(page) // an error means that the client has disconnected
 }
 
-// Stop closes the page's connections.
+// Stop closes the page's connections. The only error is that of closing one.
 func (m *Monitor) Stop(context.Context) error { return errors.Join(m.handler.Close(), m.rdb.Close()) }
 
-// dialer makes Asynq connect with our client. Asynq's own options have neither our time-outs nor unix sockets with
-// a password.
+// dialer makes Asynq connect with our client, for a Redis address. Asynq's own options have neither our time-outs
+// nor unix sockets with a password.
 type dialer string
 
 // MakeRedisClient returns the client. Asynq panics on any other type. The address was checked before.
@@ -164,7 +166,8 @@ var _ asynq.RedisConnOpt = dialer("")
 // payloadInRecord is shown instead of the payload of a job's task, which is not in Asynq.
 const payloadInRecord = "in the job's record"
 
-// fillPayloads puts the payloads of jobs that have not ended into an answer of the page's API.
+// fillPayloads puts the payloads of jobs that have not ended into an answer of the page's API. If it cannot, the
+// answer stays as it is: the page then shows payloadInRecord.
 func (m *Monitor) fillPayloads(ctx context.Context, answer []byte) []byte {
 	if !bytes.Contains(answer, []byte(payloadInRecord)) {
 		return answer

@@ -51,8 +51,8 @@ func clusterNodes(ctx context.Context, address string) (nodes []string, err erro
 	return nodes, nil
 }
 
-// sentinelNodes returns what the first sentinel that answers knows: the primary, its replicas and
-// the other sentinels.
+// sentinelNodes returns what the first sentinel that answers knows: the primary, its replicas and the other
+// sentinels. The error names every sentinel that did not answer.
 func sentinelNodes(ctx context.Context, o *address) (nodes []string, err error) {
 	var errs []error
 

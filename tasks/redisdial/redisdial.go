@@ -40,8 +40,8 @@ func Dial(address string, poolSize int) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) { o.PoolSize = cmp.Or(poolSize, 64) })
 }
 
-// DialBlocking is Dial for commands that wait in Redis for up to maxWait. The client sends no
-// command twice.
+// DialBlocking is Dial for commands that wait in Redis for up to maxWait. The client sends no command twice: a
+// repeated blocking command would wait again.
 func DialBlocking(address string, poolSize int, maxWait time.Duration) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) {
 		o.PoolSize = poolSize
@@ -51,7 +51,7 @@ func DialBlocking(address string, poolSize int, maxWait time.Duration) (redis.Un
 }
 
 // Hosts returns the host:port of every server that a Redis address names, in its order; none for a unix socket. A
-// cluster and sentinels lead to further servers, which Nodes returns.
+// cluster and sentinels lead to further servers, which Nodes returns. Errors: the address is invalid.
 func Hosts(address string) ([]string, error) {
 	o, err := readAddress(address)
 	if err != nil || o.unix {
@@ -89,6 +89,7 @@ type address struct {
 	unix bool
 }
 
+// single returns the options of a client for one unix socket.
 func (a *address) single() *redis.Options {
 	o := a.Simple()
 	o.Network = "unix"

@@ -38,7 +38,9 @@ type Relay struct {
 	// subscribed is closed once the subscription exists.
 	subscribed chan struct{}
 
-	mu       sync.Mutex
+	// mu guards the fields below.
+	mu sync.Mutex
+	// watchers maps the id of a job to its watchers.
 	watchers map[string]map[*watcher]struct{}
 	// ended is the reason why no more events follow; nil while the relay runs.
 	ended error
@@ -52,7 +54,8 @@ type EventStats struct {
 	Watchers, Slow int64
 	// Events counts the relayed events. Delay is the sum of their delays.
 	Events int64
-	Delay  time.Duration
+	// A delay is the time from an event to its routing, by the clock of Redis.
+	Delay time.Duration
 }
 
 // Stats returns the counts since the start.
@@ -107,7 +110,8 @@ func (r *Relay) endAll(err error) {
 	r.cancel()
 }
 
-// run routes events to the watchers, and compares the watched jobs with their records from time to time.
+// run routes events to the watchers. Every checkEvery, and after each reconnect, it compares the watched jobs with
+// their records.
 func (r *Relay) run() {
 	sub := r.records.SubscribeEvents(r.ctx)
 	defer sub.Close()
@@ -166,7 +170,8 @@ func (r *Relay) run() {
 
 // news is a message to a watcher: an event, or only the latest sequence number of the job.
 type news struct {
-	seq   int64
+	seq int64
+	// event is nil in a message of a periodic check.
 	event *presswork.Event
 }
 

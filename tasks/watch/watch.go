@@ -1,5 +1,8 @@
-// Package watch lets readers follow jobs. One subscription per process relays the events of all jobs to the
-// watchers. Gaps are filled from the event log.
+// Package watch lets readers follow jobs. A Relay has the only subscription of its process and routes the events of all
+// jobs to their watchers. Relay.Watch opens a Watch: a snapshot, and then every later event once, in order.
+//
+// Published events may be lost. A watcher therefore compares sequence numbers and reads missing events from the event
+// log of the job. A periodic check finds events after which no further message arrives.
 package watch
 
 import (
@@ -39,11 +42,7 @@ type Watch struct {
 // New returns a watch over events from any source, for fakes of the queue in tests. Close calls stop, Err calls
 // err.
 func New(
-	rec record.Record,
-	snapshot presswork.Event,
-	events <-chan presswork.Event,
-	stop func(),
-	err func() error,
+	rec record.Record, snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error,
 ) *Watch {
 	return &Watch{Record: rec, Snapshot: snapshot, Events: events, stop: stop, err: err}
 }
@@ -126,18 +125,21 @@ func (r *Relay) open(ctx context.Context, id string, since int64) (*record.Store
 type watcher struct {
 	relay *Relay
 	id    string
-	in    chan news
-	out   chan presswork.Event
+	// in carries news from the relay, out events to the reader.
+	in  chan news
+	out chan presswork.Event
 	// last is the sequence number up to which the reader has seen the events. Only run uses it.
 	last int64
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	// mu guards err, the reason for the end; nil if the watch ended as planned.
 	mu  sync.Mutex
 	err error
 }
 
+// newWatcher returns a watcher that is not yet registered with the relay.
 func newWatcher(r *Relay, id string) *watcher {
 	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event, watchAhead)}
 	w.ctx, w.cancel = context.WithCancel(r.ctx)
@@ -145,6 +147,7 @@ func newWatcher(r *Relay, id string) *watcher {
 	return w
 }
 
+// close ends the watch without an error.
 func (w *watcher) close() { w.cancel() }
 
 // fail ends the watch with an error. The caller holds the relay's lock.
@@ -157,6 +160,7 @@ func (w *watcher) fail(err error) {
 	w.cancel()
 }
 
+// failure returns the error that ended the watch, nil for none.
 func (w *watcher) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
