@@ -18,9 +18,9 @@ type Copied struct {
 	Skipped []error
 }
 
-// CopyTo copies artifacts and sources that one store lacks from another, with their attributes. It leaves out objects
-// that are deleted while it runs. It adds an object that cannot be copied to Copied.Skipped. Errors: ErrFull, an outage
-// of a store.
+// CopyTo copies artifacts and sources that one store lacks from another, with their attributes. It leaves out the
+// render cache, and objects that are deleted while it runs. It adds an object that cannot be copied to
+// Copied.Skipped. Errors: ErrFull, an outage of a store. The result counts what was copied before an error.
 func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 	var c Copied
 
@@ -80,9 +80,9 @@ func (c *Copied) copyOne(ctx context.Context, to, from Store, key string) error 
 	return nil
 }
 
-// Outage returns an error when one of the stores does not work, and nil when all do. Call it after a failed
-// call, to tell an outage from a fault of one object. A full store counts as working, because objects can be
-// read and deleted.
+// Outage returns an error when one of the stores does not work, and nil when all do. Call it after a failed call,
+// to tell an outage from a fault of one object. A full store counts as working, because objects can be read and
+// deleted. Errors: that of Health, the cause of ctx.
 func Outage(ctx context.Context, stores ...Store) error {
 	for _, s := range stores {
 		if ctx.Err() != nil {
@@ -97,10 +97,10 @@ func Outage(ctx context.Context, stores ...Store) error {
 	return nil
 }
 
-// Prune deletes from a backup the artifacts and sources that the live store no longer
-// has, and returns their number. It deletes nothing when an object of the live store is
-// damaged or a part of it cannot be listed. An empty live store is an error unless the
-// backup is empty: the live store has lost its objects or is the wrong one.
+// Prune deletes from a backup the artifacts and sources that the live store no longer has, and returns their
+// number. It deletes nothing when an object of the live store is damaged or a part of it cannot be listed. A
+// missing key would prove nothing then. An empty live store is an error unless the backup is empty: the live
+// store has lost its objects or is the wrong one. Errors: also those of both stores.
 func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 	liveKeys := map[string]bool{}
 
@@ -125,10 +125,8 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 			case err != nil || liveKeys[info.Key]:
 				continue
 			case len(liveKeys) == 0:
-				return 0, errors.New(
-					"the store is empty and the backup is not; " +
-						"if this is the right store, back it up into another directory",
-				)
+				return 0, errors.New("the store is empty and the backup is not; " +
+					"if this is the right store, back it up into another directory")
 			}
 
 			if err := backup.Delete(ctx, info.Key); err != nil {

@@ -46,6 +46,7 @@ type Disk struct {
 var _ Store = (*Disk)(nil)
 
 const (
+	// Both names begin with a dot, so that CheckKey allows no object there.
 	tempDir  = ".tmp"
 	lockFile = ".lock"
 	// tempAge is the age from which on a temporary file counts as left by a crashed Put.
@@ -55,8 +56,8 @@ const (
 	fileMode = 0o640
 )
 
-// OpenDisk creates the directory if necessary, checks that it is writable and deletes the
-// temporary files of crashed Puts.
+// OpenDisk creates the directory if necessary, checks that it is writable and deletes the temporary files of
+// crashed Puts. Errors: Dir is empty, or the directory cannot be created or written.
 func OpenDisk(o DiskOptions) (*Disk, error) {
 	if o.Dir == "" {
 		return nil, errors.New("storage: DiskOptions.Dir is empty")
@@ -89,8 +90,7 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 		return Info{}, err
 	}
 	defer root.Close()
-	// Check now, so that a taken key fails before the bytes are read. commit checks again
-	// under the lock.
+	// Check now, so that a taken key fails before the bytes are read. commit checks again under the lock.
 	if err := checkFree(root, key); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, err)
 	}
@@ -236,7 +236,8 @@ func (d *Disk) open() (*os.Root, error) {
 	return root, nil
 }
 
-// deleteTemporary deletes temporary files last written before the given time.
+// deleteTemporary deletes temporary files last written before the given time. Younger ones may be those of a Put
+// that still runs.
 func (d *Disk) deleteTemporary(before time.Time) error {
 	root, err := d.open()
 	if err != nil {

@@ -35,6 +35,7 @@ type partial struct {
 	unflushed []*os.File
 }
 
+// newPartial returns an object without files. Call discard when done, also after commit.
 func (d *Disk) newPartial(root *os.Root, key string) *partial {
 	name := path.Join(tempDir, rand.Text())
 
@@ -46,7 +47,7 @@ func (d *Disk) durable(key string) bool {
 	return !slices.ContainsFunc(d.Volatile, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// discard closes and deletes the files that commit has not renamed.
+// discard closes and deletes the files that commit has not renamed. After commit there are none to delete.
 func (p *partial) discard() {
 	for _, f := range p.unflushed {
 		f.Close()
@@ -139,8 +140,10 @@ func (p *partial) fillLinked(src string, f *os.File, info Info) (linked bool, er
 
 // header is the form of Info on disk.
 type header struct {
-	Size        int64             `json:"size"`
-	SHA256      string            `json:"sha256"`
+	Size int64 `json:"size"`
+	// SHA256 is "" for objects under Passing.
+	SHA256 string `json:"sha256"`
+	// Created is Info.Modified.
 	Created     time.Time         `json:"created"`
 	ContentType string            `json:"content_type,omitempty"`
 	Meta        map[string]string `json:"meta,omitempty"`
@@ -191,6 +194,7 @@ func (d *Disk) commit(p *partial) error {
 			return err
 		}
 
+		// The header goes first: bytes under a key must never lack their header.
 		if err := p.root.Rename(p.header, headerOf(p.key)); err != nil {
 			return err
 		}
@@ -217,8 +221,8 @@ func (d *Disk) commit(p *partial) error {
 	return all.Wait()
 }
 
-// locked calls f while it holds the lock of the store: only one process at a time
-// renames or deletes objects.
+// locked calls f while it holds the lock of the store: only one process at a time renames or deletes objects. It
+// returns the error of f, or that of taking the lock.
 func (d *Disk) locked(root *os.Root, f func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -235,7 +239,7 @@ func (d *Disk) locked(root *os.Root, f func() error) error {
 			return f()
 		}
 
-		if !errors.Is(err, syscall.EINTR) {
+		if !errors.Is(err, syscall.EINTR) { // a signal has ended the wait
 			return fmt.Errorf("lock %s: %w", lockFile, err)
 		}
 	}

@@ -109,7 +109,8 @@ type walk struct {
 	disk   *Disk
 	root   *os.Root
 	prefix string
-	yield  func(Info, error) bool
+	// yield is the loop body of the caller. It returns false when the caller stops.
+	yield func(Info, error) bool
 }
 
 // dir yields the objects below dir. It returns false when the walk must end.

@@ -81,6 +81,7 @@ func RenderKey(hash string) string { return Renders + hash + ".pdf" }
 func PreviewKey(hash, format string) string { return Renders + "preview-" + hash + "." + format }
 
 const (
+	// Both are in bytes.
 	maxKey     = 512
 	maxSegment = 200 // Disk adds a few bytes; most file systems allow 255
 )

@@ -15,6 +15,7 @@ type None struct{}
 
 var _ Store = None{}
 
+// unavailable returns the error of every call.
 func (None) unavailable() error {
 	return fault.Errorf(fault.StoreUnavailable, "this server has no object store: it serves completions only")
 }

@@ -1,6 +1,14 @@
-// Package storage defines the artifact store and the layout of its keys. Objects are
-// immutable: they are created, read, listed and deleted, but never changed. Disk and
-// package storage/minio implement Store; storagetest.Run tests an implementation.
+// Package storage defines the artifact store and the layout of its keys. Objects are immutable: they are created, read,
+// listed and deleted, but never changed. Several processes may use one store without a lock, because the first Put of a
+// key wins.
+//
+//   - Store is the contract. Disk implements it in a directory, package storage/minio on S3, and None is no store.
+//     storagetest.Run tests an implementation.
+//   - ArtifactKeyOf, SourceKey, RenderKey and others make the keys; CheckKey limits them to safe paths.
+//   - CopyTo and Prune keep a backup of a store.
+//   - Bounded and Verified help to implement Store.
+//
+// Package storage/retention deletes objects by age and size.
 package storage
 
 import (
@@ -35,8 +43,8 @@ var (
 	ErrInvalidAttrs = errors.New("invalid object attributes")
 )
 
-// Store keeps immutable objects under slash-separated keys. All methods are
-// safe for concurrent use, also by several processes.
+// Store keeps immutable objects under slash-separated keys. All methods are safe for concurrent use, also by
+// several processes. The key of every call is checked by CheckKey.
 type Store interface {
 	// Put creates an object completely or not at all. size is the exact number of bytes
 	// that r yields, or -1. An existing object stays as it is.
@@ -100,11 +108,13 @@ func (a Attrs) Check() error {
 	return nil
 }
 
+// The limits of Attrs, in bytes.
 const (
 	maxContentType = 255
 	maxMeta        = 1 << 10
 )
 
+// printable reports whether s has only printable ASCII characters and spaces.
 func printable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }

@@ -9,9 +9,9 @@ import (
 	"log/slog"
 )
 
-// Verified returns a reader of a whole object that compares its bytes with the digest
-// in info. If they differ it withholds the last bytes, logs the key and returns
-// ErrCorrupt. Without a digest it returns r. It is for implementations of Store.
+// Verified returns a reader of a whole object that compares its bytes with the digest in info. If they differ it
+// withholds the bytes of the last Read, logs the key and returns ErrCorrupt. A damaged object
+// therefore never looks complete. Without a digest it returns r. It is for implementations of Store.
 func Verified(r io.Reader, info Info, log *slog.Logger) io.Reader {
 	if info.SHA256 == "" {
 		return r
@@ -25,6 +25,7 @@ type verified struct {
 	r    io.Reader
 	info Info
 	log  *slog.Logger
+	// hash has the bytes that were read so far.
 	hash hash.Hash
 	// left is the number of bytes that r has not yet yielded.
 	left int64

@@ -89,6 +89,7 @@ func roundTrip(t *testing.T, s storage.Store) {
 	}
 }
 
+// emptyObject checks that an object without bytes has a size and a digest.
 func emptyObject(t *testing.T, s storage.Store) {
 	put(t, s, "a", nil)
 
@@ -288,6 +289,7 @@ func deletion(t *testing.T, s storage.Store) {
 	}
 }
 
+// healthy checks that Health returns nil for a store that works.
 func healthy(t *testing.T, s storage.Store) {
 	if err := s.Health(t.Context()); err != nil {
 		t.Error(err)
@@ -297,6 +299,7 @@ func healthy(t *testing.T, s storage.Store) {
 // stream returns a reader that cannot seek.
 func stream(s string) io.Reader { return io.LimitReader(strings.NewReader(s), 1<<40) }
 
+// put stores an object, or fails the test.
 func put(t *testing.T, s storage.Store, key string, body []byte) {
 	t.Helper()
 
@@ -305,6 +308,7 @@ func put(t *testing.T, s storage.Store, key string, body []byte) {
 	}
 }
 
+// get reads a range of an object, or fails the test.
 func get(t *testing.T, s storage.Store, key string, rng storage.Range) ([]byte, storage.Info) {
 	t.Helper()
 
@@ -338,6 +342,7 @@ func wantAbsent(t *testing.T, s storage.Store, key string) {
 	}
 }
 
+// digest returns the SHA-256 of b in hexadecimal.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

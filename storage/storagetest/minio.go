@@ -30,7 +30,7 @@ func StartMinIO(t testing.TB) Endpoint {
 	return StartMinIOIn(t, t.TempDir()).Endpoint
 }
 
-// MinIO is a server that a test can stop and restart.
+// MinIO is a server that a test can stop and restart. Its methods are not safe for concurrent use.
 type MinIO struct {
 	Endpoint
 
@@ -81,6 +81,7 @@ func (m *MinIO) Signal(signal syscall.Signal) {
 	}
 }
 
+// minioProgram returns the path of the server's program, or fails the test.
 func minioProgram(t testing.TB) string {
 	t.Helper()
 
