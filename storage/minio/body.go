@@ -25,6 +25,7 @@ type body struct {
 	file   *os.File // the spool, or nil
 }
 
+// close frees the temporary file, if there is one.
 func (b body) close() {
 	if b.file != nil {
 		b.file.Close()

@@ -8,7 +8,8 @@ import (
 
 // download is the body of a Get. A Read fails when the server sends nothing for maxSilence.
 type download struct {
-	body   io.ReadCloser
+	body io.ReadCloser
+	// cancel ends the request to the store.
 	cancel context.CancelCauseFunc
 	// causeOf replaces an error by the cause of the request's context, if that has ended.
 	causeOf func(error) error

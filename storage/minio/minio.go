@@ -1,4 +1,7 @@
-// Package minio is the artifact store on MinIO or any other S3.
+// Package minio is the artifact store on MinIO or any other S3: Store implements storage.Store.
+//
+// A Put is one request with the condition that the key has no object, so that it is atomic and replaces nothing. Start
+// finds out whether the server honours the condition. The SHA-256 of an object is in its user metadata.
 package minio
 
 import (
@@ -47,6 +50,7 @@ type Options struct {
 // Store is a storage.Store on S3.
 type Store struct {
 	Options
+	// client sends all requests. public only signs addresses: nothing is sent to PublicEndpoint from here.
 	client minio.Core
 	public *minio.Client // nil without a PublicEndpoint
 	// overwrites is set when the server ignores If-None-Match. A Put then calls Stat
@@ -56,7 +60,7 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// New returns a Store after checking the options. It sends nothing.
+// New returns a Store with defaults for unset options. It sends nothing. Errors: a missing or invalid option.
 func New(o Options) (*Store, error) {
 	if o.Bucket == "" {
 		o.Bucket = "presswork"
@@ -138,8 +142,9 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	return client, nil
 }
 
-// Start creates the bucket if necessary and finds out whether the server honours
-// If-None-Match. Refused reports which errors a later try cannot mend.
+// Start creates the bucket if necessary and finds out whether the server honours If-None-Match. It bounds both by
+// CallTimeout. It returns an error when the server does not answer or refuses a request. Refused reports which
+// errors a later try cannot mend.
 func (s *Store) Start(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
@@ -199,6 +204,7 @@ func (s *Store) probe(ctx context.Context) error {
 	return s.Delete(ctx, key)
 }
 
+// notImplemented reports whether the server answered that it does not implement a header of the request.
 func notImplemented(err error) bool {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	return ok && r.StatusCode == http.StatusNotImplemented
@@ -217,7 +223,8 @@ func (s *Store) Health(ctx context.Context) error {
 	return s.Delete(ctx, key)
 }
 
-// Presign implements storage.Store.
+// Presign implements storage.Store. It signs for PublicEndpoint without a request. Errors: storage.ErrNotSupported
+// without a PublicEndpoint, storage.ErrInvalidKey.
 func (s *Store) Presign(ctx context.Context, key, filename string, ttl time.Duration) (string, error) {
 	if err := storage.CheckKey(key); err != nil {
 		return "", err

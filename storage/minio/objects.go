@@ -28,11 +28,7 @@ const (
 // Put implements storage.Store. It reads the bytes twice, because a header of the request has their
 // digest. If r cannot seek, Put copies the bytes to memory or to a temporary file.
 func (s *Store) Put(
-	ctx context.Context,
-	key string,
-	r io.Reader,
-	size int64,
-	attrs storage.Attrs,
+	ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs,
 ) (storage.Info, error) {
 	if err := errors.Join(storage.CheckKey(key), attrs.Check()); err != nil {
 		return storage.Info{}, err
@@ -67,12 +63,7 @@ func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error)
 // Put, it first checks that the key is free. Two runs could then still both succeed; the job record decides between
 // their artifacts.
 func (s *Store) put(
-	ctx context.Context,
-	key string,
-	r io.Reader,
-	size int64,
-	sha256 string,
-	attrs storage.Attrs,
+	ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs,
 ) (storage.Info, error) {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout+time.Duration(size>>20)*time.Second)
 	defer cancel()
@@ -98,14 +89,10 @@ func (s *Store) put(
 	}, nil
 }
 
-// send creates an object in one request, unless it exists.
+// send creates an object in one request, unless it exists. It returns the time of this machine, to the millisecond.
+// The caller bounds ctx. Errors: storage.ErrExists, storage.ErrFull, an outage.
 func (s *Store) send(
-	ctx context.Context,
-	key string,
-	r io.Reader,
-	size int64,
-	sha256 string,
-	attrs storage.Attrs,
+	ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs,
 ) (time.Time, error) {
 	meta := map[string]string{digestKey: sha256, putKey: rand.Text()}
 	maps.Copy(meta, attrs.Meta)
@@ -139,7 +126,7 @@ func (s *Store) createdBy(ctx context.Context, key, putID string) bool {
 	return err == nil && userMeta(o)[putKey] == putID
 }
 
-// Get implements storage.Store.
+// Get implements storage.Store. The object is compared with its digest only if all of it is read.
 func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
 	if err := storage.CheckKey(key); err != nil {
 		return nil, storage.Info{}, err
