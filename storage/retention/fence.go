@@ -21,9 +21,11 @@ type fence struct {
 	// Deployment and Redis name the owner in messages.
 	Deployment string `json:"deployment"`
 	Redis      string `json:"redis"`
-	Token      string `json:"token"`
+	// Token is new in each fence.
+	Token string `json:"token"`
 
-	number  int64 // 0 means that the store has no fence
+	number int64 // 0 means that the store has no fence
+	// renewed is storage.Info.Modified of the object.
 	renewed time.Time
 }
 
@@ -31,6 +33,7 @@ type fence struct {
 // fence is abandoned, and another deployment may take over the store.
 const fenceLife = 10
 
+// key returns the key of the fence. Its number has leading zeros, so that a listing has the newest fence last.
 func (f fence) key() string { return fmt.Sprintf("%s%012d", storage.Fence, f.number) }
 
 // ownedBy reports whether the fence has the current or the next token of a deployment.
@@ -57,7 +60,7 @@ func readFence(ctx context.Context, store storage.Store) (f fence, err error) {
 	return f, fmt.Errorf("the store lists the object %s and does not return it: %w", f.key(), err)
 }
 
-// read reads the content of the fence.
+// read reads the content of the fence. Errors: storage.ErrNotFound, an object that is not JSON, an outage.
 func (f *fence) read(ctx context.Context, store storage.Store) error {
 	r, _, err := store.Get(ctx, f.key(), storage.Range{})
 	if err != nil {
@@ -113,8 +116,9 @@ func (f fence) put(ctx context.Context, store storage.Store) error {
 	return err
 }
 
-// CheckAbandoned returns an error when a deployment has renewed the fence of a store in
-// the last ten minutes, so that its nodes may run.
+// CheckAbandoned returns an error when a deployment has renewed the fence of a store in the last ten minutes, so
+// that its nodes may run. That is fenceLife with the default Interval. It also returns the error of a store that
+// cannot be read.
 func CheckAbandoned(ctx context.Context, store storage.Store) error {
 	const limit = fenceLife * time.Minute
 
@@ -128,21 +132,14 @@ func CheckAbandoned(ctx context.Context, store storage.Store) error {
 		return nil
 	}
 
-	return fmt.Errorf(
-		"the store belongs to deployment %s with Redis %s, which renewed it %s ago: restore into another store; "+
-			"if you replace that deployment, stop its nodes and wait until the store was not renewed for %s, or "+
-			"delete the object %s",
-		f.Deployment,
-		f.Redis,
-		age.Round(time.Second),
-		limit,
-		f.key(),
-	)
+	return fmt.Errorf("the store belongs to deployment %s with Redis %s, which renewed it %s ago: "+
+		"restore into another store; if you replace that deployment, stop its nodes and wait until the store was not "+
+		"renewed for %s, or delete the object %s", f.Deployment, f.Redis, age.Round(time.Second), limit, f.key())
 }
 
-// claimStore returns an error when the store belongs to another deployment, or when nodes on
-// the same Redis use another store. If it cannot find out, it logs that and returns nil. The
-// sweeps check again, and delete nothing before they know.
+// claimStore returns an error when the store belongs to another deployment, or when nodes on the same Redis use
+// another store. If it cannot find out within five seconds, it logs that and returns nil. The sweeps check again,
+// and delete nothing before they know.
 func (k *Keeper) claimStore(ctx context.Context) error {
 	const timeout, pause = 5 * time.Second, 200 * time.Millisecond
 
@@ -200,10 +197,9 @@ func (k *Keeper) tryClaim(ctx context.Context) (refusal, err error) {
 		return nil, nil
 	case usesOtherStore && k.Now().Sub(time.UnixMilli(id.At)) < life:
 		return fmt.Errorf(
-			"nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all nodes, and "+
-				"another Redis, or another database of it, for another deployment; "+
-				"to move to another store, stop all nodes and copy the objects "+
-				"with those below %s, or wait %s",
+			"nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all "+
+				"nodes, and another Redis, or another database of it, for another deployment; to move to another store, stop all "+
+				"nodes and copy the objects with those below %s, or wait %s",
 			k.RedisName,
 			id.Store,
 			k.StoreName,
@@ -225,21 +221,14 @@ func (k *Keeper) tryClaim(ctx context.Context) (refusal, err error) {
 
 // foreignFenceError returns the error for the fence of another deployment.
 func (k *Keeper) foreignFenceError(f fence, id identity) error {
-	return fmt.Errorf(
-		"%s belongs to deployment %s with Redis %s, which renewed it %s ago; "+
-			"this node is of deployment %s with Redis %s "+
-			"(a copied or restored Redis is another deployment, also with the same name): "+
-			"give each deployment a store of its own; "+
-			"if the other one has ended, wait until the store was not renewed for %s, or delete the object %s",
-		k.StoreName,
-		f.Deployment,
-		f.Redis,
-		k.Now().Sub(f.renewed).Round(time.Second),
-		id.Name,
-		k.RedisName,
-		fenceLife*k.Interval,
-		f.key(),
-	)
+	age, life := k.Now().Sub(f.renewed).Round(time.Second), fenceLife*k.Interval
+
+	return fmt.Errorf("%s belongs to deployment %s with Redis %s, which renewed it %s ago; "+
+		"this node is of deployment %s with Redis %s "+
+		"(a copied or restored Redis is another deployment, also with the same name): "+
+		"give each deployment a store of its own; "+
+		"if the other one has ended, wait until the store was not renewed for %s, or delete the object %s",
+		k.StoreName, f.Deployment, f.Redis, age, id.Name, k.RedisName, life, f.key())
 }
 
 // renewFence renews the fence, and reports whether the store belongs to this deployment. If

@@ -83,7 +83,8 @@ var (
 
 // entry is an object in the index.
 type entry struct {
-	key  string
+	key string
+	// size is in bytes.
 	size int64
 	// made is when it was stored.
 	made time.Time
@@ -141,7 +142,7 @@ func (k *Keeper) knownEntries(ctx context.Context, entries []entry) ([]bool, err
 	return out, nil
 }
 
-// remove removes an object from the index.
+// remove removes an object from the index. It does nothing if the index does not have it.
 func (k *Keeper) remove(ctx context.Context, key string) error {
 	return forgetScript.Run(ctx, k.Redis, indexKeys(), key).Err()
 }

@@ -1,6 +1,13 @@
 // Package retention deletes objects that are past their retention or exceed the size
 // cap of a store. The nodes of a deployment share one index in Redis.
 //
+// A Keeper gets every stored object by Record, and every use by Touch. One node at a time sweeps:
+//  1. It writes the uses of its own process into the index, and takes a lock in Redis.
+//  2. It renews the fence, an object that names the deployment that owns the store. Without it nothing is deleted.
+//  3. Once a day it compares the index with a listing of the store.
+//  4. It deletes objects past their retention, and sources whose job has ended.
+//  5. It deletes the least recently used objects while the store exceeds its size cap.
+//
 // Unless a comment says otherwise, an error comes from Redis or the store.
 package retention
 
@@ -65,8 +72,10 @@ type Keeper struct {
 
 	sweeps, failed, expired, shrunk, skipped atomic.Int64 // the fields of Counts
 
-	mu      sync.Mutex
-	cancel  context.CancelFunc // ends the loop; nil until Start
+	// mu guards cancel, done and stopped.
+	mu     sync.Mutex
+	cancel context.CancelFunc // ends the loop; nil until Start
+	// done is closed when the loop has ended.
 	done    chan struct{}
 	stopped bool
 
@@ -75,9 +84,11 @@ type Keeper struct {
 	foreignToken string
 	foreignSince time.Time
 
+	// touchMu guards touched. Start and Stop may hold mu for seconds.
 	touchMu sync.Mutex
 	touched map[string]time.Time // last use of objects since the last sweep
 
+	// fullMu guards full and fullAt.
 	fullMu sync.Mutex
 	full   error     // the last result of Full
 	fullAt time.Time // when Full determined it
@@ -101,7 +112,7 @@ func (k *Keeper) Counts() Counts {
 	return Counts{k.sweeps.Load(), k.failed.Load(), k.expired.Load(), k.shrunk.Load(), k.skipped.Load()}
 }
 
-// New returns a Keeper with defaults for unset options.
+// New returns a Keeper with defaults for unset options. It sends nothing.
 func New(o Options) *Keeper {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
@@ -158,7 +169,8 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop cancels a running sweep and waits for its end, at most until ctx ends.
+// Stop cancels a running sweep and waits for its end, at most until ctx ends. It may be called again. The only
+// error is that the sweep did not end in time.
 func (k *Keeper) Stop(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -310,8 +322,8 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 	return nil
 }
 
-// Delete deletes an object from the store and then from the index. When the store fails,
-// a sweep deletes the object later.
+// Delete deletes an object from the store and then from the index. When the store fails, a sweep deletes the object
+// later. Deleting an object that does not exist is no error.
 func (k *Keeper) Delete(ctx context.Context, key string) error {
 	if err := k.Store.Delete(ctx, key); err != nil {
 		return err
@@ -349,14 +361,9 @@ func (k *Keeper) Full(ctx context.Context) error {
 	switch {
 	case total <= k.MaxBytes:
 	case oldest.IsZero() || now.Sub(oldest) < k.MinAge:
-		k.full = fault.Errorf(
-			fault.StoreFull,
+		k.full = fault.Errorf(fault.StoreFull,
 			"the store holds %d MB of at most %d MB, and all of it is younger than %s or needed by a job; "+
-				"try again later, or raise CACHE_MAX_SIZE_GB",
-			total/1e6,
-			k.MaxBytes/1e6,
-			k.MinAge,
-		)
+				"try again later, or raise CACHE_MAX_SIZE_GB", total/1e6, k.MaxBytes/1e6, k.MinAge)
 	default:
 		k.wake()
 	}

@@ -7,8 +7,8 @@ import (
 	"presswork/storage"
 )
 
-// DeleteSources deletes all sources of a job. It skips objects of other programs; sweeps
-// log them.
+// DeleteSources deletes all sources of a job. It skips objects of other programs; sweeps log them. After an error
+// it continues, and returns all errors together.
 func (k *Keeper) DeleteSources(ctx context.Context, jobID string) error {
 	var errs []error
 

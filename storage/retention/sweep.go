@@ -90,55 +90,57 @@ func (s *sweep) renew(ctx context.Context) error {
 // expire deletes objects that are past their retention or expire early, and the sources
 // of jobs that have ended or were never submitted.
 func (s *sweep) expire(ctx context.Context) error {
-	// The sources of a job are next to each other in the index, so one call of live serves
-	// all of them.
+	// The sources of a job are next to each other in the index, so one call of isLive serves all of them.
 	lastJob, lastIsLive := "", false
+	isNeeded := func(key string) bool {
+		job := jobOf(key)
+		if job != "" && job != lastJob {
+			lastJob, lastIsLive = job, s.isLive(ctx, job)
+		}
+
+		return job != "" && lastIsLive
+	}
 
 	for index, age := range map[string]time.Duration{
 		madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention),
 	} {
-		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
-		// Kept objects stay at the front of the index; the next range begins after them.
-		for kept := int64(0); ; {
-			if err := s.renew(ctx); err != nil {
-				return err
-			}
-
-			keys, err := s.Redis.ZRangeByScore(ctx, index, &redis.ZRangeBy{Min: "-inf", Max: until, Offset: kept, Count: batch}).
-				Result()
-			if err != nil {
-				return err
-			}
-
-			if len(keys) == 0 {
-				break
-			}
-
-			for _, key := range keys {
-				if job := jobOf(key); job != "" {
-					if job != lastJob {
-						lastJob, lastIsLive = job, s.isLive(ctx, job)
-					}
-
-					if lastIsLive {
-						kept++
-						continue
-					}
-				}
-
-				deleted, err := s.delete(ctx, key, "retention", &s.expired)
-				if err != nil {
-					return err
-				}
-
-				if !deleted {
-					kept++
-				}
-			}
+		if err := s.expireIndex(ctx, index, s.Now().Add(-age), isNeeded); err != nil {
+			return err
 		}
 	}
 
 	return nil
+}
+
+// expireIndex deletes the objects of a sorted set whose score is a time up to until, except those that are needed.
+func (s *sweep) expireIndex(ctx context.Context, index string, until time.Time, isNeeded func(string) bool) error {
+	last := strconv.FormatInt(until.UnixMilli(), 10)
+	// Kept objects stay at the front of the index; the next range begins after them.
+	for kept := int64(0); ; {
+		if err := s.renew(ctx); err != nil {
+			return err
+		}
+
+		due := &redis.ZRangeBy{Min: "-inf", Max: last, Offset: kept, Count: batch}
+
+		keys, err := s.Redis.ZRangeByScore(ctx, index, due).Result()
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+
+		for _, key := range keys {
+			deleted := false
+			if !isNeeded(key) {
+				if deleted, err = s.delete(ctx, key, "retention", &s.expired); err != nil {
+					return err
+				}
+			}
+
+			if !deleted {
+				kept++
+			}
+		}
+	}
 }
 
 // jobOf returns the job of a source, or "" for another object.
