@@ -18,12 +18,9 @@ const metaJob = "job"
 // after this run has failed with failure. The earlier run may have completed the job and deleted its sources. Redis may
 // have lost that completion in a failover, a power cut or a restore.
 func (w *Worker) earlierResult(
-	ctx context.Context,
-	run *tasks.Run,
-	task tasks.Convert,
-	failure error,
+	ctx context.Context, run *tasks.Run, task tasks.Convert, failure error,
 ) (made result, err error) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // the run has ended, so it must not complete the job
 		return result{}, failure
 	}
 
@@ -66,10 +63,6 @@ func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
 	pages, _ := strconv.Atoi(info.Meta["pages"]) // 0 for results without pages
 
 	return presswork.Artifact{
-		ID:          run.ID,
-		Size:        info.Size,
-		Pages:       pages,
-		SHA256:      info.SHA256,
-		ContentType: info.ContentType,
+		ID: run.ID, Size: info.Size, Pages: pages, SHA256: info.SHA256, ContentType: info.ContentType,
 	}
 }

@@ -14,16 +14,19 @@ import (
 // completionMetrics are named by OpenTelemetry's GenAI conventions, with underscores. The metrics of the
 // queue have our own names.
 type completionMetrics struct {
+	// The labels of all of them are names of models, kinds and codes, which the operator bounds.
 	tokens     *prometheus.HistogramVec
 	duration   *prometheus.HistogramVec
 	firstToken *prometheus.HistogramVec
 	perToken   *prometheus.HistogramVec
-	servers    *prometheus.HistogramVec
-	wait       prometheus.Histogram
-	inflight   prometheus.Gauge
+	// servers are calls of MCP servers, whatever their names.
+	servers  *prometheus.HistogramVec
+	wait     prometheus.Histogram
+	inflight prometheus.Gauge
 }
 
-// newCompletionMetrics creates the metrics of completions and registers them, if reg is not nil.
+// newCompletionMetrics creates the metrics of completions and registers them, if reg is not nil. It panics if reg
+// has metrics with these names already.
 func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	seconds := prometheus.ExponentialBuckets(0.005, 2, 16)
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
@@ -33,14 +36,9 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	m := completionMetrics{
 		tokens: histogram("gen_ai_client_token_usage", "Tokens of a completion, by type: input, output.",
 			prometheus.ExponentialBuckets(1, 4, 14), "gen_ai_request_model", "gen_ai_token_type"),
-		duration: histogram(
-			"gen_ai_server_request_duration_seconds",
+		duration: histogram("gen_ai_server_request_duration_seconds",
 			"Time of a completion on its worker; error_type is an error code, the status of a refused request, "+
-				"or empty after success.",
-			seconds,
-			"gen_ai_request_model",
-			"error_type",
-		),
+				"or empty after success.", seconds, "gen_ai_request_model", "error_type"),
 		firstToken: histogram("gen_ai_server_time_to_first_token_seconds", "Time until the first token.", seconds,
 			"gen_ai_request_model"),
 		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "Time per token after the first.",

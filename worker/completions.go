@@ -54,14 +54,15 @@ type CompletionOptions struct {
 	Log *slog.Logger
 }
 
-// Completions answers calls for completions, speech, embeddings, rankings and relayed requests.
+// Completions answers calls for completions, speech, embeddings, rankings and relayed requests. It is safe for
+// concurrent use.
 type Completions struct {
 	CompletionOptions
 	metrics completionMetrics
 	tracer  trace.Tracer
 }
 
-// NewCompletions returns Completions.
+// NewCompletions returns Completions with defaults for unset options. Create one per registry of metrics.
 func NewCompletions(o CompletionOptions) *Completions {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -100,6 +101,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	// The gateway compares Accepted with this machine's clock.
 	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
 
+	// The caller reads this answer only when it is complete, so frames may share writes.
 	if !job.Streams() {
 		run.Gather()
 	}
@@ -139,11 +141,7 @@ func (c *Completions) failBegun(ctx context.Context, run *stream.Run, job infere
 
 // conclude records the usage of a run that has ended with err, and sends the last frame. Errors are as in Complete.
 func (c *Completions) conclude(
-	ctx context.Context,
-	run *stream.Run,
-	job inference.Job,
-	result *inference.Result,
-	err error,
+	ctx context.Context, run *stream.Run, job inference.Job, result *inference.Result, err error,
 ) error {
 	if err != nil && !result.Emitted && stream.IsStopping(ctx) {
 		// The caller has received nothing, so another worker can run the call.
@@ -180,10 +178,7 @@ func (c *Completions) fail(run *stream.Run, e *inference.Error, result *inferenc
 // CompleteInternal completes a request of the program itself, without the queue and its limits. It passes each chunk to
 // emit, and records the usage in the ledger under key. Errors: *inference.Error.
 func (c *Completions) CompleteInternal(
-	ctx context.Context,
-	key string,
-	r *inference.Request,
-	emit func(*inference.Chunk) error,
+	ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error,
 ) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
 
@@ -199,7 +194,8 @@ func (c *Completions) CompleteInternal(
 	return err
 }
 
-// requestOf returns the request of the call.
+// requestOf returns the request of the call. Request is always set in the result, so that the fields which all
+// calls share have one place. Errors: *inference.Error, for a body that is not in the store or cannot be decoded.
 func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
 
@@ -213,7 +209,7 @@ func (c *Completions) requestOf(ctx context.Context, run *stream.Run) (inference
 	}
 
 	err := json.Unmarshal(body, &job)
-	// The fields that all calls share are read from Request.
+
 	switch {
 	case job.Request != nil:
 	case job.Speech != nil:
@@ -262,7 +258,7 @@ func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job infere
 	)
 }
 
-// sendLastFrame sends the last frame, and deletes the request from the store.
+// sendLastFrame sends the last frame, and deletes the request from the store. Errors: those of stream.Run.Finish.
 func (c *Completions) sendLastFrame(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {

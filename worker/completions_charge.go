@@ -41,7 +41,8 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	}
 }
 
-// earlierUsage estimates the usage of the run before this one from the frames that it sent.
+// earlierUsage estimates the usage of the run before this one from the frames that it sent. That run died before it
+// could record its usage. Without the frames the estimate has only the prompt.
 func (c *Completions) earlierUsage(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
 	frames, err := run.Sent(ctx)
 	if err != nil {

@@ -39,7 +39,8 @@ func (c *Completions) chat(ctx context.Context, job inference.Job, emit emitFram
 	})
 }
 
-// speak runs a call for speech and sends each sound.
+// speak runs a call for speech and sends each sound. The caller may have received a sound, so the call cannot start
+// over after the first.
 func (c *Completions) speak(ctx context.Context, job inference.Job, emit emitFrame) (inference.Result, error) {
 	result := inference.Result{Model: job.Speech.Model}
 	job.Speech.Owner = job.Request.Owner

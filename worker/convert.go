@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode"
 
 	"presswork"
@@ -23,8 +22,9 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	return w.attempt(ctx, run, func(ctx context.Context) (cached bool, err error) { return w.convert(ctx, run, task) })
 }
 
-// convert stores the artifact and completes the job. cached reports whether the artifact came from the
-// render cache.
+// convert stores the artifact and completes the job. cached reports whether the artifact came from the render
+// cache. The steps may be repeated by another run: the artifact's key belongs to the job, and only one run
+// completes it.
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
 	made, err := w.makeArtifact(ctx, run, task)
 	if err != nil {
@@ -37,11 +37,12 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	return made.cached, w.complete(ctx, run, task, made)
 }
 
-// complete ends the job with its artifact, and deletes its sources.
+// complete ends the job with its artifact, and deletes its sources. It deletes them last: until the job has ended,
+// another run may need them.
 func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Convert, made result) error {
 	artifact := made.artifact
 	artifact.Filename = strings.TrimSuffix(filename(task.Filename, made.title), ".pdf") + task.Output.Extension()
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.expiry(0)
 
 	// Count the artifact while the job ends, because the caller waits for the end. If this run dies, the next run
 	// counts the artifact.
@@ -124,7 +125,8 @@ func (w *Worker) withRenderTimeout(ctx context.Context, do func(context.Context)
 	return err
 }
 
-// choose returns the theme that suits a document, and reports the analysis on the job.
+// choose returns the theme that suits a document, and reports the analysis on the job. Errors: those of
+// Run.Progress, the cause of ctx.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (string, error) {
 	ctx, endStage := w.stage(ctx, presswork.StageAnalyzing)
 	defer endStage()
@@ -221,7 +223,8 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed)
 	return printed, nil
 }
 
-// filename returns the name of a download: the requested name, or a name made from the title with the extension .pdf.
+// filename returns the name of a download: the requested name, or a name made from the title with the extension
+// .pdf. A made name has lower-case letters, digits and dashes, and about 80 bytes at most.
 func filename(requested, title string) string {
 	if requested != "" {
 		return requested

@@ -58,35 +58,34 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if artifact.Filename == "" {
 		artifact.Filename = pageName(task.URL, task.ContentType())
 	}
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.expiry(task.Keep)
 
 	return run.Complete(ctx, artifact, false)
 }
 
-// retentionOf returns how long a result is kept. keep is the task's Keep, in seconds; 0 means the retention of
-// artifacts.
-func (w *Worker) retentionOf(keep int64) time.Duration {
+// expiry returns when a result that is stored now expires. keep is the task's Keep, in seconds; 0 means the retention
+// of artifacts, which is also the limit.
+func (w *Worker) expiry(keep int64) time.Time {
+	kept := w.Retention
 	if keep > 0 {
-		return min(time.Duration(keep)*time.Second, w.Retention)
+		kept = min(time.Duration(keep)*time.Second, kept)
 	}
 
-	return w.Retention
+	return w.Keeper.Now().UTC().Add(kept).Truncate(time.Millisecond)
 }
 
 // visitResult is the result of a visit, ready to be stored.
 type visitResult struct {
 	data        []byte
 	contentType string
-	pages       int
-	filename    string
+	// pages is 0 for a picture. filename is made from the title; "" without one.
+	pages    int
+	filename string
 }
 
-// visit opens the page and returns the requested output.
+// visit opens the page and returns the requested output. A PDF is also packed, as PDF/A if the options ask for it.
 func (w *Worker) visit(
-	ctx context.Context,
-	run *tasks.Run,
-	task tasks.PageExport,
-	o export.VisitOptions,
+	ctx context.Context, run *tasks.Run, task tasks.PageExport, o export.VisitOptions,
 ) (visitResult, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
 		return visitResult{}, err
@@ -100,6 +99,7 @@ func (w *Worker) visit(
 		}
 		visit.ThemeCSS = theme.Tokens()
 	}
+	// Loaded cannot return an error, so keep it until the visit has ended.
 	var reportErr error
 	visit.Loaded = func() { reportErr = run.Progress(ctx, presswork.StagePrinting, 60, "printing the page") }
 	stageCtx, endStage := w.stage(ctx, presswork.StagePrinting)
@@ -140,17 +140,14 @@ func (w *Worker) visit(
 
 // storeExport stores the result, or returns the artifact that an earlier run has stored.
 func (w *Worker) storeExport(
-	ctx context.Context,
-	run *tasks.Run,
-	task tasks.PageExport,
-	d visitResult,
+	ctx context.Context, run *tasks.Run, task tasks.PageExport, d visitResult,
 ) (presswork.Artifact, error) {
 	ctx, endStage := w.stage(ctx, presswork.StageStoring)
 	defer endStage()
 
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.expiry(task.Keep).Format(time.RFC3339)
 	}
 
 	info, err := w.put(ctx, run, storage.ArtifactKeyOf(run.ID, d.contentType), d.data, attrs)
@@ -183,7 +180,7 @@ func (w *Worker) countResult(ctx context.Context, info storage.Info, keep int64)
 			return w.Keeper.Record(ctx, info.Key, info.Size)
 		}
 
-		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.retentionOf(keep)))
+		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.expiry(keep))
 	})
 	if err != nil {
 		w.notCounted(ctx, info.Key, err)
@@ -193,9 +190,7 @@ func (w *Worker) countResult(ctx context.Context, info storage.Info, keep int64)
 // adoptExport returns the artifact that an earlier run of this job has stored, and whether there is one. The
 // earlier run may have died before it counted the artifact, so adoptExport counts it again.
 func (w *Worker) adoptExport(
-	ctx context.Context,
-	run *tasks.Run,
-	task tasks.PageExport,
+	ctx context.Context, run *tasks.Run, task tasks.PageExport,
 ) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, task.ContentType()))
 	switch {
@@ -218,7 +213,7 @@ func visitOf(task tasks.PageExport) export.VisitOptions {
 	return task.PDF.VisitOptions
 }
 
-// extension returns the file extension of a content type.
+// extension returns the file extension of a content type: that of a picture, else .pdf.
 func extension(contentType string) string {
 	if kind, ok := strings.CutPrefix(contentType, "image/"); ok {
 		return "." + kind

@@ -69,7 +69,7 @@ func observe(ctx context.Context, o prometheus.Observer, took time.Duration) {
 	o.Observe(took.Seconds())
 }
 
-// SlotMetrics returns collectors of the numbers that tasks.Server.Slots returns.
+// SlotMetrics returns collectors of the numbers that tasks.Server.Slots returns. They call slots at each scrape.
 func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	gauge := func(name, help string, of func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(
@@ -110,7 +110,7 @@ func registerOnce[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	return c
 }
 
-// countRun counts a run by its result.
+// countRun counts a run by its result: the code of err, "cached" or "completed".
 func (m metrics) countRun(kind presswork.Kind, cached bool, err error) {
 	result := "completed"
 

@@ -31,8 +31,9 @@ type OpsOptions struct {
 // Ops is the operations listener of a worker: /healthz, /readyz and /metrics.
 // It requires no key, so its address must stay inside the operator's network.
 type Ops struct {
-	opts     OpsOptions
-	server   *http.Server
+	opts   OpsOptions
+	server *http.Server
+	// listener is nil before Start.
 	listener net.Listener
 }
 
@@ -45,13 +46,9 @@ func NewOps(o OpsOptions) *Ops {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle(
-		"GET /metrics",
-		promhttp.HandlerFor(
-			o.Metrics,
-			promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true},
-		),
-	)
+	// ContinueOnError: one broken collector must not hide all other metrics.
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics,
+		promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true}))
 	s.server = &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -93,7 +90,8 @@ func (s *Ops) Addr() string {
 	return s.listener.Addr().String()
 }
 
-// Stop lets running answers finish until ctx ends. A second call does nothing.
+// Stop lets running answers finish until ctx ends, and then closes their connections. A second call does nothing.
+// It returns an error if it had to close connections.
 func (s *Ops) Stop(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
 	if err != nil {

@@ -26,10 +26,8 @@ func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 		restarts: desc("presswork_browser_restarts_total",
 			"Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_browser_tabs_lost_total", "Tabs that died, or left their page, while printing."),
-		tabs: desc(
-			"presswork_browser_tabs",
-			"Tabs by the browser's own count, at most five seconds old; at most WORKERS while nothing is printed.",
-		),
+		tabs: desc("presswork_browser_tabs",
+			"Tabs by the browser's own count, at most five seconds old; at most WORKERS while nothing is printed."),
 		busy:    desc("presswork_browser_busy", "Prints that run."),
 		waiting: desc("presswork_browser_waiting", "Prints waiting for a tab."),
 		memory:  desc("presswork_browser_memory_bytes", "Memory of all browser processes; Linux only."),
@@ -79,29 +77,20 @@ func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reas
 	return exporterCollector{
 		stats:    stats,
 		refusals: refusals,
-		launches: desc(
-			"presswork_export_browser_launches_total",
-			"Starts of the browser for foreign pages, which stops when it is idle.",
-		),
+		launches: desc("presswork_export_browser_launches_total",
+			"Starts of the browser for foreign pages, which stops when it is idle."),
 		restarts: desc("presswork_export_browser_restarts_total",
 			"Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
 		tabsLost: desc("presswork_export_browser_tabs_lost_total", "Pages whose renderer died."),
-		tabs: desc(
-			"presswork_export_browser_tabs",
-			"Pages by the browser's own count, at most five seconds old; at most one while nothing is exported.",
-		),
+		tabs: desc("presswork_export_browser_tabs",
+			"Pages by the browser's own count, at most five seconds old; at most one while nothing is exported."),
 		busy:    desc("presswork_export_browser_busy", "Exports that run."),
 		waiting: desc("presswork_export_browser_waiting", "Exports waiting for a tab."),
-		memory: desc(
-			"presswork_export_browser_memory_bytes",
-			"Memory of all processes of the browser for foreign pages; Linux only.",
-		),
-		refused: desc(
-			"presswork_guard_refusals_total",
+		memory: desc("presswork_export_browser_memory_bytes",
+			"Memory of all processes of the browser for foreign pages; Linux only."),
+		refused: desc("presswork_guard_refusals_total",
 			"Refused connections of foreign pages, by reason: not_public, never (no setting allows it), port, "+
-				"host (the operator's lists) or own.",
-			"reason",
-		),
+				"host (the operator's lists) or own.", "reason"),
 	}
 }
 

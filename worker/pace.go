@@ -27,8 +27,9 @@ const (
 
 // pace estimates how fast this worker prints, because the browser reports no progress.
 type pace struct {
+	// mu guards perByte.
 	mu      sync.Mutex
-	perByte float64 // seconds
+	perByte float64 // seconds per byte of HTML; 0 until a long document was printed
 }
 
 // estimate returns the expected print time of this many bytes of HTML.

@@ -44,7 +44,7 @@ func (w *Worker) editPDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 	w.countResult(ctx, info, task.Keep)
 	artifact := artifactOf(run, info)
 	artifact.Filename = pdfResultName(run.Record.Filename, task)
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.expiry(task.Keep)
 
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
@@ -65,7 +65,8 @@ func pdfError(err error) error {
 }
 
 // makePDF performs the operation and stores its result. All files of a task are in memory at the same time. The API
-// limits their size by MAX_UPLOAD_BYTES, and the render slots limit how many tasks run.
+// limits their size by MAX_UPLOAD_BYTES, and the render slots limit how many tasks run. Errors: those of pdfops.Run
+// and of the store, storage.ErrExists among them.
 func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit, key string) (storage.Info, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "reading the PDF files"); err != nil {
 		return storage.Info{}, err
@@ -122,7 +123,7 @@ func (w *Worker) makePDF(ctx context.Context, run *tasks.Run, task tasks.PDFEdit
 
 	// The object names its own end, so that the sweeper deletes it even if Redis loses the index of objects.
 	if task.Keep > 0 {
-		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Format(time.RFC3339)
+		attrs.Meta[retention.MetaUntil] = w.expiry(task.Keep).Format(time.RFC3339)
 	}
 
 	return w.put(ctx, run, key, data, attrs)

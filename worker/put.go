@@ -29,6 +29,7 @@ const (
 
 // storeWait is the wait of a run for the store.
 type storeWait struct {
+	// until is when the wait ends, pause how long the next pause is.
 	until time.Time
 	pause time.Duration
 }
@@ -65,12 +66,11 @@ func isOutage(err error) bool {
 	return code == fault.StoreUnavailable || code == fault.StoreFull
 }
 
-// attempt is one run of a job. do returns whether the result came from the render cache. After the end of ctx every
-// step fails, so the error is then its cause: cancelled, superseded or stopping.
+// attempt is one run of a job, with its span, its metrics and the wait for the store. do returns whether the result
+// came from the render cache. After the end of ctx every step fails, so the error is then its cause: cancelled,
+// superseded or stopping.
 func (w *Worker) attempt(
-	ctx context.Context,
-	run *tasks.Run,
-	do func(ctx context.Context) (cached bool, err error),
+	ctx context.Context, run *tasks.Run, do func(ctx context.Context) (cached bool, err error),
 ) error {
 	ctx, endRun := w.observeRun(ctx, run)
 	var cached bool
@@ -123,11 +123,7 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 // try, because a cancelled request may still reach the store after the job's objects were deleted.
 // Errors: those of the store, including storage.ErrExists, and the last outage when it lasts too long.
 func (w *Worker) put(
-	ctx context.Context,
-	run *tasks.Run,
-	key string,
-	data []byte,
-	attrs storage.Attrs,
+	ctx context.Context, run *tasks.Run, key string, data []byte, attrs storage.Attrs,
 ) (info storage.Info, err error) {
 	waiting := newStoreWait(ctx)
 	for {

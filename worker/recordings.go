@@ -32,7 +32,8 @@ func (h *transcription) fetch(ctx context.Context) (tempFile, error) {
 	})
 }
 
-// tempFile returns an unlinked file with what fill writes. The file disappears when it is closed.
+// tempFile returns an unlinked file with what fill writes. The system frees the file when it is closed, also when
+// the process dies.
 func (h *transcription) tempFile(fill func(io.Writer) error) (tempFile, error) {
 	file, err := os.CreateTemp("", "presswork-audio-*")
 	if err != nil {

@@ -21,9 +21,7 @@ func artifactKey(run *tasks.Run, c document.Composed) string {
 // fromCache copies the cached result of an equal page to this job. The artifact is zero when the cache has none. cached
 // is false for an artifact that an earlier run of this job has printed.
 func (w *Worker) fromCache(
-	ctx context.Context,
-	run *tasks.Run,
-	c document.Composed,
+	ctx context.Context, run *tasks.Run, c document.Composed,
 ) (artifact presswork.Artifact, cached bool, err error) {
 	render := w.renderKey(run, c.Key)
 
@@ -56,7 +54,8 @@ func (w *Worker) ownerOf(run *tasks.Run) string {
 	return run.Record.Owner
 }
 
-// renderKey returns the store key of a page in the render cache.
+// renderKey returns the store key of a page in the render cache. The owner is part of the hash, so that no key can
+// learn what another has printed.
 func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	owner := w.ownerOf(run)
 	if owner == "" {
@@ -67,12 +66,10 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
-// storePrint stores the result of a print, and reports whether the keeper has counted it.
+// storePrint stores the result of a print, and reports whether the keeper has counted it. If another run of the job
+// has stored a result, the job gets that one.
 func (w *Worker) storePrint(
-	ctx context.Context,
-	run *tasks.Run,
-	c document.Composed,
-	made document.Made,
+	ctx context.Context, run *tasks.Run, c document.Composed, made document.Made,
 ) (artifact presswork.Artifact, counted bool, err error) {
 	ctx, endStage := w.stage(ctx, presswork.StageStoring)
 	defer endStage()

@@ -16,7 +16,7 @@ import (
 // discardTimeout bounds the deletion of a cancelled job's artifact, or of a completed job's sources.
 const discardTimeout = 30 * time.Second
 
-// content returns the Markdown of a task.
+// content returns the Markdown of a task, from its payload or from the store.
 func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {
 	if task.ContentKey == "" {
 		return []byte(task.Content), nil
@@ -25,7 +25,8 @@ func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error
 	return w.read(ctx, task.ContentKey)
 }
 
-// assets returns a function that reads a file of the document by its name.
+// assets returns a function that reads a file of the document by its name. Only files of the task can be read,
+// whatever name the document has.
 func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([]byte, error) {
 	keys := make(map[string]string, len(list))
 	for _, a := range list {

@@ -41,10 +41,12 @@ func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 // transcription is one run of a transcription.
 type transcription struct {
 	*Worker
-	run   *tasks.Run
-	task  tasks.Transcription
+	run  *tasks.Run
+	task tasks.Transcription
+	// model is set once the model was found.
 	model *inference.Model
-	mu    sync.Mutex
+	// mu guards pieces while parts are transcribed.
+	mu sync.Mutex
 	// pieces are the transcripts by part; nil for a part without one.
 	pieces []*audio.Piece
 }
@@ -70,7 +72,7 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	artifact := artifactOf(run, info)
 	artifact.Filename = run.Record.Filename
 
-	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.retentionOf(task.Keep)).Truncate(time.Millisecond)
+	artifact.ExpiresAt = w.expiry(task.Keep)
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
 	}
@@ -79,7 +81,8 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	return nil
 }
 
-// store transcribes the recording and stores the text.
+// store transcribes the recording and stores the text. It returns the object of another run if that was faster.
+// Errors: those of Transcribe.
 func (h *transcription) store(ctx context.Context, key string) (storage.Info, error) {
 	transcript, transcribeErr := h.transcribeAll(ctx)
 	// Record the usage even if the recording or the transcript fails.
@@ -93,12 +96,9 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 	}
 
 	if transcript.Untimed {
-		err := h.run.Warn(
-			fault.Warning{
-				Code:    fault.TimesMissing,
-				Message: "the model returns no times; the transcript has one time per part",
-			},
-		)
+		err := h.run.Warn(fault.Warning{
+			Code: fault.TimesMissing, Message: "the model returns no times; the transcript has one time per part",
+		})
 		if err != nil {
 			return storage.Info{}, err
 		}
@@ -118,9 +118,7 @@ func (h *transcription) store(ctx context.Context, key string) (storage.Info, er
 
 	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format)}
 	if h.task.Keep > 0 {
-		attrs.Meta = map[string]string{
-			retention.MetaUntil: h.Keeper.Now().UTC().Add(h.retentionOf(h.task.Keep)).Format(time.RFC3339),
-		}
+		attrs.Meta = map[string]string{retention.MetaUntil: h.expiry(h.task.Keep).Format(time.RFC3339)}
 	}
 	// Record the usage before the transcript is stored: a later run assumes that the usage of a stored
 	// transcript is in the ledger.
@@ -162,10 +160,9 @@ func (h *transcription) transcribeAll(ctx context.Context) (whole inference.Tran
 	// Any upstream of the model may answer. So if one of them is a whisper-server, which has no decoder, all get WAV.
 	recording, err := h.Recordings.Read(ctx, source, source.size, audio.Wanted{
 		Part: h.model.Audio.Part,
-		Plain: slices.ContainsFunc(
-			h.model.Upstreams,
-			func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer },
-		),
+		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool {
+			return u.Kind == inference.WhisperServer
+		}),
 	})
 	if err != nil {
 		return whole, h.withField(err)

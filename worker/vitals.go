@@ -10,8 +10,8 @@ import (
 	"presswork/tasks"
 )
 
-// Vitals returns a function that reports the state of this process. browsers has the Stats methods of its
-// browsers by use: ForDocuments and ForPages.
+// Vitals returns a function that reports the state of this process. browsers has the Stats methods of its browsers
+// by use: ForDocuments and ForPages. A use that is missing is left out of the report.
 func Vitals(version string, browsers map[string]func() chromium.Stats) func() tasks.Vitals {
 	return func() tasks.Vitals {
 		v := tasks.Vitals{Version: version, MemoryBytes: residentBytes()}

@@ -29,7 +29,8 @@ const (
 	maxAnswerBytes = 64 << 10
 	// maxErrorBytes is how many bytes of an error are stored. It may quote what the receiver answered.
 	maxErrorBytes = 500
-	secretPrefix  = "whsec_"
+	// secretPrefix begins each secret, as Standard Webhooks defines it.
+	secretPrefix = "whsec_"
 )
 
 // WebhookOptions configure Webhooks.
@@ -49,15 +50,18 @@ type WebhookOptions struct {
 	Log *slog.Logger
 }
 
-// Webhooks delivers webhooks by the Standard Webhooks specification (standardwebhooks.com, version 1).
+// Webhooks delivers webhooks by the Standard Webhooks specification (standardwebhooks.com, version 1). It is safe
+// for concurrent use.
 type Webhooks struct {
-	policy    *guard.Policy
+	policy *guard.Policy
+	// keys are the decoded secrets; each signs every webhook.
 	keys      [][]byte
 	userAgent string
-	client    *http.Client
-	attempts  *prometheus.CounterVec
-	record    func(context.Context, tasks.Delivery) error
-	log       *slog.Logger
+	// client dials permitted addresses only and follows no redirects.
+	client   *http.Client
+	attempts *prometheus.CounterVec
+	record   func(context.Context, tasks.Delivery) error
+	log      *slog.Logger
 }
 
 // NewWebhooks returns Webhooks. Errors: the secret is invalid.
@@ -103,16 +107,15 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 	return h, nil
 }
 
-// decodeSecret returns the key in a secret.
+// decodeSecret returns the key in a secret. Errors: the secret has another form or a key of another length.
 func decodeSecret(secret string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, errors.New(
-			"the webhook secret is invalid: want whsec_ and 24 to 64 bytes in base64; " +
-				"create one by `echo whsec_$(openssl rand -base64 32)`",
-		)
+		// Do not quote the secret: the error is logged.
+		return nil, errors.New("the webhook secret is invalid: want whsec_ and 24 to 64 bytes in base64; " +
+			"create one by `echo whsec_$(openssl rand -base64 32)`")
 	}
 
 	return key, nil

@@ -1,6 +1,12 @@
 // Package worker has a handler for each kind of task. A handler takes a typed task, reports each step of the job,
 // and stores the result. It depends neither on HTTP routes nor on Asynq.
 //
+//   - Worker handles the jobs: Convert, Choose, Export, EditPDF and Transcribe. It also answers the calls Preview and
+//     Draw.
+//   - Completions answers the calls of the inference API, and child package tools those of built-in tools.
+//   - Webhooks delivers the ends of jobs.
+//   - Ops is the listener for operators: health, readiness and metrics.
+//
 // A task may run twice, on two machines. The key of its result is derived from the job id, and only one run
 // completes the job. A handler returns the error of the job:
 //   - A final public error, such as InvalidOption, fails the job.
@@ -80,15 +86,16 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Worker holds the handlers of the task kinds.
+// Worker holds the handlers of the task kinds. Its methods are safe for concurrent use.
 type Worker struct {
 	Options
 	metrics metrics
 	tracer  trace.Tracer
-	pace    pace
+	// pace estimates the time of prints, for progress reports.
+	pace pace
 }
 
-// New returns a Worker. It starts nothing.
+// New returns a Worker with defaults for unset options. It starts nothing. Register its methods with tasks.Handle.
 func New(o Options) *Worker {
 	if o.RenderTimeout == 0 {
 		o.RenderTimeout = 120 * time.Second
