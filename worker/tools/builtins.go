@@ -1,5 +1,12 @@
-// Package tools runs the built-in tools of models in sessions. A Toolbox opens a session on the queue. A Server, in
-// another worker, answers its calls.
+// Package tools runs the built-in tools of models in sessions. The worker of a completion has a Toolbox, and a worker
+// of the queue tasks.Tools has a Server, perhaps in another process:
+//  1. Toolbox.Open checks that a living worker offers the tools. It sends nothing.
+//  2. At the first tool call, the session becomes a stream call. Its body has the files of the request.
+//  3. Server.Serve takes the call. Each tool call arrives as an input, and each result is sent as a frame.
+//  4. A tool is opened at its first use and keeps its state, such as variables, until the session ends.
+//
+// After its first result a session cannot move to another worker, because its state is lost. If its worker dies or
+// stops, the caller gets the reason.
 package tools
 
 import (
@@ -44,7 +51,8 @@ func (s interpreterSession) Call(ctx context.Context, call inference.BuiltinCall
 	return s.Run(ctx, *arguments.Code)
 }
 
-// BrowserSearch returns the built-in tool browser_search. It is unavailable without a search engine.
+// BrowserSearch returns the built-in tool browser_search. It is unavailable without a search engine. Each session
+// has its own pages.
 func BrowserSearch(b *browse.Browser) Tool {
 	tool := Tool{Type: inference.BrowserSearch, Open: func(context.Context, []File) (OpenTool, error) {
 		return browserSession{b.Session()}, nil

@@ -30,12 +30,9 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Help:    "Time that sessions with built-in tools waited for a worker.",
 			Buckets: seconds,
 		}),
-		running: prometheus.NewGauge(
-			prometheus.GaugeOpts{
-				Name: "presswork_tool_sessions",
-				Help: "Open sessions with built-in tools in this process.",
-			},
-		),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "presswork_tool_sessions", Help: "Open sessions with built-in tools in this process.",
+		}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.calls, m.wait, m.running)

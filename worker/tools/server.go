@@ -75,7 +75,7 @@ type Server struct {
 	tracer  trace.Tracer
 }
 
-// NewServer returns a Server.
+// NewServer returns a Server with defaults for unset options.
 func NewServer(o ServerOptions) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -102,6 +102,7 @@ func (s *Server) Offer() tasks.Offer {
 	return offer
 }
 
+// errIdle ends a session that got no call for ServerOptions.Idle. Its text is shown to the caller.
 var errIdle = errors.New("the session was idle for too long")
 
 // Serve runs a session until its caller leaves. It answers the calls one after another. Errors: those of
@@ -147,7 +148,7 @@ func (s *Server) Serve(ctx context.Context, run *stream.Run) error {
 	}
 }
 
-// endSession ends a session. The caller gets the reason.
+// endSession ends a session. The caller gets the reason as an error. It returns the error of stream.Run.Finish.
 func endSession(run *stream.Run, reason string) error {
 	b, err := json.Marshal(toolReply{Over: reason})
 	if err != nil {
@@ -160,14 +161,16 @@ func endSession(run *stream.Run, reason string) error {
 // openSession is the worker's side of a session.
 type openSession struct {
 	server *Server
-	files  []File
+	// files are given to each tool when it is opened.
+	files []File
 	// open has the tools that were called, by type.
 	open map[string]OpenTool
 	// replied is set after the first reply, when the session can no longer move to another worker.
 	replied bool
 }
 
-// readFiles reads the files of the session.
+// readFiles reads the files of the session, from the call or from the store. Errors: those of the store, a body
+// that cannot be decoded.
 func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {

@@ -48,7 +48,7 @@ type ToolboxOptions struct {
 // the completion, and implements inference.Toolbox; Server is the other side.
 type Toolbox struct{ ToolboxOptions }
 
-// NewToolbox returns a Toolbox.
+// NewToolbox returns a Toolbox with defaults for unset options.
 func NewToolbox(o ToolboxOptions) *Toolbox {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -92,7 +92,8 @@ func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string
 
 // toolSession is the caller's side of a session.
 type toolSession struct {
-	box     *Toolbox
+	box *Toolbox
+	// request has the owner and the files of the session.
 	request *inference.Request
 	types   []string
 
@@ -119,20 +120,21 @@ type toolReply struct {
 	Over string `json:"over,omitempty"`
 }
 
+// errSessionClosed is returned by Call after Close.
 var errSessionClosed = errors.New("the session is closed")
 
-// Call opens the session when necessary, and waits for the result of the call. An error ends the session.
+// Call opens the session when necessary, and waits for the result of the call. An error ends the session, and every
+// later call returns the same error. Errors: inference.ErrToolsBusy when no worker took the session within
+// ToolboxOptions.Wait, those of stream.Answer.Next, the reason why the worker ended the session.
 func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	if s.endErr != nil {
 		return inference.ToolResult{}, s.endErr
 	}
 
 	if len(c.Arguments) > maxArguments {
-		return inference.ToolResult{
-			Failed: true,
-			Output: fmt.Sprintf("The arguments are too long: %d bytes; allowed are %d.", len(c.Arguments),
-				maxArguments),
-		}, nil
+		// A failed result, so that the model can try again with less.
+		return inference.ToolResult{Failed: true, Output: fmt.Sprintf(
+			"The arguments are too long: %d bytes; allowed are %d.", len(c.Arguments), maxArguments)}, nil
 	}
 
 	result, err := s.call(ctx, c)
@@ -219,7 +221,8 @@ func (s *toolSession) open(ctx context.Context) error {
 	return err
 }
 
-// storeOpening stores an opening that is too large for Redis, and sets s.key.
+// storeOpening stores an opening that is too large for Redis, and sets s.key. It counts the object first, so that a
+// sweep finds it if this process dies.
 func (s *toolSession) storeOpening(ctx context.Context, id string, body []byte) error {
 	s.key = storage.RequestKey(id)
 	if err := s.box.Keeper.Record(ctx, s.key, int64(len(body))); err != nil {
@@ -231,7 +234,8 @@ func (s *toolSession) storeOpening(ctx context.Context, id string, body []byte) 
 	return err
 }
 
-// Close ends the session and deletes its files.
+// Close ends the session and deletes its files. It always returns nil: a failure to delete is logged, and a sweep
+// repeats it.
 func (s *toolSession) Close() error {
 	s.endErr = errSessionClosed
 	if s.answer != nil {
