@@ -12,7 +12,8 @@ import (
 // previewResolution is the resolution of previews for models, in pixels per inch: A4 has 826 × 1169 pixels.
 const previewResolution = 100
 
-// OnlyPage returns the options for a picture of one page.
+// OnlyPage returns the options for a picture of one page, counted from 1. It turns strict off and drops the
+// password: findings must not replace the picture, and a picture has no password.
 func OnlyPage(o presswork.Options, page int) presswork.Options {
 	o.PageRanges, o.Strict, o.Password = strconv.Itoa(page), new(false), ""
 
@@ -38,7 +39,8 @@ func PictureType(p Page) (string, error) {
 	}
 }
 
-// PageOptions returns the options of a page as the API names them.
+// PageOptions returns the options of a page under the names of the API's page export. It leaves out those that are
+// not set.
 func PageOptions(p Page) map[string]any {
 	options := map[string]any{}
 	if p.Paper != "" {
@@ -60,7 +62,8 @@ func PageOptions(p Page) map[string]any {
 	return options
 }
 
-// FormatOf returns the format of a conversion. Errors: InvalidOption.
+// FormatOf returns the format of a conversion: Format, or by the extension of Output. Errors: InvalidOption for
+// another extension.
 func FormatOf(c Conversion) (presswork.Output, error) {
 	if c.Format != "" {
 		return c.Format, nil
@@ -76,11 +79,7 @@ func FormatOf(c Conversion) (presswork.Output, error) {
 	case ".png", ".zip":
 		return presswork.PNG, nil
 	default:
-		return "", fault.Errorf(
-			fault.InvalidOption,
-			"output ends in %q; allowed: .pdf, .html, .epub, .zip (a picture of "+
-				"each page), or set format",
-			extension,
-		)
+		return "", fault.Errorf(fault.InvalidOption,
+			"output ends in %q; allowed: .pdf, .html, .epub, .zip (a picture of each page), or set format", extension)
 	}
 }

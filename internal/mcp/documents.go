@@ -22,7 +22,8 @@ func (s *Server) decodeDocument(args []byte, dst any, d *Document) error {
 	return s.checkText(*d)
 }
 
-// checkText checks that a document has one text that the server can read.
+// checkText checks that a document has one text that the server can read. Errors: UnknownField for a path,
+// InvalidRequest.
 func (s *Server) checkText(d Document) error {
 	switch {
 	case d.Path != "" && !s.o.Files:
@@ -37,12 +38,14 @@ func (s *Server) checkText(d Document) error {
 	return nil
 }
 
-// noFiles is the error for a path on a server that sees no files of its callers.
+// noFiles is the error for a path on a server that cannot read files of its callers. instead is the argument to
+// send.
 func noFiles(instead string) error {
 	return fault.Errorf(fault.UnknownField,
 		"this server cannot read files of your machine; send %s instead of path", instead).WithParam("path")
 }
 
+// missing is the error for an argument that is required. what describes it.
 func missing(name, what string) error {
 	return fault.Errorf(fault.InvalidRequest, "%s is missing; it is %s", name, what).WithParam(name)
 }
@@ -91,6 +94,7 @@ func (s *Server) analyze(ctx context.Context, b Backend, args []byte, _ Progress
 	return text(string(data)), err
 }
 
+// text returns the content of a result that is only text.
 func text(s string) []sdk.Content { return []sdk.Content{&sdk.TextContent{Text: s}} }
 
 // fileContent describes a file in words and links to it. Many clients show only the words.

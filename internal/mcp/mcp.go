@@ -1,5 +1,11 @@
 // Package mcp is a server of the Model Context Protocol. It offers Presswork's functions as tools, prompts and
-// resources, over standard input and output or over HTTP. A Backend does the work.
+// resources, over standard input and output or over HTTP. A Backend does the work: package api has one that submits
+// jobs, and package internal/app one that works on this machine.
+//
+// New returns the Server. Server.Serve answers one client on two streams, and Server.Handler many clients over HTTP.
+// The backend of a client is in the context of its requests; see With. A tool decodes its arguments, calls the backend
+// and writes the result in words, because many clients show nothing else. A failure is also a result, which the model
+// reads.
 package mcp
 
 import (
@@ -63,11 +69,13 @@ type Conversion struct {
 type Page struct {
 	URL string `json:"url"`
 	// Output is as in Conversion. It ends in .pdf, .png, .jpg or .webp.
-	Output    string `json:"output"`
-	FullPage  bool   `json:"full_page"`
-	Landscape bool   `json:"landscape"`
+	Output string `json:"output"`
+	// FullPage takes the picture of the whole page, Landscape turns the paper of a PDF.
+	FullPage  bool `json:"full_page"`
+	Landscape bool `json:"landscape"`
 	// Paper is a size such as "a4".
-	Paper   string `json:"paper"`
+	Paper string `json:"paper"`
+	// WaitFor is the CSS selector of an element to wait for; "" waits for the load event only.
 	WaitFor string `json:"wait_for"`
 }
 
@@ -120,6 +128,7 @@ type File struct {
 
 // Picture is a picture of a page.
 type Picture struct {
+	// PNG is the content of the file.
 	PNG []byte
 	// Pages is the number of pages of the document; 0 if it is not known.
 	Pages    int

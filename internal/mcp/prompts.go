@@ -7,7 +7,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// prompt is a request that a user can choose in the client. text has %s for what the user adds.
+// prompt is a request that a user can choose in the client. argument is the name of its only argument, and what
+// describes it. text has %s for the value of the argument.
 type prompt struct{ name, title, description, argument, what, text string }
 
 // prompts lists the prompts. Each takes one argument.

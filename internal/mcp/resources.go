@@ -25,7 +25,7 @@ const (
 	maxBlob = 16 << 20
 )
 
-// manual lists the pages of docs/ that help to write a document.
+// manual lists the pages of docs/ that help to write a document, with a description of each.
 func manual() map[string]string {
 	return map[string]string{
 		"markdown.md":   "syntax of documents",
@@ -58,7 +58,7 @@ func (s *Server) addResources() {
 	s.sdk.AddResourceTemplate(made, s.readArtifact)
 }
 
-// addPage adds a resource of text.
+// addPage adds a resource of text. read makes the text when a client asks for it.
 func (s *Server) addPage(uri, name, what string, read func(Backend) (string, error)) {
 	s.sdk.AddResource(
 		&sdk.Resource{URI: uri, Name: name, Description: what, MIMEType: "text/markdown"},

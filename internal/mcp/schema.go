@@ -26,15 +26,18 @@ func object(properties fields, required ...string) map[string]any {
 	return schema
 }
 
-func word(description string) map[string]any {
+// stringField returns the schema of a string.
+func stringField(description string) map[string]any {
 	return map[string]any{"type": "string", "description": description}
 }
 
-func flag(description string) map[string]any {
+// boolField returns the schema of a boolean whose default is false.
+func boolField(description string) map[string]any {
 	return map[string]any{"type": "boolean", "description": description, "default": false}
 }
 
-func number(description string, least, most, standard int) map[string]any {
+// intField returns the schema of an integer from least to most.
+func intField(description string, least, most, standard int) map[string]any {
 	return map[string]any{
 		"type": "integer", "description": description, "minimum": least, "maximum": most, "default": standard,
 	}
@@ -43,18 +46,18 @@ func number(description string, least, most, standard int) map[string]any {
 // fullOptions returns the schema of options. Only one tool has it, because clients send all schemas to the model.
 func fullOptions() any { return json.RawMessage(optionsJSON) }
 
+// shortOptions returns the schema of options for the other tools: it only refers to that of convert_markdown.
 func shortOptions() any {
 	return map[string]any{"type": "object", "description": "the same options as those of convert_markdown"}
 }
 
 // textFields adds the fields that name a text: markdown and, on a server that reads files, path.
 func (s *Server) textFields(all fields) fields {
-	all["markdown"] = word("text of the document")
+	all["markdown"] = stringField("text of the document")
 
 	if s.o.Files {
-		all["path"] = word(
-			"Markdown file to read instead of markdown, in an allowed folder; its images are found next to it",
-		)
+		all["path"] = stringField("Markdown file to read instead of markdown, in an allowed folder; " +
+			"its images are found next to it")
 	}
 
 	return all
@@ -63,10 +66,8 @@ func (s *Server) textFields(all fields) fields {
 // documentSchema returns the schema of a tool that prints a document.
 func (s *Server) documentSchema(more fields, options any) map[string]any {
 	all := s.textFields(fields{
-		"theme": word(
-			"name of a theme, or \"auto\" to choose one for the text (default: that of the front matter, else a " +
-				"plain one)",
-		),
+		"theme": stringField("name of a theme, or \"auto\" to choose one for the text " +
+			"(default: that of the front matter, else a plain one)"),
 		"options": options,
 	})
 	maps.Copy(all, more)
@@ -89,7 +90,8 @@ func (s *Server) textSchema() map[string]any {
 
 // outputField describes the file to write.
 func (s *Server) outputField(example string) map[string]any {
-	field := word(s.pick("file to write, in an allowed folder; an existing file is replaced (default: next to path)",
+	field := stringField(s.pick(
+		"file to write, in an allowed folder; an existing file is replaced (default: next to path)",
 		"name of the file (default: by the title)"))
 	field["examples"] = []string{example}
 
@@ -113,37 +115,38 @@ func formatField() map[string]any {
 // pageSchema describes the arguments of export_page.
 func (s *Server) pageSchema() map[string]any {
 	return object(fields{
-		"url":       word("http or https address of the page"),
+		"url":       stringField("http or https address of the page"),
 		"output":    s.outputField("page.pdf"),
-		"paper":     word("paper size of a PDF: letter (default), legal, a3, a4, a5"),
-		"landscape": flag("turn the paper of a PDF"),
-		"full_page": flag("take the picture of the whole page, not only of the window"),
-		"wait_for":  word("CSS selector of an element to wait for"),
+		"paper":     stringField("paper size of a PDF: letter (default), legal, a3, a4, a5"),
+		"landscape": boolField("turn the paper of a PDF"),
+		"full_page": boolField("take the picture of the whole page, not only of the window"),
+		"wait_for":  stringField("CSS selector of an element to wait for"),
 	}, "url", "output")
 }
 
 // viewSchema describes the arguments of fetch_page.
 func viewSchema() map[string]any {
 	return object(fields{
-		"url":   word("http or https address of the page"),
-		"line":  number("first line to show", 0, 1_000_000, 0),
-		"lines": number("number of lines; 0 shows about 1000 tokens", 0, 10_000, 0),
+		"url":   stringField("http or https address of the page"),
+		"line":  intField("first line to show", 0, 1_000_000, 0),
+		"lines": intField("number of lines; 0 shows about 1000 tokens", 0, 10_000, 0),
 	}, "url")
 }
 
 // maxResults is the largest number of results of a search.
 const maxResults = 20
 
+// searchSchema describes the arguments of search_web.
 func searchSchema() map[string]any {
 	return object(fields{
-		"query": word("words to search for"), "results": number("number of results", 1, maxResults, 10),
+		"query": stringField("words to search for"), "results": intField("number of results", 1, maxResults, 10),
 	}, "query")
 }
 
 // recordingSchema describes the arguments of transcribe.
 func (s *Server) recordingSchema() map[string]any {
 	all := fields{
-		"language": word("language of the speech as an ISO 639-1 code, such as \"de\" (default: found out)"),
+		"language": stringField("language of the speech as an ISO 639-1 code, such as \"de\" (default: found out)"),
 		"format": map[string]any{
 			"type":        "string",
 			"enum":        []string{"text", "srt", "vtt"},
@@ -152,7 +155,9 @@ func (s *Server) recordingSchema() map[string]any {
 		},
 	}
 	source := s.pick("path", "url")
-	all[source] = word(s.pick("recording to read, in an allowed folder", "http or https address of the recording"))
+	all[source] = stringField(
+		s.pick("recording to read, in an allowed folder", "http or https address of the recording"),
+	)
 
 	return object(all, source)
 }

@@ -40,7 +40,7 @@ type Server struct {
 	sdk *sdk.Server
 }
 
-// New returns a server.
+// New returns a server with all tools, prompts and resources. It serves nothing until Serve or Handler.
 func New(o Options) *Server {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Message == nil {
@@ -81,7 +81,8 @@ func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 // caller is the Backend of a connection or a request, with the context that ends when its client leaves.
 type caller struct {
 	backend Backend
-	ctx     context.Context
+	// ctx ends when the client leaves.
+	ctx context.Context
 }
 
 // callerKey is the key of the caller in a context.
@@ -92,13 +93,14 @@ func With(ctx context.Context, b Backend) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller{b, ctx})
 }
 
-// enter returns the backend of a call and a context that ends when the call is cancelled or its client leaves.
+// enter returns the backend of a call and a context that ends when the call is cancelled or its client leaves. Call
+// the returned function when the call has ended. It panics if the context is not from With.
 func enter(ctx context.Context) (Backend, context.Context, context.CancelFunc) {
-	who := ctx.Value(callerKey{}).(caller) //nolint:forcetypeassert // With is part of every path to a tool
+	client := ctx.Value(callerKey{}).(caller) //nolint:forcetypeassert // With is part of every path to a tool
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(who.ctx, func() { cancel(context.Cause(who.ctx)) })
+	stop := context.AfterFunc(client.ctx, func() { cancel(context.Cause(client.ctx)) })
 
-	return who.backend, ctx, func() {
+	return client.backend, ctx, func() {
 		stop()
 		cancel(context.Canceled)
 	}

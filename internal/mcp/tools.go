@@ -23,7 +23,7 @@ type tool struct {
 	run         func(ctx context.Context, b Backend, args []byte, report Progress) ([]sdk.Content, error)
 }
 
-// addTools adds every tool to the server.
+// addTools adds every tool to the server, with hints for clients about what the tool changes.
 func (s *Server) addTools() {
 	for _, t := range s.tools() {
 		s.sdk.AddTool(&sdk.Tool{
@@ -110,7 +110,7 @@ func (s *Server) tools() []tool {
 			title:       "Preview a page",
 			description: "Show one page of a Markdown document as it is printed, as a picture. Use it to check the look.",
 			schema: s.documentSchema(fields{
-				"page": number("page to show", 1, maxPage, 1),
+				"page": intField("page to show", 1, maxPage, 1),
 			}, shortOptions()),
 			run: s.preview,
 		},
