@@ -34,7 +34,7 @@ type AdviceOptions struct {
 	Log *slog.Logger
 }
 
-// Advice chooses the themes of a command's documents.
+// Advice chooses the themes of a command's documents. Call Close when done.
 type Advice struct {
 	Recommender *recommend.Recommender
 	Preference  recommend.Preference
@@ -66,7 +66,7 @@ func NewAdvice(ctx context.Context, o AdviceOptions) (*Advice, error) {
 	return &Advice{Recommender: recommender, Preference: preference, Close: done}, nil
 }
 
-// model makes the model that reads documents; it returns nil if the options name none.
+// model makes the model that reads documents; it returns nil if the options name none. Errors name the flag.
 func (o AdviceOptions) model() (*recommend.Model, error) {
 	if o.Model == "" {
 		if o.ModelURL != "" && o.ModelURL != DefaultAnalysisURL {
@@ -92,7 +92,8 @@ func (o AdviceOptions) model() (*recommend.Model, error) {
 	return recommend.Engine(engine, o.Model, o.Model+" at "+u.Redacted()), nil
 }
 
-// newRecommender makes a recommender that opens its cache when it first needs it. done closes the cache.
+// newRecommender makes a recommender that opens its cache when it first needs it. done closes the cache. A cache
+// that cannot be opened is only logged: the analysis runs without it.
 func newRecommender(
 	ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger,
 ) (recommender *recommend.Recommender, done func()) {

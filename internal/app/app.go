@@ -1,5 +1,9 @@
 // Package app wires the roles of Presswork. New builds every part and connects it to its services, Start begins to take
-// work, Stop drains. The package decides nothing else; the other exported functions wire what single commands use.
+// work, Stop drains. Run does all three. The package decides nothing else.
+//
+// The other exported functions wire what single commands use, without a queue: NewAdvice, OpenLocalTools, OpenWeb,
+// Backup, Restore, Models. A setting or argument that cannot be used is a UsageError everywhere, so that the command
+// line can tell it from a failure.
 package app
 
 import (
@@ -55,8 +59,9 @@ type UsageError struct{ error }
 // Unwrap returns the reason.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Run plays the roles until ctx ends, then drains. It calls ready with the address on which the process listens. A
-// setting that it cannot use is a UsageError.
+// Run plays the roles until ctx ends, then drains for up to DrainLimit. It calls ready with the address on which
+// the process listens. Errors: UsageError for a setting that it cannot use, a service that did not answer, an
+// incomplete drain.
 func Run(ctx context.Context, o Options, ready func(address string)) error {
 	if err := o.Roles.check(o.Config); err != nil {
 		return UsageError{err}
@@ -92,7 +97,8 @@ func drain(ctx context.Context, stop func(context.Context) error) error {
 	return stop(ctx)
 }
 
-// Start takes tasks and listens. After an error the caller must call Stop.
+// Start takes tasks and listens. After an error the caller must call Stop. Errors: Redis does not answer, or the
+// address cannot be listened on; the error names the setting.
 func (a *App) Start(ctx context.Context) error {
 	if a.worker != nil {
 		if err := a.life.start(ctx, "worker", a.worker); err != nil {
@@ -145,7 +151,7 @@ func (a *App) Address() string {
 	return a.ops.Addr()
 }
 
-// Stop drains the parts in the reverse order of their start, until ctx ends.
+// Stop drains the parts in the reverse order of their start, until ctx ends. It returns the errors of all parts.
 func (a *App) Stop(ctx context.Context) error { return a.life.stop(ctx) }
 
 // portError names the setting of a port that another program uses. host is the setting of an address that this machine

@@ -9,7 +9,8 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
-// newRecordings makes the reader of recordings. It converts with ffmpeg in a sandbox, and not at all if one is missing.
+// newRecordings makes the reader of recordings. It converts with ffmpeg in a sandbox, because recordings come from
+// outside. Without a sandbox or ffmpeg it converts nothing.
 func newRecordings(ctx context.Context, cfg config.Config, log *slog.Logger) *audio.Reader {
 	options := audio.Options{MaxDuration: cfg.MaxAudioDuration}
 

@@ -25,6 +25,7 @@ func awaitService(
 	defer cancel()
 	var last error
 
+	// The zero time makes the first failure log at once.
 	for warned := (time.Time{}); ; {
 		final, err := try(limited)
 		switch {

@@ -81,7 +81,8 @@ func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string
 	return result, nil
 }
 
-// singleStore opens the store that the settings name for one command.
+// singleStore opens the store that the settings name for one command. The caller must call closeStore. Errors: as
+// openStore.
 func singleStore(
 	ctx context.Context, cfg config.Config, log *slog.Logger,
 ) (live storage.Store, closeStore func() error, err error) {
@@ -106,7 +107,8 @@ func incomplete(skipped []error) error {
 		len(skipped), errors.Join(skipped...))
 }
 
-// copySettings copies the file that a setting names, or the usual file, which may be absent.
+// copySettings copies the file that a setting names, or the usual file, which may be absent. The error names the
+// setting.
 func copySettings(to, setting, named, usual string) error {
 	err := replaceFile(to, func(next string) error { return copyFile(next, cmp.Or(named, usual)) })
 	if named == "" && errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,8 @@ import (
 	"presswork/worker"
 )
 
-// CheckSettings rejects settings that config cannot judge, with a UsageError. It starts nothing and dials nothing.
+// CheckSettings rejects settings that config cannot judge, with a UsageError. It starts nothing and dials nothing,
+// so that a command can check the settings of a server elsewhere.
 func CheckSettings(cfg config.Config) error {
 	if (cfg.InferenceEngine == "") != (cfg.InferenceEngineModel == "") {
 		return UsageError{errors.New("INFERENCE_ENGINE and INFERENCE_ENGINE_MODEL go together: " +

@@ -113,7 +113,8 @@ func engineModels(ctx context.Context, engine *embedded.Engine, file string) ([]
 // one.
 const engineInterval = 2 * time.Second
 
-// openModels reads the models that both roles need, and follows their changes. engine may be nil.
+// openModels reads the models that both roles need, and follows their changes. engine may be nil. Errors:
+// UsageError for models.yaml, an Ollama that does not start.
 func openModels(
 	ctx context.Context, cfg config.Config, roles Roles, engine *embedded.Engine, log *slog.Logger, life *lifecycle,
 ) (*catalogue.Source, error) {
@@ -138,7 +139,7 @@ func openModels(
 	return source, nil
 }
 
-// openEngine opens the engine of an upstream by its kind.
+// openEngine opens the engine of an upstream by its kind. Errors: the upstream's address or options are invalid.
 func openEngine(u inference.Upstream) (inference.Engine, error) {
 	if u.Kind == inference.Anthropic {
 		return anthropic.New(u)

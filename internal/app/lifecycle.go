@@ -14,9 +14,11 @@ type part interface {
 	Stop(ctx context.Context) error
 }
 
-// lifecycle stops the parts that it started, in reverse order.
+// lifecycle stops the parts that it started, in reverse order: a part may use those that started before it. It is
+// not safe for concurrent use.
 type lifecycle struct {
-	log     *slog.Logger
+	log *slog.Logger
+	// started has the parts in the order of their start.
 	started []namedStop
 }
 

@@ -43,7 +43,8 @@ type LocalToolsOptions struct {
 	Log *slog.Logger
 }
 
-// LocalTools does the work of MCP tools on this machine, without a queue.
+// LocalTools does the work of MCP tools on this machine, without a queue. It reads and writes files below
+// LocalToolsOptions.Roots only. It is safe for concurrent use.
 type LocalTools struct {
 	o         LocalToolsOptions
 	converter *local.Converter
@@ -86,13 +87,14 @@ func OpenLocalTools(ctx context.Context, o LocalToolsOptions) (*LocalTools, erro
 	return t, nil
 }
 
-// Stop ends the browsers. No tool may be running.
+// Stop ends the browsers and returns their errors. No tool may be running.
 func (t *LocalTools) Stop() error { return errors.Join(t.converter.Close(), t.stop()) }
 
 // Themes implements mcp.Backend.
 func (t *LocalTools) Themes() []themes.Theme { return t.converter.Themes() }
 
-// percent returns the progress in percent of a stage.
+// percent returns the progress in percent of a stage. The converter reports stages only, so each counts for a
+// fifth.
 func percent(stage presswork.Stage) int {
 	return 100 * slices.Index([]presswork.Stage{
 		"", presswork.StageAnalyzing, presswork.StageRendering, presswork.StagePrinting, presswork.StageStoring,
@@ -171,6 +173,7 @@ func (t *LocalTools) Convert(ctx context.Context, c mcp.Conversion, report mcp.P
 	return f, nil
 }
 
+// fileOf returns a file of this machine with its file:// address.
 func fileOf(path, contentType string, size int) mcp.File {
 	return mcp.File{
 		Name: path, URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), ContentType: contentType,
@@ -178,7 +181,8 @@ func fileOf(path, contentType string, size int) mcp.File {
 	}
 }
 
-// named returns an error of a document that names its file.
+// named returns an error of a document that names its file, so that the model knows which one is meant. An error
+// that names it already stays as it is.
 func named(path string, err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || path == "" || strings.Contains(e.Message, path) {
@@ -229,18 +233,14 @@ func (t *LocalTools) Analyze(ctx context.Context, d mcp.Document) (finding.Analy
 		return finding.Analysis{}, err
 	}
 
-	analyze := func() (finding.Analysis, error) {
+	if d.Path == "" {
 		found, err := t.converter.AnalyzeText(ctx, in.Content)
 		return found.Analysis, err
 	}
-	if d.Path != "" {
-		analyze = func() (finding.Analysis, error) {
-			found, err := t.converter.Analyze(ctx, in.Path)
-			return found.Analysis, named(d.Path, err)
-		}
-	}
 
-	return analyze()
+	found, err := t.converter.Analyze(ctx, in.Path)
+
+	return found.Analysis, named(d.Path, err)
 }
 
 // Open implements mcp.Backend.

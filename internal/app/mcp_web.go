@@ -86,7 +86,7 @@ func (t *LocalTools) SearchWeb(ctx context.Context, s mcp.Search) (string, error
 	})
 }
 
-// browse returns what a function of the web tells a model.
+// browse returns what a function of the web tells a model. It opens the web at the first call.
 func (t *LocalTools) browse(use func(*Web) (inference.ToolResult, error)) (string, error) {
 	web, err := t.web()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// Models reads the models once, as a server reads them at its start.
+// Models reads the models once, as a server reads them at its start. Errors: UsageError for models.yaml.
 func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error) {
 	source, err := newSource(ctx, modelSource(cfg, slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -28,8 +28,8 @@ func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error
 // ModelsJSON returns the list of models as the API returns it.
 func ModelsJSON(c *inference.Catalogue) []byte { return wire.AppendModels(nil, c.Models()) }
 
-// CheckModels queries the upstreams of the named models, or of all models, for the models that they serve. A name that
-// does not exist is a UsageError.
+// CheckModels queries the upstreams of the named models, or of all models, for the models that they serve. A name
+// that does not exist is a UsageError. An upstream that does not answer is no error: its status says so.
 func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]gateway.UpstreamStatus, error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {
@@ -100,7 +100,8 @@ func modelGateway(c *inference.Catalogue) *gateway.Gateway {
 }
 
 // PullModel fetches a model through the Ollama of this machine. It calls step with the server's description of each
-// step, the bytes fetched and the total bytes; total is 0 if it is not known.
+// step, the bytes fetched and the total bytes; total is 0 if it is not known. Errors: Ollama does not answer, or
+// does not find the model.
 func PullModel(ctx context.Context, name string, step func(status string, done, total int64)) error {
 	return ollama.New("").Pull(ctx, name, func(p ollama.Progress) { step(p.Status, p.Completed, p.Total) })
 }

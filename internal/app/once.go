@@ -43,7 +43,7 @@ func ExportPolicy(cfg config.Config, allow string) (*guard.Policy, error) {
 	return policy, nil
 }
 
-// PythonFiles reads files that Python finds in /data.
+// PythonFiles reads files that Python finds in /data, each under its base name. Errors: a file cannot be read.
 func PythonFiles(paths []string) ([]sandbox.File, error) {
 	var files []sandbox.File
 

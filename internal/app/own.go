@@ -53,6 +53,7 @@ func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
 		}
 		own = append(own, cacheHosts...)
 	}
+	// The listeners of the API and the worker, and the services that only the operator names.
 	own = append(own, net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)), cfg.WorkerAddr,
 		endpoint(cfg.S3Endpoint, cfg.S3UseTLS), endpoint(cfg.S3PublicEndpoint, cfg.S3UseTLS),
 		endpoint(cfg.OTLPEndpoint, false), endpoint(cfg.SearXNGURL, false), endpoint(cfg.SearchURL, false))
@@ -67,13 +68,14 @@ const (
 	nodesTimeout = 5 * time.Second
 )
 
-// changingAddresses are the addresses of Presswork's own services that change while it runs: the nodes of Redis and the
-// upstreams of models.
+// changingAddresses are the addresses of Presswork's own services that change while it runs: the nodes of Redis and
+// the upstreams of models. No caller may reach them through Presswork.
 type changingAddresses struct {
 	redisURLs []string // empty ones are skipped
-	models    func() *inference.Catalogue
-	log       *slog.Logger
-	nodes     atomic.Pointer[[]string] // the servers of Redis that the last refresh found
+	// models returns the current models, whose upstreams are addresses of Presswork's own.
+	models func() *inference.Catalogue
+	log    *slog.Logger
+	nodes  atomic.Pointer[[]string] // the servers of Redis that the last refresh found
 }
 
 // followNodes refreshes the nodes of Redis at intervals, until ctx ends.
@@ -124,7 +126,7 @@ func (c *changingAddresses) foundNodes() []string {
 	return nil
 }
 
-// current returns the addresses at this moment.
+// current returns the addresses at this moment. The guard asks for them at each check, so it must not block.
 func (c *changingAddresses) current() []string {
 	own := slices.Clone(c.foundNodes())
 	for _, m := range c.models().Models() {

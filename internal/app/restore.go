@@ -85,7 +85,8 @@ func Restore(
 	return restored, nil
 }
 
-// makeEmptyDir makes a directory, or accepts an empty one.
+// makeEmptyDir makes a directory, or accepts an empty one. A directory with files is a UsageError, so that a
+// mistyped path never overwrites a Redis.
 func makeEmptyDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -49,7 +49,8 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 	return child.URL(), nil
 }
 
-// dialRedis connects to Redis and waits until it answers.
+// dialRedis connects to Redis and waits until it answers, for up to startLimit. An eviction policy that may lose
+// jobs is logged and not fatal.
 func dialRedis(
 	ctx context.Context, address string, metrics *tasks.Metrics, log *slog.Logger, life *lifecycle,
 ) (redis.UniversalClient, error) {
@@ -107,7 +108,8 @@ func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
 	l.log.DebugContext(ctx, "redis client", "said", fmt.Sprintf(format, args...))
 }
 
-// openStore opens the operator's S3 or a folder. A fleet that serves completions only needs neither.
+// openStore opens the operator's S3 or a folder. A fleet that serves completions only needs neither. It waits for
+// S3 for up to startLimit. Errors: UsageError for the settings of S3, a store that cannot be used.
 func openStore(
 	ctx context.Context, cfg config.Config, roles Roles, log *slog.Logger, life *lifecycle,
 ) (storage.Store, error) {
@@ -238,6 +240,7 @@ func queues(cfg config.Config) []tasks.Queue {
 const shortestSecret = 16
 
 // tokenSecretOf returns the secret of the tokens in URLs: the operator's, or the one that the nodes share in Redis.
+// With the latter, the loss of Redis makes all tokens invalid.
 func tokenSecretOf(ctx context.Context, queue *tasks.Client, given string) ([]byte, error) {
 	if given == "" {
 		return queue.Secret(ctx, "token")

@@ -15,7 +15,8 @@ import (
 	"strings"
 )
 
-// snapshot writes a snapshot of Redis into a file.
+// snapshot writes a snapshot of Redis into a file. It runs redis-cli, which receives the snapshot as a replica
+// would. Errors: UsageError for an address of several servers, the output of redis-cli, those of the disk.
 func snapshot(ctx context.Context, redisURL, file string) error {
 	return replaceFile(file, func(next string) error {
 		cli, err := redisCLI(ctx, redisURL, "--rdb", next)
@@ -37,8 +38,8 @@ func snapshot(ctx context.Context, redisURL, file string) error {
 	})
 }
 
-// replaceFile replaces a file atomically. write writes the new content to another name and syncs it. replaceFile
-// then renames that file and syncs the folder.
+// replaceFile replaces a file atomically: after a crash the file has the old or the new content. write writes the
+// new content to another name and syncs it. replaceFile then renames that file and syncs the folder.
 func replaceFile(file string, write func(next string) error) error {
 	next := file + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,6 +68,7 @@ func replaceFile(file string, write func(next string) error) error {
 func redisCLI(ctx context.Context, address string, args ...string) (*exec.Cmd, error) {
 	u, err := url.Parse(address)
 
+	// redis-cli takes the parts of an address as flags, for one server only.
 	schemes := []string{"redis", "rediss", "unix"}
 	if err != nil || strings.Contains(address, ",") || !slices.Contains(schemes, u.Scheme) {
 		return nil, errors.New("REDIS_URL names no single server; " +

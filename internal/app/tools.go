@@ -20,6 +20,7 @@ func startTools(
 ) ([]tools.Tool, error) {
 	log := o.Log.With("component", "tools")
 
+	// One sandbox serves both tools. Without it, browser_search still works, but reads no PDFs.
 	box, missing := sandbox.Open(ctx, sandbox.Options{})
 	if missing != nil {
 		log.WarnContext(ctx, "code_interpreter is off and models cannot read PDFs: no sandbox", "error", missing)

@@ -44,6 +44,7 @@ func newWeb(cfg config.Config, o webOptions) (*browse.Browser, error) {
 
 	options := browse.Options{Policy: o.policy, Searcher: searcher, UserAgent: agent(o.version), Log: o.log}
 	if o.exporter != nil {
+		// A page that a model opens may not load without end.
 		limits := guard.ProxyOptions{MaxBytes: 64 << 20, MaxRequests: 1000}
 		options.Render = renderHTML(o.exporter.Under(o.policy, limits))
 	}
@@ -72,10 +73,12 @@ type WebOptions struct {
 // Web is the web as models see it, for one command.
 type Web struct {
 	browser *browse.Browser
-	stop    func() error
+	// stop ends the browser; it does nothing if none was started.
+	stop func() error
 }
 
-// OpenWeb opens the web. The caller must call Stop. A wrong setting is a UsageError.
+// OpenWeb opens the web. The caller must call Stop. A wrong setting is a UsageError; a browser that does not start
+// is another error.
 func OpenWeb(ctx context.Context, o WebOptions) (*Web, error) {
 	policy, err := guard.New(guard.Options{Allow: o.Allow, Setting: o.Setting})
 	if err != nil {
@@ -113,17 +116,19 @@ func (w *Web) Available() error { return w.browser.Available() }
 // CheckURL returns an error if a model may not name the address.
 func (w *Web) CheckURL(address string) error { return w.browser.CheckURL(address) }
 
-// Read returns a page with all of its text.
+// Read returns a page with all of its text. Errors: the address is not allowed, or the page cannot be read.
 func (w *Web) Read(ctx context.Context, address string) (browse.Page, error) {
 	return w.browser.Read(ctx, address)
 }
 
-// Search returns the first n results of a search, as a model would get them.
+// Search returns the first n results of a search, as a model would get them. An error has the message for the
+// model.
 func (w *Web) Search(ctx context.Context, query string, n int) (inference.ToolResult, error) {
 	return w.call(ctx, inference.SearchFunction, map[string]any{"query": query, "topn": n})
 }
 
-// Open returns a view of a page as a model would get it. It begins at line first; lines 0 is the usual length.
+// Open returns a view of a page as a model would get it. It begins at line first; lines 0 is the usual length. An
+// error has the message for the model.
 func (w *Web) Open(ctx context.Context, address string, first, lines int) (inference.ToolResult, error) {
 	return w.call(ctx, inference.OpenFunction, map[string]any{"id": address, "loc": first, "num_lines": lines})
 }

@@ -38,6 +38,7 @@ import (
 // variables above it. Decisions are in functions that receive the parts they need.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	cfg, log, roles := o.Config, o.Log, o.Roles
+	// Before the first client: the logger must not change while a client is used.
 	logRedisClient(log)
 	life := &lifecycle{log: log}
 
@@ -56,7 +57,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 
-	// Redis and the store.
+	// Redis and the store start before the parts that use them, so they stop after them.
 	redisURL, err := redisAddress(ctx, cfg, log, life)
 	if err != nil {
 		return nil, err
@@ -105,6 +106,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err := life.start(ctx, "queue", queue); err != nil {
 		return nil, err
 	}
+	// The options above refer to keeper by closures, which run only once tasks are taken.
 	keeper = newKeeper(cfg, store, redis, queue, keep, log)
 	metrics.MustRegister(sharedMetrics(queue.Skew, keeper.Counts)...)
 
@@ -140,10 +142,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, UsageError{err}
 	}
 
+	// Its port is chosen at the start, so it is in no setting.
 	if engine != nil {
 		own = append(own, engine.Address())
 	}
 	changing := &changingAddresses{redisURLs: []string{redisURL, cfg.CacheRedisURL}, models: models.Current, log: log}
+	// Once before the first request, so that the guard never works with an empty list.
 	changing.refreshNodes(ctx)
 	life.inBackground("nodes", changing.followNodes)
 
@@ -186,6 +190,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			return nil, taskServer.Progress(ctx)
 		}})
 
+		// Every worker delivers webhooks and answers calls, if it serves their queues.
 		webhooks, err := newWebhooks(ctx, o, queue, outbound, metrics)
 		if err != nil {
 			return nil, err
@@ -198,6 +203,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		})
 		tasks.HandleCalls(taskServer, completions.Complete)
 
+		// The choice of a theme by a model needs no browser. It runs on a worker without one as well.
 		if servesQueue(cfg, tasks.Text) {
 			var model *recommend.Model
 			if cfg.AnalysisModel != "" {
@@ -223,6 +229,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			tasks.Handle(taskServer, tasks.TranscribeAudio, transcriber.Transcribe)
 		}
 
+		// One Worker per group of queues, each with only the parts that its handlers need.
 		var exporter *chromium.Exporter // nil without a browser
 		var browserStats map[string]func() chromium.Stats
 
@@ -252,6 +259,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			tasks.HandleAsk(taskServer, tasks.RenderPreview, printer.Preview)
 			tasks.HandleAsk(taskServer, tasks.DrawDiagrams, printer.Draw)
 		}
+		// Vitals of a worker without a browser have no browsers.
 		taskServer.Report(worker.Vitals(o.Version, browserStats))
 
 		if servesQueue(cfg, tasks.Tools) {
@@ -266,6 +274,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		}
 	}
 
+	// A worker alone has a small listener for operators. With the API, the API serves the same routes.
 	if !roles.API {
 		ops := worker.NewOps(worker.OpsOptions{
 			Addr: cfg.WorkerAddr, Checks: checks, Metrics: metrics, Log: log.With("component", "ops"),

@@ -43,7 +43,7 @@ func newWebhooks(
 	return webhooks, nil
 }
 
-// newConverter makes the converter of documents.
+// newConverter makes the converter of documents, which prints with the browser of this worker.
 func newConverter(
 	cfg config.Config, browser *chromium.Browser, catalogue *themes.Catalogue, images *guard.Fetcher,
 	diagrams *diagram.Renderer, log *slog.Logger,
