@@ -1,5 +1,10 @@
 // Package access decides who may call the API. It checks the operator's keys, the tokens in URLs, and the origin
 // of a request.
+//
+//   - Keyring finds the Caller of an API key, with its rights and limits. It reloads the file of keys when it changes.
+//   - Signer makes tokens that open one job without a key, for addresses that browsers open.
+//   - Origins decides which web pages may call. It also protects a server without keys from pages of other sites.
+//   - Proxies finds the client behind trusted proxies.
 package access
 
 import (
@@ -65,6 +70,7 @@ func (c Caller) MayUse(names ...string) bool {
 
 // key is the digest of an API key and its owner.
 type key struct {
+	// sum is the SHA-256 of the key: the key itself is not kept.
 	sum [sha256.Size]byte
 	Caller
 }
@@ -86,6 +92,7 @@ type KeyringOptions struct {
 // Keyring finds the owner of an API key. Its methods are safe for concurrent use, except that Watch runs once.
 type Keyring struct {
 	KeyringOptions
+	// shared are the keys of KeyringOptions.Shared, which do not change.
 	shared []key
 	// present is set once File has existed.
 	present atomic.Bool
@@ -96,7 +103,8 @@ type Keyring struct {
 	loaded, seen [sha256.Size]byte
 }
 
-// NewKeyring reads the keys. It fails when File is not valid, or is absent and not optional.
+// NewKeyring reads the keys. It fails when File is not valid, or is absent and not optional. It logs a warning when
+// other users of the machine may read File.
 func NewKeyring(o KeyringOptions) (*Keyring, error) {
 	r := &Keyring{KeyringOptions: o}
 	r.named.Store(new([]key))
@@ -128,6 +136,7 @@ func (r *Keyring) Required() bool { return len(r.shared) > 0 || r.present.Load()
 // Find returns the owner of a key; ok is false for an unknown key. It compares with every key in constant time, so
 // that the duration reveals nothing about the keys.
 func (r *Keyring) Find(presented string) (caller Caller, ok bool) {
+	// Compare digests, which all have one length: ConstantTimeCompare returns at once for different lengths.
 	sum := sha256.Sum256([]byte(presented))
 
 	for _, keys := range [][]key{r.shared, *r.named.Load()} {
@@ -218,8 +227,8 @@ func (r *Keyring) poll() (changed bool, err error) {
 	return r.load(data, nil)
 }
 
-// Watch reloads the file when it changes, until ctx ends. It reads the file instead of watching it, because a mounted
-// secret changes when a folder above it is swapped.
+// Watch reloads the file when it changes, until ctx ends. It reads the file instead of watching it, because a
+// mounted secret changes when a folder above it is swapped. After an error the old keys stay valid.
 func (r *Keyring) Watch(ctx context.Context) {
 	if r.File == "" {
 		return

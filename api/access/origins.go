@@ -25,10 +25,12 @@ func (s Site) name() string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// Origins decides which web pages may call the server from a browser.
+// Origins decides which web pages may call the server from a browser. Programs that are no browsers send no Origin
+// header and are not concerned.
 type Origins struct {
 	list []string
-	any  bool
+	// any is set for "*".
+	any bool
 	// names are the host names of this server, as far as it knows them.
 	names []string
 }
@@ -96,12 +98,9 @@ func (o Origins) isOwnName(here Site) bool {
 // Sec-Fetch-Site. Errors: Forbidden, OriginNotAllowed.
 func (o Origins) CheckOpen(here Site, origin, fetchSite string) error {
 	if !o.isOwnName(here) {
-		return fault.Errorf(
-			fault.Forbidden,
+		return fault.Errorf(fault.Forbidden,
 			"this server has no key and answers to its address and localhost only, not to %s; "+
-				"set API_KEY, or list the origin in ALLOWED_ORIGINS",
-			input.Quote(string(here)),
-		)
+				"set API_KEY, or list the origin in ALLOWED_ORIGINS", input.Quote(string(here)))
 	}
 
 	if origin != "" {

@@ -10,7 +10,7 @@ import (
 // Proxies are the addresses of the proxies whose X-Forwarded-* headers are trusted.
 type Proxies []netip.Prefix
 
-// ParseProxies reads a list of addresses and CIDRs, the setting TRUSTED_PROXIES.
+// ParseProxies reads a list of addresses and CIDRs, the setting TRUSTED_PROXIES. Errors: an entry that is neither.
 func ParseProxies(list []string) (Proxies, error) {
 	var out Proxies
 

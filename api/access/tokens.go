@@ -19,7 +19,8 @@ const (
 )
 
 // Signer makes and checks the tokens in URLs. A token is the second at which it expires, in 8 bytes, and an
-// HMAC-SHA-256, in base64url. The HMAC is over that second, the id of one job and a scope.
+// HMAC-SHA-256, in base64url. The HMAC is over that second, the id of one job and a scope. Nothing is stored, so a
+// token cannot be revoked before it expires.
 type Signer struct{ secret []byte }
 
 // NewSigner returns a signer with the secret that all nodes of a deployment share.
@@ -46,7 +47,8 @@ func (s Signer) seal(scope Scope, jobID string, end uint64) string {
 	return tokenEncoding.EncodeToString(b[:])
 }
 
-// Valid reports whether the token opens the scope of this job now.
+// Valid reports whether the token opens the scope of this job now. It compares in constant time, so that the
+// duration does not reveal a part of the signature.
 func (s Signer) Valid(scope Scope, token, jobID string) bool {
 	b, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(b) != 8+sha256.Size {
