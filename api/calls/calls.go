@@ -1,5 +1,8 @@
 // Package calls answers the requests under /v1 that workers answer in frames while the client waits.
 //
+// Handlers.complete has the flow of most routes: read the request, reserve tokens and queue the call (beginCall), and
+// write the frames as they arrive. package api/openai reads the requests and writes the answers, without HTTP.
+//
 // Handlers return errors of the packages fault and inference; the error handler of package api writes them as the
 // answer.
 package calls
@@ -49,6 +52,7 @@ func New(o Options) *Handlers { return &Handlers{o} }
 
 // begunCall is a call that was put on the queue.
 type begunCall struct {
+	// raw has the frames of the worker.
 	raw *stream.Answer
 	// ctx ends when the client leaves or the server stops.
 	ctx context.Context
@@ -79,6 +83,7 @@ func (h *Handlers) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, 
 	meta.Grant = nil
 
 	answer, err := h.enqueueCall(ctx, call)
+	// The caller may wait for minutes, so drop the request now.
 	call.Forget()
 	meta.Held.Release()
 
@@ -134,7 +139,8 @@ func (h *Handlers) settleCall(call *openai.Call, grant *meter.Grant) {
 	}
 }
 
-// enqueueCall puts the call on the queue. A request over tasks.InlineLimit goes to the store first.
+// enqueueCall puts the call on the queue. A request over tasks.InlineLimit goes to the store first. Errors: those
+// of Objects.Put and of Queue.Call.
 func (h *Handlers) enqueueCall(ctx context.Context, call *openai.Call) (*stream.Answer, error) {
 	body, err := call.Encode()
 	if err != nil {

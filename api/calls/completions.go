@@ -50,7 +50,7 @@ func (h *Handlers) Moderate(c *fiber.Ctx) error {
 	return h.complete(c, "a request for a moderation", h.Service.ReadModeration)
 }
 
-// readCall reads the body of a request for a call.
+// readCall is a function that reads the body of a request for a call. Errors: *inference.Error.
 type readCall = func(body []byte, head openai.Head) (*openai.Call, error)
 
 // complete reads a request with read, runs the call, and sends the answer whole or as a stream. what names the body
@@ -81,7 +81,7 @@ func (h *Handlers) complete(c *fiber.Ctx, what string, read readCall) error {
 
 		body, queued, err := answer.Collect(begun.ctx)
 		exchange.SetQueueTime(c, queued)
-		setFallback(c, answer)
+		setAnswerHeaders(c, answer)
 
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (h *Handlers) complete(c *fiber.Ctx, what string, read readCall) error {
 		return err
 	}
 	exchange.SetQueueTime(c, queued)
-	setFallback(c, answer)
+	setAnswerHeaders(c, answer)
 	c.Set(fiber.HeaderContentType, "text/event-stream")
 	c.Set(fiber.HeaderCacheControl, "no-cache, no-transform")
 	exchange.SetUnbuffered(c)
@@ -145,9 +145,9 @@ func (h *Handlers) Speak(c *fiber.Ctx) error {
 // cut closes a connection whose answer cannot be completed. The client then sees a broken transfer.
 func cut(c net.Conn) { _ = c.Close() }
 
-// setFallback sets the header with the model that answers in place of the requested one. Another header has the fields
-// of the request that it does not know.
-func setFallback(c *fiber.Ctx, answer *openai.Answer) {
+// setAnswerHeaders sets the header with the model that answers in place of the requested one. Another header has
+// the fields of the request that it does not know.
+func setAnswerHeaders(c *fiber.Ctx, answer *openai.Answer) {
 	if id := answer.Fallback(); id != "" {
 		c.Set("X-Fallback-Model", id)
 	}

@@ -16,8 +16,8 @@ func (h *Handlers) CountResponse(c *fiber.Ctx) error {
 	return h.count(c, "a request for a response", h.Service.CountResponse)
 }
 
-// count answers a request to count the tokens of a request. what names the body in errors. The answer is the estimate,
-// with a header, if no upstream can count or no worker has time.
+// count answers a request to count the tokens of a request. what names the body in errors. The answer is an
+// estimate, and a header says so, if no upstream can count or no worker has time.
 func (h *Handlers) count(c *fiber.Ctx, what string, read func([]byte, openai.Head) (*openai.Count, error)) error {
 	body, head, err := h.readBody(c, maxCompletionBody, what)
 	if err != nil {
