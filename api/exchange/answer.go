@@ -11,7 +11,7 @@ import (
 	"presswork/api/web"
 )
 
-// WriteJSON answers with v as JSON.
+// WriteJSON answers with v as JSON. It panics for a value that JSON cannot hold.
 func WriteJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -24,7 +24,8 @@ func WriteJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 // minPacked is the size from which text is compressed, in bytes. Less fits into one packet anyway.
 const minPacked = 1400
 
-// SendText sends text, compressed if the client accepts gzip.
+// SendText sends text, compressed if the client accepts gzip and the text does not fit into one packet. kind is the
+// content type.
 func SendText(ctx *fasthttp.RequestCtx, status int, kind string, text []byte) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(kind)

@@ -57,11 +57,8 @@ type Body struct {
 func (o Bodies) Open(c *fiber.Ctx, limit int64, what string) (*Body, error) {
 	ctx := c.Context()
 	if encoding := c.Get(fiber.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, fault.Errorf(
-			fault.UnsupportedMediaType,
-			"Content-Encoding %s is not supported; send the body without compression",
-			input.Quote(encoding),
-		)
+		return nil, fault.Errorf(fault.UnsupportedMediaType,
+			"Content-Encoding %s is not supported; send the body without compression", input.Quote(encoding))
 	}
 
 	tooLarge := fault.Errorf(fault.ContentTooLarge, "%s is too large; the limit is %s", what, sizeText(limit))
@@ -120,20 +117,17 @@ func sizeText(n int64) string {
 func (b *Body) tooSlow() error {
 	return &StatusError{
 		Status: http.StatusRequestTimeout,
-		Err: fault.Errorf(
-			fault.InvalidRequest,
+		Err: fault.Errorf(fault.InvalidRequest,
 			"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end",
-			b.got,
-			b.wait,
-			minProgress,
-		),
+			b.got, b.wait, minProgress),
 	}
 }
 
 // Held returns the count of the bytes that the body holds.
 func (b *Body) Held() *upload.Hold { return &b.meta.Held }
 
-// ReadAll returns the whole body and counts it as held in memory.
+// ReadAll returns the whole body and counts it as held in memory. Errors: ContentTooLarge, status 408 for a body
+// that arrives too slowly, those of upload.Broken and of upload.Hold.
 func (b *Body) ReadAll() ([]byte, error) {
 	from := b.meta.Held.InMemory(b)
 
@@ -194,7 +188,7 @@ const (
 func JSONLimit(content int64) int64 { return content*bytesPerEscape + jsonOverhead }
 
 // Decode reads a JSON object of at most limit bytes into a struct. what names the body in the error
-// ContentTooLarge.
+// ContentTooLarge. Other errors: those of Body.ReadAll and of input.DecodeJSON, ContentNotUTF8.
 func (o Bodies) Decode(c *fiber.Ctx, limit int64, what string, into any) error {
 	data, err := o.readText(c, limit, what)
 	if err != nil {
@@ -205,15 +199,12 @@ func (o Bodies) Decode(c *fiber.Ctx, limit int64, what string, into any) error {
 }
 
 // ReadJSON reads a body of at most limit bytes whose Content-Type must be JSON. what names the body in the error
-// ContentTooLarge.
+// ContentTooLarge. Other errors: UnsupportedMediaType, those of Body.ReadAll, ContentNotUTF8.
 func (o Bodies) ReadJSON(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
 	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return nil, fault.Errorf(
-			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json",
-			input.Quote(c.Get(fiber.HeaderContentType)),
-		)
+		return nil, fault.Errorf(fault.UnsupportedMediaType, "Content-Type is %s; allowed: application/json",
+			input.Quote(c.Get(fiber.HeaderContentType)))
 	}
 
 	return o.readText(c, limit, what)

@@ -22,7 +22,7 @@ func CallContext() (context.Context, context.CancelFunc) {
 		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))
 }
 
-// SetUnbuffered asks proxies such as nginx to forward an answer as it arrives.
+// SetUnbuffered asks proxies such as nginx to forward an answer as it arrives. Call it for each stream.
 func SetUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
 
 // SetQueueTime sets the header with the time that the request waited for a worker. A negative wait is unknown and

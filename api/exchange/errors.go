@@ -78,13 +78,17 @@ const retryAfter = "5"
 // StatusError is an error with an HTTP status that differs from the status of its code.
 type StatusError struct {
 	Status int
-	Err    *fault.Error
+	// Err is the error in the body of the answer.
+	Err *fault.Error
 }
 
 func (e *StatusError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// StatusOf returns the HTTP status of an error; 500 for errors that are not public.
+// StatusOf returns the HTTP status of an error; 500 for errors that are not public. A StatusError takes precedence
+// over the status of its code.
 func StatusOf(err error) int {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.Status
@@ -127,7 +131,8 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-// SendError answers with the public form of err. Details of internal errors appear only in the log.
+// SendError answers with the public form of err, in the format that clients of the path expect. Details of internal
+// errors appear only in the log.
 func SendError(ctx *fasthttp.RequestCtx, err error, log *slog.Logger) {
 	e, status := fault.AsError(err), StatusOf(err)
 	var body errorBody

@@ -1,5 +1,9 @@
-// Package exchange has what every handler of the API needs of one request and its answer. That is what is known of the
-// sender, the body, the query, and the form of answers and errors.
+// Package exchange has what every handler of the API needs of one request and its answer:
+//   - Begin makes the Meta of a request: its id, trace, client and caller. Of returns it everywhere.
+//   - Bodies reads the body within limits of size and time.
+//   - EachQuery, QueryBool, OneOf and IdempotencyKey read parameters and headers.
+//   - WriteJSON and SendText write answers. SendError writes errors; StatusOf has their HTTP status.
+//   - CallContext bounds a call to the queue.
 package exchange
 
 import (
@@ -52,7 +56,8 @@ type Meta struct {
 // metaKey is the key of the Meta among the user values of a request.
 type metaKey struct{}
 
-// Begin returns the Meta of a request that has just begun, and stores it in ctx for Of.
+// Begin returns the Meta of a request that has just begun, and stores it in ctx for Of. The caller of the request
+// is not known yet.
 func Begin(ctx *fasthttp.RequestCtx, proxies access.Proxies) *Meta {
 	h := &ctx.Request.Header
 	m := &Meta{

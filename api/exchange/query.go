@@ -34,8 +34,8 @@ func EachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 	return err
 }
 
-// OnlyQuery rejects parameters that are not in allowed. Ignoring a misspelt filter would return a list with too many
-// entries.
+// OnlyQuery rejects parameters that are not in allowed. Ignoring a misspelt filter would return a list with too
+// many entries. Errors: UnknownField, InvalidType for a repeated parameter.
 func OnlyQuery(c *fiber.Ctx, allowed ...string) error {
 	return EachQuery(c, func(name string, _ []byte) error {
 		if !slices.Contains(allowed, name) {
@@ -83,11 +83,8 @@ func IdempotencyKey(c *fiber.Ctx) (string, error) {
 
 	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
 	if len(key) > maxKeyLength || bad {
-		return "", fault.Errorf(
-			fault.InvalidOption,
-			"Idempotency-Key must be 1 to %d printable ASCII characters",
-			maxKeyLength,
-		).WithParam("Idempotency-Key")
+		return "", fault.Errorf(fault.InvalidOption, "Idempotency-Key must be 1 to %d printable ASCII characters",
+			maxKeyLength).WithParam("Idempotency-Key")
 	}
 
 	return key, nil

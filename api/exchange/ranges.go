@@ -56,7 +56,8 @@ func ParseRange(header string, size int64) (rng storage.Range, ok bool, err erro
 	return storage.Range{Offset: first, Length: last - first + 1}, true, nil
 }
 
-func parseOffset(s string) (int64, bool) {
+// parseOffset parses a byte position without a sign. ok is false for other text.
+func parseOffset(s string) (offset int64, ok bool) {
 	n, err := strconv.ParseUint(s, 10, 63)
 	return int64(n), err == nil
 }
