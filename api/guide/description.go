@@ -10,6 +10,8 @@ import (
 // object is a map of the OpenAPI description in the order of the file.
 type object yaml.MapSlice
 
+// asObject returns v as an object, nil if it is none. The methods of a nil object find nothing, so callers need
+// no checks.
 func asObject(v any) object {
 	o, _ := v.(yaml.MapSlice)
 	return object(o)
@@ -26,8 +28,10 @@ func (o object) get(key string) any {
 	return nil
 }
 
+// object returns the object at a key, nil if there is none.
 func (o object) object(key string) object { return asObject(o.get(key)) }
 
+// list returns the list at a key, nil if there is none.
 func (o object) list(key string) []any {
 	l, _ := o.get(key).([]any)
 	return l
@@ -53,7 +57,7 @@ func parseDescription(source []byte) (*description, error) {
 	return &description{object(root)}, nil
 }
 
-// resolve returns the object that v is or refers to with $ref.
+// resolve returns the object that v is or refers to with $ref. A reference that leads nowhere is a nil object.
 func (d *description) resolve(v any) object {
 	o := asObject(v)
 	for ref := o.text("$ref"); ref != ""; ref = o.text("$ref") {
@@ -68,6 +72,7 @@ func (d *description) resolve(v any) object {
 
 // operation is a method of a path.
 type operation struct {
+	// Tag is the first tag, which names the page. Method is in upper case.
 	ID, Tag, Method, Path string
 	Summary, Description  string
 	Parameters            []parameter
@@ -78,6 +83,7 @@ type operation struct {
 
 // parameter is a parameter of the path, the query or a header.
 type parameter struct {
+	// In is path, query or header.
 	In      string
 	Example string
 	field
@@ -85,8 +91,9 @@ type parameter struct {
 
 // body is a content type of a request.
 type body struct {
-	Type    string
-	Fields  []field
+	Type   string
+	Fields []field
+	// example is the example of the description, nil without one.
 	example any
 }
 
@@ -105,10 +112,8 @@ func (d *description) operations() []operation {
 		item := asObject(path.Value)
 		for _, member := range item {
 			if method := fmt.Sprint(member.Key); method != "parameters" {
-				all = append(
-					all,
-					d.operation(strings.ToUpper(method), fmt.Sprint(path.Key), item, asObject(member.Value)),
-				)
+				operation := d.operation(strings.ToUpper(method), fmt.Sprint(path.Key), item, asObject(member.Value))
+				all = append(all, operation)
 			}
 		}
 	}

@@ -1,5 +1,9 @@
 // Package guide makes the pages at /docs: the manual, a page for each task, and a reference. The reference has all
 // operations of the OpenAPI description, with samples.
+//
+// New reads both sources. The text of a page is Markdown and is rendered when the page is first asked for; links
+// between files become links between pages. Samples are templates in the folder samples, filled with the examples of
+// the description, so that a new operation needs no sample of its own.
 package guide
 
 import (
@@ -25,6 +29,7 @@ const ErrorsPath = "/docs/troubleshooting"
 
 // Page is a page of the guide.
 type Page struct {
+	// Title is plain text.
 	Title string
 	// Body is the content of the body element.
 	Body []byte
@@ -52,6 +57,7 @@ type group struct {
 type navLink struct{ Path, Title string }
 
 // New reads an OpenAPI description and the folder of the manual. Each page is rendered when it is first asked for.
+// Errors: the description is not YAML, or a file of the manual is missing.
 func New(openapi []byte, pages fs.FS) (*Guide, error) {
 	d, err := parseDescription(openapi)
 	if err != nil {
@@ -83,7 +89,8 @@ func New(openapi []byte, pages fs.FS) (*Guide, error) {
 	return g, nil
 }
 
-// Page returns the page at a path. ok is false if there is none.
+// Page returns the page at a path. ok is false if there is none. Errors: the page cannot be rendered, which is a
+// defect of its source.
 func (g *Guide) Page(path string) (page Page, ok bool, err error) {
 	render, ok := g.pages[path]
 	if !ok {
@@ -128,7 +135,8 @@ var codeRow = lazyregexp.New("<tr>\n<td><code>([a-z0-9_]+)</code></td>")
 
 // piece is a part of a page: HTML, or one program in several languages.
 type piece struct {
-	HTML    template.HTML
+	HTML template.HTML
+	// Samples is empty for a piece of HTML.
 	Samples []shownSample
 }
 

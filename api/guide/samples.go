@@ -186,7 +186,8 @@ func pythonLiteral(v any) string {
 // Sample is a program on the page of an operation.
 type Sample struct{ Operation, Language, Text string }
 
-// Samples returns the samples of all operations of an OpenAPI description, except those that serve pages.
+// Samples returns the samples of all operations of an OpenAPI description, except those that serve pages. Tests run
+// them. Errors: the description is not YAML.
 func Samples(openapi []byte) ([]Sample, error) {
 	d, err := parseDescription(openapi)
 	if err != nil {

@@ -23,11 +23,13 @@ type entry struct {
 // result is an entry with the place where the words are.
 type result struct {
 	entry
+	// Excerpt is plain text around the first word.
 	Excerpt string
 	score   int
 }
 
-// Search returns the page with the parts of the guide that have all words of query.
+// Search returns the page with the parts of the guide that have all words of query. Upper and lower case are the
+// same. Errors: a page cannot be rendered.
 func (g *Guide) Search(query string) (Page, error) {
 	entries, err := g.entries()
 	if err != nil {
@@ -48,7 +50,7 @@ func (g *Guide) Search(query string) (Page, error) {
 	})
 }
 
-// match reports whether an entry has all words, and how well: words in the title count more.
+// match reports whether an entry has all words, and how well: a word in the title counts as ten in the text.
 func (e entry) match(words []string) (result, bool) {
 	r := result{entry: e}
 	title, text := strings.ToLower(e.Title), strings.ToLower(e.text)
@@ -92,8 +94,8 @@ func excerpt(text string, at int) string {
 	return strings.ToValidUTF8(text[start:end], "")
 }
 
-// tags matches HTML tags, which are removed before a search.
-var tags = lazyregexp.New(`<[^>]*>`)
+// htmlTag matches HTML tags, which are removed before a search.
+var htmlTag = lazyregexp.New(`<[^>]*>`)
 
 // readEntries returns the entries of all pages.
 func (g *Guide) readEntries() ([]entry, error) {
@@ -101,12 +103,8 @@ func (g *Guide) readEntries() ([]entry, error) {
 
 	for _, p := range g.tags {
 		for _, o := range p.Operations {
-			all = append(all, entry{
-				p.Path + "#" + o.ID,
-				p.Title,
-				o.Method + " " + o.Path + ": " + o.Summary,
-				o.Description + " " + fieldNames(o),
-			})
+			title := o.Method + " " + o.Path + ": " + o.Summary
+			all = append(all, entry{p.Path + "#" + o.ID, p.Title, title, o.Description + " " + fieldNames(o)})
 		}
 	}
 
@@ -127,7 +125,7 @@ func headed(s section, blocks []block.Block) []entry {
 	var all []entry
 
 	for _, b := range blocks {
-		text := html.UnescapeString(tags().ReplaceAllString(b.HTML, " "))
+		text := html.UnescapeString(htmlTag().ReplaceAllString(b.HTML, " "))
 		if b.Kind == block.Heading && b.Level > 1 && languageOf(b) == "" {
 			all = append(all, current)
 			current = entry{Path: s.path + "#" + b.ID, Page: s.title, Title: strings.Join(strings.Fields(text), " ")}
