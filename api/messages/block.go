@@ -10,6 +10,7 @@ import (
 
 // block is a block of an answer.
 type block struct {
+	// kind is one of the types of blocks, or the type of a result of a server tool.
 	kind string
 	// text is the text, the thought or the input of a call so far. sent is how many of its bytes were written.
 	text []byte
@@ -98,24 +99,25 @@ func (b *block) appendStart(dst []byte, index int) []byte {
 		b.signature = ""
 	}
 	dst = appendIndex(dst, "content_block_start", index)
-	dst = append(b.append(append(dst, `,"content_block":`...), nil), end...)
+	dst = append(b.append(append(dst, `,"content_block":`...), nil), eventEnd...)
 	b.signature = signature
 
 	return dst
 }
 
-// appendDelta appends the event with a piece of the block.
+// appendDelta appends the event with a piece of the block. kind is the type of the delta, and field its member with
+// the text.
 func appendDelta(dst []byte, index int, kind, field, text string) []byte {
 	dst = appendIndex(dst, "content_block_delta", index)
 	dst = appendString(append(dst, `,"delta":{"type":`...), kind)
 	dst = append(appendString(append(dst, ','), field), ':')
 
-	return append(append(appendString(dst, text), '}'), end...)
+	return append(append(appendString(dst, text), '}'), eventEnd...)
 }
 
 // appendIndex appends the start of an event about a block.
 func appendIndex(dst []byte, name string, index int) []byte {
-	return strconv.AppendInt(append(begin(dst, name), `,"index":`...), int64(index), 10)
+	return strconv.AppendInt(append(beginEvent(dst, name), `,"index":`...), int64(index), 10)
 }
 
 // appendCited appends the events with the citations that were not written yet.
@@ -124,7 +126,7 @@ func (b *block) appendCited(dst []byte, index int) []byte {
 		dst = append(
 			appendIndex(dst, "content_block_delta", index),
 			`,"delta":{"type":"citations_delta","citation":`...)
-		dst = append(append(append(dst, b.cited[b.citedSent]...), '}'), end...)
+		dst = append(append(append(dst, b.cited[b.citedSent]...), '}'), eventEnd...)
 	}
 
 	return dst

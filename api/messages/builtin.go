@@ -17,12 +17,14 @@ type (
 	}
 	toolFailure struct {
 		Type string `json:"type"`
+		// Code is "unavailable": no upstream error is passed on.
 		Code string `json:"error_code"`
 	}
 	foundPage struct {
-		Type    string  `json:"type"`
-		URL     string  `json:"url"`
-		Title   string  `json:"title"`
+		Type  string `json:"type"`
+		URL   string `json:"url"`
+		Title string `json:"title"`
+		// Content is empty: the text of the page is in the answer.
 		Content string  `json:"encrypted_content"`
 		Age     *string `json:"page_age"`
 	}

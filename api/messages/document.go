@@ -72,7 +72,8 @@ func (p *parser) readPDF(source jsonbody.Object) []inference.Part {
 	return []inference.Part{{Text: text}}
 }
 
-// PDFText returns the text of a PDF. Errors: a damaged or encrypted PDF, the cause of ctx.
+// PDFText returns the text of a PDF. Errors: a damaged or encrypted PDF, the cause of ctx. It needs no browser, so
+// it runs in this process.
 func PDFText(ctx context.Context, pdf []byte) (string, error) {
 	result, err := pdfops.Run(ctx, pdfops.Text, pdfops.Options{}, []pdfops.File{{Name: "document.pdf", Data: pdf}},
 		pdfops.File{})

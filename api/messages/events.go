@@ -4,16 +4,16 @@ import (
 	"strconv"
 )
 
-// begin appends the start of an event. Its other fields follow, then end.
-func begin(dst []byte, name string) []byte {
+// beginEvent appends the start of an event. Its other fields follow, then eventEnd.
+func beginEvent(dst []byte, name string) []byte {
 	dst = append(append(dst, "event: "...), name...)
 	dst = append(append(dst, "\ndata: {\"type\":\""...), name...)
 
 	return append(dst, '"')
 }
 
-// end ends an event: its JSON object and the blank line after it.
-const end = "}\n\n"
+// eventEnd ends an event: its JSON object and the blank line after it.
+const eventEnd = "}\n\n"
 
 // appendMessage appends the answer with some of its blocks.
 func (w *Writer) appendMessage(dst []byte, blocks []*block) []byte {
@@ -72,24 +72,25 @@ func (w *Writer) appendUsage(dst []byte) []byte {
 		}
 		input, output = u.PromptTokens-cached-written, u.CompletionTokens
 	}
-	dst = appendCount(dst, `{"input_tokens":`, input)
-	dst = appendCount(dst, `,"cache_creation_input_tokens":`, written)
-	dst = appendCount(dst, `,"cache_read_input_tokens":`, cached)
-	dst = appendCount(dst, `,"output_tokens":`, output)
+	dst = appendNumber(dst, `{"input_tokens":`, input)
+	dst = appendNumber(dst, `,"cache_creation_input_tokens":`, written)
+	dst = appendNumber(dst, `,"cache_read_input_tokens":`, cached)
+	dst = appendNumber(dst, `,"output_tokens":`, output)
 
 	if w.usage != nil && w.usage.ReasoningTokens != nil {
-		dst = appendCount(dst, `,"output_tokens_details":{"thinking_tokens":`, *w.usage.ReasoningTokens)
+		dst = appendNumber(dst, `,"output_tokens_details":{"thinking_tokens":`, *w.usage.ReasoningTokens)
 		dst = append(dst, '}')
 	}
 
 	if w.searches+w.fetches > 0 {
-		dst = appendCount(dst, `,"server_tool_use":{"web_search_requests":`, w.searches)
-		dst = append(appendCount(dst, `,"web_fetch_requests":`, w.fetches), '}')
+		dst = appendNumber(dst, `,"server_tool_use":{"web_search_requests":`, w.searches)
+		dst = append(appendNumber(dst, `,"web_fetch_requests":`, w.fetches), '}')
 	}
 
 	return append(dst, `,"service_tier":"standard"}`...)
 }
 
-func appendCount(dst []byte, field string, n int) []byte {
+// appendNumber appends a member of a JSON object. field is what precedes the number, with its colon.
+func appendNumber(dst []byte, field string, n int) []byte {
 	return strconv.AppendInt(append(dst, field...), int64(n), 10)
 }

@@ -1,5 +1,12 @@
 // Package messages reads requests of Anthropic's Messages API as chat completions and writes the answers: whole, or as
 // a stream of events. It keeps nothing between requests.
+//
+// Parse returns the chat completion and the Format of its answer. Format.Collector gathers an answer that is sent
+// whole, Format.Events writes a stream; both use a Writer, so that the two forms cannot differ. If the model's upstream
+// itself speaks the Messages API, blocks and fields pass unchanged (Options.Native).
+//
+// The text of a thought is sealed in its signature. The client sends the signature back with the next request, and the
+// model sees its own thoughts again.
 package messages
 
 import (
@@ -79,6 +86,7 @@ type Format struct {
 	// Tokens is the estimate of the input's tokens, which a stream reports before it knows the true number.
 	Tokens int
 
+	// owner and sealer seal the text of thoughts in their signatures.
 	owner  string
 	sealer *seal.Sealer
 	// names has the client's names of the tools whose names were too long for the model.

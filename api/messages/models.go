@@ -33,11 +33,11 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = append(dst, `,"lifecycle":"active"`...)
 
 	if m.ContextWindow > 0 {
-		dst = appendCount(dst, `,"max_input_tokens":`, m.ContextWindow)
+		dst = appendNumber(dst, `,"max_input_tokens":`, m.ContextWindow)
 	}
 
 	if m.MaxCompletionTokens > 0 {
-		dst = appendCount(dst, `,"max_tokens":`, m.MaxCompletionTokens)
+		dst = appendNumber(dst, `,"max_tokens":`, m.MaxCompletionTokens)
 	}
 
 	return append(dst, '}')

@@ -23,15 +23,17 @@ const (
 type parser struct {
 	jsonbody.Object
 	options Options
-	limits  jsonbody.Limits
-	r       *inference.Request // the result
-	f       *Format            // how the answer is written
+	// limits checks the sizes of images and schemas.
+	limits jsonbody.Limits
+	r      *inference.Request // the result
+	f      *Format            // how the answer is written
 	// servers are the MCP servers of mcp_servers by name, nil for those that are not enabled.
 	servers map[string]*inference.ToolServer
 	// serverCalls are the calls on MCP servers of an earlier answer, by their ids, until their results are read.
 	serverCalls map[string]inference.ToolCall
 }
 
+// readModel reads the model first: a wrong one must not cost the reading of a long conversation.
 func (p *parser) readModel() {
 	p.r.Model = p.Required("model")
 	if !p.Failed() {

@@ -220,6 +220,7 @@ type serverResult struct {
 	Content []textPart `json:"content"`
 }
 
+// textPart is a text in the result of a call.
 type textPart struct {
 	Type string `json:"type"`
 	Text string `json:"text"`

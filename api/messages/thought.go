@@ -9,11 +9,12 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// The beginnings of the signatures that this server makes. That of a thought which its upstream has signed holds an
-// inference.Thought, the other one the text.
+// The beginnings of the signatures that this server makes. The sealed content follows.
 const (
-	signed        = "presswork-1."
-	signedTwofold = "presswork-2."
+	// sealedText precedes the text of a thought.
+	sealedText = "presswork-1."
+	// sealedThought precedes an inference.Thought, which has the signature of the upstream as well.
+	sealedThought = "presswork-2."
 )
 
 // readThought reads a thought: the text in its signature, which must be the text of the block if that has one. Thoughts
@@ -27,17 +28,17 @@ func (p *parser) readThought(o jsonbody.Object, kind string, h *history.History)
 
 	switch {
 	case o.Failed():
-	case strings.HasPrefix(signature, signed):
-		text, ok := p.open(signature, signed)
+	case strings.HasPrefix(signature, sealedText):
+		text, ok := p.open(signature, sealedText)
 		if !ok || shown != "" && shown != text {
 			failThought(o, field)
 			return
 		}
 		h.AddThought(text)
-	case strings.HasPrefix(signature, signedTwofold):
+	case strings.HasPrefix(signature, sealedThought):
 		var t inference.Thought
 
-		text, ok := p.open(signature, signedTwofold)
+		text, ok := p.open(signature, sealedThought)
 		if !ok || json.Unmarshal([]byte(text), &t) != nil || shown != "" && shown != t.Text {
 			failThought(o, field)
 			return
@@ -52,12 +53,13 @@ func (p *parser) readThought(o jsonbody.Object, kind string, h *history.History)
 	}
 }
 
-// open returns what a signature of this server holds.
+// open returns what a signature of this server holds. ok is false if it was changed, or made for another owner.
 func (p *parser) open(signature, prefix string) (text string, ok bool) {
 	text, err := p.options.Sealer.Open(p.options.Owner, strings.TrimPrefix(signature, prefix))
 	return text, err == nil
 }
 
+// failThought records that a thought cannot be trusted: its text would not be the model's own.
 func failThought(o jsonbody.Object, field string) {
 	o.Failf(field, "the thought or its signature was changed, or was not made by this server for this key; "+
 		"leave the block out")
@@ -66,11 +68,11 @@ func failThought(o jsonbody.Object, field string) {
 // sign returns the signature of a block with a thought. t is nil unless the upstream signed it as well.
 func (w *Writer) sign(text string, t *inference.Thought) string {
 	if t == nil {
-		return signed + w.format.sealer.Seal(w.format.owner, text)
+		return sealedText + w.format.sealer.Seal(w.format.owner, text)
 	}
 	b, _ := json.Marshal(t) // a struct of strings
 
-	return signedTwofold + w.format.sealer.Seal(w.format.owner, string(b))
+	return sealedThought + w.format.sealer.Seal(w.format.owner, string(b))
 }
 
 // addThought ends the thought before it with the signature of the upstream, or adds one that only the upstream can

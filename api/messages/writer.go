@@ -20,10 +20,13 @@ type Writer struct {
 	written       int
 	// texts counts the blocks of text, searches and fetches the calls of server tools.
 	texts, searches, fetches int
-	started                  bool
+	// started is set once the first event was written.
+	started bool
 
+	// finish is the reason for the end, "" before it. stop is the stop sequence that ended the answer.
 	finish, stop string
-	usage        *inference.Usage
+	// usage is nil until the chunk that has it.
+	usage *inference.Usage
 }
 
 // Events returns the writer of the answer to a call. call is the id of the call: a repeated answer has the same block
@@ -38,7 +41,7 @@ func (w *Writer) Begin(dst []byte) []byte { return dst }
 
 // Idle appends the event that shows clients that the answer goes on.
 func (w *Writer) Idle(dst []byte) []byte {
-	return append(append(w.start(dst), "event: ping\ndata: {\"type\":\"ping\""...), end...)
+	return append(append(w.start(dst), "event: ping\ndata: {\"type\":\"ping\""...), eventEnd...)
 }
 
 // start appends the first event, once.
@@ -47,9 +50,9 @@ func (w *Writer) start(dst []byte) []byte {
 		return dst
 	}
 	w.started = true
-	dst = append(begin(dst, "message_start"), `,"message":`...)
+	dst = append(beginEvent(dst, "message_start"), `,"message":`...)
 
-	return append(w.appendMessage(dst, nil), end...)
+	return append(w.appendMessage(dst, nil), eventEnd...)
 }
 
 // Append appends the events of a chunk. It ignores all answers but the first, because the API has only one.
@@ -92,11 +95,11 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 // End appends the last events of a complete answer.
 func (w *Writer) End(dst []byte) []byte {
 	dst = w.closeAll(w.start(dst))
-	dst = append(begin(dst, "message_delta"), `,"delta":{"stop_reason":`...)
+	dst = append(beginEvent(dst, "message_delta"), `,"delta":{"stop_reason":`...)
 	dst = append(w.appendStop(dst), `},"usage":`...)
-	dst = append(w.appendUsage(dst), end...)
+	dst = append(w.appendUsage(dst), eventEnd...)
 
-	return append(begin(dst, "message_stop"), end...)
+	return append(beginEvent(dst, "message_stop"), eventEnd...)
 }
 
 // Fail appends the last event of an answer that fails.
@@ -186,7 +189,7 @@ func (w *Writer) advance(dst []byte) []byte {
 			b.signature = w.sign(string(b.text), b.thought)
 			dst = appendDelta(dst, w.written, "signature_delta", "signature", b.signature)
 		}
-		dst = append(appendIndex(dst, "content_block_stop", w.written), end...)
+		dst = append(appendIndex(dst, "content_block_stop", w.written), eventEnd...)
 	}
 
 	return dst
