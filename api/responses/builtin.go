@@ -47,9 +47,9 @@ type codeCall struct {
 	Outputs []codeOutput `json:"outputs"`
 }
 
-// builtinCall is the kind of items that are written as a whole, such as those of built-in tools. Such an item has no
+// wholeItem is the kind of items that are written as a whole, such as those of built-in tools. Such an item has no
 // content parts, so its events have no content index.
-var builtinCall = &itemKind{}
+var wholeItem = &itemKind{}
 
 // addExecuted adds a call of a built-in tool or of an MCP server that has ended.
 func (w *Writer) addExecuted(dst []byte, e *inference.ExecutedTool) []byte {
@@ -67,13 +67,13 @@ func (w *Writer) addExecuted(dst []byte, e *inference.ExecutedTool) []byte {
 
 // addSearch adds the item of a call of browser_search, with its events.
 func (w *Writer) addSearch(dst []byte, e *inference.ExecutedTool) []byte {
-	it := w.newItem(builtinCall, "ws_")
+	it := w.newItem(wholeItem, "ws_")
 	call := searchCall{ID: it.id, Type: "web_search_call", Status: "in_progress", Action: w.actionOf(e)}
 	it.setWhole(call)
 	dst = w.appendItemEvent(dst, "response.output_item.added", it)
 
 	for _, step := range []string{"in_progress", "searching", "completed"} {
-		dst = append(it.place(w.begin(dst, "response.web_search_call."+step)), end...)
+		dst = append(it.appendPlace(w.beginEvent(dst, "response.web_search_call."+step)), eventEnd...)
 	}
 
 	if call.Status = "completed"; e.Failed {
@@ -120,21 +120,21 @@ func (w *Writer) addCode(dst []byte, e *inference.ExecutedTool) []byte {
 		Code string `json:"code"`
 	}
 	_ = json.Unmarshal([]byte(e.Arguments), &in) // the gateway has checked it
-	it := w.newItem(builtinCall, "ci_")
+	it := w.newItem(wholeItem, "ci_")
 	call := codeCall{
 		ID: it.id, Type: "code_interpreter_call", Status: "in_progress", ContainerID: "cntr_" + w.id,
 	}
 	it.setWhole(call)
 	dst = w.appendItemEvent(dst, "response.output_item.added", it)
-	dst = append(it.place(w.begin(dst, "response.code_interpreter_call.in_progress")), end...)
+	dst = append(it.appendPlace(w.beginEvent(dst, "response.code_interpreter_call.in_progress")), eventEnd...)
 
-	dst = it.place(w.begin(dst, "response.code_interpreter_call_code.delta"))
-	dst = append(appendString(append(dst, `,"delta":`...), in.Code), end...)
-	dst = it.place(w.begin(dst, "response.code_interpreter_call_code.done"))
-	dst = append(appendString(append(dst, `,"code":`...), in.Code), end...)
+	dst = it.appendPlace(w.beginEvent(dst, "response.code_interpreter_call_code.delta"))
+	dst = append(appendString(append(dst, `,"delta":`...), in.Code), eventEnd...)
+	dst = it.appendPlace(w.beginEvent(dst, "response.code_interpreter_call_code.done"))
+	dst = append(appendString(append(dst, `,"code":`...), in.Code), eventEnd...)
 
 	for _, step := range []string{"interpreting", "completed"} {
-		dst = append(it.place(w.begin(dst, "response.code_interpreter_call."+step)), end...)
+		dst = append(it.appendPlace(w.beginEvent(dst, "response.code_interpreter_call."+step)), eventEnd...)
 	}
 
 	call.Code, call.Status = in.Code, "completed"

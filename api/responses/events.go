@@ -10,8 +10,8 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// begin appends the start of an event. Its other fields follow, then end.
-func (w *Writer) begin(dst []byte, name string) []byte {
+// beginEvent appends the start of an event. Its other fields follow, then eventEnd.
+func (w *Writer) beginEvent(dst []byte, name string) []byte {
 	dst = append(append(dst, "event: "...), name...)
 	dst = append(append(dst, "\ndata: {\"type\":\""...), name...)
 	dst = strconv.AppendInt(append(dst, `","sequence_number":`...), int64(w.sequence), 10)
@@ -20,13 +20,13 @@ func (w *Writer) begin(dst []byte, name string) []byte {
 	return dst
 }
 
-// end ends an event: its JSON object and the blank line after it.
-const end = "}\n\n"
+// eventEnd ends an event: its JSON object and the blank line after it.
+const eventEnd = "}\n\n"
 
 // appendLifecycle appends an event about the whole answer.
 func (w *Writer) appendLifecycle(dst []byte, name, status string, e *inference.Error) []byte {
-	dst = append(w.begin(dst, name), `,"response":`...)
-	return append(w.appendResponse(dst, status, e), end...)
+	dst = append(w.beginEvent(dst, name), `,"response":`...)
+	return append(w.appendResponse(dst, status, e), eventEnd...)
 }
 
 // appendResponse appends the answer as it is now.
@@ -102,17 +102,18 @@ func (w *Writer) appendAdded(dst []byte, it *item) []byte {
 	if it.kind.part == "" {
 		return dst
 	}
-	dst = it.place(w.begin(dst, it.kind.partEvent+".added"))
+	dst = it.appendPlace(w.beginEvent(dst, it.kind.partEvent+".added"))
 	dst = it.appendPart(append(dst, `,"part":`...), "")
 
-	return append(dst, end...)
+	return append(dst, eventEnd...)
 }
 
+// appendItemEvent appends an event with the item as it is now.
 func (w *Writer) appendItemEvent(dst []byte, name string, it *item) []byte {
-	dst = strconv.AppendInt(append(w.begin(dst, name), `,"output_index":`...), int64(it.index), 10)
+	dst = strconv.AppendInt(append(w.beginEvent(dst, name), `,"output_index":`...), int64(it.index), 10)
 	dst = it.append(append(dst, `,"item":`...))
 
-	return append(dst, end...)
+	return append(dst, eventEnd...)
 }
 
 // appendDelta adds a piece of text to an item. The input of a custom call is sent when the call ends,
@@ -132,7 +133,7 @@ func (w *Writer) appendDelta(dst []byte, it *item, text string) []byte {
 
 // appendPiece appends the event about a piece of text.
 func (w *Writer) appendPiece(dst []byte, it *item, text string) []byte {
-	return append(w.beginPiece(dst, it, text), end...)
+	return append(w.beginPiece(dst, it, text), eventEnd...)
 }
 
 // beginPiece appends the event about a piece of text without its end.
@@ -140,7 +141,7 @@ func (w *Writer) beginPiece(dst []byte, it *item, text string) []byte {
 	if it.piece == nil {
 		name := it.kind.event + ".delta"
 		it.piece = append(it.piece, "event: "+name+"\ndata: {\"type\":\""+name+`"`...)
-		it.piece = append(it.place(it.piece), `,"sequence_number":`...)
+		it.piece = append(it.appendPlace(it.piece), `,"sequence_number":`...)
 	}
 	dst = strconv.AppendInt(append(dst, it.piece...), int64(w.sequence), 10)
 	w.sequence++
@@ -158,7 +159,7 @@ func (w *Writer) appendTextDelta(dst []byte, text string, logprobs json.RawMessa
 	}
 	dst = append(w.beginPiece(dst, it, text), `,"logprobs":[`...)
 
-	return append(append(append(dst, logprobs...), ']'), end...)
+	return append(append(append(dst, logprobs...), ']'), eventEnd...)
 }
 
 // addAnnotation adds a citation to the open text. Citations of earlier texts are left out, because those
@@ -173,11 +174,11 @@ func (w *Writer) addAnnotation(dst []byte, a annotation) []byte {
 	b = oneLine(b)
 
 	it.annotations = append(it.annotations, b)
-	dst = it.place(w.begin(dst, "response.output_text.annotation.added"))
+	dst = it.appendPlace(w.beginEvent(dst, "response.output_text.annotation.added"))
 	dst = strconv.AppendInt(append(dst, `,"annotation_index":`...), int64(len(it.annotations)-1), 10)
 	dst = append(append(dst, `,"annotation":`...), b...)
 
-	return append(dst, end...)
+	return append(dst, eventEnd...)
 }
 
 // appendDone appends the events that close an item.
@@ -186,19 +187,19 @@ func (w *Writer) appendDone(dst []byte, it *item, status string) []byte {
 	if it.kind == customCall {
 		dst = w.appendPiece(dst, it, it.value())
 	}
-	dst = it.place(w.begin(dst, it.kind.event+".done"))
+	dst = it.appendPlace(w.beginEvent(dst, it.kind.event+".done"))
 	dst = append(appendString(append(dst, ','), it.kind.field), ':')
 	dst = appendString(dst, it.value())
 
 	if it.kind == messageText {
 		dst = jsonbody.AppendList(append(dst, `,"logprobs":`...), it.logprobs)
 	}
-	dst = append(dst, end...)
+	dst = append(dst, eventEnd...)
 
 	if it.kind.part != "" {
-		dst = it.place(w.begin(dst, it.kind.partEvent+".done"))
+		dst = it.appendPlace(w.beginEvent(dst, it.kind.partEvent+".done"))
 		dst = it.appendPart(append(dst, `,"part":`...), string(it.text))
-		dst = append(dst, end...)
+		dst = append(dst, eventEnd...)
 	}
 
 	return w.appendItemEvent(dst, "response.output_item.done", it)

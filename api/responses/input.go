@@ -177,16 +177,16 @@ func (p *parser) readThought(o jsonbody.Object, c *history.History) {
 
 	// Only the encrypted form is authentic; a client may have changed the texts.
 	if sealed := o.Str("encrypted_content"); sealed != "" {
-		inner, twofold := strings.CutPrefix(sealed, signedTwofold)
+		inner, isSigned := strings.CutPrefix(sealed, sealedThought)
 		text, err := p.options.Sealer.Open(p.options.Owner, inner)
 
 		var t inference.Thought
-		if err == nil && twofold && json.Unmarshal([]byte(text), &t) == nil {
+		if err == nil && isSigned && json.Unmarshal([]byte(text), &t) == nil {
 			c.AddSigned(t)
 			return
 		}
 
-		if err != nil || twofold {
+		if err != nil || isSigned {
 			o.Failf("encrypted_content", "it was changed, or was not made by this server for this key; "+
 				"leave the item out")
 		}

@@ -68,8 +68,8 @@ type item struct {
 	whole []byte
 }
 
-// cut marks an open item as incomplete.
-func (it *item) cut() {
+// markIncomplete marks an open item as incomplete, because its answer has failed.
+func (it *item) markIncomplete() {
 	if it.status == "" {
 		it.status = "incomplete"
 	}
@@ -164,8 +164,8 @@ func (it *item) appendPart(dst []byte, text string) []byte {
 	return append(dst, '}')
 }
 
-// place returns the fields of an event that name the item.
-func (it *item) place(dst []byte) []byte {
+// appendPlace appends the fields of an event that name the item.
+func (it *item) appendPlace(dst []byte) []byte {
 	dst = appendString(append(dst, `,"item_id":`...), it.id)
 	dst = strconv.AppendInt(append(dst, `,"output_index":`...), int64(it.index), 10)
 
@@ -179,7 +179,8 @@ func (it *item) place(dst []byte) []byte {
 
 // annotation is a citation of a page.
 type annotation struct {
-	Type  string `json:"type"`
+	Type string `json:"type"`
+	// Start and End are counted in characters of the item's text.
 	Start int    `json:"start_index"`
 	End   int    `json:"end_index"`
 	URL   string `json:"url"`

@@ -15,13 +15,15 @@ import (
 type parser struct {
 	jsonbody.Object
 	options Options
-	limits  jsonbody.Limits
-	r       *inference.Request // the result
-	f       *Format            // how the answer is written
+	// limits checks the sizes of images and schemas.
+	limits jsonbody.Limits
+	r      *inference.Request // the result
+	f      *Format            // how the answer is written
 	// decisions are those of the user about calls on MCP servers.
 	decisions map[string]decision
 }
 
+// readModel reads the model first: a wrong one must not cost the reading of a long input.
 func (p *parser) readModel() {
 	p.r.Model = p.Required("model")
 	if !p.Failed() {

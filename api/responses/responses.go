@@ -1,5 +1,10 @@
-// Package responses reads requests of OpenAI's Responses API as chat completions and writes the answers: whole, or as
-// a stream of events. It keeps nothing between requests.
+// Package responses reads requests of OpenAI's Responses API as chat completions and writes the answers: whole, or as a
+// stream of events. It keeps nothing between requests.
+//
+// Parse returns the chat completion and the Format of its answer. Format.Collector gathers an answer that is sent
+// whole, Format.Events writes a stream; both use a Writer, so that the two forms cannot differ. The output is a list of
+// items: text, reasoning, calls, and the calls of built-in tools and MCP servers. Each item has events for its start,
+// its pieces and its end.
 package responses
 
 import (
@@ -66,6 +71,7 @@ type Format struct {
 	// Created is the time of the request.
 	Created time.Time
 
+	// owner and sealer encrypt reasoning, if encrypt is set.
 	owner  string
 	sealer *seal.Sealer
 	// names has the tools whose names are not those that the model sees.

@@ -87,6 +87,7 @@ func (p *parser) readListed(o jsonbody.Object) {
 
 // decision is what the user has decided about a call. ran reports that an item has its result.
 type decision struct {
+	// known is set by an approval response. reason is why the user refused.
 	known, approve, ran bool
 	reason              string
 }

@@ -14,6 +14,7 @@ type listedTool struct {
 	Annotations readOnlyHint    `json:"annotations"`
 }
 
+// readOnlyHint reports that a tool changes nothing, as its server says.
 type readOnlyHint struct {
 	ReadOnly bool `json:"read_only"`
 }
@@ -24,7 +25,8 @@ type serverList struct {
 	Type        string       `json:"type"`
 	ServerLabel string       `json:"server_label"`
 	Tools       []listedTool `json:"tools"`
-	Error       *string      `json:"error"`
+	// Error is why the server could not be asked; null for none.
+	Error *string `json:"error"`
 }
 
 // approvalRequest is the item that asks the user to approve a call.
@@ -38,15 +40,16 @@ type approvalRequest struct {
 
 // serverCall is the item of a call on an MCP server.
 type serverCall struct {
-	ID          string     `json:"id"`
-	Type        string     `json:"type"`
-	Status      string     `json:"status"`
-	ServerLabel string     `json:"server_label"`
-	Name        string     `json:"name"`
-	Arguments   string     `json:"arguments"`
-	Output      *string    `json:"output"`
-	Error       *callError `json:"error"`
-	Approval    *string    `json:"approval_request_id"`
+	ID          string `json:"id"`
+	Type        string `json:"type"`
+	Status      string `json:"status"`
+	ServerLabel string `json:"server_label"`
+	Name        string `json:"name"`
+	Arguments   string `json:"arguments"`
+	// Output is null after a failure, Error after success.
+	Output   *string    `json:"output"`
+	Error    *callError `json:"error"`
+	Approval *string    `json:"approval_request_id"`
 }
 
 // callError is the failure of a call: of the tool, with its content, or of the server, with a code of JSON-RPC.
@@ -57,6 +60,7 @@ type callError struct {
 	Message string     `json:"message,omitempty"`
 }
 
+// textPart is a text in the result of a call.
 type textPart struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -68,11 +72,11 @@ const internalError = -32603
 // addListing adds the item with the tools of a server, with its events.
 func (w *Writer) addListing(dst []byte, l *inference.Listing) []byte {
 	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
-	it := w.newItem(builtinCall, "mcpl_")
+	it := w.newItem(wholeItem, "mcpl_")
 	list := serverList{ID: it.id, Type: "mcp_list_tools", ServerLabel: l.Server, Tools: []listedTool{}}
 	it.setWhole(list)
 	dst = w.appendItemEvent(dst, "response.output_item.added", it)
-	dst = append(it.place(w.begin(dst, "response.mcp_list_tools.in_progress")), end...)
+	dst = append(it.appendPlace(w.beginEvent(dst, "response.mcp_list_tools.in_progress")), eventEnd...)
 	step := "completed"
 
 	if l.Failure != "" {
@@ -87,14 +91,14 @@ func (w *Writer) addListing(dst []byte, l *inference.Listing) []byte {
 		list.Tools = append(list.Tools, tool)
 	}
 	it.setWhole(list)
-	dst = append(it.place(w.begin(dst, "response.mcp_list_tools."+step)), end...)
+	dst = append(it.appendPlace(w.beginEvent(dst, "response.mcp_list_tools."+step)), eventEnd...)
 
 	return w.appendItemEvent(dst, "response.output_item.done", it)
 }
 
 // addServerCall adds the item of a call on an MCP server, with its events.
 func (w *Writer) addServerCall(dst []byte, e *inference.ExecutedTool) []byte {
-	it := w.newItem(builtinCall, "mcp_")
+	it := w.newItem(wholeItem, "mcp_")
 	call := serverCall{
 		ID: it.id, Type: "mcp_call", Status: "in_progress", ServerLabel: e.Server, Name: e.Name,
 	}
@@ -104,12 +108,12 @@ func (w *Writer) addServerCall(dst []byte, e *inference.ExecutedTool) []byte {
 	}
 	it.setWhole(call)
 	dst = w.appendItemEvent(dst, "response.output_item.added", it)
-	dst = append(it.place(w.begin(dst, "response.mcp_call.in_progress")), end...)
+	dst = append(it.appendPlace(w.beginEvent(dst, "response.mcp_call.in_progress")), eventEnd...)
 
-	dst = it.place(w.begin(dst, "response.mcp_call_arguments.delta"))
-	dst = append(appendString(append(dst, `,"delta":`...), e.Arguments), end...)
-	dst = it.place(w.begin(dst, "response.mcp_call_arguments.done"))
-	dst = append(appendString(append(dst, `,"arguments":`...), e.Arguments), end...)
+	dst = it.appendPlace(w.beginEvent(dst, "response.mcp_call_arguments.delta"))
+	dst = append(appendString(append(dst, `,"delta":`...), e.Arguments), eventEnd...)
+	dst = it.appendPlace(w.beginEvent(dst, "response.mcp_call_arguments.done"))
+	dst = append(appendString(append(dst, `,"arguments":`...), e.Arguments), eventEnd...)
 
 	call.Arguments, call.Status = e.Arguments, "completed"
 
@@ -126,7 +130,7 @@ func (w *Writer) addServerCall(dst []byte, e *inference.ExecutedTool) []byte {
 		call.Output = &e.Output
 	}
 	it.setWhole(call)
-	dst = append(it.place(w.begin(dst, "response.mcp_call."+call.Status)), end...)
+	dst = append(it.appendPlace(w.beginEvent(dst, "response.mcp_call."+call.Status)), eventEnd...)
 
 	return w.appendItemEvent(dst, "response.output_item.done", it)
 }
@@ -134,7 +138,7 @@ func (w *Writer) addServerCall(dst []byte, e *inference.ExecutedTool) []byte {
 // addApproval adds the item that asks the user to approve a call.
 func (w *Writer) addApproval(dst []byte, c *inference.ServerCall) []byte {
 	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
-	it := w.newItem(builtinCall, "mcpr_")
+	it := w.newItem(wholeItem, "mcpr_")
 	it.setWhole(approvalRequest{
 		ID: c.ID, Type: "mcp_approval_request", ServerLabel: c.Server, Name: c.Tool, Arguments: c.Arguments,
 	})

@@ -49,6 +49,7 @@ var ignored = []string{
 	"apply_patch", "image_generation", "local_shell", "programmatic_tool_calling", "shell", "tool_search",
 }
 
+// readTools reads the list of tools.
 func (p *parser) readTools() {
 	p.List("tools", func(item json.RawMessage, path string) {
 		p.readTool(jsonbody.New(item, path+".", p.Err), "", false)
@@ -103,6 +104,7 @@ func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 	}
 }
 
+// isFalse reports whether a field is present and false.
 func isFalse(o jsonbody.Object, name string) bool {
 	b := o.Boolean(name)
 	return b != nil && !*b
@@ -150,6 +152,7 @@ func (f *Format) original(flat string) toolName {
 	return toolName{name: flat}
 }
 
+// addTool adds a tool, or records an error if there are too many. o is where the error is recorded.
 func (p *parser) addTool(o jsonbody.Object, t inference.Tool) {
 	if p.r.Tools = append(p.r.Tools, t); len(p.r.Tools) > jsonbody.MaxTools {
 		o.Fail(inference.Invalidf("tools",

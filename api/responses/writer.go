@@ -16,7 +16,8 @@ import (
 type Writer struct {
 	format *Format
 	// id is the part of all ids that is the same for every answer to a call.
-	id       string
+	id string
+	// sequence is the number of the next event. items are those of the output, in order.
 	sequence int
 	items    []*item
 	// thought and text are the open items of reasoning and of text, nil for none. calls are the open calls by their
@@ -26,6 +27,7 @@ type Writer struct {
 	// texts counts the items of text, chars the characters before the open one.
 	texts, chars int
 
+	// finish is the reason for the end, "" before it. usage is nil until the chunk that has it.
 	finish string
 	usage  *inference.Usage
 }
@@ -121,7 +123,7 @@ func (w *Writer) End(dst []byte) []byte {
 // Fail appends the last event of an answer that fails. Open items stay as they are, marked as incomplete.
 func (w *Writer) Fail(dst []byte, e *inference.Error) []byte {
 	for _, it := range w.items {
-		it.cut()
+		it.markIncomplete()
 	}
 
 	return w.appendLifecycle(dst, "response.failed", "failed", e)
@@ -160,7 +162,7 @@ func (w *Writer) addRedacted(dst []byte, t *inference.Thought) []byte {
 		return dst
 	}
 	dst = w.closeText(w.closeThought(dst, "completed"), "completed")
-	it := w.newItem(builtinCall, "rs_")
+	it := w.newItem(wholeItem, "rs_")
 	it.thought = t
 	it.setWhole(redactedThought{it.id, "reasoning", "completed", []string{}, w.seal(it)})
 	dst = w.appendItemEvent(dst, "response.output_item.added", it)
@@ -253,8 +255,8 @@ func (w *Writer) closeThought(dst []byte, status string) []byte {
 	return w.appendDone(dst, it, status)
 }
 
-// signedTwofold begins encrypted reasoning that holds an inference.Thought. Other encrypted reasoning holds a text.
-const signedTwofold = "signed."
+// sealedThought begins encrypted reasoning that holds an inference.Thought. Other encrypted reasoning holds a text.
+const sealedThought = "signed."
 
 // seal returns the encrypted reasoning of an item, with the signature of the upstream if it has one.
 func (w *Writer) seal(it *item) string {
@@ -263,7 +265,7 @@ func (w *Writer) seal(it *item) string {
 	}
 	b, _ := json.Marshal(it.thought) // a struct of strings
 
-	return signedTwofold + w.format.sealer.Seal(w.format.owner, string(b))
+	return sealedThought + w.format.sealer.Seal(w.format.owner, string(b))
 }
 
 // closeText ends the open message item, if there is one.
