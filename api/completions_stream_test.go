@@ -251,7 +251,7 @@ func TestSlowReaderGetsAnError(t *testing.T) {
 
 	end := rest[max(0, len(rest)-1000):]
 	if err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
-		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
+		!strings.Contains(string(end), "16 MiB") || strings.Contains(string(end), "[DONE]") {
 		t.Errorf("after %d bytes got %.300s, %v; want reader_too_slow", len(rest), end, err)
 	}
 }

@@ -18,7 +18,8 @@ import (
 type Answer struct {
 	service *Service
 	call    *Call
-	raw     *stream.Answer
+	// raw has the frames of the worker, or of an earlier call with the same idempotency key.
+	raw *stream.Answer
 	// model is the id of the model that answers, ignored are the fields of the request that it does not know.
 	model   string
 	ignored []string
@@ -54,12 +55,9 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	case errors.Is(err, io.EOF):
 		return nil, inference.NoResult()
 	case errors.Is(err, stream.ErrSlow):
-		return nil, inference.Errorf(
-			http.StatusServiceUnavailable,
-			inference.ReaderTooSlow,
-			"more than %d MB of the answer waited to be read; send the request again and read the answer as it comes",
-			stream.MaxUnread>>20,
-		).WithCause(err)
+		return nil, inference.Errorf(http.StatusServiceUnavailable, inference.ReaderTooSlow,
+			"more than %d MiB of the answer waited to be read; send the request again and read the answer as it comes",
+			stream.MaxUnread>>20).WithCause(err)
 	case err != nil:
 		return nil, err
 	}
@@ -82,7 +80,7 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 }
 
 // Collect waits for the whole answer and returns its body. queued is how long the call waited for a worker,
-// negative when no worker took it.
+// negative when no worker took it. Errors are *inference.Error, in the public form.
 func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
 	ctx, cancel := a.call.untilDeadline(ctx)
 	defer cancel()
@@ -269,7 +267,8 @@ type Speech struct {
 	Queued time.Duration
 
 	answer *Answer
-	first  []inference.Frame
+	// first are the frames that arrived with the first audio; Copy writes them first.
+	first []inference.Frame
 }
 
 // Speech waits for the first audio. It returns an error that comes before the audio, so that the answer can have its
@@ -301,7 +300,8 @@ type Flusher interface {
 	Flush() error
 }
 
-// Copy writes and flushes each piece of audio when it arrives. It returns an error when the audio is not complete.
+// Copy writes and flushes each piece of audio when it arrives. It returns an error when the audio is not complete:
+// that of w, of the completion, or the cause of ctx.
 func (sp *Speech) Copy(ctx context.Context, w Flusher) error {
 	frames := sp.first
 	for {

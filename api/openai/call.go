@@ -28,7 +28,8 @@ type Head struct {
 	RequestID, TraceParent string
 	// IdempotencyKey is "" for none.
 	IdempotencyKey string
-	Began          time.Time
+	// Began is when the request arrived, by this machine's clock.
+	Began time.Time
 	// Betas are the values of anthropic-beta.
 	Betas []string
 	// Timeout is how long the client waits for the headers of the answer; 0 is no bound.
@@ -68,7 +69,8 @@ type Call struct {
 	// job has the request until Forget.
 	job inference.Job
 	// tokens is how many tokens the call may use, by estimate.
-	tokens   int
+	tokens int
+	// format is nil for speech. deadline is when the client stops waiting; zero is never.
 	format   format
 	deadline time.Time
 	// statusPatience is how long the status of a stream waits for the first chunk; 0 is Options.Patience.
@@ -245,6 +247,7 @@ func (s *Service) require(caller access.Caller, name, capability string) (*infer
 }
 
 // grantTier rejects a service tier that the key may not use. A lax service replaces it with the default tier.
+// Errors are *inference.Error.
 func (s *Service) grantTier(caller access.Caller, r *inference.Request) error {
 	tier := string(tierOf(r.ServiceTier))
 	switch {
@@ -277,7 +280,8 @@ func (c *Call) Streams() bool { return c.job.Streams() }
 // Tokens estimates how many tokens the call may use, with its answers.
 func (c *Call) Tokens() int { return c.tokens }
 
-// Encode returns the body of the call for the worker.
+// Encode returns the body of the call for the worker, which is JSON. Call it before Forget. Errors: a value that
+// JSON cannot hold.
 func (c *Call) Encode() ([]byte, error) {
 	job := c.job
 	job.TPM, job.TPD = c.Limits.TPM, c.Limits.TPD

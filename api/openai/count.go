@@ -17,16 +17,14 @@ type Count struct {
 	// Call asks an upstream. It is nil if no upstream of the model counts tokens.
 	Call *Call
 
+	// count is the estimate, or what the upstream has counted. append writes the answer with it.
 	count  inference.TokenCount
 	append func(dst []byte, count inference.TokenCount) []byte
 }
 
 // newCount returns the count of a request. write appends the body of the answer.
 func (s *Service) newCount(
-	h Head,
-	m *inference.Model,
-	r *inference.Request,
-	write func(dst []byte, count inference.TokenCount) []byte,
+	h Head, m *inference.Model, r *inference.Request, write func(dst []byte, count inference.TokenCount) []byte,
 ) *Count {
 	c := &Count{count: inference.TokenCount{Tokens: r.EstimateTokens(), Estimated: true}, append: write}
 
@@ -56,5 +54,5 @@ func (c *Count) Add(f *inference.Frame) {
 // Append appends the body of the answer to dst.
 func (c *Count) Append(dst []byte) []byte { return c.append(dst, c.count) }
 
-// Failed returns e.
+// Failed returns e: a count has no answer before its error.
 func (*Count) Failed(e *inference.Error) *inference.Error { return e }

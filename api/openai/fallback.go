@@ -37,7 +37,8 @@ func (s *Service) setFallbacks(caller access.Caller, r *inference.Request) (*inf
 	return m, nil
 }
 
-// admit admits a request. If it is too long for its model, a fallback takes it.
+// admit admits a request. If it is too long for its model, the first fallback that it fits takes it. The later
+// fallbacks stay those of the request. Errors are *inference.Error of the requested model.
 func (s *Service) admit(r *inference.Request) (*inference.Model, error) {
 	requested := *r
 

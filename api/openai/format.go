@@ -53,4 +53,5 @@ type wholeFormat struct{ answer collector }
 
 func (f wholeFormat) collector(string) collector { return f.answer }
 
+// events returns nil: the client cannot ask for a stream.
 func (wholeFormat) events(string) events { return nil }

@@ -48,9 +48,7 @@ func (s *Service) CountMessage(body []byte, h Head) (*Count, error) {
 
 // parseMessage reads a request for a message, or with counting one to count its tokens.
 func (s *Service) parseMessage(
-	body []byte,
-	h Head,
-	counting bool,
+	body []byte, h Head, counting bool,
 ) (request *inference.Request, format *messages.Format, m *inference.Model, err error) {
 	request, format, err = messages.Parse(body, messages.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer, Counting: counting,

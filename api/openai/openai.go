@@ -1,6 +1,11 @@
 // Package openai does the part of the routes under /v1 that needs no HTTP server. It reads requests for
 // completions, speech and transcripts, and checks them against the models and the caller's rights. It also turns
 // the frames of workers into answers in OpenAI's format.
+//
+// A Service has a Read method per route. It returns a Call: the request for a worker, its limits and the format of its
+// answer. Package api/calls queues it. Service.Answer then reads the frames of the worker, and writes them whole
+// (Answer.Collect), as events (Answer.Events) or as sound (Answer.Speech). Packages api/responses and api/messages read
+// and write the two other APIs as chats; their formats are behind the interface format.
 package openai
 
 import (
@@ -74,8 +79,8 @@ func New(o Options) *Service {
 	return &Service{o: o, pdfs: newPDFReader()}
 }
 
-// Model returns a model that the caller may use. For other models the error is the same as for unknown ones, and it
-// does not suggest their names.
+// Model returns a model that the caller may use. For other models the error is the same as for unknown ones.
+// It suggests no names, so that a key cannot find out what others may use. Errors are *inference.Error.
 func (s *Service) Model(caller access.Caller, name string) (*inference.Model, error) {
 	m, err := s.o.Models().Find(name)
 	if len(caller.Models) > 0 && (err != nil || !mayUse(caller, m)) {
@@ -93,10 +98,8 @@ func mayUse(caller access.Caller, m *inference.Model) bool {
 
 // FirstModel returns the first model of a caller that has a capability. Errors are *inference.Error.
 func (s *Service) FirstModel(caller access.Caller, capability string) (string, error) {
-	for _, m := range s.models(caller) {
-		if m.Can(capability) {
-			return m.ID, nil
-		}
+	if id := s.firstWith(caller, capability); id != "" {
+		return id, nil
 	}
 
 	return "", inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
@@ -119,7 +122,8 @@ func AppendModel(dst []byte, m *inference.Model) []byte { return wire.AppendMode
 // AppendError appends the body of an error to dst.
 func AppendError(dst []byte, e *inference.Error) []byte { return wire.AppendError(dst, e) }
 
-// CheckCapacity rejects a flex request while too many calls wait.
+// CheckCapacity rejects a flex request while too many calls wait. Errors: *inference.Error with the time to wait,
+// QueueUnavailable.
 func (s *Service) CheckCapacity(ctx context.Context, call *Call) error {
 	if call.Tier != stream.Flex {
 		return nil

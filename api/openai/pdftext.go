@@ -17,11 +17,14 @@ const pdfTimeout = 5 * time.Second
 // pdfReader reads the text of PDFs in this process. It reads one PDF of an owner at a time, so that no owner delays the
 // others. All PDFs together use at most half of the cores.
 type pdfReader struct {
+	// slots has one entry for each PDF that may be read at a time.
 	slots chan struct{}
-	mu    sync.Mutex
-	busy  map[string]chan struct{} // by owner; closed when the PDF is read
+	// mu guards busy.
+	mu   sync.Mutex
+	busy map[string]chan struct{} // by owner; closed when the PDF is read
 }
 
+// newPDFReader returns a reader of PDFs that reads none.
 func newPDFReader() *pdfReader {
 	return &pdfReader{slots: make(chan struct{}, max(1, runtime.NumCPU()/2)), busy: map[string]chan struct{}{}}
 }

@@ -52,8 +52,7 @@ func (s *Service) CountResponse(body []byte, h Head) (*Count, error) {
 
 // parseResponse reads a request for a response and shortens it to the context of its model.
 func (s *Service) parseResponse(
-	body []byte,
-	h Head,
+	body []byte, h Head,
 ) (request *inference.Request, format *responses.Format, m *inference.Model, err error) {
 	request, format, err = responses.Parse(body, responses.Options{
 		CheckModel: s.checkModel(h.Caller, &m), Owner: h.Caller.Name, Sealer: s.o.Sealer,

@@ -200,7 +200,8 @@ func (s *Service) Transcription(f *TranscriptionForm, caller access.Caller, task
 	return p, nil
 }
 
-// checkFields validates all fields and returns the task that they describe. It does not look up the model.
+// checkFields validates all fields and returns the task that they describe. It does not look up the model. With lax
+// it accepts fields that cannot be combined. Errors are *inference.Error with the name of the field.
 func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcription, err error) {
 	if f.fields["model"] == "" {
 		return p, inference.Invalidf("model", "'model' : property 'model' is missing")
@@ -216,11 +217,8 @@ func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcri
 
 	if text := f.fields["stream"]; text != "" {
 		if stream, err := strconv.ParseBool(text); err != nil || stream {
-			return p, inference.Invalidf(
-				"stream",
-				"'stream' is %s; transcripts cannot be streamed; leave it out",
-				input.Quote(text),
-			)
+			return p, inference.Invalidf("stream", "'stream' is %s; transcripts cannot be streamed; leave it out",
+				input.Quote(text))
 		}
 	}
 
@@ -237,11 +235,8 @@ func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcri
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
 		m := languageCode().FindStringSubmatch(spoken)
 		if m == nil && !lax {
-			return p, inference.Invalidf(
-				"language",
-				"'language' is %s; allowed: a code of ISO 639-1, such as en",
-				input.Quote(spoken),
-			)
+			return p, inference.Invalidf("language", "'language' is %s; allowed: a code of ISO 639-1, such as en",
+				input.Quote(spoken))
 		}
 
 		if m != nil {
@@ -252,11 +247,8 @@ func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcri
 	if text := f.fields["temperature"]; text != "" {
 		t, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(t >= 0 && t <= 1) {
-			return p, inference.Invalidf(
-				"temperature",
-				"'temperature' is %s; allowed: a number from 0 to 1",
-				input.Quote(text),
-			)
+			return p, inference.Invalidf("temperature", "'temperature' is %s; allowed: a number from 0 to 1",
+				input.Quote(text))
 		}
 		p.Temperature = &t
 	}
@@ -272,13 +264,8 @@ func (f *TranscriptionForm) checkFormat(p *tasks.Transcription, lax bool) error 
 	}
 
 	if allowed := audio.ResponseFormats(); !slices.Contains(allowed, p.Format) {
-		return inference.Invalidf(
-			"response_format",
-			"'response_format' is %s%s; allowed: %s",
-			input.Quote(p.Format),
-			input.DidYouMean(p.Format, allowed),
-			strings.Join(allowed, ", "),
-		)
+		return inference.Invalidf("response_format", "'response_format' is %s%s; allowed: %s",
+			input.Quote(p.Format), input.DidYouMean(p.Format, allowed), strings.Join(allowed, ", "))
 	}
 
 	for _, g := range f.granularities {
@@ -288,12 +275,9 @@ func (f *TranscriptionForm) checkFormat(p *tasks.Transcription, lax bool) error 
 		case "word":
 			p.Words = true
 		default:
-			return inference.Invalidf(
-				"timestamp_granularities",
+			return inference.Invalidf("timestamp_granularities",
 				"'timestamp_granularities' has %s%s; allowed: word, segment",
-				input.Quote(g),
-				input.DidYouMean(g, []string{"word", "segment"}),
-			)
+				input.Quote(g), input.DidYouMean(g, []string{"word", "segment"}))
 		}
 	}
 
@@ -303,11 +287,8 @@ func (f *TranscriptionForm) checkFormat(p *tasks.Transcription, lax bool) error 
 	}
 
 	if len(f.granularities) > 0 && !lax {
-		return inference.Invalidf(
-			"timestamp_granularities",
-			"'timestamp_granularities' needs 'response_format' verbose_json; it is %s",
-			p.Format,
-		)
+		return inference.Invalidf("timestamp_granularities",
+			"'timestamp_granularities' needs 'response_format' verbose_json; it is %s", p.Format)
 	}
 	p.Segments, p.Words = false, false
 
