@@ -69,7 +69,8 @@ func (f *form) readArchive(r io.Reader) error {
 	return nil
 }
 
-// readEntry reads a file of an archive. It skips folders and hidden files.
+// readEntry reads a file of an archive. It skips folders and hidden files. It rejects names that lead out of the
+// folder, links, and files that unpack to much more than their size.
 func (f *form) readEntry(entry *zip.File) error {
 	name := strings.ReplaceAll(entry.Name, `\`, "/") // some Windows programs write backslashes
 	if strings.HasSuffix(name, "/") || hidden(name) {
@@ -102,12 +103,8 @@ func (f *form) readEntry(entry *zip.File) error {
 	err = f.readAsset(unpacked, name)
 	switch {
 	case unpacked.left < 0:
-		return fault.Errorf(
-			fault.ContentTooLarge,
-			"the file %s of the archive unpacks to more than %d times its size",
-			input.Quote(name),
-			maxRatio,
-		).WithParam("archive")
+		return fault.Errorf(fault.ContentTooLarge, "the file %s of the archive unpacks to more than %d times its size",
+			input.Quote(name), maxRatio).WithParam("archive")
 	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), fault.CodeOf(err) == fault.InvalidRequest:
 		return damaged(name, err)
 	}

@@ -20,7 +20,8 @@ import (
 
 const (
 	// MaxAssets is the largest number of files of a submission, without its documents.
-	MaxAssets    = 200
+	MaxAssets = 200
+	// maxAssetName is the longest path of a file, in bytes.
 	maxAssetName = 512
 	// maxInMemory is the size up to which an asset stays in memory, in bytes.
 	maxInMemory = 256 << 10
@@ -28,12 +29,14 @@ const (
 
 // Asset is a file of a request, kept until it is stored.
 type Asset struct {
+	// Name is the clean path by which the document refers to the file.
 	Name string
 	// Size is in bytes.
 	Size int64
 	// SHA256 is the digest in hexadecimal.
 	SHA256 string
 
+	// bytes is the content of a small asset.
 	bytes []byte
 	// file holds a large asset. The file has no name in its folder any more, so that the system frees it after a
 	// crash.
@@ -56,7 +59,7 @@ func (a *Asset) Open() interface {
 	return bytes.NewReader(a.bytes)
 }
 
-// Discard deletes the content.
+// Discard deletes the content. The asset must not be opened after it. It may be called again.
 func (a *Asset) Discard() {
 	if a.file != nil {
 		a.file.Close()

@@ -27,13 +27,15 @@ const NotebookName = "notebook.ipynb"
 
 // Conversion is a request to convert a document, in whatever form it was sent.
 type Conversion struct {
+	// Content is the text of the document: Markdown, or a notebook in JSON.
 	Content    string            `json:"content"`
 	Theme      string            `json:"theme"`
 	Output     presswork.Output  `json:"output"`
 	Options    presswork.Options `json:"options"`
 	WebhookURL string            `json:"webhook_url"`
 	Filename   string            `json:"filename"`
-	Priority   string            `json:"priority"`
+	// Priority is "interactive", "bulk" or "" for the default.
+	Priority string `json:"priority"`
 
 	// Assets are the files that came with the content.
 	Assets []*Asset `json:"-"`
@@ -92,7 +94,8 @@ func (r *Conversion) Find(name string) *Asset {
 	return nil
 }
 
-// ReadAsset returns the content of the asset with that name.
+// ReadAsset returns the content of the asset with that name. Errors: no asset has the name, or its temporary file
+// cannot be read.
 func (r *Conversion) ReadAsset(name string) ([]byte, error) {
 	if a := r.Find(name); a != nil {
 		return io.ReadAll(a.Open())
@@ -101,7 +104,7 @@ func (r *Conversion) ReadAsset(name string) ([]byte, error) {
 	return nil, errors.New("no such file came with the document")
 }
 
-// Length returns the size of the content with its parts, in bytes.
+// Length returns the size of the content with its parts, in bytes. Each part must be the name of an asset.
 func (r *Conversion) Length() int64 {
 	n := int64(len(r.Content))
 	for _, name := range r.Parts {
@@ -190,10 +193,9 @@ func (r *Conversion) FromHTML() error {
 func fromHTML(data []byte) ([]byte, error) {
 	data, err := htmldoc.Markdown(data)
 	if err != nil {
-		return nil, fault.Errorf(fault.InvalidRequest, "content is HTML that cannot be read; its elements may be nested 512 "+
-			"levels deep").
-			WithCause(err).
-			WithParam("content")
+		return nil, fault.Errorf(fault.InvalidRequest,
+			"content is HTML that cannot be read; its elements may be nested 512 levels deep").
+			WithCause(err).WithParam("content")
 	}
 
 	return data, nil

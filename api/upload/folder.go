@@ -74,13 +74,12 @@ func (f *form) useDocuments() error {
 	return nil
 }
 
-// useFolder sets the documents of the submission from the files of a folder.
+// useFolder sets the documents of the submission from the files of a folder. The first document becomes the
+// content, and the others its parts. All files stay assets, because documents refer to them.
 func (f *form) useFolder() error {
 	if len(f.documents) > 0 {
-		return fault.Errorf(
-			fault.InvalidRequest,
-			"the form has both content and a folder (files or archive); send one of them",
-		).WithParam("content")
+		return fault.Errorf(fault.InvalidRequest,
+			"the form has both content and a folder (files or archive); send one of them").WithParam("content")
 	}
 	dropCommonFolder(f.req.Assets)
 
@@ -148,10 +147,8 @@ func (f *form) documentOrder(names []string) ([]string, error) {
 	}
 
 	if len(order) == 0 {
-		return nil, fault.Errorf(
-			fault.ContentEmpty,
-			"there is no document to print: send files that end in .md, .markdown, .mdx or .ipynb",
-		).WithParam("content")
+		return nil, fault.Errorf(fault.ContentEmpty,
+			"there is no document to print: send files that end in .md, .markdown, .mdx or .ipynb").WithParam("content")
 	}
 
 	return order, nil
@@ -173,12 +170,8 @@ func linkedDocuments(list, text string, names []string) (order []string, err err
 		switch {
 		case slices.Contains(order, name):
 		case !slices.Contains(names, name):
-			return nil, fault.Errorf(
-				fault.InvalidRequest,
-				"%s lists %s, which is not among the files",
-				list,
-				input.Quote(target),
-			).WithParam("content")
+			return nil, fault.Errorf(fault.InvalidRequest, "%s lists %s, which is not among the files",
+				list, input.Quote(target)).WithParam("content")
 		default:
 			order = append(order, name)
 		}

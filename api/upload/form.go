@@ -33,7 +33,8 @@ func (l Limits) Form() int64 { return l.Content + l.Files + FormOverhead }
 
 // form is a submission of several parts while it is read.
 type form struct {
-	req  Conversion
+	req Conversion
+	// hold counts the bytes of the request. seen has the names of the text fields that have arrived.
 	hold *Hold
 	seen map[string]bool
 	// documents are the parts named content.
@@ -44,6 +45,7 @@ type form struct {
 	limits, left Limits
 }
 
+// newForm returns a form that has read nothing.
 func newForm(l Limits, h *Hold) *form {
 	return &form{hold: h, seen: map[string]bool{}, limits: l, left: l}
 }
@@ -60,9 +62,7 @@ func (f *form) finish(err error) (Conversion, error) {
 	}
 
 	if err != nil {
-		for _, a := range f.req.Assets {
-			a.Discard()
-		}
+		f.req.Discard()
 
 		return Conversion{}, err
 	}
@@ -186,6 +186,7 @@ func (f *form) readContent(part io.Reader, name string) error {
 }
 
 // ReadPart reads a part of a form that may have limit bytes; name is the part's name in the error ContentTooLarge.
+// Other errors: those of Broken.
 func ReadPart(part io.Reader, limit int64, name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(part, limit+1))
 	if err != nil {

@@ -1,5 +1,9 @@
 // Package upload reads the documents and files that clients send, within limits. Small files stay in memory and large
-// ones go to temporary files; a node-wide budget counts both.
+// ones go to temporary files.
+//
+// An Intake is the budget of a node for both. Each request has a Hold, which reserves the bytes as they arrive and
+// releases them at the end. ReadForm, ReadArchive and ReadPDF return a request with its files as Assets, which the
+// caller must discard. A client may send a document as JSON, form, text or archive; Conversion is the same for all.
 package upload
 
 import (
@@ -44,11 +48,13 @@ type budget struct {
 	limit int64
 	gauge Gauge
 
+	// mu guards held and byKey.
 	mu    sync.Mutex
 	held  int64 // by all keys
 	byKey map[string]int64
 }
 
+// newBudget returns a budget of which nothing is held.
 func newBudget(where string, limit int64, gauge Gauge) *budget {
 	return &budget{where: where, limit: limit, gauge: gauge, byKey: map[string]int64{}}
 }
@@ -64,11 +70,11 @@ func (b *budget) reserve(key string, n int64) error {
 		return fault.Errorf(fault.RateLimited,
 			"the request bodies of this key would take more than %s of this server's %s, the limit for one key; "+
 				"send fewer at a time",
-			megabytes(b.limit/2), b.where)
+			mebibytes(b.limit/2), b.where)
 	case b.held+n > b.limit:
 		return fault.Errorf(fault.StoreUnavailable,
 			"the request bodies on this server would take more than %s of %s, its limit; try again later",
-			megabytes(b.limit), b.where)
+			mebibytes(b.limit), b.where)
 	}
 	b.held += n
 	b.byKey[key] += n
@@ -89,12 +95,14 @@ func (b *budget) release(key string, n int64) {
 	}
 }
 
-func megabytes(n int64) string { return fmt.Sprintf("%d MB", n>>20) }
+// mebibytes returns a number of bytes for a message.
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // Hold counts the bytes that one request holds of the node's Intake. It is not safe for concurrent use.
 type Hold struct {
-	intake       *Intake
-	key          string
+	intake *Intake
+	key    string
+	// memory and disk are the bytes that this request holds.
 	memory, disk int64
 }
 

@@ -100,7 +100,7 @@ func (p *PDF) readField(part *multipart.Part, h *Hold, left *int64, limit int64)
 	return nil
 }
 
-// pdfName returns the last part of a file's name, or a default.
+// pdfName returns the safe form of a file's name, or a default.
 func pdfName(name string) string {
 	return cmp.Or(CleanFilename(name), "document.pdf")
 }
