@@ -16,11 +16,13 @@ import (
 
 // batch is the body of a request that acts on jobs. The answer lists the outcomes in the same order.
 type batch struct {
+	// IDs are 1 to maxBatch jobs.
 	IDs []string `json:"ids"`
 }
 
 // outcome is the result of an action on one job. Error is null when the action succeeded.
 type outcome struct {
+	// ID is the job of the request.
 	ID string `json:"id"`
 	// JobID is the new job after a retry, otherwise the job itself.
 	JobID  string           `json:"job_id,omitempty"`
@@ -31,9 +33,7 @@ type outcome struct {
 // act calls do for each job in the request and answers with their outcomes. An error for one job does not
 // stop the others. action names the operation in the log.
 func (a *Admin) act(
-	c *fiber.Ctx,
-	action string,
-	do func(ctx context.Context, id string) (tasks.Record, error),
+	c *fiber.Ctx, action string, do func(ctx context.Context, id string) (tasks.Record, error),
 ) error {
 	var req batch
 	if err := a.Bodies.Decode(c, maxAdminBody, "a list of jobs", &req); err != nil {
@@ -75,20 +75,20 @@ func (a *Admin) act(
 	return nil
 }
 
-// Cancel answers POST /admin/api/actions/cancel.
+// Cancel answers POST /admin/api/actions/cancel: it ends jobs that have not ended.
 func (a *Admin) Cancel(c *fiber.Ctx) error { return a.act(c, "cancel", a.Queue.Cancel) }
 
-// Retry answers POST /admin/api/actions/retry.
+// Retry answers POST /admin/api/actions/retry: it runs failed jobs again, with the same input.
 func (a *Admin) Retry(c *fiber.Ctx) error { return a.act(c, "retry", a.Queue.Retry) }
 
-// Dismiss answers POST /admin/api/actions/dismiss.
+// Dismiss answers POST /admin/api/actions/dismiss: it removes failed jobs from the dead letters.
 func (a *Admin) Dismiss(c *fiber.Ctx) error {
 	return a.act(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
 		return tasks.Record{}, a.Queue.Dismiss(ctx, id)
 	})
 }
 
-// Redeliver answers POST /admin/api/actions/redeliver.
+// Redeliver answers POST /admin/api/actions/redeliver: it sends the webhooks of ended jobs again.
 func (a *Admin) Redeliver(c *fiber.Ctx) error {
 	return a.act(c, "redeliver", a.Queue.Redeliver)
 }

@@ -153,6 +153,7 @@ func (a *Admin) Fleet(c *fiber.Ctx) error {
 // job is a job with the fields that only operators see.
 type job struct {
 	presswork.Job
+	// Key is the owner, "" when keys are off. Workers began an attempt, in order.
 	Key       string   `json:"key"`
 	Filename  string   `json:"filename"`
 	RequestID string   `json:"request_id"`
@@ -237,12 +238,8 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 		}
 
 		if *into, err = time.Parse(time.RFC3339, text); err != nil {
-			return q, fault.Errorf(
-				fault.InvalidOption,
-				"%s is %s; allowed: a time such as 2026-11-20T10:00:00Z",
-				name,
-				input.Quote(text),
-			).WithParam(name)
+			return q, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z",
+				name, input.Quote(text)).WithParam(name)
 		}
 	}
 
@@ -260,12 +257,14 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 // inspectedJob answers GET /admin/api/jobs/{id}.
 type inspectedJob struct {
 	job
-	Queue       tasks.Queue       `json:"queue"`
-	TraceParent string            `json:"traceparent"`
-	TraceURL    string            `json:"trace_url"`
-	WebhookURL  string            `json:"webhook_url"`
-	Events      []presswork.Event `json:"events"`
-	Task        *tasks.TaskState  `json:"task"`
+	Queue       tasks.Queue `json:"queue"`
+	TraceParent string      `json:"traceparent"`
+	// TraceURL is the page of the job's trace, "" without one.
+	TraceURL   string            `json:"trace_url"`
+	WebhookURL string            `json:"webhook_url"`
+	Events     []presswork.Event `json:"events"`
+	// Task is null when the job has no task on its queue.
+	Task *tasks.TaskState `json:"task"`
 	// Dead reports whether the job can be retried. RetriedAs is the id of the job that a retry made.
 	Dead      bool   `json:"dead"`
 	RetriedAs string `json:"retried_as"`

@@ -109,11 +109,8 @@ func (a *Admin) RetryChanged(c *fiber.Ctx) error {
 		return err
 	}
 
-	rec, err := a.Queue.RetryChanged(
-		ctx,
-		id,
-		tasks.Changes{Theme: p.Theme, ContentType: p.Output.ContentType(), Task: task},
-	)
+	rec, err := a.Queue.RetryChanged(ctx, id,
+		tasks.Changes{Theme: p.Theme, ContentType: p.Output.ContentType(), Task: task})
 	if err != nil {
 		// The job may exist all the same. If it does not, the sweeper deletes the content with the first job's.
 		return err
@@ -125,7 +122,8 @@ func (a *Admin) RetryChanged(c *fiber.Ctx) error {
 	return nil
 }
 
-// apply returns a conversion with the changes. Its assets stay with p.
+// apply returns a conversion with the changes. Its assets stay with p. The password stays unless the change sets
+// one, because Input does not show it.
 func (change changedInput) apply(p tasks.Convert, content string) upload.Conversion {
 	r := upload.Conversion{
 		Content:  content,
@@ -167,11 +165,8 @@ func (a *Admin) deadConversion(ctx context.Context, id string) (p tasks.Convert,
 	}
 
 	if rec.Kind != presswork.KindConversion {
-		return p, "", fault.Errorf(
-			fault.InvalidOption,
-			"the job is of the kind %s; only the input of a conversion can be changed",
-			rec.Kind,
-		)
+		return p, "", fault.Errorf(fault.InvalidOption,
+			"the job is of the kind %s; only the input of a conversion can be changed", rec.Kind)
 	}
 
 	task, err := a.Queue.DeadTask(ctx, id)
@@ -214,10 +209,7 @@ func (a *Admin) deadContent(ctx context.Context, p tasks.Convert) (string, error
 // replaceContent puts new content into a payload. Long content is stored among the sources of the first job, which are
 // kept as long as a retry needs them. It returns the keys that it has written, also after an error.
 func (a *Admin) replaceContent(
-	ctx context.Context,
-	id string,
-	p *tasks.Convert,
-	content string,
+	ctx context.Context, id string, p *tasks.Convert, content string,
 ) (stored []string, err error) {
 	p.Content, p.ContentKey = content, ""
 	if len(content) <= tasks.InlineLimit {

@@ -40,7 +40,8 @@ type Composer struct {
 	samples     *document.Converter
 	recommender *recommend.Recommender
 	themes      *themes.Catalogue
-	// composing and analysing have a slot for each processor.
+	// composing and analysing have a slot for each processor. They are separate, because an analysis may wait for a
+	// model.
 	composing, analysing chan struct{}
 }
 
@@ -54,28 +55,22 @@ func New(o Options) *Composer {
 		analysing:   make(chan struct{}, runtime.NumCPU()),
 	}
 	if o.Diagrams == nil {
-		o.Diagrams = diagram.New(
-			diagram.Options{
-				Log: o.Log,
-				Remote: func(ctx context.Context, sources []diagram.Source, s diagram.Style) ([]diagram.Picture, error) {
-					// Free the slot while this document waits for its diagrams. The caller of Remote holds one.
-					<-p.composing
-					defer func() { p.composing <- struct{}{} }()
+		o.Diagrams = diagram.New(diagram.Options{
+			Log: o.Log,
+			Remote: func(ctx context.Context, sources []diagram.Source, s diagram.Style) ([]diagram.Picture, error) {
+				// Free the slot while this document waits for its diagrams. The caller of Remote holds one.
+				<-p.composing
 
-					return o.Remote(ctx, sources, s)
-				},
+				defer func() { p.composing <- struct{}{} }()
+
+				return o.Remote(ctx, sources, s)
 			},
-		)
+		})
 	}
-	p.converter = document.New(
-		document.Options{
-			Themes:      o.Themes,
-			Fetch:       o.Fetch,
-			Diagrams:    o.Diagrams,
-			FormulaTime: formulaTime,
-			Log:         o.Log,
-		},
-	)
+
+	p.converter = document.New(document.Options{
+		Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, FormulaTime: formulaTime, Log: o.Log,
+	})
 
 	return p
 }
@@ -99,7 +94,8 @@ func (p *Composer) Sample(ctx context.Context, theme string) (document.Composed,
 	return p.samples.Preview(ctx, theme)
 }
 
-// Recommend waits for a slot, analyses a document and recommends a theme. Cache entries are per owner.
+// Recommend waits for a slot, analyses a document and recommends a theme. Cache entries are per owner. The only
+// error is the cause of ctx.
 func (p *Composer) Recommend(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
 	select {
 	case p.analysing <- struct{}{}:

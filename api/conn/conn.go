@@ -1,5 +1,8 @@
-// Package conn handles difficult HTTP clients. Some read slowly, some keep sending a body that was rejected, and
-// some leave while they wait for an answer.
+// Package conn handles difficult HTTP clients:
+//   - Some read slowly. Listener gives each write a deadline.
+//   - Some keep sending a body that was rejected. LingerAtClose lets them read the answer.
+//   - Some leave while they wait for an answer. WhileConnected ends the work for them.
+//   - Some wait while the server stops. Streams counts their answers and drains them.
 package conn
 
 import (
@@ -69,6 +72,7 @@ func Exhausted(err error) bool {
 // deadlineConn is a connection with a deadline for each write.
 type deadlineConn struct {
 	net.Conn
+	// wait bounds the write of each piece of writePiece bytes.
 	wait time.Duration
 	// linger makes Close read what the client is still sending, so that a reset does not destroy the answer.
 	linger atomic.Bool

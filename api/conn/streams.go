@@ -7,15 +7,19 @@ import (
 )
 
 // Streams counts long answers, such as WebSockets, event streams and long polls. The HTTP server's own shutdown
-// does not see a WebSocket and waits forever for the others. Drain asks each of them to end.
+// does not see a WebSocket and waits forever for the others. Drain asks each of them to end. It is safe for
+// concurrent use.
 type Streams struct {
+	// ctx is the context of every answer; Drain ends it.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	count  func(kind string, change int)
 
+	// mu guards rejection. Join holds it, so that no answer joins after Drain.
 	mu        sync.Mutex
 	rejection error // what Join returns once Drain was called
-	open      sync.WaitGroup
+	// open counts the answers that have joined and not left.
+	open sync.WaitGroup
 }
 
 // NewStreams returns an empty Streams. It calls count with the kind and +1 when an answer joins, and with -1 when

@@ -1,4 +1,8 @@
 // Package limits enforces the limits of keys before handlers run, and reports them in the headers of answers.
+//
+// Limiter.Wrap is part of each route that creates work. It selects the limits by Jobs, Audio or Completions. A
+// completion reserves its tokens later, by Reserve, when its size is known. While Redis does not answer, every request
+// is allowed.
 package limits
 
 import (

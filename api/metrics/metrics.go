@@ -50,7 +50,7 @@ type Metrics struct {
 	streams  *prometheus.GaugeVec
 }
 
-// New registers the metrics.
+// New registers the metrics. It panics if the registry has metrics with these names already.
 func New(o Options) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -105,12 +105,8 @@ type storeCollector func(context.Context) (total, limit int64, err error)
 
 var (
 	storeBytes = prometheus.NewDesc("presswork_store_bytes", "Size of all objects in the store, in bytes.", nil, nil)
-	storeLimit = prometheus.NewDesc(
-		"presswork_store_max_bytes",
-		"Largest size of all objects, in bytes; 0: no limit.",
-		nil,
-		nil,
-	)
+	storeLimit = prometheus.NewDesc("presswork_store_max_bytes",
+		"Largest size of all objects, in bytes; 0: no limit.", nil, nil)
 )
 
 // Describe implements prometheus.Collector. It sends nothing, for the reason given at queueCollector.Describe.
@@ -137,10 +133,8 @@ func (m *Metrics) Observe(route, method string, status int, took time.Duration, 
 
 	seconds := m.seconds.WithLabelValues(route)
 	if exemplars, ok := seconds.(prometheus.ExemplarObserver); ok && span != nil && span.SpanContext().IsSampled() {
-		exemplars.ObserveWithExemplar(
-			took.Seconds(),
-			prometheus.Labels{"trace_id": span.SpanContext().TraceID().String()},
-		)
+		exemplars.ObserveWithExemplar(took.Seconds(),
+			prometheus.Labels{"trace_id": span.SpanContext().TraceID().String()})
 
 		return
 	}
@@ -151,24 +145,12 @@ func (m *Metrics) Observe(route, method string, status int, took time.Duration, 
 type eventCollector func() tasks.EventStats
 
 var (
-	eventsRelayed = prometheus.NewDesc(
-		"presswork_event_delay_seconds",
-		"Delay from an event of a job to its delivery to a watcher.",
-		nil,
-		nil,
-	)
-	eventWatchers = prometheus.NewDesc(
-		"presswork_event_watchers",
-		"Watchers of jobs: WebSockets, event streams and waiting requests.",
-		nil,
-		nil,
-	)
-	eventsTooSlow = prometheus.NewDesc(
-		"presswork_event_watchers_slow_total",
-		"Watchers dropped because they read too slowly.",
-		nil,
-		nil,
-	)
+	eventsRelayed = prometheus.NewDesc("presswork_event_delay_seconds",
+		"Delay from an event of a job to its delivery to a watcher.", nil, nil)
+	eventWatchers = prometheus.NewDesc("presswork_event_watchers",
+		"Watchers of jobs: WebSockets, event streams and waiting requests.", nil, nil)
+	eventsTooSlow = prometheus.NewDesc("presswork_event_watchers_slow_total",
+		"Watchers dropped because they read too slowly.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -191,6 +173,7 @@ type queueCollector struct {
 	stats func(context.Context) (tasks.Fleet, error)
 }
 
+// queueDesc describes a metric that each queue has.
 func queueDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("presswork_queue_"+name, help, []string{"queue"}, nil)
 }
@@ -226,11 +209,8 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("open", "Tasks that wait, run, or wait for a retry.", float64(q.Pending+q.Active+q.Retry))
 		gauge("archived", "Tasks that failed for the last time.", float64(q.Archived))
 		gauge("oldest_seconds", "Time that the first task of the queue has waited.", q.Oldest.Seconds())
-		gauge(
-			"oldest_open_seconds",
-			"Age of the oldest task that waits, runs, or waits for a retry.",
-			q.OldestOpen.Seconds(),
-		)
+		gauge("oldest_open_seconds", "Age of the oldest task that waits, runs, or waits for a retry.",
+			q.OldestOpen.Seconds())
 
 		paused := 0.0
 		if q.Paused {

@@ -97,13 +97,13 @@ func (s Objects) RemoveSources(keys []string, why error) {
 	for _, key := range keys {
 		if err := remove(ctx, key); err != nil {
 			s.Log.Warn("could not delete sources without a job; the next sweep deletes them", "key", key, "error", err)
-			return // the other deletions would fail as well
+			return // the store does not work, so the other deletions would fail as well
 		}
 	}
 }
 
-// Put records a source in the index of stored objects, and only then stores it. If the process dies in between,
-// the sweeper still finds the source and deletes it.
+// Put records a source in the index of stored objects, and only then stores it. If the process dies in between, the
+// sweeper still finds the source and deletes it. Errors: as PutSized.
 func (s Objects) Put(ctx context.Context, key string, r io.Reader, size int64, contentType string) error {
 	_, err := s.PutSized(ctx, key, r, size, size, contentType)
 	return err
@@ -112,18 +112,12 @@ func (s Objects) Put(ctx context.Context, key string, r io.Reader, size int64, c
 // PutSized stores a source of size bytes, -1 when the size is unknown. counted is the size in the index.
 // Errors: StoreFull, StoreUnavailable, QueueUnavailable.
 func (s Objects) PutSized(
-	ctx context.Context,
-	key string,
-	r io.Reader,
-	size, counted int64,
-	contentType string,
+	ctx context.Context, key string, r io.Reader, size, counted int64, contentType string,
 ) (storage.Info, error) {
 	if s.Keeper != nil {
 		if err := s.Keeper.Record(ctx, key, counted); err != nil {
-			return storage.Info{}, fault.Errorf(
-				fault.QueueUnavailable,
-				"the queue is not available; try again shortly",
-			).WithCause(err)
+			return storage.Info{}, fault.Errorf(fault.QueueUnavailable,
+				"the queue is not available; try again shortly").WithCause(err)
 		}
 	}
 
@@ -135,7 +129,8 @@ func (s Objects) PutSized(
 	return info, nil
 }
 
-// Remove deletes an object and subtracts its size from the used storage.
+// Remove deletes an object and subtracts its size from the used storage. It returns the error of the store, which
+// is not public. An object that does not exist is no error.
 func (s Objects) Remove(ctx context.Context, key string) error {
 	if s.Keeper != nil {
 		return s.Keeper.Delete(ctx, key)
@@ -152,8 +147,9 @@ type body struct {
 	onError func(error)
 }
 
-// Open opens part of an object. The body is sent after the handler has returned, so its request to the store
-// has its own context. Opening it takes at most openTimeout.
+// Open opens part of an object. The body is sent after the handler has returned, so its request to the store has
+// its own context, which ends with Close. Opening it takes at most openTimeout. It returns the error of the store,
+// which is not public. A later error of reading is logged.
 func (s Objects) Open(key string, rng storage.Range) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	opening := time.AfterFunc(openTimeout, cancel)

@@ -66,7 +66,7 @@ func (p *Pages) DescriptionJSON(c *fiber.Ctx) error {
 // Studio answers GET /.
 func (p *Pages) Studio(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
 
-// Docs answers a page below /docs.
+// Docs answers a page below /docs. Errors: fiber.ErrNotFound for a page that does not exist.
 func (p *Pages) Docs(c *fiber.Ctx) error {
 	g, err := p.guide()
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Pages) Docs(c *fiber.Ctx) error {
 	return sendPage(c, web.Docs(page.Title, page.Body))
 }
 
-// SearchDocs answers GET /docs/search.
+// SearchDocs answers GET /docs/search with the parts of the guide that have the words of ?q=.
 func (p *Pages) SearchDocs(c *fiber.Ctx) error {
 	g, err := p.guide()
 	if err != nil {

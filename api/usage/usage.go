@@ -37,22 +37,25 @@ func New(o Options) *Report { return &Report{o} }
 
 // usageRow is a row of GET /v1/usage. Columns that are summed over are absent.
 type usageRow struct {
-	Key              *string `json:"key,omitempty"`
-	Model            *string `json:"model,omitempty"`
-	Day              *string `json:"day,omitempty"`
-	Requests         int64   `json:"requests"`
-	PromptTokens     int64   `json:"prompt_tokens"`
-	CompletionTokens int64   `json:"completion_tokens"`
-	ReasoningTokens  int64   `json:"reasoning_tokens"`
-	EstimatedTokens  int64   `json:"estimated_tokens"`
-	AudioSeconds     int64   `json:"audio_seconds"`
-	Cancelled        int64   `json:"cancelled"`
+	Key   *string `json:"key,omitempty"`
+	Model *string `json:"model,omitempty"`
+	Day   *string `json:"day,omitempty"`
+	// Requests includes those that failed or were cancelled.
+	Requests         int64 `json:"requests"`
+	PromptTokens     int64 `json:"prompt_tokens"`
+	CompletionTokens int64 `json:"completion_tokens"`
+	ReasoningTokens  int64 `json:"reasoning_tokens"`
+	// EstimatedTokens is the part of prompt and completion tokens that no upstream has counted.
+	EstimatedTokens int64 `json:"estimated_tokens"`
+	AudioSeconds    int64 `json:"audio_seconds"`
+	Cancelled       int64 `json:"cancelled"`
 }
 
 // usageDays is how many days a usage report covers by default.
 const usageDays = 30
 
-// Get answers GET /v1/usage. Callers who are not admins see their own usage only.
+// Get answers GET /v1/usage. Callers who are not admins see their own usage only. Errors: InvalidOption,
+// QueueUnavailable.
 func (r *Report) Get(c *fiber.Ctx) error {
 	if err := exchange.OnlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
@@ -115,13 +118,8 @@ func queryDay(c *fiber.Ctx, name string, fallback time.Time) (time.Time, error) 
 
 	day, err := time.Parse(meter.Day, text)
 	if err != nil {
-		return day, fault.Errorf(
-			fault.InvalidOption,
-			"%s is %s; allowed: a day such as %s",
-			name,
-			input.Quote(text),
-			fallback.Format(meter.Day),
-		).WithParam(name)
+		return day, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a day such as %s",
+			name, input.Quote(text), fallback.Format(meter.Day)).WithParam(name)
 	}
 
 	return day, nil
@@ -166,8 +164,9 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 
 // keyView is a key as operators see it, without the secret.
 type keyView struct {
-	Name        string   `json:"name"`
-	Admin       bool     `json:"admin"`
+	Name  string `json:"name"`
+	Admin bool   `json:"admin"`
+	// Models and Tiers are empty if the key has no rule. A limit of 0 is not set.
 	Models      []string `json:"models"`
 	Tiers       []string `json:"tiers"`
 	RPM         int      `json:"rpm"`
@@ -204,7 +203,8 @@ type spendRow struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// Keys answers GET /admin/api/keys with all keys and their usage per day and model.
+// Keys answers GET /admin/api/keys with all keys and their usage per day and model. Errors: InvalidOption,
+// QueueUnavailable.
 func (r *Report) Keys(c *fiber.Ctx) error {
 	if err := exchange.OnlyQuery(c, "from", "to"); err != nil {
 		return err

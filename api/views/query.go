@@ -13,6 +13,7 @@ import (
 	"presswork/tasks"
 )
 
+// The default and the largest number of jobs of a page.
 const defaultLimit, maxLimit = 20, 100
 
 // ListFilters returns the query parameters for a list of jobs.

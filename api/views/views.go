@@ -30,12 +30,13 @@ func New(secret []byte) Views { return Views{access.NewSigner(secret)} }
 
 // Accepted is the body of the answer to a submission.
 type Accepted struct {
-	JobID     string           `json:"job_id"`
-	Status    presswork.Status `json:"status"`
-	StatusURL string           `json:"status_url"`
-	WSURL     string           `json:"ws_url"`
-	EventsURL string           `json:"events_url"`
-	CreatedAt time.Time        `json:"created_at"`
+	JobID  string           `json:"job_id"`
+	Status presswork.Status `json:"status"`
+	// The addresses are paths on this server.
+	StatusURL string    `json:"status_url"`
+	WSURL     string    `json:"ws_url"`
+	EventsURL string    `json:"events_url"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Accepted returns the addresses of a job. Those for events hold a token, because a browser's WebSocket and

@@ -47,7 +47,7 @@ const (
 		"frame-ancestors 'self'; sandbox allow-same-origin"
 )
 
-// Page is the HTML of a page and its Content-Security-Policy header.
+// Page is the HTML of a page and its Content-Security-Policy header. Send both together.
 type Page struct {
 	HTML   []byte
 	Policy string
@@ -92,8 +92,9 @@ func page(name string) []byte {
 // Asset is a file that pages refer to. Its name holds a digest of its content, so browsers may cache it forever.
 type Asset struct {
 	ContentType string
-	ETag        string
-	Body        []byte
+	// ETag is the tag with its quotes.
+	ETag string
+	Body []byte
 	// Gzip returns Body compressed, or nil when that saves nothing. The first call compresses.
 	Gzip func() []byte
 }
@@ -136,7 +137,7 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// Find returns the asset with this name.
+// Find returns the asset with this name. ok is false for an asset of another version.
 func Find(name string) (Asset, bool) {
 	a, ok := assets()[name]
 	return a, ok
