@@ -107,6 +107,7 @@ func lastModified(rec tasks.Record) time.Time {
 // byteRange is the part of an artifact that is sent; partial is set unless it is the whole artifact.
 type byteRange struct {
 	storage.Range
+	// partial answers 206 with Content-Range.
 	partial bool
 }
 
@@ -131,12 +132,8 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange,
 
 		return whole, &exchange.StatusError{
 			Status: http.StatusRequestedRangeNotSatisfiable,
-			Err: fault.Errorf(
-				fault.InvalidRequest,
-				"the range %s lies outside the artifact's %d bytes",
-				input.Quote(header),
-				rec.Artifact.Size,
-			),
+			Err: fault.Errorf(fault.InvalidRequest, "the range %s lies outside the artifact's %d bytes",
+				input.Quote(header), rec.Artifact.Size),
 		}
 	}
 
@@ -158,10 +155,8 @@ func setRangeHeaders(c *fiber.Ctx, rec tasks.Record, rng byteRange) {
 
 	if rng.partial {
 		c.Status(http.StatusPartialContent)
-		c.Set(
-			fiber.HeaderContentRange,
-			fmt.Sprintf("bytes %d-%d/%d", rng.Offset, rng.Offset+rng.Length-1, rec.Artifact.Size),
-		)
+		c.Set(fiber.HeaderContentRange,
+			fmt.Sprintf("bytes %d-%d/%d", rng.Offset, rng.Offset+rng.Length-1, rec.Artifact.Size))
 	}
 }
 
@@ -184,7 +179,7 @@ func (s *Server) artifactGone(rec tasks.Record) bool {
 	return fault.CodeOf(err) == fault.ArtifactExpired
 }
 
-// describeArtifact answers a HEAD request.
+// describeArtifact answers a HEAD request: the headers of the GET, without asking the store for the bytes.
 func (s *Server) describeArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
 	if _, err := s.statArtifact(key, rec); err != nil {
 		return err
@@ -246,7 +241,8 @@ func artifactError(err error, rec tasks.Record) error {
 	return exchange.StoreError(err)
 }
 
-// deleteArtifact answers DELETE /api/artifacts/{id}. The job record stays.
+// deleteArtifact answers DELETE /api/artifacts/{id}. The job record stays, so that the caller can tell a deleted
+// artifact (410) from an unknown one (404).
 func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	rec, err := s.ownArtifact(c)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"presswork/tasks"
 )
 
-// level is the access that a route requires.
+// level is the access that a route requires. The order matters: identify compares levels with byAdmin.
 type level int
 
 const (
@@ -49,6 +49,7 @@ func (s *Server) guarded(r route) fiber.Handler {
 		}
 
 		err := r.handle(c)
+		// A stream has sent its headers before its handler returns.
 		if r.access != public && r.access < byAdmin && !streaming(r.path) {
 			s.limiter.Send(c, meta)
 		}
@@ -57,7 +58,8 @@ func (s *Server) guarded(r route) fiber.Handler {
 	}
 }
 
-// identify sets the caller of a request, or rejects the request.
+// identify sets the caller of a request, or rejects the request. Errors: InvalidAPIKey with a challenge, Forbidden,
+// OriginNotAllowed.
 func (s *Server) identify(c *fiber.Ctx, meta *exchange.Meta, need level) error {
 	if need == public {
 		return nil
@@ -96,10 +98,8 @@ func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 	if token := c.Query(shareParam); need == byShare && token != "" {
 		job := c.Params("id")
 		if !s.views.Tokens.Valid(access.ShareScope, token, job) {
-			return access.Caller{}, fault.Errorf(
-				fault.InvalidAPIKey,
-				"this share link has expired or was changed; ask the sender for a new one",
-			)
+			return access.Caller{}, fault.Errorf(fault.InvalidAPIKey,
+				"this share link has expired or was changed; ask the sender for a new one")
 		}
 
 		return access.Caller{Job: job}, nil
@@ -118,10 +118,8 @@ func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
 		if token := c.Query("token"); (need == byToken || need == byShare) && token != "" {
 			job := c.Params("id")
 			if !s.views.Tokens.Valid(access.JobScope, token, job) {
-				return access.Caller{}, fault.Errorf(
-					fault.InvalidAPIKey,
-					"the token in this address has expired or is not for this job",
-				)
+				return access.Caller{}, fault.Errorf(fault.InvalidAPIKey,
+					"the token in this address has expired or is not for this job")
 			}
 
 			return access.Caller{Job: job}, nil
@@ -177,16 +175,8 @@ const (
 // corsAllows reports whether pages of other origins may send a header.
 func corsAllows(name string) bool {
 	switch name {
-	case "x-api-key",
-		"authorization",
-		"content-type",
-		"idempotency-key",
-		"last-event-id",
-		"prefer",
-		"if-none-match",
-		"range",
-		"traceparent",
-		"x-request-id":
+	case "x-api-key", "authorization", "content-type", "idempotency-key", "last-event-id", "prefer", "if-none-match",
+		"range", "traceparent", "x-request-id":
 		return true
 	}
 
@@ -209,6 +199,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *exchange.Meta) bool
 		}
 	}
 
+	// The answer depends on the origin, so caches must keep one for each.
 	if s.origins.Restricted() {
 		ctx.Response.Header.Add("Vary", "Origin")
 	}

@@ -42,13 +42,9 @@ func (s *Server) createConversion(c *fiber.Ctx) error {
 			patience = wait.limit
 		}
 
-		return s.answerInTime(
-			c,
-			rec,
-			replayed,
-			patience,
-			func(ended tasks.Record) error { return s.answerEnded(c, ended, true) },
-		)
+		return s.answerInTime(c, rec, replayed, patience, func(ended tasks.Record) error {
+			return s.answerEnded(c, ended, true)
+		})
 	}
 
 	return s.answerWaiting(c, rec, replayed, wait)
@@ -130,7 +126,9 @@ func (s *Server) checkLength(content string) error {
 		WithParam("content")
 }
 
-// checkConversion rejects a submission that cannot succeed. It returns the theme of the document.
+// checkConversion rejects a submission that cannot succeed, so that the caller learns it at once and not from a
+// failed job. It renders nothing. It returns the theme of the document. Errors: public ones that name the
+// parameter.
 func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error) {
 	if err := s.checkLength(r.Content); err != nil {
 		return "", err
@@ -173,7 +171,7 @@ func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error)
 	return theme, nil
 }
 
-// checkParts rejects parts that cannot be printed.
+// checkParts rejects parts that cannot be printed. The error names the file.
 func checkParts(r *upload.Conversion) error {
 	for _, name := range r.Parts {
 		data, err := r.ReadAsset(name)
@@ -220,8 +218,7 @@ func webhookError(err error) error {
 // id, because the sweeper looks the job up by it. Each request has its own folder there: requests with the same
 // idempotency key cannot delete each other's sources.
 func (s *Server) acceptConversion(
-	r upload.Conversion,
-	sub tasks.Submission,
+	r upload.Conversion, sub tasks.Submission,
 ) (rec tasks.Record, replayed bool, err error) {
 	folder := sub.ID // reserveJob may replace the id
 

@@ -35,18 +35,15 @@ func sinceOf(c *fiber.Ctx) (int64, error) {
 
 	seq, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || seq < 0 {
-		return 0, fault.Errorf(
-			fault.InvalidOption,
-			"%s is %s; allowed: the seq of an event, 0 or more",
-			name,
-			input.Quote(text),
-		).WithParam(name)
+		return 0, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: the seq of an event, 0 or more",
+			name, input.Quote(text)).WithParam(name)
 	}
 
 	return seq, nil
 }
 
-// streamEvents relays a job's events as server-sent events.
+// streamEvents answers GET /api/conversion/{id}/events: it relays a job's events as server-sent events. The stream
+// goes on after the handler has returned, and then releases what the handler acquired.
 func (s *Server) streamEvents(c *fiber.Ctx) error {
 	since, err := sinceOf(c)
 	if err != nil {

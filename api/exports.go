@@ -47,10 +47,7 @@ func (s *Server) exportPDF(c *fiber.Ctx) error {
 	}
 
 	return s.exportPage(c, exportRequest{
-		task: tasks.PageExport{
-			URL: req.URL,
-			PDF: &req.Options,
-		},
+		task:      tasks.PageExport{URL: req.URL, PDF: &req.Options},
 		visit:     &req.Options.VisitOptions,
 		webhook:   req.WebhookURL,
 		extension: ".pdf",
@@ -71,10 +68,7 @@ func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 	}
 
 	return s.exportPage(c, exportRequest{
-		task: tasks.PageExport{
-			URL:        req.URL,
-			Screenshot: &req.Options,
-		},
+		task:      tasks.PageExport{URL: req.URL, Screenshot: &req.Options},
 		visit:     &req.Options.VisitOptions,
 		webhook:   req.WebhookURL,
 		extension: "." + kind,
@@ -101,7 +95,8 @@ type exportRequest struct {
 	check     func(page *url.URL) error // checks the options of the output
 }
 
-// checkExport rejects a request that cannot succeed.
+// checkExport rejects a request that cannot succeed. The worker checks the address again when it connects, because
+// a name may resolve differently by then. Errors: public ones that name the parameter.
 func (s *Server) checkExport(r exportRequest) error {
 	if r.task.URL == "" {
 		return fault.Errorf(fault.InvalidURL, "url is missing; it is the http or https address of the page").

@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	// minWait and maxWait are the limits of ?wait=. untilDone is the only value of ?until=.
 	minWait, maxWait = time.Second, time.Minute
 	untilDone        = "done"
 )
@@ -38,6 +39,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
 
+	// A client that knows an older state must not wait: it has missed an event.
 	outdated := known != "" && !exchange.Matches(known, etag(rec))
 	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !outdated) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
@@ -134,11 +136,8 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	wait.toEnd = until == untilDone
 	if text == "" {
 		if wait.toEnd {
-			return wait, fault.Errorf(
-				fault.InvalidOption,
-				"until=%s needs the longest time to wait: add wait=1s to wait=60s",
-				untilDone,
-			).WithParam("wait")
+			return wait, fault.Errorf(fault.InvalidOption,
+				"until=%s needs the longest time to wait: add wait=1s to wait=60s", untilDone).WithParam("wait")
 		}
 
 		return wait, nil

@@ -107,10 +107,12 @@ type relayed struct {
 	// begun is closed when header and status are set.
 	begun chan struct{}
 	once  sync.Once
+	// read and write are the ends of a pipe without a buffer: the handler waits until its bytes are sent.
 	read  *io.PipeReader
 	write *io.PipeWriter
 }
 
+// newRelayed returns an answer that has not begun.
 func newRelayed() *relayed {
 	read, write := io.Pipe()
 	return &relayed{header: http.Header{}, status: http.StatusOK, begun: make(chan struct{}), read: read, write: write}
@@ -143,6 +145,7 @@ func (r *relayed) Write(p []byte) (int, error) {
 // Flush implements http.Flusher. Writes are never buffered here.
 func (r *relayed) Flush() { r.WriteHeader(http.StatusOK) }
 
+// end completes the answer, with an empty body if the handler has written nothing.
 func (r *relayed) end() {
 	r.WriteHeader(http.StatusOK)
 	_ = r.write.Close() // it returns no error

@@ -36,8 +36,9 @@ type mcpTools struct {
 
 var _ mcp.Backend = (*mcpTools)(nil)
 
-// begin counts a call against the limits of its key. The caller must call the function that it returns.
-func (t *mcpTools) begin(of func(meter.Limits) meter.Limits) (func(), error) {
+// admitCall counts a call against the limits of its key. The caller must call the function that it returns at the
+// end of the call. During an outage of Redis it admits every call. Errors: RateLimited.
+func (t *mcpTools) admitCall(of func(meter.Limits) meter.Limits) (func(), error) {
 	limits := of(t.limiter.Of(t.meta.Caller))
 	if limits == (meter.Limits{}) || t.Meter == nil {
 		return func() {}, nil
@@ -66,8 +67,9 @@ func (t *mcpTools) submission(kind presswork.Kind) tasks.Submission {
 	}
 }
 
-// await waits for a job and returns it when it has completed. It cancels the job when ctx ends.
-func (t *mcpTools) await(ctx context.Context, rec tasks.Record, report mcp.Progress) (tasks.Record, error) {
+// awaitJob waits for a job and returns it when it has completed. It cancels the job when ctx ends, because the
+// client of a tool cannot fetch a result later.
+func (t *mcpTools) awaitJob(ctx context.Context, rec tasks.Record, report mcp.Progress) (tasks.Record, error) {
 	ended, err := t.awaitEnd(ctx, rec, func(e presswork.Event) { report(e.Progress, e.Stage) })
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -103,13 +105,11 @@ func (t *mcpTools) file(rec tasks.Record) mcp.File {
 	return f
 }
 
-// print submits a conversion and waits for it.
-func (t *mcpTools) print(
-	ctx context.Context,
-	req upload.Conversion,
-	report mcp.Progress,
+// printDocument submits a conversion and waits for it. Errors: those of the submission, and that of the job.
+func (t *mcpTools) printDocument(
+	ctx context.Context, req upload.Conversion, report mcp.Progress,
 ) (rec tasks.Record, err error) {
-	done, err := t.begin(limits.Jobs)
+	done, err := t.admitCall(limits.Jobs)
 	if err != nil {
 		return rec, err
 	}
@@ -127,7 +127,7 @@ func (t *mcpTools) print(
 		return rec, err
 	}
 
-	return t.await(ctx, rec, report)
+	return t.awaitJob(ctx, rec, report)
 }
 
 // conversion returns the request for a document.
@@ -148,7 +148,7 @@ func (t *mcpTools) Convert(ctx context.Context, c mcp.Conversion, report mcp.Pro
 		return f, err
 	}
 
-	rec, err := t.print(ctx, conversion(c.Document, format, c.Output), report)
+	rec, err := t.printDocument(ctx, conversion(c.Document, format, c.Output), report)
 	if err != nil {
 		return f, err
 	}
@@ -162,12 +162,12 @@ func (t *mcpTools) Preview(
 ) (p mcp.Picture, err error) {
 	d.Options = mcp.OnlyPage(d.Options, page)
 
-	rec, err := t.print(ctx, conversion(d, presswork.PNG, ""), report)
+	rec, err := t.printDocument(ctx, conversion(d, presswork.PNG, ""), report)
 	if err != nil {
 		return p, err
 	}
 
-	data, err := t.read(ctx, rec)
+	data, err := t.readArtifact(ctx, rec)
 	if err != nil {
 		return p, err
 	}
@@ -199,19 +199,16 @@ func firstFile(data []byte) ([]byte, error) {
 // maxRead is the largest artifact that is read into memory, in bytes.
 const maxRead = 64 << 20
 
-// read returns the artifact of a job.
-func (t *mcpTools) read(ctx context.Context, rec tasks.Record) ([]byte, error) {
+// readArtifact returns the content of a job's artifact, of at most maxRead bytes. Errors: NotFound,
+// ContentTooLarge, ArtifactExpired, StoreUnavailable.
+func (t *mcpTools) readArtifact(ctx context.Context, rec tasks.Record) ([]byte, error) {
 	if rec.Artifact == nil {
 		return nil, fault.Errorf(fault.NotFound, "the job has no file")
 	}
 
 	if rec.Artifact.Size > maxRead {
-		return nil, fault.Errorf(
-			fault.ContentTooLarge,
-			"the file has %d bytes, and at most %d are read; download it instead",
-			rec.Artifact.Size,
-			maxRead,
-		)
+		return nil, fault.Errorf(fault.ContentTooLarge,
+			"the file has %d bytes, and at most %d are read; download it instead", rec.Artifact.Size, maxRead)
 	}
 
 	r, _, err := t.Store.Get(ctx, storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType), storage.Range{})
@@ -227,7 +224,7 @@ func (t *mcpTools) read(ctx context.Context, rec tasks.Record) ([]byte, error) {
 func (t *mcpTools) Check(ctx context.Context, d mcp.Document, report mcp.Progress) (c mcp.Checked, err error) {
 	d.Options.Strict = new(false)
 
-	rec, err := t.print(ctx, conversion(d, presswork.PDF, ""), report)
+	rec, err := t.printDocument(ctx, conversion(d, presswork.PDF, ""), report)
 	if err != nil {
 		return c, err
 	}
@@ -240,7 +237,7 @@ func (t *mcpTools) Themes() []themes.Theme { return t.Server.Themes.List() }
 
 // Analyze implements mcp.Backend.
 func (t *mcpTools) Analyze(ctx context.Context, d mcp.Document) (finding.Analysis, error) {
-	done, err := t.begin(limits.Jobs)
+	done, err := t.admitCall(limits.Jobs)
 	if err != nil {
 		return finding.Analysis{}, err
 	}
@@ -272,7 +269,7 @@ func (t *mcpTools) Open(ctx context.Context, uri string) (c mcp.Content, err err
 	if rec.Owner != t.meta.Caller.Name || rec.Artifact == nil {
 		return c, unknownJob(id)
 	}
-	data, err := t.read(ctx, rec)
+	data, err := t.readArtifact(ctx, rec)
 
 	return mcp.Content{Data: data, ContentType: cmp.Or(rec.Artifact.ContentType, "application/octet-stream")}, err
 }

@@ -22,7 +22,7 @@ import (
 
 // ExportPage implements mcp.Backend.
 func (t *mcpTools) ExportPage(ctx context.Context, p mcp.Page, report mcp.Progress) (f mcp.File, err error) {
-	done, err := t.begin(limits.Jobs)
+	done, err := t.admitCall(limits.Jobs)
 	if err != nil {
 		return f, err
 	}
@@ -44,9 +44,9 @@ func (t *mcpTools) ExportPage(ctx context.Context, p mcp.Page, report mcp.Progre
 		return f, err
 	}
 
-	rec, err := t.submit(sub)
+	rec, err := t.submitJob(sub)
 	if err == nil {
-		rec, err = t.await(ctx, rec, report)
+		rec, err = t.awaitJob(ctx, rec, report)
 	}
 
 	if err != nil {
@@ -56,8 +56,8 @@ func (t *mcpTools) ExportPage(ctx context.Context, p mcp.Page, report mcp.Progre
 	return t.file(rec), nil
 }
 
-// submit submits a job. An AI client sends no idempotency key, so each call makes a new job.
-func (t *mcpTools) submit(sub tasks.Submission) (tasks.Record, error) {
+// submitJob submits a job. An AI client sends no idempotency key, so each call makes a new job.
+func (t *mcpTools) submitJob(sub tasks.Submission) (tasks.Record, error) {
 	if rec, _, err := t.reserveJob(&sub); err != nil {
 		return rec, err
 	}
@@ -118,7 +118,7 @@ func (t *mcpTools) browse(ctx context.Context, function string, arguments map[st
 		return "", fault.Errorf(fault.QueueUnavailable, "this server cannot reach the web")
 	}
 
-	done, err := t.begin(limits.Jobs)
+	done, err := t.admitCall(limits.Jobs)
 	if err != nil {
 		return "", err
 	}
@@ -129,11 +129,9 @@ func (t *mcpTools) browse(ctx context.Context, function string, arguments map[st
 		return "", err
 	}
 
-	session, err := t.Toolbox.Open(
-		ctx,
-		&inference.Request{Owner: t.meta.Caller.Name},
-		[]string{inference.BrowserSearch},
-	)
+	request := &inference.Request{Owner: t.meta.Caller.Name}
+
+	session, err := t.Toolbox.Open(ctx, request, []string{inference.BrowserSearch})
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +159,7 @@ func (t *mcpTools) Transcribe(
 		return text, err
 	}
 
-	done, err := t.begin(limits.Audio)
+	done, err := t.admitCall(limits.Audio)
 	if err != nil {
 		return text, err
 	}
@@ -180,13 +178,13 @@ func (t *mcpTools) Transcribe(
 
 	rec, _, err := t.submitTranscription(job)
 	if err == nil {
-		rec, err = t.await(ctx, rec, report)
+		rec, err = t.awaitJob(ctx, rec, report)
 	}
 
 	if err != nil {
 		return text, err
 	}
-	data, err := t.read(ctx, rec)
+	data, err := t.readArtifact(ctx, rec)
 
 	return mcp.Transcript{Text: string(data), Warnings: rec.Warnings}, err
 }

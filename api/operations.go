@@ -47,12 +47,8 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 
 // serveMetrics answers GET /metrics. A metric that fails does not prevent the others.
 func (s *Server) serveMetrics() fiber.Handler {
-	return s.fiberHandler(
-		promhttp.HandlerFor(
-			s.Metrics,
-			promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true},
-		),
-	)
+	return s.fiberHandler(promhttp.HandlerFor(s.Metrics,
+		promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true}))
 }
 
 // serveMonitor returns the handler of the queue's web page; 404 without one.

@@ -205,6 +205,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
+// isLoopback reports whether only this machine can reach a host: an IP address, or the name localhost.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())

@@ -92,11 +92,10 @@ func (s *Server) readPDF(c *fiber.Ctx) (upload.PDF, error) {
 	return upload.ReadPDF(b, params["boundary"], s.MaxUploadBytes, b.Held())
 }
 
-// submitPDF reserves the job, stores its files and submits it.
+// submitPDF reserves the job, stores its files and submits it. Errors: those of reserveJob and of Queue.Submit,
+// StoreUnavailable.
 func (s *Server) submitPDF(
-	c *fiber.Ctx,
-	request upload.PDF,
-	payload tasks.PDFEdit,
+	c *fiber.Ctx, request upload.PDF, payload tasks.PDFEdit,
 ) (rec tasks.Record, replayed bool, err error) {
 	key, err := exchange.IdempotencyKey(c)
 	if err != nil {

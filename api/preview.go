@@ -30,7 +30,7 @@ const (
 		"base-uri 'none'; form-action 'none'"
 )
 
-// previewPage is a page with its warnings.
+// previewPage is the JSON of a preview: the whole HTML page, and the warnings of its document.
 type previewPage struct {
 	Page     string          `json:"page"`
 	Warnings []fault.Warning `json:"warnings"`
@@ -131,9 +131,7 @@ const maxDrawing = 64 << 10
 // drawDiagrams lets a worker draw diagrams and waits up to DrawWait. It draws the first ones that fit into one
 // task. It returns an error at once when no worker runs.
 func (s *Server) drawDiagrams(
-	ctx context.Context,
-	sources []diagram.Source,
-	style diagram.Style,
+	ctx context.Context, sources []diagram.Source, style diagram.Style,
 ) ([]diagram.Picture, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.DrawWait,
 		fault.Errorf(fault.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))

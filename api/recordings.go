@@ -25,8 +25,11 @@ type recording struct {
 	// temporary is set when the client cannot fetch the transcript later. The recording is then stored under
 	// storage.Passing, from where it is deleted soon.
 	temporary bool
-	limit     int64
+	// limit is the largest recording in bytes.
+	limit int64
 
+	// arrived is set once the form has a recording. spooled holds it until the job's id is known; nil if it was
+	// stored at once.
 	arrived bool
 	spooled *upload.Asset
 	// key is the key of the recording in the store, size its size in bytes once it is stored.
@@ -151,8 +154,9 @@ func (r *recording) close() {
 // bounded reads up to left bytes and then fails with tooLarge. err is the last error other than io.EOF. Read fills
 // its buffer, because the parts of a form arrive in pieces of 4 KiB.
 type bounded struct {
-	from     io.Reader
-	left     int64 // bytes that may still be read
+	from io.Reader
+	left int64 // bytes that may still be read
+	// tooLarge is the error after left bytes.
 	tooLarge error
 	err      error // the error after which nothing is read
 }

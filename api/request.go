@@ -52,12 +52,10 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 	case "application/zip", "application/x-zip-compressed":
 		req, err = s.parseArchive(c, other)
 	default:
-		return req, fault.Errorf(
-			fault.UnsupportedMediaType,
+		return req, fault.Errorf(fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, "+
 				"application/x-ipynb+json, text/html, text/markdown (with curl: -H 'Content-Type: text/markdown')",
-			input.Quote(c.Get(fiber.HeaderContentType)),
-		)
+			input.Quote(c.Get(fiber.HeaderContentType)))
 	}
 	req.Filename = upload.CleanFilename(req.Filename)
 
@@ -137,12 +135,9 @@ func noQueryFields(c *fiber.Ctx, body string, other []string) error {
 		case slices.Contains(other, name):
 			return nil
 		case slices.Contains(upload.TextFields(), name):
-			return fault.Errorf(
-				fault.InvalidRequest,
+			return fault.Errorf(fault.InvalidRequest,
 				"%s is in the query, which is allowed for text/markdown and application/zip only; put it into %s",
-				name,
-				body,
-			).WithParam(name)
+				name, body).WithParam(name)
 		}
 
 		return input.UnknownField(name, other)

@@ -25,6 +25,7 @@ import (
 
 // preferences are the values of a Prefer header (RFC 7240).
 type preferences struct {
+	// async is set for respond-async: answer 202 at once.
 	async bool
 	// wait is how long the client waits; negative when the header has no wait.
 	wait time.Duration
@@ -134,11 +135,7 @@ var errLate = errors.New("api: the wait is over")
 // answerInTime calls answer to send the result when the job ends within patience, and otherwise answers 202. If
 // the client disconnects, the job is cancelled, unless an idempotency key lets the client fetch the result later.
 func (s *Server) answerInTime(
-	c *fiber.Ctx,
-	rec tasks.Record,
-	replayed bool,
-	patience time.Duration,
-	answer func(tasks.Record) error,
+	c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration, answer func(tasks.Record) error,
 ) error {
 	ctx, done, err := s.waitContext(c, patience, errLate)
 	if err != nil {
@@ -169,11 +166,7 @@ func (s *Server) answerInTime(
 // answerLater answers a client that may fetch the result later. If the result is ready within prefer.wait, answer
 // sends it; otherwise the status is 202.
 func (s *Server) answerLater(
-	c *fiber.Ctx,
-	rec tasks.Record,
-	replayed bool,
-	prefer preferences,
-	answer func(tasks.Record) error,
+	c *fiber.Ctx, rec tasks.Record, replayed bool, prefer preferences, answer func(tasks.Record) error,
 ) error {
 	if prefer.wait > 0 {
 		return s.answerInTime(c, rec, replayed, prefer.wait, answer)
@@ -190,12 +183,7 @@ func (s *Server) answerLater(
 // client disconnects or the limit passes, the job is cancelled, unless an idempotency key lets the client fetch the
 // result later.
 func (s *Server) answerAtEnd(
-	c *fiber.Ctx,
-	rec tasks.Record,
-	replayed bool,
-	limit time.Duration,
-	late error,
-	answer func(tasks.Record) error,
+	c *fiber.Ctx, rec tasks.Record, replayed bool, limit time.Duration, late error, answer func(tasks.Record) error,
 ) error {
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
@@ -222,9 +210,7 @@ func (s *Server) answerAtEnd(
 // waitContext returns a context that ends after limit with the cause late, when the client disconnects, and when
 // the server stops. The caller must call done. Errors: QueueUnavailable.
 func (s *Server) waitContext(
-	c *fiber.Ctx,
-	limit time.Duration,
-	late error,
+	c *fiber.Ctx, limit time.Duration, late error,
 ) (ctx context.Context, done func(), err error) {
 	running, leave, err := s.streams.Join(metrics.Wait)
 	if err != nil {

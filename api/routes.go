@@ -16,9 +16,11 @@ type route struct {
 	handle       fiber.Handler
 }
 
-// routes returns the routes of the server. GET routes also answer HEAD, except streaming ones.
+// routes returns the routes of the server. GET routes also answer HEAD, except streaming ones. Fiber takes the
+// first route that matches, so a fixed path precedes a parameter in its place.
 func (s *Server) routes() []route {
 	return []route{
+		// Documents and their jobs.
 		{"POST", "/api/conversion", byKey, s.limiter.Wrap(limits.Jobs, s.createConversion)},
 		{"GET", "/api/conversion", byKey, s.listJobs},
 		{"GET", "/api/conversion/ws/:id", byToken, s.openSocket},
@@ -39,9 +41,11 @@ func (s *Server) routes() []route {
 		{"POST", "/api/artifacts/:id/share", byKey, s.shareArtifact},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
+		// Exports of a web page have paths of their own, outside /api.
 		{"POST", "/export-pdf", s.exportAccess(), s.limiter.Wrap(limits.Jobs, s.exportPDF)},
 		{"POST", "/export-screenshot", s.exportAccess(), s.limiter.Wrap(limits.Jobs, s.exportScreenshot)},
 
+		// The inference API, in the forms of OpenAI and Anthropic.
 		{"POST", "/v1/chat/completions", byKey, s.limiter.Wrap(limits.Completions, s.calls.Chat)},
 		{"POST", "/v1/completions", byKey, s.limiter.Wrap(limits.Completions, s.calls.Text)},
 		{"POST", "/v1/responses", byKey, s.limiter.Wrap(limits.Completions, s.calls.Respond)},
@@ -61,6 +65,7 @@ func (s *Server) routes() []route {
 
 		{"POST", "/mcp", byKey, s.serveMCP},
 
+		// Pages and files for browsers. They hold no data.
 		{"GET", "/", public, s.pages.Studio},
 		{"GET", "/docs", public, s.pages.Docs},
 		{"GET", "/docs/search", public, s.pages.SearchDocs},
@@ -74,6 +79,7 @@ func (s *Server) routes() []route {
 		{"GET", "/readyz", public, s.readyz},
 		{"GET", "/openapi.yaml", public, s.pages.Description},
 		{"GET", "/openapi.json", public, s.pages.DescriptionJSON},
+		// Requests of the operators' page.
 		{"GET", "/admin/api/fleet", byAdminHeader, s.admin.Fleet},
 		{"GET", "/admin/api/jobs", byAdminHeader, s.admin.Jobs},
 		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.admin.Job},

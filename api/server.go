@@ -1,5 +1,15 @@
 // Package api is the HTTP server. It checks requests, puts jobs and calls on the queue, and relays their events
 // and results. routes.go lists all routes; openapi.yaml describes them for callers. A test compares the two.
+//
+// A request passes these steps:
+//  1. Server.wrapRequests gives it an id and a span, rejects ambiguous heads, and checks its origin.
+//  2. Server.guarded identifies the caller by a key or a token, as the access of the route demands.
+//  3. limits.Limiter.Wrap counts it against the limits of the key, before the body is read.
+//  4. The handler reads the body, within its own limit, and checks what can be checked without a worker.
+//  5. It submits a job, or package calls begins a call. The handler answers 202, or waits for the end.
+//  6. An error becomes the answer in Server.onError, in the form that the route's clients expect.
+//
+// Documents are printed by workers only. This process composes previews and analyses texts, in package compose.
 package api
 
 import (
@@ -40,35 +50,43 @@ const idleTimeout = 75 * time.Second
 // Server is the HTTP server of the api role.
 type Server struct {
 	Options
-	app     *fiber.App
+	// app routes requests to the handlers of this package and of its children.
+	app *fiber.App
+	// keys, origins and proxies decide who may call: see package access.
 	keys    *access.Keyring
 	origins access.Origins
 	proxies access.Proxies
+	// views and objects are shared by the handlers: JSON with signed addresses, and the object store.
 	views   views.Views
 	objects objects.Objects
+	// streams are the answers that last until the client leaves or a job ends.
 	streams *conn.Streams
 	// completions are the long answers that end by themselves. At a stop they get more time than streams.
 	completions *conn.Streams
 	v1          *openai.Service // answers the routes under /v1; nil without Inference
 	mcp         http.Handler    // answers /mcp
-	pages       *pages.Pages
-	admin       *admin.Admin
-	usage       *usage.Report
-	calls       *calls.Handlers
-	limiter     *limits.Limiter
-	composer    *compose.Composer
-	bodies      exchange.Bodies
-	metrics     *metrics.Metrics
-	tracer      trace.Tracer
+	// The handlers of the child packages.
+	pages    *pages.Pages
+	admin    *admin.Admin
+	usage    *usage.Report
+	calls    *calls.Handlers
+	limiter  *limits.Limiter
+	composer *compose.Composer
+	// bodies reads requests within the memory of this node.
+	bodies  exchange.Bodies
+	metrics *metrics.Metrics
+	tracer  trace.Tracer
 
+	// listener is nil before Start.
 	listener net.Listener
 	// served receives the result of the HTTP server's accept loop.
 	served   chan error
 	reloader sync.WaitGroup
 	// stopReloader ends the goroutine of reloader, which reloads the keys.
 	stopReloader context.CancelFunc
-	stopping     sync.Once
-	stopErr      error
+	// stopping makes Stop do its work once; stopErr is its result.
+	stopping sync.Once
+	stopErr  error
 }
 
 // New reads the keys and returns a server that does not listen yet. It fails for invalid options, for an invalid key
@@ -216,16 +234,15 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("api: %w", err)
 	}
 
+	// TLS wraps the listener with the write deadlines, so that they also cover the records of TLS.
 	serving := net.Listener(conn.Listener{Listener: ln, WriteTimeout: s.WriteTimeout, Log: s.Log})
 	if s.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
 			return errors.Join(fmt.Errorf("api: API_TLS_CERT, API_TLS_KEY: %w", err), ln.Close())
 		}
-		serving = tls.NewListener(
-			serving,
-			&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
-		)
+		serving = tls.NewListener(serving,
+			&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
 	}
 	background, stopReloader := context.WithCancel(context.Background())
 	s.listener, s.stopReloader = ln, stopReloader

@@ -22,6 +22,7 @@ const (
 	// maxShareBody bounds the body of a request for a share link, in bytes.
 	maxShareBody = 4 << 10
 
+	// The limits and the default of expires_in.
 	minShareTTL     = time.Minute
 	maxShareTTL     = 30 * 24 * time.Hour
 	defaultShareTTL = 24 * time.Hour

@@ -30,8 +30,8 @@ const (
 // errPeerClosed ends a relay whose client has disconnected.
 var errPeerClosed = errors.New("the client has closed the connection")
 
-// openSocket upgrades the connection after all checks, because an error has an HTTP status only before the
-// upgrade.
+// openSocket answers GET /api/conversion/ws/{id}. It upgrades the connection after all checks, because an error has
+// an HTTP status only before the upgrade.
 func (s *Server) openSocket(c *fiber.Ctx) error {
 	meta := exchange.Of(c.Context())
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
@@ -57,10 +57,8 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 
 		return &exchange.StatusError{
 			Status: http.StatusUpgradeRequired,
-			Err: fault.Errorf(
-				fault.InvalidRequest,
-				"this address speaks WebSocket, version 13; connect with ws:// or wss://",
-			),
+			Err: fault.Errorf(fault.InvalidRequest,
+				"this address speaks WebSocket, version 13; connect with ws:// or wss://"),
 		}
 	}
 	if !websocket.IsWebSocketUpgrade(c) {
@@ -136,10 +134,7 @@ func (s *Server) readSocket(conn *websocket.Conn) error {
 
 // writeSocket writes the snapshot, the events and the pings. It returns the code and the text of the close frame.
 func (s *Server) writeSocket(
-	ctx context.Context,
-	conn *websocket.Conn,
-	job string,
-	since int64,
+	ctx context.Context, conn *websocket.Conn, job string, since int64,
 ) (code int, text string) {
 	watch, err := s.Queue.Watch(ctx, job, since)
 	if err != nil {

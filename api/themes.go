@@ -73,8 +73,10 @@ func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	return theme, err
 }
 
+// themePicture answers GET /api/themes/{name}/preview.png.
 func (s *Server) themePicture(c *fiber.Ctx) error { return s.themePreview(c, "png", "image/png") }
 
+// themePDF answers GET /api/themes/{name}/preview.pdf.
 func (s *Server) themePDF(c *fiber.Ctx) error { return s.themePreview(c, "pdf", "application/pdf") }
 
 // themePreview streams the preview of a theme from the store. If the store has none, a worker renders it first.

@@ -145,7 +145,8 @@ func transcriptName(recording, format string) string {
 	return name + path.Ext(storage.ArtifactKeyOf("x", audio.ContentType(format)))
 }
 
-// submitTranscription submits the job.
+// submitTranscription completes the submission and submits the job. With an idempotency key, the digest of the
+// recording is part of the fingerprint. Errors: those of reserveJob, StoreUnavailable, QueueUnavailable.
 func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, replayed bool, err error) {
 	sub := r.recording.sub
 	request := sub.ID
@@ -172,8 +173,7 @@ func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, 
 // acceptTranscription stores a spooled recording and submits the reserved job. request is the folder of the
 // recording.
 func (s *Server) acceptTranscription(
-	r transcriptionRequest,
-	request string,
+	r transcriptionRequest, request string,
 ) (rec tasks.Record, replayed bool, err error) {
 	source := r.recording
 	if err := source.storeSpooled(request); err != nil {

@@ -28,6 +28,7 @@ func (s *Server) wrapRequests(next fasthttp.RequestHandler) fasthttp.RequestHand
 		s.metrics.Running.Inc()
 
 		exchange.SetHeaders(ctx, meta)
+		// recoverPanic runs before endRequest, so that a panic is counted with its status.
 		defer s.endRequest(ctx, meta)
 		defer s.recoverPanic(ctx, meta)
 
@@ -132,20 +133,12 @@ func routerError(c *fiber.Ctx, err error) error {
 	switch f.Code {
 	case http.StatusNotFound:
 		if exchange.InferencePath(c.Path()) {
-			return inference.Errorf(
-				http.StatusNotFound,
-				unknownURL,
-				"Unknown request URL: %s %s. /openapi.yaml lists every address.",
-				meta.Method,
-				input.Quote(c.Path()),
-			)
+			return inference.Errorf(http.StatusNotFound, unknownURL,
+				"Unknown request URL: %s %s. /openapi.yaml lists every address.", meta.Method, input.Quote(c.Path()))
 		}
 
-		return fault.Errorf(
-			fault.NotFound,
-			"there is nothing at %s; /openapi.yaml lists every address",
-			input.Quote(c.Path()),
-		)
+		return fault.Errorf(fault.NotFound, "there is nothing at %s; /openapi.yaml lists every address",
+			input.Quote(c.Path()))
 	case http.StatusMethodNotAllowed:
 		return fault.Errorf(fault.MethodNotAllowed, "%s does not take %s; allowed: %s",
 			input.Quote(c.Path()), input.Quote(meta.Method), c.GetRespHeader(fiber.HeaderAllow))
