@@ -13,8 +13,8 @@ import (
 
 // Limits on the output of a cell. The harness obeys them as well, but code can replace it.
 const (
-	maxPictures     = 4
-	maxPictureBytes = 1 << 20
+	maxPictures     = 4       // pictures of a cell
+	maxPictureBytes = 1 << 20 // of one picture, decoded
 	// maxPixels limits the memory of a viewer to 64 MB for a picture.
 	maxPixels = 4096 * 4096
 	// maxText bounds the text of a cell for the model (inference.ToolResult.Output).
@@ -129,7 +129,7 @@ func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	const room = 48 // for the note
+	const room = 48 // bytes for the note in place of the middle
 
 	head, tail := (limit-room)*3/4, len(s)-(limit-room)/4
 	for head > 0 && !utf8.RuneStart(s[head]) {

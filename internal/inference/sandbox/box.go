@@ -186,7 +186,7 @@ func Open(ctx context.Context, opt Options) (*Box, error) {
 	return b, nil
 }
 
-// probeTime is long because the machine may be busy: a probe takes 20 ms.
+// probeTime bounds the start of a sandbox. That takes 20 ms, but the machine may be busy.
 const probeTime = 30 * time.Second
 
 // checkFiles returns an error for names that are not file names in one folder.

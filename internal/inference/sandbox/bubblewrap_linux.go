@@ -38,9 +38,7 @@ func findBubblewrap(ctx context.Context, opt Options) (*bubblewrap, error) {
 	if w.bwrap, err = exec.LookPath(opt.Bubblewrap); err != nil {
 		return nil, fmt.Errorf(
 			"%w: bubblewrap is missing (%w); `make setup` installs it, by hand: apt install bubblewrap",
-			ErrUnavailable,
-			err,
-		)
+			ErrUnavailable, err)
 	}
 
 	if w.bwrap, err = filepath.Abs(w.bwrap); err != nil {
@@ -104,7 +102,7 @@ func (w *bubblewrap) unavailable(err error) error {
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
 		fix = "set the sysctl kernel.unprivileged_userns_clone to 1"
 	case sysctl("user/max_user_namespaces") == "0":
-		fix = "set the sysctl user.max_user_namespaces to 10000, say"
+		fix = "set the sysctl user.max_user_namespaces to a number above 0, such as 10000"
 	case inContainer():
 		fix = "in a container, allow user namespaces and mounts: " +
 			"for Docker and Podman --security-opt seccomp=deploy/seccomp-tools.json " +
@@ -212,47 +210,22 @@ var ownArguments = []string{
 // replaces /dev/zero: it reads the same and cannot be mapped. Shared memory of /dev/zero would count for no
 // process once no process maps it.
 var deviceArguments = []string{
-	"--size",
-	"4096",
-	"--tmpfs",
-	"/dev",
-	"--dev-bind",
-	"/dev/null",
-	"/dev/null",
-	"--dev-bind",
-	"/dev/full",
-	"/dev/full",
-	"--dev-bind",
-	"/dev/full",
-	"/dev/zero",
-	"--dev-bind",
-	"/dev/random",
-	"/dev/random",
-	"--dev-bind",
-	"/dev/urandom",
-	"/dev/urandom",
-	"--symlink",
-	"/proc/self/fd",
-	"/dev/fd",
-	"--symlink",
-	"/proc/self/fd/0",
-	"/dev/stdin",
-	"--symlink",
-	"/proc/self/fd/1",
-	"/dev/stdout",
-	"--symlink",
-	"/proc/self/fd/2",
-	"/dev/stderr",
-	"--size",
-	strconv.Itoa(shmBytes),
-	"--tmpfs",
-	"/dev/shm",
-	"--remount-ro",
-	"/dev",
+	"--size", "4096", "--tmpfs", "/dev",
+	"--dev-bind", "/dev/null", "/dev/null",
+	"--dev-bind", "/dev/full", "/dev/full",
+	"--dev-bind", "/dev/full", "/dev/zero",
+	"--dev-bind", "/dev/random", "/dev/random",
+	"--dev-bind", "/dev/urandom", "/dev/urandom",
+	"--symlink", "/proc/self/fd", "/dev/fd",
+	"--symlink", "/proc/self/fd/0", "/dev/stdin",
+	"--symlink", "/proc/self/fd/1", "/dev/stdout",
+	"--symlink", "/proc/self/fd/2", "/dev/stderr",
+	"--size", strconv.Itoa(shmBytes), "--tmpfs", "/dev/shm",
+	"--remount-ro", "/dev",
 }
 
 // arguments returns the arguments of bwrap before the command. fd passes a file to bwrap and returns its
-// descriptor number there.
+// descriptor number there. bwrap applies the arguments in their order, so the root becomes read-only at the end.
 func (w *bubblewrap) arguments(
 	program string,
 	l Limits,

@@ -14,12 +14,8 @@ type bubblewrap struct{}
 
 // findBubblewrap returns ErrUnavailable, because this system has no sandbox.
 func findBubblewrap(context.Context, Options) (*bubblewrap, error) {
-	return nil, fmt.Errorf(
-		"%w: it needs Linux on amd64 or arm64, and this is %s on %s; run a worker there",
-		ErrUnavailable,
-		runtime.GOOS,
-		runtime.GOARCH,
-	)
+	return nil, fmt.Errorf("%w: it needs Linux on amd64 or arm64, and this is %s on %s; run a worker there",
+		ErrUnavailable, runtime.GOOS, runtime.GOARCH)
 }
 
 func (w *bubblewrap) unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
@@ -29,6 +25,8 @@ func (w *bubblewrap) Grouped() bool { return false }
 
 // interpreter is never started on this system.
 type interpreter struct{ fonts bool }
+
+// The stubs below let the package build on systems without a sandbox.
 
 func (p *Pool) startInterpreter(context.Context, []File) (*interpreter, error) {
 	return nil, ErrUnavailable

@@ -23,10 +23,7 @@ func (o PoolOptions) withBudget() (PoolOptions, error) {
 	if o.Budget < share {
 		return o, fmt.Errorf(
 			"sandbox: the budget of all sessions is %s; one session takes up to %s (its Memory and its files): "+
-				"raise the budget, or lower the memory of one session",
-			size(o.Budget),
-			size(share),
-		)
+				"raise the budget, or lower the memory of one session", size(o.Budget), size(share))
 	}
 
 	return o, nil

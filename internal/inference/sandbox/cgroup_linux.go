@@ -35,7 +35,7 @@ func delegatedGroup(root, own string) string {
 	}
 
 	if path.Base(name) == serverGroup {
-		name = path.Dir(name) // this process has been here before
+		name = path.Dir(name) // an earlier call has moved this process
 	}
 	dir := path.Join(root, name)
 
@@ -153,10 +153,11 @@ func (g *group) remove() {
 		g.procs.Close()
 	}
 
+	// bwrap ends before its processes, and a group with a process cannot be removed.
 	for range 100 {
 		if err := os.Remove(g.dir); !errors.Is(err, unix.EBUSY) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // bwrap ends before its processes
+		time.Sleep(10 * time.Millisecond)
 	}
 }

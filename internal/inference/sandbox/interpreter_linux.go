@@ -30,9 +30,10 @@ type interpreter struct {
 	p *process
 	// python is the process of the interpreter, for interrupts. It is nil if the kernel does not list child
 	// processes.
-	python                    *os.Process
+	python *os.Process
+	// This process writes code to commands and reads the results from answers. output has stdout and stderr.
 	commands, answers, output *os.File
-	lifetime                  *time.Timer
+	lifetime                  *time.Timer // set by endAfter
 	// use starts the watch of limits. It must be called before the first code runs.
 	use func()
 	// fonts means that it has matplotlib's list of fonts.
@@ -41,11 +42,10 @@ type interpreter struct {
 
 // startInterpreter starts an interpreter and waits until it is ready.
 func (p *Pool) startInterpreter(ctx context.Context, files []File) (_ *interpreter, err error) {
-	python, err := findProgram(p.opt.Python)
+	s, err := p.interpreterOptions(files)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.opt.Setting, err)
+		return nil, err
 	}
-	var theirs, ours []*os.File
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
@@ -57,53 +57,62 @@ func (p *Pool) startInterpreter(ctx context.Context, files []File) (_ *interpret
 	answersR, answersW := pipe()
 	outputR, outputW := pipe()
 
-	theirs, ours = []*os.File{commandsR, answersW, outputW}, []*os.File{commandsW, answersR, outputR}
+	theirs, ours := []*os.File{commandsR, answersW, outputW}, []*os.File{commandsW, answersR, outputR}
 	if err != nil {
 		closeAll(append(theirs, ours...))
 		return nil, err
 	}
 	used := make(chan struct{})
+	s.stdin, s.stdout, s.stderr, s.more, s.used = commandsR, outputW, outputW, []*os.File{answersW}, used
 
-	s := startOptions{
-		program: python, argv: []string{python, "-I", "-B", "-c", harness},
+	proc, err := p.opt.Box.start(ctx, s)
+	closeAll(theirs)
+
+	if err != nil {
+		err = withStderr(err, outputR)
+		closeAll(ours)
+
+		return nil, err
+	}
+	in := &interpreter{
+		p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0,
+		use: sync.OnceFunc(func() { close(used) }),
+	}
+
+	if err = in.awaitReady(ctx); err == nil {
+		return in, nil
+	}
+	in.p.kill()
+	<-in.p.exited // stderr has an end only now
+	err = withStderr(err, outputR)
+	in.stop()
+
+	return nil, err
+}
+
+// interpreterOptions returns the options of a new interpreter without its pipes.
+func (p *Pool) interpreterOptions(files []File) (s startOptions, err error) {
+	python, err := findProgram(p.opt.Python)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", p.opt.Setting, err)
+	}
+	s = startOptions{
+		program: python, argv: []string{python, "-I", "-B", "-c", harness}, inputs: files,
 		env: []string{
 			"MPLBACKEND=module://presswork_figures", "MPLCONFIGDIR=" + fontsDir,
 			// Threads of linear algebra reserve much memory and would wait for each other.
 			"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
 		},
-		stdin: commandsR, stdout: outputW, stderr: outputW, more: []*os.File{answersW}, inputs: files, used: used,
 	}
-	if s.limits, err = (Limits{Memory: p.opt.Memory, CPU: sessionTime, Wall: maxWait}).withDefaults(); err == nil {
-		p.mu.Lock()
-		if p.fonts != nil {
-			s.scratch = []File{{Name: path.Join(fontsDir, p.fonts.Name), Data: p.fonts.Data}}
-		}
-		p.mu.Unlock()
-
-		var proc *process
-		if proc, err = p.opt.Box.start(ctx, s); err == nil {
-			in := &interpreter{
-				p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0,
-				use: sync.OnceFunc(func() { close(used) }),
-			}
-			closeAll(theirs)
-
-			if err = in.awaitReady(ctx); err == nil {
-				return in, nil
-			}
-			in.p.kill()
-			<-in.p.exited
-			err = withStderr(err, outputR)
-			in.stop()
-
-			return nil, err
-		}
+	p.mu.Lock()
+	if p.fonts != nil {
+		s.scratch = []File{{Name: path.Join(fontsDir, p.fonts.Name), Data: p.fonts.Data}}
 	}
-	closeAll(theirs)
-	err = withStderr(err, outputR)
-	closeAll(ours)
+	p.mu.Unlock()
 
-	return nil, err
+	s.limits, err = Limits{Memory: p.opt.Memory, CPU: sessionTime, Wall: maxWait}.withDefaults()
+
+	return s, err
 }
 
 const (
@@ -200,7 +209,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	if r.err != nil {
 		in.awaitEnd(r.err, grace)
 	} else {
-		_ = in.output.SetReadDeadline(time.Unix(1, 0))
+		_ = in.output.SetReadDeadline(time.Unix(1, 0)) // ends readAll; readAvailable reads the rest
 	}
 	copied.Wait()
 	_ = in.output.SetReadDeadline(time.Time{})
@@ -265,7 +274,7 @@ func (in *interpreter) sendCode(cell int, code string, timeout time.Duration) er
 	return err
 }
 
-// errFrame is returned for an answer that the harness cannot have sent.
+// errFrame is returned for an answer that the harness cannot have sent. The code has written to its pipe.
 var errFrame = errors.New("no frame")
 
 // readAnswer reads the answer to a cell. It skips answers to other cells, which earlier code may have forged.

@@ -45,6 +45,6 @@ func setLimits(pid int, l Limits) error {
 }
 
 const (
-	addressSlack = 256 << 20
-	niceness     = 5 // added to the niceness of this process
+	addressSlack = 256 << 20 // bytes of address space in addition to Limits.Memory
+	niceness     = 5         // added to the niceness of this process
 )

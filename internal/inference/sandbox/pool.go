@@ -17,8 +17,7 @@ import (
 type PoolOptions struct {
 	// Box is the sandbox for each interpreter.
 	Box *Box
-	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path
-	// below /usr. Default "python3".
+	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path below /usr. Default "python3".
 	Python string
 	// Setting is the name of Python in errors about a missing program. Default "Python".
 	Setting string
@@ -52,12 +51,8 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	case o.Box == nil:
 		return o, errors.New("sandbox: a pool needs a Box")
 	case o.Waiting < 0, o.Cells < 1, o.Timeout < 0:
-		return o, fmt.Errorf(
-			"sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative",
-			o.Waiting,
-			o.Cells,
-			o.Timeout,
-		)
+		return o, fmt.Errorf("sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative",
+			o.Waiting, o.Cells, o.Timeout)
 	case o.Memory < 64<<20:
 		return o, fmt.Errorf("sandbox: Memory is %d; an interpreter needs 67108864 (64 MiB)", o.Memory)
 	}
@@ -192,15 +187,14 @@ func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 	return &Session{pool: p, files: files}, nil
 }
 
-// Session holds the variables and files of one conversation with an interpreter.
-// It is not safe for concurrent use.
+// Session holds the variables and files of one conversation with an interpreter. It is not safe for concurrent use.
 type Session struct {
 	pool   *Pool
 	files  []File
 	in     *interpreter // nil before the first cell and after the interpreter has ended
 	held   int64        // reserved part of the budget, in bytes
-	cells  int
-	lost   bool // an earlier interpreter has ended, and its variables are gone
+	number int          // of the last cell, from 1
+	lost   bool         // an earlier interpreter has ended, and its variables are gone
 	closed bool
 }
 
@@ -247,10 +241,10 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 			note = "[This is a new interpreter: variables and files of earlier calls are gone.]\n"
 		}
 	}
-	s.cells++
+	s.number++
 	s.in.restoreLimits()
 
-	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout, s.pool.grace)
+	a, err := s.in.run(ctx, s.number, code, s.pool.opt.Timeout, s.pool.grace)
 	if err != nil || a.ended {
 		s.endInterpreter()
 	} else {

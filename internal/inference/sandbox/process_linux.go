@@ -125,26 +125,7 @@ func (b *Box) start(ctx context.Context, s startOptions) (_ *process, err error)
 		}
 		given, inputs = append(given, content), append(inputs, in)
 	}
-	extra := slices.Clone(s.more)
-	fd := func(f *os.File) string {
-		extra = append(extra, f)
-		return strconv.Itoa(2 + len(extra))
-	}
-	//nolint:noctx // kill and stop end it; a context would end bwrap before its child is known
-	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &shake), s.argv...)...)
-	cmd.ExtraFiles = extra
-	// /proc/1/environ in the sandbox has only these variables.
-	cmd.Env = append(
-		[]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"},
-		s.env...)
-
-	cmd.Dir = "/"
-	if s.stdin != nil {
-		cmd.Stdin = s.stdin
-	}
-	cmd.Stdout, cmd.Stderr = s.stdout, s.stderr
-	// The kernel ends bwrap when the thread that started it ends (Pdeathsig).
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd := b.command(s, inputs, &shake)
 
 	p := &process{exited: make(chan struct{}), unwatched: make(chan struct{}), used: s.used, limits: s.limits}
 	if p.group, err = b.newGroup(s.limits); err != nil {
@@ -166,21 +147,9 @@ func (b *Box) start(ctx context.Context, s startOptions) (_ *process, err error)
 
 			return
 		}
-		closeAll(given)
+		closeAll(given) // bwrap has its own descriptors; info ends when bwrap closes the last one
 
-		go func() {
-			_ = cmd.Wait() // ProcessState has the result
-			p.code = exitCode(cmd.ProcessState)
-			p.removeGroup()
-			close(p.exited)
-		}()
-
-		if err = p.letStart(ctx, infoR, gateW); err != nil {
-			p.kill()
-			cmd.Process.Kill()
-			<-p.exited
-			closeAll(append(p.folders, p.procs))
-		}
+		err = p.followStart(ctx, cmd, infoR, gateW)
 		started <- err
 
 		if err == nil {
@@ -193,6 +162,52 @@ func (b *Box) start(ctx context.Context, s startOptions) (_ *process, err error)
 	}
 
 	return p, nil
+}
+
+// command returns the bwrap of a sandbox.
+func (b *Box) command(s startOptions, inputs []input, shake *handshake) *exec.Cmd {
+	extra := slices.Clone(s.more)
+	fd := func(f *os.File) string {
+		extra = append(extra, f)
+		return strconv.Itoa(2 + len(extra))
+	}
+	//nolint:noctx // kill and stop end it; a context would end bwrap before its child is known
+	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, shake), s.argv...)...)
+	cmd.ExtraFiles = extra
+	// /proc/1/environ in the sandbox has only these variables.
+	cmd.Env = append(
+		[]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"},
+		s.env...)
+
+	cmd.Dir = "/"
+	if s.stdin != nil {
+		cmd.Stdin = s.stdin
+	}
+	cmd.Stdout, cmd.Stderr = s.stdout, s.stderr
+	// The kernel ends bwrap when the thread that started it ends (Pdeathsig).
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+
+	return cmd
+}
+
+// followStart lets the program of a started bwrap begin. If that fails, it returns when the sandbox has ended.
+func (p *process) followStart(ctx context.Context, cmd *exec.Cmd, info, gate *os.File) error {
+	go func() {
+		_ = cmd.Wait() // ProcessState has the result
+		p.code = exitCode(cmd.ProcessState)
+		p.removeGroup()
+		close(p.exited)
+	}()
+
+	err := p.letStart(ctx, info, gate)
+	if err != nil {
+		p.kill()
+		cmd.Process.Kill() // the child may not be known yet
+		<-p.exited
+		closeAll(append(p.folders, p.procs))
+	}
+
+	return err
 }
 
 // runInThread runs f in a separate thread, which ends with f.

@@ -85,6 +85,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 
 	defer context.AfterFunc(ctx, p.kill)()
 
+	// The program may start only while this process lives: see gateScript.
 	if _, err := helloR.Read(make([]byte, 1)); err == nil {
 		_, _ = goW.Write([]byte{'\n'}) // an error means that the program has ended
 	}
@@ -96,38 +97,8 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 			inW.Close()
 		}()
 	}
-	var out Output
-	var writeErr error
-	var read sync.WaitGroup
-	read.Go(func() {
-		defer outR.Close()
-		var buf bytes.Buffer
-
-		to := io.Writer(&buf)
-		if c.Stdout != nil {
-			to = c.Stdout
-		}
-
-		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // ends when all writers have closed the pipe
-		if err != nil {
-			writeErr = err
-			p.kill()
-		}
-
-		if n > l.Output {
-			p.killForLimit("output", size(l.Output))
-		}
-		out.Stdout = buf.Bytes()[:min(buf.Len(), int(l.Output))]
-	})
-	read.Go(func() {
-		defer errR.Close()
-		var buf bytes.Buffer
-		_, _ = io.Copy(&buf, io.LimitReader(errR, stderrBytes))
-		_, _ = io.Copy(io.Discard, errR)
-		out.Stderr = buf.Bytes()
-	})
+	out, writeErr := p.readOutputs(c.Stdout, l.Output, outR, errR)
 	<-p.exited
-	read.Wait()
 	out.ExitCode = p.code
 	out.Files, err = collect(p.folders[0], l.Disk)
 	p.stop()
@@ -144,8 +115,43 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	}
 }
 
-// memoryFile returns an anonymous file with content, to be read from its start. It is sealed against
-// writes: a sandbox that could write to it would have memory that no limit counts.
+// readOutputs reads stdout and stderr of the program to their ends, and closes them. It writes up to limit bytes of
+// stdout to the writer, or into the result if that is nil. The error is that of the writer; it kills the program.
+func (p *process) readOutputs(stdout io.Writer, limit int64, outR, errR *os.File) (out Output, writeErr error) {
+	var read sync.WaitGroup
+	read.Go(func() {
+		defer outR.Close()
+		var buf bytes.Buffer
+
+		if stdout == nil {
+			stdout = &buf
+		}
+
+		n, err := io.Copy(stdout, io.LimitReader(outR, limit+1)) // ends when all writers have closed the pipe
+		if err != nil {
+			writeErr = err
+			p.kill()
+		}
+
+		if n > limit {
+			p.killForLimit("output", size(limit))
+		}
+		out.Stdout = buf.Bytes()[:min(buf.Len(), int(limit))]
+	})
+	read.Go(func() {
+		defer errR.Close()
+		var buf bytes.Buffer
+		_, _ = io.Copy(&buf, io.LimitReader(errR, stderrBytes))
+		_, _ = io.Copy(io.Discard, errR)
+		out.Stderr = buf.Bytes()
+	})
+	read.Wait()
+
+	return out, writeErr
+}
+
+// memoryFile returns an anonymous file with content, to be read from its start. It is sealed against writes: a sandbox
+// that could write to it would have memory that no limit counts.
 func memoryFile(name string, content io.Reader) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {

@@ -32,6 +32,7 @@ func (p *process) watch() {
 		}
 	}
 
+	// Between two checks, the kernel's limits of each process bound what the sandbox can take.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 
