@@ -16,21 +16,19 @@ type requester struct{ owner, tier string }
 // outcome is the result of one request to an upstream. err is nil if it succeeded.
 type outcome struct {
 	err error
-	// emitted reports that the caller has received a part of the answer, so another upstream
-	// must not begin it again.
+	// emitted reports that the caller has received a part of the answer, so another upstream must not begin it again.
 	emitted bool
 	// callerFailed reports that err is the error of the caller's emit function.
 	callerFailed bool
 }
 
-// upstreamFailed reports whether the failure is the upstream's, not the request's or the
-// caller's.
+// upstreamFailed reports whether the failure is the upstream's, not the request's or the caller's.
 func (o outcome) upstreamFailed(ctx context.Context) bool {
 	if o.err == nil || o.callerFailed || ctx.Err() != nil {
 		return false
 	}
-	status := inference.AsError(o.err).Status
 	// 500 is an error of this process; failures of upstreams have higher codes.
+	status := inference.AsError(o.err).Status
 
 	return status > 500 || status == http.StatusTooManyRequests
 }
@@ -119,16 +117,13 @@ func withTimeout(ctx context.Context, m *inference.Model) (context.Context, cont
 	return context.WithTimeoutCause(
 		ctx,
 		m.Routing.Timeout,
-		inference.Errorf(
-			http.StatusGatewayTimeout,
-			inference.UpstreamTimeout,
-			"the model did not finish within %s",
-			m.Routing.Timeout,
-		),
+		inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+			"the model did not finish within %s", m.Routing.Timeout),
 	)
 }
 
-// backoff returns the wait before a retry on an upstream that has already failed.
+// backoff returns the wait before a retry on an upstream that has already failed. It doubles from 100 ms to 2 s, so
+// that a restart of the upstream has time to finish.
 func backoff(attempt int) time.Duration {
 	return min(100*time.Millisecond<<attempt, 2*time.Second)
 }

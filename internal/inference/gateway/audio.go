@@ -8,10 +8,9 @@ import (
 	"presswork/internal/inference"
 )
 
-// Transcribe returns the text of one recording. It tries the upstreams of the model until one
-// succeeds. Routing.Timeout bounds the whole request. Before its answer, an upstream may be
-// silent for FirstTokenTimeout and the length of the recording; afterwards for IdleTimeout.
-// Errors are [*inference.Error].
+// Transcribe returns the text of one recording. It tries the upstreams of the model until one succeeds.
+// Routing.Timeout bounds the whole request. Before its answer, an upstream may be silent for FirstTokenTimeout and the
+// length of the recording; afterwards for IdleTimeout. Errors are [*inference.Error].
 func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t *inference.Transcript, err error) {
 	m, err := g.opts.Catalogue().Require(r.Model, inference.CanTranscribe)
 	if err != nil {
@@ -52,10 +51,9 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 	return t, nil
 }
 
-// Speak turns a text into speech and emits it in pieces. It tries the upstreams of the model
-// until one has emitted a piece. An upstream may be silent for FirstTokenTimeout before the first
-// piece, and for IdleTimeout after it. An error of emit ends the speech and does not count as a
-// failure of the upstream. Errors are *inference.Error.
+// Speak turns a text into speech and emits it in pieces. It tries the upstreams of the model until one has emitted a
+// piece. An upstream may be silent for FirstTokenTimeout before the first piece, and for IdleTimeout after it. An error
+// of emit ends the speech and does not count as a failure of the upstream. Errors are *inference.Error.
 func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inference.Sound) error) error {
 	m, err := g.opts.Catalogue().Require(r.Model, inference.CanSpeak)
 	if err != nil {
@@ -102,11 +100,8 @@ func (g *Gateway) audioEngine(u *inference.Upstream) (inference.AudioEngine, err
 
 	audio, ok := engine.(inference.AudioEngine)
 	if !ok {
-		return nil, inference.Errorf(
-			http.StatusBadRequest,
-			inference.UpstreamError,
-			"the model's upstream does not support audio",
-		)
+		return nil, inference.Errorf(http.StatusBadRequest, inference.UpstreamError,
+			"the model's upstream does not support audio")
 	}
 
 	return audio, nil

@@ -12,10 +12,10 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxCooldown bounds the Retry-After of an upstream that failed.
+// maxCooldown bounds the cooldown that an upstream's Retry-After asks for: a wrong header must not stop it for hours.
 const maxCooldown = 5 * time.Minute
 
-// maxDoublings bounds how often a pause doubles, so that it cannot overflow.
+// maxDoublings bounds how often a pause of 1 s doubles, so that the duration cannot overflow.
 const maxDoublings = 30
 
 // balancer assigns slots at upstreams to requests. An upstream that failed cools: it gets requests only when no other
@@ -115,8 +115,8 @@ func (b *balancer) acquire(
 	return nil, context.Cause(ctx)
 }
 
-// checkPauses returns a 429 with the shortest pause if all upstreams of a model pause, else nil.
-// The caller holds the lock.
+// checkPauses returns a 429 with the shortest pause if all upstreams of a model pause, else nil. The caller holds the
+// lock.
 func (b *balancer) checkPauses(m *inference.Model) error {
 	now := time.Now()
 	var shortest time.Duration
@@ -131,12 +131,8 @@ func (b *balancer) checkPauses(m *inference.Model) error {
 			shortest = wait
 		}
 	}
-	e := inference.Errorf(
-		http.StatusTooManyRequests,
-		inference.RateLimitExceeded,
-		"the model is at its rate limit; please try again in %s",
-		shortest.Round(time.Millisecond),
-	)
+	e := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
+		"the model is at its rate limit; please try again in %s", shortest.Round(time.Millisecond))
 	e.RetryAfter = shortest
 
 	return e
@@ -170,8 +166,8 @@ func (b *balancer) releaseLimited(u *inference.Upstream, wait, longest time.Dura
 	b.grantAll()
 }
 
-// scheduleWake sets the timer that admits waiters when an upstream may be chosen again. That is
-// at the end of its pause, and once more when it has cooled.
+// scheduleWake sets the timer that admits waiters when an upstream may be chosen again. That is at the end of its
+// pause, and once more when it has cooled.
 func (b *balancer) scheduleWake(s *upstreamState) {
 	now := time.Now()
 
@@ -187,8 +183,8 @@ func (b *balancer) scheduleWake(s *upstreamState) {
 	}
 }
 
-// release returns a slot. With a cooldown above 0 the upstream cools that long because of err.
-// Without an error the upstream is healthy again.
+// release returns a slot. With a cooldown above 0 the upstream cools that long because of err. Without an error the
+// upstream is healthy again.
 func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,7 +215,8 @@ func (b *balancer) wake(s *upstreamState) {
 
 // grantAll assigns all free slots. Waiters whose upstreams all pause get an error. The caller holds the lock.
 func (b *balancer) grantAll() {
-	for b.grantNext() { // until no waiter can use a slot
+	for b.grantNext() {
+		// It ends when no waiter can use a slot.
 	}
 
 	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
@@ -230,6 +227,7 @@ func (b *balancer) grantAll() {
 
 		return err != nil
 	})
+	// Without waiters no owner waits for a turn, and the map would keep every owner forever.
 	if len(b.waiters) == 0 {
 		clear(b.turns)
 	}

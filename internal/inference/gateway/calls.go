@@ -19,8 +19,8 @@ const maxCalls = 128
 const failedCallPrefix = "Failed to call a function. Please adjust your prompt. " +
 	"See 'failed_generation' for more details. "
 
-// calls joins the tool calls of an answer from their deltas. It returns the deltas to emit in
-// one form: indices without gaps, id and name once.
+// calls joins the tool calls of an answer from their deltas. It returns the deltas to emit in one form: indices without
+// gaps, id and name once.
 type calls struct {
 	list []*call
 	// single drops every call after the first, for parallel_tool_calls false.
@@ -35,7 +35,7 @@ type calls struct {
 	unchecked bool
 	// validation is the ToolValidation of the model.
 	validation string
-	// held reports that calls are not emitted before release, because the model may have to correct them.
+	// held reports that calls are not emitted before releaseHeld, because the model may have to correct them.
 	held bool
 }
 
@@ -73,8 +73,8 @@ func (c *calls) push(raw inference.RawToolDelta) (inference.ToolDelta, bool) {
 	return c.nextDelta(at)
 }
 
-// find returns the index of the call that a delta continues, or -1 for a new call. Some engines
-// give every call the index 0: then a new id means a new call.
+// find returns the index of the call that a delta continues, or -1 for a new call. Some engines give every call the
+// index 0: then a new id means a new call.
 func (c *calls) find(raw inference.RawToolDelta) int {
 	for i, k := range slices.Backward(c.list) {
 		if k.rawIndex != raw.Index {
@@ -96,8 +96,7 @@ func (c *calls) find(raw inference.RawToolDelta) int {
 	return -1
 }
 
-// resolveName returns the function that the model means by a name. gpt-oss writes a namespace before
-// the name.
+// resolveName returns the function that the model means by a name. gpt-oss writes a namespace before the name.
 func (c *calls) resolveName(name string) string {
 	name = strings.TrimPrefix(name, "functions.")
 	if builtin := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, builtin) {
@@ -136,8 +135,8 @@ func (c *calls) nextDelta(at int) (_ inference.ToolDelta, ok bool) {
 	return d, d.ID != "" || d.Arguments != ""
 }
 
-// finish returns the deltas that complete the calls. A call without arguments gets an empty object,
-// because every client parses the arguments.
+// finish returns the deltas that complete the calls. A call without arguments gets an empty object, because every
+// client parses the arguments.
 func (c *calls) finish() []inference.ToolDelta {
 	if c.single && len(c.list) > 1 {
 		c.list = c.list[:1]
@@ -158,8 +157,8 @@ func (c *calls) finish() []inference.ToolDelta {
 	return out
 }
 
-// release returns the calls that were held back.
-func (c *calls) release() []inference.ToolDelta {
+// releaseHeld returns the calls that were held back.
+func (c *calls) releaseHeld() []inference.ToolDelta {
 	if !c.held {
 		return nil
 	}
@@ -193,9 +192,9 @@ func (c *calls) generation() string {
 	return strings.Join(out, "\n")
 }
 
-// check returns an error if the calls are not those that the request allows. text is the content
-// of the answer. If cut reports that the
-// answer reached the token limit, the arguments are not checked: the finish reason tells the caller.
+// check returns an error if the calls are not those that the request allows: a ToolUseFailed, or wrongArguments, which
+// the model may correct. text is the content of the answer. If cut reports that the answer reached the token limit, the
+// arguments are not checked: the finish reason tells the caller.
 func (c *calls) check(r *inference.Request, text string, cut bool) error {
 	mode := r.ToolChoice.Mode
 	if len(c.list) == 0 {
@@ -217,75 +216,72 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 	compiled := map[string]*schema.Schema{}
 
 	for at, k := range c.list {
-		i := slices.IndexFunc(
-			r.Tools,
-			func(t inference.Tool) bool { return t.Type == inference.FunctionTool && t.Name == k.name },
-		)
-		switch {
-		case i < 0:
-			return failedf(
-				inference.ToolUseFailed,
-				c.generation(),
-				"Tool call validation failed: attempted to call tool '%s' which was not in request.tools",
-				input.Cut(k.name, 64),
-			)
-		case !slices.Contains(c.known, k.name):
-			return failedf(
-				inference.ToolUseFailed,
-				c.generation(),
-				"Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow",
-				k.name,
-			)
+		mismatch, err := c.checkCall(r, k, cut, compiled)
+		if err != nil {
+			return err
 		}
 
-		arguments := k.arguments.String()
-		switch {
-		case cut || slices.Contains(c.builtin, k.name):
-			// The arguments of a built-in tool are checked when it runs.
-			continue
-		case !json.Valid([]byte(arguments)):
-			return failedf(
-				inference.ToolUseFailed,
-				c.generation(),
-				failedCallPrefix+"The arguments of '%s' are wrong: %s",
-				k.name,
-				schema.ErrNotJSON,
-			)
-		case c.validation != inference.ValidateFeedBack && c.validation != inference.ValidateStrict:
+		if mismatch == nil {
 			continue
 		}
-
-		err := checkArguments(r.Tools[i], arguments, compiled)
-		if err == nil {
-			continue
-		}
+		reason := input.Cut(mismatch.Error(), 300)
 
 		if wrong == nil {
-			wrong = &wrongArguments{
-				reasons: map[int]string{},
-				failure: failedf(
-					inference.ToolUseFailed,
-					c.generation(),
-					failedCallPrefix+"The arguments of '%s' are wrong: %s",
-					k.name,
-					input.Cut(err.Error(), 300),
-				),
-			}
+			wrong = &wrongArguments{map[int]string{}, c.failedArguments(k, reason)}
 		}
-		wrong.reasons[at] = input.Cut(err.Error(), 300)
+		wrong.reasons[at] = reason
 	}
 
 	if wrong == nil {
-		return nil
+		return nil // not wrong itself, which as an error would not be nil
 	}
 
 	return wrong
 }
 
+// checkCall checks one call. err fails the request: the function is unknown or not allowed, or the arguments are not
+// JSON. mismatch says why the arguments do not satisfy the schema of the tool. It is nil if they do, or if the model's
+// ToolValidation does not ask for the check.
+func (c *calls) checkCall(
+	r *inference.Request, k *call, cut bool, compiled map[string]*schema.Schema,
+) (mismatch, err error) {
+	i := slices.IndexFunc(r.Tools, func(t inference.Tool) bool {
+		return t.Type == inference.FunctionTool && t.Name == k.name
+	})
+	switch {
+	case i < 0:
+		return nil, failedf(inference.ToolUseFailed, c.generation(),
+			"Tool call validation failed: attempted to call tool '%s' which was not in request.tools",
+			input.Cut(k.name, 64))
+	case !slices.Contains(c.known, k.name):
+		return nil, failedf(inference.ToolUseFailed, c.generation(),
+			"Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.name)
+	}
+
+	arguments := k.arguments.String()
+	switch {
+	case cut || slices.Contains(c.builtin, k.name):
+		// The arguments of a built-in tool are checked when it runs.
+		return nil, nil
+	case !json.Valid([]byte(arguments)):
+		return nil, c.failedArguments(k, schema.ErrNotJSON.Error())
+	case c.validation != inference.ValidateFeedBack && c.validation != inference.ValidateStrict:
+		return nil, nil
+	}
+
+	return checkArguments(r.Tools[i], arguments, compiled), nil
+}
+
+// failedArguments returns the error for a call with wrong arguments.
+func (c *calls) failedArguments(k *call, reason string) *inference.Error {
+	return failedf(inference.ToolUseFailed, c.generation(),
+		failedCallPrefix+"The arguments of '%s' are wrong: %s", k.name, reason)
+}
+
 // wrongArguments is the error of calls whose arguments do not satisfy their schema.
 type wrongArguments struct {
-	failure *inference.Error
-	reasons map[int]string // by the index of the call
+	reasons map[int]string   // by the index of the call
+	failure *inference.Error // for the caller, if the model does not correct the calls
 }
 
 func (e *wrongArguments) Error() string { return e.failure.Error() }
@@ -313,10 +309,9 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 				reason,
 			)
 		}
-		results = append(
-			results,
-			inference.Message{Role: inference.ToolRole, ToolCallID: id, Parts: []inference.Part{{Text: text}}},
-		)
+		result := textMessage(inference.ToolRole, text)
+		result.ToolCallID = id
+		results = append(results, result)
 	}
 	retry := *r
 	retry.Messages = slices.Concat(r.Messages, []inference.Message{answer}, results)
@@ -327,8 +322,8 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 // newCallID returns a random id for a call without one.
 func newCallID() string { return "call_" + rand.Text()[:24] }
 
-// checkArguments checks the arguments of a call against the schema of its tool. compiled holds
-// the schemas that were already compiled, by the name of the tool.
+// checkArguments checks the arguments of a call against the schema of its tool. compiled holds the schemas that were
+// already compiled, by the name of the tool.
 func checkArguments(t inference.Tool, arguments string, compiled map[string]*schema.Schema) error {
 	if len(t.Parameters) == 0 {
 		var object map[string]json.RawMessage

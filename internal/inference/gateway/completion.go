@@ -110,7 +110,7 @@ func (c *completion) requestCorrected(ctx context.Context, r *inference.Request)
 
 // emitHeld emits the part of an answer that was held back. r is the request that n answers.
 func (c *completion) emitHeld(ctx context.Context, r *inference.Request, n *normaliser) error {
-	if more := n.calls.release(); len(more) > 0 {
+	if more := n.calls.releaseHeld(); len(more) > 0 {
 		if err := n.emit(&inference.Chunk{ToolCalls: more}); err != nil {
 			return err
 		}

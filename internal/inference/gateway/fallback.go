@@ -8,16 +8,16 @@ import (
 	"presswork/internal/inference"
 )
 
-// Complete runs the request and emits its chunks in order, from one goroutine. It emits the first
-// chunk with the model's first token, and the last with finish reason and usage. An error of
-// emit, or the end of ctx, stops the upstream at once.
+// Complete runs the request and emits its chunks in order, from one goroutine. It emits the first chunk with the
+// model's first token, and the last with finish reason and usage. An error of emit, or the end of ctx, stops the
+// upstream at once.
 //
 // The Result is always filled in, with the usage up to an error. Errors are *inference.Error. As long as nothing was
 // emitted, Complete tries another upstream after a failure, then the request's Fallbacks. Complete admits the request
 // if that has not happened yet.
 //
-// Built-in tools run between rounds, and each round is a call of an upstream. No slot at an
-// upstream is held while tools run.
+// Built-in tools run between rounds, and each round is a call of an upstream. No slot at an upstream is held while
+// tools run.
 func (g *Gateway) Complete(
 	ctx context.Context,
 	r *inference.Request,

@@ -1,7 +1,10 @@
-// Package gateway runs requests for models. For each request it picks an upstream by priority,
-// weight, health and free slots, and tries another one as long as nothing was emitted. It
-// separates reasoning from the answer, checks tool calls and JSON, and runs built-in tools in
-// rounds between calls of the upstream.
+// Package gateway runs requests for models. For each request it picks an upstream by priority, weight, health and free
+// slots, and tries another one as long as nothing was emitted. It separates reasoning from the answer, checks tool
+// calls and JSON, and runs built-in tools in rounds between calls of the upstream.
+//
+// [Gateway.Complete] runs a chat in a completion. For each call of an upstream, the balancer grants a slot, a watch
+// ends a silent upstream, and a normaliser turns its deltas into chunks. The state of tools is in rounds. Audio,
+// vectors and relays need only the balancer and the watch.
 package gateway
 
 import (
@@ -18,15 +21,13 @@ import (
 
 // Options configure a Gateway.
 type Options struct {
-	// Catalogue returns the current models, such as catalogue.Source.Current. It is
-	// called for every request. Mandatory.
+	// Catalogue returns the current models, such as catalogue.Source.Current. It is called for every request. Mandatory.
 	Catalogue func() *inference.Catalogue
-	// Open returns the engine for an upstream. It is called once for each upstream, and
-	// again when its settings change. Mandatory.
+	// Open returns the engine for an upstream. It is called once for each upstream, and again when its settings change.
+	// It runs under a lock, so it must not connect. Mandatory.
 	Open func(inference.Upstream) (inference.Engine, error)
-	// FetchImage downloads the image of a message; contentType is the type of its bytes.
-	// Default: messages with addresses of images are rejected for upstreams that cannot
-	// fetch them.
+	// FetchImage downloads the image of a message; contentType is the type of its bytes. Default: messages with addresses
+	// of images are rejected for upstreams that cannot fetch them.
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
 	// Tools runs the built-in tools. Default: requests with such tools are rejected.
 	Tools inference.Toolbox
@@ -103,8 +104,8 @@ func (g *Gateway) completeWith(
 	return c.result, nil
 }
 
-// notRetryable marks a time-out after an upstream has received the request. Clients must not
-// retry it: the upstream would charge again, and time out again.
+// notRetryable marks a time-out after an upstream has received the request. Clients must not retry it: the upstream
+// would charge again, and time out again.
 func notRetryable(e *inference.Error) *inference.Error {
 	if e.Code != inference.UpstreamTimeout {
 		return e
@@ -115,8 +116,8 @@ func notRetryable(e *inference.Error) *inference.Error {
 	return &c
 }
 
-// endedBy returns err as an *inference.Error. If err comes from the end of ctx, it returns the
-// cause of ctx instead: a time-out, or that the request was cancelled.
+// endedBy returns err as an *inference.Error. If err comes from the end of ctx, it returns the cause of ctx instead: a
+// time-out, or that the request was cancelled.
 func endedBy(ctx context.Context, err error) *inference.Error {
 	if ctx.Err() == nil {
 		return inference.AsError(err)
@@ -138,8 +139,8 @@ func endedBy(ctx context.Context, err error) *inference.Error {
 // statusClientClosed is the status of a request whose client has disconnected.
 const statusClientClosed = 499
 
-// engine returns the engine of an upstream. It opens one for a new upstream, or if the settings
-// of the upstream have changed.
+// engine returns the engine of an upstream. It opens one for a new upstream, or if the settings of the upstream have
+// changed.
 func (g *Gateway) engine(u *inference.Upstream) (inference.Engine, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,11 +152,8 @@ func (g *Gateway) engine(u *inference.Upstream) (inference.Engine, error) {
 
 	e, err := g.opts.Open(*u)
 	if err != nil {
-		return nil, inference.Errorf(
-			http.StatusInternalServerError,
-			fault.Internal,
-			"the model's server is not set up correctly",
-		).WithCause(err)
+		return nil, inference.Errorf(http.StatusInternalServerError, fault.Internal,
+			"the model's server is not set up correctly").WithCause(err)
 	}
 	g.engines[u.Key()] = openEngine{*u, e}
 

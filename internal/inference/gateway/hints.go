@@ -33,6 +33,10 @@ func withHint(messages []inference.Message, hint string) []inference.Message {
 		return messages
 	}
 
-	return slices.Insert(messages, 0,
-		inference.Message{Role: inference.System, Parts: []inference.Part{{Text: hint}}})
+	return slices.Insert(messages, 0, textMessage(inference.System, hint))
+}
+
+// textMessage returns a message with one text.
+func textMessage(role, text string) inference.Message {
+	return inference.Message{Role: role, Parts: []inference.Part{{Text: text}}}
 }

@@ -61,14 +61,8 @@ func (c *completion) fetchImage(ctx context.Context, url string) (string, error)
 			status = http.StatusRequestEntityTooLarge
 		}
 
-		return "", inference.Errorf(
-			status,
-			e.Code,
-			"the image %s: %s",
-			input.Cut(url, 120),
-			e.Message,
-		).WithParam("messages").
-			WithCause(err)
+		return "", inference.Errorf(status, e.Code,
+			"the image %s: %s", input.Cut(url, 120), e.Message).WithParam("messages").WithCause(err)
 	}
 
 	if err := inference.CheckImage(data); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"presswork/internal/inference"
@@ -12,31 +13,19 @@ import (
 	"presswork/internal/input"
 )
 
-// concludeJSON checks the answer n against the JSON format of its request r. If the content was
-// held back, the model may correct it once, and then it is emitted as one chunk.
+// concludeJSON checks the answer n against the JSON format of its request r. If the content was held back, the model
+// may correct it once, and then it is emitted as one chunk.
 func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
 	if err != nil && n.holdContent && n.finish == "stop" && r.Choices() == 1 {
 		retry := *r
 		retry.Format, retry.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}
+		request := fmt.Sprintf("That is not the JSON that was asked for: %s. "+
+			"Answer again with the corrected JSON and nothing else.", input.Cut(err.Error(), 300))
 		retry.Messages = append(
-			append([]inference.Message{}, retry.Messages...),
-			inference.Message{
-				Role:  inference.Assistant,
-				Parts: []inference.Part{{Text: input.Cut(string(n.text), 64<<10)}},
-			},
-			inference.Message{
-				Role: inference.User,
-				Parts: []inference.Part{
-					{
-						Text: fmt.Sprintf(
-							"That is not the JSON that was asked for: %s. "+
-								"Answer again with the corrected JSON and nothing else.",
-							input.Cut(err.Error(), 300),
-						),
-					},
-				},
-			},
+			slices.Clone(r.Messages),
+			textMessage(inference.Assistant, input.Cut(string(n.text), 64<<10)),
+			textMessage(inference.User, request),
 		)
 
 		corrected, retryErr := c.requestAnswers(ctx, &retry)

@@ -21,12 +21,12 @@ type normaliser struct {
 	calls  calls
 	emit   func(*inference.Chunk) error
 
-	// keepText reports that the text is needed at the end, for JSON or for a
-	// failed_generation. holdContent reports that the content is not emitted.
+	// keepText reports that the text is needed at the end, for JSON or for a failed_generation. holdContent reports that
+	// the content is not emitted.
 	keepText, holdContent bool
 	text                  []byte
-	// correction reports that the caller has received an earlier try of the answer.
-	// Reasoning, and content next to calls, are not emitted a second time.
+	// correction reports that the caller has received an earlier try of the answer. Reasoning, and content next to calls,
+	// are not emitted a second time.
 	correction bool
 	// keepReasoning reports that reasoningText is needed as well, for the next round of an answer with built-in
 	// tools.
@@ -38,8 +38,7 @@ type normaliser struct {
 	thinkOpen bool
 	// logprobs are the log probabilities of text that has not been emitted yet.
 	logprobs json.RawMessage
-	// separate reports that the upstream separates reasoning itself, so the content
-	// is not searched for it.
+	// separate reports that the upstream separates reasoning itself, so the content is not searched for it.
 	separate bool
 	answer   counts
 	pieces   reasoning.Pieces
@@ -55,8 +54,7 @@ type counts struct {
 	deltas, content, reasoning, arguments, extra int
 }
 
-// newNormaliser makes a normaliser for one answer to r. builtin lists the functions of
-// built-in tools.
+// newNormaliser makes a normaliser for one answer to r. builtin lists the functions of built-in tools.
 func newNormaliser(
 	m *inference.Model,
 	r *inference.Request,
@@ -93,12 +91,8 @@ func (n *normaliser) push(d *inference.Delta) error {
 	n.count(d)
 
 	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {
-		return inference.Errorf(
-			http.StatusBadGateway,
-			inference.UpstreamError,
-			"the model's answer has more than %d bytes",
-			maxAnswer,
-		)
+		return inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
+			"the model's answer has more than %d bytes", maxAnswer)
 	}
 
 	// Text that is held back is emitted later, in one chunk. Its log probabilities are emitted now, without text.
@@ -283,8 +277,8 @@ func (n *normaliser) pushCall(raw inference.RawToolDelta) error {
 	return n.emit(&inference.Chunk{Content: n.closeThink(), ToolCalls: []inference.ToolDelta{d}})
 }
 
-// publicFields returns the other fields of a delta without those that may hold reasoning which
-// is hidden or shown elsewhere.
+// publicFields returns the other fields of a delta without those that may hold reasoning which is hidden or shown
+// elsewhere.
 func (n *normaliser) publicFields(raw json.RawMessage) json.RawMessage {
 	if raw == nil || n.format == inference.Parsed {
 		return raw
@@ -299,7 +293,7 @@ func (n *normaliser) publicFields(raw json.RawMessage) json.RawMessage {
 	if len(fields) == 0 {
 		return nil
 	}
-	out, _ := json.Marshal(fields)
+	out, _ := json.Marshal(fields) // the values are valid JSON
 
 	return out
 }

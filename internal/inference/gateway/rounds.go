@@ -271,8 +271,8 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 	return &next, nil
 }
 
-// afterCalls returns the tool choice of the rounds after the first. The model has made the call
-// that the caller required.
+// afterCalls returns the tool choice of the rounds after the first. The model has made the call that the caller
+// required.
 func afterCalls(choice inference.ToolChoice) inference.ToolChoice {
 	switch choice.Mode {
 	case inference.ChooseRequired:
@@ -288,8 +288,8 @@ func afterCalls(choice inference.ToolChoice) inference.ToolChoice {
 const malformedCallOutput = "It was not called, because the arguments are not a JSON object. " +
 	"Call it again with corrected arguments."
 
-// readCalls returns an answer as a message, and its tool calls. A call whose arguments are not
-// JSON is nil. If the previous round also had such a call, the error ends the completion.
+// readCalls returns an answer as a message, and its tool calls. A call whose arguments are not JSON is nil. If the
+// previous round also had such a call, the error ends the completion.
 func (d *rounds) readCalls(n *normaliser) (inference.Message, []*inference.BuiltinCall, error) {
 	answer := inference.Message{
 		Role: inference.Assistant, Reasoning: string(n.reasoningText), Thoughts: n.thoughts,
@@ -354,8 +354,7 @@ type urlCitation struct {
 	} `json:"url_citation"`
 }
 
-// annotate emits the addresses of the pages that the answer cites. The citations stay in the
-// text.
+// annotate emits the addresses of the pages that the answer cites. The citations stay in the text.
 func (d *rounds) annotate() error {
 	var list []urlCitation
 

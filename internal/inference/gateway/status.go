@@ -14,8 +14,7 @@ const checkTimeout = 5 * time.Second
 
 // UpstreamStatus is the state of an upstream of a model.
 type UpstreamStatus struct {
-	// Model is the model's id, Upstream the upstream's name; Kind and BaseURL are
-	// as in Upstream.
+	// Model is the model's id, Upstream the upstream's name; Kind and BaseURL are as in inference.Upstream.
 	Model    string `json:"model"`
 	Upstream string `json:"upstream"`
 	Kind     string `json:"kind"`
@@ -25,22 +24,19 @@ type UpstreamStatus struct {
 	Priority int    `json:"priority"`
 	// Share is the share of the requests of its priority that the upstream gets, 0 to 1.
 	Share float64 `json:"share"`
-	// MaxConcurrency is as in Upstream. Active counts the requests of this process that
-	// run at the upstream.
+	// MaxConcurrency is as in inference.Upstream. Active counts the requests of this process that run at the upstream.
 	MaxConcurrency int `json:"max_concurrency,omitempty"`
 	Active         int `json:"active"`
-	// CoolingUntil is when the upstream may be chosen again after a failure, and LastError
-	// is the message of that failure. Both are empty for an upstream that may be chosen.
+	// CoolingUntil is when the upstream may be chosen again after a failure, and LastError is the message of that
+	// failure. Both are empty for an upstream that may be chosen.
 	CoolingUntil time.Time `json:"cooling_until,omitzero"`
 	LastError    string    `json:"last_error,omitempty"`
-	// Only Check fills in the fields below. OK reports whether the upstream answered;
-	// Error says why it did not.
+	// Only Check fills in the fields below. OK reports whether the upstream answered; Error says why it did not.
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
 	// Latency is how long the upstream took to list its models.
 	Latency time.Duration `json:"latency,omitempty"`
-	// Served reports whether the list has the model. Serves holds the first 50 names of
-	// the list.
+	// Served reports whether the list has the model. Serves holds the first 50 names of the list.
 	Served bool     `json:"served"`
 	Serves []string `json:"serves,omitempty"`
 }
@@ -84,8 +80,8 @@ func (g *Gateway) Explain(m *inference.Model) []UpstreamStatus {
 	return list
 }
 
-// Check asks every upstream of the models which models it serves. It asks all of them at the same
-// time and waits at most 5 s.
+// Check asks every upstream of the models which models it serves. It asks all of them at the same time and waits at
+// most 5 s.
 func (g *Gateway) Check(ctx context.Context, models []*inference.Model) []UpstreamStatus {
 	var all []UpstreamStatus
 	var upstreams []*inference.Upstream

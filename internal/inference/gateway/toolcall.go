@@ -16,7 +16,8 @@ import (
 // maxToolCalls bounds the calls of built-in tools in one answer. One round may have several calls.
 const maxToolCalls = 32
 
-// toolWaitMargin is how much later than ToolWait a session may report that no worker has begun it.
+// toolWaitMargin is how much later than ToolWait a session may report that no worker has begun it. The report passes
+// through Redis.
 const toolWaitMargin = 15 * time.Second
 
 // errToolTime ends a call when the time for tools is over.
@@ -45,8 +46,8 @@ func builtinArguments(name, written string) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
-// maxCalls returns how many calls of built-in tools the answer may have.
-func (d *rounds) maxCalls() int {
+// callLimit returns how many calls of built-in tools the answer may have.
+func (d *rounds) callLimit() int {
 	if n := d.c.request.MaxToolCalls; n > 0 {
 		return min(n, maxToolCalls)
 	}
@@ -81,7 +82,7 @@ func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (strin
 
 // callsUsed reports whether the answer has used its calls or its time for tools.
 func (d *rounds) callsUsed() bool {
-	return d.noMoreCalls || d.executedCalls >= d.maxCalls() || d.timeLeft <= 0
+	return d.noMoreCalls || d.executedCalls >= d.callLimit() || d.timeLeft <= 0
 }
 
 // refuseCall ends the calls of the answer. It returns the output for the model.
@@ -144,8 +145,8 @@ func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (i
 	return d.replaceSession(ctx), nil
 }
 
-// replaceSession opens a session in place of one that was lost, once in an answer. It returns
-// the result of the call that was lost.
+// replaceSession opens a session in place of one that was lost, once in an answer. It returns the result of the call
+// that was lost.
 func (d *rounds) replaceSession(ctx context.Context) inference.ToolResult {
 	d.closeSession()
 	d.session, d.begun = nil, false

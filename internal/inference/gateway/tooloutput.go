@@ -67,8 +67,7 @@ var (
 		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
 		`(?:start|end)_of_turn|(?:start|end)_function_(?:call|response|declaration)|escape`, // Gemma
 		`arg_key|arg_value|observation|sop`,                                                 // GLM
-		`(?:function|parameter` +
-			`|invoke)(?:[= ][^<>\n]{0,128})?`, // Llama 3, Qwen Coder, MiniMax
+		`(?:function|parameter|invoke)(?:[= ][^<>\n]{0,128})?`,                              // Llama 3, Qwen Coder, MiniMax
 		`bos|eos|s`, // Llama 2, Mistral
 	}, "|") + `))>`)
 	// Mistral, Llama 2, GLM, LM Studio.
@@ -76,8 +75,8 @@ var (
 		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
 )
 
-// escapeMarks puts spaces into the marks of chat templates in the output of a tool. Otherwise a page
-// with such marks could end its message and begin another one.
+// escapeMarks puts spaces into the marks of chat templates in the output of a tool. Otherwise a page with such marks
+// could end its message and begin another one.
 func escapeMarks(s string) string {
 	s = specialToken().ReplaceAllString(s, "<$1 $2 $3>")
 	s = templateTag().ReplaceAllString(s, "< $1>")

@@ -57,8 +57,8 @@ func usageOf(r *inference.Request, answers []*normaliser, times callTimes, promp
 	return u
 }
 
-// EstimateUsage estimates the usage of an answer from its request and its chunks. It serves
-// answers whose worker died before it could count.
+// EstimateUsage estimates the usage of an answer from its request and its chunks. It serves answers whose worker died
+// before it could count.
 func EstimateUsage(r *inference.Request, chunks []*inference.Chunk) inference.Usage {
 	var c counts
 	for _, chunk := range chunks {
@@ -81,8 +81,8 @@ func EstimateUsage(r *inference.Request, chunks []*inference.Chunk) inference.Us
 	return u
 }
 
-// tokens estimates the number of tokens in an answer. Most engines send one token per delta. If
-// the deltas are larger, four bytes count as one token.
+// tokens estimates the number of tokens in an answer. Most engines send one token per delta. If the deltas have more
+// than 12 bytes on average, they hold several tokens, and four bytes count as one token.
 func (c counts) tokens() int {
 	bytes := c.content + c.reasoning + c.arguments
 	if c.deltas > 0 && bytes/c.deltas <= 12 {

@@ -12,9 +12,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// Embed returns the vectors of all inputs, in their order. It sends long lists to the upstreams
-// in the model's Batches. The Result is always filled in, with the usage up to an error. Errors
-// are [*inference.Error].
+// Embed returns the vectors of all inputs, in their order. It sends long lists to the upstreams in the model's Batches.
+// The Result is always filled in, with the usage up to an error. Errors are [*inference.Error].
 func (g *Gateway) Embed(
 	ctx context.Context,
 	r *inference.Embedding,
@@ -56,8 +55,8 @@ func (g *Gateway) Embed(
 	return all, result, nil
 }
 
-// Rerank returns the ranks of the documents, the most relevant first: TopN of them. It sends long
-// lists to the upstreams in the model's Batches. Result and errors are as in Embed.
+// Rerank returns the ranks of the documents, the most relevant first: TopN of them. It sends long lists to the
+// upstreams in the model's Batches. Result and errors are as in Embed.
 func (g *Gateway) Rerank(
 	ctx context.Context,
 	r *inference.Reranking,
@@ -108,9 +107,9 @@ type batchResult struct {
 	addResult func() error
 }
 
-// inBatches cuts n items into the model's batches and calls run for each, Parallel at a time and
-// each at one of the model's upstreams. A failed upstream therefore costs one batch, which another
-// upstream repeats, and not the whole list. It stops at the first error.
+// inBatches cuts n items into the model's batches and calls run for each, Parallel at a time and each at one of the
+// model's upstreams. A failed upstream therefore costs one batch, which another upstream repeats, and not the whole
+// list. It stops at the first error.
 func (g *Gateway) inBatches(
 	ctx context.Context,
 	model, capability, owner string,
@@ -182,7 +181,7 @@ func (g *Gateway) runBatch(
 	vectors, ok := engine.(inference.VectorEngine)
 	if !ok {
 		return batchResult{}, inference.Errorf(http.StatusBadRequest, inference.UpstreamError,
-			"the model's server has no embeddings and no rerank")
+			"the model's server supports neither embeddings nor reranking")
 	}
 
 	ctx, _, stop := newWatch(ctx, &m.Routing, 0)

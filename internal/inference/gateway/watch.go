@@ -9,8 +9,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// watch ends the call of an upstream that sends nothing for too long. It is safe for
-// concurrent use.
+// watch ends the call of an upstream that sends nothing for too long. It is safe for concurrent use.
 type watch struct {
 	first, idle time.Duration
 	// begun reports that the answer has begun. The limit is first before that and idle afterwards.
