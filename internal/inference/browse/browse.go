@@ -61,11 +61,8 @@ func New(o Options) *Browser {
 // setting.
 func (b *Browser) Available() error {
 	if b.searcher == nil {
-		return inference.Errorf(
-			http.StatusBadRequest,
-			inference.ToolUnavailable,
-			"browser_search has no search engine: the operator can set SEARXNG_URL or SEARCH_URL",
-		)
+		return inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable,
+			"browser_search has no search engine: the operator can set SEARXNG_URL or SEARCH_URL")
 	}
 
 	return nil

@@ -25,8 +25,7 @@ const (
 	// maxAttribute bounds the class and the id of an element, in bytes: readability searches them many times with
 	// regular expressions.
 	maxAttribute = 512
-	// parseTimeout bounds the time of parsing a page, because the time for 2 MB of HTML can grow with the square of its
-	// size.
+	// parseTimeout bounds the time of parsing a page, because it can grow with the square of the size of the HTML.
 	parseTimeout = 5 * time.Second
 )
 
@@ -110,7 +109,7 @@ func parsePage(ctx context.Context, text string, u *url.URL, cut, scriptsRan boo
 	defer cancel()
 	in := &htmlReader{ctx, strings.NewReader(text), cut}
 
-	// The content of <noscript> is part of the page only if no scripts have run.
+	// The content of <noscript> is part of the page only if no scripts have run. The option decides how it is parsed.
 	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(scriptsRan))
 	if err != nil { // the parser fails only for deep nesting
 		return nil, true, fault.Errorf(fault.PageError, "the HTML of %s is nested too deeply to be read", shortName(u)).
@@ -132,6 +131,7 @@ func parsePage(ctx context.Context, text string, u *url.URL, cut, scriptsRan boo
 	}
 
 	text, links, truncated := textOf(shown, base)
+	// Readability may pick a caption or a teaser, so a short article is replaced by the whole page.
 	if shown != root && utf8.RuneCountInString(text) < minText {
 		text, links, truncated = textOf(root, base)
 	}

@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	// maxRedirects bounds the redirects from one address, each of which is checked.
 	maxRedirects = 5
 	// maxBytes is the number of unpacked bytes that are read of a page. maxPDF is the largest PDF. The beginning
 	// of a page is useful, but half a PDF is not.
@@ -78,12 +79,8 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (*page, error) 
 		return r.textPage(text), nil
 	}
 
-	return nil, fault.Errorf(
-		fault.UnsupportedMediaType,
-		"%s is %s; HTML, text, JSON, XML and PDF can be read",
-		shortName(r.url),
-		inline(r.kind, 80),
-	)
+	return nil, fault.Errorf(fault.UnsupportedMediaType,
+		"%s is %s; HTML, text, JSON, XML and PDF can be read", shortName(r.url), inline(r.kind, 80))
 }
 
 // get requests an address and follows redirects. It checks each redirect like a new address.
@@ -119,12 +116,8 @@ func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 		}
 	}
 
-	return nil, fault.Errorf(
-		fault.PageError,
-		"%s redirects more than %d times",
-		inline(address, maxAddress),
-		maxRedirects,
-	)
+	return nil, fault.Errorf(fault.PageError,
+		"%s redirects more than %d times", inline(address, maxAddress), maxRedirects)
 }
 
 // send sends a GET request. The caller closes the body. Errors: InvalidURL, AddressNotAllowed, PageUnreachable.
@@ -164,13 +157,8 @@ func (f *fetcher) readResponse(u *url.URL, resp *http.Response) (*response, erro
 	defer resp.Body.Close()
 
 	if resp.StatusCode/100 != 2 {
-		return nil, fault.Errorf(
-			fault.PageError,
-			"%s answered %d %s",
-			shortName(u),
-			resp.StatusCode,
-			http.StatusText(resp.StatusCode),
-		)
+		return nil, fault.Errorf(fault.PageError,
+			"%s answered %d %s", shortName(u), resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	r := &response{url: u, declared: resp.Header.Get("Content-Type")}
 	limit := maxBytes
@@ -183,6 +171,7 @@ func (f *fetcher) readResponse(u *url.URL, resp *http.Response) (*response, erro
 	if r.kind = kindOf(r.declared, head); r.kind == "application/pdf" {
 		limit = maxPDF
 	}
+	// One more byte shows that the body is longer than the limit.
 	rest, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit-len(head)+1)))
 	r.body = append(head, rest...)
 
@@ -198,7 +187,7 @@ func (f *fetcher) readResponse(u *url.URL, resp *http.Response) (*response, erro
 }
 
 // kindOf returns the media type of a response. It is detected from the bytes if no useful type is declared, and
-// for every PDF.
+// for every PDF, because many servers declare PDFs as downloads.
 func kindOf(declared string, head []byte) string {
 	found, _, _ := strings.Cut(http.DetectContentType(head), ";")
 
@@ -247,27 +236,19 @@ func decode(r *response) (string, error) {
 
 	text, err := encoding.NewDecoder().Bytes(r.body)
 	if err != nil {
-		return "", fault.Errorf(
-			fault.UnsupportedMediaType,
-			"%s is not valid in the character set that it declares",
-			shortName(r.url),
-		).
-			WithCause(err)
+		return "", fault.Errorf(fault.UnsupportedMediaType,
+			"%s is not valid in the character set that it declares", shortName(r.url)).WithCause(err)
 	}
 
 	if binary(text) {
-		return "", fault.Errorf(
-			fault.UnsupportedMediaType,
-			"%s is not text, although it is declared as %s",
-			shortName(r.url),
-			inline(r.kind, 80),
-		)
+		return "", fault.Errorf(fault.UnsupportedMediaType,
+			"%s is not text, although it is declared as %s", shortName(r.url), inline(r.kind, 80))
 	}
 
 	return string(text), nil
 }
 
-// binary reports whether bytes are not text: text has hardly any control characters.
+// binary reports whether bytes are not text. Text has hardly any control characters: at most 8 and one in 1000 bytes.
 func binary(text []byte) bool {
 	controls := 0
 
@@ -303,17 +284,14 @@ func (f *fetcher) pdfPage(ctx context.Context, r *response) (*page, error) {
 	case r.cut:
 		return nil, fault.Errorf(fault.ContentTooLarge, "%s is a PDF of more than %d MB", shortName(r.url), maxPDF>>20)
 	case f.pdfText == nil:
-		return nil, fault.Errorf(
-			fault.UnsupportedMediaType,
-			"%s is a PDF, and this server cannot read PDFs",
-			shortName(r.url),
-		)
+		return nil, fault.Errorf(fault.UnsupportedMediaType,
+			"%s is a PDF, and this server cannot read PDFs", shortName(r.url))
 	}
 
 	text, err := f.pdfText(ctx, r.body)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.log.InfoContext(ctx, "a PDF was not read", "host", r.url.Host, "error", err)
+			f.log.InfoContext(ctx, "could not read a PDF", "host", r.url.Host, "error", err)
 		}
 
 		return nil, fault.Errorf(fault.PageError, "%s is a PDF that cannot be read", shortName(r.url)).WithCause(err)
@@ -328,11 +306,8 @@ func (f *fetcher) pdfPage(ctx context.Context, r *response) (*page, error) {
 	}
 
 	if strings.TrimSpace(text) == "" {
-		return nil, fault.Errorf(
-			fault.PageError,
-			"%s is a PDF without text: its pages may be pictures",
-			shortName(r.url),
-		)
+		return nil, fault.Errorf(fault.PageError,
+			"%s is a PDF without text: its pages may be pictures", shortName(r.url))
 	}
 
 	return r.textPage(b.String()), nil

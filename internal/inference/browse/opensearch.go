@@ -85,11 +85,8 @@ func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 		} `xml:"Url"`
 	}
 	if err := xml.Unmarshal(body, &description); err != nil {
-		return nil, fault.Errorf(
-			fault.PageError,
-			"SEARCH_URL has no {query} and does not lead to an OpenSearch description",
-		).
-			WithCause(err)
+		return nil, fault.Errorf(fault.PageError,
+			"SEARCH_URL has no {query} and does not lead to an OpenSearch description").WithCause(err)
 	}
 
 	for _, kind := range openSearchKinds {
@@ -111,11 +108,8 @@ func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 		}
 	}
 
-	return nil, fault.Errorf(
-		fault.PageError,
-		"the search engine's OpenSearch description offers none of %s",
-		strings.Join(openSearchKinds, ", "),
-	)
+	return nil, fault.Errorf(fault.PageError,
+		"the search engine's OpenSearch description offers none of %s", strings.Join(openSearchKinds, ", "))
 }
 
 // engineFor returns a client for the server of a template. If it is the server of the description, the client has
@@ -123,11 +117,8 @@ func (o *openSearch) describe(ctx context.Context) (*searchDescription, error) {
 func (o *openSearch) engineFor(template string) (engine, error) {
 	target, err := parseAddress(fillIn(template, "q", 1))
 	if err != nil {
-		return engine{}, fault.Errorf(
-			fault.PageError,
-			"the search engine's OpenSearch description has an invalid address",
-		).
-			WithCause(err)
+		return engine{}, fault.Errorf(fault.PageError,
+			"the search engine's OpenSearch description has an invalid address").WithCause(err)
 	}
 
 	if own, err := parseAddress(o.descriptionURL); err == nil && origin(own) == origin(target) {
@@ -186,8 +177,7 @@ func readFeed(body []byte) ([]inference.SearchResult, error) {
 		} `xml:"entry"`
 	}
 	if err := xml.Unmarshal(body, &feed); err != nil {
-		return nil, fault.Errorf(fault.PageError, "the search engine's answer is neither RSS nor Atom").
-			WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "the search engine's answer is neither RSS nor Atom").WithCause(err)
 	}
 
 	var found []inference.SearchResult

@@ -18,8 +18,8 @@ const (
 	// maxView is the most bytes of a view, whatever was requested: with its frame it stays below the 16 KB of a
 	// tool's output.
 	maxView       = 15 << 10
-	maxMatches    = 50
-	linesPerMatch = 4 // shown of each match
+	maxMatches    = 50 // results of find
+	linesPerMatch = 4  // lines shown of each match
 )
 
 // page is content that a session can show: a web page, the results of a search, or those of find.
@@ -28,12 +28,12 @@ type page struct {
 	url, title string
 	lines      []string
 	links      []string
-	// linkLines are the lines of the searched page to which the links in the results of find lead.
+	// linkLines are the numbers of the lines, in the searched page, to which the links in results of find lead.
 	linkLines []int
 	// origins are the sources of lines; nil means a single web page.
 	origins []inference.Origin
 	found   []inference.SearchResult
-	// derived means that the lines are results, in which find cannot search.
+	// derived means that the lines are results of search or find. The function browser_find rejects such a page.
 	derived bool
 }
 
@@ -42,7 +42,7 @@ func newPage(address, title, text string, links []string) *page {
 	return &page{url: address, title: inline(title, maxTitle), lines: wrap(text, lineWidth), links: links}
 }
 
-// size returns the approximate memory of the page in bytes.
+// size returns the approximate memory of the page in bytes. A string has a header of 16 bytes.
 func (p *page) size() (bytes int) {
 	for _, l := range p.lines {
 		bytes += len(l) + 16
@@ -150,6 +150,7 @@ func (p *page) find(pattern string) *page {
 	for i := 0; i < len(p.lines) && len(found.links) < maxMatches; i++ {
 		line := strings.ToLower(withoutLinkMarks(p.lines[i]))
 
+		// A match may continue on the next line. One that lies there entirely is found with that line.
 		twoLines := line
 		if i+1 < len(p.lines) {
 			twoLines = strings.ToLower(withoutLinkMarks(p.lines[i] + " " + p.lines[i+1]))

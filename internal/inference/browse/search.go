@@ -135,7 +135,8 @@ type engine struct {
 func (e engine) get(ctx context.Context, address string) (body []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine's address is wrong").WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine's address is not a valid URL").
+			WithCause(err)
 	}
 	req.Header = e.header.Clone()
 
@@ -145,8 +146,7 @@ func (e engine) get(ctx context.Context, address string) (body []byte, status in
 	}
 
 	if err != nil {
-		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine does not answer").
-			WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine does not answer").WithCause(err)
 	}
 
 	defer resp.Body.Close()
@@ -158,10 +158,8 @@ func (e engine) get(ctx context.Context, address string) (body []byte, status in
 	case len(body) > maxAnswer:
 		return nil, 0, fault.Errorf(fault.PageError, "the search engine answered with more than %d MB", maxAnswer>>20)
 	case resp.StatusCode == http.StatusTooManyRequests:
-		return nil, resp.StatusCode, fault.Errorf(
-			fault.PageError,
-			"the search engine is asked too often; try again later, or open a page whose address is known",
-		)
+		return nil, resp.StatusCode, fault.Errorf(fault.PageError,
+			"the search engine is asked too often; try again later, or open a page whose address is known")
 	case resp.StatusCode != http.StatusOK:
 		return nil, resp.StatusCode, fault.Errorf(fault.PageError, "the search engine answered %d", resp.StatusCode)
 	}
@@ -182,26 +180,16 @@ func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.
 
 	body, status, err := s.get(ctx, u.String())
 	if status == http.StatusForbidden {
-		return nil, fault.Errorf(
-			fault.PageError,
+		return nil, fault.Errorf(fault.PageError,
 			"the search engine refuses to answer in JSON: "+
-				"the operator can add json to search.formats in SearXNG's settings.yml",
-		)
+				"the operator can add json to search.formats in SearXNG's settings.yml")
 	}
 
 	if err != nil {
 		return nil, err
 	}
 
-	f := fields{
-		results: []string{"results"},
-		title:   []string{"title"},
-		url:     []string{"url"},
-		content: []string{"content"},
-		score:   []string{"score"},
-	}
-
-	return f.readResults(body)
+	return defaultFields().readResults(body)
 }
 
 // jsonEngine is an engine that responds with JSON.
@@ -224,9 +212,14 @@ func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inferen
 // fields are paths into a JSON response. All but results begin at a result.
 type fields struct{ results, title, url, content, score []string }
 
+// defaultFields returns the fields of SearXNG, which are also the defaults of SearchOptions.Fields.
+func defaultFields() fields {
+	return fields{[]string{"results"}, []string{"title"}, []string{"url"}, []string{"content"}, []string{"score"}}
+}
+
 // readFields parses entries NAME=PATH; see SearchOptions.Fields.
 func readFields(list []string) (fields, error) {
-	f := fields{[]string{"results"}, []string{"title"}, []string{"url"}, []string{"content"}, []string{"score"}}
+	f := defaultFields()
 	into := map[string]*[]string{
 		"results": &f.results,
 		"title":   &f.title,
@@ -242,8 +235,7 @@ func readFields(list []string) (fields, error) {
 		if !found || field == nil {
 			return f, fmt.Errorf(
 				"%q: allowed are results, title, url, content and score, each with = and a path such as web.results",
-				entry,
-			)
+				entry)
 		}
 
 		*field = nil
@@ -264,11 +256,9 @@ func (f fields) readResults(body []byte) ([]inference.SearchResult, error) {
 
 	list, ok := valueAt(answer, f.results).([]any)
 	if !ok {
-		return nil, fault.Errorf(
-			fault.PageError,
+		return nil, fault.Errorf(fault.PageError,
 			"the search engine's answer has no list at %q; the operator can say where it is in SEARCH_FIELDS",
-			strings.Join(f.results, "."),
-		)
+			strings.Join(f.results, "."))
 	}
 
 	found := make([]inference.SearchResult, 0, len(list))
@@ -330,7 +320,8 @@ func cleanResults(found []inference.SearchResult, top int) []inference.SearchRes
 	return shown
 }
 
-// stripTags returns text without the tags that engines put around matches.
+// stripTags returns the text without the tags that engines put around matches. It reads at most 64 KiB, because the
+// caller keeps a few hundred characters.
 func stripTags(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]

@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	// defaultTop and maxTop are the default and the maximum of the argument topn: results of a search.
 	defaultTop = 10
 	maxTop     = 20
 	maxQuery   = 400 // characters
@@ -34,8 +35,10 @@ type Session struct {
 // callError is a mistake in a call by the model. Its text is shown to the model.
 type callError struct{ text string }
 
+// Error implements error.
 func (e callError) Error() string { return e.text }
 
+// callErrorf returns a callError with a formatted text.
 func callErrorf(format string, args ...any) error { return callError{fmt.Sprintf(format, args...)} }
 
 // Call runs browser_search, browser_open or browser_find. A failure of a page is reported in Output and Failed.
@@ -107,11 +110,9 @@ func (a *arguments) parse(raw string) error {
 	}
 
 	if err := json.Unmarshal([]byte(raw), &members); err != nil {
-		return callErrorf(
-			"the arguments are not a JSON object of the function's form: " +
-				"text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and " +
-				"num_lines",
-		)
+		return callErrorf("the arguments are not a JSON object of the function's form: " +
+			"text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and " +
+			"num_lines")
 	}
 
 	if members.ID == "" {
@@ -230,14 +231,11 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 	}
 
 	if id >= len(p.links) {
-		return inference.ToolResult{}, callErrorf(
-			"link %d is not on the page at cursor %d; it has %d links, from 0 on",
-			id,
-			s.cursor(a.Cursor),
-			len(p.links),
-		)
+		return inference.ToolResult{}, callErrorf("link %d is not on the page at cursor %d; it has %d links, from 0 on",
+			id, s.cursor(a.Cursor), len(p.links))
 	}
 
+	// The link of a match leads to the lines around the match.
 	if loc < 0 && p.linkLines != nil {
 		loc = max(p.linkLines[id]-linesPerMatch, 0)
 	}
@@ -284,8 +282,7 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 
 	if p.derived {
 		return inference.ToolResult{}, callErrorf(
-			"find does not work on the results of search or find; open a page first",
-		)
+			"find does not work on the results of search or find; open a page first")
 	}
 
 	return s.show(p.find(string(a.Pattern)), 0, 0)
@@ -329,18 +326,13 @@ func (s *Session) storePage(key string, p *page) error {
 // page.view.
 func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	if loc >= len(p.lines) {
-		return inference.ToolResult{}, callErrorf(
-			"line %d does not exist; the last line of the page is %d",
-			loc,
-			len(p.lines)-1,
-		)
+		return inference.ToolResult{}, callErrorf("line %d does not exist; the last line of the page is %d",
+			loc, len(p.lines)-1)
 	}
 
 	if len(s.stack) == maxViews {
 		return inference.ToolResult{}, callErrorf(
-			"no more than %d views are shown for one request; answer with what was read",
-			maxViews,
-		)
+			"no more than %d views are shown for one request; answer with what was read", maxViews)
 	}
 	cursor := len(s.stack)
 	s.stack = append(s.stack, p)

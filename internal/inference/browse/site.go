@@ -79,11 +79,8 @@ func (s *sites) waitFor(ctx context.Context, u *url.URL) error {
 	defer cancel()
 
 	if err := target.limiter.Wait(ctx); err != nil {
-		return fault.Errorf(
-			fault.PageError,
-			"%s received too many requests from this server; try another page",
-			inline(u.Host, maxAddress),
-		).
+		return fault.Errorf(fault.PageError,
+			"%s received too many requests from this server; try another page", inline(u.Host, maxAddress)).
 			WithCause(err)
 	}
 
@@ -130,18 +127,12 @@ func (s *sites) checkRobots(ctx context.Context, u *url.URL, target *site) error
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case failed:
-		return fault.Errorf(
-			fault.PageError,
-			"%s could not deliver its robots.txt, so its pages are not read",
-			inline(u.Host, maxAddress),
-		)
+		return fault.Errorf(fault.PageError,
+			"%s could not deliver its robots.txt, so its pages are not read", inline(u.Host, maxAddress))
 	case rules != "" && !grobotstxt.AgentAllowed(rules, s.name, u.String()):
-		return fault.Errorf(
-			fault.PageError,
+		return fault.Errorf(fault.PageError,
 			"the robots.txt of %s asks programs not to read %s",
-			inline(u.Host, maxAddress),
-			inline(u.EscapedPath(), maxAddress),
-		)
+			inline(u.Host, maxAddress), inline(u.EscapedPath(), maxAddress))
 	}
 
 	return nil

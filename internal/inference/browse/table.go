@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// layoutTables returns the tables that only arrange the page. They contain headings, lists or other tables, or have
-// the role presentation.
+// layoutTables returns the tables that only arrange the page. They contain headings, lists, forms, blocks of code or
+// other tables, or have the role presentation or none.
 func layoutTables(root *html.Node) map[*html.Node]bool {
 	found := map[*html.Node]bool{}
 	var walk func(n, table *html.Node)
@@ -54,6 +54,7 @@ func (w *writer) writeTable(n *html.Node) {
 		cells, heads := w.writeRow(tr)
 		if first && cells > 0 && cells == heads {
 			w.requestBreaks(1)
+			// A hostile row may have any number of cells.
 			w.writeWord("|" + strings.Repeat("---|", min(cells, 64)))
 		}
 		first = first && cells == 0

@@ -14,8 +14,7 @@ const (
 	maxLinks = 2000      // of a page that have numbers
 	maxLabel = 200       // characters of a link's text
 	maxHref  = 2048      // bytes of a link's address
-	// maxIndent is the longest indentation, in characters: a page may nest lists
-	// without bound.
+	// maxIndent is the longest indentation, in characters, because a page may nest lists to any depth.
 	maxIndent = 16
 )
 
@@ -88,7 +87,7 @@ func (w *writer) writeWord(s string) {
 		return
 	}
 
-	breaks, start := min(w.breaks, 3), w.indent
+	breaks, start := min(w.breaks, 3), w.indent // at most two empty lines
 	if w.mark != "" {
 		start = w.outer
 	}
@@ -124,6 +123,7 @@ func (w *writer) requestBreaks(breaks int) {
 	}
 }
 
+// writeChildren writes the children of a node, until the text is cut.
 func (w *writer) writeChildren(n *html.Node) {
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		w.writeNode(c)

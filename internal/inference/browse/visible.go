@@ -14,7 +14,7 @@ func inlineText(n *html.Node) string {
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
 		switch {
-		case b.Len() > 16*maxLabel:
+		case b.Len() > 16*maxLabel: // label uses no more
 			return
 		case n.Type == html.TextNode:
 			b.WriteString(n.Data)
@@ -90,7 +90,7 @@ func hidden(n *html.Node) bool {
 	return false
 }
 
-// hidesElement reports whether an inline style makes an element invisible.
+// hidesElement reports whether an inline style makes an element invisible. It reads the first 4096 bytes of the style.
 func hidesElement(style string) bool {
 	for d := range strings.SplitSeq(strings.ToLower(style[:min(len(style), 4096)]), ";") {
 		switch strings.TrimSuffix(strings.Join(strings.Fields(d), ""), "!important") {
