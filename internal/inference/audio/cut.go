@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// hop is the step in the search for the quietest moment, in seconds. pause is the length of a pause between
-	// two words.
-	hop   = 0.02
-	pause = 0.3
+	// hopSeconds is the step in the search for the quietest moment. pauseSeconds is the length of a pause between two
+	// words.
+	hopSeconds   = 0.02
+	pauseSeconds = 0.3
 	// cutRange is the largest distance of a cut from its planned time, as a share of the longest part.
 	cutRange = 0.2
 )
@@ -49,8 +49,9 @@ func quietest(p pcm, from, to float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	width := min(int(math.Round(pause/hop)), len(energies))
+	width := min(int(math.Round(pauseSeconds/hopSeconds)), len(energies))
 
+	// Slide a window of one pause over the hops and keep the one with the smallest sum.
 	sum, least, at := 0.0, math.Inf(1), 0
 	for i, e := range energies {
 		sum += e
@@ -63,14 +64,14 @@ func quietest(p pcm, from, to float64) (float64, error) {
 		}
 	}
 
-	return from + (float64(at)+float64(width)/2)*hop, nil
+	return from + (float64(at)+float64(width)/2)*hopSeconds, nil
 }
 
 // energy returns the energy of each hop between two times, summed over all channels. Values are rounded, so that
 // sums of equal values are equal.
 func energy(p pcm, from, to float64) ([]float64, error) {
 	begin, end := p.byteAt(from), p.byteAt(to)
-	size := max(int64(hop*float64(p.rate)), 1) * p.blockBytes()
+	size := max(int64(hopSeconds*float64(p.rate)), 1) * p.blockBytes()
 	r := io.NewSectionReader(p.r, p.offset+begin, end-begin)
 	buf := make([]byte, size)
 	var out []float64

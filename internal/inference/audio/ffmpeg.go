@@ -43,8 +43,7 @@ func FFmpeg(box Box) Convert {
 				exceeded.Limit,
 				exceeded.Allowed,
 			).
-				WithParam("file").
-				WithCause(err)
+				WithParam("file").WithCause(err)
 		}
 
 		if err != nil {
@@ -52,11 +51,8 @@ func FFmpeg(box Box) Convert {
 		}
 
 		if out.ExitCode != 0 {
-			return fault.Errorf(
-				fault.InvalidOption,
-				"the recording cannot be decoded: it is damaged, or its codec is not supported",
-			).
-				WithParam("file").
+			return fault.Errorf(fault.InvalidOption,
+				"the recording cannot be decoded: it is damaged, or its codec is not supported").WithParam("file").
 				WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
 		}
 
@@ -64,7 +60,8 @@ func FFmpeg(box Box) Convert {
 	}
 }
 
-// HasFFmpeg returns an error if ffmpeg cannot run in the box.
+// HasFFmpeg returns an error if ffmpeg cannot run in the box: it is not installed, it fails, or the sandbox does not
+// start.
 func HasFFmpeg(ctx context.Context, box Box) error {
 	out, err := box.Run(ctx, sandbox.Command{Program: "ffmpeg", Args: []string{"-version"}})
 	switch {
@@ -85,32 +82,13 @@ func command(demuxer string, limit time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",
 		Args: []string{
-			"-nostdin",
-			"-hide_banner",
-			"-v",
-			"error",
-			"-protocol_whitelist",
-			"file",
-			"-f",
-			demuxer,
-			"-i",
-			sandbox.StdinPath,
-			"-map",
-			"0:a:0",
-			"-vn",
-			"-sn",
-			"-dn",
-			"-map_metadata",
-			"-1",
-			"-ac",
-			"1",
-			"-ar",
-			strconv.Itoa(speechRate),
-			"-t",
-			strconv.FormatFloat(limit.Seconds(), 'f', 3, 64),
-			"-f",
-			"s16le",
-			"pipe:1",
+			"-nostdin", "-hide_banner", "-v", "error",
+			"-protocol_whitelist", "file", "-f", demuxer, "-i", sandbox.StdinPath,
+			// Only the first audio track: no video, subtitles, data or metadata.
+			"-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1",
+			"-ac", "1", "-ar", strconv.Itoa(speechRate),
+			"-t", strconv.FormatFloat(limit.Seconds(), 'f', 3, 64),
+			"-f", "s16le", "pipe:1",
 		},
 		Limits: sandbox.Limits{
 			Memory: convertMemory, CPU: convertTime, Wall: convertTime,

@@ -28,7 +28,8 @@ func readFrame(b []byte) (f frame, ok bool) {
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe0 != 0xe0 {
 		return f, false
 	}
-	version, layer := b[1]>>3&3, 4-int(b[1]>>1&3) // the value 0 means version 2.5, 2 version 2, 3 version 1
+	// The version is 0 for MPEG 2.5, 2 for MPEG 2 and 3 for MPEG 1. The header counts layers downwards.
+	version, layer := b[1]>>3&3, 4-int(b[1]>>1&3)
 
 	bitrate, rate, padding := int(b[2]>>4), int(b[2]>>2&3), int64(b[2]>>1&1)
 

@@ -29,8 +29,8 @@ type Options struct {
 	Convert Convert
 	// MaxDuration is the longest recording. Default 4 h.
 	MaxDuration time.Duration
-	// Decoded bounds the bytes of all converted recordings in the temporary directory. Default 2 GiB, and at least
-	// one recording of MaxDuration.
+	// Decoded bounds the bytes of all converted recordings in the temporary directory. Further conversions wait. Default
+	// 2 GiB, and at least one recording of MaxDuration.
 	Decoded int64
 }
 
@@ -140,13 +140,9 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 		return unchanged(source, size, format, seconds), nil
 	}
 
-	return nil, fault.Errorf(
-		fault.ContentTooLarge,
+	return nil, fault.Errorf(fault.ContentTooLarge,
 		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server can cut "+
-			"only 16-bit WAV",
-		wholeSeconds(seconds),
-		partBytes>>20,
-	).WithParam("file")
+			"only 16-bit WAV", wholeSeconds(seconds), partBytes>>20).WithParam("file")
 }
 
 // identify returns the format of a recording.
@@ -170,12 +166,8 @@ func identify(source io.ReaderAt, size int64) (Format, error) {
 
 // NotAudio returns the error for data that Detect does not know.
 func NotAudio() *fault.Error {
-	return fault.Errorf(
-		fault.InvalidOption,
-		"the file is not a recording of a known format, by its content; allowed: %s",
-		Formats,
-	).
-		WithParam("file")
+	return fault.Errorf(fault.InvalidOption,
+		"the file is not a recording of a known format, by its content; allowed: %s", Formats).WithParam("file")
 }
 
 // measure returns the length in seconds of formats whose bytes determine it. It returns 0 for others, whose
@@ -199,13 +191,8 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 func (o *Reader) checkDuration(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
-		return fault.Errorf(
-			fault.InvalidOption,
-			"the recording is too short: %g s; allowed: %g s and more",
-			seconds,
-			shortest.Seconds(),
-		).
-			WithParam("file")
+		return fault.Errorf(fault.InvalidOption, "the recording is too short: %g s; allowed: %g s and more",
+			seconds, shortest.Seconds()).WithParam("file")
 	case seconds > o.MaxDuration.Seconds():
 		return o.tooLong()
 	}

@@ -84,6 +84,7 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 	}
 	add("text", text)
 
+	// Clients loop over these lists, so an empty one is [] and not null.
 	if f.Format == VerboseJSON && f.Words {
 		add("words", append([]inference.Word{}, t.Words...))
 	}
