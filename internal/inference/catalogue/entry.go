@@ -28,8 +28,12 @@ func completeModel(m *inference.Model, getenv func(string) string) (string, erro
 		}
 	}
 
-	if m.ContextWindow < 0 || m.MaxCompletionTokens < 0 {
-		return "context_window", errors.New("token counts may not be negative")
+	for field, tokens := range map[string]int{
+		"context_window": m.ContextWindow, "max_completion_tokens": m.MaxCompletionTokens,
+	} {
+		if tokens < 0 {
+			return field, fmt.Errorf("%d is negative; a number of tokens is 0 (unknown) or more", tokens)
+		}
 	}
 
 	if m.ToolValidation != "" {
@@ -137,16 +141,16 @@ func checkRouting(r *inference.Routing) (string, error) {
 		"cooldown": r.Cooldown, "tool_timeout": r.ToolTimeout,
 	} {
 		if d < 0 {
-			return name, errors.New("a time may not be negative; write 30s or 2m")
+			return name, fmt.Errorf("%s is negative; write a time such as 30s or 2m", d)
 		}
 	}
 
 	if r.Retries != nil && (*r.Retries < 0 || *r.Retries > 10) {
-		return "retries", errors.New("retries must be 0 to 10")
+		return "retries", fmt.Errorf("%d is not allowed; retries must be 0 to 10", *r.Retries)
 	}
 
 	if r.ToolRounds < 0 || r.ToolRounds > 64 {
-		return "tool_rounds", errors.New("tool_rounds must be 1 to 64")
+		return "tool_rounds", fmt.Errorf("%d is not allowed; tool_rounds must be 1 to 64", r.ToolRounds)
 	}
 
 	if r.Strategy != "" {
@@ -159,12 +163,15 @@ func checkRouting(r *inference.Routing) (string, error) {
 // checkAudio checks the audio settings of a model. The first result is the wrong field.
 func checkAudio(a *inference.Audio) (string, error) {
 	if a.Part != 0 && (a.Part < inference.MinPart || a.Part > inference.MaxPart) {
-		return "part", fmt.Errorf("the longest piece of a recording may be %s to %s",
-			inference.MinPart, inference.MaxPart)
+		return "part", fmt.Errorf("%s is not allowed; the longest piece of a recording may be %s to %s",
+			a.Part, inference.MinPart, inference.MaxPart)
 	}
 
 	if a.Parallel < 0 || a.Parallel > 16 {
-		return "parallel", errors.New("1 to 16 pieces of a recording may be sent at a time")
+		return "parallel", fmt.Errorf(
+			"%d is not allowed; 1 to 16 pieces of a recording may be sent at a time",
+			a.Parallel,
+		)
 	}
 
 	return "", nil
@@ -173,17 +180,20 @@ func checkAudio(a *inference.Audio) (string, error) {
 // checkBatches checks the batch settings of a model. The first result is the wrong field.
 func checkBatches(b *inference.Batches) (string, error) {
 	if b.Size < 0 || b.Size > inference.MaxBatch {
-		return "size", fmt.Errorf("one call of an upstream may have 1 to %d texts", inference.MaxBatch)
+		return "size", fmt.Errorf("%d is not allowed; one call of an upstream may have 1 to %d texts",
+			b.Size, inference.MaxBatch)
 	}
 
 	if b.Parallel < 0 || b.Parallel > inference.MaxParallelBatches {
-		return "parallel", fmt.Errorf("1 to %d calls of a request may run at a time", inference.MaxParallelBatches)
+		return "parallel", fmt.Errorf("%d is not allowed; 1 to %d calls of a request may run at a time",
+			b.Parallel, inference.MaxParallelBatches)
 	}
 
 	return "", nil
 }
 
-// checkTogether checks rules that involve several fields. It runs after the defaults are set.
+// checkTogether checks rules that involve several fields. It runs after the defaults are set. The first result is the
+// wrong field.
 func checkTogether(m *inference.Model) (string, error) {
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
@@ -214,10 +224,6 @@ func oneOf(value string, allowed []string) error {
 		return nil
 	}
 
-	return fmt.Errorf(
-		"%q is unknown%s; allowed: %s",
-		input.Cut(value, 40),
-		strings.TrimSuffix(input.DidYouMean(value, allowed), "?"),
-		strings.Join(allowed, ", "),
-	)
+	return fmt.Errorf("%q is unknown%s; allowed: %s", input.Cut(value, 40),
+		strings.TrimSuffix(input.DidYouMean(value, allowed), "?"), strings.Join(allowed, ", "))
 }

@@ -1,5 +1,8 @@
-// Package catalogue reads models.yaml and keeps the catalogue of models up to date. Without a
-// file, the models are those of the model servers on this machine.
+// Package catalogue reads models.yaml and keeps the catalogue of models up to date. Without a file, the models are
+// those of the model servers on this machine.
+//
+// A [Source] holds the current catalogue. Its Run checks the file for changes and calls [Parse]; a file with an error
+// changes nothing.
 package catalogue
 
 import (
@@ -17,8 +20,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// Parse reads the text of models.yaml. It takes the values of ${NAME} and ${NAME:-default}
-// from getenv. An error is one line with path, line and field. It never quotes a secret.
+// Parse reads the text of models.yaml. It takes the values of ${NAME} and ${NAME:-default} from getenv. An error is one
+// line with path, line and field. It never quotes a secret.
 func Parse(path string, data []byte, getenv func(string) string) (*inference.Catalogue, error) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -105,9 +108,7 @@ func resolveFallbacks(c *inference.Catalogue, m *inference.Model) (string, error
 func reserveNames(taken map[string]bool, m *inference.Model) (string, error) {
 	if taken[m.ID] {
 		return "id", fmt.Errorf(
-			"%q is already the name of a model; several servers of one model are upstreams of one entry",
-			m.ID,
-		)
+			"%q is already the name of a model; several servers of one model are upstreams of one entry", m.ID)
 	}
 
 	for i, alias := range m.Aliases {
@@ -124,8 +125,8 @@ func reserveNames(taken map[string]bool, m *inference.Model) (string, error) {
 	return "", nil
 }
 
-// yamlError keeps only the message and the line of a YAML error. The library's own text quotes
-// the source, which may hold API keys.
+// yamlError keeps only the message and the line of a YAML error. The library's own text quotes the source, which may
+// hold API keys.
 func yamlError(path string, err error) error {
 	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 		return fmt.Errorf("%s, line %d: %s", path, e.GetToken().Position.Line, e.GetMessage())
@@ -134,13 +135,13 @@ func yamlError(path string, err error) error {
 	return fmt.Errorf("%s is not valid YAML", path)
 }
 
-// lineOf returns the line of a field of model n. If the file does not have the field, it
-// returns the line of the value that should hold it.
+// lineOf returns the line of a field of model n. If the file does not have the field, it returns the line of the value
+// that should hold it.
 func lineOf(tree *ast.File, n int, field string) int {
 	return lineAt(tree, fmt.Sprintf("$.models[%d].%s", n, field))
 }
 
-// lineAt is lineOf for the path of a value.
+// lineAt returns the line of the value at a YAML path such as "$.models[0].id", or of the nearest value above it.
 func lineAt(tree *ast.File, at string) int {
 	for {
 		if path, err := yaml.PathString(at); err == nil {

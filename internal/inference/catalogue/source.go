@@ -21,17 +21,14 @@ const maxFile = 1 << 20
 
 // SourceOptions configure a Source.
 type SourceOptions struct {
-	// Path names the models.yaml, of at most 1 MiB. Default: no file, so Discover
-	// is asked.
+	// Path names the models.yaml, of at most 1 MiB. Default: no file, so Discover is asked.
 	Path string
-	// Optional allows the file to be absent. Until it appears, Discover is asked.
-	// Default: a missing file is an error.
+	// Optional allows the file to be absent. Until it appears, Discover is asked. Default: a missing file is an error.
 	Optional bool
 	// Getenv returns the values of ${NAME} in the file. Default: os.Getenv.
 	Getenv func(string) string
-	// Discover lists functions that return the models of servers on this machine. An error
-	// means that the server has no models. After a time-out the server is busy, and keeps
-	// the models that it had. Default: none.
+	// Discover lists functions that return the models of servers on this machine. An error means that the server has no
+	// models. After a time-out the server is busy, and keeps the models that it had. Default: none.
 	Discover []func(context.Context) ([]inference.Model, error)
 	// Interval is how often the file is checked for a change. Default: 2 s.
 	Interval time.Duration
@@ -41,8 +38,8 @@ type SourceOptions struct {
 	Log *slog.Logger
 }
 
-// Source holds the current catalogue and keeps it up to date. It is safe for concurrent use,
-// except that Run must run only once.
+// Source holds the current catalogue and keeps it up to date. It is safe for concurrent use, except that Run must run
+// only once.
 type Source struct {
 	opts    SourceOptions
 	current atomic.Pointer[inference.Catalogue]
@@ -58,8 +55,8 @@ type fileState struct {
 	size     int64
 }
 
-// NewSource reads the models once. It returns an error if the file is missing or wrong, but not
-// if this machine has no models.
+// NewSource reads the models once. It returns an error if the file is missing or invalid, but not if this machine has
+// no models.
 func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
@@ -79,6 +76,7 @@ func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 	s := &Source{opts: o, found: make([][]inference.Model, len(o.Discover))}
 	s.current.Store(inference.NewCatalogue(nil))
 
+	// The state is taken before the file is read, so that a change in between is seen at the next check.
 	s.seen = stateOf(o.Path)
 	if s.discovers() {
 		s.discover(ctx)
@@ -97,8 +95,8 @@ func (s *Source) discovers() bool {
 // Current returns the catalogue that was last read without an error.
 func (s *Source) Current() *inference.Catalogue { return s.current.Load() }
 
-// Run follows the file, or the servers of this machine, until ctx ends. It logs a file that is
-// wrong and keeps the models that it had.
+// Run follows the file, or the servers of this machine, until ctx ends. It logs the error of an invalid file and keeps
+// the models that it had.
 func (s *Source) Run(ctx context.Context) {
 	fileTick, discoverTick := time.NewTicker(s.opts.Interval), time.NewTicker(s.opts.DiscoverInterval)
 	defer fileTick.Stop()
@@ -128,10 +126,10 @@ func (s *Source) reloadIfChanged(ctx context.Context) {
 
 	s.seen = now
 	if err := s.readFile(); err != nil {
-		s.opts.Log.ErrorContext(ctx, "models.yaml was not reloaded; the models stay as they were", "error", err)
+		s.opts.Log.ErrorContext(ctx, "could not reload models.yaml; the models stay as they were", "error", err)
 		return
 	}
-	s.opts.Log.InfoContext(ctx, "models.yaml was reloaded",
+	s.opts.Log.InfoContext(ctx, "reloaded models.yaml",
 		"path", s.opts.Path, "models", len(s.Current().Models()))
 }
 

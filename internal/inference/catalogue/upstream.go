@@ -40,8 +40,10 @@ func completeUpstream(u *inference.Upstream, getenv func(string) string) (string
 		)
 	}
 
-	if u.Weight < 0 || u.MaxConcurrency < 0 {
-		return "weight", errors.New("weight and max_concurrency may not be negative")
+	for field, n := range map[string]int{"weight": u.Weight, "max_concurrency": u.MaxConcurrency} {
+		if n < 0 {
+			return field, fmt.Errorf("%d is negative; %s is 0 or more", n, field)
+		}
 	}
 
 	for i, field := range u.Fields {
@@ -61,8 +63,8 @@ func completeUpstream(u *inference.Upstream, getenv func(string) string) (string
 // fromEnv matches ${NAME} and ${NAME:-default}.
 var fromEnv = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
-// expand replaces ${NAME} and ${NAME:-default} in a value. A variable that is empty counts as
-// not set; without a default that is an error.
+// expand replaces ${NAME} and ${NAME:-default} in a value. A variable that is empty counts as not set; without a
+// default that is an error.
 func expand(value string, getenv func(string) string) (string, error) {
 	var missing string
 	out := fromEnv().ReplaceAllStringFunc(value, func(ref string) string {
