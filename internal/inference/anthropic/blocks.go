@@ -7,7 +7,7 @@ import (
 	"presswork/internal/inference/upstream"
 )
 
-// maxBlocks bounds the blocks of an answer.
+// maxBlocks bounds the blocks of an answer. The decoder keeps the state of each until the answer ends.
 const maxBlocks = 4096
 
 // begin opens a block and emits what it has already.
@@ -46,6 +46,7 @@ func (d *decoder) begin(index int, b contentBlock) error {
 		})
 	}
 
+	// A block of another type, such as a server's own tool, only shows that the upstream is alive.
 	return d.emit(&inference.Delta{})
 }
 

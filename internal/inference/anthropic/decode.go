@@ -23,6 +23,7 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 }
 
+// answer is a message: the whole answer, or its beginning in the event message_start.
 type answer struct {
 	Type    string          `json:"type"`
 	Content []contentBlock  `json:"content"`
@@ -32,6 +33,7 @@ type answer struct {
 	Error   json.RawMessage `json:"error"`
 }
 
+// contentBlock is a block of an answer. Its Type tells which of the other fields it has.
 type contentBlock struct {
 	Type      string            `json:"type"`
 	Text      string            `json:"text"`
@@ -44,6 +46,7 @@ type contentBlock struct {
 	Citations []json.RawMessage `json:"citations"`
 }
 
+// delta is a piece of a block, or the reason for the end in the event message_delta.
 type delta struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -135,7 +138,8 @@ func readStream(ctx context.Context, r io.ReadCloser, emit func(*inference.Delta
 		}
 
 		if data = bytes.TrimSpace(data); len(data) == 0 {
-			if err := emit(&inference.Delta{}); err != nil { // shows that the upstream is alive
+			// A ping or a comment shows that the upstream is alive.
+			if err := emit(&inference.Delta{}); err != nil {
 				return err
 			}
 

@@ -24,7 +24,7 @@ type body struct {
 	Metadata    any             `json:"metadata,omitempty"`
 	Thinking    json.RawMessage `json:"thinking,omitempty"`
 	Output      any             `json:"output_config,omitempty"`
-	// thinks means that the model thinks, which excludes options of sampling.
+	// thinks means that the request turns thinking on. The API then rejects sampling options.
 	thinks bool
 }
 

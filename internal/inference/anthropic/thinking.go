@@ -14,8 +14,9 @@ const Budgets = "budget"
 // minBudget is the smallest budget that the API accepts, in tokens.
 const minBudget = 1024
 
-// addThinking adds how much the model is to think. A forced call and the thoughts of an earlier round that are gone
-// exclude thinking; sampling options are left out with it.
+// addThinking adds how much the model is to think. The caller's own field has priority over the effort. The API rejects
+// thinking with a forced call or without the thoughts of an earlier round, so both turn it off. It also rejects
+// sampling options with thinking, so those are left out.
 func (b *body) addThinking(m *inference.Model, r *inference.Request) {
 	own, effort := r.Fields["thinking"], r.ReasoningEffort
 	chosen := effort != "" && effort != "default" && m.Can(inference.CanReason) && r.Fields["output_config"] == nil
@@ -36,7 +37,7 @@ func (b *body) addThinking(m *inference.Model, r *inference.Request) {
 		// Keep at least half of the tokens for the answer.
 		budget := min(budgetOf(effort), b.MaxTokens/2)
 		if budget < minBudget {
-			return
+			return // the answer has no tokens to spare for thoughts
 		}
 		b.Thinking = fmt.Appendf(nil, `{"type":"enabled","budget_tokens":%d}`, budget)
 	default:
@@ -82,7 +83,7 @@ func effortOf(effort string) string {
 	return effort
 }
 
-// budgetOf returns the tokens for an effort.
+// budgetOf returns the tokens for an effort. The values double from level to level; addThinking also limits them.
 func budgetOf(effort string) int {
 	switch effort {
 	case "medium":

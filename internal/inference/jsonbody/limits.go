@@ -19,7 +19,7 @@ const (
 	MaxTools = 128
 	// MaxImages bounds the images of a request by default.
 	MaxImages = 5
-	// maxImageBytes bounds an image by default.
+	// maxImageBytes bounds the decoded bytes of an image by default.
 	maxImageBytes = 20 << 20
 	// maxSchemas bounds the schemas of a request together, in bytes: each is compiled before the request is
 	// accepted.
@@ -101,23 +101,16 @@ func (l *Limits) dataURI(o Object, field, rest string) string {
 		return ""
 	}
 
+	// DecodedLen counts the padding, of at most 2 bytes. Check it before the text is decoded into memory.
 	if base64.StdEncoding.DecodedLen(len(encoded)) > limit+2 {
-		o.Fail(
-			inference.Errorf(
-				http.StatusRequestEntityTooLarge,
-				fault.ContentTooLarge,
-				"'%s' : the image is larger than %d bytes",
-				o.Path+field,
-				limit,
-			).
-				WithParam(o.Path + field),
-		)
+		o.Fail(inference.Errorf(http.StatusRequestEntityTooLarge, fault.ContentTooLarge,
+			"'%s' : the image is larger than %d bytes", o.Path+field, limit).WithParam(o.Path + field))
 
 		return ""
 	}
 
 	data, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
+	if err != nil { // some clients omit the padding
 		if data, err = base64.RawStdEncoding.DecodeString(encoded); err != nil {
 			o.Failf(field, "the base64 of the data URI is damaged")
 			return ""

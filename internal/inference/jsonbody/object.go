@@ -1,4 +1,7 @@
 // Package jsonbody reads and writes the JSON bodies of clients. It is shared by the formats of the inference API.
+//
+// An [Object] reads the fields of a body and keeps the first error, so that a parser is a list of fields. [Limits]
+// checks schemas and images, [ToolServer] reads an MCP server, and the Append functions write answers.
 package jsonbody
 
 import (
@@ -34,12 +37,8 @@ func New(value []byte, path string, err *error) Object {
 	if json.Unmarshal(value, &o.Fields) != nil || o.Fields == nil {
 		o.FailType(strings.TrimSuffix(path, "."), "an object")
 	} else if name := input.Repeated(value, len(o.Fields)); name != "" {
-		e := inference.Errorf(
-			http.StatusBadRequest,
-			fault.InvalidJSON,
-			"'%s' : the field occurs more than once",
-			Bounded(path+name, 200),
-		)
+		e := inference.Errorf(http.StatusBadRequest, fault.InvalidJSON,
+			"'%s' : the field occurs more than once", Bounded(path+name, 200))
 		o.Fail(e.WithParam(Bounded(path+name, 200)))
 	}
 
@@ -66,20 +65,12 @@ func syntaxError(body []byte) error {
 	}
 
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && len(body) > 0 {
-		return inference.Errorf(
-			http.StatusBadRequest,
-			fault.InvalidJSON,
-			"the body is not valid JSON (at byte %d): %s",
-			e.Offset,
-			e.Error(),
-		)
+		return inference.Errorf(http.StatusBadRequest, fault.InvalidJSON,
+			"the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
 	}
 
-	return inference.Errorf(
-		http.StatusBadRequest,
-		fault.InvalidJSON,
-		"the body is not valid JSON: it ends too early or is empty",
-	)
+	return inference.Errorf(http.StatusBadRequest, fault.InvalidJSON,
+		"the body is not valid JSON: it ends too early or is empty")
 }
 
 // Failed reports whether an error was recorded.
@@ -200,10 +191,11 @@ func (o Object) Integer(name string, low, high int64) *int64 {
 			o.FailType(o.Path+name, "a whole number")
 			return nil
 		}
-		n, outOfRange = int64(f), math.Abs(f) > 1<<53
+		n, outOfRange = int64(f), math.Abs(f) > 1<<53 // a float64 is exact up to there
 	}
 
 	switch {
+	// The largest integer of a type is no limit that a caller could use.
 	case !outOfRange && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
 		o.Failf(name, "must be at least %d", low)
 	case outOfRange || n < low || n > high:
@@ -219,13 +211,8 @@ func (o Object) Enum(name string, allowed ...string) string {
 	if s == "" && !o.Has(name) || slices.Contains(allowed, s) {
 		return s
 	}
-	o.Failf(
-		name,
-		"value %q must be one of [%s]%s",
-		Bounded(s, 60),
-		strings.Join(allowed, ", "),
-		input.DidYouMean(s, allowed),
-	)
+	o.Failf(name,
+		"value %q must be one of [%s]%s", Bounded(s, 60), strings.Join(allowed, ", "), input.DidYouMean(s, allowed))
 
 	return s
 }
@@ -287,6 +274,7 @@ func (o Object) Only(names ...string) json.RawMessage {
 	return o.members(func(name string) bool { return slices.Contains(names, name) })
 }
 
+// members returns the members that keep selects, without nulls, as a JSON object; nil if there are none.
 func (o Object) members(keep func(name string) bool) json.RawMessage {
 	kept := map[string]json.RawMessage{}
 

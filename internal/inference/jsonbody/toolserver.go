@@ -23,7 +23,7 @@ const (
 	maxServerURL = 4 << 10
 )
 
-// connectionHeaders are those that the connection sets.
+// connectionHeaders are the headers that the connection sets itself. Callers may not set them.
 var connectionHeaders = []string{
 	"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Method", "Mcp-Name",
 	"Mcp-Protocol-Version", "Mcp-Session-Id", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
@@ -71,10 +71,10 @@ func SetToken(o Object, field string, s *inference.ToolServer, token string) {
 		o.Failf(field, "must be at most %d bytes without line breaks", maxHeaderBytes)
 	case s.Headers["Authorization"] != "":
 		o.Failf(field, "'headers' have an Authorization as well; leave one of them out")
-	case s.Headers == nil:
-		s.Headers = map[string]string{}
-		fallthrough
 	default:
+		if s.Headers == nil {
+			s.Headers = map[string]string{}
+		}
 		s.Headers["Authorization"] = "Bearer " + token
 	}
 }
@@ -150,7 +150,8 @@ func readFilter(o Object) inference.ToolFilter {
 	return f
 }
 
-// Strings reads a list of strings. It returns an empty list for an empty one.
+// Strings reads a list of strings. The result is never nil: a filter with no names selects nothing, and without a list
+// everything.
 func Strings(o Object, field string) []string {
 	list := []string{}
 	o.List(field, func(item json.RawMessage, path string) {

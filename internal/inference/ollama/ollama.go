@@ -25,8 +25,8 @@ import (
 const DefaultBase = "http://127.0.0.1:11434"
 
 const (
-	maxBody   = 16 << 20
-	maxModels = 500
+	maxBody   = 16 << 20 // bytes of an answer that is not a stream
+	maxModels = 500      // models that are listed
 	// requestTimeout bounds each request but a pull.
 	requestTimeout = 5 * time.Second
 	// stallTimeout bounds how long Ollama may send nothing during a pull.
@@ -35,7 +35,7 @@ const (
 
 // Client sends requests to one Ollama server. It is safe for concurrent use.
 type Client struct {
-	base string
+	base string // address without a slash at its end
 	http *http.Client
 
 	mu sync.Mutex
@@ -81,7 +81,7 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	var models []inference.Model
 
 	for _, tag := range tags.Models[:min(len(tags.Models), maxModels)] {
-		s, err := c.modelInfo(ctx, tag.Name, tag.Digest)
+		s, err := c.readInfo(ctx, tag.Name, tag.Digest)
 		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
 			return nil, err
 		}
@@ -95,6 +95,7 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 			models = append(models, m)
 		}
 	}
+	// Replace the cache, so that deleted models leave it.
 	c.mu.Lock()
 	c.infos = seen
 	c.mu.Unlock()
@@ -142,8 +143,8 @@ func (c *Client) newModel(name string, s modelInfo) inference.Model {
 	return m
 }
 
-// modelInfo asks for the properties of a model. They are cached by digest, which identifies the model's content.
-func (c *Client) modelInfo(ctx context.Context, name, digest string) (modelInfo, error) {
+// readInfo asks for the properties of a model. They are cached by digest, which identifies the model's content.
+func (c *Client) readInfo(ctx context.Context, name, digest string) (modelInfo, error) {
 	c.mu.Lock()
 	s, ok := c.infos[digest]
 	c.mu.Unlock()
@@ -165,6 +166,7 @@ func (c *Client) modelInfo(ctx context.Context, name, digest string) (modelInfo,
 		s.capabilities = []string{"completion", "tools"}
 	}
 
+	// The key begins with the architecture of the model, such as llama.context_length.
 	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {
 		if strings.HasSuffix(key, ".context_length") {
 			s.context = 0

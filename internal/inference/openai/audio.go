@@ -27,7 +27,8 @@ const (
 
 // Transcribe sends a recording to /audio/transcriptions or /audio/translations. If the upstream does not support
 // verbose_json, Transcribe sends the recording again for the text alone. It calls progress for each piece of the
-// recording that is sent, with answer false, and for each piece of the answer, with answer true.
+// recording that is sent, with answer false, and for each piece of the answer, with answer true. Errors are
+// *inference.Error or the cause of ctx.
 func (c *Client) Transcribe(
 	ctx context.Context, r *inference.Transcription, progress func(answer bool),
 ) (*inference.Transcript, error) {
@@ -57,8 +58,7 @@ func rejectsTimes(err error) bool {
 	m := strings.ToLower(e.Message)
 
 	return e.Param == "response_format" || strings.Contains(m, "verbose_json") ||
-		strings.Contains(m, "response_format") ||
-		strings.Contains(m, "response format")
+		strings.Contains(m, "response_format") || strings.Contains(m, "response format")
 }
 
 // transcribe sends a recording once. timed requests segments with times.

@@ -16,17 +16,15 @@ import (
 	"presswork/internal/inference/upstream"
 )
 
-const (
-	// afterFinish bounds the wait for the usage and the end of the stream after the answer is complete.
-	afterFinish = 2 * time.Second
-)
+// afterFinish bounds the wait for the usage and the end of the stream after the answer is complete.
+const afterFinish = 2 * time.Second
 
 // Client is an inference.Engine on one upstream. It is safe for concurrent use.
 type Client struct {
 	upstream inference.Upstream
 	conn     *upstream.Conn
-	// engine is for routes that are not below /v1.
-	engine *upstream.Conn
+	// rootConn is for routes of the engine that are not below /v1.
+	rootConn *upstream.Conn
 	// untimedUntil is when Transcribe may request times again from an upstream that rejected them, in Unix
 	// nanoseconds.
 	untimedUntil atomic.Int64
@@ -46,7 +44,7 @@ func New(u inference.Upstream) (inference.Engine, error) {
 	root := u
 	root.BaseURL = strings.TrimSuffix(u.BaseURL, "/v1")
 
-	return &Client{upstream: u, conn: upstream.NewConn(u, header), engine: upstream.NewConn(root, header)}, nil
+	return &Client{upstream: u, conn: upstream.NewConn(u, header), rootConn: upstream.NewConn(root, header)}, nil
 }
 
 // Traits implements inference.Engine.
@@ -90,7 +88,7 @@ func (c *Client) Complete(
 }
 
 // Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
-// returned.
+// returned. Errors are *inference.Error or the cause of ctx.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	list, err := c.conn.Models(ctx, "/models")
 

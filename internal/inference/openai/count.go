@@ -17,7 +17,8 @@ type prompt struct {
 	TemplateArguments map[string]any `json:"chat_template_kwargs,omitempty"`
 }
 
-// CountTokens implements inference.TokenCounter for vLLM and llama-server. It returns 0 for other kinds.
+// CountTokens implements inference.TokenCounter for vLLM and llama-server. It returns 0 for other kinds. Errors are
+// *inference.Error or the cause of ctx.
 func (c *Client) CountTokens(ctx context.Context, r *inference.Request, m *inference.Model) (int, error) {
 	b := newBody(c.upstream, m, r)
 	p := prompt{b.Model, b.Messages, b.Tools, b.TemplateArguments}
@@ -67,7 +68,7 @@ func (c *Client) askEngine(ctx context.Context, path string, request, answer any
 		return err
 	}
 
-	resp, err := c.engine.Do(ctx, http.MethodPost, path, payload, nil)
+	resp, err := c.rootConn.Do(ctx, http.MethodPost, path, payload, nil)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type engine struct {
 	template bool
 	// reasoning is the field for an assistant's earlier reasoning.
 	reasoning string
-	// developer means that the upstream accepts the role developer, names that it accepts names of messages.
+	// developer means that the upstream accepts the role developer. names means that it accepts names of messages.
 	developer, names bool
 	// parallel means that the upstream accepts parallel_tool_calls.
 	parallel bool
@@ -24,6 +24,7 @@ type engine struct {
 	base64 bool
 }
 
+// choiceSupport is how much of tool_choice an engine obeys.
 type choiceSupport int
 
 const (
@@ -35,6 +36,7 @@ const (
 // engines maps a kind of upstream to its differences.
 var engines = map[string]engine{
 	inference.Plain: {
+		// Nothing is known about the server, so it gets only what all servers understand.
 		maxTokens: "max_tokens",
 		efforts:   map[string]string{"default": ""},
 	},
@@ -58,6 +60,7 @@ var engines = map[string]engine{
 		base64:    true,
 	},
 	inference.VLLM: {
+		// Its chat template switches thinking, so the effort "none" is not sent.
 		traits:    inference.Traits{NativeJSON: true},
 		maxTokens: "max_completion_tokens",
 		efforts:   map[string]string{"default": "", "none": ""},
@@ -72,6 +75,7 @@ var engines = map[string]engine{
 		maxTokens: "max_tokens",
 	},
 	inference.Groq: {
+		// It rejects names of messages, and needs a reasoning format: see addReasoning.
 		traits:    inference.Traits{FetchesImages: true, NativeJSON: true},
 		maxTokens: "max_completion_tokens",
 		reasoning: "reasoning",

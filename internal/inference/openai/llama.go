@@ -19,6 +19,7 @@ const DefaultLlamaServer = "http://127.0.0.1:8080"
 // findTimeout bounds the search for a llama-server.
 const findTimeout = 5 * time.Second
 
+// errNotLlamaServer is returned for another program at the address.
 var errNotLlamaServer = errors.New("the server at this address is not llama-server")
 
 // FindLlamaServer returns the models of a llama-server at a base address without a path. It returns an error if

@@ -17,7 +17,8 @@ var relayPaths = map[string]string{
 	inference.CanModerate: "/moderations",
 }
 
-// Relay passes a request on with the upstream's name of the model, and returns the whole answer.
+// Relay passes a request on with the upstream's name of the model, and returns the whole answer. Errors are
+// *inference.Error or the cause of ctx.
 func (c *Client) Relay(ctx context.Context, r *inference.Relay) (*inference.Relayed, error) {
 	model, err := json.Marshal(c.upstream.Model)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	// maxSegments and maxWords bound the transcript of one recording.
 	maxSegments = 20_000
 	maxWords    = 200_000
-	maxTokens   = 1000 // of a segment
+	maxTokens   = 1000 // tokens of a segment
 )
 
 // transcript is the json or verbose_json of an upstream (OpenAI: audio/transcriptions).
@@ -55,8 +55,7 @@ type word struct {
 // moment is a time in seconds, at most a day. It is a JSON number, or a string with one.
 type moment float64
 
-// UnmarshalJSON reads a time in seconds, as a number or as a string. Invalid and negative times are 0, and a day is
-// the most.
+// UnmarshalJSON reads a time in seconds, as a number or as a string. An invalid or negative time becomes 0.
 func (m *moment) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		b = []byte(jsonbody.Text(b))

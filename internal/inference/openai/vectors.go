@@ -148,6 +148,7 @@ type tokenUsage struct {
 	TotalTokens  float64 `json:"total_tokens"`
 }
 
+// count returns the larger number: some servers leave one of them 0.
 func (u tokenUsage) count() int { return upstream.Count(max(u.PromptTokens, u.TotalTokens)) }
 
 // postJSON sends a request as JSON and returns the whole answer. Errors are *inference.Error or the cause of ctx.

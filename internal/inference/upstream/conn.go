@@ -22,7 +22,8 @@ type Conn struct {
 }
 
 // NewConn returns a connection to u. Every request has the header fields and those of u. It connects on the first
-// request, and follows no redirects: a key must not be sent to other servers.
+// request, and follows no redirects: a key must not be sent to other servers. It has no time-out for an answer, because
+// answers stream for minutes; the caller's context ends them.
 func NewConn(u inference.Upstream, header http.Header) *Conn {
 	c := &Conn{base: u.BaseURL, header: header.Clone(), http: &http.Client{
 		Transport: &http.Transport{

@@ -23,41 +23,29 @@ func unreachable(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 
-	return inference.Errorf(
-		http.StatusServiceUnavailable,
-		inference.UpstreamUnavailable,
-		"the model's server does not answer",
-	).
-		WithCause(fmt.Errorf("%w: %w", inference.ErrUnreachable, err))
+	return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable,
+		"the model's server does not answer").WithCause(fmt.Errorf("%w: %w", inference.ErrUnreachable, err))
+}
+
+// failedf returns the error for an upstream that failed: a 502, which may be retried.
+func failedf(format string, args ...any) *inference.Error {
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, format, args...)
 }
 
 // Unreadable returns the error for an answer that cannot be parsed. reason is shown to the caller.
 func Unreadable(reason string) *inference.Error {
-	return inference.Errorf(
-		http.StatusBadGateway,
-		inference.UpstreamError,
-		"the model's server gave an answer that cannot be read: %s",
-		reason,
-	)
+	return failedf("the model's server gave an answer that cannot be read: %s", reason)
 }
 
 // CutOff returns the error for an answer that ended without a finish reason.
 func CutOff() *inference.Error {
-	return inference.Errorf(
-		http.StatusBadGateway,
-		inference.UpstreamError,
-		"the model's server ended the answer before it was complete",
-	)
+	return failedf("the model's server ended the answer before it was complete")
 }
 
 // EndedEarly returns the error for an answer that ended for an unknown reason.
 func EndedEarly(reason string) *inference.Error {
-	return inference.Errorf(
-		http.StatusBadGateway,
-		inference.UpstreamError,
-		"the model's server ended the answer before it was complete: its finish_reason is %q",
-		input.Cut(reason, 64),
-	)
+	return failedf("the model's server ended the answer before it was complete: its finish_reason is %q",
+		input.Cut(reason, 64))
 }
 
 // ResponseError returns the error for a response other than 200.
@@ -77,7 +65,7 @@ func ResponseError(resp *http.Response) error {
 func ErrorOf(status int, body []byte) *inference.Error {
 	reported := readError(body)
 	switch {
-	case status != http.StatusBadGateway: // the status of the response counts
+	case status != http.StatusBadGateway: // the status of the response counts, not the one in its body
 	case reported.status >= 400:
 		status = reported.status
 	case reported.failedGeneration != "":
@@ -105,44 +93,32 @@ func ErrorOf(status int, body []byte) *inference.Error {
 
 		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e := inference.Errorf(
-			http.StatusBadGateway,
-			inference.UpstreamError,
-			"the model's server rejects this server's key",
-		).
+		e := failedf("the model's server rejects this server's key").
 			WithCause(fmt.Errorf("%w: %w", inference.ErrKeyRefused, cause))
 		e.Retryable = false
 
 		return e
 	case http.StatusNotFound:
-		e := inference.Errorf(
-			http.StatusBadGateway,
-			inference.UpstreamError,
-			"the model's server does not have this model",
-		).
-			WithCause(cause)
+		e := failedf("the model's server does not have this model").WithCause(cause)
 		e.Retryable = false
 
 		return e
 	case http.StatusTooManyRequests:
-		return inference.Errorf(
-			status,
-			inference.RateLimitExceeded,
-			"the model is at its rate limit; please try again later",
-		).
-			WithCause(cause)
-	case http.StatusServiceUnavailable, 498, 529:
-		return inference.Errorf(
-			http.StatusServiceUnavailable,
-			inference.UpstreamUnavailable,
-			"the model is at capacity; please try again",
-		).
-			WithCause(cause)
+		return inference.Errorf(status, inference.RateLimitExceeded,
+			"the model is at its rate limit; please try again later").WithCause(cause)
+	case http.StatusServiceUnavailable, statusGroqCapacity, statusAnthropicOverloaded:
+		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable,
+			"the model is at capacity; please try again").WithCause(cause)
 	}
 
-	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").
-		WithCause(cause)
+	return failedf("the model's server failed").WithCause(cause)
 }
+
+// Statuses that services use for a lack of capacity, in addition to 503.
+const (
+	statusGroqCapacity        = 498 // Groq, service tier flex
+	statusAnthropicOverloaded = 529
+)
 
 // llamaContextError is the error type of llama-server for a prompt that is too long.
 const llamaContextError = "exceed_context_size_error"

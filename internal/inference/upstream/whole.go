@@ -40,7 +40,8 @@ func ErrWebPage() error {
 	return Unreadable("it answered with a web page").WithCause(errors.New("text/html"))
 }
 
-// Models returns the ids in the list at a path, which OpenAI and Anthropic write alike.
+// Models returns the ids in the list at a path, which OpenAI and Anthropic write alike. Errors are *inference.Error or
+// the cause of ctx.
 func (c *Conn) Models(ctx context.Context, path string) ([]string, error) {
 	resp, err := c.Do(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {

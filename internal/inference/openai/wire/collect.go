@@ -9,8 +9,7 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// Collector gathers the chunks of an answer into one response. It is not safe for
-// concurrent use.
+// Collector gathers the chunks of an answer into one response. It is not safe for concurrent use.
 type Collector struct {
 	head    Head
 	choices []collected

@@ -5,7 +5,7 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// readImage reads an image_url part: an object, or only the address, as some clients write it.
+// readImage reads a part of the type image_url. Its field is an object, or only the address, as some clients write it.
 func (p *parser) readImage(o jsonbody.Object) *inference.Image {
 	img := &inference.Image{}
 	path := "image_url"

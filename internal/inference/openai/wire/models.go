@@ -21,8 +21,8 @@ func AppendModels(dst []byte, models []*inference.Model) []byte {
 	return append(dst, "]}"...)
 }
 
-// AppendModel appends one model of the list. Unknown context windows and largest answers are null; a model without a
-// price has none.
+// AppendModel appends one model of the list. An unknown context_window or max_completion_tokens is null. Without a
+// price, the field price is left out.
 func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = jsonbody.AppendString(append(dst, `{"id":`...), m.ID)
 	dst = strconv.AppendInt(append(dst, `,"object":"model","created":`...), m.Created.Unix(), 10)

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"math"
 
 	"presswork/internal/inference"
@@ -114,35 +113,28 @@ func (p *parser) readSampling(r *inference.Request) {
 
 	r.User = p.Str("user")
 
-	p.Enum("verbosity", "low", "medium", "high")
+	p.Enum("verbosity", "low", "medium", "high") // only its value is checked; it is one of the vendor fields
 
 	r.Fields = inference.KeepVendorFields(p.Fields)
 	if v := p.Raw("stop"); v != nil && v[0] == '"' {
 		r.Stop = []string{p.Str("stop")}
-	} else {
-		p.List("stop", func(item json.RawMessage, path string) {
-			if item[0] != '"' {
-				p.FailType(path, "a string")
-			}
-			r.Stop = append(r.Stop, jsonbody.Text(item))
-		})
+	} else if v != nil {
+		r.Stop = jsonbody.Strings(p.Object, "stop")
 	}
 
 	if len(r.Stop) > 4 {
 		p.Failf("stop", "at most 4 stop sequences are allowed")
 	}
 
-	p.List("models", func(item json.RawMessage, path string) {
-		if item[0] != '"' {
-			p.FailType(path, "a string")
-		}
-		r.Fallbacks = append(r.Fallbacks, jsonbody.Text(item))
-	})
+	if p.Has("models") {
+		r.Fallbacks = jsonbody.Strings(p.Object, "models")
+	}
 
 	if len(r.Fallbacks) > inference.MaxFallbacks {
 		p.Failf("models", "at most %d models are allowed", inference.MaxFallbacks)
 	}
 
+	// Clients of OpenAI send its names of tiers, which become Groq's.
 	tiers := []string{"auto", "on_demand", "flex", "performance", "default", "priority", "scale"}
 	switch r.ServiceTier = p.Enum("service_tier", tiers...); r.ServiceTier {
 	case "", "default":

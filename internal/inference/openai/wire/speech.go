@@ -28,7 +28,7 @@ func ParseSpeech(body []byte) (*inference.Speech, error) {
 		Speed:        o.Float("speed", 0.25, 5),
 		SampleRate:   o.Integer("sample_rate", 8000, 48000),
 	}
-	o.Enum("stream_format", "audio")
+	o.Enum("stream_format", "audio") // the answer is a stream of audio, not of events
 
 	if n := utf8.RuneCountInString(r.Input); n > maxSpeechInput {
 		o.Failf("input", "has %d characters; allowed: up to %d", n, maxSpeechInput)

@@ -3,9 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 
-	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -16,7 +14,7 @@ const maxChoices = 128
 // engines differ.
 const defaultTextTokens = 16
 
-// ParseTextRequest reads the body of a text completion like ParseRequest.
+// ParseTextRequest reads the body of a text completion. Errors are those of ParseRequest.
 func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
 		return []func(*inference.Request){p.readModel, p.readText, p.readSampling, p.readChoices, p.readStream}
@@ -60,15 +58,7 @@ func (p *parser) readPrompts(value json.RawMessage) int {
 	}
 
 	if n > maxChoices {
-		p.Fail(
-			inference.Errorf(
-				http.StatusBadRequest,
-				fault.InvalidOption,
-				"'prompt' : at most %d prompts are allowed",
-				maxChoices,
-			).
-				WithParam("prompt"),
-		)
+		p.Failf("prompt", "at most %d prompts are allowed", maxChoices)
 	}
 
 	return n

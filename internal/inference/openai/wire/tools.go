@@ -162,10 +162,9 @@ func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
 		return
 	}
 
-	if slices.ContainsFunc(
-		r.Tools,
-		func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool },
-	) {
+	isBuiltin := func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool }
+
+	if slices.ContainsFunc(r.Tools, isBuiltin) {
 		r.ToolChoice.Names = append(r.ToolChoice.Names, inference.FunctionsOf(kind)...)
 		return
 	}
@@ -185,12 +184,8 @@ func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
 	}
 
 	if !slices.Contains(names, chosen) {
-		o.Failf(
-			"name",
-			"the function %q is not one of 'tools'%s",
-			jsonbody.Bounded(chosen, 64),
-			input.DidYouMean(chosen, names),
-		)
+		o.Failf("name", "the function %q is not one of 'tools'%s", jsonbody.Bounded(chosen, 64),
+			input.DidYouMean(chosen, names))
 	}
 	r.ToolChoice.Names = append(r.ToolChoice.Names, chosen)
 }

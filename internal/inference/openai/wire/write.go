@@ -16,11 +16,13 @@ import (
 type Head struct {
 	// ID is that of the completion; RequestID is the x-request-id.
 	ID, RequestID string
-	Created       time.Time
+	// Created is when the API accepted the request; clients see whole seconds.
+	Created time.Time
 	// Model is the model's id.
 	Model string
 	// Fingerprint is that of the first chunk.
 	Fingerprint string
+	// Seed and ServiceTier are those of the request.
 	Seed        *int64
 	ServiceTier string
 	// Vendor names the field x_<vendor>, which has the id of the request (Groq: x_groq).
@@ -44,7 +46,7 @@ func HeadOf(r *inference.Request) Head {
 // SetID gives all answers to a call the same id: "chatcmpl-", or "cmpl-" for a text, and a UUID.
 func (h *Head) SetID(call string) {
 	b := sha256.Sum256([]byte(call))
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // the version and variant bits of a UUID
 
 	kind := "chatcmpl"
 	if h.Text {
@@ -53,8 +55,7 @@ func (h *Head) SetID(call string) {
 	h.ID = fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// Writer writes the chunks of one answer as server-sent events. It is not safe for
-// concurrent use.
+// Writer writes the chunks of one answer as server-sent events. It is not safe for concurrent use.
 type Writer struct {
 	head   Head
 	prefix []byte // the start of an event, up to its choices
