@@ -12,8 +12,8 @@ import (
 const Counted = 4321
 
 // countTokens answers the routes that count tokens: POST /v1/messages/count_tokens, /tokenize of vLLM and of
-// llama-server, and /apply-template of llama-server. The model "count-broken" gets status 404. llama-server's template
-// gives a token, a word, for each message and each tool.
+// llama-server, and /apply-template of llama-server. The model "count-broken" gets status 404. The
+// template of llama-server has one word, which is one token, for each message and each tool.
 func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
 	raw, model := s.keepMessage(r)
 	if model == "count-broken" {

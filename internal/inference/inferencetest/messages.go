@@ -126,6 +126,7 @@ func thoughts() []string {
 	}
 }
 
+// messageEnd returns the event with the reason for the end. sequence is JSON: the stop sequence, or null.
 func messageEnd(reason, sequence string, tokens int) string {
 	return fmt.Sprintf(
 		`{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":%s},"usage":{"output_tokens":%d}}`,

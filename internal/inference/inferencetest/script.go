@@ -28,6 +28,7 @@ func (c *call) beginStream() {
 	c.flush()
 }
 
+// flush sends what was written, so that the client sees each piece at once.
 func (c *call) flush() { c.w.(http.Flusher).Flush() }
 
 // holdBack keeps back what is written from here until sendDone, which sends it as one packet. A client waits only a
@@ -50,6 +51,7 @@ func (c *call) sendChunk(chunk string) { c.sendRaw("data: " + chunk + "\n\n") }
 // sendDelta sends a chunk of the first choice with the given fields.
 func (c *call) sendDelta(fields string) { c.sendChunk(c.choiceChunk(fields)) }
 
+// choiceChunk returns a chunk of the first choice with the given fields of its delta.
 func (c *call) choiceChunk(fields string) string {
 	return c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{%s},"logprobs":null,"finish_reason":null}]`, fields))
 }
@@ -79,6 +81,7 @@ func (c *call) sendContent(texts ...string) {
 	}
 }
 
+// sendFinish sends the finish reason of the first choice.
 func (c *call) sendFinish(reason string) {
 	c.sendChunk(c.chunk(fmt.Sprintf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":%q}]`, reason)))
 }
@@ -163,6 +166,12 @@ func (c *call) prompt() string {
 	}
 
 	return ""
+}
+
+// toolCall returns a complete call of the first tool, an element of tool_calls. arguments is its JSON text.
+func (c *call) toolCall(index int, id, arguments string) string {
+	return fmt.Sprintf(`{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`,
+		index, id, c.firstTool(), quote(arguments))
 }
 
 // firstTool returns the name of the first tool in the request, or "weather".

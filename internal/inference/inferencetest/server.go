@@ -16,6 +16,7 @@ import (
 	"time"
 )
 
+// started is the zero of Clock.
 var started = time.Now()
 
 // Clock returns the time since this process started, by the monotonic clock. The tokens of the scenario "stamps" are
@@ -93,6 +94,7 @@ func (s *Server) Requests() []Request {
 // Break makes all further completions fail with status 503.
 func (s *Server) Break() { s.change(func() { s.broken = true }) }
 
+// isBroken reports whether Break was called.
 func (s *Server) isBroken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

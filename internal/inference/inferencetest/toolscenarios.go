@@ -8,69 +8,31 @@ import (
 // toolScenarios are the models that call tools, by name. They call the first tool that is offered.
 var toolScenarios = map[string]func(*call){
 	"tool-whole": func(c *call) {
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,`+
-					`"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "tk85n1k4m", `{"city":"Oslo"}`))
 	},
 	"tool-split": func(c *call) {
 		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
-				c.firstTool(),
-			),
+			c.toolCall(0, "call_1", ""),
 			`{"index":0,"function":{"arguments":"{\"city\""}}`,
 			`{"index":0,"function":{"arguments":":\"Oslo\"}"}}`,
 		)
 	},
 	"tool-repeated": func(c *call) {
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\""}}`,
-				c.firstTool(),
-			),
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":":\"Oslo\"}"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", `{"city"`), c.toolCall(0, "call_1", `:"Oslo"}`))
 	},
 	"tool-parallel": func(c *call) {
 		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
-				c.firstTool(),
-			),
-			fmt.Sprintf(
-				`{"index":1,"id":"call_2","type":"function","function":{"name":%q,"arguments":""}}`,
-				c.firstTool(),
-			),
+			c.toolCall(0, "call_1", ""),
+			c.toolCall(1, "call_2", ""),
 			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`,
 			`{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`,
 		)
 	},
 	"tool-zero-index": func(c *call) {
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.firstTool(),
-			),
-			fmt.Sprintf(
-				`{"index":0,"id":"call_2","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Rome\"}"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", `{"city":"Oslo"}`), c.toolCall(0, "call_2", `{"city":"Rome"}`))
 	},
 	"tool-no-arguments": func(c *call) {
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", ""))
 	},
 	"tool-object": func(c *call) {
 		c.answerWithCalls(
@@ -83,20 +45,12 @@ var toolScenarios = map[string]func(*call){
 		)
 	},
 	"tool-malformed": func(c *call) {
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", `{"city":`))
 	},
 	// Some engines send empty pieces after a call.
 	"tool-trailing": func(c *call) {
 		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.firstTool(),
-			),
+			c.toolCall(0, "call_1", `{"city":"Oslo"}`),
 			`{"index":0,"function":{"arguments":""}}`,
 			`{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`,
 		)
@@ -107,12 +61,7 @@ var toolScenarios = map[string]func(*call){
 			c.answer("The tool says: ", fmt.Sprint(last.Content))
 			return
 		}
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", `{"city":"Oslo"}`))
 	},
 	// tools-plan follows the first user message, one line for each round: see Plan.
 	"tools-plan": func(c *call) { c.followPlan() },
@@ -135,12 +84,7 @@ var toolScenarios = map[string]func(*call){
 			c.answer("I give up.")
 			return
 		}
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"code\":\"1\"}"}}`,
-				c.firstTool(),
-			),
-		)
+		c.answerWithCalls(c.toolCall(0, "call_1", `{"code":"1"}`))
 	},
 	"tools-stubborn": func(c *call) {
 		c.answerWithCalls(
