@@ -63,15 +63,10 @@ func admitSize(m *Model, r *Request) error {
 
 	if tokens := r.EstimateTokens(); m.ContextWindow > 0 && tokens > 4*m.ContextWindow {
 		// The estimate is rough, so only requests far beyond the limit are rejected here.
-		return Errorf(
-			http.StatusBadRequest,
-			ContextLength,
+		return Errorf(http.StatusBadRequest, ContextLength,
 			"Please reduce the length of the messages or completion: "+
-				"about %d tokens were sent, and the context of `%s` is %d.",
-			tokens,
-			m.ID,
-			m.ContextWindow,
-		).WithParam("messages")
+				"about %d tokens were sent, and the context of `%s` is %d.", tokens, m.ID, m.ContextWindow).
+			WithParam("messages")
 	}
 
 	return nil

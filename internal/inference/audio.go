@@ -100,7 +100,7 @@ type Speech struct {
 	Format string `json:"format,omitempty"`
 	// Instructions say how to speak.
 	Instructions string `json:"instructions,omitempty"`
-	// Speed is a factor, SampleRate in Hz; nil leaves them to the engine.
+	// Speed is a factor of the normal speed, SampleRate is in Hz; nil leaves them to the engine.
 	Speed      *float64 `json:"speed,omitempty"`
 	SampleRate *int64   `json:"sample_rate,omitempty"`
 }
@@ -112,7 +112,7 @@ func SpeechFormats() []string {
 
 // Sound is a piece of a spoken text.
 type Sound struct {
-	// ContentType comes first, alone.
+	// ContentType is set on the first piece, which has no Data.
 	ContentType string `json:"content_type,omitempty"`
 	Data        []byte `json:"data,omitempty"`
 }

@@ -44,8 +44,7 @@ type ToolSession interface {
 
 // BuiltinCall is one call of a built-in function.
 type BuiltinCall struct {
-	// Name is one of the functions above, Arguments the JSON object as the model
-	// wrote it.
+	// Name is one of the functions above. Arguments is the JSON object as the model wrote it, so it may be malformed.
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
@@ -54,7 +53,7 @@ type BuiltinCall struct {
 type ToolResult struct {
 	// Output is the text for the model: at most 16 KB of UTF-8.
 	Output string `json:"output"`
-	// Failed means that Output describes a failure.
+	// Failed means that Output describes a failure of the call.
 	Failed bool `json:"failed,omitempty"`
 	// Search holds the results of a search, Pages the opened pages, Code the output of code.
 	Search []SearchResult `json:"search,omitempty"`

@@ -12,11 +12,12 @@ import (
 	"presswork/internal/input"
 )
 
-// Catalogue is an immutable set of models, from one read of models.yaml or from the model servers of this machine.
+// Catalogue is an immutable set of models, from one read of models.yaml or from the model servers of this machine. It
+// is safe for concurrent use.
 type Catalogue struct {
 	models []*Model
 	byName map[string]*Model
-	// servers are those that the operator names.
+	// servers are the MCP servers of models.yaml by their labels.
 	servers map[string]NamedServer
 	// namedOnly rejects servers whose address is in a request.
 	namedOnly bool
@@ -52,7 +53,7 @@ func (c *Catalogue) addModel(m *Model) {
 	}
 }
 
-// Models lists the models in the order of the file.
+// Models lists the models in the order of the file. The caller must not change them.
 func (c *Catalogue) Models() []*Model { return slices.Clone(c.models) }
 
 // Find returns the model with an id or alias. The error is a 404 *Error, which may suggest a similar name.
@@ -99,7 +100,7 @@ func (c *Catalogue) names() []string {
 }
 
 // SetServers sets the named servers. namedOnly rejects servers whose address is in a request. It must be called before
-// the catalogue is used.
+// the catalogue is used, because it takes no lock.
 func (c *Catalogue) SetServers(servers map[string]NamedServer, namedOnly bool) {
 	c.servers, c.namedOnly = servers, namedOnly
 }

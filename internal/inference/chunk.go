@@ -27,11 +27,10 @@ type Chunk struct {
 	// Listings are the tools of servers, before the first piece of text. Approvals are calls that wait for the user.
 	Listings  []Listing    `json:"listings,omitempty"`
 	Approvals []ServerCall `json:"approvals,omitempty"`
-	// Extra is a JSON object of the delta's other fields: as the upstream sent
-	// them, and the annotations of cited pages.
+	// Extra is a JSON object with the delta's other fields as the upstream sent them, or with the annotations of cited
+	// pages.
 	Extra json.RawMessage `json:"extra,omitempty"`
-	// Logprobs is a JSON object of lists about the tokens of this piece, as the
-	// upstream sent it.
+	// Logprobs is a JSON object of lists about the tokens of this piece, as the upstream sent it.
 	Logprobs json.RawMessage `json:"logprobs,omitempty"`
 	// Finish is stop, length, tool_calls or content_filter, on the last chunk of each answer.
 	Finish string `json:"finish,omitempty"`
@@ -77,8 +76,7 @@ type Result struct {
 	// Failed is the usage of upstream calls that failed before they emitted anything. Usage does not include it,
 	// because the caller received nothing for it.
 	Failed Usage `json:"failed,omitzero"`
-	// Attempts counts calls of upstreams: 1, and one for each retry, repair or
-	// further round.
+	// Attempts counts the calls of upstreams: the first, and one for each retry, correction or further round.
 	Attempts int `json:"attempts"`
 	// Emitted reports whether a chunk was emitted. A completion that failed without one may run again.
 	Emitted bool `json:"emitted"`

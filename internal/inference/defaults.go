@@ -27,11 +27,11 @@ func (m *Model) setDefaults() {
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanBuiltinTools)
 	}
 
-	if m.Can(CanChat) {
+	if m.Can(CanChat) && len(m.Upstreams) > 0 {
 		// The model has the capabilities that the kinds of all its upstreams have.
 		for _, capability := range []string{CanChoices, CanLogprobs, CanText} {
 			lacks := func(u Upstream) bool { return !slices.Contains(kindCan(u.Kind), capability) }
-			if len(m.Upstreams) > 0 && !m.Can(capability) && !slices.ContainsFunc(m.Upstreams, lacks) {
+			if !m.Can(capability) && !slices.ContainsFunc(m.Upstreams, lacks) {
 				m.Capabilities = append(slices.Clone(m.Capabilities), capability)
 			}
 		}
@@ -42,6 +42,7 @@ func (m *Model) setDefaults() {
 	m.Reasoning.Parser = cmp.Or(m.Reasoning.Parser, ParseField)
 	if m.Reasoning.DefaultFormat == "" {
 		m.Reasoning.DefaultFormat = Parsed
+		// Clients of these models expect the <think> block in the content, as their servers send it.
 		if m.Reasoning.Parser == ParseThink || m.Reasoning.Parser == ParsePrefilled {
 			m.Reasoning.DefaultFormat = Raw
 		}

@@ -5,9 +5,13 @@
 // [Toolbox] runs built-in tools. The answer is a series of [Chunk], and a worker sends it to the API in [Frame].
 // Failures are [*Error]: they carry the HTTP status and the body of the inference API.
 //
-// Its child packages have these tasks:
-//   - gateway runs requests
-//   - catalogue reads models.yaml
-//   - openai reads requests, writes responses and speaks to upstreams
-//   - ollama finds and fetches the models of a local Ollama
+// A chat takes these steps:
+//  1. openai/wire reads the body of the caller, and Admit completes the request.
+//  2. gateway picks an upstream. A package for its format, openai or anthropic, sends the request.
+//  3. reasoning separates thoughts from the answer, and schema checks JSON and the arguments of tools.
+//  4. browse, sandbox and toolserver run tools; gateway sends their results to the upstream in a further round.
+//  5. openai/wire writes the chunks for the caller, and meter settles the limits of the key.
+//
+// Of the other child packages, catalogue reads models.yaml, ollama finds and fetches the models of a local Ollama, and
+// audio prepares recordings.
 package inference

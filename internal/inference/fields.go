@@ -39,6 +39,7 @@ func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 		}
 
 		for name, value := range fields {
+			// Upstreams send null for a field that a piece does not extend.
 			if string(value) != "null" || values[name] == nil {
 				values[name] = append(values[name], value)
 			}
@@ -61,7 +62,7 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 	}
 
 	if len(list) > 1 && string(list[0]) == "null" {
-		list = list[1:]
+		list = list[1:] // the first piece had the field without a value
 	}
 
 	switch {

@@ -59,7 +59,7 @@ const (
 	endOfVectors = `"]}}`
 )
 
-// Append appends the JSON of a frame to b. An error is that of encoding/json.
+// Append appends the JSON of a frame to b. An error is that of encoding/json, for raw JSON that is invalid.
 func (f *Frame) Append(b []byte) ([]byte, error) {
 	if c := f.Chunk; c != nil && *f == (Frame{Chunk: c}) {
 		switch content, reasoning := c.onlyText(); {
@@ -150,16 +150,13 @@ func readVectors(list []byte) *Vectors {
 }
 
 // ReadFrames decodes the JSON of frames. After an error it returns the frames before it. ended reports whether the
-// answer is over. The error of a failed completion is an *Error.
+// answer is over. Errors are *Error: that of a failed completion, or a 500 for a frame that cannot be decoded.
 func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	frames = make([]Frame, len(raw))
 	for i, b := range raw {
 		if err := frames[i].decode(b); err != nil {
-			return frames[:i], true, Errorf(
-				http.StatusInternalServerError,
-				fault.Internal,
-				"the worker's answer cannot be read",
-			).WithCause(err)
+			return frames[:i], true, Errorf(http.StatusInternalServerError, fault.Internal,
+				"the worker's answer cannot be read").WithCause(err)
 		}
 
 		if e := frames[i].Error; e != nil {
@@ -171,7 +168,7 @@ func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	return frames, ended, nil
 }
 
-// NoResult returns the error for an answer that ends without a Result and without an Error: status 500.
+// NoResult returns the error for an answer that ends without a Result and without an Error, with status 500.
 func NoResult() *Error {
-	return Errorf(http.StatusInternalServerError, fault.Internal, "the worker gave up without an answer")
+	return Errorf(http.StatusInternalServerError, fault.Internal, "the worker ended without an answer")
 }

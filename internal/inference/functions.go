@@ -60,8 +60,7 @@ func function(name, description, parameters string) Tool {
 	}
 }
 
-// FunctionsOf returns the names of the functions that a built-in tool becomes for an upstream, or none for another
-// type.
+// FunctionsOf returns the names of BuiltinFunctions(kind).
 func FunctionsOf(kind string) []string {
 	var names []string
 	for _, t := range BuiltinFunctions(kind) {

@@ -10,7 +10,7 @@ import (
 // ImageTypes returns the media types of images that models accept.
 func ImageTypes() []string { return []string{"image/png", "image/jpeg", "image/gif", "image/webp"} }
 
-// MaxImagePixels is the largest width times height of an image.
+// MaxImagePixels is the largest width times height of an image. Groq has the same limit.
 const MaxImagePixels = 33_177_600
 
 // CheckImage returns an error unless data is an image that models accept. Its bytes must be of a type in ImageTypes,

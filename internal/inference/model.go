@@ -185,8 +185,8 @@ const (
 	ParseField = "field"
 	// ParseThink takes a leading <think> block of the content.
 	ParseThink = "think"
-	// ParsePrefilled takes everything before the first </think>: the template
-	// has already written the opening tag.
+	// ParsePrefilled takes everything before the first </think>. The chat template has written the opening tag into the
+	// prompt.
 	ParsePrefilled = "think_prefilled"
 	// ParseHarmony takes the analysis channel of gpt-oss's Harmony format.
 	ParseHarmony = "harmony"
@@ -205,9 +205,9 @@ type Reasoning struct {
 	DefaultFormat ReasoningFormat `yaml:"default_format"`
 	// Parser is field (default), think, think_prefilled or harmony.
 	Parser string `yaml:"parser"`
-	// Switch is the chat_template_kwargs field that turns thinking on and off on
-	// vLLM and llama-server, such as enable_thinking or thinking. With kind anthropic, budget is for models that take
-	// a number of tokens for their thoughts instead of an effort.
+	// Switch is the chat_template_kwargs field that turns thinking on and off on vLLM and llama-server, such as
+	// enable_thinking or thinking. With kind anthropic, the value budget is for models that take a number of tokens for
+	// their thoughts instead of an effort.
 	Switch string `yaml:"switch"`
 }
 
@@ -219,8 +219,7 @@ const (
 
 // Audio says how a long recording is divided for a model.
 type Audio struct {
-	// Part is the longest recording that is sent in one piece; longer ones are cut
-	// at silences. Default 10 min.
+	// Part is the longest recording that is sent in one piece; longer ones are cut at silences. Default 10 min.
 	Part time.Duration `yaml:"part"`
 	// Parallel is the number of parts of a recording that are sent at a time. With the default 1, each part gets
 	// the end of the preceding text as its prompt.
@@ -272,7 +271,7 @@ type Upstream struct {
 	APIKey string `yaml:"api_key"`
 	// Model is the name of the model on the server. Default: the model's id.
 	Model string `yaml:"model"`
-	// Weight is the share of requests within a priority. Default 1.
+	// Weight is the upstream's part of the sum of all weights of its priority, by which it gets requests. Default 1.
 	Weight int `yaml:"weight"`
 	// MaxConcurrency bounds the simultaneous requests to the server; 0 is no limit.
 	MaxConcurrency int `yaml:"max_concurrency"`
@@ -296,5 +295,5 @@ func (m *Model) Speaks(kind string) bool {
 	return slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return u.Kind == kind })
 }
 
-// Key identifies an upstream across reloads.
+// Key identifies an upstream across reloads of models.yaml.
 func (u *Upstream) Key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }

@@ -19,10 +19,11 @@ type Relay struct {
 	Fields map[string]json.RawMessage `json:"fields"`
 }
 
-// RelayEngine is an Engine that passes on requests. Failures of the upstream are *Error. Relay returns at once when ctx
-// ends.
+// RelayEngine is an Engine that passes on requests.
 type RelayEngine interface {
 	Engine
+	// Relay sends the request and returns the whole answer. Failures of the upstream are *Error. Relay returns at once
+	// when ctx ends.
 	Relay(ctx context.Context, r *Relay) (*Relayed, error)
 }
 
@@ -49,5 +50,5 @@ func (r *Relay) EstimateTokens() int {
 
 // ErrCannotRelay returns the error for an upstream without the routes of a Relay.
 func ErrCannotRelay() *Error {
-	return Errorf(http.StatusBadRequest, UpstreamError, "the model's server has no images and no moderations")
+	return Errorf(http.StatusBadRequest, UpstreamError, "the model's server supports neither images nor moderations")
 }

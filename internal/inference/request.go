@@ -22,8 +22,7 @@ type Request struct {
 	// alternatives to each token. Requests with Text use its own field instead.
 	Logprobs    bool `json:"logprobs,omitempty"`
 	TopLogprobs int  `json:"top_logprobs,omitempty"`
-	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the
-	// upstream.
+	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the upstream.
 	MaxTokens int `json:"max_tokens,omitempty"`
 	// Temperature is 0 to 2, TopP 0 to 1; nil leaves it to the upstream.
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -86,7 +85,7 @@ type Request struct {
 	// Accepted is the time at which the API accepted the request. usage.queue_time starts there. With the zero time,
 	// usage.queue_time is 0.
 	Accepted time.Time `json:"accepted,omitzero"`
-	// Owner is the owner of the request. Owners take turns at a full upstream.
+	// Owner is the owner of the request. Owners take turns at a full upstream. The worker sets it from the task.
 	Owner string `json:"-"`
 }
 
@@ -157,8 +156,7 @@ type Thought struct {
 	Redacted string `json:"redacted,omitempty"`
 }
 
-// Text joins the text parts of the message. A line break separates two parts that no
-// white space separates.
+// Text joins the text parts of the message. A line break separates two parts that no white space separates.
 func (m Message) Text() string {
 	if len(m.Parts) == 1 {
 		return m.Parts[0].Text

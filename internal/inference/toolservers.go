@@ -136,7 +136,7 @@ type ServerSession interface {
 // characters than functions have, or a long one, ends with a part of its hash.
 func ServerFunction(label, tool string) string {
 	name := label + "__" + tool
-	clean := functionName().ReplaceAllString(name, "_")
+	clean := invalidNameChar().ReplaceAllString(name, "_")
 
 	if clean == name && len(name) <= maxFunctionName {
 		return name
@@ -148,11 +148,13 @@ func ServerFunction(label, tool string) string {
 // ServerChoice returns the entry of ToolChoice.Names for a tool of a server, or with "" for all its tools.
 func ServerChoice(label, tool string) string { return "mcp:" + label + ":" + tool }
 
-// HashedFunction is ServerFunction for a tool whose name another function has.
+// HashedFunction returns a name that ends with a part of the tool's hash. It is for tools whose ServerFunction is
+// already the name of another function.
 func HashedFunction(label, tool string) string {
 	sum := sha256.Sum256([]byte(label + "\x00" + tool))
-	clean := functionName().ReplaceAllString(label+"__"+tool, "_")
+	clean := invalidNameChar().ReplaceAllString(label+"__"+tool, "_")
 
+	// The underscore and four bytes of the hash in hexadecimal take 9 bytes.
 	return clean[:min(len(clean), maxFunctionName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
@@ -161,8 +163,8 @@ const maxFunctionName = 64
 
 // ValidName reports whether a name may be that of a function, a schema or an MCP server.
 func ValidName(name string) bool {
-	return name != "" && len(name) <= maxFunctionName && !functionName().MatchString(name)
+	return name != "" && len(name) <= maxFunctionName && !invalidNameChar().MatchString(name)
 }
 
-// functionName matches what such names cannot have.
-var functionName = lazyregexp.New(`[^A-Za-z0-9_-]`)
+// invalidNameChar matches a character that the names of functions, schemas and MCP servers cannot have.
+var invalidNameChar = lazyregexp.New(`[^A-Za-z0-9_-]`)

@@ -77,6 +77,7 @@ func (r *Request) SetField(name string, value json.RawMessage) {
 	r.Fields[name] = value
 }
 
+// keepFields returns the fields of a body whose names keep selects, without null. It returns nil if there are none.
 func keepFields(body map[string]json.RawMessage, keep func(string) bool) map[string]json.RawMessage {
 	var kept map[string]json.RawMessage
 
@@ -94,6 +95,7 @@ func keepFields(body map[string]json.RawMessage, keep func(string) bool) map[str
 	return kept
 }
 
+// isVendorField reports whether some kind of upstream knows the field.
 func isVendorField(name string) bool {
 	for _, fields := range vendorFields {
 		if fields[name] != "" {
@@ -131,7 +133,8 @@ func (u *Upstream) Ignores(r *Request) []string {
 	return names
 }
 
-// AppendFields returns a JSON object with the fields of Request.Fields that the upstream knows added at its end.
+// AppendFields returns a JSON object with the fields of Request.Fields that the upstream knows added at its end. It may
+// overwrite object. The error is that of encoding/json, for a value that is not JSON.
 func (u *Upstream) AppendFields(object []byte, r *Request) ([]byte, error) {
 	known := map[string]json.RawMessage{}
 
@@ -145,7 +148,7 @@ func (u *Upstream) AppendFields(object []byte, r *Request) ([]byte, error) {
 }
 
 // AppendMembers returns a JSON object with more members at its end, in the order of their names. None of them may be in
-// the object.
+// the object, whose bytes it may overwrite. The error is that of encoding/json, for a value that is not JSON.
 func AppendMembers(object []byte, more map[string]json.RawMessage) ([]byte, error) {
 	if len(more) == 0 {
 		return object, nil

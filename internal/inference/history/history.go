@@ -66,6 +66,7 @@ func (h *History) Add(m inference.Message) {
 	h.messages = append(h.messages, m)
 }
 
+// addPictures adds the pictures of results as a message of the user.
 func (h *History) addPictures() {
 	if len(h.pictures) > 0 {
 		h.messages = append(h.messages, inference.Message{Role: inference.User, Parts: h.pictures})
@@ -129,6 +130,7 @@ func (h *History) AddResult(m inference.Message) {
 		}
 	}
 
+	// Servers reject a result without content, so an empty one gets an empty text.
 	if len(m.Parts) == 0 {
 		m.Parts = []inference.Part{{Text: ""}}
 	}

@@ -52,6 +52,7 @@ func (u *Usage) counters() map[string]*int64 {
 	}
 }
 
+// ledgerKey returns the Redis key of the ledger of one day.
 func ledgerKey(day string) string { return "pw:usage:" + day }
 
 // fieldSeparator separates the parts of a ledger field. It cannot be part of a key's or model's name.

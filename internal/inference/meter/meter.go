@@ -1,5 +1,9 @@
 // Package meter enforces the limits of API keys: requests and tokens per minute and per day, and requests at a
 // time. It records the usage in a ledger by day, key and model. The data is in Redis, so all nodes count together.
+//
+// The API calls [Meter.Reserve] with an estimate of the tokens before a request, and [Grant.Release] at its end. The
+// worker calls [Meter.Settle] and [Meter.Record] with the actual usage. [Meter.Keep] renews the leases of running
+// requests. Each step is one script, so that nodes cannot interleave, and may be repeated after a lost response.
 package meter
 
 import (
@@ -101,7 +105,7 @@ func (l Limits) limit(d Dimension) int {
 
 // State is the state of one limit after a reservation.
 type State struct {
-	// Limit and Remaining are in requests or tokens, by the dimension.
+	// Limit and Remaining are numbers of requests or of tokens, by the dimension. Remaining is never negative.
 	Limit, Remaining int
 	// Reset is the time until the whole limit is available again.
 	Reset time.Duration

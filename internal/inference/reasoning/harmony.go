@@ -21,11 +21,10 @@ var harmonyTokens = []string{
 // maxHeader is the largest header of a harmony message, in bytes. The rest is dropped.
 const maxHeader = 512
 
-// harmony reads gpt-oss's own format: messages with a header and a body. The header names the
-// channel, analysis for reasoning or final for the answer. A header with to=functions.name
-// makes the body the arguments of a call.
+// harmony reads gpt-oss's own format: messages with a header and a body. The header names the channel, analysis for
+// reasoning or final for the answer. A header with to=functions.name makes the body the arguments of a call.
 type harmony struct {
-	held string
+	held string // text that may be the beginning of a token
 	// header is the text before <|message|>; inBody reports that the body has begun.
 	header  strings.Builder
 	inBody  bool
@@ -70,8 +69,7 @@ func (h *harmony) Feed(text string, out *Pieces) {
 	}
 }
 
-// harmonyToken returns the special token at the start of text, or "". open reports whether
-// more text may still make one.
+// harmonyToken returns the special token at the start of text, or "". open reports whether more text may complete one.
 func harmonyToken(text string) (token string, open bool) {
 	for _, t := range harmonyTokens {
 		if strings.HasPrefix(text, t) {
@@ -173,6 +171,7 @@ func (h *harmony) closeBody(out *Pieces) {
 	h.header.Reset()
 }
 
+// End implements Splitter.
 func (h *harmony) End(out *Pieces) {
 	h.readText(h.held, out)
 	h.held = ""

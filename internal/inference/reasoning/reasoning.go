@@ -1,5 +1,6 @@
-// Package reasoning separates a model's reasoning and tool calls from its answer when the model
-// writes them all into one text. It reads <think> blocks and the harmony format of gpt-oss.
+// Package reasoning separates a model's reasoning and tool calls from its answer when the model writes them all into
+// one text. It reads <think> blocks and the harmony format of gpt-oss. [New] returns the [Splitter] for a model; the
+// caller feeds it the pieces of the text as they arrive.
 package reasoning
 
 import "presswork/internal/inference"
@@ -10,13 +11,13 @@ const (
 	CloseTag = "</think>"
 )
 
-// Splitter separates the text of one answer into pieces. Joined by kind, the pieces do not
-// depend on how the text was cut before Feed. It is not safe for concurrent use.
+// Splitter separates the text of one answer into pieces. Joined by kind, the pieces do not depend on how the text was
+// cut before Feed. It is not safe for concurrent use.
 type Splitter interface {
-	// Feed takes the next part of the text and appends the pieces that are certain.
-	// It holds back text that may still become a tag.
+	// Feed takes the next part of the text and appends the pieces that are certain. It holds back text that may still
+	// become a tag.
 	Feed(text string, out *Pieces)
-	// End appends the text that was held back. The text is over.
+	// End appends the text that was held back. Feed must not be called after it.
 	End(out *Pieces)
 }
 
@@ -57,8 +58,8 @@ func (p *Pieces) appendText(kind Kind, text string) {
 	*p = append(*p, Piece{Kind: kind, Text: text})
 }
 
-// New returns the splitter for a value of inference.Reasoning.Parser. thinking reports whether
-// the request lets the model reason: without it, a template opens no <think> block.
+// New returns the splitter for a value of inference.Reasoning.Parser. thinking reports whether the request lets the
+// model reason: without it, a template opens no <think> block.
 func New(parser string, thinking bool) Splitter {
 	switch {
 	case parser == inference.ParseHarmony:

@@ -15,14 +15,12 @@ const (
 	inAnswer
 )
 
-// thinkSplitter reads a <think> block at the start of the text. It drops the white space on
-// both sides of the tags.
+// thinkSplitter reads a <think> block at the start of the text. It drops the white space on both sides of the tags.
 type thinkSplitter struct {
 	state thinkState
-	// prefilled reports that the template has already written <think>, so the text may begin
-	// inside the block.
+	// prefilled reports that the template has already written <think>, so the text may begin inside the block.
 	prefilled bool
-	held      string
+	held      string // text that may be the beginning of a tag
 	// begun reports whether any reasoning was passed on.
 	begun bool
 }
@@ -97,11 +95,13 @@ func (t *thinkSplitter) readBlock(out *Pieces) bool {
 	return false
 }
 
+// emitReasoning appends reasoning.
 func (t *thinkSplitter) emitReasoning(out *Pieces, text string) {
 	t.begun = t.begun || text != ""
 	out.appendText(Reasoning, text)
 }
 
+// emitAnswer appends the beginning of the answer. It returns false, as step does when nothing is left to read.
 func (t *thinkSplitter) emitAnswer(out *Pieces, text string) bool {
 	t.state, t.held = inAnswer, ""
 	out.appendText(Content, text)

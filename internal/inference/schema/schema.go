@@ -1,5 +1,5 @@
-// Package schema checks the JSON Schemas of callers, and texts against them. Callers are not
-// trusted, so every check has a bound on size, depth and steps.
+// Package schema checks the JSON Schemas of callers, and texts against them. Callers are not trusted, so every check
+// has a bound on size, depth and steps.
 package schema
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // The bounds of a schema.
 const (
-	maxBytes = 256 << 10
+	maxBytes = 256 << 10 // bytes of its JSON
 	// maxDepth is in levels of JSON. The time to compile a schema grows with its cube.
 	maxDepth = 100
 )
@@ -43,9 +43,8 @@ var (
 	errNoObject   = errors.New("the schema must be an object")
 )
 
-// Check returns an error that says why a caller's JSON Schema is not accepted. A schema must be
-// an object of at most 256 KB and 100 levels. A $ref must not lead to another document, or
-// to itself without an end.
+// Check returns an error that says why a caller's JSON Schema is not accepted. A schema must be an object of at most
+// 256 KB and 100 levels. A $ref must not lead to another document, or to itself without an end.
 func Check(raw json.RawMessage) error {
 	s, err := Compile(raw)
 	if err != nil {
@@ -61,22 +60,19 @@ func Check(raw json.RawMessage) error {
 	return nil
 }
 
-// endless reports whether a validation failed at a $ref that leads to itself. No text can
-// satisfy such a schema.
+// endless reports whether a validation failed at a $ref that leads to itself. No text can satisfy such a schema.
 func endless(v *jsonschema.ValidationError) bool {
 	_, cycle := v.ErrorKind.(*kind.RefCycle)
 	return cycle || slices.ContainsFunc(v.Causes, endless)
 }
 
-// Schema is a compiled JSON Schema. It is not safe for concurrent use, because it counts the steps of
-// each validation.
+// Schema is a compiled JSON Schema. It is not safe for concurrent use, because it counts the steps of each validation.
 type Schema struct {
 	compiled *jsonschema.Schema
 	steps    *int // left for this validation
 }
 
-// Compile reads a JSON Schema. Its errors are those of Check, except for a $ref that leads to
-// itself.
+// Compile reads a JSON Schema. Its errors are those of Check, except for a $ref that leads to itself.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	doc, err := parse(raw)
 	if err != nil {
@@ -151,8 +147,8 @@ func describe(err error) error {
 		input.Cut(strings.ReplaceAll(line, "urn:request:schema", ""), 200))
 }
 
-// Validate returns an error that says why a text does not satisfy the schema. The error is
-// ErrNotJSON for a text that is not JSON.
+// Validate returns an error that says why a text does not satisfy the schema. The error is ErrNotJSON for a text that
+// is not JSON.
 func (s *Schema) Validate(text string) error {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
@@ -162,8 +158,7 @@ func (s *Schema) Validate(text string) error {
 	return s.validate(value, len(text))
 }
 
-// ValidateObject is like Validate, but the text must be a JSON object: else the error is
-// ErrNotObject.
+// ValidateObject is like Validate, but the text must be a JSON object: else the error is ErrNotObject.
 func (s *Schema) ValidateObject(text string) error {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
@@ -208,4 +203,5 @@ func firstCause(v *jsonschema.ValidationError) string {
 // noLoader rejects every document outside the schema.
 type noLoader struct{}
 
+// Load implements jsonschema.URLLoader.
 func (noLoader) Load(string) (any, error) { return nil, errRemote }

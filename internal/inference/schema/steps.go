@@ -11,12 +11,13 @@ import (
 const (
 	// A text may take baseSteps steps, and one more for each of its bytes.
 	baseSteps = 20_000
-	// valuesPerStep values of an enum count as one step, because the validator compares
-	// each of them several times. The same is true of bytesPerStep bytes under a pattern.
+	// valuesPerStep values of an enum count as one step, because the validator compares each of them several times. The
+	// same is true of bytesPerStep bytes under a pattern.
 	valuesPerStep = 100
 	bytesPerStep  = 4
 )
 
+// errTooManySteps ends a validation that takes more steps than the text may take.
 var errTooManySteps = errors.New("the schema takes too many steps to check")
 
 // apply validates a value in at most the given number of steps.
@@ -56,6 +57,7 @@ type counter struct {
 	cost  int
 }
 
+// Validate implements jsonschema.SchemaExt.
 func (c counter) Validate(*jsonschema.ValidatorContext, any) { useSteps(c.steps, c.cost) }
 
 // countedRegexp is a pattern that counts the text it searches.
@@ -65,6 +67,7 @@ type countedRegexp struct {
 	steps   *int
 }
 
+// String and MatchString implement jsonschema.Regexp.
 func (r countedRegexp) String() string { return r.pattern }
 
 func (r countedRegexp) MatchString(s string) bool {
@@ -72,8 +75,8 @@ func (r countedRegexp) MatchString(s string) bool {
 	return r.re == nil || r.re.MatchString(s)
 }
 
-// useSteps subtracts n from the remaining steps. It panics with errTooManySteps if there are fewer:
-// the validator has no other way to stop, and apply recovers.
+// useSteps subtracts n from the remaining steps. It panics with errTooManySteps if there are fewer: the validator has
+// no other way to stop, and apply recovers.
 func useSteps(steps *int, n int) {
 	if *steps -= n; *steps < 0 {
 		panic(errTooManySteps)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numbersBounded reports whether every number has at most 300 digits. The validator calculates
-// exactly: 1e999999999 has eleven characters and takes half a gigabyte.
+// numbersBounded reports whether every number has at most 300 digits. The validator calculates exactly: 1e999999999 has
+// eleven characters and takes half a gigabyte.
 func numbersBounded(value any) bool {
 	switch v := value.(type) {
 	case json.Number:

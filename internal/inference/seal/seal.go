@@ -15,14 +15,14 @@ import (
 // concurrent use.
 type Sealer struct {
 	aead cipher.AEAD
-	// nonces is the key from which the nonce of a text is made.
-	nonces []byte
+	// nonceKey is the key of the HMAC that makes the nonce of a text.
+	nonceKey []byte
 }
 
 // errForeign is returned for a text that was not sealed for this owner, or was changed.
 var errForeign = errors.New("seal: the text was not sealed for this owner")
 
-// New returns a Sealer with keys from a secret that all nodes share.
+// New returns a Sealer with keys from a secret that all nodes share. An error is that of package hkdf or aes.
 func New(secret []byte) (*Sealer, error) {
 	keys, err := hkdf.Key(sha256.New, secret, nil, "presswork reasoning 1", 64)
 	if err != nil {
@@ -36,7 +36,7 @@ func New(secret []byte) (*Sealer, error) {
 
 	aead, err := cipher.NewGCM(block)
 
-	return &Sealer{aead: aead, nonces: keys[32:]}, err
+	return &Sealer{aead: aead, nonceKey: keys[32:]}, err
 }
 
 // encoding rejects non-zero padding bits: otherwise several texts would decode to one.
@@ -66,9 +66,10 @@ func (s *Sealer) Open(owner, sealed string) (string, error) {
 	return string(text), nil
 }
 
-// nonce returns the nonce of a text. Two texts of an owner share one with negligible probability.
+// nonce returns the nonce of a text. It depends on the text, so that two nodes seal it alike. Two texts of an owner
+// share a nonce with negligible probability.
 func (s *Sealer) nonce(owner, text string) []byte {
-	mac := hmac.New(sha256.New, s.nonces)
+	mac := hmac.New(sha256.New, s.nonceKey)
 	mac.Write([]byte(owner))
 	mac.Write([]byte{0})
 	mac.Write([]byte(text))

@@ -1,5 +1,9 @@
 // Package toolserver connects to servers of the Model Context Protocol whose tools a model may call. It trusts neither
 // the servers nor what they send.
+//
+// [Servers.Open] returns a session. It connects at the first call of a method, through a transport that adds the secret
+// headers of the server and bounds each answer. Tools are checked before the gateway may offer them, and results become
+// plain text and images.
 package toolserver
 
 import (

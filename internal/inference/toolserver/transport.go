@@ -13,7 +13,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// closeTimeout bounds the request that ends a session: the server need not be alive any more.
+// closeTimeout bounds the request that ends a session, because the server may be gone.
 const closeTimeout = time.Second
 
 // transport adds the headers of a server to requests for it, and bounds its answers.
@@ -114,7 +114,7 @@ type body struct {
 	cancel      func()
 }
 
-// Read fails after the limit.
+// Read returns an error after the limit.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
