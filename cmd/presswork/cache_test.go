@@ -77,7 +77,7 @@ func TestAnUnusableCacheDoesNotFailAConversion(t *testing.T) {
 		"damaged/cache.db": strings.Repeat("not a database ", 1000),
 	})
 	for name, c := range map[string]struct{ path, wantStderr string }{
-		"a file":  {"file", "the cache cannot be used"},
+		"a file":  {"file", "cannot use the cache"},
 		"damaged": {"damaged", "set aside"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -96,8 +96,7 @@ func createKey(p *command.Program, e keyfile.Entry) error {
 		return err
 	}
 	var random [keyBytes]byte
-	// crypto/rand never fails; see its documentation.
-	_, _ = rand.Read(random[:])
+	_, _ = rand.Read(random[:]) // crypto/rand never fails; see its documentation
 	key := keyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	sum := sha256.Sum256([]byte(key))
 

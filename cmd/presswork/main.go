@@ -18,8 +18,8 @@ import (
 	"presswork/internal/terminal"
 )
 
-// drainGrace is added to app.DrainLimit before the process exits. Container runtimes kill a process after a
-// minute.
+// drainGrace is added to app.DrainLimit before the process exits, so that a part that hangs cannot keep it alive.
+// Container runtimes kill a process after a minute.
 const drainGrace = 10 * time.Second
 
 func main() {

@@ -61,6 +61,7 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 // manual collects the roff source of the manual page.
 type manual struct{ b strings.Builder }
 
+// line writes a line of roff.
 func (m *manual) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
 
 // entry writes one row of a list: a term in roff, and its meaning in plain text.
@@ -135,7 +136,7 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// roff escapes text for a manual page.
+// roff escapes text for a manual page. A line that begins with a dot would be a request.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "\"", `\(dq`, "…", "...").Replace(s)
 

@@ -72,7 +72,7 @@ func (c *topCommand) run(ctx context.Context) error {
 // follow redraws the screen until ctx ends. It uses the alternate screen, so the terminal restores the earlier text at
 // the end.
 func (c *topCommand) follow(ctx context.Context, server *client.Server, now client.Fleet) error {
-	fmt.Fprint(c.Stdout, "\x1b[?1049h\x1b[?25l")
+	fmt.Fprint(c.Stdout, "\x1b[?1049h\x1b[?25l") // the alternate screen, without a cursor
 	defer fmt.Fprint(c.Stdout, "\x1b[?25h\x1b[?1049l")
 
 	tick := time.NewTicker(c.interval)

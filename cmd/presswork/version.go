@@ -67,7 +67,7 @@ func versionOf(settings []debug.BuildSetting) (version, commit string) {
 	for _, s := range settings {
 		switch {
 		case s.Key == "vcs.modified" && s.Value == "true":
-			version = "dev"
+			version = "dev" // the code may differ from the release
 		case s.Key == "vcs.revision":
 			commit = s.Value[:min(12, len(s.Value))]
 		}

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"presswork"
 	"presswork/cmd/presswork/command"
 	"presswork/internal/local"
-	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
-	"presswork/themes"
 )
 
 // analyze holds the flags of `presswork analyze`.
@@ -91,50 +88,4 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	}
 
 	return printAnalysis(a.Program, label(local.Output{Input: path}), result.Analysis, converter.Themes())
-}
-
-// prepareChoice checks the flags for theme choice and opens the run log. Every error is a usage error.
-func (m *md2pdf) prepareChoice() error {
-	if m.aiTheme && m.theme != "" {
-		return errors.New("--theme and --ai-theme cannot be combined")
-	}
-
-	if m.advice.preferred() && m.theme != "" && m.theme != themes.Auto {
-		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
-	}
-
-	if m.aiTheme || m.advice.preferred() {
-		m.theme = themes.Auto
-	}
-
-	dir, err := runlog.Folder(m.Getenv)
-	if dir != "" {
-		m.runLog = runlog.Open(dir)
-	}
-
-	return err
-}
-
-// recordRun appends a round of conversions to the run log. It only warns when the run log cannot be written.
-func (m *md2pdf) recordRun(outputs []local.Output, failures int) {
-	if m.runLog == nil || len(outputs) == 0 {
-		return
-	}
-	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
-	share := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
-
-	for _, out := range outputs {
-		r.Pages += out.Pages
-		r.Bytes += int64(out.Bytes)
-		r.TotalMS += share(out.Elapsed)
-		r.AnalyzeMS += share(out.Times.Analyze)
-		r.RenderMS += share(out.Times.Render)
-		r.PrintMS += share(out.Times.Print)
-		r.Lookups += out.Lookups
-		r.Hits += out.Hits
-	}
-
-	if err := m.runLog.Add(r); err != nil {
-		m.logger().Warn("the run was not recorded", "error", err)
-	}
 }

@@ -66,6 +66,7 @@ func newCheckCommand(p *command.Program) *cobra.Command {
 	return cmd
 }
 
+// run checks the files at paths and prints the findings. It returns an error if there is one, for the exit status.
 func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	cfg, err := c.Config()
 	if err != nil {

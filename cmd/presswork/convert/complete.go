@@ -49,12 +49,14 @@ func completeThemes(cmd *cobra.Command, p *command.Program) {
 	completeFolders(cmd)
 }
 
+// completeFolders completes the flags that take a folder.
 func completeFolders(cmd *cobra.Command) {
 	for _, flag := range []string{"themes-dir", "allow"} {
 		command.Complete(cmd, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
 }
 
+// markdownFiles lists the extensions that completion offers for documents.
 func markdownFiles() []string { return []string{"md", "markdown", "mdown", "txt"} }
 
 // themeNames completes names of themes, each with its description.

@@ -147,7 +147,11 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 		}
 
 		if !json.Valid(raw) {
-			return fmt.Errorf("%q is not a %s", s, o.kind)
+			return fmt.Errorf(
+				"%q is not %s",
+				s,
+				map[string]string{"number": "a number", "switch": "true or false"}[o.kind],
+			)
 		}
 		into[o.name] = raw
 
@@ -244,7 +248,8 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	return page, e.explain(err)
 }
 
-// explain replaces an error about an option that the output format does not support by one that names the flag.
+// explain replaces an error about an option that the output format does not support by one that names the flag. The
+// API's error names a field of JSON, which this user has not written.
 func (e *exportCommand) explain(err error) error {
 	if fault.CodeOf(err) != fault.UnknownField {
 		return err

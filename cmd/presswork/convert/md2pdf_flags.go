@@ -114,6 +114,7 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 	}
 }
 
+// jsonKey returns the JSON name of an option.
 func jsonKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return key

@@ -15,7 +15,9 @@ import (
 	"presswork/cmd/presswork/command"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
+	"presswork/themes"
 )
 
 // prepare builds the inputs from the command line. Every error is a usage error.
@@ -85,9 +87,7 @@ func checkValues(paths []string) error {
 		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
 			return fmt.Errorf(
 				"%q is not a file; write the optional value of a flag after an equals sign: --toc=2, --pdf-a=2u, "+
-					"--tagged=false",
-				path,
-			)
+					"--tagged=false", path)
 		}
 	}
 
@@ -114,20 +114,9 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 		named = presswork.PNG
 	}
 
+	// A file with one of these names and another content would not open. Any other extension is part of the name.
 	unsupported := []presswork.Output{
-		"doc",
-		"docx",
-		"jpeg",
-		"jpg",
-		"mobi",
-		"odt",
-		"pptx",
-		"ps",
-		"rtf",
-		"svg",
-		"tex",
-		"txt",
-		"webp",
+		"doc", "docx", "jpeg", "jpg", "mobi", "odt", "pptx", "ps", "rtf", "svg", "tex", "txt", "webp",
 	}
 	switch {
 	case slices.Contains(unsupported, named):
@@ -141,6 +130,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	return named, nil
 }
 
+// outputNames lists the formats for messages.
 func outputNames() string {
 	names := fmt.Sprint(presswork.Outputs())
 	return strings.ReplaceAll(strings.Trim(names, "[]"), " ", ", ")
@@ -225,4 +215,26 @@ func (m *md2pdf) readCSS() error {
 	m.options.CSS = string(css)
 
 	return nil
+}
+
+// prepareChoice checks the flags for theme choice and opens the run log. Every error is a usage error.
+func (m *md2pdf) prepareChoice() error {
+	if m.aiTheme && m.theme != "" {
+		return errors.New("--theme and --ai-theme cannot be combined")
+	}
+
+	if m.advice.preferred() && m.theme != "" && m.theme != themes.Auto {
+		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
+	}
+
+	if m.aiTheme || m.advice.preferred() {
+		m.theme = themes.Auto
+	}
+
+	dir, err := runlog.Folder(m.Getenv)
+	if dir != "" {
+		m.runLog = runlog.Open(dir)
+	}
+
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 	"presswork/internal/local"
+	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
 )
 
@@ -178,6 +179,7 @@ type line struct {
 	Error    *fault.Error      `json:"error"`
 }
 
+// jsonLine returns the JSON line of a result. failure may be nil.
 func jsonLine(out local.Output, failure error) line {
 	return line{
 		Input: out.Input, Merged: out.Merged, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
@@ -215,6 +217,7 @@ func warningLine(out local.Output, w fault.Warning) string {
 	return fmt.Sprintf("%s: %s", out.Input, w.Message)
 }
 
+// resultLine formats a success as "FILE: OUTPUT (theme, 3 pages, 12 KB, 210 ms)".
 func resultLine(out local.Output) string {
 	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", label(out), out.Path, out.Theme, sizes(out),
 		out.Elapsed.Milliseconds())
@@ -238,4 +241,28 @@ func shorten(name string) string {
 	}
 
 	return name
+}
+
+// recordRun appends a round of conversions to the run log. It only warns when the run log cannot be written.
+func (m *md2pdf) recordRun(outputs []local.Output, failures int) {
+	if m.runLog == nil || len(outputs) == 0 {
+		return
+	}
+	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
+	share := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
+
+	for _, out := range outputs {
+		r.Pages += out.Pages
+		r.Bytes += int64(out.Bytes)
+		r.TotalMS += share(out.Elapsed)
+		r.AnalyzeMS += share(out.Times.Analyze)
+		r.RenderMS += share(out.Times.Render)
+		r.PrintMS += share(out.Times.Print)
+		r.Lookups += out.Lookups
+		r.Hits += out.Hits
+	}
+
+	if err := m.runLog.Add(r); err != nil {
+		m.logger().Warn("the run was not recorded", "error", err)
+	}
 }

@@ -97,4 +97,5 @@ func (m *mcpCommand) run(ctx context.Context) (err error) {
 // nopCloser is standard output, which the server must not close.
 type nopCloser struct{ io.Writer }
 
+// Close does nothing.
 func (nopCloser) Close() error { return nil }

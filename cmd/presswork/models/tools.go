@@ -152,7 +152,7 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 // fetch prints a page: the view that a model sees, the whole text, or JSON.
 func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string) error {
 	if b.loc < 0 || b.num < 0 {
-		return command.Usage(errors.New("--loc and --lines must be 0 or more"))
+		return command.Usage(fmt.Errorf("--loc is %d and --lines is %d; both must be 0 or more", b.loc, b.num))
 	}
 
 	if err := web.CheckURL(address); fault.CodeOf(err) == fault.InvalidURL {

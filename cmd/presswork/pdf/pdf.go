@@ -55,7 +55,7 @@ func Command(p *command.Program) *cobra.Command {
 		Args:  command.Known,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	const keeps = "Tags, links, outlines and page labels stay. "
+	const keeps = "Tags, links, outlines and page labels stay. " // of the operations that copy pages
 
 	for _, h := range []pdfHelp{
 		{
@@ -192,6 +192,7 @@ func (c *pdfCommand) addFlags(f *pflag.FlagSet) {
 	}
 }
 
+// addPasswordFile adds a flag for a file with a password.
 func (c *pdfCommand) addPasswordFile(f *pflag.FlagSet, name string) {
 	c.passwordFiles[name] = f.String(name, "", "`FILE` whose first line is --"+strings.TrimSuffix(name, "-file"))
 }

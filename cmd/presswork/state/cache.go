@@ -177,6 +177,7 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			return w.Flush()
 		},
 	}
+	// The flag changes nothing. It lets users write what the command does.
 	cmd.Flags().Bool("show", true, "print the settings (the default)")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 
