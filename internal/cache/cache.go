@@ -47,12 +47,13 @@ const MaxValue = 1 << 20
 // one.
 type Cache interface {
 	// Get returns the value of a key and whether it was found. It does not return expired values. Errors:
-	// ErrInvalidKey.
+	// ErrInvalidKey, and those of the backend.
 	Get(ctx context.Context, kind Kind, key string) (value json.RawMessage, found bool, err error)
 	// Put stores a value and replaces an earlier one. Above the size cap it removes the least recently used
-	// entries. Errors: ErrInvalidKey, ErrInvalidValue.
+	// entries. Errors: ErrInvalidKey, ErrInvalidValue, and those of the backend.
 	Put(ctx context.Context, kind Kind, key string, value json.RawMessage) error
-	// Stats returns the entries and the lookups of every process that shares the cache.
+	// Stats returns the entries and the lookups of every process that shares the cache, those of other processes as of
+	// their last write. It may read every entry.
 	Stats(ctx context.Context) (Stats, error)
 	// Clean removes expired and damaged entries and returns their number.
 	Clean(ctx context.Context) (int, error)
@@ -198,13 +199,12 @@ func checkValue(value json.RawMessage) error {
 type lookup int
 
 const (
-	// A lookup is one of these; expired means that the entry existed.
 	hit lookup = iota
 	miss
-	expired
+	expired // the entry existed, but its time to live was over
 )
 
-// count adds one look-up. An expired entry also counts as a miss.
+// count adds one lookup. An expired entry also counts as a miss.
 func (s *KindStats) count(l lookup) {
 	switch l {
 	case hit:

@@ -26,6 +26,7 @@ const (
 	BackendSQLite = "sqlite"
 )
 
+// backends lists the names of the backends, for messages.
 func backends() []string { return []string{BackendMemory, BackendFile, BackendSQLite} }
 
 // Config selects the cache of the local converter. A zero field means "not set".
@@ -128,6 +129,7 @@ func (l layer) over(c *Config, from Origin) {
 	}
 }
 
+// variable returns the environment variable of a setting.
 func variable(setting string) string {
 	return map[string]string{
 		"backend": "PRESSWORK_CACHE_BACKEND", "path": "PRESSWORK_CACHE_PATH",
@@ -163,7 +165,7 @@ func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 	return map[Kind]time.Duration{Analysis: ttl, Theme: ttl}, nil
 }
 
-// maxTTL is the largest number of seconds that fits a time.Duration.
+// maxTTL is the longest time to live. It is far below the 292 years that a time.Duration can hold.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
 // seconds parses a number of seconds, from 0 to maxTTL.
@@ -232,10 +234,8 @@ func (c Config) Check() error {
 // limits parses MaxSize. A bare number counts entries, a number with a unit counts bytes.
 func (c Config) limits() (entries int, size int64, err error) {
 	text := strings.ToUpper(strings.TrimSpace(c.MaxSize))
-	wrong := invalid(
-		"cache size %q is not allowed; write a number of entries (10000) or a size (64MB, 500KB, 1GB)",
-		c.MaxSize,
-	)
+	wrong := invalid("cache size %q is not allowed; write a number of entries (10000) or a size (64MB, 500KB, 1GB)",
+		c.MaxSize)
 
 	for suffix, unit := range map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30} {
 		if number, ok := strings.CutSuffix(text, suffix); ok {
@@ -257,6 +257,7 @@ func (c Config) limits() (entries int, size int64, err error) {
 	return n, 0, nil
 }
 
+// invalid returns an InvalidOption.
 func invalid(format string, args ...any) error {
 	return fault.Errorf(fault.InvalidOption, format, args...)
 }
@@ -294,7 +295,7 @@ func OpenOrMemory(ctx context.Context, c Config, o Options) (Cache, error) {
 	if err == nil {
 		return opened, nil
 	}
-	o.withDefaults().Log.WarnContext(ctx, "the cache cannot be used; this run keeps its own in memory", "error", err)
+	o.withDefaults().Log.WarnContext(ctx, "cannot use the cache; this run keeps its own in memory", "error", err)
 
 	if o, err = c.options(o); err != nil {
 		return nil, err

@@ -67,6 +67,8 @@ func OpenFile(dir string, o Options) (*File, error) {
 	return f, nil
 }
 
+// path returns the file of an entry. The first two characters of the key name a folder, so that no folder has too many
+// files. Shorter keys are filled up.
 func (f *File) path(kind Kind, key string) string {
 	prefix := (key + "__")[:2]
 	return filepath.Join(f.dir, string(kind), prefix, key+".json")
@@ -134,7 +136,7 @@ func readEntry(path string) (fileEntry, error) {
 	return e, nil
 }
 
-// setAside moves a damaged entry to a separate folder for inspection.
+// setAside moves a damaged entry to a separate folder for inspection. Clean and Clear remove it there.
 func (f *File) setAside(path string, why error) {
 	to := filepath.Join(f.dir, damagedName, fmt.Sprintf("%s-%d", filepath.Base(path), f.o.Now().UnixNano()))
 
@@ -142,7 +144,7 @@ func (f *File) setAside(path string, why error) {
 	if err == nil {
 		err = os.Rename(path, to)
 	}
-	f.o.Log.Warn("a damaged cache entry was set aside", "entry", path, "to", to, "reason", why, "error", err)
+	f.o.Log.Warn("set aside a damaged cache entry", "entry", path, "to", to, "reason", why, "error", err)
 }
 
 // Put implements Cache.
@@ -163,7 +165,7 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 
 	before, _ := os.Stat(path)
 	if err := f.write(path, b); err != nil {
-		return fmt.Errorf("the cache took no entry: %w", err)
+		return fmt.Errorf("the cache cannot store the entry: %w", err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,6 +192,7 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 	return nil
 }
 
+// add adds a change, which may be negative.
 func (t *totals) add(o totals) { t.Entries, t.Bytes = t.Entries+o.Entries, t.Bytes+o.Bytes }
 
 // write replaces the file at path by a complete one, so that no reader sees a part of it.

@@ -20,7 +20,7 @@ type counters struct {
 	Totals  totals             `json:"totals"`
 }
 
-// count records a look-up in memory; the counters are written to disk later.
+// count records a lookup in memory; flush writes the counters to disk.
 func (f *File) count(kind Kind, l lookup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +33,7 @@ func (f *File) count(kind Kind, l lookup) {
 	f.pending.Kinds[kind] = s
 }
 
-// load reads the counters. found is false if there are none or they are damaged.
+// load reads the counters. found is false if there are none or they are damaged. The error is that of reading the file.
 func (f *File) load() (c counters, found bool, err error) {
 	b, err := os.ReadFile(filepath.Join(f.dir, countersName))
 	if errors.Is(err, fs.ErrNotExist) {

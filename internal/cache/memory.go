@@ -42,6 +42,7 @@ func NewMemory(o Options) *Memory {
 	return m
 }
 
+// reset removes all entries and counts. The caller holds the lock.
 func (m *Memory) reset() {
 	m.entries, m.used, m.bytes, m.counts = map[entryKey]*list.Element{}, list.New(), 0, map[Kind]KindStats{}
 }
@@ -105,6 +106,7 @@ func (m *Memory) Put(_ context.Context, kind Kind, key string, value json.RawMes
 	return nil
 }
 
+// remove removes an entry. The caller holds the lock.
 func (m *Memory) remove(element *list.Element) {
 	e := element.Value.(*memoryEntry)
 	m.used.Remove(element)

@@ -19,6 +19,7 @@ const (
 	redisLookups = redisPrefix + "lookups" // hash: "kind/hits" and so on
 )
 
+// redisEntry returns the Redis key of an entry, and member its name in the index.
 func redisEntry(kind Kind, key string) string { return redisPrefix + "entry:" + member(kind, key) }
 func member(kind Kind, key string) string     { return string(kind) + "/" + key }
 
@@ -89,7 +90,7 @@ func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage
 
 	var v redisValue
 	if err := json.Unmarshal([]byte(raw), &v); err != nil || len(v.Value) == 0 {
-		r.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key, "error", err)
+		r.o.Log.WarnContext(ctx, "removed a damaged cache entry", "kind", kind, "key", key, "error", err)
 		return nil, false, errors.Join(r.removeEntry(ctx, kind, key, raw), r.recordLookup(ctx, kind, key, miss))
 	}
 
@@ -120,6 +121,7 @@ func (r *Redis) recordLookup(ctx context.Context, kind Kind, key string, l looku
 	return err
 }
 
+// removeEntry removes an entry if its value is still raw: another node may have replaced it.
 func (r *Redis) removeEntry(ctx context.Context, kind Kind, key, raw string) error {
 	return redisDrop.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes}, member(kind, key), raw).
 		Err()
@@ -147,7 +149,8 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 		len(value), r.o.MaxEntries, r.o.MaxBytes).Err()
 }
 
-// eachEntry calls f for every member of the index, in batches.
+// eachEntry calls f for every member of the index, in batches. stored is false for an entry that Redis has expired. f
+// must not change the index, because the batches are read by their positions.
 func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
 	const batch = 200
 	for at := int64(0); ; at += batch {
@@ -264,7 +267,7 @@ func (r *Redis) Clear(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("the cache's entries could not be listed: %w", err)
+		return fmt.Errorf("cannot list the entries of the cache: %w", err)
 	}
 
 	return r.client.Del(ctx, append(keys, redisUsed, redisSizes, redisLookups)...).Err()

@@ -105,15 +105,15 @@ func (s *SQLite) connect(ctx context.Context) error {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"journal_mode(WAL)",
-		"synchronous(OFF)",
-		"recursive_triggers(ON)",
+		"synchronous(OFF)",       // after a power failure the cache may be damaged, and is then replaced
+		"recursive_triggers(ON)", // INSERT OR REPLACE then runs the trigger for removed rows
 	}}
 
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: escapePath(s.path), RawQuery: q.Encode()}).String())
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(2)
+	db.SetMaxOpenConns(2) // s.mu lets one operation run at a time
 
 	if err := prepare(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
@@ -123,6 +123,7 @@ func (s *SQLite) connect(ctx context.Context) error {
 	return nil
 }
 
+// escapePath escapes a path for a URI of SQLite, in which ? and # have a meaning.
 func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // prepare creates the schema, unless the database has it. Errors: ErrNewer for a schema of a later version.
@@ -162,6 +163,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
+// isDamage reports whether an error means that the file is damaged or is no database.
 func isDamage(err error) bool { return is(err, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) }
 
 // is reports whether err is an SQLite error with one of these codes.
@@ -182,7 +184,7 @@ func (s *SQLite) replace(ctx context.Context, why error) error {
 			return err
 		}
 	}
-	s.o.Log.Warn("a damaged cache was set aside; a new one begins", "cache", s.path, "to", to, "reason", why)
+	s.o.Log.Warn("set aside a damaged cache and created a new one", "cache", s.path, "to", to, "reason", why)
 
 	return s.open(ctx)
 }
@@ -246,7 +248,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 
 			return ignoreReadOnly(err)
 		case !json.Valid(value):
-			s.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key)
+			s.o.Log.WarnContext(ctx, "removed a damaged cache entry", "kind", kind, "key", key)
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ?", string(kind), key)
 
 			return ignoreReadOnly(err)
@@ -279,7 +281,7 @@ func ignoreReadOnly(err error) error {
 	return err
 }
 
-// count records a look-up in memory; the counters are written to the database later.
+// count records a lookup in memory; flush writes the counters to the database.
 func (s *SQLite) count(kind Kind, l lookup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

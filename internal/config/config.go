@@ -1,5 +1,6 @@
 // Package config reads every setting of the program from the environment and prints their documentation. The tables in
-// settings.go are the only source of names, defaults and meanings.
+// settings.go are the only source of names, defaults and meanings. [Load] returns a checked [Config], and [Misspelt]
+// finds variables that look like settings.
 package config
 
 import "time"

@@ -28,7 +28,7 @@ func Load(getenv func(string) string) (Config, error) {
 	for _, s := range c.settings() {
 		raw, err := s.read(getenv)
 		if err == nil && raw != "" && blank(raw) {
-			// A key that is blank by mistake must not open the server.
+			// An operator who sets a blank API_KEY by mistake must not get an open server.
 			err = errors.New("it is blank; leave it unset instead")
 		}
 
@@ -48,7 +48,7 @@ func Load(getenv func(string) string) (Config, error) {
 	return c, c.checkTogether()
 }
 
-// checkTogether holds the rules that span several settings.
+// checkTogether checks the rules that involve several settings.
 func (c Config) checkTogether() error {
 	if (c.APITLSCert == "") != (c.APITLSKey == "") {
 		return errors.New("API_TLS_CERT and API_TLS_KEY: set both or neither")
@@ -104,7 +104,7 @@ func (s setting) read(getenv func(string) string) (string, error) {
 	return string(b), nil
 }
 
-// wrong returns err with the setting's name and, unless it is a secret, its value.
+// wrong adds to err the setting's name and, unless it is a secret, its value.
 func (s setting) wrong(raw string, err error) error {
 	if s.secret {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -161,6 +161,7 @@ func (s setting) setNumber(raw string) error {
 		return nil
 	}
 
+	// The limits are small enough to be exact as float64.
 	n, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil || float64(n) < lo || float64(n) > hi {
 		return fmt.Errorf("allowed: a whole number from %s to %s", s.min, s.max)

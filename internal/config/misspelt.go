@@ -7,7 +7,8 @@ import (
 	"presswork/internal/input"
 )
 
-// shortestTypo is the length of a name below which a similar variable is probably another program's.
+// shortestTypo is the shortest name, in characters, that counts as a misspelt setting. A shorter one is probably
+// another program's.
 const shortestTypo = 7
 
 // Typo is a variable that is no setting, but looks like one.

@@ -28,7 +28,7 @@ func DecodeJSON(data []byte, dst any, param string) error {
 	}
 
 	if dec.More() || len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
-		return invalidJSON(param, ": it goes on after its object ended")
+		return invalidJSON(param, ": there is more text after the object")
 	}
 
 	if fields == nil {
@@ -105,6 +105,7 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 	return invalidType(param, want(dst.Type())).WithCause(err)
 }
 
+// isCustom reports whether a type decodes itself.
 func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }
 
 // decodeList decodes a list of structs.
@@ -183,11 +184,6 @@ func syntaxError(err error, param string) error {
 func invalidJSON(param, format string, args ...any) *fault.Error {
 	name := strings.TrimSuffix(param, ".")
 
-	return fault.Errorf(
-		fault.InvalidJSON,
-		"%s is not valid JSON%s",
-		cmp.Or(name, "the body"),
-		fmt.Sprintf(format, args...),
-	).
-		WithParam(name)
+	return fault.Errorf(fault.InvalidJSON, "%s is not valid JSON%s", cmp.Or(name, "the body"),
+		fmt.Sprintf(format, args...)).WithParam(name)
 }

@@ -16,8 +16,8 @@ const (
 
 // The limits of page ranges.
 const (
-	maxRanges = 100
-	maxPage   = 100_000
+	maxRanges = 100     // ranges of one option
+	maxPage   = 100_000 // the largest page number
 )
 
 // Invalid returns the error InvalidOption for an option. The message must name the option and say what is allowed.
@@ -38,9 +38,9 @@ func Scale(value *float64) (float64, error) {
 	return *value, nil
 }
 
-// PageRanges returns the page ranges of the named option without spaces. The ranges of
-// "1-3, 5" must rise within themselves, and there may be at most 100. A blank text selects
-// all pages and gives "". Errors: InvalidOption.
+// PageRanges returns the page ranges of the named option without spaces: "1-3,5" for "1-3, 5". The last page of a range
+// must not be before its first, and there may be at most 100 ranges. A blank text selects all pages and gives "".
+// Errors: InvalidOption.
 func PageRanges(name, text string) (string, error) {
 	canonical, ok := canonicalRanges(text)
 	if !ok {

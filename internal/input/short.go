@@ -29,7 +29,7 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Clip returns a field name for the param of an error, cut after 80 bytes. So a hostile name cannot fill the error
+// Clip returns a field name for the param of an error, cut after 80 bytes, so that a hostile name cannot fill the error
 // body. The result is valid UTF-8.
 func Clip(name string) string {
 	const limit = 80

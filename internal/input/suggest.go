@@ -50,6 +50,7 @@ func DidYouMean(word string, choices []string) string {
 
 // distance returns the number of insertions, deletions, substitutions and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
+	// Each slice is a row of the usual table: the distances of the first bytes of a to all beginnings of b.
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {
 		prev[j] = j

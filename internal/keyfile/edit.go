@@ -50,7 +50,7 @@ func Add(path string, e Entry) error {
 		if err != nil {
 			return "", nil, err
 		}
-		added, err := insert(text, strings.TrimSpace(string(line)))
+		added, err := insertEntry(text, strings.TrimSpace(string(line)))
 
 		return added, append(entries, e), err
 	})
@@ -72,7 +72,7 @@ func Remove(path, name string) (removed int, err error) {
 			}
 			removed++
 
-			if text, err = cut(text, i); err != nil {
+			if text, err = cutEntry(text, i); err != nil {
 				return "", nil, err
 			}
 		}
@@ -127,8 +127,8 @@ func edit(path string, change func(text string, entries []Entry) (string, []Entr
 	return target.write([]byte(text))
 }
 
-// list returns the sequence under keys; nil when it is missing or empty.
-func list(text string) (*ast.SequenceNode, error) {
+// findEntries returns the sequence under keys; nil when it is missing or empty.
+func findEntries(text string) (*ast.SequenceNode, error) {
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		return nil, errForm
@@ -148,9 +148,9 @@ func list(text string) (*ast.SequenceNode, error) {
 	return sequence, nil
 }
 
-// insert adds an entry, a flow mapping on one line, to the end of the list.
-func insert(text, entry string) (string, error) {
-	sequence, err := list(text)
+// insertEntry adds an entry, a flow mapping on one line, to the end of the list.
+func insertEntry(text, entry string) (string, error) {
+	sequence, err := findEntries(text)
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +168,7 @@ func insert(text, entry string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 
 	last := len(lines) - 1
-	for last >= 0 && !content(lines[last]) {
+	for last >= 0 && !isContent(lines[last]) {
 		last--
 	}
 	indent := "  "
@@ -188,9 +188,9 @@ func insert(text, entry string) (string, error) {
 	return strings.Join(slices.Insert(lines, last+1, indent+"- "+entry+"\n"), ""), nil
 }
 
-// cut removes entry i. The comments before and after it stay.
-func cut(text string, i int) (string, error) {
-	sequence, err := list(text)
+// cutEntry removes entry i. The comments before and after it stay.
+func cutEntry(text string, i int) (string, error) {
+	sequence, err := findEntries(text)
 	if err != nil || sequence == nil || i >= len(sequence.Values) {
 		return "", errForm
 	}
@@ -205,7 +205,7 @@ func cut(text string, i int) (string, error) {
 		end = sequence.Values[i+1].GetToken().Position.Line - 1
 	}
 
-	for end > begin+1 && !content(lines[end-1]) {
+	for end > begin+1 && !isContent(lines[end-1]) {
 		end--
 	}
 
@@ -229,8 +229,8 @@ func cutFlow(text string, sequence *ast.SequenceNode, i int) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(before, " \t\r\n"), ",") + after, nil
 }
 
-// content reports whether a line is neither blank nor a comment.
-func content(line string) bool {
+// isContent reports whether a line is neither blank nor a comment.
+func isContent(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && line[0] != '#'
 }

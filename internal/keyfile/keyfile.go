@@ -1,4 +1,5 @@
-// Package keyfile reads keys.yaml, the file of named API keys, and edits it.
+// Package keyfile reads keys.yaml, the file of named API keys, and edits it. [Parse] returns its entries. [Add] and
+// [Remove] change one entry as text, so that comments and the order stay, and check the result before they write it.
 package keyfile
 
 import (
@@ -34,7 +35,8 @@ func Tiers() []string { return slices.Clone(tiers) }
 // Entry is one key in the file. RPM counts every request that creates work. The other limits, the models and the
 // tiers apply to completions.
 type Entry struct {
-	Name        string   `yaml:"name"`
+	Name string `yaml:"name"`
+	// An entry has either Key, the key itself or ${NAME}, or SHA256, the hexadecimal digest of the key.
 	Key         string   `yaml:"key,omitempty"`
 	SHA256      string   `yaml:"sha256,omitempty"`
 	Admin       bool     `yaml:"admin,omitempty"`
