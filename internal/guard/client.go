@@ -9,16 +9,15 @@ import (
 
 // ClientOptions are the settings of a policy's HTTP client.
 type ClientOptions struct {
-	// Timeout limits a request from dialling to the last byte of the answer.
-	// Default 10 s.
+	// Timeout limits a request from dialling to the last byte of the answer. Default 10 s.
 	Timeout time.Duration
-	// MaxRedirects is how many redirects are followed. Each address is checked. Default 0:
-	// a redirect is returned as the answer.
+	// MaxRedirects is how many redirects are followed. Each address is checked. Default 0: a redirect is returned as the
+	// answer.
 	MaxRedirects int
 }
 
-// Client returns an HTTP client that connects only where the policy allows. It ignores
-// proxies of the environment, keeps no cookies and sends no Referer.
+// Client returns an HTTP client that connects only where the policy allows. It ignores proxies of the environment,
+// which could connect elsewhere. It keeps no cookies and sends no Referer.
 func (p *Policy) Client(o ClientOptions) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second

@@ -15,10 +15,9 @@ import (
 // connectTimeout limits resolving and connecting together.
 const connectTimeout = 5 * time.Second
 
-// DialContext connects to host:port over TCP. It resolves a name once, checks every answer
-// and connects to a checked address. If one answer is refused, the name is refused. Errors:
-// InvalidURL, AddressNotAllowed, and errors of package net for names that do not resolve
-// and hosts that do not answer.
+// DialContext connects to host:port over TCP. It resolves a name once, checks every answer and connects to a checked
+// address. If one answer is refused, the name is refused. Errors: InvalidURL, AddressNotAllowed, and errors of package
+// net for names that do not resolve and hosts that do not answer.
 func (p *Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := splitAddress(network, address)
 	if err != nil {
@@ -98,8 +97,8 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 	return addrs, nil
 }
 
-// dialFirst tries the addresses in the resolver's order. Each gets an equal share of the
-// remaining time.
+// dialFirst tries the addresses in the resolver's order. Each gets an equal share of the remaining time, so that a
+// silent first address leaves time for the others.
 func dialFirst(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var errs []error
 

@@ -32,9 +32,8 @@ func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
 	return &Downloader{NewFetcher(p, FetchOptions{MaxBytes: o.MaxBytes, Timeout: o.Timeout, UserAgent: o.UserAgent})}
 }
 
-// Download writes the file at rawURL to w. After an error w may have a part of it. Errors:
-// InvalidURL, AddressNotAllowed, NotFound (no answer, or a status other than 200),
-// ContentTooLarge, those of w.
+// Download writes the file at rawURL to w. After an error w may have a part of it. Errors: InvalidURL,
+// AddressNotAllowed, NotFound (no answer, or a status other than 200), ContentTooLarge, those of w.
 func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) error {
 	f := d.fetcher
 
@@ -77,8 +76,7 @@ func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) e
 	return nil
 }
 
-// source keeps its read error. io.Copy returns one error for reading and writing, and only
-// the source's is NotFound.
+// source keeps its read error. io.Copy returns one error for reading and writing, and only the source's is NotFound.
 type source struct {
 	r   io.Reader
 	err error

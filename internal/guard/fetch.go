@@ -51,10 +51,9 @@ func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
 	return &Fetcher{policy: p, opts: o, client: p.Client(ClientOptions{Timeout: o.Timeout, MaxRedirects: 5})}
 }
 
-// Fetch loads one image. It derives the content type from the data, not from the server's
-// headers: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL, AddressNotAllowed,
-// NotFound (no answer, or a status other than 200), ContentTooLarge (bytes or pixels),
-// UnsupportedMediaType.
+// Fetch loads one image. It derives the content type from the data, not from the server's headers: png, jpeg, gif,
+// webp, avif or svg. Errors: InvalidURL, AddressNotAllowed, NotFound (no answer, or a status other than 200),
+// ContentTooLarge (bytes or pixels), UnsupportedMediaType.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, contentType string, err error) {
 	u, err := f.policy.CheckURL(rawURL)
 	if err != nil {
@@ -92,13 +91,8 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, conten
 	}
 
 	if img.Pixels() > uint64(f.opts.MaxPixels) {
-		return nil, "", fault.Errorf(
-			fault.ContentTooLarge,
-			"the image has %d × %d pixels; the limit is %d in total",
-			img.Width,
-			img.Height,
-			f.opts.MaxPixels,
-		)
+		return nil, "", fault.Errorf(fault.ContentTooLarge,
+			"the image has %d × %d pixels; the limit is %d in total", img.Width, img.Height, f.opts.MaxPixels)
 	}
 
 	return data, img.ContentType, nil
@@ -123,8 +117,8 @@ func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([
 	return data, nil
 }
 
-// publicError returns the public error in err, such as one from a redirect or a dial. For
-// any other error it returns NotFound with a message that reveals no address.
+// publicError returns the public error in err, such as one from a redirect or a dial. For any other error it returns
+// NotFound with a message that reveals no address.
 func (f *Fetcher) publicError(ctx context.Context, host string, err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return fault.AsError(err)

@@ -26,8 +26,8 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect:
 		s.tunnel(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "" && r.URL.User == nil:
-		// nil keeps net/http from guessing the content type of an answer without one. The
-		// browser has rules of its own for that.
+		// nil keeps net/http from guessing the content type of an answer without one. The browser has rules of its own
+		// for that.
 		w.Header()["Content-Type"] = nil
 		s.forward.ServeHTTP(w, r)
 	default:
@@ -51,12 +51,11 @@ func serverOf(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
 }
 
-// rewrite prepares the request to a server. httputil has removed the hop-by-hop headers
-// already.
+// rewrite prepares the request to a server. httputil has removed the hop-by-hop headers already.
 func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = r.In.URL.Host
-	// Undo the cleaning of httputil. The query must stay as the browser sends it. A caller
-	// may have set the headers for a site that expects a proxy in front of it.
+	// Undo the cleaning of httputil. The query must stay as the browser sends it. A caller may have set the headers for
+	// a site that expects a proxy in front of it.
 	r.Out.URL.RawQuery = r.In.URL.RawQuery
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values, ok := r.In.Header[name]; ok {
@@ -65,8 +64,8 @@ func rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// refuseRequest answers for a server that was not reached. The answer has no body, because
-// the page may show it in a frame.
+// refuseRequest answers for a server that was not reached. The answer has no body, because the page may show it in a
+// frame.
 func refuseRequest(w http.ResponseWriter, err error) {
 	status := http.StatusBadGateway
 
@@ -113,8 +112,7 @@ func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 	upwards.Wait()
 }
 
-// fromClient returns a reader of the bytes that followed the CONNECT request, and then of the
-// connection.
+// fromClient returns a reader of the bytes that followed the CONNECT request, and then of the connection.
 func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	if n := early.Buffered(); n > 0 {
 		head, _ := early.Peek(n) // cannot fail: the bytes are buffered
@@ -124,8 +122,8 @@ func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	return client
 }
 
-// copyAndClose copies sent to a connection and then closes that connection for writing. If to fails,
-// it closes from as well.
+// copyAndClose copies sent to a connection and then closes that connection for writing. If the copy fails, it closes
+// from as well, so that the other direction ends.
 func (s *Session) copyAndClose(to, from net.Conn, sent io.Reader) {
 	buf := s.proxy.buffers.Get()
 	defer s.proxy.buffers.Put(buf)
@@ -161,4 +159,5 @@ func (b *buffers) Get() []byte {
 	return make([]byte, bufferBytes)
 }
 
+// Put implements httputil.BufferPool.
 func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferBytes]byte)(p)) }

@@ -11,14 +11,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxHost is the longest host that is accepted, in bytes. Percent signs and other scripts can
-// make a name longer than its canonical form of at most 253.
+// maxHost is the longest host that is accepted, in bytes. Percent signs and other scripts can make a name longer than
+// its canonical form of at most 253 bytes.
 const maxHost = 1 << 10
 
-// canonicalHost parses a host as browsers do (WHATWG URL, host parsing). It decodes percent
-// signs and maps names by UTS 46. A name that ends in a number is an IPv4 address in any
-// notation (0x7f.1, 2130706433, ①②⑦.0.0.1). It returns a lower-case name without a trailing
-// dot, or a valid address.
+// canonicalHost parses a host as browsers do (WHATWG URL, host parsing). It decodes percent signs and maps names by
+// UTS 46. A name that ends in a number is an IPv4 address in any notation (0x7f.1, 2130706433, ①②⑦.0.0.1). It returns a
+// lower-case name without a trailing dot, or a valid address.
 func canonicalHost(host string) (name string, addr netip.Addr, err error) {
 	if len(host) > maxHost {
 		return "", addr, errors.New("the host is too long")
@@ -98,8 +97,8 @@ func endsInNumber(name string) bool {
 	return ok && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// parseIPv4 parses one to four parts, each decimal, octal (0…) or hexadecimal (0x…). The last
-// part fills the remaining bytes.
+// parseIPv4 parses one to four parts, each decimal, octal (0…) or hexadecimal (0x…). The last part fills the remaining
+// bytes.
 func parseIPv4(name string) (netip.Addr, error) {
 	bad := errors.New("the host ends in a number but is not an IPv4 address")
 
@@ -143,8 +142,10 @@ func parseNumber(part string) (uint64, error) {
 	return strconv.ParseUint(part, 10, 64)
 }
 
+// isLocalhost reports whether browsers resolve a name to loopback without a resolver (RFC 6761).
 func isLocalhost(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
+// isMetadata reports whether cloud providers serve credentials under a name.
 func isMetadata(name string) bool { return slices.Contains(metadataNames, name) }

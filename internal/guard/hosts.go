@@ -31,8 +31,7 @@ func parseGlobs(list string) (globs []string, err error) {
 		if glob == "" {
 			continue
 		}
-		// A glob without wildcards must be a host. With wildcards, its other characters
-		// must be allowed in a host.
+		// A glob without wildcards must be a host. With wildcards, its other characters must be allowed in a host.
 		name, addr, err := canonicalHost(strings.ReplaceAll(glob, "*", "x"))
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w; allowed: a host, or a glob such as *.example.com", entry, err)
@@ -81,8 +80,8 @@ func hostText(name string, addr netip.Addr) string {
 	return name
 }
 
-// check returns AddressNotAllowed for a host that the rules exclude. The arguments are those
-// that canonicalHost returns.
+// check returns AddressNotAllowed for a host that the rules exclude. The arguments are those that canonicalHost
+// returns. A denied host stays denied if it is also allowed.
 func (r hostRules) check(name string, addr netip.Addr) error {
 	host := hostText(name, addr)
 

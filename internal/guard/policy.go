@@ -12,47 +12,41 @@ import (
 
 // Options are the settings of a Policy.
 type Options struct {
-	// Allow is a comma-separated list of exemptions from the address and port rule:
-	// host[:port], address[:port] or CIDR. An entry without a port exempts every port. The
-	// word true exempts loopback, RFC 1918 and unique local addresses. Link-local and
-	// metadata addresses are never exempt. Default: no exemptions.
+	// Allow is a comma-separated list of exemptions from the address and port rule: host[:port], address[:port] or CIDR.
+	// An entry without a port exempts every port. The word true exempts loopback, RFC 1918 and unique local addresses.
+	// Link-local and metadata addresses are never exempt. Default: no exemptions.
 	Allow string
-	// Setting is the name of the operator's variable for Allow, which refusals mention.
-	// Default: they mention none.
+	// Setting is the name of the operator's variable for Allow, which refusals mention. Default: they mention none.
 	Setting string
-	// AllowHosts and DenyHosts are comma-separated lists of host globs (*.example.com). A
-	// host must match one of AllowHosts, unless that is empty, and none of DenyHosts. The
-	// address rule also applies to an allowed host. Addresses are compared in canonical
-	// form. Default: every host is allowed.
+	// AllowHosts and DenyHosts are comma-separated lists of host globs (*.example.com). A host must match one of
+	// AllowHosts, unless that is empty, and none of DenyHosts. The address rule also applies to an allowed host. Addresses
+	// are compared in canonical form. Default: every host is allowed.
 	AllowHosts, DenyHosts string
-	// Never lists Presswork's own services as host:port (Redis, store, API, search engine,
-	// debugging). No exemption opens them. A host of "", 0.0.0.0 or :: is this machine.
-	// Default: none.
+	// Never lists Presswork's own services as host:port (Redis, store, API, search engine, debugging). No exemption opens
+	// them. A host of "", 0.0.0.0 or :: is this machine. Default: none.
 	Never []string
-	// NeverNow returns more entries for Never that change while the program runs (nodes of
-	// Redis, upstreams of models). It is called for each address. Default: none.
+	// NeverNow returns more entries for Never that change while the program runs (nodes of Redis, upstreams of models).
+	// It is called for each address. Default: none.
 	NeverNow func() []string
 	// Lookup resolves a host name to addresses. Default: the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// Policy decides which addresses may be dialled. It is immutable and safe for
-// concurrent use.
+// Policy decides which addresses may be dialled. It is immutable and safe for concurrent use.
 type Policy struct {
-	setting    string          // names the setting in errors
-	allPrivate bool            // private ranges are open
-	prefixes   []netip.Prefix  // ranges that are open
-	allowed    []endpoint      // hosts that are open
-	never      []endpoint      // Presswork's own services
-	neverNow   func() []string // returns further services, which may change
-	hosts      hostRules       // the rules for host names
-	// ownToo, if set, reports whether an address belongs to a proxy session.
+	setting        string          // names the setting in errors
+	allPrivate     bool            // private ranges are open
+	prefixes       []netip.Prefix  // ranges that are open
+	allowed        []endpoint      // hosts that are open
+	ownServices    []endpoint      // those of Options.Never
+	ownServicesNow func() []string // Options.NeverNow
+	hosts          hostRules       // the rules for host names
+	// isProxyPort, if set, reports whether an address is the port of a proxy session.
 	isProxyPort func(netip.AddrPort) bool
 	lookup      func(ctx context.Context, host string) ([]netip.Addr, error) // resolves a name
 }
 
-// endpoint is a host and port of the settings. Either addr is valid or name is set. Port 0
-// means any port.
+// endpoint is a host and port of the settings. Either addr is valid or name is set. Port 0 means any port.
 type endpoint struct {
 	name string
 	addr netip.Addr
@@ -61,7 +55,7 @@ type endpoint struct {
 
 // New returns a Policy. The error names the invalid entry and the allowed forms.
 func New(o Options) (*Policy, error) {
-	p := &Policy{setting: o.Setting, neverNow: o.NeverNow, lookup: o.Lookup}
+	p := &Policy{setting: o.Setting, ownServicesNow: o.NeverNow, lookup: o.Lookup}
 	if p.lookup == nil {
 		p.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -88,7 +82,7 @@ func New(o Options) (*Policy, error) {
 		if err != nil {
 			return nil, fmt.Errorf("own address %q: %w", entry, err)
 		}
-		p.never = append(p.never, e)
+		p.ownServices = append(p.ownServices, e)
 	}
 
 	return p, nil
@@ -108,7 +102,7 @@ func (p *Policy) allow(entry string) error {
 		}
 
 		prefix = prefix.Masked()
-		if s, ok := lookup(prefix.Addr()); ok && s.class == never && s.prefix.Bits() <= prefix.Bits() {
+		if s, ok := specialRange(prefix.Addr()); ok && s.class == never && s.prefix.Bits() <= prefix.Bits() {
 			return neverExempt(s)
 		}
 		p.prefixes = append(p.prefixes, prefix)
@@ -134,6 +128,7 @@ func (p *Policy) allow(entry string) error {
 	return nil
 }
 
+// neverExempt returns the error for an exemption that would open a range of the class never.
 func neverExempt(s special) error {
 	return fmt.Errorf("%s addresses (%s) are never allowed", s.name, s.source)
 }
@@ -194,9 +189,8 @@ func parseNever(entry string) (endpoint, error) {
 	return e, err
 }
 
-// check returns AddressNotAllowed if an address must not be dialled. host is the name that
-// resolved to it, or "". check compares with the own services that are given as addresses;
-// resolve compares with those that are given by name.
+// check returns AddressNotAllowed if an address must not be dialled. host is the name that resolved to it, or "". check
+// compares with the own services that are given as addresses; resolve compares with those that are given by name.
 func (p *Policy) check(host string, ap netip.AddrPort) error {
 	addr, port := ap.Addr().Unmap(), ap.Port()
 
@@ -226,11 +220,8 @@ func (p *Policy) check(host string, ap netip.AddrPort) error {
 
 		return nil
 	case isSpecial:
-		return p.refuseUntilExempt(
-			NotPublic,
-			shown,
-			fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source),
-		)
+		return p.refuseUntilExempt(NotPublic, shown,
+			fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source))
 	}
 
 	return p.refusePort(shown, port)
@@ -245,10 +236,12 @@ func (p *Policy) refuseUntilExempt(reason Reason, host, why string) error {
 	return refuse(reason, host, why)
 }
 
+// refusePort refuses a port.
 func (p *Policy) refusePort(host string, port uint16) error {
 	return p.refuseUntilExempt(Port, host, fmt.Sprintf("port %d is neither 80 nor 443", port))
 }
 
+// webPort reports whether every public address is open on a port.
 func webPort(port uint16) bool { return port == 80 || port == 443 }
 
 // exempt reports whether an exemption opens an address.
@@ -266,21 +259,22 @@ func (p *Policy) exempt(host string, addr netip.Addr, port uint16, s special) bo
 	})
 }
 
+// allowsName reports whether an exemption names a host. Its addresses need no exemption of their own.
 func (p *Policy) allowsName(host string, port uint16) bool {
 	return host != "" && slices.ContainsFunc(p.allowed, func(e endpoint) bool {
 		return e.name == host && (e.port == 0 || e.port == port)
 	})
 }
 
-// services returns Presswork's own services at this moment. It skips invalid entries of
-// neverNow, which cannot be dialled.
+// services returns Presswork's own services at this moment. It skips invalid entries of ownServicesNow, which cannot be
+// dialled.
 func (p *Policy) services() []endpoint {
-	if p.neverNow == nil {
-		return p.never
+	if p.ownServicesNow == nil {
+		return p.ownServices
 	}
 
-	all := slices.Clone(p.never)
-	for _, entry := range p.neverNow() {
+	all := slices.Clone(p.ownServices)
+	for _, entry := range p.ownServicesNow() {
 		if e, err := parseNever(entry); err == nil {
 			all = append(all, e)
 		}
@@ -289,9 +283,8 @@ func (p *Policy) services() []endpoint {
 	return all
 }
 
-// own reports whether an address belongs to one of Presswork's services that are given by
-// address. All loopback addresses count as the same. A service that listens on all
-// addresses is at each address of this machine.
+// own reports whether an address belongs to one of Presswork's services that are given by address. All loopback
+// addresses count as the same. A service that listens on all addresses is at each address of this machine.
 func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	if p.isProxyPort != nil && p.isProxyPort(netip.AddrPortFrom(addr, port)) {
 		return true
@@ -309,8 +302,8 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	})
 }
 
-// ofThisMachine reports whether an interface of this machine has the address. It returns true
-// if the interfaces cannot be read.
+// ofThisMachine reports whether an interface of this machine has the address. It returns true if the interfaces cannot
+// be read.
 func ofThisMachine(addr netip.Addr) bool {
 	addrs, err := net.InterfaceAddrs()
 
@@ -320,8 +313,8 @@ func ofThisMachine(addr netip.Addr) bool {
 	})
 }
 
-// ownByName is own for the services that are given by name. It skips addresses that are
-// allowed without an exemption. A name that does not resolve counts as a match.
+// ownByName is own for the services that are given by name. It skips addresses that are allowed without an exemption. A
+// name that does not resolve counts as a match, because the service may be at the address.
 func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
 	addr := ap.Addr().Unmap()
 	if _, isSpecial := classify(addr); !isSpecial && webPort(ap.Port()) {

@@ -11,17 +11,15 @@ import (
 
 // ProxyOptions are the limits of one session of a Proxy.
 type ProxyOptions struct {
-	// MaxBytes limits the bytes of all connections of a session, both directions together.
-	// Default 256 MiB.
+	// MaxBytes limits the bytes of all connections of a session, both directions together. Default 256 MiB.
 	MaxBytes int64
-	// MaxRequests limits the requests of a session. In a tunnel, each TLS record of
-	// application data from the browser counts as one. Default 10000.
+	// MaxRequests limits the requests of a session. In a tunnel, each TLS record of application data from the browser
+	// counts as one. Default 10000.
 	MaxRequests int64
 }
 
-// Proxy connects a browser of foreign pages with the network. It runs HTTP proxies on
-// loopback that connect only where a policy allows. Each page gets a session with its own
-// port, counters and connections.
+// Proxy connects a browser of foreign pages with the network. It runs HTTP proxies on loopback that connect only where
+// a policy allows. Each page gets a session with its own port, counters and connections.
 type Proxy struct {
 	policy  *Policy
 	opts    ProxyOptions
@@ -32,8 +30,7 @@ type Proxy struct {
 	refusals map[Reason]int64
 }
 
-// NewProxy returns a Proxy that connects where the policy allows, but never to one of its own
-// sessions.
+// NewProxy returns a Proxy that connects where the policy allows, but never to one of its own sessions.
 func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxRequests = cmp.Or(o.MaxRequests, 10000)
@@ -71,8 +68,8 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 	return listens && (ap.Addr().IsLoopback() || ap.Addr().IsUnspecified() || ofThisMachine(ap.Addr()))
 }
 
-// Open starts a session on a port of its own. It ends with End, with ctx, or when it exceeds
-// the limits of the options. The caller must call Close. It fails if the machine has no free port.
+// Open starts a session on a port of its own. The session ends with End, with ctx, or when it exceeds the limits of the
+// options. The caller must call Close. Open fails if the machine has no free port.
 func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	gate, err := p.Reserve()
 	if err != nil {
@@ -82,8 +79,8 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	return gate.Open(ctx), nil
 }
 
-// Gate is the port of a future session. A browser context needs the address of its proxy when
-// it is created, before the page is known. The port accepts no connection before Open.
+// Gate is the port of a future session. A browser context needs the address of its proxy when it is created, before the
+// page is known. The port accepts no connection before Open.
 type Gate struct {
 	proxy    *Proxy
 	listener *net.TCPListener

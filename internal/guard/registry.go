@@ -18,13 +18,12 @@ const (
 type special struct {
 	prefix netip.Prefix
 	class  class
-	name   string
-	source string
+	name   string // for errors
+	source string // the standard or the provider that defines it, for errors
 }
 
 // registry lists the special ranges. It has three sources:
-//   - the IANA special-purpose registries of both families: the entries that are not
-//     globally reachable, October 2025
+//   - the IANA special-purpose registries of both families: the entries that are not globally reachable, October 2025
 //   - the multicast registries
 //   - the addresses on which cloud providers serve credentials
 //
@@ -90,13 +89,13 @@ var metadataNames = []string{
 	"instance-data", "instance-data.ec2.internal",
 }
 
-// classify returns the special range of an address. ok is false for an address of the public
-// internet. For an IPv6 address that embeds an IPv4 address, the stricter of both ranges
-// counts. The address must be unmapped and have no zone.
+// classify returns the special range of an address. ok is false for an address of the public internet. For an IPv6
+// address that embeds an IPv4 address, the stricter of both ranges counts. The address must be unmapped and have no
+// zone.
 func classify(a netip.Addr) (s special, ok bool) {
-	s, ok = lookup(a)
+	s, ok = specialRange(a)
 	for _, v4 := range embedded(a) {
-		if inner, found := lookup(v4); found && (!ok || inner.class == never) {
+		if inner, found := specialRange(v4); found && (!ok || inner.class == never) {
 			s, ok = inner, true
 			if s.class == private {
 				// "true" does not open private addresses that a translator reaches.
@@ -108,8 +107,9 @@ func classify(a netip.Addr) (s special, ok bool) {
 	return s, ok
 }
 
-// lookup returns the first special range that contains a.
-func lookup(a netip.Addr) (special, bool) {
+// specialRange returns the first special range that contains a. Addresses of IPv6 that no registry has assigned count
+// as reserved.
+func specialRange(a netip.Addr) (special, bool) {
 	for _, s := range registry {
 		if s.prefix.Contains(a) {
 			return s, true
@@ -123,8 +123,7 @@ func lookup(a netip.Addr) (special, bool) {
 	return special{}, false
 }
 
-// embedded returns the IPv4 addresses to which a transition mechanism could send a packet
-// for a.
+// embedded returns the IPv4 addresses to which a transition mechanism could send a packet for a.
 func embedded(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
 		return nil
@@ -142,8 +141,8 @@ func embedded(a netip.Addr) []netip.Addr {
 	case teredo.Contains(a):
 		return []netip.Addr{netip.AddrFrom4([4]byte(b[4:8])), netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})}
 	case localNAT64.Contains(a):
-		// The network's operator chooses the prefix length. RFC 6052 puts the address into
-		// the last four bytes (/96) or around byte 8 (/48). The unused layout is zero.
+		// The network's operator chooses the prefix length. RFC 6052 puts the address into the last four bytes (/96) or
+		// around byte 8 (/48). The unused layout is zero.
 		var out []netip.Addr
 
 		for _, v4 := range []netip.Addr{tail, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]})} {

@@ -16,8 +16,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// Session is the proxy of one page. It forwards plain requests and upgrades, and tunnels
-// CONNECT requests. It reuses connections to servers. The caller must call Close.
+// Session is the proxy of one page. It forwards plain requests and upgrades, and tunnels CONNECT requests. It reuses
+// connections to servers. The caller must call Close.
 type Session struct {
 	proxy     *Proxy
 	gate      *Gate // the port that the page uses
@@ -83,12 +83,12 @@ func (s *Session) Addr() string { return s.gate.Addr() }
 // Done returns a channel that is closed when the session has ended. Err then returns why.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
-// Err returns nil while the session is open. Errors: PageError when the page exceeded the
-// limits of the options, the cause of Open's ctx otherwise.
+// Err returns nil while the session is open. Errors: PageError when the page exceeded the limits of the options, the
+// cause of Open's ctx otherwise.
 func (s *Session) Err() error { return context.Cause(s.life) }
 
-// Failure returns why the server at host:port gave no answer, or nil. Errors:
-// AddressNotAllowed, or the error of resolving, connecting or reading.
+// Failure returns why the server at host:port gave no answer, or nil. Errors: AddressNotAllowed, or the error of
+// resolving, connecting or reading.
 func (s *Session) Failure(hostport string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,9 +113,8 @@ type Usage struct {
 // Usage returns the counters.
 func (s *Session) Usage() Usage { return Usage{Requests: s.requests.Load(), Bytes: s.bytes.Load()} }
 
-// End ends the session and all its connections. It keeps the port and accepts no connection
-// there. Otherwise another server of this machine could get the port while a browser still
-// sends requests to it.
+// End ends the session and all its connections. It keeps the port and accepts no connection there. Otherwise another
+// server of this machine could get the port while a browser still sends requests to it.
 func (s *Session) End() {
 	s.end(net.ErrClosed)
 	s.shut()
@@ -131,6 +130,7 @@ func (s *Session) Close() {
 // acceptStopper is a listener whose Close only stops accepting. The gate frees the port.
 type acceptStopper struct{ *net.TCPListener }
 
+// Close makes Accept return an error, by a deadline in the past.
 func (l acceptStopper) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
 // closeAll closes every connection.
@@ -147,8 +147,8 @@ func (s *Session) closeAll() {
 	s.transport.CloseIdleConnections()
 }
 
-// dial connects where the policy allows. The connection counts its bytes. dial records the
-// servers that it does not reach.
+// dial connects where the policy allows. The connection counts its bytes. dial records the servers that it does not
+// reach.
 func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := s.proxy.policy.DialContext(ctx, network, address)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, 
 // recordFailure records the first reason why a server, given as host:port, gave no answer.
 func (s *Session) recordFailure(ctx context.Context, server string, err error) {
 	if ctx.Err() != nil {
-		return // the caller gave up, not the server
+		return // the browser has ended the request, so the server did not fail
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,6 +193,7 @@ func (s *Session) track(c io.Closer) bool {
 	return true
 }
 
+// untrack removes a connection that is closed.
 func (s *Session) untrack(c io.Closer) {
 	s.mu.Lock()
 	delete(s.conns, c)
@@ -205,21 +206,25 @@ type countedConn struct {
 	session *Session
 }
 
+// Read counts the bytes. It fails when the session exceeds its limit.
 func (c *countedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	return n, cmp.Or(c.session.countBytes(n), err)
 }
 
+// Write counts the bytes. It fails when the session exceeds its limit.
 func (c *countedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	return n, cmp.Or(c.session.countBytes(n), err)
 }
 
+// Close closes the connection.
 func (c *countedConn) Close() error {
 	c.session.untrack(c.Conn)
 	return c.Conn.Close()
 }
 
+// CloseWrite closes the connection for writing, so that a tunnel can pass on the end of one direction.
 func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // countBytes counts transferred bytes. It ends the session when they exceed MaxBytes.

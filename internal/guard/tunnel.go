@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// countedRequests reads what a browser sends through a tunnel and counts its requests.
-// Requests within TLS cannot be told apart, but a browser sends each in a record of its own.
+// countedRequests reads what a browser sends through a tunnel and counts its requests. Requests within TLS cannot be
+// told apart, but a browser sends each in a record of its own.
 type countedRequests struct {
 	io.Reader
 	session *Session
@@ -30,7 +30,7 @@ func (c *countedRequests) Read(p []byte) (int, error) {
 
 // records counts the records of application data that begin in p.
 func (c *countedRequests) records(p []byte) (n int64) {
-	const first, last, applicationData = 20, 24, 23 // content types
+	const first, last, applicationData = 20, 24, 23 // content types of TLS records
 
 	for len(p) > 0 && !c.other {
 		if c.left > 0 {

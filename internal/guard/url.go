@@ -14,12 +14,11 @@ import (
 // maxURL is the longest URL that is accepted, in bytes.
 const maxURL = 8 << 10
 
-// CheckURL parses a URL as browsers do and returns it in canonical form. The caller must use
-// that form from then on. Errors: InvalidURL when raw is not a well-formed http or https
-// URL, or has a user name; AddressNotAllowed when its host or port is refused.
+// CheckURL parses a URL as browsers do and returns it in canonical form. The caller must use that form from then on.
+// Errors: InvalidURL when raw is not a well-formed http or https URL, or has a user name; AddressNotAllowed when its
+// host or port is refused.
 //
-// CheckURL resolves no names. DialContext rejects a host name that resolves to a refused
-// address.
+// CheckURL resolves no names. DialContext rejects a host name that resolves to a refused address.
 func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	u, err := parseURL(raw)
 	if err != nil {
@@ -65,8 +64,8 @@ func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	return p.refusePort(name, port)
 }
 
-// portOf returns the port of a URL that parseURL has returned. Its Host contains a port only
-// if that differs from the scheme's default.
+// portOf returns the port of a URL that parseURL has returned. Its Host contains a port only if that differs from the
+// scheme's default.
 func portOf(u *url.URL) uint16 {
 	if port := u.Port(); port != "" {
 		n, _ := strconv.ParseUint(port, 10, 16) // parseURL has checked it
@@ -80,9 +79,8 @@ func portOf(u *url.URL) uint16 {
 	return 80
 }
 
-// parseURL splits a URL before net/url parses it. net/url rejects some URLs that browsers
-// accept (%zz in a path, a percent sign in a host). A hostile author could use the
-// difference.
+// parseURL splits a URL before net/url parses it. net/url rejects some URLs that browsers accept (%zz in a path, a
+// percent sign in a host). A hostile author could use the difference.
 func parseURL(raw string) (*url.URL, error) {
 	raw = strings.Trim(raw, " \t\r\n")
 	if len(raw) > maxURL {
@@ -120,8 +118,7 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// canonicalAuthority returns a host and port in canonical form, without the scheme's default
-// port.
+// canonicalAuthority returns a host and port in canonical form, without the scheme's default port.
 func canonicalAuthority(scheme, authority string) (string, error) {
 	host, port := authority, ""
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -164,8 +161,8 @@ func canonicalAuthority(scheme, authority string) (string, error) {
 	return fmt.Sprintf("%s:%d", name, n), nil
 }
 
-// escapePath escapes a path, query and fragment as browsers do. Backslashes before the query
-// become slashes. A percent sign that begins no escape is escaped itself.
+// escapePath escapes a path, query and fragment as browsers do. Backslashes before the query become slashes. A percent
+// sign that begins no escape is escaped itself.
 func escapePath(s string) string {
 	var b strings.Builder
 	inPath := true
@@ -189,6 +186,7 @@ func escapePath(s string) string {
 	return b.String()
 }
 
+// isHex reports whether c is a hexadecimal digit.
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
