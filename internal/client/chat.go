@@ -15,21 +15,21 @@ import (
 
 // ChatOptions say which model answers, and how.
 type ChatOptions struct {
-	// API is the wire format of the conversation, one of ChatAPIs. The default is the first.
+	// API is the wire format of the conversation, one of ChatAPIs. Default: the first.
 	API string
-	// Model is the name of a model; the default is the first one that the server lists.
+	// Model is the name of a model. Default: the first one that the server lists.
 	Model string
 	// System tells the model how to behave.
 	System string
-	// Effort is the level of reasoning; empty is the model's default.
+	// Effort is the level of reasoning. Default: that of the model.
 	Effort string
 	// Reasoning writes the reasoning to Aside.
 	Reasoning bool
 	// Tools are built-in tools that the model may use: names of ChatTools.
 	Tools []string
-	// Out gets the answers as they come.
+	// Out receives the answers as they arrive. Mandatory.
 	Out io.Writer
-	// Aside gets the reasoning and the calls of tools.
+	// Aside receives the reasoning and the calls of tools. Mandatory.
 	Aside io.Writer
 }
 
@@ -97,8 +97,8 @@ func (s *Server) Chat(ctx context.Context, o ChatOptions) (*Chat, error) {
 // Model returns the name of the model that answers.
 func (c *Chat) Model() string { return c.o.Model }
 
-// Ask sends a prompt with pictures and writes the answer, which ends with a line break. The conversation must not be
-// used by several goroutines.
+// Ask sends a prompt with pictures and writes the answer, which ends with a line break. Errors name the server and its
+// message, or are those of Out and Aside.
 func (c *Chat) Ask(ctx context.Context, prompt string, pictures ...Picture) error {
 	open := false // whether the last line of the answer lacks its end
 
@@ -137,8 +137,8 @@ const maxPicture = 20 << 20
 // Picture is a picture of a prompt.
 type Picture struct{ url string }
 
-// ReadPicture reads a file, or refers to a picture at an http or https address. A file that is not a picture is a
-// UsageError.
+// ReadPicture reads a file of at most 20 MiB, or refers to a picture at an http or https address. A file that is not a
+// picture is a UsageError.
 func ReadPicture(name string) (Picture, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return Picture{name}, nil

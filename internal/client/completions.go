@@ -47,6 +47,7 @@ func (s *Server) engine(model string) (inference.Engine, error) {
 	return engine, nil
 }
 
+// add adds a message to the conversation.
 func (c *completions) add(role string, parts ...inference.Part) {
 	c.messages = append(c.messages, inference.Message{Role: role, Parts: parts})
 }
@@ -60,6 +61,7 @@ func (c *completions) ask(ctx context.Context, prompt string, pictures []Picture
 	c.add(inference.User, parts...)
 
 	var answer strings.Builder
+	// The server checks the capabilities of the real model.
 	model := &inference.Model{ID: c.o.Model, Capabilities: inference.Capabilities()}
 
 	err := c.engine.Complete(ctx, c.request(), model, func(d *inference.Delta) error {

@@ -12,7 +12,9 @@ import (
 
 // Fleet is the state of a server's queues and workers, with its newest jobs.
 type Fleet struct {
-	At      time.Time      `json:"at"`
+	// At is the time of the server.
+	At time.Time `json:"at"`
+	// Open counts the jobs that have not ended, Dead the tasks that failed after their last retry.
 	Open    int64          `json:"open"`
 	Dead    int64          `json:"dead"`
 	Queues  []Queue        `json:"queues"`
@@ -27,8 +29,8 @@ type Queue struct {
 	Running           int64   `json:"running"`
 	Retrying          int64   `json:"retrying"`
 	Paused            bool    `json:"paused"`
-	OldestSeconds     float64 `json:"oldest_seconds"`
-	OldestOpenSeconds float64 `json:"oldest_open_seconds"`
+	OldestSeconds     float64 `json:"oldest_seconds"`      // age of the first waiting task
+	OldestOpenSeconds float64 `json:"oldest_open_seconds"` // age of the oldest job that has not ended
 	DoneToday         int64   `json:"done_today"`
 	FailedToday       int64   `json:"failed_today"`
 }
@@ -36,6 +38,7 @@ type Queue struct {
 // Job is a job as an admin sees it.
 type Job struct {
 	presswork.Job
+	// Key is the name of the owner's key, Workers are the workers that ran the job, the last one last.
 	Key      string   `json:"key"`
 	Filename string   `json:"filename"`
 	Workers  []string `json:"workers"`
@@ -66,7 +69,7 @@ func (s *Server) Fleet(ctx context.Context) (now Fleet, err error) {
 		return now, err
 	}
 	now.Jobs = jobs.Data
-	// Drop the tokens from the addresses of artifacts: reports are passed on.
+	// Drop the tokens from the addresses of artifacts: users pass reports on.
 	for _, j := range now.Jobs {
 		if j.Artifact != nil {
 			j.Artifact.URL, _, _ = strings.Cut(j.Artifact.URL, "?")

@@ -95,7 +95,7 @@ func seconds(n float64) string {
 	return age(time.Duration(n * float64(time.Second)))
 }
 
-// age returns a time in its largest unit.
+// age returns a time in its largest unit, such as "12 min".
 func age(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Second:

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxMessageTokens is the longest answer that a conversation in Messages asks for; that API has no default.
+// maxMessageTokens is the longest answer that a conversation in Messages requests, in tokens. That API has no default.
 const maxMessageTokens = 16384
 
 // messages is a conversation in Anthropic's Messages API.
@@ -104,7 +104,8 @@ func (p Picture) source() map[string]string {
 type messagesAnswer struct {
 	server *Server
 	write  func(piece) error
-	// content has the texts and thoughts so far. Calls of server tools are not sent back: the text has what they found.
+	// content has the texts and thoughts so far, which the next request repeats. Calls of server tools are left out: the
+	// text of the answer has their results.
 	content []any
 	// open is the block that is being read, and text its text, its thought or its arguments.
 	open messagesBlock
@@ -133,7 +134,7 @@ type messagesEvent struct {
 func (a *messagesAnswer) event(data []byte) error {
 	var e messagesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return nil // an event of a later version
+		return nil // an event of a later version of the API
 	}
 
 	switch e.Type {

@@ -39,10 +39,9 @@ func newResponses(s *Server, o ChatOptions) *responses {
 		Model:        o.Model,
 		Instructions: o.System,
 		Stream:       true,
+		// The server stores no conversation, so the next request must repeat the reasoning.
 		Include: []string{
-			"reasoning.encrypted_content",
-			"code_interpreter_call.outputs",
-			"web_search_call.action.sources",
+			"reasoning.encrypted_content", "code_interpreter_call.outputs", "web_search_call.action.sources",
 		},
 	}
 
@@ -99,7 +98,7 @@ type responsesItem struct {
 func (r *responses) event(data []byte, write func(piece) error) error {
 	var e responsesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return nil // an event of a later version
+		return nil // an event of a later version of the API
 	}
 
 	switch e.Type {

@@ -1,4 +1,8 @@
-// Package client talks to a running Presswork for the commands: chat, transcripts, the state of the fleet, readiness.
+// Package client is the client of a running Presswork that the commands use.
+//
+// [Server.Chat] holds a conversation in one of three wire formats. [Server.Transcribe] submits a recording and waits
+// for the transcript. [Server.Fleet] returns the state of the queues and workers, and [Ready] checks readiness. Errors
+// name the server, without a password in its address, and say how to set a missing key.
 package client
 
 import (
@@ -14,18 +18,18 @@ import (
 	"time"
 )
 
-// Server is a running Presswork.
+// Server is a running Presswork. It is safe for concurrent use.
 type Server struct {
-	base   string // of the paths of the API
+	base   string // precedes the paths of the API
 	shown  string // the address without a password, for errors
 	key    string
 	client *http.Client
 }
 
-// UsageError is an argument that cannot be used.
+// UsageError is the error for an invalid argument of the user.
 type UsageError struct{ error }
 
-// Unwrap returns the reason.
+// Unwrap returns the error that is marked.
 func (e UsageError) Unwrap() error { return e.error }
 
 // New returns the server at an address, which may end in /v1. key is the API key; it may be empty. New sends nothing.
@@ -40,8 +44,7 @@ func New(address, key string) (*Server, error) {
 	return &Server{base: base, shown: u.Redacted(), key: key, client: &http.Client{}}, nil
 }
 
-// ParseAddress reads the http or https address of a server. The error quotes at most 80 characters of a text that is
-// none.
+// ParseAddress reads the http or https address of a server. The error quotes at most 80 characters of an invalid text.
 func ParseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -61,7 +64,7 @@ func (s *Server) request(ctx context.Context, method, path string, body io.Reade
 	return req, err
 }
 
-// get decodes the answer to a GET request into into.
+// get decodes the answer to a GET request into the value that into points to.
 func (s *Server) get(ctx context.Context, path string, into any) error {
 	return s.send(ctx, http.MethodGet, path, "", nil, into)
 }
@@ -185,7 +188,7 @@ func Ready(ctx context.Context, address string, out io.Writer) error {
 	if err != nil {
 		return UsageError{fmt.Errorf("--url: %w", err)}
 	}
-	// The certificate names the public host, but this request goes to the same machine.
+	// The certificate names the public host, but this request usually goes to the same machine. It carries no secret.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 	res, err := client.Do(req)

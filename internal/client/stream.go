@@ -56,7 +56,7 @@ func (s *Server) stream(ctx context.Context, path string, request any, event fun
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return fmt.Errorf("%s: the stream broke off: %w", s.shown, withoutURL(err))
+		return fmt.Errorf("%s: the stream was interrupted: %w", s.shown, withoutURL(err))
 	}
 
 	return fmt.Errorf("%s: the stream ended before the answer was complete", s.shown)

@@ -26,9 +26,9 @@ func TranscriptFormats() []string { return audio.ResponseFormats() }
 
 // TranscribeOptions say how a recording is transcribed.
 type TranscribeOptions struct {
-	// Model is the name of a model; the default is the first one that transcribes.
+	// Model is the name of a model. Default: the first one that transcribes.
 	Model string
-	// Language is the code of the spoken language; the model detects it by default.
+	// Language is the ISO 639-1 code of the spoken language. Default: the model detects it.
 	Language string
 	// Prompt is the text before the recording, or shows how names are spelled.
 	Prompt string
@@ -36,12 +36,12 @@ type TranscribeOptions struct {
 	Format string
 	// Translate asks for the text in English.
 	Translate bool
-	// Progress is called with the progress in percent; ended is true at the last call. It may be nil.
+	// Progress is called with the progress in percent; ended is true at the last call. Default: no call.
 	Progress func(percent int, ended bool)
 }
 
 // Transcribe sends a recording, waits for the job and returns the transcript with the job's warnings. The end of ctx
-// cancels the job.
+// cancels the job. Errors: the cause of ctx, else one that names the server and its message.
 func (s *Server) Transcribe(
 	ctx context.Context, o TranscribeOptions, file *os.File,
 ) (text []byte, warnings []fault.Warning, err error) {
@@ -94,6 +94,7 @@ func (s *Server) firstTranscriber(ctx context.Context) (string, error) {
 // If ctx ends after that, submitRecording waits up to cancelTimeout for the id of the job, so that the caller can
 // cancel it.
 func (s *Server) submitRecording(ctx context.Context, o TranscribeOptions, file *os.File) (presswork.Job, error) {
+	// Before the end of the upload, the end of ctx stops the request at once.
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	sent := make(chan struct{})

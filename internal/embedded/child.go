@@ -111,9 +111,9 @@ func (r *Redis) arguments() []string {
 
 // awaitReady returns when the server has loaded its data, or with the reason why it will not.
 func (r *Redis) awaitReady(ctx context.Context, c *child) error {
-	client := redis.NewClient(
-		&redis.Options{Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true},
-	)
+	client := redis.NewClient(&redis.Options{
+		Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true,
+	})
 	defer client.Close()
 
 	for {
@@ -152,11 +152,8 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 			return nil
 		}
 
-		return fmt.Errorf(
-			"embedded: the installed redis-server is version %s; 6.2 or newer is needed (packages.redis.io has it "+
-				"for Debian and Ubuntu)",
-			version,
-		)
+		return fmt.Errorf("embedded: the installed redis-server is version %s; 6.2 or newer is needed "+
+			"(packages.redis.io has it for Debian and Ubuntu)", version)
 	}
 
 	return errors.New("embedded: the installed redis-server does not report its version")
@@ -173,6 +170,7 @@ func (c *child) end(kill context.Context) {
 	}
 }
 
+// kill ends the child at once, and waits.
 func (c *child) kill() {
 	c.signal(syscall.SIGKILL)
 	<-c.exited

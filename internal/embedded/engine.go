@@ -34,11 +34,12 @@ type Engine struct {
 	binary  string
 
 	mu         sync.Mutex
-	stop, kill context.CancelFunc // nil before Start has succeeded
-	done       chan struct{}
+	stop, kill context.CancelFunc // as in Redis; nil before Start has succeeded
+	done       chan struct{}      // closed when the supervisor has ended
 }
 
-// NewEngine finds the program and a free port. It does not start the program.
+// NewEngine finds the program and a free port. It does not start the program. It returns an error if the program or the
+// model file is missing, or if no port is free.
 func NewEngine(o EngineOptions) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -86,7 +87,8 @@ func (e *Engine) Address() string { return e.address }
 // Transcribes reports whether the engine transcribes recordings, judged by the program's name.
 func (e *Engine) Transcribes() bool { return strings.Contains(filepath.Base(e.Program), "whisper") }
 
-// Start starts the engine and waits until it answers. The engine may still be loading its model.
+// Start starts the engine and waits until it answers. The engine may still be loading its model. The error of an engine
+// that ends has its last lines of output.
 func (e *Engine) Start(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

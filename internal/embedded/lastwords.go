@@ -41,6 +41,7 @@ func (w *recentOutput) Write(p []byte) (int, error) {
 	}
 }
 
+// tail returns the last lines, for an error.
 func (w *recentOutput) tail() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,8 +33,8 @@ func (r *Redis) lock(ctx context.Context) (*os.File, error) {
 
 		if !waiting {
 			r.Log.Info(
-				"another Presswork uses the data directory; waiting until it ends (set DATA_DIR to another folder to "+
-					"run both)",
+				"another Presswork uses the data directory; waiting until it ends (set DATA_DIR to another folder "+
+					"to run both)",
 				"dir",
 				r.Dir,
 			)

@@ -23,6 +23,7 @@ func OllamaInstalled() bool {
 // OllamaRunning reports whether an Ollama answers on this machine.
 func OllamaRunning(ctx context.Context) bool { return answers(ctx, ollamaAddress) }
 
+// answers reports whether an Ollama answers at an address.
 func answers(ctx context.Context, address string) bool {
 	status, err := statusOf(ctx, "http://"+address+"/api/version")
 	return err == nil && status == http.StatusOK
@@ -60,7 +61,8 @@ type Ollama struct {
 // NewOllama returns an Ollama that is not started.
 func NewOllama(log *slog.Logger) *Ollama { return &Ollama{address: ollamaAddress, log: log} }
 
-// Start starts the program and waits until it answers. If an Ollama already answers, Start uses that one.
+// Start starts the program and waits until it answers. If an Ollama already answers, Start uses that one. Errors:
+// ollama is not installed, it ended (with its last lines of output), or ctx ended.
 func (o *Ollama) Start(ctx context.Context) error {
 	if answers(ctx, o.address) {
 		return nil
@@ -73,14 +75,9 @@ func (o *Ollama) Start(ctx context.Context) error {
 	// Ollama needs the user's home, which has the models, but no secret of Presswork.
 	cmd := exec.CommandContext(context.Background(), binary, "serve")
 
-	cmd.Env = []string{
-		"HOME=" + os.Getenv("HOME"),
-		"PATH=" + os.Getenv("PATH"),
-		"OLLAMA_HOST=" + o.address,
-		"OLLAMA_MODELS=" + os.Getenv("OLLAMA_MODELS"),
-	}
-	if os.Getenv("OLLAMA_MODELS") == "" {
-		cmd.Env = cmd.Env[:3]
+	cmd.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "OLLAMA_HOST=" + o.address}
+	if folder := os.Getenv("OLLAMA_MODELS"); folder != "" {
+		cmd.Env = append(cmd.Env, "OLLAMA_MODELS="+folder)
 	}
 
 	c, err := launch(cmd, o.log)

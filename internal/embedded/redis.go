@@ -1,5 +1,8 @@
-// Package embedded runs private servers for a Presswork that has none: a durable redis-server on a Unix socket,
-// Ollama and model servers. They end with their parent.
+// Package embedded runs private servers for a Presswork that has none. They are a durable redis-server on a Unix
+// socket, Ollama, and model servers. They end with their parent.
+//
+// A [Redis] or an [Engine] starts a child and waits until it answers. It starts a child that dies again after a
+// growing pause. A lock on the data directory keeps two servers from writing to it.
 package embedded
 
 import (
@@ -25,8 +28,8 @@ type Options struct {
 
 // Times of the supervisor.
 const (
-	// The pause after a failed start doubles from backoffMin up to backoffMax. It is reset when the server has run
-	// for two times backoffMax.
+	// The pause before a restart doubles from backoffMin up to backoffMax. It is reset when the server has run for two
+	// times backoffMax.
 	backoffMin = 50 * time.Millisecond
 	backoffMax = 5 * time.Second
 	// pollEvery is the interval of checks for the lock and for a starting server.
@@ -49,7 +52,7 @@ type Redis struct {
 	done       chan struct{}
 }
 
-// New finds the server program and chooses the socket's path.
+// New finds the server program and chooses the socket's path. It returns an error if no server is installed.
 func New(o Options) (*Redis, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded: Options.Dir is empty")
@@ -109,7 +112,7 @@ func (r *Redis) Start(ctx context.Context) error {
 		supervise(stop, kill, c, r.Log, func(c *child) (*child, error) { return r.spawn(c.lock) })
 		// Remove the socket while the lock is held: a successor creates its own at the same path.
 		if err := errors.Join(r.removeSocketDir(), lock.Close()); err != nil {
-			r.Log.Warn("the socket folder of the private redis-server was not removed", "error", err)
+			r.Log.Warn("could not remove the socket folder of the private redis-server", "error", err)
 		}
 	}()
 
@@ -159,7 +162,8 @@ func (r *Redis) Stop(ctx context.Context) error {
 	return err
 }
 
-// FindServer returns the path of a server that speaks the Redis protocol and keeps an append-only file.
+// FindServer returns the path of a server that speaks the Redis protocol and keeps an append-only file. The error says
+// how to install one.
 func FindServer() (string, error) {
 	for _, name := range []string{"redis-server", "valkey-server", "keydb-server"} {
 		if path, err := exec.LookPath(name); err == nil {

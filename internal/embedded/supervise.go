@@ -8,7 +8,7 @@ import (
 )
 
 // supervise restarts a server until stop ends, and then ends it. It kills the server when kill ends. again starts
-// the successor of a server that died.
+// the successor of a server that died. The log has the last lines of the server's output.
 func supervise(stop, kill context.Context, c *child, log *slog.Logger, again func(dead *child) (*child, error)) {
 	backoff := backoffMin
 

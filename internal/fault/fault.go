@@ -1,5 +1,5 @@
-// Package fault defines the errors and warnings that reach users. Each has a code,
-// which is part of the public contract, and a message.
+// Package fault defines the errors and warnings that reach users. Each has a code, which is part of the public
+// contract, and a message. An [Error] also carries a private cause, which only logs show.
 package fault
 
 import (
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Code names a failure. Codes are part of the public contract: they appear in
-// error bodies, in failed jobs and in webhooks, and are never renamed.
+// Code names a failure. Codes are part of the public contract: they appear in error bodies, in failed jobs and in
+// webhooks, and are never renamed.
 type Code string
 
 // The codes, grouped by the HTTP status that api/exchange gives them.
 const (
-	// InvalidRequest is a request that is wrong before its fields are looked
-	// at: unreadable HTTP, a broken multipart body, a range past the end.
+	// InvalidRequest is a request that is rejected before its fields are read: unreadable HTTP, a broken multipart body,
+	// a range after the end. It is also an input file that cannot be read.
 	InvalidRequest     Code = "invalid_request"
 	InvalidJSON        Code = "invalid_json"
 	UnknownField       Code = "unknown_field"
@@ -44,10 +44,10 @@ const (
 	RenderFailed         Code = "render_failed"
 	ContentTooComplex    Code = "content_too_complex"
 	StrictFindings       Code = "strict_findings"
-	// PageUnreachable is a page to export whose name does not resolve, whose
-	// server does not answer, or whose certificate is not valid.
+	// PageUnreachable is a page whose name does not resolve, whose server does not answer, or whose certificate is not
+	// valid.
 	PageUnreachable Code = "page_unreachable"
-	// PageError is a page that answered, but with a failure.
+	// PageError is a page whose server answered with a failure.
 	PageError   Code = "page_error"
 	PageTimeout Code = "page_timeout"
 	// PDFInvalid is an existing PDF file that cannot be read.
@@ -62,24 +62,23 @@ const (
 	QueueUnavailable Code = "queue_unavailable"
 	RenderTimeout    Code = "render_timeout"
 
-	// BrowserUnavailable is seen by no caller: a worker tries again, and the job
-	// fails as RenderFailed when the tries are used up. Those with ErrUnfit are not
-	// counted.
+	// BrowserUnavailable reaches no caller of the API: a worker retries, and the job fails with RenderFailed after the
+	// last retry. Retries because of ErrUnfit do not count.
 	BrowserUnavailable Code = "browser_unavailable"
 	// Internal is the code of every other error. Its text stays in the log.
 	Internal Code = "internal_error"
 )
 
-// Error is a failure with two texts: Message is fit for the caller, Cause is
-// for the log only.
+// Error is a failure with two texts, a public one and a private one.
 type Error struct {
-	Code    Code   `json:"code"`
+	Code Code `json:"code"`
+	// Message is for the caller.
 	Message string `json:"message"`
-	// Param is the request field at fault, such as "options.page_size"; empty when
-	// no single field is.
+	// Param is the request field at fault, such as "options.page_size"; empty if it is not about one field.
 	Param string `json:"param,omitempty"`
-	Cause error  `json:"-"`
-	// After is how long to wait before trying again; 0 if unknown.
+	// Cause is for the log only. It may contain paths, addresses and the output of programs.
+	Cause error `json:"-"`
+	// After is how long to wait before a retry; 0 if unknown.
 	After time.Duration `json:"-"`
 }
 
@@ -97,7 +96,7 @@ func (e *Error) WithCause(cause error) *Error {
 	return &c
 }
 
-// WithAfter returns a copy of e that says when to try again.
+// WithAfter returns a copy of e with the time to wait before a retry.
 func (e *Error) WithAfter(after time.Duration) *Error {
 	c := *e
 	c.After = after
@@ -113,7 +112,7 @@ func (e *Error) WithParam(param string) *Error {
 	return &c
 }
 
-// Error gives both texts; it is for logs.
+// Error returns both texts. Show Message to callers instead.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %s (%v)", e.Code, e.Message, e.Cause)
@@ -125,12 +124,10 @@ func (e *Error) Error() string {
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// ErrUnfit is in the chain of an error that is this machine's, whatever the work was:
-// another machine may do it.
+// ErrUnfit is in the chain of an error that this machine causes, not the job. Another machine may succeed.
 var ErrUnfit = errors.New("this machine cannot do it at present")
 
-// AsError returns the *Error inside err, or an Internal one whose public
-// message gives nothing away. AsError(nil) is nil.
+// AsError returns the *Error inside err, or an Internal one whose public message reveals nothing. AsError(nil) is nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -143,7 +140,7 @@ func AsError(err error) *Error {
 	return &Error{Code: Internal, Message: "internal error", Cause: err}
 }
 
-// CodeOf returns the code of err: "" for nil, Internal for an error that is no *Error.
+// CodeOf returns the code of err: "" for nil, Internal for an error without an *Error in it.
 func CodeOf(err error) Code {
 	if e := AsError(err); e != nil {
 		return e.Code

@@ -1,14 +1,15 @@
 package fault
 
-// Warning is something the reader of the result should know, but no failure.
+// Warning is a problem that did not prevent the result.
 type Warning struct {
-	Code    WarningCode `json:"code"`
-	Message string      `json:"message"`
+	Code WarningCode `json:"code"`
+	// Message is for the author of the document.
+	Message string `json:"message"`
 	// Line is the 1-based source line, 0 when unknown.
 	Line int `json:"line,omitempty"`
 }
 
-// WarningCode names a warning; the set is part of the contract.
+// WarningCode names a warning. Codes are part of the public contract and are never renamed.
 type WarningCode string
 
 // The warnings.
@@ -20,22 +21,22 @@ const (
 	AltMissing     WarningCode = "alt_missing"
 	LinkBroken     WarningCode = "link_broken"
 	DiagramFailed  WarningCode = "diagram_failed"
-	// CitationMissing is a citation of a work that no bibliography has,
-	// BibliographyFailed a bibliography, or a part of one, that cannot be read.
+	// CitationMissing is a citation of a work that no bibliography has. BibliographyFailed is a bibliography, or a part
+	// of one, that cannot be read.
 	CitationMissing    WarningCode = "citation_missing"
 	BibliographyFailed WarningCode = "bibliography_failed"
 	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
 	// SlideOverflow is a slide with more than fits on a page.
 	SlideOverflow WarningCode = "slide_overflow"
-	// FrontMatterIgnored is a value that another program's front matter may have.
+	// FrontMatterIgnored is a value of front matter that only another program supports.
 	FrontMatterIgnored WarningCode = "front_matter_ignored"
-	// SyntaxDropped is what only another program's readers see, such as MDX's code.
+	// SyntaxDropped is syntax of another program that was left out, such as the code of MDX.
 	SyntaxDropped WarningCode = "syntax_dropped"
-	// IncludeFailed is a file that a document includes and that is not printed.
+	// IncludeFailed is an included file that is not printed.
 	IncludeFailed WarningCode = "include_failed"
 	// TimesMissing: the model returned no times. A format with times then has the times of the parts in which the
 	// recording was sent.
 	TimesMissing WarningCode = "times_missing"
-	// PDFChanged is what an operation on an existing PDF file dropped or changed.
+	// PDFChanged is a part of an existing PDF file that an operation dropped or changed.
 	PDFChanged WarningCode = "pdf_changed"
 )

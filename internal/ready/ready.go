@@ -31,8 +31,8 @@ type Check struct {
 // retryAfter is how long Every keeps a failure.
 const retryAfter = time.Second
 
-// Every returns a probe that caches a success for d and a failure for one second. /readyz needs no key, and a
-// probe may cost a write.
+// Every returns a probe that caches a success for d and a failure for one second. /readyz needs no key, so anyone can
+// ask often, and a probe may cost a write. Concurrent callers wait for one probe.
 func Every(d time.Duration, ask func(ctx context.Context) error) func(context.Context) (map[string]any, error) {
 	var mu sync.Mutex
 	var next time.Time
@@ -72,7 +72,7 @@ type Result struct {
 	Err error
 }
 
-// Log logs the reason of each failed check. The body does not show it.
+// Log logs the complete error of each failed check. The body has only its public message.
 func (r Report) Log(ctx context.Context, log *slog.Logger) {
 	for name, result := range r.Checks {
 		if !result.OK {

@@ -35,7 +35,8 @@ func trueColour(layer int, hex string) string {
 	return fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, r, g, b)
 }
 
-// indexedColour uses the nearest colour of xterm's 6 × 6 × 6 cube, or of its 24 greys.
+// indexedColour is trueColour for a terminal with 256 colours. It uses the nearest colour of xterm's 6 × 6 × 6 cube, or
+// of its 24 greys.
 func indexedColour(layer int, hex string) string {
 	r, g, b, ok := parseHex(hex)
 	if !ok {
@@ -57,6 +58,7 @@ func indexedColour(layer int, hex string) string {
 	return fmt.Sprintf("\x1b[%d;5;%dm", layer, 16+36*step(r)+6*step(g)+step(b))
 }
 
+// parseHex reads a colour such as "#1f2937".
 func parseHex(hex string) (r, g, b int, ok bool) {
 	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 24)
 	return int(v >> 16), int(v >> 8 & 0xff), int(v & 0xff), err == nil

@@ -54,7 +54,8 @@ func (c *console) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// appendAttr writes the words of a value that is both a slog.LogValuer and a fmt.Stringer, else its key and value.
+// appendAttr writes an attribute as key=value. A value that is both a slog.LogValuer and a fmt.Stringer has a text for
+// people, which is written instead.
 func appendAttr(line *strings.Builder, groups string, a slog.Attr) {
 	_, structured := a.Value.Any().(slog.LogValuer)
 
