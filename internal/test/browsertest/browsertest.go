@@ -1,4 +1,5 @@
-// Package browsertest runs real browsers for tests.
+// Package browsertest runs real browsers for tests: [Start] the browser that prints, [NewVisitor] an ordinary one that
+// visits pages as a user does.
 package browsertest
 
 import (
@@ -11,8 +12,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Start runs a browser until the test ends. Without a Dir it creates one, and
-// without a Log it uses the log of the test.
+// Start runs a browser until the test ends. Without a Dir it creates one, and without a Log it uses the log of the
+// test.
 func Start(t testing.TB, o chromium.Options) *chromium.Browser {
 	t.Helper()
 

@@ -94,8 +94,8 @@ func NewVisitor(t testing.TB) *Visitor {
 // For returns a Visitor of the same browser that fails t, such as a subtest.
 func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
 
-// Visit is an open page. Console errors and exceptions of the page, and requests to other origins, fail the test when it
-// ends.
+// Visit is an open page. Console errors and exceptions of the page, and requests to other origins, fail the test when
+// it ends.
 type Visit struct {
 	t    testing.TB
 	Page *rod.Page
@@ -107,8 +107,8 @@ type Visit struct {
 	requests []string
 }
 
-// Open shows an address in a window of width by height pixels with its own session.
-// dark selects the preferred colour scheme.
+// Open shows an address in a window of width by height pixels with its own session. dark selects the preferred colour
+// scheme.
 func (v *Visitor) Open(address string, width, height int, dark bool) *Visit {
 	v.t.Helper()
 
@@ -253,8 +253,8 @@ func (v *Visit) Requests() []string {
 	return append([]string(nil), v.requests...)
 }
 
-// visible finds an element and checks in the same step that it is shown, because the page
-// may replace the element between two calls.
+// visible finds an element and checks in the same step that it is shown, because the page may replace the element
+// between two calls.
 const visible = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ` +
 	`? e : null }`
 
@@ -285,6 +285,7 @@ func (v *Visit) find(what string, do func(*rod.Element) error, js string, args .
 	}
 }
 
+// click clicks an element with the left mouse button.
 func click(e *rod.Element) error { return e.Click(proto.InputMouseButtonLeft, 1) }
 
 // Press waits for an element of a CSS selector that is shown, and clicks it.
@@ -313,8 +314,8 @@ func (v *Visit) Eval(js string, args ...any) string {
 	return r.Value.String()
 }
 
-// Until waits until a function of the page returns true; what names the condition. A function that throws or
-// breaks off is called again: a frame between two documents has no body, and the page may be reloaded.
+// Until waits until a function of the page returns true; what names the condition. A function that throws or is
+// interrupted is called again: a frame between two documents has no body, and the page may be reloaded.
 func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
 	p := v.Page.Timeout(wait.Patience)
@@ -334,8 +335,7 @@ func (v *Visit) Until(what, js string, args ...any) {
 	}
 }
 
-// Reads waits until all of these words are in the text of the first element of a
-// selector, and returns it.
+// Reads waits until all of these words are in the text of the first element of a selector, and returns it.
 func (v *Visit) Reads(selector string, words ...string) string {
 	v.t.Helper()
 	v.Until(selector+" reads "+strings.Join(words, ", "),

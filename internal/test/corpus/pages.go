@@ -6,17 +6,16 @@ import (
 	"strconv"
 )
 
-// The sheet of every document. It is fixed, so that the empty share of a page does not
-// depend on the front matter.
+// The sheet of every document. It is fixed, so that the empty share of a page does not depend on the front matter.
 const (
 	sheetHeight = 297.0 // mm
 	sheetMargin = "20mm"
-	margin      = 20.0
-	resolution  = 36 // pixels an inch: half a line of text is a row
+	margin      = 20.0 // sheetMargin in mm
+	resolution  = 36   // pixels an inch: half a line of text is a row
 )
 
-// Pages counts the pages of some prints. The last page of a document counts in All
-// only, because it ends where the document ends.
+// Pages counts the pages of some prints. The last page of a document has no gap, because it ends where the document
+// ends.
 type Pages struct {
 	All int `json:"all"`
 	// Slivers counts pages with ink in less than 5 % of the height of their text area.
@@ -26,6 +25,7 @@ type Pages struct {
 	Gap33 int `json:"gap_33"`
 }
 
+// add adds the counts of other prints.
 func (p *Pages) add(o Pages) {
 	p.All += o.All
 	p.Slivers += o.Slivers
@@ -33,9 +33,9 @@ func (p *Pages) add(o Pages) {
 	p.Gap33 += o.Gap33
 }
 
-// countPages counts the pages of one print. A last page may be a sliver as well: a line that
-// would have fitted on the page before. worst is the number of the page with the most
-// empty space at its end, apart from the last page.
+// countPages counts the pages of one print. A last page may be a sliver as well: a line that would have fitted on the
+// page before. worst is the number of the page with the most empty space at its end, and emptiest is the
+// share of that space. The last page is left out.
 func countPages(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	p.All = len(pages)
 	for n, rows := range pages {
@@ -66,8 +66,7 @@ func countPages(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	return p, worst, emptiest
 }
 
-// area returns the share of the rows of the text area that have ink, and the share at
-// its end that is empty.
+// area returns the share of the rows of the text area that have ink, and the share at its end that is empty.
 func area(rows []bool) (inked, gap float64) {
 	at := func(mm float64) int { return int(mm / sheetHeight * float64(len(rows))) }
 	text := rows[at(margin) : len(rows)-at(margin)]
@@ -84,12 +83,13 @@ func area(rows []bool) (inked, gap float64) {
 	return float64(count) / height, 1 - float64(end)/height
 }
 
+// box matches the width of a page, or the sides and the text of a word, in the output of `pdftotext -bbox`.
 var box = regexp.MustCompile(
 	`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`,
 )
 
-// outsideMargins returns the words of `pdftotext -bbox` that extend past the left or right side
-// of the text area by more than hanging punctuation does.
+// outsideMargins returns the words of `pdftotext -bbox` that extend past the left or right side of the text area by
+// more than hanging punctuation does.
 func outsideMargins(boxes string) (words []string) {
 	const points = 72 / 25.4 // a millimetre
 	const hanging = 12.5 * points

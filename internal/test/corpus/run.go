@@ -42,12 +42,11 @@ type Print struct {
 	Failure string  `json:"failure,omitempty"`
 	MS      float64 `json:"ms"`
 	Pages   Pages   `json:"pages"`
-	// Worst is the number of the page with the most empty space at its end, and Empty is
-	// that share of the page.
+	// Worst is the number of the page with the most empty space at its end, and Empty is that share of the page.
 	Worst int     `json:"worst,omitempty"`
 	Empty float64 `json:"empty,omitempty"`
-	// Lost lists the words of the page that the print lacks, Outside those in its left or
-	// right margin or beyond the sheet.
+	// Lost lists the words of the web page that the print lacks. Outside lists those in its left or right margin or
+	// beyond the sheet.
 	Lost     []string                  `json:"lost,omitempty"`
 	Outside  []string                  `json:"outside,omitempty"`
 	Warnings map[fault.WarningCode]int `json:"warnings,omitempty"`
@@ -165,8 +164,8 @@ func convert(
 	return ctx.Err()
 }
 
-// readPages makes documents into HTML, and compares their words with those that
-// cmark-gfm finds. It returns those of each page.
+// readPages converts documents to HTML, and compares their words with those that cmark-gfm finds. It returns the words
+// of each page.
 func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[string]words, error) {
 	pages := map[string]words{}
 	err := convert(ctx, o, presswork.HTML, "light", paths, func(path string, out local.Output, err error) error {

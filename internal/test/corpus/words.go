@@ -22,8 +22,7 @@ import (
 // case, ligatures, accents and vowel signs, whose order differs in print.
 type words struct {
 	count map[string]int
-	// run has all of them without separators. A print divides words at the
-	// ends of lines and at the edges of cells.
+	// run has all of them without separators. A print divides words at the ends of lines and at the edges of cells.
 	run string
 }
 
@@ -56,8 +55,8 @@ func wordsOf(text string) words {
 	return w
 }
 
-// letters returns w with the words of right-to-left scripts split into letters, because
-// pdftotext changes the order within lines and of ligatures.
+// letters returns w with the words of right-to-left scripts split into letters, because pdftotext changes the order
+// within lines and of ligatures.
 func (w words) letters() words {
 	out := words{count: map[string]int{}, run: w.run}
 	for word, n := range w.count {
@@ -74,6 +73,7 @@ func (w words) letters() words {
 	return out
 }
 
+// rightToLeft reports whether r belongs to a script that is written from right to left.
 func rightToLeft(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
@@ -87,8 +87,7 @@ func (w words) total() (n int) {
 	return n
 }
 
-// lost returns the words that in has less often than w, in alphabetical order, each as
-// often as it is missing.
+// lost returns the words that in has less often than w, in alphabetical order, each as often as it is missing.
 func (w words) lost(in words) []string {
 	var out []string
 
@@ -121,8 +120,8 @@ func withoutSyntax(body []byte) []byte {
 	return body
 }
 
-// referenceWords returns the words that cmark-gfm, GitHub's renderer, finds in a document
-// without the syntax that only Presswork reads.
+// referenceWords returns the words that cmark-gfm, GitHub's renderer, finds in a document without the syntax that only
+// Presswork reads.
 func referenceWords(ctx context.Context, document []byte) (words, error) {
 	matter, err := frontmatter.Read(document)
 	if err != nil {
@@ -158,25 +157,9 @@ func visibleText(page []byte) (string, error) {
 			switch n.Data {
 			case "head", "script", "style", "template", "noscript", "iframe", "annotation", "select", "textarea":
 				return
-			case "b",
-				"strong",
-				"em",
-				"i",
-				"span",
-				"a",
-				"code",
-				"mark",
-				"u",
-				"s",
-				"del",
-				"wbr",
-				"sub",
-				"sup",
-				"small",
-				"font",
-				"tt",
-				"kbd",
-				"var":
+			case "b", "strong", "em", "i", "span", "a", "code", "mark", "u", "s", "del", "wbr", "sub", "sup", "small",
+				"font", "tt", "kbd", "var":
+				// These elements may be within a word.
 			default:
 				b.WriteByte('\n')
 			}

@@ -1,5 +1,5 @@
-// Package cputime measures the processor time of work in tests. A busy machine delays
-// work, but hardly changes its processor time.
+// Package cputime measures the processor time of work in tests. A busy machine delays work, but hardly changes its
+// processor time.
 package cputime
 
 import (

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Document is one kind of document. Markdown(n) returns the nth document of the kind; all
-// have the same length and different text.
+// Document is one kind of document. Markdown(n) returns the nth document of the kind. All have the same length and
+// different text, so that no cache has a print of one.
 type Document struct {
 	Name     string
 	Markdown func(n int) string
@@ -30,7 +30,7 @@ func All() []Document {
 	}
 }
 
-// repeat writes a title that is the nth document's own, and so many blocks.
+// repeat writes a title that is the nth document's own, and this number of blocks.
 func repeat(kind string, n, blocks int, block func(b *strings.Builder, i int)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %d\n\n", kind, n)

@@ -152,8 +152,7 @@ func (c *Client) Job(id string) presswork.Job {
 	return decode[presswork.Job](c.t, got)
 }
 
-// longest is how long a job may take on a busy machine. It is longer than the program's
-// own limit.
+// longest is how long a job may take on a busy machine. It is longer than the program's own limit.
 const longest = 5 * time.Minute
 
 // Wait long-polls until the job is completed, failed or cancelled, and returns it.
@@ -222,6 +221,7 @@ func (c *Client) Metric(name string) float64 {
 	return sum
 }
 
+// decode decodes JSON, or fails the test.
 func decode[T any](t testing.TB, b []byte) T {
 	t.Helper()
 
@@ -233,4 +233,5 @@ func decode[T any](t testing.TB, b []byte) T {
 	return v
 }
 
+// clip returns the first 2000 bytes of a body for a message.
 func clip(b []byte) string { return string(b[:min(len(b), 2000)]) }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Serve starts `presswork serve` on embedded services with private directories
-// and waits until it listens. Settings in env override the defaults.
+// Serve starts `presswork serve` on embedded services with private directories and waits until it listens. Settings in
+// env override the defaults.
 func Serve(t testing.TB, env map[string]string) (*Process, *Client) {
 	t.Helper()
 	p := Run(t, "serve", merge(serveEnv(t), env)).Listening()

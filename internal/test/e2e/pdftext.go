@@ -59,7 +59,7 @@ func poppler(t testing.TB, pdf []byte, args ...string) string {
 // PDFImages counts the images in a PDF, by poppler's pdfimages.
 func PDFImages(t testing.TB, pdf []byte) int {
 	t.Helper()
-	const heading = 2
+	const heading = 2 // lines above the table
 
 	return strings.Count(poppler(t, pdf, "pdfimages", "-list", "-"), "\n") - heading
 }

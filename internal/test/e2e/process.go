@@ -18,8 +18,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// build compiles the program once for all tests of the process. It writes the program next
-// to the test binary, whose folder `go test` deletes at the end.
+// build compiles the program once for all tests of the process. It writes the program next to the test binary, whose
+// folder `go test` deletes at the end.
 var build = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -35,6 +35,7 @@ var build = sync.OnceValues(func() (string, error) {
 	return binary, nil
 })
 
+// buildError is the error of `go build` with its output.
 type buildError struct {
 	output string
 	err    error
@@ -42,8 +43,7 @@ type buildError struct {
 
 func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
 
-// Binary returns the path of the built program. Under -short the test is
-// skipped.
+// Binary returns the path of the built program. Under -short the test is skipped.
 func Binary(t testing.TB) string {
 	t.Helper()
 
@@ -67,13 +67,13 @@ type Process struct {
 	Address string
 
 	mu     sync.Mutex
-	lines  []string
-	listen chan string
-	ended  chan struct{}
+	lines  []string      // the log
+	listen chan string   // receives the address of the listener
+	ended  chan struct{} // closed when the process has ended
 }
 
-// Run starts the program with a command. Its environment has only env and the variables
-// that every process needs. Run does not wait; see Listening.
+// Run starts the program with a command. Its environment has only env and the variables that every process needs. Run
+// does not wait; see Listening.
 func Run(t testing.TB, command string, env map[string]string) *Process {
 	t.Helper()
 	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}

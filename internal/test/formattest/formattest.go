@@ -27,8 +27,8 @@ type Collector interface {
 	Append(dst []byte) []byte
 }
 
-// Answer runs a request with the scripted model at base that the request names. It returns the answer as a stream, and the
-// whole answer, which is empty if the model fails.
+// Answer runs a request with the scripted model at base that the request names. It returns the answer as a stream, and
+// the whole answer, which is empty if the model fails.
 func Answer(t *testing.T, base string, r *inference.Request, w Writer, c Collector) (stream, whole string) {
 	t.Helper()
 	catalogue := inference.NewCatalogue([]inference.Model{{
@@ -64,10 +64,12 @@ func Answer(t *testing.T, base string, r *inference.Request, w Writer, c Collect
 // toolbox has one page and one program.
 type toolbox struct{}
 
+// Open returns the toolbox itself as a session.
 func (b toolbox) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
 	return b, nil
 }
 
+// Call returns the same result for each call of a function.
 func (toolbox) Call(_ context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	const page = "https://paper.example/page"
 

@@ -1,5 +1,4 @@
-// Package golden compares output with a checked-in file. `make golden` rewrites
-// the files.
+// Package golden compares output with a checked-in file. `make golden` rewrites the files.
 package golden
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Check fails the test unless got equals testdata/name, line for line. With
-// PRESSWORK_UPDATE=1 it writes the file instead.
+// Check fails the test unless got equals the file testdata/name. With PRESSWORK_UPDATE=1 it writes the file instead.
 func Check(t *testing.T, name string, got []byte) {
 	t.Helper()
 

@@ -125,8 +125,8 @@ func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	l.h.add(e)
 }
 
-// stream reads server-sent events until on returns false or the connection ends, and
-// returns the HTTP status.
+// stream reads server-sent events until on returns false or the connection ends. It returns the HTTP status, 0 without
+// a response.
 func (l *load) stream(ctx context.Context, method, url string, body []byte, on func(data string) bool) int {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

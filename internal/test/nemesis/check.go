@@ -51,8 +51,7 @@ func (c *checker) complain(format string, args ...any) {
 	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
 }
 
-// accepted checks that every accepted job exists and has completed, or was cancelled by
-// its caller.
+// accepted checks that every accepted job exists and has completed, or was cancelled by its caller.
 func (c *checker) accepted() {
 	for _, id := range slices.Sorted(maps.Keys(c.submissions)) {
 		e := c.submissions[id]
@@ -141,8 +140,7 @@ func (c *checker) keys() {
 	}
 }
 
-// artifacts checks that each completed job has the artifact in its record, and that no other
-// job has one.
+// artifacts checks that each completed job has the artifact in its record, and that no other job has one.
 func (c *checker) artifacts() {
 	for id, job := range c.final.Jobs {
 		e := c.submissions[id]
@@ -165,8 +163,7 @@ func (c *checker) artifacts() {
 			c.complain("the artifact %v belongs to no job", keys)
 		}
 	}
-	// A source is deleted at the end of its job. A source that a crash left must be in the
-	// index that the sweeper reads.
+	// A source is deleted at the end of its job. A source that a crash left must be in the index that the sweeper reads.
 	for _, key := range c.final.Objects {
 		if _, found := slices.BinarySearch(c.final.Index, key); strings.HasPrefix(key, "sources/") && !found {
 			c.complain("the sweeper's index lacks %s", key)
@@ -174,8 +171,7 @@ func (c *checker) artifacts() {
 	}
 }
 
-// logs checks that every event log counts from 1 without a gap and that only its last event
-// is terminal.
+// logs checks that every event log counts from 1 without a gap and that only its last event is terminal.
 func (c *checker) logs() {
 	for id, job := range c.final.Jobs {
 		log := c.final.Logs[id]
@@ -253,8 +249,7 @@ func (c *checker) webhooks() {
 }
 
 // completions checks that no token was lost, doubled or changed. The ledger must have each complete answer once,
-// with its tokens as the model's server counts them. Of an answer that broke off it has at most what the server
-// has sent.
+// with its tokens as the model's server counts them. Of an incomplete answer it has at most what the server has sent.
 func (c *checker) completions() {
 	type calls struct{ whole, open, tokens int64 }
 	of := map[string]calls{}
@@ -286,7 +281,7 @@ func (c *checker) completions() {
 		missing := c.final.Unrecorded[model]
 		if recorded.Requests < n.whole-missing || recorded.Requests > min(n.whole+n.open, c.final.Asked[model]) {
 			c.complain(
-				"the ledger has %d completions of %s; %d were whole, %d broke off, and the model was asked for %d",
+				"the ledger has %d completions of %s; %d were whole, %d incomplete, and the model was asked for %d",
 				recorded.Requests,
 				model,
 				n.whole,

@@ -156,12 +156,14 @@ func (f *fleet) startKilled(name string) {
 	n.start(f.programOf(n, version), version > 0)
 }
 
+// pause stops a node by SIGSTOP, so that its leases end.
 func (f *fleet) pause(name string) {
 	n := f.node(name)
 	n.paused = true
 	n.signal(syscall.SIGSTOP)
 }
 
+// resume continues a paused node.
 func (f *fleet) resume(name string) {
 	n := f.node(name)
 	n.paused = false
@@ -235,11 +237,13 @@ func (f *fleet) fillRedis(string) {
 	}
 }
 
+// cutConnections closes all connections to Redis.
 func (f *fleet) cutConnections(string) {
 	f.commandRedis("client", "kill", "type", "pubsub")
 	f.commandRedis("client", "kill", "type", "normal")
 }
 
+// filler is the name of the file that fills the disk.
 const filler = "filler"
 
 // fillDisk fills the disk that Redis and the store write to.
@@ -258,8 +262,8 @@ func (f *fleet) fillDisk(string) {
 	}
 }
 
-// emptyDisk frees the space. A Redis with appendfsync always exits when it cannot write
-// its file, so emptyDisk restarts it as an operator would.
+// emptyDisk frees the space. A Redis with appendfsync always exits when it cannot write its file, so emptyDisk restarts
+// it as an operator would.
 func (f *fleet) emptyDisk(string) {
 	os.Remove(filepath.Join(f.disk, filler))
 

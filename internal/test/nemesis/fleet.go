@@ -27,12 +27,11 @@ const (
 	// The numbers of nodes.
 	apis    = 2
 	workers = 3
-	// script is the answer of the model server: the number of tokens, and the
-	// milliseconds between them.
+	// script is the model of the scripted model server: 30 tokens, 30 a second.
 	script       = "tokens:30@30"
 	scriptTokens = 30
-	// models is the number of model names. Each completion uses the next name, so that
-	// the ledger, which counts by model, has one row per completion.
+	// models is the number of model names. Each completion uses the next name, so that the ledger, which counts by model,
+	// has one row per completion.
 	models   = 300
 	listener = "ears" // the model that transcribes
 	// spoken is the length of a recording, in seconds.
@@ -43,8 +42,7 @@ const (
 	diskSize = 768 << 20
 )
 
-// fleet is everything that runs: Redis, the store, two APIs, three workers, and the
-// external servers that they call.
+// fleet is everything that runs: Redis, the store, two APIs, three workers, and the external servers that they call.
 type fleet struct {
 	t        testing.TB
 	dir      string
@@ -162,8 +160,7 @@ func (f *fleet) startRedis(form Redis) {
 	}
 }
 
-// startExternalServers starts a model server that counts what it sends, a page to export and
-// a receiver of webhooks.
+// startExternalServers starts a model server that counts what it sends, a page to export and a receiver of webhooks.
 func (f *fleet) startExternalServers(hooks http.Handler) {
 	f.upstream = inferencetest.NewServer()
 	counting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -217,6 +214,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Flush implements http.Flusher, so that the model's answer streams.
 func (c *counter) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
 
 var _ io.Writer = (*counter)(nil)
@@ -285,8 +283,8 @@ func (f *fleet) wire(node, name, server string) string {
 	return w.address
 }
 
-// wireRedis is wire for a single Redis server. Sentinels and the nodes of a Cluster
-// announce their own addresses, so wires cannot replace those.
+// wireRedis is wire for a single Redis server. Sentinels and the nodes of a Cluster announce their own addresses, so
+// wires cannot replace those.
 func (f *fleet) wireRedis(node string) string {
 	const scheme = "redis://"
 
@@ -297,8 +295,7 @@ func (f *fleet) wireRedis(node string) string {
 	return scheme + f.wire(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
 }
 
-// programOf returns the program of a node: one of the versions, or the program with a
-// settable clock.
+// programOf returns the program of a node: one of the versions, or the program with a settable clock.
 func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
@@ -315,6 +312,7 @@ func (f *fleet) programOf(n *node, version int) string {
 // ones accepted.
 func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
+// setClock sets the clocks of some nodes ahead by seconds, or back.
 func (f *fleet) setClock(seconds int) {
 	f.t.Helper()
 	// Write another file and rename it, so that no reader sees a partial file.

@@ -43,8 +43,8 @@ type Entry struct {
 	// Status and Seq are those of the job in the response.
 	Status presswork.Status `json:"status,omitempty"`
 	Seq    int64            `json:"seq,omitempty"`
-	// Since is the sequence number at which a watcher began. Seqs are the events that it
-	// received, and End is the type of the last event.
+	// Since is the sequence number at which a watcher began. Seqs are the events that it received, and End is the type of
+	// the last event.
 	Since int64   `json:"since,omitempty"`
 	Seqs  []int64 `json:"seqs,omitempty"`
 	End   string  `json:"end,omitempty"`
@@ -69,6 +69,7 @@ type history struct {
 	enc     *json.Encoder
 }
 
+// newHistory returns a history that writes to a file until the test ends.
 func newHistory(t testing.TB, path string) *history {
 	t.Helper()
 
@@ -88,8 +89,10 @@ func newHistory(t testing.TB, path string) *history {
 	return h
 }
 
+// now returns the time since the start of the run.
 func (h *history) now() time.Duration { return time.Since(h.began) }
 
+// add adds an entry.
 func (h *history) add(e Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,9 +15,8 @@ type activeFault struct {
 	until  time.Duration // when the fault must be healed
 }
 
-// nemesis injects faults until the time is over and each fault has occurred, then heals the
-// fleet. Each fault occurs once before any occurs again. Few are active at a time, so that
-// the fleet makes progress.
+// nemesis injects faults until the time is over and each fault has occurred, then heals the fleet. Each fault occurs
+// once before any occurs again. Few are active at a time, so that the fleet makes progress.
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
 

@@ -53,16 +53,15 @@ type Options struct {
 // Redis is a form in which Redis runs.
 type Redis string
 
-// The forms: one server; a primary, its replica and a sentinel; a Cluster of three
-// primaries with a replica each.
+// The forms: one server; a primary, its replica and a sentinel; a Cluster of three primaries with a replica each.
 const (
 	Single     Redis = ""
 	Replicated Redis = "replicated"
 	Cluster    Redis = "cluster"
 )
 
-// Run runs callers against a fleet under faults, checks the result, and fails the test for
-// each broken promise. It returns a line of figures.
+// Run runs callers against a fleet under faults, checks the result, and fails the test for each broken promise. It
+// returns a line of figures.
 func Run(t testing.TB, o Options) string {
 	t.Helper()
 	path := filepath.Join(o.Dir, "history.jsonl")
@@ -222,10 +221,11 @@ type receiver struct {
 	h *history
 
 	mu        sync.Mutex
-	delivered map[string]bool
-	seen      int
+	delivered map[string]bool // by job: whether a delivery was answered with 200
+	seen      int             // jobs with a delivery
 }
 
+// ServeHTTP records a delivery.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var body struct{ Data presswork.Job }
 

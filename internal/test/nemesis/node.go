@@ -32,9 +32,9 @@ type node struct {
 	program string
 	// older is set while the node runs another version than the one under test.
 	older  atomic.Bool
-	runs   int
-	deaths []death
-	paused bool
+	runs   int     // starts of the node
+	deaths []death // kills of the node
+	paused bool    // stopped by SIGSTOP
 	cmd    *exec.Cmd
 	log    string
 	exited chan struct{}
@@ -111,6 +111,7 @@ func (n *node) ended() bool {
 	}
 }
 
+// signal sends a signal to the process of the node, if it runs.
 func (n *node) signal(s syscall.Signal) {
 	if n.cmd != nil && !n.ended() {
 		n.cmd.Process.Signal(s)
@@ -138,8 +139,7 @@ func (n *node) stop() bool {
 	}
 }
 
-// children returns the processes that the node has started whose command line contains a
-// text.
+// children returns the processes that the node has started whose command line contains a text.
 func children(parent int, named string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range all {

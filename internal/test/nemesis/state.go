@@ -17,8 +17,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// State is the final state of a run: the content of the API, Redis, the store and the
-// machine when all work should be done.
+// State is the final state of a run: the content of the API, Redis, the store and the machine when all work should be
+// done.
 type State struct {
 	// Jobs has the jobs that the API lists, by id, and Logs has their events.
 	Jobs map[string]presswork.Job
@@ -31,15 +31,12 @@ type State struct {
 	Wrong map[string]string
 	// Ledger has the usage in the ledger, by model.
 	Ledger map[string]Use
-	// Asked counts the requests to the model server, and Sent the tokens that it sent, by
-	// model.
+	// Asked counts the requests to the model server, and Sent the tokens that it sent, by model.
 	Asked map[string]int64
 	Sent  map[string]int64
-	// Unrecorded has the models of completions whose usage a worker could not record,
-	// according to its log.
+	// Unrecorded has the models of completions whose usage a worker could not record, according to its log.
 	Unrecorded map[string]int64
-	// Tabs counts the tabs of the workers' browsers while nothing is printed, by worker and
-	// use of the browser.
+	// Tabs counts the tabs of the workers' browsers while nothing is printed, by worker and use of the browser.
 	Tabs map[string]int
 	// Recoveries are the times from the kill of a worker to the next run of its job.
 	Recoveries []Entry
@@ -206,8 +203,8 @@ func (f *fleet) readUsage(l *load, final *State) {
 	})
 }
 
-// unrecorded searches the logs for completions whose usage was not recorded because Redis was
-// away for longer than a worker waits.
+// unrecorded searches the logs for completions whose usage was not recorded because Redis was away for longer than a
+// worker waits.
 func (f *fleet) unrecorded() map[string]int64 {
 	of := map[string]int64{}
 
@@ -229,8 +226,8 @@ func (f *fleet) unrecorded() map[string]int64 {
 	return of
 }
 
-// tabs reads the number of tabs from the workers' metrics. A worker counts them every five
-// seconds, so tabs waits for closed tabs to disappear.
+// tabs reads the number of tabs from the workers' metrics. A worker counts them every five seconds, so tabs waits for
+// closed tabs to disappear.
 func (f *fleet) tabs(l *load) (of map[string]int) {
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
 		of = map[string]int{}

@@ -1,5 +1,5 @@
-// Package openapitest compares the API's responses with openapi.yaml. A response that a
-// generated client could not read fails the test that received it.
+// Package openapitest compares the API's responses with openapi.yaml. A response that a generated client could not read
+// fails the test that received it.
 package openapitest
 
 import (
@@ -53,8 +53,8 @@ func Open(file string) (*Description, error) {
 	return d, d.compiler.AddResource(address, v)
 }
 
-// Check returns an error if the description does not allow a response: its status, its media type or its JSON. target is
-// the path with the query, and body is the whole body. A method and path without a description are not an error.
+// Check returns an error if the description does not allow a response: its status, its media type or its JSON. target
+// is the path with the query, and body is the whole body. A method and path without a description are not an error.
 func (d *Description) Check(method, target string, answer *http.Response, body []byte) error {
 	path, _, _ := strings.Cut(target, "?")
 	template, item := d.find(path)
@@ -65,7 +65,7 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 		return nil
 	}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s %s, status %d, is not as %s has it: %s", method, path, answer.StatusCode, at,
+		return fmt.Errorf("%s %s, status %d, does not match %s: %s", method, path, answer.StatusCode, at,
 			fmt.Sprintf(format, args...))
 	}
 

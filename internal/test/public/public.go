@@ -47,6 +47,7 @@ func Program(t testing.TB, path, text string) {
 	write(t, path, text, 0o755)
 }
 
+// write writes a file with a mode, whatever the umask.
 func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
 

@@ -53,8 +53,8 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	return c
 }
 
-// StartReplicatedCluster runs three primaries and a replica of each with their files
-// below dir. A replica is promoted when its primary was away for five seconds.
+// StartReplicatedCluster runs three primaries and a replica of each with their files below dir. A replica is promoted
+// when its primary was away for five seconds.
 func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 	t.Helper()
 	const primaries = 3
@@ -87,20 +87,8 @@ func (c *Cluster) add(t testing.TB, args ...string) {
 	port, bus := freeport.Take(t), freeport.Take(t)
 
 	c.nodes = append(c.nodes, run(t, append([]string{
-		"--port",
-		port,
-		"--bind",
-		"127.0.0.1",
-		"--cluster-port",
-		bus,
-		"--cluster-enabled",
-		"yes",
-		"--cluster-require-full-coverage",
-		"no",
-		"--appendonly",
-		"yes",
-		"--appendfsync",
-		"always",
+		"--port", port, "--bind", "127.0.0.1", "--cluster-port", bus, "--cluster-enabled", "yes",
+		"--cluster-require-full-coverage", "no", "--appendonly", "yes", "--appendfsync", "always",
 	}, args...)...))
 	if len(c.nodes) > 1 {
 		c.Address += ","
@@ -160,6 +148,7 @@ func (c *Cluster) wait(t testing.TB) {
 	})
 }
 
+// do sends a command to a node, which must succeed.
 func (c *Cluster) do(t testing.TB, node int, args ...any) *redis.Cmd {
 	t.Helper()
 
@@ -174,6 +163,7 @@ func (c *Cluster) do(t testing.TB, node int, args ...any) *redis.Cmd {
 	return cmd
 }
 
+// slot returns the hash slot of a key.
 func (c *Cluster) slot(t testing.TB, key string) int {
 	t.Helper()
 

@@ -1,4 +1,5 @@
-// Package redistest starts a private redis-server for a test.
+// Package redistest starts private Redis servers for a test: one server, a primary with a replica and a sentinel, or a
+// Cluster.
 package redistest
 
 import (
@@ -17,9 +18,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Start runs a redis-server on a unix socket in a directory of its own and
-// returns its unix:// address. The server ends with the test. Under -short the
-// test is skipped: `make test` runs it.
+// Start runs a redis-server on a unix socket in a directory of its own and returns its unix:// address. The server ends
+// with the test. Under -short the test is skipped: `make test` runs it.
 func Start(t testing.TB) string {
 	t.Helper()
 	return run(t, "--appendonly", "no").Address
@@ -31,9 +31,9 @@ func StartSmall(t testing.TB, memory string) string {
 	return run(t, "--appendonly", "no", "--maxmemory", memory).Address
 }
 
-// StartDurable runs a redis-server with an append-only file, so that the test can kill
-// and restart it. It uses appendfsync always: with everysec Redis keeps acknowledged
-// writes in memory during a slow sync, and a kill loses them.
+// StartDurable runs a redis-server with an append-only file, so that the test can kill and restart it. It uses
+// appendfsync always: with everysec Redis keeps acknowledged writes in memory during a slow sync, and a kill loses
+// them.
 func StartDurable(t testing.TB) *Server {
 	t.Helper()
 	return run(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -107,8 +107,7 @@ func (s *Server) Signal(signal syscall.Signal) {
 	}
 }
 
-// Restart starts a killed server on its data and waits until it answers. Call Kill first
-// for a server that has exited.
+// Restart starts a killed server on its data and waits until it answers. Call Kill first for a server that has exited.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
@@ -150,6 +149,7 @@ func (s *Server) fileComplete(ctx context.Context) bool {
 		strings.Contains(info, "aof_last_bgrewrite_status:ok")
 }
 
+// client returns a client on the socket of the server.
 func (s *Server) client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.sock})
 }

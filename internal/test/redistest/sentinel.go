@@ -25,10 +25,11 @@ type Replicated struct {
 	watcher *redis.SentinelClient
 }
 
+// primaryName is the name under which the sentinel knows the primary.
 const primaryName = "presswork"
 
-// StartReplicated runs two durable servers with their files below dir. The sentinel
-// promotes the replica only when Failover requests it, because a killed primary comes back.
+// StartReplicated runs two durable servers with their files below dir. The sentinel promotes the replica only when
+// Failover requests it, because a test starts a killed primary again.
 func StartReplicated(t testing.TB, dir string) *Replicated {
 	t.Helper()
 
@@ -148,6 +149,7 @@ func (r *Replicated) Failover() {
 	}
 }
 
+// await waits until the condition holds, or fails the test.
 func (r *Replicated) await(what string, condition func(context.Context) bool) {
 	r.t.Helper()
 	wait.Until(r.t, what, func() bool { return condition(r.t.Context()) })

@@ -25,8 +25,7 @@ func Always(parser.Context) bool { return true }
 
 // New returns goldmark with CommonMark, tables, raw HTML, the nodes of package tree and the extensions.
 func New(extensions ...goldmark.Extender) goldmark.Markdown {
-	// An extension that replaces a block parser of goldmark has the priority of that parser. Ask the
-	// extension first.
+	// An extension that replaces a block parser of goldmark has the priority of that parser. Ask the extension first.
 	blocks := parser.DefaultBlockParsers()
 	for i := range blocks {
 		blocks[i].Priority++

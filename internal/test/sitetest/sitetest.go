@@ -47,6 +47,7 @@ func (s *Site) Requests(path string) int {
 	return s.requests[path]
 }
 
+// handler serves the files and the data of the site, and counts the requests.
 func (s *Site) handler(t testing.TB) http.Handler {
 	site, err := fs.Sub(files, "site")
 	if err != nil {

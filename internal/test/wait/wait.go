@@ -1,5 +1,4 @@
-// Package wait lets tests wait for a condition or a value, with a deadline that only a
-// broken program reaches.
+// Package wait lets tests wait for a condition or a value, with a deadline that only a broken program reaches.
 package wait
 
 import (
@@ -7,12 +6,11 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits on a busy machine. It is less than the two minutes
-// after which the program itself gives up.
+// Patience is how long a test waits on a busy machine. It is less than the two minutes of RENDER_TIMEOUT, after which
+// the program itself returns an error.
 const Patience = 90 * time.Second
 
-// Until polls until the condition holds. After Patience it fails the test; what names the
-// condition in the message.
+// Until polls until the condition holds. After Patience it fails the test; what names the condition in the message.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 
@@ -32,8 +30,7 @@ func For(limit time.Duration, condition func() bool) bool {
 	return true
 }
 
-// ForDay waits past midnight UTC if that is less than Patience away, because the counters of
-// a day end there.
+// ForDay waits past midnight UTC if that is less than Patience away, because the counters of a day end there.
 func ForDay() {
 	const day = 24 * time.Hour
 

@@ -18,6 +18,7 @@ var ctx = context.Background()
 
 var sdk = open()
 
+// complete returns a whole answer.
 func complete(p openai.ChatCompletionNewParams, options ...option.RequestOption) (*openai.ChatCompletion, error) {
 	return sdk.Chat.Completions.New(ctx, p, options...)
 }
@@ -44,6 +45,7 @@ func gather(p openai.ChatCompletionNewParams, options ...option.RequestOption) o
 	return all.ChatCompletion
 }
 
+// contentOf joins the content of a stream.
 func contentOf(chunks []openai.ChatCompletionChunk) string {
 	var b strings.Builder
 	for _, c := range chunks {
@@ -54,12 +56,14 @@ func contentOf(chunks []openai.ChatCompletionChunk) string {
 	return b.String()
 }
 
+// refused returns the SDK's error in err. It fails the case for any other error, and without one.
 func refused(err error) *openai.Error {
 	var e *openai.Error
 	check(errors.As(err, &e), "not the SDK's error: %v", err)
 	return e
 }
 
+// weather returns a tool with the argument city.
 func weather(name string) openai.ChatCompletionToolUnionParam {
 	return openai.ChatCompletionFunctionTool(
 		shared.FunctionDefinitionParam{Name: name, Parameters: shared.FunctionParameters{
@@ -70,12 +74,14 @@ func weather(name string) openai.ChatCompletionToolUnionParam {
 	)
 }
 
+// withTool returns a request with the tool weather.
 func withTool(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.Tools = []openai.ChatCompletionToolUnionParam{weather("weather")}
 	return p
 }
 
+// person returns a request for JSON with the schema of a person.
 func person(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
@@ -94,6 +100,7 @@ func person(scenario string) openai.ChatCompletionNewParams {
 	return p
 }
 
+// anyJSON returns a request for any JSON object.
 func anyJSON(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
@@ -110,6 +117,7 @@ const (
 
 var opening, closing = regexp.MustCompile(`<think>\s*`), regexp.MustCompile(`\s*</think>\s*`)
 
+// normal removes the white space around the tags of reasoning.
 func normal(content string) string {
 	return closing.ReplaceAllString(opening.ReplaceAllString(content, "<think>"), "</think>")
 }

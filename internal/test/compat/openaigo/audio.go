@@ -13,9 +13,7 @@ var media = map[string]func(){
 	"G47": func() {
 		hear := func(format openai.AudioResponseFormat) *openai.AudioTranscriptionNewResponseUnion {
 			return must(sdk.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{
-				Model: model(
-					"ears",
-				),
+				Model:                  model("ears"),
 				File:                   openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav"),
 				ResponseFormat:         format,
 				TimestampGranularities: map[bool][]string{true: {"word", "segment"}}[format == "verbose_json"],

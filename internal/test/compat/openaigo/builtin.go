@@ -24,6 +24,7 @@ type executed struct {
 	Pages                         []struct{ URL string }                     `json:"browser_results"`
 }
 
+// executedOf returns the calls of built-in tools in the JSON of an answer.
 func executedOf(raw string) (list []executed) {
 	var m struct {
 		Executed []executed `json:"executed_tools"`
@@ -38,6 +39,7 @@ func runTools(plan string, options ...option.RequestOption) *openai.ChatCompleti
 	return must(tools.Chat.Completions.New(ctx, say("tools-plan", plan), options...))
 }
 
+// offer adds built-in tools to a request.
 func offer(types ...string) option.RequestOption {
 	var list []any
 	for _, t := range types {

@@ -1,5 +1,5 @@
-// Openaigo is the official Go SDK of OpenAI as a client of internal/test/compat. It
-// is a module of its own: its dependencies are not the program's.
+// Openaigo is the official Go SDK of OpenAI as a client of internal/test/compat. It is a module of its own, so that its
+// dependencies are not those of the program.
 package main
 
 import (
@@ -36,12 +36,14 @@ type row struct {
 // failed is the panic value of a failed case.
 type failed string
 
+// check fails the case unless ok.
 func check(ok bool, format string, args ...any) {
 	if !ok {
 		panic(failed(fmt.Sprintf(format, args...)))
 	}
 }
 
+// must returns v, or fails the case with err.
 func must[T any](v T, err error) T {
 	check(err == nil, "%v", err)
 	return v
@@ -56,7 +58,7 @@ func main() {
 		defer mu.Unlock()
 		out.Encode(r)
 	}
-	places := make(chan struct{}, 4)
+	slots := make(chan struct{}, 4)
 	var running sync.WaitGroup
 	maps.Copy(cases, wire)
 	maps.Copy(cases, builtin)
@@ -64,8 +66,8 @@ func main() {
 	maps.Copy(cases, responding)
 	for id, run := range cases {
 		running.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			r := row{Case: id, OK: true}
 			func() {
 				defer func() {
@@ -81,6 +83,7 @@ func main() {
 	running.Wait()
 }
 
+// open returns a client of the server with more options. It does not retry.
 func open(options ...option.RequestOption) openai.Client {
 	return openai.NewClient(
 		append(
@@ -88,12 +91,13 @@ func open(options ...option.RequestOption) openai.Client {
 			options...)...)
 }
 
-// model is the name of a model whose upstream plays the scenario, for this
-// client alone.
+// model is the name of a model whose upstream plays the scenario, for this client alone.
 func model(scenario string) string { return client + "/" + scenario }
 
+// ask returns a request with the prompt "Hi".
 func ask(scenario string) openai.ChatCompletionNewParams { return say(scenario, "Hi") }
 
+// say returns a request with a prompt.
 func say(scenario, text string) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
 		Model:    model(scenario),
@@ -109,9 +113,10 @@ func control(what, scenario string) []byte {
 	return must(io.ReadAll(res.Body))
 }
 
-// left waits until the upstream of a model was left.
+// left waits until a client of the upstream of a model has disconnected.
 func left(scenario string) { control("left", scenario) }
 
+// asked returns the bodies of the requests that the upstream of a model has received.
 func asked(scenario string) (requests []map[string]any) {
 	must(0, json.Unmarshal(control("asked", scenario), &requests))
 	return requests

@@ -9,6 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 )
 
+// input returns a request with a text.
 func input(scenario, text string) responses.ResponseNewParams {
 	return responses.ResponseNewParams{
 		Model: model(scenario), Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(text)},
@@ -37,6 +38,7 @@ func lastEvent(p responses.ResponseNewParams, options ...option.RequestOption) (
 	return last
 }
 
+// kinds lists the types of the items of a response.
 func kinds(r *responses.Response) string {
 	var list []string
 	for _, item := range r.Output {
@@ -46,6 +48,7 @@ func kinds(r *responses.Response) string {
 	return strings.Join(list, " ")
 }
 
+// function returns a tool without arguments.
 func function(name string) map[string]any {
 	return map[string]any{"type": "function", "name": name, "parameters": map[string]any{"type": "object"}}
 }

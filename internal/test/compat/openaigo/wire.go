@@ -83,7 +83,7 @@ var wire = map[string]func(){
 		}
 	},
 	"F43": func() {
-		// The key has one place, which the stream holds until the client with retries was refused.
+		// The key allows one request at a time. The stream is that request until the client with retries was rejected.
 		slow := option.WithAPIKey("slow-" + client)
 		stream := sdk.Chat.Completions.NewStreaming(ctx, ask("hang-middle:slow"), slow)
 		check(stream.Next(), "%v", stream.Err())
