@@ -46,7 +46,7 @@ type assets struct {
 	// own.
 	folder string
 	inBook bool
-	// flag allows further folders.
+	// flag is the flag that allows further folders, for errors.
 	flag string
 
 	mu      sync.Mutex // the renderer opens several at once
@@ -83,7 +83,8 @@ func (c *Converter) newAssets(own allowedDir, sources Snapshot) *assets {
 	return a
 }
 
-func (a *assets) close() { _ = a.own.root.Close() } // it was only read from
+// close closes the document's own folder. Nothing was written there, so the error is ignored.
+func (a *assets) close() { _ = a.own.root.Close() }
 
 // openImage reads the image with this name in the document. Symbolic links are resolved first.
 func (a *assets) openImage(name string) ([]byte, error) {

@@ -109,8 +109,8 @@ func (c *Converter) chapters(
 	return nil
 }
 
-// useStored replaces the content of a chapter by the Markdown that Quarto stored when it ran its code. It returns a
-// warning if that is of an older version of the chapter.
+// useStored replaces the content of a chapter by the Markdown that Quarto stored when it ran its code. If that cannot
+// be read, or is of an older version of the chapter, it returns a warning and the content stays.
 func useStored(own allowedDir, sources Snapshot, p *document.Part) []fault.Warning {
 	warn := func(format string, args ...any) []fault.Warning {
 		return []fault.Warning{{Code: fault.IncludeFailed, Message: fmt.Sprintf(format, args...)}}
@@ -153,7 +153,7 @@ func useStored(own allowedDir, sources Snapshot, p *document.Part) []fault.Warni
 	return nil
 }
 
-// named returns warnings that begin with the name of a file.
+// named puts the name of a file before the messages of warnings, in place, and returns them.
 func named(file string, warnings []fault.Warning) []fault.Warning {
 	for i, w := range warnings {
 		warnings[i].Message = file + ": " + w.Message

@@ -173,10 +173,10 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 	stem, picture := strings.CutSuffix(path, ".png")
 	switch {
 	case len(made.Pictures) == 1 && (picture || path == Std):
-		return c.write(ctx, path, made.Pictures[0])
+		return c.WriteResult(ctx, path, made.Pictures[0])
 	case len(made.Pictures) > 1 && picture:
 		for i, data := range made.Pictures {
-			if err := c.write(ctx, document.PictureName(stem, i+1, len(made.Pictures)), data); err != nil {
+			if err := c.WriteResult(ctx, document.PictureName(stem, i+1, len(made.Pictures)), data); err != nil {
 				return err
 			}
 		}
@@ -184,7 +184,7 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 		return nil
 	}
 
-	return c.write(ctx, path, made.Data)
+	return c.WriteResult(ctx, path, made.Data)
 }
 
 // document reads the files of an input. Its images can be opened until closeFiles is called, which is required
@@ -205,28 +205,9 @@ func (c *Converter) document(
 	}
 
 	for i, path := range append([]string{in.Path}, in.Merge...) {
-		read, err := c.source(ctx, path, &word)
-		var content []byte
-
-		if err == nil {
-			sources.add(path)
-			content, err = c.read(ctx, read, in.Content, sources)
-		}
-
-		if err == nil {
-			var images *assets
-			if images, err = c.openAssets(read, sources); err == nil {
-				opened = append(opened, images)
-			}
-		}
-
-		var part document.Part
-		var found []fault.Warning
-
-		if err == nil {
-			files := opened[i]
-			part = document.Part{Content: content, Path: slashed(path), Asset: files.openImage, Include: files.include}
-			found, err = part.ReadNotebook()
+		part, files, found, err := c.readPart(ctx, path, in.Content, sources, &word)
+		if files != nil {
+			opened = append(opened, files)
 		}
 
 		switch {
@@ -263,6 +244,31 @@ func (c *Converter) document(
 	}
 
 	return d, closeFiles, nil
+}
+
+// readPart reads one file of an input; stdin is the content of Std if it is not nil. The caller closes files unless it
+// is nil, after an error as well.
+func (c *Converter) readPart(
+	ctx context.Context, path string, stdin []byte, sources Snapshot, word *wordFiles,
+) (part document.Part, files *assets, found []fault.Warning, err error) {
+	source, err := c.source(ctx, path, word)
+	if err != nil {
+		return part, nil, nil, err
+	}
+	sources.add(path) // a Word document is read from another file
+
+	content, err := c.read(ctx, source, stdin, sources)
+	if err != nil {
+		return part, nil, nil, err
+	}
+
+	if files, err = c.openAssets(source, sources); err != nil {
+		return part, nil, nil, err
+	}
+	part = document.Part{Content: content, Path: slashed(path), Asset: files.openImage, Include: files.include}
+	found, err = part.ReadNotebook()
+
+	return part, files, found, err
 }
 
 // page returns the address of the web page that another input becomes, relative to the output.
@@ -319,9 +325,8 @@ func (c *Converter) read(ctx context.Context, path string, content []byte, sourc
 		}
 
 		if data, err = htmldoc.Markdown(data); err != nil {
-			return nil, fault.Errorf(fault.InvalidRequest, "it is HTML that cannot be read; its elements may be nested "+
-				"512 levels deep").
-				WithCause(err)
+			return nil, fault.Errorf(fault.InvalidRequest,
+				"it is HTML that cannot be read; its elements may be nested at most 512 levels deep").WithCause(err)
 		}
 
 		return data, nil
@@ -333,7 +338,7 @@ func (c *Converter) readAll(path string) ([]byte, error) {
 	in := c.o.Stdin
 
 	if path != Std {
-		f, err := c.openFile(path)
+		f, err := c.OpenFile(path)
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 	}
 
 	writer := Converter{o: Options{Stdout: cmp.Or[io.Writer](o.Stdout, os.Stdout)}}
-	if err := writer.write(ctx, page.Output, data); err != nil {
+	if err := writer.WriteResult(ctx, page.Output, data); err != nil {
 		return out, err
 	}
 

@@ -58,7 +58,7 @@ type swatch struct{ Name, Color string }
 //go:embed gallery.html
 var galleryHTML string
 
-// A page of the PDF is A4.
+// A page of the PDF is A4. Its size is in inches.
 const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
 
 // MakeGallery takes a picture of the document's first page in each theme and writes them into one document.
@@ -118,7 +118,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 	data, pages, err := c.render(ctx,
 		galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
 	if err == nil {
-		err = c.write(ctx, g.Output, data)
+		err = c.WriteResult(ctx, g.Output, data)
 	}
 
 	if err != nil {
@@ -129,6 +129,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 	return out, nil
 }
 
+// isHTML reports whether a file has the extension of a web page.
 func isHTML(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".html" || ext == ".htm"
@@ -158,8 +159,9 @@ func (c *Converter) entries(
 ) ([]entry, error) {
 	list := make([]entry, len(shown))
 	done := make(chan string)
-
 	reported := make(chan struct{})
+
+	// One goroutine calls Progress, so that it need not be safe for concurrent use.
 	go func() {
 		defer close(reported)
 

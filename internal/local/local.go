@@ -1,5 +1,9 @@
 // Package local is the converter of the command line. It reads and writes files with the engine of the workers,
 // but without their queue.
+//
+// [Plan] decides where the results of the inputs go. A [Converter] reads an [Input] with its images and includes
+// and chooses a theme if that is requested. It then composes and prints the document, and writes the result. [Await]
+// waits for a change of the files that were read, which an [Output] lists as its Sources.
 package local
 
 import (
@@ -65,8 +69,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Converter turns files into PDFs. It is safe for concurrent use between Start
-// and Close.
+// Converter converts files. It is safe for concurrent use between Start and Close, except for Reload.
 type Converter struct {
 	o         Options
 	browser   *chromium.Browser // nil for HTML until a diagram is drawn
@@ -177,14 +180,17 @@ func (c *Converter) closeDirs() error {
 // the launch.
 type printer struct{ browser *chromium.Browser }
 
+// Print implements document.Printer.
 func (p printer) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	return p.browser.Print(ctx, page)
 }
 
+// PrintRevised implements document.Printer.
 func (p printer) PrintRevised(
 	ctx context.Context, page printable.Page, revise func(printed []byte) ([]string, error),
 ) ([]byte, error) {
 	return p.browser.PrintRevised(ctx, page, revise)
 }
 
+// Version returns no version: there is no cache to key by it.
 func (p printer) Version() string { return "" }

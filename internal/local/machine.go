@@ -78,6 +78,7 @@ func Inspect(ctx context.Context, browser string) (Machine, error) {
 	return m, nil
 }
 
+// problem adds a problem.
 func (m *Machine) problem(what, fix string) { m.Problems = append(m.Problems, Problem{what, fix}) }
 
 // inspectChromium starts the browser once, and records its version, its sandbox and its problems.
@@ -146,13 +147,12 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 	}
 }
 
-// script is a writing system with one of its characters. lang is the language that a page would declare for it (""
-// for none). packages is the Debian package with a font for it.
+// script is a writing system to look up.
 type script struct {
-	name     string
-	sample   rune   // a character that only fonts of the script have
-	lang     string // as fontconfig writes it
-	packages string
+	name          string
+	sample        rune   // a character that only fonts of the script have
+	lang          string // the language that a page would declare, as fontconfig writes it; "" for none
+	debianPackage string // has a font for the script
 }
 
 // scripts lists writing systems, each with a character to test and the package that has it.
@@ -202,10 +202,10 @@ func (m *Machine) inspectScripts(ctx context.Context) {
 
 		m.Scripts = append(m.Scripts, Script{s.name, font})
 		if font == "" {
-			if missing[s.packages] == nil {
-				packages = append(packages, s.packages)
+			if missing[s.debianPackage] == nil {
+				packages = append(packages, s.debianPackage)
 			}
-			missing[s.packages] = append(missing[s.packages], s.name)
+			missing[s.debianPackage] = append(missing[s.debianPackage], s.name)
 		}
 	}
 

@@ -21,9 +21,7 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 	case folder && filepath.Ext(output) == ext && !isFolder(output):
 		return nil, fmt.Errorf(
 			"%s is one file, and %d documents are given; name a folder, or make one document of them with --merge",
-			output,
-			len(paths),
-		)
+			output, len(paths))
 	}
 
 	inputs := make([]Input, 0, len(paths))
@@ -48,7 +46,7 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 
 	if folder {
 		if err := os.MkdirAll(output, 0o777); err != nil {
-			return nil, fmt.Errorf("%s is to be a folder for %d documents: %s", output, len(paths), reason(err))
+			return nil, fmt.Errorf("cannot create the folder %s for %d documents: %s", output, len(paths), reason(err))
 		}
 	}
 

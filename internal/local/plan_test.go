@@ -47,7 +47,7 @@ func TestPlanNamesAnOutputForEachInput(t *testing.T) {
 		"two to stdout":         {paths: "a.md b.md", output: "-", err: "takes one document"},
 		"two to a file":         {paths: "a.md b.md", output: "taken.pdf", err: "make one document of them with --merge"},
 		"two to a new file":     {paths: "a.md b.md", output: "new.pdf", err: "make one document of them with --merge"},
-		"two into a file":       {paths: "a.md b.md", output: "taken.pdf/x", err: "folder for 2 documents: not a directory"},
+		"two into a file":       {paths: "a.md b.md", output: "taken.pdf/x", err: "taken.pdf/x for 2 documents: not a directory"},
 		"stdin among others":    {paths: "- a.md", err: "needs an output folder"},
 		"the same twice":        {paths: "a.md alias.md", err: "given twice"},
 		"same names in one":     {paths: "a.md sub/a.md", output: "folder", err: "would both become"},

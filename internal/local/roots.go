@@ -52,20 +52,13 @@ func (c *Converter) inRoots(path string) (root allowedDir, rel string, err error
 		names = append(names, root.named)
 	}
 
-	return allowedDir{}, "", fault.Errorf(
-		fault.Forbidden,
-		"%q is outside the allowed folders: %s; name a file in them, "+
-			"or start with --root DIR for another folder",
-		path,
-		strings.Join(names, ", "),
-	)
+	return allowedDir{}, "", fault.Errorf(fault.Forbidden,
+		"%q is outside the allowed folders: %s; name a file in them, or start with --root DIR for another folder",
+		path, strings.Join(names, ", "))
 }
 
 // OpenFile opens a file in Options.Roots, or anywhere without them. Errors: NotFound, Forbidden, InvalidRequest.
-func (c *Converter) OpenFile(path string) (*os.File, error) { return c.openFile(path) }
-
-// openFile opens an input. Errors: NotFound, Forbidden, InvalidRequest.
-func (c *Converter) openFile(path string) (*os.File, error) {
+func (c *Converter) OpenFile(path string) (*os.File, error) {
 	if c.roots == nil {
 		f, err := os.Open(path)
 		if err != nil {
@@ -154,11 +147,8 @@ func (c *Converter) writeInRoots(ctx context.Context, path string, data []byte) 
 	}
 
 	if info, err := root.root.Lstat(rel); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return fault.Errorf(
-			fault.Forbidden,
-			"cannot write %q: it is a symbolic link or a device; choose another name",
-			path,
-		)
+		return fault.Errorf(fault.Forbidden,
+			"cannot write %q: it is a symbolic link or a device; choose another name", path)
 	}
 
 	refused := func(err error) error { return unwritable(path, err) }
@@ -173,14 +163,8 @@ func (c *Converter) writeInRoots(ctx context.Context, path string, data []byte) 
 	return err
 }
 
-// WriteResult writes data to a path in Options.Roots, or anywhere without them. If it fails, an earlier file stays.
-// Errors: Forbidden, and those of WriteFile.
-func (c *Converter) WriteResult(ctx context.Context, path string, data []byte) error {
-	return c.write(ctx, path, data)
-}
-
-// outside returns the error for a path that a symbolic link leads out of the roots, and what other makes of any other
-// error. os.Root has no exported error for it.
+// outside returns the error for a path that a symbolic link leads out of the roots. For any other error it returns the
+// result of other. os.Root exports no error for such a link, so its text is compared.
 func (c *Converter) outside(path string, err error, other func(error) error) error {
 	if err != nil && strings.Contains(err.Error(), "escapes from parent") {
 		return fault.Errorf(fault.Forbidden, "%q leads out of the allowed folders by a symbolic link", path).

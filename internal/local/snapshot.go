@@ -57,8 +57,8 @@ func (s Snapshot) Changed() bool {
 // The times of Await: editors write a file in several steps, or replace it by another.
 const (
 	pollEvery  = 100 * time.Millisecond
-	settledFor = 2  // polls without a change
-	missingFor = 10 // the same, while a file is missing that was there
+	settledFor = 2  // polls without a change after which the files count as written
+	missingFor = 10 // the same, while a file is missing that was there before
 )
 
 // Await returns when files differ from one of the snapshots and have stopped changing. The error is the cause of

@@ -61,6 +61,7 @@ func (c *Converter) warmThemes() (string, error) {
 	return fmt.Sprintf("%d, %d of them custom", len(c.catalogue.List()), custom), nil
 }
 
+// warmFonts installs the fonts and returns the number of families as text.
 func warmFonts() (string, error) {
 	_, err := fonts.Install("")
 	return fmt.Sprintf("%d families", len(fonts.Families())), err

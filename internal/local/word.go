@@ -23,6 +23,7 @@ const (
 // wordFiles are the folders with the Markdown and the pictures of Word documents.
 type wordFiles struct{ dirs []string }
 
+// remove deletes the folders.
 func (w *wordFiles) remove() {
 	for _, dir := range w.dirs {
 		_ = os.RemoveAll(dir) // the system empties its temporary folder later

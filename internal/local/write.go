@@ -12,8 +12,9 @@ import (
 	"presswork/internal/fault"
 )
 
-// write writes data to path. If it fails, an earlier file stays.
-func (c *Converter) write(ctx context.Context, path string, data []byte) error {
+// WriteResult writes data to a path in Options.Roots, or anywhere without them, or to Options.Stdout for Std. If it
+// fails, an earlier file stays. Errors: Forbidden, and those of WriteFile.
+func (c *Converter) WriteResult(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -41,7 +42,7 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 
 	info, err := os.Lstat(path)
 	switch {
-	case err == nil && standard(path):
+	case err == nil && isStandard(path):
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, 0) })
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		// A link in a folder that others can write to could lead the output anywhere.
@@ -55,8 +56,9 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 	return unwritable(path, writeFile(path, data))
 }
 
-// standard reports whether path is one of the system's links to the open files of this process.
-func standard(path string) bool {
+// isStandard reports whether path is one of the system's links to the open files of this process. They are symbolic
+// links, but lead only to files that this process has already.
+func isStandard(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
 		strings.HasPrefix(path, "/proc/self/fd/")
 }

@@ -1,5 +1,8 @@
 // Package bookfolder finds the chapters of a book, in their order, and its metadata. It reads the settings of
 // Quarto, Bookdown, Jupyter Book, MyST, mdBook, MkDocs and GitBook.
+//
+// [Read] tries the kinds of settings in turn. A reader collects the chapters and headings as [Entry] values, and the
+// metadata as front matter. For chapters whose code Quarto has run, [StoredFiles] names the files with the outputs.
 package bookfolder
 
 import (
@@ -23,7 +26,7 @@ const (
 	maxEntries = 2000
 	// maxSettings bounds the bytes that are read of a file of settings.
 	maxSettings = 1 << 20
-	// contentsDepth is the lowest level of headings in the table of contents.
+	// contentsDepth is the deepest level of headings in the table of contents.
 	contentsDepth = 2
 )
 
@@ -53,9 +56,9 @@ type Entry struct {
 	Appendix bool
 }
 
-// form is a kind of settings.
+// form is a kind of settings. It has read for settings in YAML or TOML, or text for a Markdown file.
 type form struct {
-	files []string
+	files []string // their possible names; the first is shown in errors
 	read  func(r *reader, settings map[string]any) error
 	text  func(r *reader, file string, text []byte) error
 }
@@ -110,7 +113,7 @@ func readForm(folder fs.FS, f form, file string, text []byte) (Book, error) {
 			return Book{}, err
 		}
 
-		return r.end()
+		return r.finish()
 	}
 
 	settings, err := parse(file, text)
@@ -122,7 +125,7 @@ func readForm(folder fs.FS, f form, file string, text []byte) (Book, error) {
 		return Book{}, err
 	}
 
-	return r.end()
+	return r.finish()
 }
 
 // noSettings returns the error for a folder without known settings.
@@ -178,8 +181,8 @@ type reader struct {
 	seen   map[string]bool // the chapters so far
 }
 
-// end returns the book.
-func (r *reader) end() (Book, error) {
+// finish returns the book. Errors: InvalidRequest for a book without a chapter, ContentTooComplex for too many.
+func (r *reader) finish() (Book, error) {
 	chapters := 0
 
 	for _, e := range r.book.Entries {
@@ -202,18 +205,19 @@ func (r *reader) end() (Book, error) {
 	return r.book, nil
 }
 
-// add adds an entry.
-func (r *reader) add(e Entry) {
+// addEntry adds an entry. It stops one above maxEntries, so that finish notices the excess.
+func (r *reader) addEntry(e Entry) {
 	if len(r.book.Entries) <= maxEntries {
 		r.book.Entries = append(r.book.Entries, e)
 	}
 }
 
-// chapter adds the chapter in a file, whose name may lack its extension. It warns of files that cannot be printed.
-func (r *reader) chapter(name string, e Entry) {
+// addChapter adds the chapter in a file, whose name may lack its extension. It warns of files that cannot be printed. A
+// file that is a chapter already is left out.
+func (r *reader) addChapter(name string, e Entry) {
 	const most = 100 // warnings
 
-	file, problem := r.find(name)
+	file, problem := r.findFile(name)
 	switch {
 	case problem != "" && len(r.book.Warnings) < most:
 		r.book.Warnings = append(r.book.Warnings, fault.Warning{
@@ -224,12 +228,12 @@ func (r *reader) chapter(name string, e Entry) {
 	default:
 		r.seen[file] = true
 		e.File = file
-		r.add(e)
+		r.addEntry(e)
 	}
 }
 
-// find returns the file of a chapter, or the problem with it.
-func (r *reader) find(name string) (file, problem string) {
+// findFile returns the file of a chapter, or the problem with it.
+func (r *reader) findFile(name string) (file, problem string) {
 	file = path.Clean(strings.TrimPrefix(name, "./"))
 	if !fs.ValidPath(file) || strings.ContainsAny(file, "\\\x00") {
 		return "", "it is not in the folder of the book"
@@ -261,8 +265,8 @@ func IsChapter(name string) bool {
 	)
 }
 
-// settings reads another file of settings, nil if it is missing or cannot be read.
-func (r *reader) settings(file string) map[string]any {
+// readSettings reads another file of settings, nil if it is missing or cannot be read.
+func (r *reader) readSettings(file string) map[string]any {
 	text, err := readFile(r.folder, file)
 	if err != nil {
 		return nil
@@ -300,8 +304,8 @@ func parse(file string, text []byte) (map[string]any, error) {
 // unreadable is the value of a key that cannot be read.
 type unreadable struct{ problem string }
 
-// check returns the error of the first of the keys whose value cannot be read.
-func check(settings map[string]any, keys ...string) error {
+// checkReadable returns an error for the first of the keys whose value cannot be read.
+func checkReadable(settings map[string]any, keys ...string) error {
 	for _, key := range keys {
 		if u, ok := settings[key].(unreadable); ok {
 			return fault.Errorf(fault.InvalidRequest, "%s", u.problem)

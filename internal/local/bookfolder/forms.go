@@ -27,8 +27,8 @@ func (r *reader) copyKeys(settings map[string]any, pairs ...[2]string) {
 	}
 }
 
-// same returns pairs of copyKeys for keys with the same name in front matter.
-func same(keys ...string) (pairs [][2]string) {
+// sameNames returns pairs of copyKeys for keys with the same name in front matter.
+func sameNames(keys ...string) (pairs [][2]string) {
 	for _, key := range keys {
 		pairs = append(pairs, [2]string{key, key})
 	}
@@ -36,15 +36,15 @@ func same(keys ...string) (pairs [][2]string) {
 	return pairs
 }
 
-// numbered numbers chapters and, within them, figures.
-func (r *reader) numbered() {
+// numberHeadings numbers chapters and, within them, figures.
+func (r *reader) numberHeadings() {
 	r.book.metadata["numbered_headings"] = true
 	r.book.metadata["numbering"] = "chapter"
 }
 
 // quarto reads _quarto.yml (https://quarto.org/docs/books/book-structure.html).
 func (r *reader) quarto(settings map[string]any) error {
-	if err := check(settings, "book"); err != nil {
+	if err := checkReadable(settings, "book"); err != nil {
 		return err
 	}
 
@@ -53,13 +53,13 @@ func (r *reader) quarto(settings map[string]any) error {
 		return errNoBook
 	}
 
-	r.copyKeys(settings, same("bibliography", "csl", "lang", "nocite")...)
-	r.copyKeys(book, same("title", "subtitle", "author", "date", "abstract", "bibliography", "csl", "lang")...)
+	r.copyKeys(settings, sameNames("bibliography", "csl", "lang", "nocite")...)
+	r.copyKeys(book, sameNames("title", "subtitle", "author", "date", "abstract", "bibliography", "csl", "lang")...)
 	r.copyKeys(book, [2]string{"description", "subject"})
 	r.book.metadata["toc"] = contentsDepth
 
-	if flag(settings, "number-sections") {
-		r.numbered()
+	if notFalse(settings, "number-sections") {
+		r.numberHeadings()
 	}
 	r.quartoChapters(list(book["chapters"]), false, 0)
 	r.quartoChapters(list(book["appendices"]), true, 0)
@@ -67,8 +67,9 @@ func (r *reader) quarto(settings map[string]any) error {
 	return nil
 }
 
-// flag reports whether a setting of Quarto is not false, for all formats or for one of them.
-func flag(settings map[string]any, key string) bool {
+// notFalse reports whether a setting of Quarto is not false, for all formats or for one of them. Quarto numbers
+// sections by default in books.
+func notFalse(settings map[string]any, key string) bool {
 	formats, _ := settings["format"].(map[string]any)
 	for _, f := range formats {
 		if options, ok := f.(map[string]any); ok && options[key] == "false" {
@@ -85,18 +86,18 @@ func (r *reader) quartoChapters(items []any, appendix bool, level int) {
 		switch item := item.(type) {
 		case string:
 			if !strings.HasPrefix(item, "---") {
-				r.chapter(item, Entry{Appendix: appendix})
+				r.addChapter(item, Entry{Appendix: appendix})
 			}
 		case map[string]any:
 			part, _ := item["part"].(string)
 			if IsChapter(part) {
-				r.chapter(part, Entry{Part: true, Appendix: appendix})
+				r.addChapter(part, Entry{Part: true, Appendix: appendix})
 			} else if part != "" {
-				r.add(Entry{Title: part, Part: true, Appendix: appendix})
+				r.addEntry(Entry{Title: part, Part: true, Appendix: appendix})
 			}
 
 			if file, _ := cmp.Or(item["file"], item["href"]).(string); file != "" {
-				r.chapter(file, Entry{Title: text(item["text"]), Appendix: appendix})
+				r.addChapter(file, Entry{Title: text(item["text"]), Appendix: appendix})
 			}
 
 			if level == 0 {
@@ -109,7 +110,7 @@ func (r *reader) quartoChapters(items []any, appendix bool, level int) {
 // bookdown reads _bookdown.yml (https://bookdown.org/yihui/bookdown/configuration.html). Without rmd_files, all
 // files of the folder are chapters by name, except those that begin with an underscore.
 func (r *reader) bookdown(settings map[string]any) error {
-	if err := check(settings, "rmd_files"); err != nil {
+	if err := checkReadable(settings, "rmd_files"); err != nil {
 		return err
 	}
 	files := list(settings["rmd_files"])
@@ -126,7 +127,7 @@ func (r *reader) bookdown(settings map[string]any) error {
 
 	for _, f := range files {
 		if name, ok := f.(string); ok {
-			r.chapter(name, Entry{})
+			r.addChapter(name, Entry{})
 		}
 	}
 
@@ -134,7 +135,7 @@ func (r *reader) bookdown(settings map[string]any) error {
 		r.fromChapter(r.book.Entries[0].File)
 	}
 	r.book.metadata["toc"] = contentsDepth
-	r.numbered()
+	r.numberHeadings()
 
 	return nil
 }
@@ -157,7 +158,7 @@ func (r *reader) fromChapter(file string) {
 			values[f.Key] = v
 		}
 	}
-	r.copyKeys(values, same("title", "subtitle", "author", "date", "bibliography", "csl", "nocite", "lang")...)
+	r.copyKeys(values, sameNames("title", "subtitle", "author", "date", "bibliography", "csl", "nocite", "lang")...)
 	r.copyKeys(values, [2]string{"biblio-style", "csl"}, [2]string{"description", "subject"})
 
 	if _, file := r.book.metadata["csl"].(string); file && values["csl"] == nil {
@@ -167,15 +168,15 @@ func (r *reader) fromChapter(file string) {
 
 // jupyter reads _toc.yml, and _config.yml next to it (https://jupyterbook.org/en/stable/structure/toc.html).
 func (r *reader) jupyter(toc map[string]any) error {
-	if err := check(toc, "root", "parts", "chapters", "sections"); err != nil {
+	if err := checkReadable(toc, "root", "parts", "chapters", "sections"); err != nil {
 		return err
 	}
-	config := r.settings("_config.yml")
-	r.copyKeys(config, same("title", "author")...)
+	config := r.readSettings("_config.yml")
+	r.copyKeys(config, sameNames("title", "author")...)
 	r.copyKeys(config, [2]string{"bibtex_bibfiles", "bibliography"})
 	r.book.metadata["toc"] = contentsDepth
 
-	r.chapter(text(toc["root"]), Entry{})
+	r.addChapter(text(toc["root"]), Entry{})
 	isNumbered := toc["numbered"] != nil
 
 	for _, p := range list(toc["parts"]) {
@@ -185,7 +186,7 @@ func (r *reader) jupyter(toc map[string]any) error {
 		}
 
 		if caption := text(part["caption"]); caption != "" {
-			r.add(Entry{Title: caption, Part: true})
+			r.addEntry(Entry{Title: caption, Part: true})
 		}
 		isNumbered = isNumbered || part["numbered"] != nil
 		r.jupyterFiles(list(part["chapters"]), 0)
@@ -194,7 +195,7 @@ func (r *reader) jupyter(toc map[string]any) error {
 	r.jupyterFiles(list(toc["sections"]), 0)
 
 	if options, ok := toc["options"].(map[string]any); isNumbered || ok && options["numbered"] != nil {
-		r.numbered()
+		r.numberHeadings()
 	}
 
 	return nil
@@ -209,14 +210,14 @@ func (r *reader) jupyterFiles(items []any, depth int) {
 		}
 
 		if file := text(item["file"]); file != "" {
-			r.chapter(file, Entry{Title: text(item["title"]), Depth: depth})
+			r.addChapter(file, Entry{Title: text(item["title"]), Depth: depth})
 		}
 
 		if glob := text(item["glob"]); glob != "" {
 			names, err := fs.Glob(r.folder, glob)
 			if err == nil {
 				for _, name := range names {
-					r.chapter(name, Entry{Depth: depth})
+					r.addChapter(name, Entry{Depth: depth})
 				}
 			}
 		}
@@ -226,7 +227,7 @@ func (r *reader) jupyterFiles(items []any, depth int) {
 
 // myst reads myst.yml (https://mystmd.org/guide/table-of-contents). Without a toc, all files are chapters by name.
 func (r *reader) myst(settings map[string]any) error {
-	if err := check(settings, "project"); err != nil {
+	if err := checkReadable(settings, "project"); err != nil {
 		return err
 	}
 
@@ -234,14 +235,14 @@ func (r *reader) myst(settings map[string]any) error {
 	if !ok {
 		return errNoBook
 	}
-	r.copyKeys(project, same("title", "subtitle", "date", "bibliography")...)
+	r.copyKeys(project, sameNames("title", "subtitle", "date", "bibliography")...)
 	r.copyKeys(project, [2]string{"authors", "author"}, [2]string{"description", "subject"})
 	r.book.metadata["toc"] = contentsDepth
 
 	toc := list(project["toc"])
 	if len(toc) == 0 {
 		for _, name := range r.pages(".", ".md", true) {
-			r.chapter(name, Entry{})
+			r.addChapter(name, Entry{})
 		}
 	}
 	r.mystFiles(toc, 0)
@@ -260,9 +261,9 @@ func (r *reader) mystFiles(items []any, depth int) {
 
 		file, title := text(item["file"]), text(item["title"])
 		if file != "" {
-			r.chapter(file, Entry{Title: title, Depth: depth})
+			r.addChapter(file, Entry{Title: title, Depth: depth})
 		} else if title != "" && item["url"] == nil {
-			r.add(Entry{Title: title, Depth: depth})
+			r.addEntry(Entry{Title: title, Depth: depth})
 		}
 		r.mystFiles(list(item["children"]), depth+1)
 	}
@@ -271,7 +272,7 @@ func (r *reader) mystFiles(items []any, depth int) {
 // mdBook reads book.toml and the SUMMARY.md that it names (https://rust-lang.github.io/mdBook/format/summary.html).
 func (r *reader) mdBook(settings map[string]any) error {
 	book, _ := settings["book"].(map[string]any)
-	r.copyKeys(book, same("title")...)
+	r.copyKeys(book, sameNames("title")...)
 	r.copyKeys(book, [2]string{"authors", "author"}, [2]string{"description", "subject"}, [2]string{"language", "lang"})
 
 	file := path.Join(cmp.Or(text(book["src"]), "src"), "SUMMARY.md")
@@ -289,7 +290,7 @@ func (r *reader) mdBook(settings map[string]any) error {
 // mkDocs reads mkdocs.yml (https://www.mkdocs.org/user-guide/configuration/#nav). Without a nav, all files are
 // chapters by name.
 func (r *reader) mkDocs(settings map[string]any) error {
-	if err := check(settings, "nav"); err != nil {
+	if err := checkReadable(settings, "nav"); err != nil {
 		return err
 	}
 	r.copyKeys(settings, [2]string{"site_name", "title"}, [2]string{"site_author", "author"},
@@ -300,7 +301,7 @@ func (r *reader) mkDocs(settings map[string]any) error {
 
 	if len(nav) == 0 {
 		for _, name := range r.pages(docs, ".md", true) {
-			r.chapter(name, Entry{})
+			r.addChapter(name, Entry{})
 		}
 	}
 	r.navigate(nav, docs, 0)
@@ -312,7 +313,7 @@ func (r *reader) mkDocs(settings map[string]any) error {
 func (r *reader) navigate(items []any, docs string, depth int) {
 	page := func(name, title string) {
 		if !strings.Contains(name, "://") {
-			r.chapter(path.Join(docs, name), Entry{Title: title, Depth: depth})
+			r.addChapter(path.Join(docs, name), Entry{Title: title, Depth: depth})
 		}
 	}
 
@@ -326,7 +327,7 @@ func (r *reader) navigate(items []any, docs string, depth int) {
 					page(name, title)
 					continue
 				}
-				r.add(Entry{Title: title, Depth: depth})
+				r.addEntry(Entry{Title: title, Depth: depth})
 				r.navigate(list(target), docs, depth+1)
 			}
 		}
@@ -373,11 +374,13 @@ func sortPages(files []string) {
 	slices.SortFunc(files, func(a, b string) int { return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a, b)) })
 }
 
+// list returns a value that is a list, nil for another one.
 func list(v any) []any {
 	items, _ := v.([]any)
 	return items
 }
 
+// text returns a value that is a string, without white space around it; "" for another one.
 func text(v any) string {
 	s, _ := v.(string)
 	return strings.TrimSpace(s)

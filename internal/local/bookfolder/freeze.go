@@ -31,7 +31,7 @@ func StoredFiles(chapter string) (files []string) {
 	return files
 }
 
-// ReadStored reads a file with stored outputs. source is the chapter.
+// ReadStored reads a file with stored outputs. source is the text of the chapter. The error is that of encoding/json.
 func ReadStored(file, source []byte) (Stored, error) {
 	var f struct {
 		Hash   string

@@ -33,7 +33,7 @@ func (r *reader) summary(file string, content []byte) error {
 		line := strings.TrimRight(string(line), " \t\r\n")
 		if m := summaryPart().FindStringSubmatch(line); m != nil {
 			if started || !isSummaryTitle(m[1]) {
-				r.add(Entry{Title: m[1], Part: true})
+				r.addEntry(Entry{Title: m[1], Part: true})
 			}
 			started, indents = true, nil
 
@@ -57,10 +57,10 @@ func (r *reader) summary(file string, content []byte) error {
 
 		switch plain, err := url.PathUnescape(name); {
 		case name == "" && m[3] == "":
-			r.add(e) // a draft, or a heading; dropDrafts removes those without chapters
+			r.addEntry(e) // a draft, or a heading; dropDrafts removes those without chapters
 		case name == "" || strings.Contains(name, "://") || strings.HasPrefix(name, "mailto:"):
 		case err == nil:
-			r.chapter(path.Join(folder, plain), e)
+			r.addChapter(path.Join(folder, plain), e)
 		}
 	}
 	r.dropDrafts()
@@ -102,7 +102,7 @@ func enclosing(indents []int, indent int) []int {
 	return append(indents, indent)
 }
 
-// width returns the columns of an indentation.
+// width returns the columns of an indentation. A tab counts as four.
 func width(indent string) int {
 	return len(strings.ReplaceAll(indent, "\t", "    "))
 }

@@ -1,5 +1,6 @@
 // Package livepage shows a document in a local browser while it is written. The browser shows the printed pages
-// and loads them again after each change.
+// and loads them again after each change. Other programs and other users of the machine cannot read them: the path has
+// a random token, and requests with another host name are rejected.
 package livepage
 
 import (
@@ -34,12 +35,13 @@ type Server struct {
 	changed chan struct{}
 }
 
-// Start starts the server. Call Show for the first page.
+// Start starts the server. Call Show for the first page. It returns an error if no port is free.
 func Start(ctx context.Context) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("no page can be shown: %w", err)
 	}
+	// Requests end with Stop, not with ctx: the caller stops the server after its last conversion.
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{host: listener.Addr().String(), token: rand.Text(), end: end, changed: make(chan struct{})}
 
@@ -76,6 +78,7 @@ func (s *Server) set(change func()) {
 	s.changed = make(chan struct{})
 }
 
+// now returns the page, the problem, and the channel that the next change closes.
 func (s *Server) now() (html, problem string, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,14 +125,15 @@ func (s *Server) guarded(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// page sends a page of the studio with its policy.
 func page(w http.ResponseWriter, p web.Page) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", p.Policy)
 	_, _ = w.Write(p.HTML) // the client may have disconnected, so the error is ignored
 }
 
-// document sends the newest page. The live page reads it as text; opened directly, its
-// Content-Security-Policy forbids scripts.
+// document sends the newest page. The live page reads it as text; opened directly, its Content-Security-Policy forbids
+// scripts.
 func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	html, _, _ := s.now()
 	if html == "" {
@@ -137,9 +141,8 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().
-		Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "+
-			"frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	_, _ = io.WriteString(w, html)
 }
 

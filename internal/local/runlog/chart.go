@@ -35,7 +35,7 @@ type drawing struct {
 	Dots            []dot
 	// Median is the path of the medians of neighbouring runs, Area the area below it.
 	Median, Area template.HTMLAttr
-	P95          gridLine
+	P95          gridLine // the line of the 95th percentile
 	Ticks        []tick
 	Facts        []fact
 }
@@ -175,4 +175,5 @@ func (d *drawing) path(points []Point, x func(i, n int) float64, y func(float64)
 	d.Median, d.Area = template.HTMLAttr(`d="`+line.String()+`"`), template.HTMLAttr(`d="`+area+`"`)
 }
 
+// tenth rounds a coordinate to a tenth of a pixel.
 func tenth(v float64) float64 { return float64(int(v*10+0.5)) / 10 }

@@ -153,7 +153,8 @@ func (m Metric) Summarize(runs []Run) Summary {
 	return s
 }
 
-// quantile returns the value below which this share of the values lies. It does not change values.
+// quantile returns the value below which this share of the values lies, interpolated between neighbours. It does not
+// change values.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -166,6 +167,7 @@ func quantile(values []float64, share float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
+// thousandth rounds a value to three decimals.
 func thousandth(v float64) float64 { return math.Round(1000*v) / 1000 }
 
 // Report has all metrics over all runs.

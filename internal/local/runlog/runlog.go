@@ -39,10 +39,14 @@ type Run struct {
 // version is the format of a line. Lines in a newer format are skipped.
 const version = 1
 
-// The limits of the run log: two files of at most a megabyte, about ten thousand runs.
+// The limits of the run log, in bytes. Its two files hold about ten thousand runs.
 const (
-	maxBytes = 1 << 20
+	maxBytes = 1 << 20 // of a file
 	maxLine  = 4 << 10
+)
+
+// The files of the run log. A full current file becomes the previous one.
+const (
 	current  = "telemetry.jsonl"
 	previous = "telemetry.1.jsonl"
 	lockFile = ".telemetry.lock"
@@ -111,8 +115,9 @@ func full(path string, line int) bool {
 	return err == nil && info.Size()+int64(line) >= maxBytes
 }
 
-// patience bounds the wait for a process that begins a new file: it may be suspended.
-const patience = 5 * time.Second
+// rotateWait bounds the wait for a process that begins a new file, because it may be suspended. After that, a run is
+// added to the full file.
+const rotateWait = 5 * time.Second
 
 // rotate begins a new file. Only one process does that, and the others wait. Otherwise they could write any number of
 // lines in the meantime.
@@ -124,7 +129,8 @@ func (d *Log) rotate(path string, line int) error {
 	defer lock.Close() // which also unlocks
 
 	locked := func() bool { return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }
-	for until := time.Now().Add(patience); !locked(); time.Sleep(time.Millisecond) {
+	// Flock has no time-out, so poll.
+	for until := time.Now().Add(rotateWait); !locked(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			return nil
 		}
@@ -176,7 +182,7 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 2*maxBytes))
 }
 
-// sane reports whether a line can come from this program.
+// sane reports whether a line can come from this program. Other programs can write to the file.
 func (r Run) sane() bool {
 	const limit = 1e12
 	for _, v := range []float64{

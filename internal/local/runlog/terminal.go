@@ -10,10 +10,10 @@ import (
 
 // The size of a terminal chart.
 const (
-	chartRows   = 12 // which three and four steps divide
+	chartRows   = 12 // three and four steps divide it
 	minColumns  = 30
-	margin      = 8 // for "123.4 MB"
-	labelMargin = 2
+	margin      = 8 // columns for a value such as "123.4 MB"
+	labelMargin = 2 // columns between the value and the bars
 )
 
 // Terminal draws a metric as columns of at most width characters, the oldest runs to the left. If there are more
@@ -70,6 +70,7 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	return b.String()
 }
 
+// noRuns returns the text of a chart without points.
 func noRuns(m Metric) string { return fmt.Sprintf("%s: no run has a value yet", m.Title) }
 
 // heading returns the title of a chart with the number of runs.
@@ -105,7 +106,7 @@ func TrendText(s Summary) string {
 	return fmt.Sprintf("+%.0f %%", *s.Trend)
 }
 
-// eighths returns a cell that is filled from below to a share.
+// eighths returns a cell that is filled from below to a share, 0 to 1, in eighths.
 func eighths(share float64) string {
 	blocks := []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 	return blocks[int(math.Round(min(max(share, 0), 1)*8))]
@@ -143,6 +144,7 @@ func newScale(values []float64, counted bool) scale {
 	if largest == 0 {
 		return scale{1, 1}
 	}
+	// Four steps reach the largest value: look for the smallest round step that does.
 	magnitude := math.Pow(10, math.Floor(math.Log10(largest/4)))
 
 	step := magnitude
