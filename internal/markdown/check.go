@@ -11,13 +11,13 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// suspicious is the number of special characters between two blank lines from which Check parses the document.
-// Below it, the work of parsing is far from the budget.
-const suspicious = 4000
+// maxUnchecked is the number of special characters between two blank lines above which Check parses the document. Up to
+// this number, the work of parsing is far from the budget.
+const maxUnchecked = 4000
 
 // Check rejects content that cannot be rendered, so that a request can fail at submission. It takes one pass over
 // the bytes. Only a document that looks like a bomb is also parsed, within the budget. Errors: ContentEmpty,
-// ContentNotUTF8, ContentTooComplex.
+// ContentNotUTF8, ContentTooComplex, and RenderFailed if the parser fails.
 func Check(src []byte) error {
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
 		return fault.Errorf(fault.ContentNotUTF8, "the content is UTF-16; save it as UTF-8").WithParam("content")
@@ -64,8 +64,8 @@ func invalidAt(src []byte) int {
 	return len(src)
 }
 
-// looksLikeBomb reports whether a line opens many containers, many special characters follow each other without a
-// blank line, or the document has many divisions.
+// looksLikeBomb reports whether parsing a document may exceed the budget. A line may then open many containers, a
+// paragraph has many special characters, or the document has many divisions.
 func looksLikeBomb(src []byte) bool {
 	special, divisions := 0, 0
 
@@ -73,7 +73,7 @@ func looksLikeBomb(src []byte) bool {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
 			special = 0
-			// Blank lines are expensive within many open containers. The lines before them show those.
+			// Blank lines cost much only within many open containers, and an earlier line has opened those.
 			continue
 		}
 
@@ -94,7 +94,7 @@ func looksLikeBomb(src []byte) bool {
 			}
 		}
 
-		if special > suspicious {
+		if special > maxUnchecked {
 			return true
 		}
 	}
@@ -102,9 +102,11 @@ func looksLikeBomb(src []byte) bool {
 	return false
 }
 
-// containersOf counts what could be container markers and indentation at the start of a line.
+// containersOf returns an upper bound of the containers that the start of a line can open or continue. It counts the
+// markers, and one container for two columns of indentation.
 func containersOf(line []byte) int {
 	n, spaces := 0, 0
+	line = bytes.TrimRight(line, "\n")
 
 	for i, c := range line {
 		switch {
@@ -122,7 +124,8 @@ func containersOf(line []byte) int {
 			return n + spaces/2
 		}
 	}
-	// A line of markers only is a thematic break, "-----", or a bomb.
+	// A line of markers without spaces, such as "-----", is a thematic break or underlines a heading. Quotes need no
+	// spaces.
 	if spaces == 0 && bytes.IndexByte(line, '>') < 0 {
 		return 0
 	}

@@ -61,3 +61,21 @@ func ladder(depth int) string {
 
 	return b.String()
 }
+
+// The test is not parallel, because it counts allocations.
+func TestCheckDoesNotParseForRulesAndUnderlines(t *testing.T) {
+	rows := map[string]string{
+		"thematic break": strings.Repeat("-", 80),
+		"underline":      "A title of more than twenty-five letters\n----------------------------------------",
+		"row of stars":   strings.Repeat("*", 60),
+	}
+	for name, text := range rows {
+		t.Run(name, func(t *testing.T) {
+			src := []byte(strings.Repeat("Text.\n\n"+text+"\n\nMore text.\n", 20))
+			// A parser makes a node of each block, so it allocates more than once for each.
+			if got := testing.AllocsPerRun(3, func() { _ = markdown.Check(src) }); got > 20 {
+				t.Errorf("Check allocates %.0f times, want at most 20: it must not parse", got)
+			}
+		})
+	}
+}
