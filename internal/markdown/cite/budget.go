@@ -18,9 +18,9 @@ const (
 const (
 	// stepUnits is the cost of evaluating one element of a style.
 	stepUnits = 16
-	// A document may evaluate baseSteps elements, and stepsEach for each citation and each work, but at
-	// most maxSteps, which take about 10 s. The largest style takes 100 000 steps for a book without
-	// authors, and most styles take 3 000.
+	// A document may evaluate baseSteps elements, and stepsEach more for each citation and each work, but at most
+	// maxSteps, which take about 10 s. For a work without authors, the largest style takes 100 000 steps, most styles
+	// 3 000.
 	baseSteps, stepsEach, maxSteps = 1_000_000, 100_000, 10_000_000
 	// contextUnits is the work between two checks of the context.
 	contextUnits = 100_000
@@ -30,7 +30,7 @@ const (
 
 // CostError is returned when the citations of a document would take too much time or memory.
 type CostError struct {
-	// Reason names what is too much, the limit and the remedy.
+	// Reason is for the author. It names the exceeded amount, the limit and a remedy.
 	Reason string
 }
 
@@ -42,8 +42,8 @@ type stopped struct{ err error }
 // step charges for the evaluation of one element.
 func (p *processor) step() { p.charge(stepUnits) }
 
-// charge counts work. It panics with stopped if the work exceeds the limit of the document, or if the
-// context has ended.
+// charge counts work. It panics with stopped if the work exceeds the limit of the document or the context has ended.
+// Rendering is deeply recursive, and only Process returns an error.
 func (p *processor) charge(units int) {
 	p.spent += units
 
@@ -69,7 +69,7 @@ func (p *processor) charge(units int) {
 // weigh charges for a piece of text and returns size plus the bytes of the piece. It panics with stopped if
 // that exceeds the limit of one citation or entry.
 func (p *processor) weigh(size int, piece rich) int {
-	const perRun = 8 // bytes that each run counts in addition to its text
+	const perRun = 8 // bytes for each run in addition to its text
 
 	added := 0
 	for _, x := range piece {
@@ -98,13 +98,8 @@ func checkBudget(n *node) error {
 
 	for name, value := range n.attr {
 		if len(value) > maxAttribute {
-			return fmt.Errorf(
-				"the attribute %s of an element %s has %d bytes; at most %d are allowed",
-				name,
-				n.name,
-				len(value),
-				maxAttribute,
-			)
+			return fmt.Errorf("the attribute %s of an element %s has %d bytes; at most %d are allowed",
+				name, n.name, len(value), maxAttribute)
 		}
 		conditions += len(strings.Fields(value))
 	}
@@ -114,10 +109,7 @@ func checkBudget(n *node) error {
 		if conditions > maxConditions {
 			return fmt.Errorf(
 				"an element %s tests %d values; at most %d are allowed: split it into several",
-				n.name,
-				conditions,
-				maxConditions,
-			)
+				n.name, conditions, maxConditions)
 		}
 	case "sort":
 		if len(n.children) > maxKeys {

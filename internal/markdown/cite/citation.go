@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"presswork/internal/markdown/numeral"
 )
 
-// writtenCite is the output for one work of a citation. Its names and its year decide whether it is
-// collapsed with the work before it.
+// writtenCite is the output for one work of a citation. Its names and its year decide whether it is collapsed with the
+// work before it.
 type writtenCite struct {
 	cite  Cite
 	work  *work // nil for an unknown key
@@ -43,32 +44,20 @@ func (p *processor) citation(c Citation) string {
 	return p.around(layout, body)
 }
 
-// around returns the HTML of the works of a citation with the affixes and the look of the layout. It drops
-// punctuation and spaces that would be doubled.
+// around returns the HTML of the works of a citation with the affixes and the look of the layout. It drops punctuation
+// and spaces that would be doubled. locale.join cannot do that here, because the links join pieces as HTML.
 func (p *processor) around(layout *node, body []piece) string {
 	prefix, suffix := layout.attr["prefix"], layout.attr["suffix"]
-	// Pieces are joined as HTML because of their links, so locale.join cannot drop doubled characters here.
 	if len(body) > 0 && strings.HasSuffix(prefix, " ") && strings.HasPrefix(body[0].out.plain(), " ") {
 		prefix = strings.TrimRight(prefix, " ")
 	}
-	var out rich
-	links := []piece{}
-	out = p.locale.join(out, formatted(layout, plain(prefix)))
 	var b strings.Builder
-	b.WriteString(out.html())
+	b.WriteString(formatted(layout, plain(prefix)).html())
 
-	for _, x := range body {
-		links = append(links, piece{out: formatted(layout, x.out), key: x.key})
-	}
-
-	for i, x := range links {
-		if i == len(links)-1 {
-			text := x.out.plain()
-			if last, first := []rune(text), []rune(suffix); len(last) > 0 && len(first) > 0 {
-				if _, second := keep(last[len(last)-1], first[0]); !second {
-					suffix = string(first[1:])
-				}
-			}
+	for i, x := range body {
+		x.out = formatted(layout, x.out)
+		if i == len(body)-1 {
+			suffix = withoutDoubled(x.out.plain(), suffix)
 		}
 		b.WriteString(p.linked(x))
 	}
@@ -77,13 +66,28 @@ func (p *processor) around(layout *node, body []piece) string {
 	return b.String()
 }
 
+// withoutDoubled returns text without its first character if keep drops that character after before.
+func withoutDoubled(before, text string) string {
+	if before == "" || text == "" {
+		return text
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, size := utf8.DecodeRuneInString(text)
+
+	if _, second := keep(last, first); !second {
+		return text[size:]
+	}
+
+	return text
+}
+
 // piece is a part of a citation: a work, or a delimiter if key is "".
 type piece struct {
 	out rich
 	key string
 }
 
-// linked returns the HTML of a piece, with a link to the entry of its work.
+// linked returns the HTML of a piece, with a link to the entry of its work if the bibliography has one.
 func (p *processor) linked(x piece) string {
 	html := x.out.html()
 	if x.key == "" || p.job.Anchor == nil || p.style.bibliography == nil || html == "" || p.works[x.key] == nil {
@@ -124,7 +128,8 @@ func (p *processor) sortedCites(cites []Cite) []Cite {
 	return append(out, missing...)
 }
 
-// writeCite renders one work of a citation with its prefix and suffix.
+// writeCite renders one work of a citation with its prefix and suffix. With withoutNames, it leaves out the names, as
+// after "Doe" in "Doe (1999)".
 func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	w := p.works[c.Key]
 	if w == nil {
@@ -136,7 +141,7 @@ func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	out, _ := r.elements(layout.children, layout.attr["delimiter-inside"])
 
 	out = slices.Clone(out)
-	// Without the names, the delimiter after them is left at the start.
+	// Without the names, the output begins with the delimiter that follows them.
 	if withoutNames && len(out) > 0 {
 		out[0].text = strings.TrimLeft(out[0].text, " ,")
 	}
@@ -162,7 +167,7 @@ func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	}
 }
 
-// collapsed joins the works of a citation with delimiters and collapses them if the style says so: [1–3],
+// collapsed joins the works of a citation with delimiters. If the style says so, it collapses them to [1–3] or
 // (Doe 1999, 2001). See "Cite Collapsing".
 func (p *processor) collapsed(all []writtenCite) []piece {
 	layout := p.style.citation.child("layout")
@@ -175,13 +180,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		}
 
 		if len(out) > 0 && between != "" {
-			last := []rune(out[len(out)-1].out.plain())
-			if first := []rune(between); len(last) > 0 {
-				if _, second := keep(last[len(last)-1], first[0]); !second {
-					between = string(first[1:])
-				}
-			}
-			out = append(out, piece{out: plain(between)})
+			out = append(out, piece{out: plain(withoutDoubled(out[len(out)-1].out.plain(), between))})
 		}
 		out = append(out, piece{out: x.out, key: x.cite.Key})
 	}
@@ -200,7 +199,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	return out
 }
 
-// collapseNumbers adds works, and only the first and the last of three or more consecutive numbers: [1]–[3].
+// collapseNumbers adds works. Of three or more consecutive numbers, it adds only the first and the last: [1]–[3].
 func (p *processor) collapseNumbers(all []writtenCite, delimiter string, add func(between string, x writtenCite)) {
 	for i := 0; i < len(all); {
 		end := i + 1
@@ -220,7 +219,7 @@ func (p *processor) collapseNumbers(all []writtenCite, delimiter string, add fun
 	}
 }
 
-// collapseYears adds works, and only the years of those that follow a work by the same authors.
+// collapseYears adds works. Of a work that follows one by the same authors, it adds only the year.
 func (p *processor) collapseYears(all []writtenCite, delimiter string, add func(between string, x writtenCite)) {
 	between := delimiter
 
@@ -299,7 +298,7 @@ func lastOfRange(group []writtenCite, j int) int {
 	return last
 }
 
-// suffixed reports whether two works of a group differ only in the suffix of their year.
+// suffixed reports whether two cites of a group differ only in the suffix of their year. A locator makes them differ.
 func suffixed(a, b writtenCite) bool {
 	return b.work.suffix > 0 && a.year == b.year && a.cite.Locator == "" && b.cite.Locator == ""
 }
@@ -321,7 +320,7 @@ func (p *processor) isNextNumber(a, b writtenCite) bool {
 
 // inText returns the HTML of a citation whose authors are part of the sentence: "Doe (1999)".
 func (p *processor) inText(c Citation, w *work) string {
-	// The prefix of the first work precedes the names, outside the brackets.
+	// The prefix of the first work is printed before the names, outside of the brackets.
 	first := c.Cites[0]
 	first.Prefix = ""
 	named := p.writeCite(first, false)
@@ -330,7 +329,7 @@ func (p *processor) inText(c Citation, w *work) string {
 	var rest []writtenCite
 	if without := p.writeCite(first, true); len(without.out) > 0 {
 		rest = append(rest, without)
-	} else if len(names) == 0 { // an unusual style: cite the work as usual
+	} else if len(names) == 0 { // the style prints nothing without names: cite the work in brackets
 		rest = append(rest, named)
 	}
 
@@ -360,8 +359,8 @@ func (p *processor) citedNames(c Citation) string {
 	return p.linked(piece{out: p.nameRun(c.Cites[0], w), key: c.Cites[0].Key})
 }
 
-// nameRun returns the names of a work as part of a sentence. It uses the names in a citation of the style.
-// A style of notes or without names gets the short names of the authors, or the title.
+// nameRun returns the names of a work as part of a sentence, in the form of the style's citations. For a note style, or
+// one that cites without names, it returns the short names of the authors, or else the title.
 func (p *processor) nameRun(cite Cite, w *work) rich {
 	r := p.renderer(w, &cite, "citation")
 	_, _ = r.layout(p.style.citation.child("layout"))

@@ -2,9 +2,10 @@
 // 1.0.2 (https://docs.citationstyles.org/en/stable/specification.html). Comments name the sections of that
 // specification in quotation marks.
 //
-// ParseStyle and Read read a style and a bibliography, and Style.Process writes the citations of a
-// document. Styles and bibliographies may be hostile: their size is limited, and the work on them is
-// counted.
+// ParseStyle reads a style, and a Library has the built-in ones. Package bibfile reads bibliographies. Style.Process
+// writes the citations and the bibliography of a document. It numbers and sorts the works and distinguishes those with
+// equal citations. Then it renders the elements of the style for each work. Styles and bibliographies may be hostile:
+// their size is limited, and the work on them is counted.
 package cite
 
 import (
@@ -19,7 +20,7 @@ import (
 const (
 	// maxOutput is the largest HTML of the citations and entries of one document, in bytes.
 	maxOutput = 16 << 20
-	// maxMacros is the deepest nesting of calls of macros.
+	// maxMacros is the number of levels that calls of macros may nest.
 	maxMacros = 60
 )
 
@@ -33,7 +34,7 @@ type Cite struct {
 	Locator string
 	// Label is the kind of the place, such as "page" or "chapter". "" stands for "page".
 	Label string
-	// SuppressAuthor leaves out the names of the authors.
+	// SuppressAuthor reports whether the names of the authors are left out.
 	SuppressAuthor bool
 }
 
@@ -41,16 +42,18 @@ type Cite struct {
 type Citation struct {
 	// Cites are the works, at least one.
 	Cites []Cite
-	// InText makes the authors of the first work part of the sentence, as in "Doe (1999)".
+	// InText reports whether the authors of the first work are part of the sentence, as in "Doe (1999)".
 	InText bool
-	// NamesOnly writes only the authors of the first work. The rest is another citation, in a note.
+	// NamesOnly reports whether only the authors of the first work are written. Another citation, in a note, then has
+	// the rest.
 	NamesOnly bool
 }
 
 // Entry is one work of the bibliography.
 type Entry struct {
+	// Key is the key of the Item in Job.Items.
 	Key string
-	// Label is the first field as HTML if the style sets it apart from the text, else "". See
+	// Label is the first field as HTML, such as "[1]", if the style prints it in the margin, else "". See
 	// "second-field-align" in "Whitespace".
 	Label string
 	// HTML is the entry without Label.
@@ -59,8 +62,7 @@ type Entry struct {
 
 // Result has the citations and the bibliography of a document.
 type Result struct {
-	// Citations has the HTML of each citation of the Job, in order. Each work in it links to its
-	// Job.Anchor.
+	// Citations has the HTML of each citation of the Job, in order. Each work links to its entry by Job.Anchor.
 	Citations []string
 	// Entries are the entries of the bibliography in the order of the style.
 	Entries []Entry
@@ -82,8 +84,8 @@ type Job struct {
 	Anchor func(key string) string
 }
 
-// Process writes the citations and the bibliography of a document. A key without an item becomes the key
-// with a question mark. The errors are CostError and the cause of ctx.
+// Process writes the citations and the bibliography of a document, as safe HTML. It writes a key without an item in
+// bold with a question mark. The errors are CostError and the cause of ctx.
 func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -94,7 +96,9 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 			panic(r)
 		}
 	}()
-	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
+	p := &processor{
+		style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}, seen: map[string]bool{},
+	}
 
 	// Numbers depend on the order of the bibliography, and the suffixes of years on the numbers. Both must
 	// be known before the first citation is written.
@@ -136,8 +140,8 @@ type work struct {
 	suffix int
 	// names is the number of names that are written in addition to et-al-use-first.
 	names int
-	// given is the level of the given name of each author, by its index. 0 is the form of the style, 1
-	// stands for initials and 2 for the full name.
+	// given is the level of the given name of each author, by the author's index. 0 is the form of the style, 1 adds
+	// initials, 2 the full name.
 	given map[int]int
 	// ambiguous is the value of the condition "disambiguate".
 	ambiguous bool
@@ -154,8 +158,7 @@ type processor struct {
 	order []*work
 	// written is the size of the HTML so far, in bytes.
 	written int
-	// spent is the work done so far, in the units of charge. checked is its value at the last check of
-	// ctx.
+	// spent is the work done so far, in the units of charge. checked is the value of spent at the last check of ctx.
 	spent, checked int
 
 	// seen has the keys of the works in earlier citations.
@@ -164,7 +167,8 @@ type processor struct {
 	last, current []Cite
 }
 
-// numberWorks collects the works of the document and numbers them in the order of the bibliography.
+// numberWorks collects the works of the document and numbers them in the order of the bibliography. Without a sort
+// element that is the order of the first citations.
 func (p *processor) numberWorks() {
 	add := func(key string) {
 		if item := p.job.Items[key]; item != nil && p.works[key] == nil {
@@ -185,7 +189,11 @@ func (p *processor) numberWorks() {
 	}
 
 	if p.style.bibliography != nil {
-		p.sort(p.style.bibliography, p.order, "bibliography")
+		p.sort(
+			p.style.bibliography,
+			p.order,
+			"bibliography",
+		) // by citation-number as well, so add has numbered the works
 	}
 
 	for i, w := range p.order {
@@ -207,7 +215,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	for _, w := range works {
 		for _, key := range sorting.children {
 			text := p.sortKey(key, w, name)
-			p.charge(len(text)) // also for the memory
+			p.charge(len(text)) // the text stays in memory until all works are sorted
 			keys[w] = append(keys[w], text)
 		}
 	}
@@ -242,8 +250,8 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	})
 }
 
-// sortKey returns the text by which a work is sorted: the output of a macro, or a variable in a form that
-// sorts alphabetically. Names are inverted, dates and numbers have leading zeros or spaces.
+// sortKey returns the text by which a work is sorted: the output of a macro, or a variable in a form that sorts
+// alphabetically. Names are inverted, and dates and numbers are padded with zeros or spaces.
 func (p *processor) sortKey(key *node, w *work, area string) string {
 	r := p.renderer(w, nil, area)
 	r.sorting, r.keyOptions = true, key
@@ -273,8 +281,7 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 	}
 }
 
-// sortable returns a text without the quotation marks, apostrophes and brackets, which do not count when
-// texts are sorted.
+// sortable returns a text without quotation marks, apostrophes and brackets: they do not affect the order of texts.
 func sortable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`"'“”‘’„‚«»‹›[](){}`, r) {
@@ -285,7 +292,7 @@ func sortable(text string) string {
 	}, text)
 }
 
-// notePosition moves on to the next citation, for the condition "position".
+// notePosition records that c is the current citation, for the condition "position".
 func (p *processor) notePosition(c Citation) {
 	for _, cite := range p.current {
 		p.seen[cite.Key] = true
@@ -329,12 +336,12 @@ func (p *processor) bibliography() []Entry {
 
 		out, _ := r.layout(area.child("layout"))
 		if hasSubstitute {
-			// The names of an entry are only known after it is rendered, so an entry with the names of
-			// the previous one is rendered again.
+			// The names of an entry are known only after it is rendered. An entry with the names of the previous one
+			// is therefore rendered again.
 			if names := r.firstNames.plain(); names != "" && names == before {
-				again := p.renderer(w, nil, "bibliography")
-				again.replaceNames = &substitute
-				out, _ = again.layout(area.child("layout"))
+				second := p.renderer(w, nil, "bibliography")
+				second.replaceNames = &substitute
+				out, _ = second.layout(area.child("layout"))
 			} else {
 				before = names
 			}

@@ -8,7 +8,7 @@ import (
 
 // choose renders the first branch whose conditions are met. See "Choose".
 func (r *renderer) choose(n *node, delimiter string) (rich, state) {
-	const branchUnits = 4 // its attributes are looked up and iterated
+	const branchUnits = 4 // for looking up and iterating its attributes
 
 	for _, branch := range n.children {
 		r.charge(branchUnits)
@@ -21,8 +21,8 @@ func (r *renderer) choose(n *node, delimiter string) (rich, state) {
 	return nil, noVariable
 }
 
-// holds reports whether the conditions of a branch are met: all of them, any or none, by the attribute
-// match. Each value of an attribute is one condition. Without a known condition it returns false.
+// holds reports whether the conditions of a branch are met: all of them, any or none, as the attribute match says. Each
+// value of an attribute is one condition. Without match and without a known condition, it returns false.
 func (r *renderer) holds(n *node) bool {
 	match := n.attr["match"]
 	met, tested := 0, 0
@@ -49,10 +49,9 @@ func (r *renderer) holds(n *node) bool {
 		case "is-uncertain-date":
 			test(values, func(v string) bool { return item.Dates[v].Circa })
 		case "locator":
-			test(
-				values,
-				func(v string) bool { return r.cite != nil && r.cite.Locator != "" && locatorLabel(r.cite) == v },
-			)
+			test(values, func(v string) bool {
+				return r.cite != nil && r.cite.Locator != "" && locatorLabel(r.cite) == v
+			})
 		case "position":
 			test(values, func(v string) bool { return r.isAt(v) })
 		case "disambiguate":
@@ -88,8 +87,8 @@ func (r *renderer) hasValue(name string) bool {
 	return item.Vars[name] != "" || len(item.Names[name]) > 0
 }
 
-// isAt reports whether the citation has a position. The positions include each other: "ibid" and
-// "ibid-with-locator" are also "subsequent".
+// isAt reports whether the citation has a position. A citation may have several: "ibid" and "ibid-with-locator" are
+// also "subsequent", and "ibid-with-locator" is also "ibid".
 func (r *renderer) isAt(position string) bool {
 	if r.area != "citation" {
 		return false

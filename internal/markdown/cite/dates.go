@@ -45,7 +45,7 @@ func (r *renderer) date(n *node) (rich, state) {
 				continue
 			}
 
-			if mine := own[part]; mine != nil { // the style overrides attributes of the locale
+			if mine := own[part]; mine != nil { // the attributes of the style override those of the locale
 				merged := &node{name: "date-part", attr: maps.Clone(k.attr)}
 				maps.Copy(merged.attr, mine.attr)
 				k = merged
@@ -62,13 +62,11 @@ func (r *renderer) date(n *node) (rich, state) {
 	if len(out) == 0 {
 		return nil, empty
 	}
-	bare := &node{attr: maps.Clone(n.attr)}
-	delete(bare.attr, "delimiter")
 
-	return r.finished(bare, out), filled
+	return r.finished(n, out), filled
 }
 
-// onlyParts returns a date with only the parts that are rendered, for sort keys.
+// onlyParts returns a date with only the parts that are rendered. A sort key must not order by the others.
 func onlyParts(d bibfile.Date, parts []*node) bibfile.Date {
 	for i, name := range []string{"year", "month", "day"} {
 		if !slices.ContainsFunc(parts, func(k *node) bool { return k.attr["name"] == name }) {
@@ -86,7 +84,7 @@ func (r *renderer) dateRange(d bibfile.Date, parts []*node, delimiter, name stri
 		return r.dateParts(d.From, d.Season, parts, delimiter, name, false, false)
 	}
 	index := map[string]int{"year": 0, "month": 1, "day": 2}
-	// Find the largest part that differs. All smaller parts count as different.
+	// differs is the largest part that differs. All smaller parts count as different.
 	differs := 0
 	for differs < 2 && d.From[differs] == d.To[differs] {
 		differs++
@@ -117,8 +115,8 @@ func (r *renderer) dateRange(d bibfile.Date, parts []*node, delimiter, name stri
 	return l.join(out, r.dateParts(d.To, 0, parts[first:], delimiter, name, true, false))
 }
 
-// dateParts renders the parts that a date has. In a range, the first part after the dash loses its prefix,
-// and the last part before the dash its suffix.
+// dateParts renders those parts of a date that have a value. In a range, the first part after the dash loses its
+// prefix, and the last part before the dash its suffix.
 func (r *renderer) dateParts(
 	date [3]int,
 	season int,
@@ -152,8 +150,8 @@ func (r *renderer) dateParts(
 	return out
 }
 
-// datePart returns the text of one part of a date, "" if the date does not have it. The first year of the
-// variable "issued" gets the suffix of the work. See "Date-part", "AD and BC" and "Seasons".
+// datePart returns the text of one part of a date, "" if the date does not have it. The first year that is rendered of
+// the variable "issued" gets the suffix of the work. See "Date-part", "AD and BC" and "Seasons".
 func (r *renderer) datePart(date [3]int, season int, k *node, name string) string {
 	form := k.attr["form"]
 	switch k.attr["name"] {

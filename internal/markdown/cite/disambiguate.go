@@ -10,7 +10,6 @@ import (
 // is more names, given names, the condition "disambiguate", suffixes of the year. See "Disambiguation".
 func (p *processor) disambiguate() {
 	options := p.style.citation.attr
-	p.seen = map[string]bool{}
 	rule := options["givenname-disambiguation-rule"]
 	byCite := rule == "" || rule == "by-cite"
 
@@ -27,14 +26,14 @@ func (p *processor) disambiguate() {
 		p.addGiven()
 	}
 
-	for _, group := range p.alike() {
+	for _, group := range p.withEqualCitations() {
 		for _, w := range group {
 			w.ambiguous = true
 		}
 	}
 
 	if options["disambiguate-add-year-suffix"] == "true" {
-		for _, group := range p.alike() {
+		for _, group := range p.withEqualCitations() {
 			for i, w := range group {
 				w.suffix = i + 1
 			}
@@ -42,18 +41,14 @@ func (p *processor) disambiguate() {
 	}
 }
 
-// alike returns the groups of works with equal citations.
-func (p *processor) alike() [][]*work {
+// withEqualCitations returns the groups of works with equal citations. It renders all works, so its result changes with
+// every method that has been applied.
+func (p *processor) withEqualCitations() [][]*work {
 	byText := map[string][]*work{}
 	var texts []string
 
 	for _, w := range p.order {
-		// Compare the citations as a reader sees them, without a place in the work.
-		cite := Cite{Key: w.item.ID}
-		out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
-		text := out.plain()
-		p.charge(len(text)) // also for the memory
-
+		text := p.plainCitation(w)
 		if byText[text] == nil {
 			texts = append(texts, text)
 		}
@@ -70,17 +65,28 @@ func (p *processor) alike() [][]*work {
 	return groups
 }
 
-// maxAdded is the largest number of names that are added to distinguish works.
+// plainCitation returns the citation of a work as a reader sees it, without a locator. It charges for the text, which
+// the caller keeps in memory.
+func (p *processor) plainCitation(w *work) string {
+	cite := Cite{Key: w.item.ID}
+	out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
+	text := out.plain()
+	p.charge(len(text))
+
+	return text
+}
+
+// maxAdded is the largest number of names, or of given names, that are added to distinguish works.
 const maxAdded = 12
 
-// addNames adds names to works with equal citations, one at a time. Works keep only the names that
-// distinguish them from others (disambiguate-add-names).
+// addNames adds names to works with equal citations, one at a time (disambiguate-add-names). It removes names that do
+// not distinguish a work from another.
 func (p *processor) addNames() {
 	useful := map[*work]int{} // the number of names that made the group of a work smaller
-	size := func() map[*work]int {
+	groupSizes := func() map[*work]int {
 		sizes := map[*work]int{}
 
-		for _, group := range p.alike() {
+		for _, group := range p.withEqualCitations() {
 			for _, w := range group {
 				sizes[w] = len(group)
 			}
@@ -89,7 +95,7 @@ func (p *processor) addNames() {
 		return sizes
 	}
 
-	before := size()
+	before := groupSizes()
 	for range maxAdded {
 		if len(before) == 0 {
 			break
@@ -99,7 +105,7 @@ func (p *processor) addNames() {
 			w.names++
 		}
 
-		after := size()
+		after := groupSizes()
 		for w, n := range before {
 			if after[w] < n {
 				useful[w] = w.names
@@ -114,10 +120,10 @@ func (p *processor) addNames() {
 	}
 }
 
-// addGiven adds given names to works with equal citations, one name after the other: initials first, then
-// the full name. It drops those that do not distinguish works (disambiguate-add-givenname, "by-cite").
+// addGiven adds given names to works with equal citations, one name after the other: initials first, then the full
+// name. It drops a given name that is the same in all works (disambiguate-add-givenname, rule "by-cite").
 func (p *processor) addGiven() {
-	for _, group := range p.alike() {
+	for _, group := range p.withEqualCitations() {
 		distinct := false
 		for at := 0; at < maxAdded && !distinct; at++ {
 			for level := 1; level <= 2 && !distinct; level++ {
@@ -128,11 +134,7 @@ func (p *processor) addGiven() {
 						w.given = map[int]int{}
 					}
 					w.given[at] = level
-					cite := Cite{Key: w.item.ID}
-					out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
-					text := out.plain()
-					p.charge(len(text))
-					texts[text] = true
+					texts[p.plainCitation(w)] = true
 				}
 
 				distinct = len(texts) == len(group)
@@ -148,12 +150,12 @@ func (p *processor) addGiven() {
 	}
 }
 
-// distinguishNames adds given names to different people with the same family name, also where the citations
-// differ. It is for the rules "all-names" and "primary-name" of givenname-disambiguation-rule, and for
-// their variants "with-initials".
+// distinguishNames adds given names to different people with the same family name, even if their citations differ. It
+// implements the rules "all-names" and "primary-name" of givenname-disambiguation-rule, and their variants
+// "with-initials".
 func (p *processor) distinguishNames(rule string) {
 	type person struct{ particle, family string }
-	people := map[person]map[string]bool{}
+	people := map[person]map[string]bool{}  // the given names of each family name
 	initials := map[person]map[string]int{} // the number of given names with an initial
 	initial := func(given string) string { return strings.ToLower(given[:min(1, len(given))]) }
 	each := func(f func(w *work, at int, n bibfile.Name)) {

@@ -27,6 +27,7 @@ const fallbackLang = "en-US"
 // Library has the built-in styles and locales. It reads each at its first use and keeps it. It is safe for
 // concurrent use.
 type Library struct {
+	// mu guards the maps, also while a file is read and parsed.
 	mu      sync.Mutex
 	styles  map[string]*Style
 	locales map[string]*node
@@ -34,7 +35,7 @@ type Library struct {
 	locators map[string][]locatorWord
 }
 
-// New returns an empty Library.
+// New returns a Library that has not read any style or locale yet.
 func New() *Library {
 	return &Library{styles: map[string]*Style{}, locales: map[string]*node{}, locators: map[string][]locatorWord{}}
 }
@@ -54,7 +55,7 @@ func shortNames() map[string]string {
 	}
 }
 
-// StyleNames returns the names of the built-in styles, sorted.
+// StyleNames returns the names of the built-in styles and their short names, sorted.
 func StyleNames() []string {
 	names := slices.Collect(maps.Keys(shortNames()))
 
@@ -98,8 +99,8 @@ func (l *Library) Style(name string) *Style {
 var archive = sync.OnceValue(func() map[string]*zip.File {
 	files := map[string]*zip.File{}
 
-	if archive, err := zip.NewReader(bytes.NewReader(dataZip), int64(len(dataZip))); err == nil {
-		for _, f := range archive.File {
+	if z, err := zip.NewReader(bytes.NewReader(dataZip), int64(len(dataZip))); err == nil {
+		for _, f := range z.File {
 			files[f.Name] = f
 		}
 	}
@@ -194,7 +195,7 @@ func localeName(lang string) string {
 	return fallbackLang
 }
 
-// term is a word of a locale in singular and plural. See "Terms".
+// term is a word of a locale in singular and plural, with its grammatical gender. See "Terms".
 type term struct{ single, multiple, gender string }
 
 // locale has the terms, dates and options for one style in one language. It is merged from the fallback, the
@@ -207,7 +208,7 @@ type locale struct {
 	// punctuationInQuote moves full stops and commas before a closing quotation mark. See "Localized
 	// Options".
 	punctuationInQuote bool
-	// firstDayOnly limits ordinals to the first day of a month.
+	// firstDayOnly reports whether only the first day of a month is written as an ordinal.
 	firstDayOnly bool
 	collator     *collate.Collator
 	// ordinals has the keys of the ordinal terms. A locale that defines any replaces all of them.
@@ -338,6 +339,6 @@ func (l *locale) term(name, form string, plural bool) string {
 	}
 }
 
-// compare compares texts in the order of the language. It ignores case and accents, and
-// compares numbers by value.
+// compare compares texts in the order of the language. It ignores case and accents, and compares numbers by value. It
+// must not be called concurrently: the collator has a buffer.
 func (l *locale) compare(a, b string) int { return l.collator.CompareString(a, b) }

@@ -13,19 +13,19 @@ func locatorTerms() []string {
 	)
 }
 
-// placeForm matches a locator: 3, iv, 12a, 3–5, or "3, 7 and 9".
+// placeForm matches the places of a locator: 3, iv, 12a, 3–5, or "3, 7 and 9".
 var placeForm = lazyregexp.New(
 	`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)` +
 		`(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*` +
 		`(?:\s?ff?\.?\b)?`,
 )
 
-// Locator reads the place at the start of the suffix of a citation: ", pp. 3–4 and more" is "page", "3–4" and
-// " and more". Its words are in the language lang (BCP 47) or in English. Braces enclose a place in any
-// other form: ", {appendix B}". Without a place, rest is the suffix.
+// Locator reads the place at the start of the suffix of a citation: for ", pp. 3–4 and more" it returns "page", "3–4"
+// and " and more". The word for the kind of place may be in the language lang (BCP 47) or in English. Braces enclose a
+// place in any other form: ", {appendix B}". Without a place, rest is the suffix.
 func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 	text := strings.TrimLeft(suffix, " ,\u00a0")
-	explicit := false
+	explicit := false // whether braces enclose the place
 
 	if strings.HasPrefix(text, "{") {
 		end := strings.IndexByte(text, '}')

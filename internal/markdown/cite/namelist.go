@@ -24,9 +24,9 @@ type nameList struct {
 	sortOrder string
 }
 
-// nameList renders a list of names with delimiters, "and" and "et al.". n and etAl are the elements name and
-// et-al, nil for the default ones.
-func (r *renderer) nameList(n, etAl *node, names []bibfile.Name) rich {
+// joinedNames renders a list of names with delimiters, "and" and "et al.". n and etAl are the elements name and et-al,
+// nil for the default ones.
+func (r *renderer) joinedNames(n, etAl *node, names []bibfile.Name) rich {
 	list := nameList{
 		r:         r,
 		element:   n,
@@ -62,7 +62,8 @@ func (r *renderer) nameList(n, etAl *node, names []bibfile.Name) rich {
 	return out
 }
 
-// nameDelimiter returns the text between names. An empty delimiter counts, so option cannot find it.
+// nameDelimiter returns the text between names. The method option cannot be used: it does not distinguish an empty
+// delimiter from a missing one.
 func (r *renderer) nameDelimiter(n *node) string {
 	if n != nil && n.has("delimiter") {
 		return n.attr["delimiter"]
@@ -100,7 +101,7 @@ func (l nameList) name(i int) rich {
 	return l.r.name(l.element, l.names[i], l.form, l.isInverted(i), i)
 }
 
-// isInverted reports whether name i has the family name first.
+// isInverted reports whether name i is written with the family name first.
 func (l nameList) isInverted(i int) bool {
 	return l.sortOrder == "all" || l.sortOrder == "first" && i == 0
 }

@@ -8,11 +8,11 @@ import (
 	"presswork/internal/markdown/cite/bibfile"
 )
 
-// option returns the name option that applies. It is that of the element own, else that of the innermost
-// element around it, where the option is called inherited. A sort key overrides the et-al options. See
-// "Inheritable Name Options" and "Sorting".
+// option returns the value of a name option, "" if it is not set. It is the attribute name of the element own, else the
+// attribute inherited of the innermost element around it. A sort key overrides the et-al options. See "Inheritable Name
+// Options" and "Sorting".
 func (r *renderer) option(own *node, name, inherited string) string {
-	if r.keyOptions != nil { // a sort key has options of its own
+	if r.keyOptions != nil {
 		switch name {
 		case "et-al-min", "et-al-use-first", "et-al-use-last":
 			if v := r.keyOptions.attr["names-"+strings.TrimPrefix(name, "et-al-")]; v != "" {
@@ -71,26 +71,22 @@ func (r *renderer) names(n *node) (rich, state) {
 		return nil, empty
 	}
 
-	if !r.sorting {
-		if !r.named {
-			r.named = true
+	if !r.sorting && !r.named {
+		r.named, r.firstNames = true, slices.Clone(out)
 
-			r.firstNames = slices.Clone(out)
-			if r.replaceNames != nil {
-				return plain(*r.replaceNames), filled
-			}
-
-			if r.withoutNames {
-				return nil, empty
-			}
+		switch {
+		case r.replaceNames != nil:
+			return plain(*r.replaceNames), filled
+		case r.withoutNames:
+			return nil, empty
 		}
 	}
 
 	return r.finished(n, out), max(s, filled)
 }
 
-// withParts returns a names element of a substitute. It gets the name, et-al and label elements that it lacks
-// from the names element around it.
+// withParts returns k, a names element of a substitute, with the name, et-al and label elements that it lacks from the
+// names element around it.
 func (r *renderer) withParts(k, around *node) *node {
 	r.charge(len(k.children) + len(around.children))
 
@@ -108,7 +104,8 @@ func (r *renderer) withParts(k, around *node) *node {
 	return merged
 }
 
-// suppress marks the variables of an element, and of the elements and macros in it, as rendered.
+// suppress marks the variables of an element, and of the elements and macros in it, as rendered. They are not rendered
+// again.
 func (r *renderer) suppress(n *node) {
 	if r.suppressed == nil {
 		r.suppressed = map[string]bool{}
@@ -193,11 +190,11 @@ func (r *renderer) roleNames(parts *node, role string, list []bibfile.Name) (out
 
 		switch {
 		case k.name == "name":
-			names := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, etAl, list))
+			names := r.locale.join(plain(k.attr["prefix"]), r.joinedNames(k, etAl, list))
 			out, rendered = r.locale.join(out, r.locale.join(names, plain(k.attr["suffix"]))), true
 		case k.name == "label" && !r.sorting:
 			if !rendered && name == nil {
-				out, rendered = r.nameList(nil, etAl, list), true
+				out, rendered = r.joinedNames(nil, etAl, list), true
 			}
 			label := plain(r.locale.term(role, k.attr["form"], isPluralLabel(k, len(list) > 1)))
 			out = r.locale.join(out, r.finished(k, label))
@@ -205,7 +202,7 @@ func (r *renderer) roleNames(parts *node, role string, list []bibfile.Name) (out
 	}
 
 	if !rendered {
-		out = r.locale.join(out, r.nameList(nil, etAl, list))
+		out = r.locale.join(out, r.joinedNames(nil, etAl, list))
 	}
 
 	return out
@@ -222,7 +219,7 @@ func (r *renderer) shown(n *node, list []bibfile.Name) (shown int, cut bool) {
 
 		return v
 	}
-	least := number("et-al-min")
+	least := number("et-al-min") // the smallest number of names that is cut
 
 	shown = number("et-al-use-first")
 	if r.area == "citation" && r.cite != nil && r.position(r.cite) != "first" {

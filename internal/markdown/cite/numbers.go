@@ -17,7 +17,7 @@ var (
 	digits  = lazyregexp.New(`\d+`)
 	// pageRangePattern matches a range such as N110-N115. Its groups are the prefixes and numbers.
 	pageRangePattern = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
-	// several matches a value of several numbers.
+	// several matches a value that has several numbers or pages.
 	several = lazyregexp.New(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
 
@@ -36,8 +36,8 @@ func (p *processor) isNumeric(text string) bool {
 // firstNumber returns the first number in a text, "" for none.
 func firstNumber(text string) string { return digits().FindString(text) }
 
-// isPlural reports whether the label of a value is plural. "pages" is for several numbers, but
-// "number-of-volumes" for any number except 1. See "Label".
+// isPlural reports whether the label of a value is plural. For a variable such as "number-of-volumes" it is plural for
+// any number except 1, for others if the value has several numbers. See "Label".
 func isPlural(variable, value string) bool {
 	if strings.HasPrefix(variable, "number-of-") {
 		n, err := strconv.Atoi(firstNumber(value))
@@ -47,7 +47,7 @@ func isPlural(variable, value string) bool {
 	return several().MatchString(value)
 }
 
-// number renders a number element. Text that is not numeric stays as it is. See "Number".
+// number renders a number element. Text that is not numeric stays as it is, and so do numbers over 9999. See "Number".
 func (r *renderer) number(n *node) (rich, state) {
 	text := r.variable(n.attr["variable"], "")
 	if len(text) == 0 {
@@ -91,7 +91,7 @@ func pad(n int) string {
 	return itoa(n)
 }
 
-// ordinal returns an ordinal number such as "1st". Its gender is that of the term counted, a variable or a
+// ordinal returns an ordinal number such as "1st". It has the gender of the term counted, which is a variable or a
 // month. See "Ordinal Suffixes" and "Gender-specific Ordinals".
 func (l *locale) ordinal(n int, counted string) string {
 	gender := l.terms[termKey(counted, "")].gender
@@ -106,7 +106,7 @@ func (l *locale) ordinal(n int, counted string) string {
 
 		return t.single, ok
 	}
-	// A suffix for the last two digits wins over one for the last digit: 11th, but 21st.
+	// A suffix for the last two digits has priority over one for the last digit: 11th, but 21st.
 	for _, name := range []string{"ordinal-" + pad(n%100), "ordinal-" + pad(n%10)} {
 		if name == "ordinal-"+pad(n%10) && n%100 > 10 && n%100 < 20 && l.lang[:2] == "en" {
 			continue
@@ -121,7 +121,7 @@ func (l *locale) ordinal(n int, counted string) string {
 	return itoa(n) + suffix
 }
 
-// pages returns numbers of pages with their ranges in the format of the style. See "Page Ranges".
+// pages returns the value of the variable "page" with its ranges in the format of the style. See "Page Ranges".
 func (r *renderer) pages(text string) string {
 	if strings.IndexByte(text, '-') < 0 && !strings.ContainsAny(text, "–—‒") {
 		return text
@@ -158,8 +158,8 @@ func (r *renderer) pageRange(text, dash string) string {
 	return m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
 }
 
-// shortenedEnd returns the end of the range of pages from–to in a page-range-format, such as 28 for 321–328.
-// Appendix V describes the formats. prefix is that of both numbers.
+// shortenedEnd returns the end of the range of pages from–to in a page-range-format, such as "28" for 321–328.
+// Appendix V describes the formats. prefix is the text before both numbers, such as the N of N110.
 func shortenedEnd(format, from, to, prefix string) string {
 	full := to
 	if len(to) < len(from) {

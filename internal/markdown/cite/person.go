@@ -10,15 +10,15 @@ import (
 	"presswork/internal/markdown/cite/bibfile"
 )
 
-// name renders one name. Its form is "long" or "short", inverted puts the family name first, and index is its
-// place in the list. See "Name-part Order" and "Name Particles".
+// name renders one name. form is "long" or "short". If inverted is set, the family name comes first. index is the
+// name's place in the list. See "Name-part Order" and "Name Particles".
 func (r *renderer) name(n *node, name bibfile.Name, form string, inverted bool, index int) rich {
 	if name.Literal != "" {
 		return r.namePart(n, "family", r.locale.typeset(r.parseText(name.Literal)))
 	}
 	given := name.Given
 
-	more := 0
+	more := 0 // the level of the given name: see work.given
 	if r.area == "citation" && !r.sorting {
 		more = r.work.given[index]
 	}
@@ -99,7 +99,8 @@ func (r *renderer) separated(n *node, out rich, parts ...rich) rich {
 	return out
 }
 
-// namePart formats the part "given" or "family" of a name. See "Name-part Formatting".
+// namePart formats the part "given" or "family" of a name by its name-part element, else by the font of the name
+// element. See "Name-part Formatting".
 func (r *renderer) namePart(n *node, part string, out rich) rich {
 	if n == nil || r.sorting {
 		return out
@@ -112,16 +113,11 @@ func (r *renderer) namePart(n *node, part string, out rich) rich {
 		}
 	}
 
-	return formatted(
-		&node{
-			attr: map[string]string{
-				"font-variant": n.attr["font-variant"],
-				"font-style":   n.attr["font-style"],
-				"font-weight":  n.attr["font-weight"],
-			},
-		},
-		out,
-	)
+	return formatted(&node{attr: map[string]string{
+		"font-variant": n.attr["font-variant"],
+		"font-style":   n.attr["font-style"],
+		"font-weight":  n.attr["font-weight"],
+	}}, out)
 }
 
 // isIdeographic reports whether a text is in a script whose names have the family name first and no spaces.
@@ -135,8 +131,8 @@ func isIdeographic(text string) bool {
 	return text != ""
 }
 
-// initials shortens given names to initials if the style has the option initialize-with: "J. Q.". With
-// initialize="false", only the initials in the name get that ending. See "Hyphenation of Initialized
+// initials shortens given names to initials such as "J. Q." if the style has the option initialize-with. With
+// initialize="false", it only gives that ending to initials that are in the name. See "Hyphenation of Initialized
 // Names".
 func (r *renderer) initials(n *node, given string) string {
 	with, ok := "", false
@@ -154,7 +150,7 @@ func (r *renderer) initials(n *node, given string) string {
 	if !ok || given == "" || isIdeographic(given) {
 		return given
 	}
-	whole := r.option(n, "initialize", "initialize") == "false"
+	whole := r.option(n, "initialize", "initialize") == "false" // names stay whole
 	hyphens := r.style.root.attr["initialize-with-hyphen"] != "false"
 	r.charge(len(given))
 	var b []byte
@@ -200,8 +196,8 @@ func spaceAfter[T string | []byte](text T) string {
 	return " "
 }
 
-// labelOf returns the citation-label of a work, such as Knut84. It has letters of the family names and the last
-// two digits of the year.
+// labelOf returns the citation-label of a work, such as Knut84. Without a label in the item, it is made of letters of
+// the family names and the last two digits of the year.
 func labelOf(item *bibfile.Item) string {
 	if l := item.Vars["citation-label"]; l != "" {
 		return l

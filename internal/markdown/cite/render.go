@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// state tells what an element found in the variables that it rendered. A group is left out if its state is
-// empty. See "Group".
+// state reports whether the variables that an element rendered have values. A group is left out if its state is empty.
+// See "Group".
 type state int
 
 const (
 	// noVariable is the state of an element that rendered no variable.
 	noVariable state = iota
-	// empty is the state of an element whose variables all had no value.
+	// empty is the state of an element none of whose variables has a value.
 	empty
-	// filled is the state of an element with a variable that had a value.
+	// filled is the state of an element with a variable that has a value.
 	filled
 )
 
-// and returns the state of two elements together.
+// and returns the state of a group of two elements.
 func (s state) and(t state) state { return max(s, t) }
 
 // renderer evaluates a style for one work. Its methods text, number, date, names, label, choose and macro
@@ -115,8 +115,8 @@ func (r *renderer) elements(children []*node, delimiter string) (out rich, s sta
 	return out, s
 }
 
-// element renders one element with its formatting and affixes. delimiter is that of the elements around
-// it, which a choose element passes on to its children.
+// element renders one element with its formatting and affixes. delimiter is that of the enclosing element: a choose
+// element uses it between its children.
 func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	r.step()
 	var out rich
@@ -175,7 +175,8 @@ func (r *renderer) finished(n *node, out rich) rich {
 	return out
 }
 
-// quote puts text in quotation marks. Quotation marks within the text become inner ones. See "Quotes".
+// quote puts text in quotation marks. Quotation marks within the text become inner ones. See "Quotes". It may change
+// out.
 func (r *renderer) quote(out rich) rich {
 	l := r.locale
 	open, shut := l.term("open-quote", "", false), l.closeQuote
@@ -183,7 +184,7 @@ func (r *renderer) quote(out rich) rich {
 	innerOpen, innerShut := l.term("open-inner-quote", "", false), l.term("close-inner-quote", "", false)
 
 	inner := strings.NewReplacer(open, innerOpen, shut, innerShut, "“", innerOpen, "”", innerShut)
-	// NewReplacer would insert the inner marks everywhere for an empty outer one.
+	// For an empty outer mark, the replacer would insert the inner mark between all characters.
 	if open != "" && shut != "" {
 		out = out.mapped(func(x run) string { return inner.Replace(x.text) })
 	}
@@ -191,7 +192,7 @@ func (r *renderer) quote(out rich) rich {
 	return append(append(plain(open), out...), plain(shut)...)
 }
 
-// formatted adds the look that the attributes of an element set. See "Formatting".
+// formatted returns out with the look that the attributes of an element set. It changes out. See "Formatting".
 func formatted(n *node, out rich) rich {
 	var l look
 

@@ -20,12 +20,13 @@ const (
 	underline
 	raised
 	lowered
-	fixed // text-case does not change it
-	// flipped is italic text within an item. It becomes upright where the style is italic.
+	// fixed is text whose case text-case does not change.
+	fixed
+	// flipped is italic text within an item. It becomes upright if the style is italic.
 	flipped
-	// upright is text that keeps a normal font whatever the style sets.
+	// upright is text in a normal font, also if the style sets another.
 	upright
-	// word marks a term of the locale.
+	// word is a term of the locale, such as "ibid.".
 	word
 )
 
@@ -38,7 +39,7 @@ type run struct {
 	display string
 }
 
-// rich is a text as runs.
+// rich is a text as runs. No run is empty.
 type rich []run
 
 // plain returns a text without a look, nil for "".
@@ -97,7 +98,7 @@ func parseText(text string) rich {
 		return plain(text)
 	}
 	var out rich
-	var open []look
+	var open []look // the looks outside of each open tag
 	var now look
 	add := func(piece string) {
 		if piece != "" {
@@ -141,7 +142,7 @@ func parseText(text string) rich {
 	return out
 }
 
-// typeset replaces the straight quotation marks and apostrophes of an item by those of the language.
+// typeset replaces the straight quotation marks and apostrophes of an item by those of the language. It returns a copy.
 func (l *locale) typeset(out rich) rich {
 	before := ' '
 	open := l.term("open-quote", "", false)
@@ -184,9 +185,9 @@ func (l *locale) typeset(out rich) rich {
 	})
 }
 
-// join appends b to a, which it may change. Where two marks of punctuation meet, it drops one: "?" and "." become
-// "?". It moves a full stop or a comma into the quotation marks before it if the locale says so. See
-// "Affixes" and "Localized Options".
+// join appends b to a, which it may change. Of two punctuation marks that meet, it drops one: "?" and "." become "?".
+// It moves a full stop or a comma into the quotation marks before it if the locale says so. See "Affixes" and
+// "Localized Options".
 func (l *locale) join(a, b rich) rich {
 	if len(a) == 0 {
 		return b
@@ -230,7 +231,7 @@ func (l *locale) join(a, b rich) rich {
 	return append(a, b...)
 }
 
-// drop returns r without its first n bytes.
+// drop returns r without its first n bytes, which are in the first run. It does not change r.
 func drop(r rich, n int) rich {
 	if len(r[0].text) <= n {
 		return r[1:]
@@ -241,7 +242,7 @@ func drop(r rich, n int) rich {
 	return out
 }
 
-// keep reports which of two characters that meet stay.
+// keep reports which of two characters stay when they meet at the border of two texts.
 func keep(a, b rune) (first, second bool) {
 	switch a {
 	case ' ':
@@ -268,7 +269,7 @@ func (l *locale) quoted(text string) bool {
 	return l.closeQuote != "" && strings.HasSuffix(text, l.closeQuote)
 }
 
-// cut splits r into the runs in the left margin and the rest. Unless margin is set, all runs are the rest.
+// cut returns the runs in the left margin, and the rest. Unless margin is set, all runs are the rest.
 func (r rich) cut(margin bool) (label, rest rich) {
 	for _, x := range r {
 		if margin && x.display == "left-margin" {
@@ -284,7 +285,7 @@ func (r rich) cut(margin bool) (label, rest rich) {
 // escape escapes a text for HTML.
 func escape(text string) string { return html.EscapeString(text) }
 
-// html returns the text as HTML. Neighbouring runs of one look share an element.
+// html returns the text as escaped HTML. Neighbouring runs of one look share an element.
 func (r rich) html() string {
 	var b strings.Builder
 	display := ""

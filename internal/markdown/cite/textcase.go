@@ -25,10 +25,7 @@ func (r *renderer) cased(out rich, how string) rich {
 		return capitalized(out)
 	case "capitalize-all":
 		return out.mapped(func(x run) string {
-			return unlessFixed(
-				x,
-				func(s string) string { return bibfile.EachWord(s, func(w string) string { return upperFirst(w) }) },
-			)
+			return unlessFixed(x, func(s string) string { return bibfile.EachWord(s, upperFirst) })
 		})
 	case "sentence":
 		text := out.plain()
@@ -38,7 +35,7 @@ func (r *renderer) cased(out rich, how string) rich {
 
 		return capitalized(out)
 	case "title":
-		if !r.english() {
+		if !r.isEnglish() {
 			return out
 		}
 
@@ -48,8 +45,8 @@ func (r *renderer) cased(out rich, how string) rich {
 	return out
 }
 
-// english reports whether the work is in English. Other titles keep their case. See "Non-English Items".
-func (r *renderer) english() bool {
+// isEnglish reports whether the work is in English. Other titles keep their case. See "Non-English Items".
+func (r *renderer) isEnglish() bool {
 	lang := r.work.item.Vars["language"]
 	if lang == "" {
 		lang = r.locale.lang
@@ -60,7 +57,7 @@ func (r *renderer) english() bool {
 		lang == "british"
 }
 
-// unlessFixed changes the text of a run unless its case is fixed.
+// unlessFixed returns the result of change for the text of a run, or the text itself if its case is fixed.
 func unlessFixed(x run, change func(string) string) string {
 	if x.look&fixed != 0 {
 		return x.text
@@ -85,7 +82,7 @@ func capitalized(out rich) rich {
 	return out
 }
 
-// upperFirst makes the first letter of a text a capital, after any marks.
+// upperFirst returns a text whose first letter is a capital, unless a digit comes before that letter.
 func upperFirst(word string) string {
 	for i, r := range word {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -109,7 +106,7 @@ const stopWords = " " +
 // titled gives the words of an English title their capitals. Words with a capital keep their case. Stop words
 // get a capital only at the start and the end of the title, and at the start of a subtitle.
 func titled(out rich) rich {
-	after := true // the next word begins a title or a subtitle
+	after := true // whether the next word begins a title or a subtitle
 
 	total := 0
 	for _, x := range out {
@@ -124,9 +121,7 @@ func titled(out rich) rich {
 			// The word after one of these marks begins a part of the title. A single letter with a full stop is an
 			// initial.
 			after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
-				strings.HasSuffix(w, ".") && len(w) > 2 ||
-				w == "—" ||
-				w == "–"
+				strings.HasSuffix(w, ".") && len(w) > 2 || w == "—" || w == "–"
 
 			bare := strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }))
 			switch {
@@ -136,13 +131,13 @@ func titled(out rich) rich {
 				return w
 			}
 
-			return compound(w)
+			return capitalizedParts(w)
 		})
 	})
 }
 
-// compound gives the parts of a compound their capitals: "out-of-fashion" becomes "Out-of-Fashion".
-func compound(word string) string {
+// capitalizedParts gives the parts of a compound their capitals: "out-of-fashion" becomes "Out-of-Fashion".
+func capitalizedParts(word string) string {
 	signs := "-‐–—"
 	if !strings.ContainsAny(word, "<>:.") { // not a URL or markup
 		signs += "/"

@@ -31,7 +31,8 @@ func (r *renderer) text(n *node) (rich, state) {
 	return plain(n.attr["value"]), noVariable
 }
 
-// macro renders the macro of a name. It renders nothing for an unknown one or beyond maxMacros.
+// macro renders the macro of a name. It renders nothing for an unknown name, or when macros nest deeper than maxMacros,
+// as one that calls itself does.
 func (r *renderer) macro(name string) (rich, state) {
 	macro := r.style.macros[name]
 	if macro == nil || r.depth > maxMacros {
@@ -80,7 +81,7 @@ func (r *renderer) variable(name, form string) rich {
 	}
 
 	if form == "short" {
-		old := map[string]string{"title": "shortTitle", "container-title": "journalAbbreviation"}[name]
+		old := map[string]string{"title": "shortTitle", "container-title": "journalAbbreviation"}[name] // of CSL-JSON
 		for _, short := range []string{name + "-short", old} {
 			if vars[short] != "" {
 				text = vars[short]

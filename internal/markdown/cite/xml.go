@@ -12,7 +12,7 @@ import (
 const (
 	// maxStyle is the largest style, in bytes. The largest public one has 250 KB.
 	maxStyle = 1 << 20
-	// maxDepth is the deepest nesting of its elements, and maxNodes the largest number.
+	// maxDepth is the number of levels that the elements of a style may nest, maxNodes their largest number.
 	maxDepth, maxNodes = 60, 50_000
 )
 
@@ -52,7 +52,8 @@ func (n *node) index(name string) int {
 	return -1
 }
 
-// parseXML parses a style or a locale. It only knows the five entities of XML.
+// parseXML parses a style or a locale. It knows only the five entities of XML, so that no entity can expand to much
+// text. Its errors are for the author of the style.
 func parseXML(src []byte) (*node, error) {
 	if len(src) > maxStyle {
 		return nil, fmt.Errorf("it has %d KB; at most %d are allowed", len(src)>>10, maxStyle>>10)
@@ -101,7 +102,7 @@ func parseXML(src []byte) (*node, error) {
 			if len(open) > 0 {
 				n := open[len(open)-1]
 				if len(n.text) > maxAttribute {
-					continue // no term is as long
+					continue // no term of a locale is that long
 				}
 
 				if text := string(t); strings.TrimSpace(text) != "" || n.text != "" {
@@ -130,8 +131,8 @@ type Style struct {
 	yearSuffixed bool
 }
 
-// ParseStyle parses a style. The error is for its author: the style is not XML, is too large, has no
-// layout, or only names another style.
+// ParseStyle parses a style. It returns an error if the style is not XML, exceeds a limit, has no layout, or only names
+// another style. The text of the error is for the author of the style.
 func ParseStyle(src []byte) (*Style, error) {
 	root, err := parseXML(src)
 	if err != nil {

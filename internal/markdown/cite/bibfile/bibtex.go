@@ -7,28 +7,25 @@ import (
 	"strings"
 )
 
-// entry is an entry of a BibTeX file. Its kind and the names of its fields are in lower case. The values
-// are TeX.
+// entry is an entry of a BibTeX file.
 type entry struct {
-	kind, key string
-	fields    map[string]string
+	kind   string            // the type in lower case, such as "article"
+	key    string            // the key in citations
+	fields map[string]string // TeX, by the name in lower case
 }
 
-// bibReader reads a BibTeX file. It reads a text twice only after a brace or quotation mark that is not
-// closed.
+// bibReader reads a BibTeX file. It reads a part of the file twice only after an unclosed brace or quotation mark.
 type bibReader struct {
 	src      string
 	at       int               // the current offset
-	strings  map[string]string // the abbreviations of @string, by name in lower case
+	strings  map[string]string // the abbreviations of @string and the months, by name in lower case
 	entries  []entry
 	problems []Problem
-	// line is the number of the line at the offset counted.
+	// line is the line, from 1, of the offset counted: see lineAt.
 	line, counted int
-	// unclosed is the number of unclosed braces and quotation marks. For each, the file was read to the
-	// end.
+	// unclosed is the number of unclosed braces and quotation marks. For each, the reader reads the file to its end.
 	unclosed int
-	// expanded is the size of the values of @string where they are used, and of inherited fields, in
-	// bytes.
+	// expanded is the size in bytes of inherited fields and of the values of @string, each as often as it is used.
 	expanded int
 }
 
@@ -41,9 +38,7 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 		from := r.at
 		if err := r.entry(); err != nil {
 			r.problems = append(r.problems, Problem{Line: r.lineAt(from), Text: err.Error()})
-			if r.at <= from {
-				r.at = from + 1
-			}
+			r.at = max(r.at, from+1) // next must not find the same @
 		}
 
 		if err := r.tooMuch(); err != nil {
@@ -104,10 +99,10 @@ func (r *bibReader) next() bool {
 	}
 }
 
-// space skips white space and comments.
+// space skips white space, and comments from % to the end of the line.
 func (r *bibReader) space() {
 	for r.at < len(r.src) && (r.src[r.at] <= ' ' || r.src[r.at] == '%') {
-		if r.src[r.at] == '%' { // a comment
+		if r.src[r.at] == '%' {
 			if i := strings.IndexByte(r.src[r.at:], '\n'); i >= 0 {
 				r.at += i
 			} else {
@@ -129,7 +124,7 @@ func (r *bibReader) word() string {
 	return r.src[from:r.at]
 }
 
-// is reports whether the next byte is c, and skips it.
+// is reports whether the next byte is c. If it is, is skips the byte.
 func (r *bibReader) is(c byte) bool {
 	if r.at < len(r.src) && r.src[r.at] == c {
 		r.at++
@@ -154,7 +149,7 @@ func (r *bibReader) entry() error {
 
 	switch kind {
 	case "comment":
-		r.at--
+		r.at-- // to the opening brace, where braced begins
 		_, err := r.braced()
 
 		return err
@@ -202,8 +197,8 @@ func (r *bibReader) abbreviation() error {
 	return err
 }
 
-// fields reads the fields of an entry up to its closing brace or parenthesis. The first of two equal fields
-// counts.
+// fields reads the fields of an entry up to shut, its closing brace or parenthesis. It keeps the first of two fields of
+// one name, and drops fields beyond maxField and maxFields.
 func (r *bibReader) fields(e *entry, shut byte) error {
 	for {
 		r.space()
@@ -220,7 +215,7 @@ func (r *bibReader) fields(e *entry, shut byte) error {
 		r.space()
 
 		if name == "" || !r.is('=') {
-			r.at = from // perhaps the next entry
+			r.at = from // it may be the @ of the next entry
 			return fmt.Errorf("entry %q: a field without a value, or a bracket that is not closed", short(e.key))
 		}
 
@@ -229,13 +224,13 @@ func (r *bibReader) fields(e *entry, shut byte) error {
 			return fmt.Errorf("entry %q, field %q: %w", short(e.key), short(name), err)
 		}
 
-		if _, again := e.fields[name]; !again && len(value) <= maxField && len(e.fields) < maxFields {
+		if _, has := e.fields[name]; !has && len(value) <= maxField && len(e.fields) < maxFields {
 			e.fields[name] = value
 		}
 	}
 }
 
-// value reads the value of a field: pieces joined by #. Unless keep is set, it returns "".
+// value reads the value of a field: pieces joined by #. Unless keep is set, it only skips the value and returns "".
 func (r *bibReader) value(keep bool) (string, error) {
 	var b strings.Builder
 
@@ -267,7 +262,7 @@ func (r *bibReader) value(keep bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// An abbreviation may be made of others, so its size could double each time.
+		// An abbreviation may consist of two others, so sizes could double with each @string.
 		if keep && r.expanded <= maxExpanded && b.Len()+len(piece) <= 2*maxField {
 			b.WriteString(piece)
 		}
@@ -296,7 +291,7 @@ func (r *bibReader) braced() (string, error) {
 		}
 	}
 	r.unclosed++
-	r.at = from // the entries after the brace may be sound
+	r.at = from // the entries after the brace may be valid
 
 	return "", errors.New("a bracket { is not closed")
 }

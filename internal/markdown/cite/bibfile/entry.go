@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// kindOf returns the CSL type for the type of an entry of BibTeX or BibLaTeX.
+// kindOf returns the CSL type for the type of an entry of BibTeX or BibLaTeX, "document" for unknown types.
 func kindOf(e entry) string {
 	switch e.kind {
 	case "article", "suppperiodical":
@@ -20,14 +20,7 @@ func kindOf(e entry) string {
 		}
 
 		return "article-journal"
-	case "book",
-		"mvbook",
-		"collection",
-		"mvcollection",
-		"proceedings",
-		"mvproceedings",
-		"reference",
-		"mvreference",
+	case "book", "mvbook", "collection", "mvcollection", "proceedings", "mvproceedings", "reference", "mvreference",
 		"bookinbook":
 		return "book"
 	case "inbook", "incollection", "suppbook", "suppcollection":
@@ -142,7 +135,7 @@ func (e entry) item(lang string) *Item {
 	return item
 }
 
-// isEnglish reports whether a language is English: a BCP 47 tag or a name of the TeX package babel.
+// isEnglish reports whether a language, a BCP 47 tag or a name of the TeX package babel, is English.
 func isEnglish(language string) bool {
 	language = strings.ToLower(language)
 
@@ -150,7 +143,7 @@ func isEnglish(language string) bool {
 		slices.Contains([]string{"american", "british", "usenglish", "ukenglish"}, language)
 }
 
-// setText sets a variable to the text of the first of the fields that has one.
+// setText sets a variable to the text of the first field that is not empty.
 func (e entry) setText(item *Item, variable string, fields ...string) {
 	for _, field := range fields {
 		if text := texText(e.fields[field], false); text != "" {
@@ -160,8 +153,8 @@ func (e entry) setText(item *Item, variable string, fields ...string) {
 	}
 }
 
-// setTitle sets a variable to the title and the subtitle in two fields. An English title is in sentence case,
-// outside braces: the style sets capitals if it needs them.
+// setTitle sets a variable to the title and the subtitle in two fields. It converts an English title to sentence case,
+// except in braces: CSL expects that case, and a style with title case sets the capitals.
 func (e entry) setTitle(item *Item, variable string, english bool, main, sub string) {
 	text := texText(e.fields[main], true)
 	if more := texText(e.fields[sub], true); more != "" && text != "" {
@@ -177,7 +170,7 @@ func (e entry) setTitle(item *Item, variable string, english bool, main, sub str
 	}
 }
 
-// setNumbers sets the number, whose variable depends on the type of the item, and the pages.
+// setNumbers sets the pages and the number. The type of the item decides which variable the number is.
 func (e entry) setNumbers(item *Item) {
 	switch item.Type {
 	case "article-journal", "article-magazine", "article-newspaper", "periodical":
@@ -193,8 +186,8 @@ func (e entry) setNumbers(item *Item) {
 	}
 }
 
-// setIdentifiers sets the identifiers and the URL, which may also be in howpublished or be that of an eprint
-// on arXiv.
+// setIdentifiers sets the identifiers and the URL. Without a field url, the URL is that in howpublished, or that of an
+// eprint on arXiv.
 func (e entry) setIdentifiers(item *Item) {
 	// Identifiers are not TeX, but some programs escape them.
 	verbatim := strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "")
@@ -215,8 +208,8 @@ func (e entry) setIdentifiers(item *Item) {
 	}
 }
 
-// inherit copies the fields that an entry lacks from the entry in its crossref field. The title of that
-// entry becomes the booktitle. It returns the size of the copied fields in bytes.
+// inherit copies the fields that an entry lacks from parent, the entry in its crossref field. The title of the parent
+// becomes the booktitle. inherit returns the size of the copied fields in bytes.
 func (e *entry) inherit(parent entry) (size int) {
 	for name, value := range parent.fields {
 		switch name {
@@ -272,10 +265,10 @@ func (e entry) dates() map[string]Date {
 	return dates
 }
 
-// sentenceCase makes the first letters of the words of a title small. It keeps the first words of the title
-// and of a subtitle, words with capitals or digits within, and text in <span class="nocase">.
+// sentenceCase makes the first letters of the words of a title small. It keeps the first words of the title and of a
+// subtitle, and text in <span class="nocase">. It also keeps words with later capitals or digits, such as pH or H2O.
 func sentenceCase(title string) string {
-	after, kept := true, 0
+	after, kept := true, 0 // whether the next word begins a part of the title; the open spans
 
 	return EachWord(title, func(w string) string {
 		begins := after
@@ -302,11 +295,9 @@ func sentenceCase(title string) string {
 				first++
 			}
 
-			if first == len(letters) ||
-				strings.ContainsFunc(
-					string(letters[first+1:]),
-					func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) },
-				) {
+			if first == len(letters) || slices.ContainsFunc(letters[first+1:], func(r rune) bool {
+				return unicode.IsUpper(r) || unicode.IsDigit(r)
+			}) {
 				continue
 			}
 			letters[first] = unicode.ToLower(letters[first])

@@ -1,6 +1,7 @@
 // Package bibfile reads the works of bibliography files, CSL-JSON and BibTeX, in the terms of the Citation Style
 // Language (https://docs.citationstyles.org/en/stable/specification.html). Comments name the sections and appendices
-// of that specification.
+// of that specification. Read returns a Bibliography of Items; its text is in the markup of CSL-JSON, whose tags Tags
+// finds.
 package bibfile
 
 import (
@@ -13,10 +14,10 @@ import (
 )
 
 const (
-	// maxBibliography is the largest bibliography, in bytes, and maxItems its largest number of works.
+	// maxBibliography is the largest size of a bibliography, in bytes, and maxItems its largest number of works.
 	maxBibliography = 8 << 20
 	maxItems        = 50_000
-	// maxField is the longest field, in bytes. Longer ones are dropped.
+	// maxField is the largest size of a field, in bytes. Longer fields are dropped.
 	maxField = 16 << 10
 )
 
@@ -51,8 +52,8 @@ type Name struct {
 
 // Date is a date, or a range of dates.
 type Date struct {
-	// From and To have a year, a month and a day, 0 for unknown parts. To is zero unless the date is a
-	// range. A negative year is before Christ.
+	// From and To have a year, a month and a day, 0 for unknown parts. To is zero unless the date is a range. A
+	// negative year is before Christ. A month from 13 to 24 is a season.
 	From, To [3]int
 	// Season is 1 for spring to 4 for winter, 0 for none.
 	Season int
@@ -62,7 +63,7 @@ type Date struct {
 	Literal string
 }
 
-// Sortable returns a text that sorts chronologically.
+// Sortable returns a text whose alphabetical order is the order of the dates.
 func (d Date) Sortable() string {
 	if d.From[0] == 0 {
 		return d.Literal
@@ -91,15 +92,15 @@ type Bibliography struct {
 
 // Problem is an entry of a bibliography that cannot be read.
 type Problem struct {
-	// Line is its line from 1, 0 if unknown.
+	// Line is the line of the entry, from 1, or 0 if it is unknown, as in CSL-JSON.
 	Line int
-	// Text describes the problem.
+	// Text describes the problem to the author of the file.
 	Text string
 }
 
-// Read reads a bibliography in CSL-JSON or BibTeX. lang is the language (BCP 47) of the works of BibTeX that
-// do not name their own. Read returns an error, for the author of the file, if the file is too large or in
-// another format. It skips entries that it cannot read: see Problems.
+// Read reads a bibliography in CSL-JSON or BibTeX. lang is the language (BCP 47) of works in BibTeX that do not name
+// their own. Read skips entries that it cannot read: see Problems. It returns an error, whose text is for the author of
+// the file, if the file exceeds a limit or has another format. An empty file has no works.
 func Read(data []byte, lang string) (Bibliography, error) {
 	if len(data) > maxBibliography {
 		return Bibliography{}, fmt.Errorf("it has %d MB; at most %d are allowed", len(data)>>20, maxBibliography>>20)
@@ -153,7 +154,7 @@ func newItem(id, kind string) *Item {
 	return &Item{ID: id, Type: kind, Vars: map[string]string{}, Names: map[string][]Name{}, Dates: map[string]Date{}}
 }
 
-// itemOf returns the item for an object of CSL-JSON. It drops fields that are too long or of unknown types.
+// itemOf returns the item for an object of CSL-JSON. It drops fields longer than maxField, and fields of unknown types.
 func itemOf(fields map[string]json.RawMessage) *Item {
 	item := newItem(jsonText(fields["id"]), jsonText(fields["type"]))
 	for key, raw := range fields {
@@ -212,7 +213,8 @@ func jsonNames(raw json.RawMessage) (names []Name) {
 			n.Given, n.Suffix, n.CommaSuffix = given, suffix, json.RawMessage("true")
 		}
 
-		if text, quoted := strings.CutPrefix(n.Family, `"`); quoted && strings.HasSuffix(text, `"`) { // no particle
+		// Quotation marks mean that the family name has no particle to split off.
+		if text, quoted := strings.CutPrefix(n.Family, `"`); quoted && strings.HasSuffix(text, `"`) {
 			n.Family = strings.TrimSuffix(text, `"`)
 		}
 
@@ -278,8 +280,8 @@ func jsonDate(raw json.RawMessage) Date {
 	return d
 }
 
-// readDatePart reads a part of a date: 0 is the year, 1 the month and 2 the day. It returns 0 for other text.
-// Months from 13 on are seasons.
+// readDatePart reads a part of a date: part 0 is the year, 1 the month and 2 the day. It returns 0 for other text.
+// Months from 13 to 24 are seasons.
 func readDatePart(text string, part int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 
@@ -292,7 +294,8 @@ func readDatePart(text string, part int) int {
 	return n
 }
 
-// parseDate reads a date such as 2001-02-03, 2001/2002 or 2001?. Other text becomes a Literal.
+// parseDate reads a date such as 2001-02-03, 2001/2002 or 2001?. A ? or ~ at the end means that it is approximate.
+// Other text becomes a Literal.
 func parseDate(text string) Date {
 	var d Date
 

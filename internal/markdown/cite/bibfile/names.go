@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// readNames reads a list of names separated by "and". It drops "others".
+// readNames reads a list of names separated by "and". It drops the name "others", which stands for "et al.".
 func readNames(list string) (out []Name) {
 	for _, text := range splitWords(list, "and") {
 		if text = strings.TrimSpace(text); text == "" || strings.EqualFold(text, "others") {
@@ -30,6 +30,7 @@ func readName(text string) Name {
 	case 1:
 		words := splitTop(strings.Join(strings.Fields(text), " "), ' ')
 
+		// The family name begins at a particle between other words, else it is the last word.
 		from := len(words) - 1
 		for i, w := range words {
 			if i > 0 && i < len(words)-1 && startsLower(w) {
@@ -62,7 +63,8 @@ func readName(text string) Name {
 	return n
 }
 
-// startsLower reports whether a word begins with a small letter, as particles do. A word in braces does not.
+// startsLower reports whether a word begins with a small letter, as particles do. It returns false for a word in braces
+// or with a command.
 func startsLower(word string) bool {
 	for _, r := range word {
 		if unicode.IsLetter(r) {
@@ -97,7 +99,7 @@ func closingBrace(text string) int {
 	return -1
 }
 
-// splitTop splits a text at a character outside braces.
+// splitTop splits a text at each sign outside of braces.
 func splitTop(text string, sign byte) (parts []string) {
 	depth, from := 0, 0
 
@@ -118,7 +120,7 @@ func splitTop(text string, sign byte) (parts []string) {
 	return append(parts, text[from:])
 }
 
-// splitWords splits a text at a word outside braces.
+// splitWords splits a text at each occurrence of a word, in any case, outside of braces.
 func splitWords(text, word string) (parts []string) {
 	var now []string
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxTeX is the deepest nesting of braces in a field. Deeper ones are dropped, but not the text in them.
-const maxTeX = 40
+// maxNesting is the number of levels that braces may nest in a field. Deeper braces are dropped, but not their text.
+const maxNesting = 40
 
 // texReader converts the TeX of a field into text with the markup of CSL-JSON.
 type texReader struct {
@@ -20,7 +20,7 @@ type texReader struct {
 	out   strings.Builder
 }
 
-// texText returns the TeX of a field as a text of CSL. In a title, braces keep capitals.
+// texText returns the TeX of a field as text with the markup of CSL-JSON. In a title, braces keep capitals.
 func texText(src string, title bool) string {
 	if src == "" {
 		return ""
@@ -36,7 +36,7 @@ func plainTeX(src string) string {
 	return markup().ReplaceAllString(texText(src, false), "")
 }
 
-// group reads a group up to the brace that closes it.
+// group reads a group up to the brace that closes it, or the whole field.
 func (r *texReader) group(depth int) {
 	shut := ""
 	defer func() { r.out.WriteString(shut) }()
@@ -51,7 +51,7 @@ func (r *texReader) group(depth int) {
 		case '{':
 			r.braces(depth)
 		case '\\':
-			if tag := r.command(depth); tag != "" { // for the rest of the group
+			if tag := r.command(depth); tag != "" { // it applies to the rest of the group
 				r.out.WriteString("<" + tag + ">")
 				shut = "</" + tag + ">" + shut
 			}
@@ -83,10 +83,11 @@ func (r *texReader) group(depth int) {
 	}
 }
 
-// braces reads a group after its opening brace. The outermost ones of a title keep their capitals.
+// braces reads a group after its opening brace. The outermost braces of a title keep the capitals in them, unless they
+// enclose a command, such as an accent.
 func (r *texReader) braces(depth int) {
-	if depth >= maxTeX {
-		return // too deep
+	if depth >= maxNesting {
+		return
 	}
 
 	if r.at < len(r.src) && r.src[r.at] == '}' {
@@ -105,7 +106,7 @@ func (r *texReader) braces(depth int) {
 	}
 }
 
-// symbols returns the texts of commands without an argument.
+// symbols returns the texts of commands without an argument, by their names.
 var symbols = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"ss":                "ß",
@@ -168,7 +169,7 @@ var symbols = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// accents returns the combining marks of the commands for accents.
+// accents returns the combining marks of the commands for accents, by their names.
 var accents = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"'":  "\u0301",
@@ -190,8 +191,8 @@ var accents = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// command reads a command after its backslash. For a command that changes the rest of its group, such as \em,
-// it returns the tag.
+// command reads a command after its backslash and writes its text. For a command that changes the rest of its group,
+// such as \em, it returns the name of the element. An unknown command has no text, but its argument stays.
 func (r *texReader) command(depth int) (tag string) {
 	name := r.commandName()
 	if mark, ok := accents()[name]; ok {
@@ -233,13 +234,13 @@ func (r *texReader) command(depth int) (tag string) {
 		r.out.WriteByte(' ')
 	case "-", "":
 	default:
-		r.skipSpace(name) // unknown: its argument is text
+		r.skipSpace(name)
 	}
 
 	return ""
 }
 
-// commandName reads letters, or one other character.
+// commandName reads the name of a command: ASCII letters, or one other character.
 func (r *texReader) commandName() string {
 	from := r.at
 	for r.at < len(r.src) && (r.src[r.at] >= 'a' && r.src[r.at] <= 'z' || r.src[r.at] >= 'A' && r.src[r.at] <= 'Z') {
@@ -265,12 +266,12 @@ func (r *texReader) skipSpace(name string) {
 	}
 }
 
-// wrapped reads the argument of a command and writes it between two tags.
+// wrapped reads the argument of a command and writes it between two texts.
 func (r *texReader) wrapped(open, shut string, depth int) {
 	r.skipSpace("x")
 	r.out.WriteString(open)
 
-	if r.at < len(r.src) && r.src[r.at] == '{' && depth < maxTeX {
+	if r.at < len(r.src) && r.src[r.at] == '{' && depth < maxNesting {
 		r.at++
 		fixed := r.fixed
 		r.fixed = false
@@ -294,7 +295,7 @@ func (r *texReader) accent(mark string, depth int) {
 		const longest = 40
 
 		end := closingBrace(r.src[r.at:min(len(r.src), r.at+longest+1)])
-		if end < 0 || depth >= maxTeX {
+		if end < 0 || depth >= maxNesting {
 			return
 		}
 		inner = &texReader{src: r.src[r.at+1 : r.at+end]}
@@ -323,7 +324,7 @@ func (r *texReader) accent(mark string, depth int) {
 	r.out.WriteString(text[:size] + mark + text[size:])
 }
 
-// math reads a formula after its dollar. It knows raised and lowered text and symbols.
+// math reads a formula after its dollar. It writes raised and lowered text and the symbols, and drops other commands.
 func (r *texReader) math() {
 	end := strings.IndexByte(r.src[r.at:], '$')
 	if end < 0 {

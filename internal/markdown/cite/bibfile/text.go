@@ -7,16 +7,16 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// markup matches the tags of the variables of an Item.
+// markup matches the tags that the variables of an Item may have.
 var markup = lazyregexp.New(
 	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)` +
 		`(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
 )
 
-// Tags returns the offsets at which the tags of a variable begin and end.
+// Tags returns the offsets at which each tag in the text of a variable begins and ends.
 func Tags(text string) [][]int { return markup().FindAllStringIndex(text, -1) }
 
-// EachWord returns a text whose words, between spaces, are changed.
+// EachWord returns a text with each word, between spaces, replaced by the result of change. The spaces stay.
 func EachWord(text string, change func(word string) string) string {
 	var b strings.Builder
 
