@@ -7,9 +7,10 @@ import (
 	"strconv"
 )
 
-// distinct returns the colours without those that are hard to distinguish from an earlier one.
+// distinct returns the colours without those that are hard to distinguish from an earlier one: all three channels
+// differ by less than near.
 func distinct(colors []string) (kept []string) {
-	const near = 40 // of 255, in each channel
+	const near = 40 // of 255
 
 	for _, c := range colors {
 		if !slices.ContainsFunc(kept, func(k string) bool {
@@ -23,7 +24,7 @@ func distinct(colors []string) (kept []string) {
 	return kept
 }
 
-// mix returns a colour with the given share of a, the rest of b.
+// mix returns a mix of two colours. share, 0 to 1, is the part of a.
 func mix(a, b string, share float64) string {
 	x, y := rgb(a), rgb(b)
 	for i := range x {
@@ -43,13 +44,13 @@ func contrasting(c string) string {
 	return white
 }
 
-// contrast returns the contrast ratio of two colours after WCAG 2, 1 to 21.
+// contrast returns the contrast ratio of two colours as WCAG 2 defines it, 1 to 21.
 func contrast(a, b string) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// luminance returns the relative luminance of a colour after WCAG 2, 0 to 1.
+// luminance returns the relative luminance of a colour as WCAG 2 defines it, 0 to 1.
 func luminance(c string) float64 {
 	v := rgb(c)
 	for i := range v {
@@ -63,7 +64,7 @@ func luminance(c string) float64 {
 	return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
 }
 
-// rgb reads "#rrggbb". Anything else is black.
+// rgb returns the channels of "#rrggbb", each 0 to 255. For any other text it returns black.
 func rgb(c string) (v [3]float64) {
 	if len(c) != 7 || c[0] != '#' {
 		return v
@@ -77,8 +78,8 @@ func rgb(c string) (v [3]float64) {
 	return [3]float64{float64(n >> 16), float64(n >> 8 & 255), float64(n & 255)}
 }
 
-// deep returns a colour, darkened until white text on it is readable.
-func deep(c string) string {
+// darkened returns a colour, darkened until white text on it is readable.
+func darkened(c string) string {
 	const readable = 4.5 // WCAG AA
 	for share := 1.0; contrast(c, "#ffffff") < readable; share -= 0.1 {
 		c = mix(c, "#000000", share)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// config returns the configuration of Mermaid. The directives of a diagram cannot change what secure lists.
+// config returns the configuration of Mermaid. The directives in a diagram cannot change the keys in "secure".
 func (s Style) config() map[string]any {
-	s = s.seen()
+	s = s.withVisibleLines()
 
 	return map[string]any{
 		"startOnLoad":            false,
@@ -59,10 +59,10 @@ func (s Style) config() map[string]any {
 	}
 }
 
-// graph returns the default attributes of Graphviz, the colours that its picture gets after the layout, and the
-// palette of D2.
+// graph returns the style of Graphviz and D2 for draw.js. It has the default attributes of nodes and edges, the colours
+// that a picture of Graphviz gets after the layout, and the palette of D2.
 func (s Style) graph() map[string]any {
-	s = s.seen()
+	s = s.withVisibleLines()
 
 	return map[string]any{
 		"text":   s.Text,
@@ -72,8 +72,8 @@ func (s Style) graph() map[string]any {
 		"group":  s.Line,
 		"font":   s.Font,
 		"size":   s.Size,
-		// D2 has seven neutral colours, six of the first accent and five of two others. It takes n1 to n3, b2 and aa2
-		// for texts, n7 for the page, b1 for lines, and the others for areas.
+		// D2 has seven neutral colours (n), six of the first accent (b) and five of two others (aa, ab). It uses n1
+		// to n3, b2 and aa2 for texts, n7 for the page, b1 for lines, and the others for areas.
 		"palette": map[string]string{
 			"n2":  s.Text,
 			"n3":  s.Text,
@@ -96,24 +96,16 @@ func (s Style) graph() map[string]any {
 	}
 }
 
-// sheet returns a style sheet for what the variables of Mermaid cannot set.
+// sheet returns a style sheet with the colours and sizes that the variables of Mermaid cannot set.
 func (s Style) sheet() string {
-	s = s.seen()
+	s = s.withVisibleLines()
 
 	var branches strings.Builder
 	for i := range 12 { // Mermaid draws branches in the fill of the nodes, and counts them from -1
-		fmt.Fprintf(
-			&branches,
-			"[aria-roledescription=mindmap] .section-edge-%d { stroke: %s !important }\n",
-			i-1,
-			s.stroke(i),
-		)
-		fmt.Fprintf(
-			&branches,
-			"[aria-roledescription=kanban] .cluster.section-%d rect { fill: %s !important }\n",
-			i-1,
-			s.wash(i),
-		)
+		fmt.Fprintf(&branches, "[aria-roledescription=mindmap] .section-edge-%d { stroke: %s !important }\n",
+			i-1, s.stroke(i))
+		fmt.Fprintf(&branches, "[aria-roledescription=kanban] .cluster.section-%d rect { fill: %s !important }\n",
+			i-1, s.wash(i))
 	}
 
 	return branches.String() + strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).
@@ -135,13 +127,13 @@ func (s Style) sheet() string {
 `)
 }
 
-// c4 returns the colours of boxes in C4 diagrams, whose text is always white.
+// c4 returns the colours of boxes in C4 diagrams. Mermaid always writes white text on them.
 func (s Style) c4() map[string]any {
 	colors := map[string]any{}
 
 	for i, of := range []string{"person", "system", "container", "component"} {
 		for _, shape := range []string{"", "_db", "_queue"} {
-			colors[of+shape+"_bg_color"], colors[of+shape+"_border_color"] = deep(s.accent(i)), s.Line
+			colors[of+shape+"_bg_color"], colors[of+shape+"_border_color"] = darkened(s.accent(i)), s.Line
 			colors["external_"+of+shape+"_bg_color"], colors["external_"+of+shape+"_border_color"] = "#686868", s.Line
 		}
 	}
@@ -149,8 +141,7 @@ func (s Style) c4() map[string]any {
 	return colors
 }
 
-// variables returns the palette for Mermaid's theme "base": areas are washes with Text on them, borders are
-// accents.
+// variables returns the variables of Mermaid's theme "base": areas are washes with Text on them, borders are accents.
 func (s Style) variables() map[string]any {
 	border := mix(s.accent(0), s.Text, 0.8)
 

@@ -1,6 +1,9 @@
-// Package diagram draws untrusted diagrams of Mermaid, Graphviz and D2 as safe SVG. Each runs in a browser page of its
-// own. Their result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets, scripts,
-// HTML and addresses.
+// Package diagram draws untrusted diagrams of Mermaid, Graphviz and D2 as safe SVG. The libraries run in an empty page
+// of a browser. Their result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets,
+// scripts, HTML and addresses.
+//
+// Renderer.Draw looks up each diagram in a cache. It draws the missing ones by Script, several of one language in a
+// page, or by Remote in another process. draw.js and d2.js are the code in the page.
 package diagram
 
 import (
@@ -19,16 +22,17 @@ import (
 )
 
 const (
-	// MaxDiagrams bounds the diagrams of one document that are drawn.
+	// MaxDiagrams is the largest number of diagrams of one document that are drawn.
 	MaxDiagrams = 500
 	// MaxSource bounds one diagram, in bytes.
 	MaxSource = 50_000
 	// maxSources bounds all diagrams of a document, in bytes.
 	maxSources = 1 << 20
-	// perPage is the number of diagrams that are drawn in one page. Other documents need the tab as well.
+	// perPage is the largest number of diagrams that are drawn in one page. Between pages, other documents can use the
+	// tab.
 	perPage = 25
-	// maxBroken is the number of pages that the diagrams of a document may break before the others are given up. A
-	// page that takes too long counts.
+	// maxBroken is the number of pages that the diagrams of a document may break before Draw gives up the others. A
+	// page that takes too long counts as broken.
 	maxBroken = 4
 	// SmallestText is the smallest size of text on paper, in CSS pixels: 7 pt. Diagrams are drawn large enough for
 	// it.
@@ -36,7 +40,7 @@ const (
 	// TextAttribute is the attribute of the svg element with the size of its smallest text, in CSS pixels at full
 	// size.
 	TextAttribute = "data-smallest-text"
-	// cacheBytes bounds the cache of a Renderer.
+	// cacheBytes bounds the pictures in the cache of a Renderer.
 	cacheBytes = 16 << 20
 )
 
@@ -51,7 +55,8 @@ type Options struct {
 }
 
 // Script is the method of that name of chromium.Browser. It loads a library into an empty page and runs the
-// expressions, each with a time limit of its own. It returns the JSON of their values up to the first that fails.
+// expressions, each with a time limit of its own. It returns the JSON of the values before the first expression that
+// fails, and the error of that expression.
 type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
 
 // The languages of diagrams.
@@ -65,8 +70,8 @@ const (
 // Source is a diagram in its language: Mermaid, DOT or D2.
 type Source struct{ Language, Text string }
 
-// Remote draws distinct sources in their order. If it returns fewer pictures than sources, the last sources stay
-// undrawn. After an error all do.
+// Remote draws sources, which are all different, and returns their pictures in the same order. If there are fewer
+// pictures than sources, the last sources are not drawn. After an error no source is.
 type Remote func(ctx context.Context, sources []Source, s Style) ([]Picture, error)
 
 // Renderer draws diagrams. It is safe for concurrent use.
@@ -85,7 +90,7 @@ type Picture struct {
 	Line int
 }
 
-// New returns a Renderer.
+// New returns a Renderer with an empty cache.
 func New(o Options) *Renderer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -94,29 +99,18 @@ func New(o Options) *Renderer {
 	return &Renderer{script: o.Script, remote: o.Remote, log: o.Log, cache: recent.New[Picture](cacheBytes)}
 }
 
-// Draw draws the diagrams of one document in a style and returns one picture for each source. Errors:
-// BrowserUnavailable, the cause of ctx.
+// Draw draws the diagrams of one document in a style and returns one picture for each source. A diagram that is invalid
+// or exceeds a limit has a Problem in its picture. Errors: BrowserUnavailable, the cause of ctx.
 func (r *Renderer) Draw(ctx context.Context, sources []Source, s Style) ([]Picture, error) {
 	s.Accents = distinct(s.Accents)
 	pictures := make([]Picture, len(sources))
 	names := make([]string, len(sources))
 	missing := map[string]Source{} // by name
-	var order []string
+	var order []string             // the names of missing
 	size := 0
 
 	for i, src := range sources {
-		switch {
-		case i >= MaxDiagrams:
-			pictures[i].Problem = fmt.Sprintf("the document has more than %d diagrams", MaxDiagrams)
-			continue
-		case strings.TrimSpace(src.Text) == "":
-			pictures[i].Problem = "it is empty"
-			continue
-		case len(src.Text) > MaxSource:
-			pictures[i].Problem = fmt.Sprintf("it has %d bytes; at most %d are allowed", len(src.Text), MaxSource)
-			continue
-		case size+len(src.Text) > maxSources:
-			pictures[i].Problem = fmt.Sprintf("the document's diagrams have more than %d KB together", maxSources>>10)
+		if pictures[i].Problem = exceeded(src, i, size); pictures[i].Problem != "" {
 			continue
 		}
 		size += len(src.Text)
@@ -142,7 +136,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []Source, s Style) ([]Pictu
 	times := map[string]int{}
 
 	for i, name := range names {
-		if name == "" {
+		if name == "" { // an exceeded limit
 			continue
 		}
 
@@ -158,8 +152,25 @@ func (r *Renderer) Draw(ctx context.Context, sources []Source, s Style) ([]Pictu
 	return pictures, nil
 }
 
-// nameOf returns a name for a diagram from everything that decides its picture. The ids in the picture begin with
-// it.
+// exceeded returns the problem of diagram i if it exceeds a limit or is empty, else "". size is the length of the
+// diagrams before it.
+func exceeded(src Source, i, size int) string {
+	switch {
+	case i >= MaxDiagrams:
+		return fmt.Sprintf("the document has more than %d diagrams", MaxDiagrams)
+	case strings.TrimSpace(src.Text) == "":
+		return "it is empty"
+	case len(src.Text) > MaxSource:
+		return fmt.Sprintf("it has %d bytes; at most %d are allowed", len(src.Text), MaxSource)
+	case size+len(src.Text) > maxSources:
+		return fmt.Sprintf("the document's diagrams have more than %d KB together", maxSources>>10)
+	}
+
+	return ""
+}
+
+// nameOf returns a name for a diagram, a hash of everything that decides its picture. It is the key of the cache, and
+// the ids in the picture begin with it.
 func nameOf(src Source, s Style) string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode([]any{src, s}) // encoding strings cannot fail
@@ -167,8 +178,9 @@ func nameOf(src Source, s Style) string {
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// drawMissing draws the diagrams that are not in the cache, several of a language in one page. One that breaks its
-// page or takes too long is tried again as the first of a new page. The diagrams before it may be the reason.
+// drawMissing draws the named diagrams, several of a language in one page, and caches the pictures. A diagram that
+// breaks its page or takes too long is drawn again as the first of a new page. The diagrams before it may be the
+// reason. After maxBroken broken pages it gives up the others. Errors: BrowserUnavailable, the cause of ctx.
 func (r *Renderer) drawMissing(
 	ctx context.Context,
 	names []string,
@@ -194,7 +206,7 @@ func (r *Renderer) drawMissing(
 			r.cache.Put(left[i], p, len(p.SVG)+len(p.Problem)+100)
 		}
 		left = left[len(pictures):]
-		again = again && len(pictures) == 0
+		again = again && len(pictures) == 0 // false once the retried diagram is drawn
 
 		code := fault.CodeOf(err)
 		switch {
@@ -226,8 +238,8 @@ func (r *Renderer) drawMissing(
 	return drawn, nil
 }
 
-// drawRemote draws the diagrams that are not in the cache in another process. It does not cache problems, which
-// may be temporary there.
+// drawRemote draws the named diagrams in another process. It does not cache problems, which may be temporary there. The
+// only error is the cause of ctx.
 func (r *Renderer) drawRemote(
 	ctx context.Context,
 	names []string,
@@ -265,14 +277,14 @@ func (r *Renderer) drawRemote(
 	return drawn, nil
 }
 
-// giveUp records the same problem for all names.
+// giveUp sets the same problem for all names.
 func giveUp(drawn map[string]Picture, names []string, problem string) {
 	for _, name := range names {
 		drawn[name] = Picture{Problem: problem}
 	}
 }
 
-// explain returns the problem of a diagram that failed twice.
+// explain returns the problem of a diagram that failed with a code, twice or in the last page that may break.
 func explain(code fault.Code) string {
 	if code == fault.RenderTimeout {
 		return "it takes too long to draw"

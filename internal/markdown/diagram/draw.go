@@ -34,7 +34,7 @@ var (
 	drawJS string
 )
 
-// mermaidJS returns Mermaid, 3.6 MB, and vizJS returns Viz.js, 1.3 MB. They are unpacked on first use.
+// mermaidJS returns Mermaid, 3.6 MB, and vizJS returns Viz.js, 1.3 MB. They are unpacked on first use and kept.
 var (
 	mermaidJS = sync.OnceValues(func() (string, error) { return unpack(mermaidGz) })
 	vizJS     = sync.OnceValues(func() (string, error) { return unpack(vizGz) })
@@ -51,20 +51,23 @@ func unpack(packed []byte) (string, error) {
 	return string(b), err
 }
 
-// drawing is what draw.js returns for one diagram.
+// drawing is the result of draw.js for one diagram. Only its types are checked: see clean.
 type drawing struct {
-	SVG    string  `json:"svg"`
-	Kind   string  `json:"kind"`
-	Title  string  `json:"title"`
+	SVG string `json:"svg"`
+	// Kind is the library's name for the kind of diagram.
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+	// Width and Height are in CSS pixels.
 	Width  float64 `json:"width"`
 	Height float64 `json:"height"`
-	// Text is the size of the smallest text, 0 without one.
-	Text  float64 `json:"text"`
-	Error string  `json:"error"`
+	// Text is the size of the smallest text in CSS pixels, 0 without text.
+	Text float64 `json:"text"`
+	// Error is the library's report if it could not draw.
+	Error string `json:"error"`
 }
 
 // run draws diagrams of one language in one page. It returns the pictures before the first diagram that breaks the
-// page, and the error for that one.
+// page, and the error for that diagram. Errors: RenderTimeout, RenderFailed, those of Script.
 func (r *Renderer) run(ctx context.Context, names []string, sources map[string]Source, s Style) ([]Picture, error) {
 	library, err := libraryOf(sources[names[0]].Language)
 	if err != nil {
@@ -74,17 +77,15 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]S
 	var expressions []string
 
 	for _, name := range names {
-		job, err := json.Marshal(
-			map[string]any{
-				"config":   config,
-				"sheet":    sheet,
-				"graph":    graph,
-				"name":     name,
-				"language": sources[name].Language,
-				"source":   sources[name].Text,
-				"least":    SmallestText,
-			},
-		)
+		job, err := json.Marshal(map[string]any{
+			"config":   config,
+			"sheet":    sheet,
+			"graph":    graph,
+			"name":     name,
+			"language": sources[name].Language,
+			"source":   sources[name].Text,
+			"least":    SmallestText,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]S
 	return pictures, err
 }
 
-// libraryOf returns the library that draws a language.
+// libraryOf returns the JavaScript library that draws a language.
 func libraryOf(language string) (string, error) {
 	switch language {
 	case DOT:
@@ -122,7 +123,7 @@ func libraryOf(language string) (string, error) {
 	return mermaidJS()
 }
 
-// picture returns the cleaned picture of a drawing, or its problem.
+// picture returns the picture of a drawing, rebuilt by clean, or its problem.
 func (d drawing) picture(name string, src Source) Picture {
 	if d.Error != "" {
 		problem, line := plainError(d.Error)
@@ -145,14 +146,14 @@ func (d drawing) picture(name string, src Source) Picture {
 }
 
 var (
-	// lineNumber and earlyEnd match errors of the libraries: the line at their beginning, and input that ends too
-	// early.
+	// lineNumber matches the line at the start of a library's error, earlyEnd the end of an error about a source that
+	// ends too early.
 	lineNumber = lazyregexp.New(`^line (\d{1,6}):?\s*`)
 	earlyEnd   = lazyregexp.New(`unexpected '(?:1|EOF)'$`)
 )
 
-// plainError shortens the error of a parser to a few words such as "unexpected 'PE'", without the piece of source
-// and the arrow below it. It returns the line that the error names, 0 without one.
+// plainError shortens the error of a library to a few words such as "unexpected 'PE'", at most 200 characters. It drops
+// the piece of source and the arrow below it. It returns the line that the error names, 0 without one.
 func plainError(report string) (text string, line int) {
 	var kept []string
 
@@ -179,7 +180,7 @@ func plainError(report string) (text string, line int) {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
-	// The parser writes the end of the source as a number.
+	// Mermaid names the end of the source by its token: "1" or "EOF".
 	text = earlyEnd().ReplaceAllString(text, "it ends before it is complete")
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "…"

@@ -14,8 +14,9 @@ type Style struct {
 	Size int
 }
 
-// seen returns the style with visible lines: the rules of a theme may be too faint for a grid or a life line.
-func (s Style) seen() Style {
+// withVisibleLines returns the style with a Line that contrasts with the page. The line colour of a theme may be too
+// faint for a grid or a life line.
+func (s Style) withVisibleLines() Style {
 	const (
 		visible = 1.5
 		step    = 0.05
@@ -32,14 +33,15 @@ func (s Style) seen() Style {
 // accent returns accent n, counted from 0 and repeated.
 func (s Style) accent(n int) string { return s.Accents[n%len(s.Accents)] }
 
-// wash returns accent n as a light background for Text.
+// wash returns accent n as a light background for Text. When the accents repeat, their washes get stronger, in three
+// steps.
 func (s Style) wash(n int) string {
 	share := 0.2 + 0.1*float64(n/len(s.Accents)%3)
 	return s.tint(n, share)
 }
 
-// tint returns a mix of accent n and the page. share is the part of the accent, which is reduced until Text is
-// readable.
+// tint returns a mix of accent n and the page. share is the part of the accent, 0 to 1. tint reduces it until Text is
+// readable on the mix.
 func (s Style) tint(n int, share float64) string {
 	const (
 		readable = 4.5 // WCAG AA

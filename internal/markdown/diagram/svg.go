@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	// maxElements, maxDepth and maxSVGBytes bound the elements, levels and bytes of a rebuilt picture.
 	maxElements = 50_000
 	maxDepth    = 100
 	maxSVGBytes = 4 << 20
@@ -20,13 +21,14 @@ const (
 	maxSide = 50_000
 )
 
-// shapes are the elements that are kept. Others are removed with their content.
+// shapes are the elements that are kept. Others are removed with their content. No element may load a resource, run a
+// script or contain HTML.
 var shapes = set(
 	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient " +
 		"radialGradient stop clipPath",
 )
 
-// attributes are the attributes that are kept. Ids are rewritten instead.
+// attributes are the attributes that are kept. Ids are kept as well, with new values.
 var attributes = set(
 	"x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength " +
 		"lengthAdjust offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight " +
@@ -38,12 +40,14 @@ var attributes = set(
 )
 
 var (
+	// plainValue matches numbers, words and colours, fontValue a font stack.
 	plainValue = lazyregexp.New(`^[\w\s#%.,+-]*$`)
 	fontValue  = lazyregexp.New(`^[\w\s,.'"-]{1,500}$`)
-	// callValue matches transforms and colours.
+	// callValue matches transforms and colours that are written as calls.
 	callValue = lazyregexp.New(
 		`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`,
 	)
+	// reference matches a reference to an element of the same picture, as of a marker. Other addresses do not match.
 	reference = lazyregexp.New(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
 )
 
@@ -60,17 +64,15 @@ func set(words string) map[string]bool {
 // svgSpace is the namespace of SVG.
 const svgSpace = "http://www.w3.org/2000/svg"
 
-// clean rebuilds a drawing from the allow-lists. All ids in the result begin with name.
+// clean rebuilds a drawing from the allow-lists. All ids in the result begin with name, so that two diagrams in a page
+// have different ids. Its errors are for the author.
 func clean(d drawing, name string) (string, error) {
 	if !(d.Width > 0 && d.Height > 0 && d.Width <= maxSide && d.Height <= maxSide) {
-		return "", fmt.Errorf(
-			"the drawn picture has %.0f × %.0f pixels; sides of 1 to %d pixels are allowed",
-			d.Width,
-			d.Height,
-			maxSide,
-		)
+		return "", fmt.Errorf("the drawn picture has %.0f × %.0f pixels; sides of 1 to %d pixels are allowed",
+			d.Width, d.Height, maxSide)
 	}
 
+	// A drawing may be larger than the result, which lacks the removed elements and attributes.
 	if len(d.SVG) > 8*maxSVGBytes {
 		return "", fmt.Errorf("the drawn picture is larger than %d MB", 8*maxSVGBytes>>20)
 	}
@@ -89,16 +91,15 @@ type cleaner struct {
 	name     string
 	out      strings.Builder
 	ids      map[string]string // from the ids in the drawing to those in the result
-	defined  map[string]bool
-	elements int
-	open     []string
+	defined  map[string]bool   // the ids that an element of the result has
+	elements int               // written so far
+	open     []string          // the names of the open elements
 }
 
 // run copies the allowed elements, attributes and texts.
 func (c *cleaner) run() error {
 	in := xml.NewDecoder(strings.NewReader(c.SVG))
 
-	in.Entity = map[string]string{}
 	for {
 		token, err := in.Token()
 		if errors.Is(err, io.EOF) {
@@ -112,7 +113,7 @@ func (c *cleaner) run() error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
-			case "a", "switch": // a link around a node, or a text in two forms: keep the allowed content
+			case "a", "switch": // a link around a node, or two forms of a text: keep the allowed content
 				t.Name.Local = "g"
 			}
 
@@ -185,7 +186,8 @@ func (c *cleaner) start(t xml.StartElement) {
 	c.out.WriteByte('>')
 }
 
-// value returns the value of an attribute, with new ids in references. It reports whether the value is harmless.
+// value returns the value of an attribute, with new ids in references. It returns false for a value that no pattern
+// matches.
 func (c *cleaner) value(attribute, value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	if m := reference().FindStringSubmatch(value); m != nil {
@@ -199,7 +201,7 @@ func (c *cleaner) value(attribute, value string) (string, bool) {
 	return value, plainValue().MatchString(value) || callValue().MatchString(value)
 }
 
-// id returns the new id for an id of the drawing.
+// id returns the new id for an id of the drawing, always the same one.
 func (c *cleaner) id(theirs string) string {
 	ours, ok := c.ids[theirs]
 	if !ok {
@@ -210,6 +212,7 @@ func (c *cleaner) id(theirs string) string {
 	return ours
 }
 
+// attribute writes an attribute and escapes its value.
 func (c *cleaner) attribute(name, value string) {
 	c.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
 }
@@ -234,7 +237,7 @@ var kindNames = map[string]string{
 	"xychart":       "chart",
 }
 
-// label returns the alternative text of the diagram.
+// label returns the alternative text of the diagram: its title, at most 1000 characters, or the name of its kind.
 func (c *cleaner) label() string {
 	if title := strings.Join(strings.Fields(c.Title), " "); title != "" {
 		if r := []rune(title); len(r) > 1000 {
