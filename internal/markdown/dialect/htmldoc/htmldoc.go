@@ -1,5 +1,5 @@
-// Package htmldoc turns HTML documents into Markdown whose headings and code blocks are Markdown and whose other blocks
-// are raw HTML.
+// Package htmldoc turns HTML documents into Markdown. Headings and code blocks become Markdown, so that the outline and
+// highlighting work. Other blocks become raw HTML, each on one line. Package markdown sanitises the result.
 package htmldoc
 
 import (
@@ -19,10 +19,10 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// ErrNested is returned for HTML whose elements are nested deeper than 512 levels.
+// ErrNested is returned for HTML whose elements nest deeper than 512 levels, the limit of the HTML parser.
 var ErrNested = errors.New("its elements are nested too deeply; allowed are 512 levels")
 
-// IsName reports whether a file name ends as those of HTML documents do.
+// IsName reports whether a file has the name of an HTML document: it ends with .html, .htm or .xhtml.
 func IsName(name string) bool {
 	name = strings.ToLower(name)
 
@@ -32,8 +32,8 @@ func IsName(name string) bool {
 }
 
 // Markdown returns an HTML document as Markdown: the title, the author and the language as front matter, then the
-// body. It leaves out scripts and what else never prints. The result is not sanitised. Its size is at most seven times
-// that of data. Errors: ErrNested, and an encoding that cannot be read.
+// body. It leaves out scripts and other elements that are never printed. The result is not sanitised. Its size is at
+// most seven times that of data. It returns ErrNested, or an error for an encoding that cannot be read.
 func Markdown(data []byte) ([]byte, error) {
 	in := io.Reader(bytes.NewReader(data))
 
@@ -61,7 +61,7 @@ type writer struct {
 	out bytes.Buffer
 	// paragraph is the inline content since the last block.
 	paragraph bytes.Buffer
-	// id is the id of a container that its first block gets.
+	// id is the id of the open container. Containers are not written, so their first block gets it.
 	id string
 }
 
@@ -99,12 +99,12 @@ func (w *writer) frontMatter(root *html.Node) {
 	w.out.WriteString("---\n\n")
 }
 
-// quoted returns a double-quoted YAML text.
+// quoted returns a text in double quotes, as YAML reads it.
 func quoted(text string) string {
 	return strconv.QuoteToGraphic(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// attribute returns the value of an attribute, or "".
+// attribute returns the value of an attribute, "" without it.
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -136,7 +136,7 @@ func containers() []string {
 	}
 }
 
-// rawBlocks lists elements that begin a block of raw HTML (CommonMark 0.31, 4.6, condition 6).
+// rawBlocks lists elements that begin a block of raw HTML up to a blank line (CommonMark 0.31, 4.6, condition 6).
 func rawBlocks() []string {
 	return []string{
 		"p", "ul", "ol", "dl", "table", "blockquote", "figure", "details", "address", "menu", "hr", "aside", "nav",
@@ -175,12 +175,12 @@ func (w *writer) blocks(parent *html.Node) {
 	}
 }
 
-// isDropped reports an element that is never shown, and one whose content is no HTML.
+// isDropped reports whether an element is left out: it is never shown, or its content is not HTML.
 func isDropped(n *html.Node) bool {
 	return n.Namespace != "" || n.Data == "head" || slices.Contains(tree.DroppedElements(), n.Data)
 }
 
-// endParagraph writes the inline content that stands between blocks.
+// endParagraph writes the inline content between two blocks as a paragraph.
 func (w *writer) endParagraph() {
 	if content := bytes.TrimSpace(w.paragraph.Bytes()); len(content) > 0 {
 		id := ""
@@ -201,7 +201,7 @@ func (w *writer) takeID(n *html.Node) {
 	w.id = ""
 }
 
-// idPattern matches ids that attributes in braces can have.
+// idPattern matches ids that can be written in braces.
 var idPattern = lazyregexp.New(`^[\pL\pN][\pL\pN_.:-]*$`)
 
 // heading writes a heading with its id. An empty heading is left out.
@@ -229,7 +229,7 @@ func (w *writer) heading(n *html.Node) {
 // codeLanguage matches the class that names the language of a code block.
 var codeLanguage = lazyregexp.New(`(?:^|\s)(?:language-|lang-|sourceCode )([A-Za-z0-9+#_-]{1,30})(?:\s|$)`)
 
-// code writes a fenced code block. Its language is that of the class names that Pandoc and web pages use.
+// code writes a fenced code block. Its language is in a class, such as "language-go" or Pandoc's "sourceCode go".
 func (w *writer) code(n *html.Node) {
 	language := ""
 
@@ -252,7 +252,7 @@ func (w *writer) code(n *html.Node) {
 	fmt.Fprintf(&w.out, "%s%s\n%s\n%s\n\n", fence, language, text, fence)
 }
 
-// inline writes a node of inline content, or of a raw block, in one line.
+// inline writes a node of inline content, or of a raw block, on one line: a blank line would end the raw block.
 func (w *writer) inline(to *bytes.Buffer, n *html.Node, kept bool) {
 	switch {
 	case n.Type == html.TextNode:
@@ -262,7 +262,7 @@ func (w *writer) inline(to *bytes.Buffer, n *html.Node, kept bool) {
 	}
 }
 
-// element writes an element in one line. kept reports that its white space is kept.
+// element writes an element on one line. kept reports whether the element keeps its white space.
 func (w *writer) element(to *bytes.Buffer, n *html.Node, kept bool) {
 	to.WriteString("<" + n.Data)
 
@@ -286,7 +286,7 @@ func (w *writer) element(to *bytes.Buffer, n *html.Node, kept bool) {
 // attributePattern matches names of attributes that are kept.
 var attributePattern = lazyregexp.New(`^[a-z][a-z0-9-]{0,40}$`)
 
-// text writes text so that Markdown sees no syntax in it.
+// text writes text with character references for all characters that Markdown could read as syntax.
 func (w *writer) text(to *bytes.Buffer, text string, kept bool) {
 	for _, r := range text {
 		switch {
@@ -305,7 +305,7 @@ func (w *writer) text(to *bytes.Buffer, text string, kept bool) {
 	}
 }
 
-// escapeAttribute escapes the value of an attribute.
+// escapeAttribute escapes the value of an attribute, also for extensions that read dollars, backticks and braces.
 func escapeAttribute(value string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\n", " ", "\r", " ", "$", "&#36;",
 		"`", "&#96;", "{", "&#123;", "}", "&#125;").

@@ -14,7 +14,7 @@ import (
 var (
 	// reference matches {{{a name}}}, {{{a name}{in another script}}} and {{label}}.
 	reference = lazyregexp.New(`\{\{\{([^{}]{1,200})(?:\}\{([^{}]{1,200}))?\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`)
-	// placeInWork matches a place in a work: Section 2 of RFC9000.
+	// placeInWork matches a place in a work, such as "Section 2 of RFC9000".
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
 	// headingLabel matches a heading with its label: {#label}, or {: #label} on the next line.
 	headingLabel = lazyregexp.New(
@@ -22,15 +22,15 @@ var (
 	)
 	// titleLabel matches the label after a figure or a table: {: #label title="Title"}.
 	titleLabel = lazyregexp.New(`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`)
-	// boilerplate matches the place of keyWords.
+	// boilerplate matches the line that keyWords replaces.
 	boilerplate = lazyregexp.New(`^\{::boilerplate[ \t]+bcp14[\w+-]*[ \t]*\}\s*$`)
 	// workLabel matches the label of a work: RFC9000.
 	workLabel = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
 )
 
-// Rewrite rewrites a text that begins with a part of an Internet-Draft, such as "--- abstract". Parts
-// get headings. {{label}} becomes a link to the section with that label, and {{RFC9000}} becomes the
-// name of the work in brackets. It returns no warnings and leaves any other text as it is.
+// Rewrite rewrites an Internet-Draft, a text that begins with a line such as "--- abstract". Parts get headings.
+// {{label}} becomes a link to the section with that label, and {{RFC9000}} becomes the name of the work in brackets.
+// Rewrite leaves any other text unchanged. It returns no warnings.
 func Rewrite(s *source.Source) []fault.Warning {
 	first, _, _ := bytes.Cut(s.Text(), []byte("\n"))
 	if !source.IsDraftPart(first) {
@@ -62,7 +62,7 @@ func Rewrite(s *source.Source) []fault.Warning {
 	return nil
 }
 
-// titlesByLabel returns the titles of the headings, figures and tables with a label.
+// titlesByLabel returns the titles of the headings, figures and tables with a label. text is src without code.
 func titlesByLabel(src, text []byte) map[string]string {
 	titles := map[string]string{}
 	for _, m := range titleLabel().FindAllSubmatch(text, -1) {
@@ -76,7 +76,7 @@ func titlesByLabel(src, text []byte) map[string]string {
 	return titles
 }
 
-// writeParts replaces the lines that begin parts by headings, outside code.
+// writeParts replaces the lines that begin parts by headings, outside of code.
 func writeParts(s *source.Source) {
 	var out bytes.Buffer
 	at := 0
@@ -113,7 +113,7 @@ func heading(line string) string {
 	return ""
 }
 
-// link returns the Markdown for a reference, with the same number of lines.
+// link returns the Markdown for a reference, with as many lines as the reference.
 func link(to string, titles map[string]string) string {
 	place, between, work := "", "", to
 	if m := placeInWork().FindStringSubmatch(to); m != nil {

@@ -1,5 +1,6 @@
-// Package liquid rewrites template tags in Markdown: the tags of Liquid, which Jekyll, GitBook and
-// Markdoc use, and the shortcodes of Hugo and Quarto.
+// Package liquid rewrites template tags in Markdown: the tags of Liquid, which Jekyll, GitBook and Markdoc use, and the
+// shortcodes of Hugo and Quarto. Rewrite finds the tags, pairs them with their closing tags, and chooses a replacement
+// for each (tags.go).
 package liquid
 
 import (
@@ -16,12 +17,12 @@ import (
 // tag is a template tag: {% note %} … {% endnote %} in Liquid, {{< note >}} … {{< /note >}} in Hugo
 // and Quarto.
 type tag struct {
-	start, end int // in the source
+	start, end int // the offsets in the source
 	// liquid reports whether it is a tag of Liquid rather than a shortcode.
 	liquid bool
 	// closes reports whether it is a closing tag.
 	closes bool
-	// alone reports whether its lines hold nothing else.
+	// alone reports whether its lines have no other text.
 	alone bool
 	name  string
 	named map[string]string // the arguments with a name
@@ -40,18 +41,18 @@ var (
 	argument = lazyregexp.New(
 		`([\w-]+)=(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"']+))|"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"',]+)`,
 	)
-	// destination matches a variable of Liquid at the start of the destination of a link.
+	// destination matches a variable of Liquid at the start of the address of a link or an image.
 	destination = lazyregexp.New(
 		`(\]\(<?|="|\]:[ \t]*)\{\{-?[ \t]*(?:"([^"\n{}]*)"|'([^'\n{}]*)'|[\w.]+)[ \t]*(?:\|[^{}\n]*)?\}\}`,
 	)
-	// escapedTag matches a shortcode that is shown instead of run: {{</* name */>}}.
+	// escapedTag matches a shortcode that Hugo prints instead of running it: {{</* name */>}}.
 	escapedTag = lazyregexp.New(`(\{\{[<%])/\*(.*?)\*/([>%]\}\})`)
 )
 
-// Rewrite replaces template tags by Markdown. A tag with the name of an admonition becomes one, tabs and
-// the like keep their titles, and code and pictures become code and pictures. The content of any other
-// tag remains. A single tag of Liquid within a text stays: the text may be about it. Every line stays
-// where it is.
+// Rewrite replaces template tags by Markdown. A tag with the name of an admonition becomes one. Tabs and the like keep
+// their titles. Tags for code and pictures become code and pictures. Of any other tag, the content stays. A single
+// tag of Liquid within a line of text stays, because the text may be about it. Lines keep their numbers. Rewrite warns
+// of tags that it leaves out, once for each name.
 func Rewrite(s *source.Source) []fault.Warning {
 	if !mayHoldTags(s.Text()) {
 		return nil
@@ -75,7 +76,7 @@ func mayHoldTags(src []byte) bool {
 	return false
 }
 
-// rewriteTags replaces the tags. It warns once for each name of tags that it leaves out.
+// rewriteTags replaces the tags. It returns one warning for each name of a tag that is left out.
 func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 	src := s.Text()
 	tags := findTags(s)
@@ -90,13 +91,13 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 			continue
 		}
 
-		whole := t.replace(tags, src)
+		ok := t.replace(tags, src)
 		// A single tag of Liquid within a text, without a replacement, stays as it is.
-		if whole && t.other < 0 && t.liquid && !t.alone && t.with == "" {
+		if ok && t.other < 0 && t.liquid && !t.alone && t.with == "" {
 			continue
 		}
 
-		if !whole && !warned[t.name] {
+		if !ok && !warned[t.name] {
 			warned[t.name] = true
 			warnings = append(warnings,
 				s.Warning(fault.SyntaxDropped, t.start, "the template tag "+t.name+" is left out"))
@@ -129,8 +130,8 @@ func writeLineEnds(out *bytes.Buffer, text []byte) {
 	out.Write(bytes.Repeat([]byte("\n"), bytes.Count(text, []byte("\n"))))
 }
 
-// rewriteDestinations removes the variables of Liquid from the destinations of links outside code,
-// such as {{ site.baseurl }}. The rest of the destination stays.
+// rewriteDestinations removes the variables of Liquid, such as {{ site.baseurl }}, from the addresses of links outside
+// of code. It replaces a literal in braces by its text. The rest of the address stays.
 func rewriteDestinations(s *source.Source) {
 	src := s.Text()
 	found := destination().FindAllSubmatchIndex(s.WithoutCode(), -1)
@@ -148,7 +149,7 @@ func rewriteDestinations(s *source.Source) {
 	})
 }
 
-// findTags returns the tags outside code in their order.
+// findTags returns the tags outside of code in their order.
 func findTags(s *source.Source) (tags []tag) {
 	src, text := s.Text(), s.WithoutCode()
 
@@ -188,7 +189,7 @@ func findTags(s *source.Source) (tags []tag) {
 	return tags
 }
 
-// isAlone reports whether the lines between two offsets hold nothing else but the markers of a block
+// isAlone reports whether the lines of the text between two offsets have no other text, except the markers of a block
 // quote.
 func isAlone(src []byte, start, end int) bool {
 	for start > 0 && bytes.IndexByte([]byte(" \t>"), src[start-1]) >= 0 {
@@ -202,7 +203,7 @@ func isAlone(src []byte, start, end int) bool {
 	return (start == 0 || src[start-1] == '\n') && (end == len(src) || src[end] == '\n')
 }
 
-// pair links each tag with its closing tag.
+// pair sets other of each tag and its closing tag: the last open tag of the same name.
 func pair(tags []tag) {
 	open := map[string][]int{} // the open tags of each name
 	for i, t := range tags {

@@ -10,8 +10,7 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// replace sets the replacement of a tag. It returns false if the tag is left out and a reader may miss
-// it.
+// replace sets the replacement of a tag. It returns false if the tag is left out and the author should know that.
 func (t *tag) replace(tags []tag, src []byte) bool {
 	if t.closes {
 		if t.other >= 0 {
@@ -65,8 +64,8 @@ func (t *tag) replace(tags []tag, src []byte) bool {
 	return true
 }
 
-// codeBlock sets a code block as the replacement of a tag around content. If the content is a code block
-// already, only the title is left.
+// codeBlock sets the replacement of a tag around content: the fence of a code block. If the content already is a code
+// block, the replacement is only the title.
 func (t *tag) codeBlock(title string, content []byte) {
 	fenced := bytes.HasPrefix(content, []byte("```")) || bytes.HasPrefix(content, []byte("~~~"))
 
@@ -78,7 +77,7 @@ func (t *tag) codeBlock(title string, content []byte) {
 	}
 }
 
-// notice sets an admonition whose kind is an argument, "note" for an unknown kind.
+// notice sets the replacement to an admonition whose kind is an argument, "note" for an unknown kind.
 func (t *tag) notice(title string) {
 	kind := t.text("style", "type", "color", "class", "kind", "level", "context")
 	if kind == "" && len(t.words) > 0 {
@@ -92,7 +91,7 @@ func (t *tag) notice(title string) {
 	t.callout(kind, title)
 }
 
-// callout sets an admonition as the replacement. Without a title, the arguments without a name are it.
+// callout sets the replacement to an admonition. Without a title, the arguments without a name are the title.
 func (t *tag) callout(name, title string) {
 	words := slices.DeleteFunc(slices.Clone(t.words), func(w string) bool {
 		return slices.Contains([]string{"no-icon", "open", "closed", "true", "false"}, w)
@@ -103,8 +102,8 @@ func (t *tag) callout(name, title string) {
 	t.with = strings.TrimRight(":::"+name+" "+source.OneLine(title), " ")
 }
 
-// single sets the replacement of a tag without a closing tag. It returns false if the tag is left out
-// and a reader may miss it.
+// single sets the replacement of a tag without a closing tag. It returns false if the tag is left out and the author
+// should know that.
 func (t *tag) single() bool {
 	if note := t.note(); note != "" {
 		t.with = note
@@ -136,12 +135,9 @@ func (t *tag) single() bool {
 	case (t.name == "embed" || t.name == "video") && strings.HasPrefix(address, "http"):
 		t.with = "<" + address + ">"
 	case t.liquid:
-		// A statement prints nothing. A tag within a text stays as it is.
-		return !t.alone ||
-			slices.Contains(
-				[]string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"},
-				t.name,
-			)
+		// Statements print nothing, so nothing is lost. A tag within a text stays as it is.
+		statements := []string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"}
+		return !t.alone || slices.Contains(statements, t.name)
 	default:
 		return false
 	}
@@ -155,7 +151,7 @@ func isPicture(address string) bool {
 	return slices.Contains(types, strings.ToLower(path.Ext(address)))
 }
 
-// picture returns the image of a tag. It has a caption if the tag is alone on its lines.
+// picture returns the Markdown of the image of a tag. The image has a caption if the tag is alone on its lines.
 func (t *tag) picture(address string) string {
 	alt := source.OneLine(t.text("alt", "caption", "title", "description"))
 	image := "![" + strings.NewReplacer("[", "", "]", "").Replace(alt) + "](<" + address + ">"
@@ -167,11 +163,11 @@ func (t *tag) picture(address string) string {
 	return image + ")"
 }
 
-// note returns an inline note for a tag within a text, "" if the tag is not a note. Notes are the
-// shortcodes with "note" in their name and the includes of Jekyll such as sidenote.html.
+// note returns an inline footnote for a tag within a text, "" if the tag is not a note. Notes are tags with an argument
+// "note", shortcodes with "note" in their name, and the includes of Jekyll such as sidenote.html.
 func (t *tag) note() string {
-	const most = 4000 // bytes
-	names := []string{"note"}
+	const most = 4000         // bytes
+	names := []string{"note"} // the arguments that may have the text
 
 	file := t.name
 	if t.name == "include" && len(t.words) > 0 {
@@ -186,15 +182,15 @@ func (t *tag) note() string {
 	switch {
 	case text == "" || t.alone || len(text) > most:
 		return ""
-	case balanced(text):
+	case isBalanced(text):
 		return "^[" + text + "]"
 	}
 
 	return " (" + text + ")" // a note would end at the unbalanced bracket
 }
 
-// balanced reports whether each square bracket of a text has its match.
-func balanced(text string) bool {
+// isBalanced reports whether each square bracket of a text has its match.
+func isBalanced(text string) bool {
 	depth := 0
 
 	for _, c := range text {
@@ -222,8 +218,8 @@ func (t *tag) text(names ...string) string {
 	return ""
 }
 
-// language returns the language of the code between a tag and its closing tag, "" for an unknown one.
-// Hugo shows the settings of a code-toggle in YAML, TOML and JSON; here they stay as they are written.
+// language returns the language of the code between a tag and its closing tag, "" for an unknown one. Hugo shows the
+// settings of a code-toggle in YAML, TOML and JSON; here they stay in the format of the source.
 func (t *tag) language(code []byte) string {
 	language := t.text("lang", "language")
 	switch {

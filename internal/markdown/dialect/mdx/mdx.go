@@ -1,4 +1,5 @@
-// Package mdx rewrites the components of MDX (https://mdxjs.com) into HTML.
+// Package mdx rewrites the components of MDX (https://mdxjs.com) into elements without JavaScript, which the extension
+// component reads.
 package mdx
 
 import (
@@ -15,21 +16,20 @@ import (
 const (
 	// maxTag is the longest tag of a component, in bytes.
 	maxTag = 8000
-	// maxUnclosed is the largest text that may be searched for the ends of unclosed tags, in bytes.
-	// It allows a thousand tags of maxTag and keeps "<A <A <A …" from taking quadratic time.
+	// maxUnclosed bounds the bytes that are searched for the ends of unclosed tags. It allows a thousand tags of
+	// maxTag, and keeps "<A <A <A …" from taking quadratic time.
 	maxUnclosed = 1000 * maxTag
 )
 
-// container matches the tags whose content is Markdown in MDX: components, and the HTML elements that
-// hold blocks.
+// container matches the tags whose content is Markdown in MDX: components, and the HTML elements that contain blocks.
 var container = lazyregexp.New(`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`)
 
 // HoldsMarkdown reports whether the content of the element with this tag is Markdown in MDX.
 func HoldsMarkdown(tag []byte) bool { return container().Match(tag) }
 
-// Rewrite replaces the components of MDX by HTML. It removes the attributes that are JavaScript in
-// braces, from the elements of HTML as well. It also removes the indentation of the content, which is
-// not code in MDX. Every line stays where it is. The error is ContentTooComplex.
+// Rewrite removes attributes whose value is JavaScript in braces from the tags of components and of HTML elements. It
+// also removes the indentation of their content, because indented text is not code in MDX. Lines keep their numbers.
+// The error is ContentTooComplex.
 func Rewrite(s *source.Source) error {
 	if err := rewriteTags(s); err != nil {
 		return err
@@ -79,7 +79,8 @@ func unindent(s *source.Source) {
 	s.Replace([]byte(out.String()))
 }
 
-// opensComponent reports whether a line begins with the tag of a container and does not close it.
+// opensComponent reports whether a line, without its indentation, begins with the tag of a container and does not close
+// it.
 func opensComponent(text string) bool {
 	if m := container().FindStringIndex(text); len(text) < 3 || m == nil || m[0] != 0 || text[1] == '/' {
 		return false
@@ -89,8 +90,7 @@ func opensComponent(text string) bool {
 	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
 }
 
-// rewriteTags removes JavaScript from the tags of components outside code. The error is
-// ContentTooComplex.
+// rewriteTags removes JavaScript from the tags outside of code. The error is ContentTooComplex.
 func rewriteTags(s *source.Source) error {
 	src := s.Text()
 	text := source.WithoutFencedCode(src)
@@ -107,7 +107,7 @@ func rewriteTags(s *source.Source) error {
 		out.Write(src[at : at+next])
 		at += next
 
-		// <frame> is an HTML element without content, so the content would be lost.
+		// The component Frame becomes Figure: the HTML element frame has no content, so its content would be lost.
 		if closing := []byte("</Frame>"); bytes.HasPrefix(text[at:], closing) {
 			out.WriteString("</Figure>")
 			at += len(closing)
@@ -115,7 +115,7 @@ func rewriteTags(s *source.Source) error {
 			continue
 		}
 
-		tag := ""
+		tag := "" // the tag at this offset, without JavaScript; "" leaves only the < as it is
 
 		if mayHoldScript(text[at:]) {
 			end := 0
@@ -143,8 +143,8 @@ func rewriteTags(s *source.Source) error {
 	return nil
 }
 
-// mayHoldScript reports whether a text begins with a tag that may have JavaScript. That is the tag of a
-// component, or of an HTML element with an attribute in braces.
+// mayHoldScript reports whether a text begins with a tag that may have JavaScript. That is the tag of a component, or
+// of an HTML element with an attribute in braces.
 func mayHoldScript(text []byte) bool {
 	if len(text) < 2 {
 		return false
@@ -161,7 +161,7 @@ func mayHoldScript(text []byte) bool {
 	return false
 }
 
-// tooManyUnclosed returns the error for a text with more than maxUnclosed bytes of unclosed tags.
+// tooManyUnclosed returns ContentTooComplex for a text in which more than maxUnclosed bytes were searched up to a line.
 func tooManyUnclosed(line int) error {
 	return fault.Errorf(fault.ContentTooComplex,
 		"the MDX has too many component tags without an end, for example in line %d: "+
@@ -172,12 +172,12 @@ func tooManyUnclosed(line int) error {
 // literal matches the value of an attribute that is a single string of JavaScript: {"text"}.
 var literal = lazyregexp.New("^\\{\\s*(?:\"([^\"\\\\\n]*)\"|'([^'\\\\\n]*)'|`([^`\\\\$]*)`)\\s*\\}")
 
-// plainTag reads the tag at an offset. It returns the tag on one line and without JavaScript, followed
-// by the line ends that the source has within it. If the tag has no end, tag is "" and end is the
-// offset where the search stopped.
+// plainTag reads the tag at an offset. It returns the tag on one line and without JavaScript. The line ends within the
+// tag follow it, so that lines keep their numbers. end is the offset after the tag. If the tag has no end, tag is ""
+// and end is the offset where the search stopped.
 func plainTag(src []byte, at int) (tag string, end int) {
 	var out strings.Builder
-	depth, quote, lines := 0, byte(0), 0
+	depth, quote, lines := 0, byte(0), 0 // the open braces, the open quotation mark, the line ends so far
 
 	last := min(len(src), at+maxTag)
 	for i := at; i < last; i++ {
@@ -207,7 +207,7 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			i += len(m[0]) - 1
 			continue
 		case c == '{':
-			if depth++; depth == 1 { // drop the name of the attribute as well
+			if depth++; depth == 1 { // also remove the name of the attribute, up to the space before it
 				kept := strings.TrimRightFunc(out.String(), func(r rune) bool { return r != ' ' })
 				out.Reset()
 				out.WriteString(kept)

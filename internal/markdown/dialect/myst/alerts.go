@@ -7,8 +7,8 @@ import (
 	"presswork/internal/markdown/admonition"
 )
 
-// isNumbered reports whether a directive has a number: theorems and the like, exercises and
-// solutions.
+// isNumbered reports whether a directive is titled with a number: theorems and the like, and exercises. Solutions have
+// the number of their exercise.
 func isNumbered(name string) bool {
 	domain, word, _ := strings.Cut(name, ":")
 	return word != "" && (domain == "prf" || domain == "proof") || name == "exercise" || name == "solution"
@@ -31,7 +31,8 @@ func versionTitle(name string) string {
 	return ""
 }
 
-// writeAlert writes an admonition.
+// writeAlert writes an admonition: its fence, its title and its text. A directive whose name ends with "-start" stays
+// open until the directive with "-end". A proof becomes a titled division.
 func (r *directiveReader) writeAlert(n *directive) {
 	if strings.HasSuffix(n.name, ":proof") {
 		n.argument = strings.TrimSpace("Proof " + n.argument)
@@ -48,11 +49,11 @@ func (r *directiveReader) writeAlert(n *directive) {
 	}
 	r.write(n.before, ":::"+kind+" "+n.braces("", untitled...), n.number)
 
-	in := blanked(n.before)
+	indent := blanked(n.before)
 	if title != "" {
-		r.write(in, "::: {."+admonition.TitleClass+"}", n.number)
-		r.write(in, title, n.number)
-		r.write(in, ":::", n.number)
+		r.write(indent, "::: {."+admonition.TitleClass+"}", n.number)
+		r.write(indent, title, n.number)
+		r.write(indent, ":::", n.number)
 	}
 
 	if !isNumbered(name) {
@@ -60,7 +61,7 @@ func (r *directiveReader) writeAlert(n *directive) {
 	}
 
 	if text != "" {
-		r.write(in, text, n.number)
+		r.write(indent, text, n.number)
 	}
 
 	if started {
@@ -72,8 +73,7 @@ func (r *directiveReader) writeAlert(n *directive) {
 	r.writeToEnd(n)
 }
 
-// alertHead returns the kind and the title of an admonition, and the beginning of its text if that
-// stands in the argument.
+// alertHead returns the kind and the title of an admonition. text is the start of its text if the argument has it.
 func (r *directiveReader) alertHead(n *directive, name string) (kind, title, text string) {
 	const longest = 70 // bytes of a title; a longer argument is text
 
@@ -104,8 +104,8 @@ func (r *directiveReader) alertHead(n *directive, name string) (kind, title, tex
 	return kind, title, text
 }
 
-// numberedTitle returns the title of a directive with a number, such as "Theorem 2 (Name)". A
-// solution has a link to its exercise instead.
+// numberedTitle returns the title of a directive with a number, such as "Theorem 2 (Name)". The title of a solution is
+// a link to its exercise instead.
 func (r *directiveReader) numberedTitle(n *directive, name string) string {
 	word := name[strings.IndexByte(name, ':')+1:]
 
@@ -132,7 +132,7 @@ func (r *directiveReader) numberedTitle(n *directive, name string) string {
 	return title
 }
 
-// endExercise ends an exercise or a solution that began with a directive of its own.
+// endExercise ends an exercise or a solution that a directive with "-start" began.
 func (r *directiveReader) endExercise(n *directive) {
 	if r.opened > 0 {
 		r.opened--

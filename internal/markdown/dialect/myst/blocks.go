@@ -14,12 +14,13 @@ func (r *directiveReader) writePart(n *directive) { r.writeDivision(n, false) }
 // writeTitledPart writes a division with its argument as a title in bold.
 func (r *directiveReader) writeTitledPart(n *directive) { r.writeDivision(n, true) }
 
-// dropNavigation leaves out a directive of links to other pages.
+// dropNavigation leaves out a directive of links to other pages, with a warning.
 func (r *directiveReader) dropNavigation(n *directive) {
 	r.warn(n, "is left out: it links to other pages")
 }
 
-// writeMissingFile writes the name of a file that the include step did not find.
+// writeMissingFile writes the name of a file that package include did not find, with a warning. Found files have
+// already replaced their directives.
 func (r *directiveReader) writeMissingFile(n *directive) {
 	r.warn(n, fmt.Sprintf("is left out: %q was not found", input.Short(n.argument)))
 	n.argument = "`" + n.argument + "`"
@@ -31,10 +32,10 @@ func (r *directiveReader) writeDivision(n *directive, titled bool) {
 	r.keepLabel(n, "", n.argument)
 	r.write(n.before, "::: "+n.braces("", ".part"), n.number)
 
-	in := blanked(n.before)
+	indent := blanked(n.before)
 	if titled && n.argument != "" {
-		r.write(in, "**"+n.argument+"**", n.number)
-		r.write(in, "", n.number)
+		r.write(indent, "**"+n.argument+"**", n.number)
+		r.write(indent, "", n.number)
 	}
 
 	if link := n.option("link"); strings.Contains(link, "://") {
@@ -44,19 +45,19 @@ func (r *directiveReader) writeDivision(n *directive, titled bool) {
 	}
 
 	if text := n.option("header"); text != "" {
-		r.write(in, text, n.number)
-		r.write(in, "", n.number)
+		r.write(indent, text, n.number)
+		r.write(indent, "", n.number)
 	}
 
 	for _, name := range []string{"link", "footer"} {
 		if text := n.option(name); text != "" {
-			n.body = slices.Concat(n.body, []sourceLine{{in, n.last()}, {in + text, n.last()}})
+			n.body = slices.Concat(n.body, []sourceLine{{indent, n.last()}, {indent + text, n.last()}})
 		}
 	}
 	r.writeToEnd(n)
 }
 
-// writeAddress writes the address of a video or another element that cannot be printed.
+// writeAddress writes the address of a video or another element that cannot be printed, as a link.
 func (r *directiveReader) writeAddress(n *directive) {
 	if strings.Contains(n.argument, "://") {
 		r.writeAlone(n, "<"+n.argument+">")
@@ -67,8 +68,8 @@ func (r *directiveReader) writeAddress(n *directive) {
 
 // writeQuote writes a quotation.
 func (r *directiveReader) writeQuote(n *directive) {
-	r.write(blanked(n.before), "", n.number)
-	in := blanked(n.before)
+	indent := blanked(n.before)
+	r.write(indent, "", n.number)
 
 	lines := make([]sourceLine, 0, len(n.body)+1)
 	if n.argument != "" {
@@ -76,16 +77,17 @@ func (r *directiveReader) writeQuote(n *directive) {
 	}
 
 	for _, l := range n.body {
-		lines = append(lines, sourceLine{in + "> " + strings.TrimPrefix(l.text, in), l.number})
+		lines = append(lines, sourceLine{indent + "> " + strings.TrimPrefix(l.text, indent), l.number})
 	}
-	r.writeBlock(lines, len(in))
-	r.write(in, "", n.last())
+	r.writeBlock(lines, len(indent))
+	r.write(indent, "", n.last())
 }
 
 // writeIndexEntries writes \index{…} for the entries of an index in the syntax of Sphinx: "pair: a; b",
 // "see: a; b" or "a, b".
 func (r *directiveReader) writeIndexEntries(n *directive) {
 	var marks []string
+	// entry removes the characters that mean something in \index{…}.
 	entry := strings.NewReplacer(`\`, "", "{", "", "}", "", "!", "", "|", "", "@", "")
 
 	mark := func(terms ...string) {
@@ -124,25 +126,25 @@ func (r *directiveReader) writeIndexEntries(n *directive) {
 	}
 }
 
-// writeGlossary writes a definition list. The source indents the definitions or begins them with a
-// colon.
+// writeGlossary writes a definition list. Definitions begin with a colon in Markdown. In the source, an indentation may
+// stand for the colon.
 func (r *directiveReader) writeGlossary(n *directive) {
-	in := blanked(n.before)
-	r.write(in, "", n.number)
-	term := false // the previous line is a term
+	indent := blanked(n.before)
+	r.write(indent, "", n.number)
+	isTerm := false // whether the previous line is a term
 
 	for i, l := range n.body {
-		text := strings.TrimPrefix(l.text, in)
-		if term && (strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")) {
-			n.body[i].text = in + ": " + strings.TrimSpace(text)
+		text := strings.TrimPrefix(l.text, indent)
+		if isTerm && (strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")) {
+			n.body[i].text = indent + ": " + strings.TrimSpace(text)
 		}
-		term = text != "" && text[0] != ' ' && text[0] != '\t' && text[0] != ':'
+		isTerm = text != "" && text[0] != ' ' && text[0] != '\t' && text[0] != ':'
 	}
-	r.writeBlock(n.body, len(in))
-	r.write(in, "", n.last())
+	r.writeBlock(n.body, len(indent))
+	r.write(indent, "", n.last())
 }
 
-// writeHTML writes raw HTML as it is. It leaves out raw text for other formats.
+// writeHTML writes raw HTML as it is, between blank lines. It leaves out raw text for other formats, with a warning.
 func (r *directiveReader) writeHTML(n *directive) {
 	if !strings.Contains(n.argument, "html") {
 		r.warn(n, "is left out: only raw HTML is printed")

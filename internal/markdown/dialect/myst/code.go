@@ -8,7 +8,8 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// writeCode writes a code block with its options. It leaves out the cells that a tag hides.
+// writeCode writes a code block with its options as attributes. It leaves out cells whose tags hide them or their
+// input.
 func (r *directiveReader) writeCode(n *directive) {
 	tags := n.option("tags", "tag")
 	for _, hidden := range []string{"remove-cell", "remove-input", "remove_cell", "remove_input"} {
@@ -48,8 +49,8 @@ func (r *directiveReader) writeCode(n *directive) {
 	r.writeFenced(n, language+" "+n.braces(label.Listing, attributes...), n.body)
 }
 
-// writeFenced writes a code block with an info string. It drops blank lines at the start and at the
-// end.
+// writeFenced writes a code block with an info string. It uses the fence of the directive, but not one of colons. It
+// drops blank lines at the start and at the end.
 func (r *directiveReader) writeFenced(n *directive, info string, lines []sourceLine) {
 	fence := n.fence
 	if fence[0] == ':' {
@@ -71,7 +72,7 @@ func (r *directiveReader) writeFenced(n *directive, info string, lines []sourceL
 	r.write(blanked(n.before), fence, n.last())
 }
 
-// writeExample writes an example of MyST twice: as code and as it is printed.
+// writeExample writes an example of MyST twice: as code, and as the Markdown that it stands for.
 func (r *directiveReader) writeExample(n *directive) {
 	r.writeFenced(n, "markdown", n.body)
 	indent := blanked(n.before)
@@ -80,7 +81,7 @@ func (r *directiveReader) writeExample(n *directive) {
 	r.write(indent, "", n.last())
 }
 
-// writeFormula writes a formula.
+// writeFormula writes a formula as a code block of the language math.
 func (r *directiveReader) writeFormula(n *directive) {
 	r.keepLabel(n, label.Equation, "")
 
@@ -109,7 +110,7 @@ func (n *directive) image(alt string, attributes ...string) string {
 	return text
 }
 
-// writeImage writes an image.
+// writeImage writes an image, with its label as an id.
 func (r *directiveReader) writeImage(n *directive) {
 	r.keepLabel(n, "", "")
 
@@ -120,8 +121,9 @@ func (r *directiveReader) writeImage(n *directive) {
 	r.writeAlone(n, n.image(n.option("alt"), attributes...))
 }
 
-// writeFigure writes a figure. If the argument names an image, the first paragraph is its caption and
-// the others follow the figure. Otherwise the last paragraph is the caption of the content.
+// writeFigure writes a figure. If the argument is the address of an image, the first paragraph is the caption, and the
+// others follow the figure. Otherwise the last paragraph is the caption of the content. The argument of figure-md is
+// the label.
 func (r *directiveReader) writeFigure(n *directive) {
 	if n.name == "figure-md" {
 		if n.label() == "" {
@@ -137,7 +139,7 @@ func (r *directiveReader) writeFigure(n *directive) {
 	if n.argument != "" {
 		n.before = indent
 
-		end := len(n.body)
+		end := len(n.body) // of the first paragraph
 		for i, began := 0, false; i < len(n.body); i++ {
 			blank := strings.Trim(n.body[i].text, " \t>") == ""
 			if blank && began {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxOption is the size of an option after which further lines are dropped, in bytes. Each line
-// copies the option, so a long one would take quadratic time.
+// maxOption is the size of an option in bytes after which further lines are dropped. Each line copies the option, so a
+// longer one would take quadratic time.
 const maxOption = 16 << 10
 
 // directive is a block of MyST (https://mystmd.org/spec/directives):
@@ -18,10 +18,10 @@ const maxOption = 16 << 10
 //	```
 type directive struct {
 	sourceLine // the first line
-	// before is the indentation of the fence, with the markers of list items.
+	// before is the text before the fence: indentation, and the markers of quotes and list items.
 	before, fence, name, argument string
-	options                       map[string]string
-	body                          []sourceLine
+	options                       map[string]string // by name
+	body                          []sourceLine      // the lines between the options and the closing fence
 }
 
 // sourceLine is a line of the document without its line end, and its number from 0.
@@ -30,8 +30,8 @@ type sourceLine struct {
 	number int
 }
 
-// newDirective returns the directive with a first line, whose submatches of directiveHead are head. label is
-// its label unless its options set one.
+// newDirective returns a directive. line is its first line, head the submatches of directiveHead in that line, and body
+// the lines within its fence. label is its label unless its options set one.
 func newDirective(line sourceLine, head []string, body []sourceLine, label string) *directive {
 	n := &directive{
 		sourceLine: line,
@@ -50,13 +50,13 @@ func newDirective(line sourceLine, head []string, body []sourceLine, label strin
 	return n
 }
 
-// readOptions moves the options from the start of the body to the map: lines of :key: value, or YAML
-// between two lines of ---.
+// readOptions moves the options from the start of the body to the map. They are lines of :key: value, or YAML between
+// two lines of ---.
 func (n *directive) readOptions() {
 	n.options = map[string]string{}
 	yaml := len(n.body) > 0 && strings.TrimSpace(n.body[0].text) == "---"
 
-	form, i, last := directiveOption(), 0, ""
+	form, i, last := directiveOption(), 0, "" // last is the name of the option that a line may continue
 	if yaml {
 		form, i = directiveYAML(), 1
 	}
@@ -117,7 +117,8 @@ func (n *directive) isEmpty() bool {
 	return !slices.ContainsFunc(n.body, func(l sourceLine) bool { return strings.Trim(l.text, " \t>") != "" })
 }
 
-// blanked returns an indentation with spaces in place of the markers of list items.
+// blanked returns the indentation of the lines after the first one, for the text before a fence. It has spaces in place
+// of the markers of list items, and keeps those of quotes.
 func blanked(before string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '\t' || c == '>' {
@@ -134,10 +135,10 @@ func closes(line, fence string) bool {
 	return ok && strings.Trim(rest, fence[:1]+" \t") == ""
 }
 
-// directiveEnd returns the index of the line that ends the directive of line at. That is its closing
-// fence, or the first line outside its list item or quote.
+// directiveEnd returns the index of the line that ends the directive of line at. That is its closing fence, or the
+// first line outside of its list item or quote. It returns len(lines) if the directive has no end.
 func directiveEnd(lines []sourceLine, at int, before, fence string) int {
-	depth := 0 // of colon fences with the same number of colons
+	depth := 0 // the number of open directives within it whose fence has the same number of colons
 
 	for i := at + 1; i < len(lines); i++ {
 		text := lines[i].text

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// maxDirectiveDepth is the deepest nesting of directives. Deeper ones are printed as code.
+// maxDirectiveDepth is the number of levels that directives may nest. Deeper ones stay as they are in the source.
 const maxDirectiveDepth = 20
 
 var (
@@ -32,11 +32,11 @@ type directiveReader struct {
 	warnings []fault.Warning
 	writers  map[string]directiveWriter
 	out      bytes.Buffer
-	lines    []int // for each line of out, the line of the source
-	depth    int   // of nested blocks
+	lines    []int // for each line of out, the line of the source, from 0
+	depth    int   // the number of calls of writeBlock within each other
 	// counts is the number of theorems, exercises and the like so far, by their names.
 	counts map[string]int
-	// opened is the number of exercises without their end so far.
+	// opened is the number of exercises and solutions that have begun by a directive with "-start" and not ended.
 	opened int
 	// warned holds the names of directives with a warning.
 	warned map[string]bool
@@ -44,11 +44,11 @@ type directiveReader struct {
 	substituted int
 }
 
-// Directives replaces the directives of MyST by the Markdown that the parser reads. In a document with
-// a known directive or with substitutions, it also removes comments and breaks between cells. It
-// leaves any other document as it is.
+// Directives replaces the directives of MyST by the Markdown that the parser reads. It only changes documents with a
+// known directive or with Substitutions. In these it also inserts the substitutions, and removes comments and breaks
+// between cells. It returns a warning for each name of a directive that is unknown or left out.
 func (d *Reader) Directives(s *source.Source) []fault.Warning {
-	known := len(d.Substitutions) > 0
+	known := len(d.Substitutions) > 0 // whether the document is MyST
 	if !known && !mayHoldDirectives(s.Text()) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (d *Reader) Directives(s *source.Source) []fault.Warning {
 	return r.warnings
 }
 
-// mayHoldDirectives is a quick test: most documents have no directive.
+// mayHoldDirectives reports whether a source may have directives. It is a quick test: most documents have none.
 func mayHoldDirectives(src []byte) bool {
 	for _, mark := range []string{"```{", ":::{", "~~~{", "``` {", "::: {"} {
 		if bytes.Contains(src, []byte(mark)) {
@@ -96,14 +96,13 @@ func mayHoldDirectives(src []byte) bool {
 	return false
 }
 
-// readHead returns the submatches of directiveHead, nil if the line does not begin a directive. The
-// expression is slow, so readHead tests the characters before the brace first.
+// readHead returns the submatches of directiveHead, nil if the line does not begin a directive. The expression is slow,
+// so readHead first tests for a fence of at least three characters before the brace.
 func readHead(line string) []string {
-	const longest = 4000
+	const longest = 4000 // bytes
 	before, _, ok := strings.Cut(line, "{")
 
 	before = strings.TrimRight(before, " \t")
-	// A directive begins with a fence of at least three signs.
 	if !ok || len(line) > longest ||
 		!strings.HasSuffix(before, "```") && !strings.HasSuffix(before, ":::") && !strings.HasSuffix(before, "~~~") {
 		return nil
@@ -117,8 +116,8 @@ func readHead(line string) []string {
 	return m
 }
 
-// write writes a line after its indentation, made from line number of the source. It keeps spaces at
-// the end: two of them break the line.
+// write writes a line. before is its indentation, and number the line of the source that it is made from. It keeps
+// spaces at the end, because two of them are a line break.
 func (r *directiveReader) write(before, text string, number int) {
 	r.out.WriteString(before + text + "\n")
 	r.lines = append(r.lines, number)
@@ -126,17 +125,17 @@ func (r *directiveReader) write(before, text string, number int) {
 
 // blockState is the state of writeBlock between two lines.
 type blockState struct {
-	// fence is the fence of the open code block, "" for none, and before its indentation.
+	// fence is the fence of the open code block, "" for none. before is the text before the fence.
 	fence, before string
-	// label is the label for the next directive.
+	// label is the label of the next directive, from a line above it.
 	label string
-	// listed and blank report whether a list is open and whether the previous line is blank. They
-	// decide whether an indented line is code, as in source.WithoutCode.
+	// listed reports whether a list is open, blank whether the previous line is blank. They decide whether an indented
+	// line is code, as in source.WithoutCode.
 	listed, blank bool
 }
 
-// isVerbatim reports whether a line is blank or code. text is the line without its indentation of indent
-// columns, and indented is the indentation of the block.
+// isVerbatim reports whether a line is blank or code, and updates the state. text is the line without its indentation,
+// of indent bytes. indented is the indentation of the block.
 func (b *blockState) isVerbatim(text string, indent, indented int) bool {
 	switch mark := source.Fence(text); {
 	case b.fence != "":
@@ -160,7 +159,8 @@ func (b *blockState) isVerbatim(text string, indent, indented int) bool {
 	return false
 }
 
-// writeBlock writes lines with this indentation, and the Markdown for the directives among them.
+// writeBlock writes lines, and the Markdown for the directives among them. indented is the indentation of the lines in
+// bytes. It calls itself for the content of directives.
 func (r *directiveReader) writeBlock(lines []sourceLine, indented int) {
 	r.depth++
 	defer func() { r.depth-- }()
@@ -211,20 +211,7 @@ func (r *directiveReader) writeBlock(lines []sourceLine, indented int) {
 		if mark := source.Fence(text); mark != "" {
 			b.fence, b.before = mark, line.text[:len(line.text)-len(text)]
 		}
-
-		switch {
-		case text[0] == '%' && indent < 4,
-			strings.HasPrefix(line.text, "+++"),
-			strings.HasPrefix(text, "^^^"): // a comment, the end of a cell or of the head of a card
-			r.write("", "", line.number)
-		case text[0] == '(' && strings.HasSuffix(text, ")=") && r.isDirectiveNext(lines[i+1:]):
-			if m := labelAbove().FindStringSubmatch(text); m != nil {
-				b.label = m[1]
-			}
-			r.write("", "", line.number)
-		default:
-			r.write(line.text, "", line.number)
-		}
+		r.writeLine(&b, line, text, lines[i+1:])
 	}
 
 	if b.fence != "" && r.depth > 1 { // the open code ends with the directive around it
@@ -232,7 +219,26 @@ func (r *directiveReader) writeBlock(lines []sourceLine, indented int) {
 	}
 }
 
-// isDirectiveNext reports whether the next line with text begins a directive.
+// writeLine writes a line outside of directives and code. text is the line without its indentation, and below are the
+// lines after it. It writes blank lines for comments, the end of a cell or of the head of a card, and labels of
+// directives.
+func (r *directiveReader) writeLine(b *blockState, line sourceLine, text string, below []sourceLine) {
+	indent := len(line.text) - len(strings.TrimLeft(line.text, " \t"))
+
+	switch {
+	case text[0] == '%' && indent < 4, strings.HasPrefix(line.text, "+++"), strings.HasPrefix(text, "^^^"):
+		r.write("", "", line.number)
+	case text[0] == '(' && strings.HasSuffix(text, ")=") && r.isDirectiveNext(below):
+		if m := labelAbove().FindStringSubmatch(text); m != nil {
+			b.label = m[1]
+		}
+		r.write("", "", line.number)
+	default:
+		r.write(line.text, "", line.number)
+	}
+}
+
+// isDirectiveNext reports whether the first line with text, among the first reach lines, begins a directive.
 func (r *directiveReader) isDirectiveNext(lines []sourceLine) bool {
 	for i := 0; i < min(len(lines), reach); i++ {
 		if text := strings.TrimSpace(lines[i].text); text != "" {
@@ -243,7 +249,7 @@ func (r *directiveReader) isDirectiveNext(lines []sourceLine) bool {
 	return false
 }
 
-// warn adds a warning about a directive, once for each name.
+// warn adds a warning about a directive, once for each name. what completes the sentence "the directive NAME …".
 func (r *directiveReader) warn(n *directive, what string) {
 	if !r.warned[n.name] {
 		r.warned[n.name] = true

@@ -10,8 +10,8 @@ import (
 // directiveWriter writes the Markdown for a directive.
 type directiveWriter func(*directiveReader, *directive)
 
-// writers returns the writers of directives by their names. It leaves out admonitions and the names
-// for which isNumbered returns true: writeAlert writes them.
+// writers returns the writers of directives by their names. It has no admonitions of package admonition, and no names
+// for which isNumbered returns true: writeAlert writes both.
 func writers() map[string]directiveWriter {
 	all := map[string]directiveWriter{}
 
@@ -65,7 +65,7 @@ func (r *directiveReader) isKnown(name string) bool {
 	return r.writers[name] != nil || admonition.KindOf(name) != "" || isNumbered(name)
 }
 
-// writeDirective writes the Markdown for a directive. The content of an unknown one is printed.
+// writeDirective writes the Markdown for a directive. Of an unknown directive it writes the content, with a warning.
 func (r *directiveReader) writeDirective(n *directive) {
 	switch write := r.writers[n.name]; {
 	case write != nil:
@@ -78,7 +78,8 @@ func (r *directiveReader) writeDirective(n *directive) {
 	}
 }
 
-// writeAlone writes lines with a blank line before and after them.
+// writeAlone writes lines with a blank line before and after them. The first line of a list item gets no blank line
+// before it.
 func (r *directiveReader) writeAlone(n *directive, lines ...string) {
 	first := n.before
 	if first == blanked(first) {
@@ -109,8 +110,8 @@ func (n *directive) last() int {
 	return n.body[len(n.body)-1].number
 }
 
-// braces returns the attributes of a directive in braces, "" for none: its label as an id, and
-// more. A kind makes the label that of a numbered element.
+// braces returns the attributes of a directive in braces, "" for none: its label as an id, and more. If kind is not "",
+// the id begins with it, which numbers the element.
 func (n *directive) braces(kind label.Kind, more ...string) string {
 	if label := n.label(); label != "" && kind != "" {
 		more = append(more, "#"+roleKey(kind, label))
@@ -125,8 +126,8 @@ func (n *directive) braces(kind label.Kind, more ...string) string {
 	return "{" + strings.Join(more, " ") + "}"
 }
 
-// keepLabel notes the label of a directive for the roles that refer to it. Without a kind, such a
-// role becomes a link with the text name.
+// keepLabel records the label of a directive for the roles that refer to it. Without a kind, such a role becomes a link
+// with the text name.
 func (r *directiveReader) keepLabel(n *directive, kind label.Kind, name string) {
 	label := n.label()
 	if label == "" {

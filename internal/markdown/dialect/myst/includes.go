@@ -18,7 +18,7 @@ var includeHead = lazyregexp.New(`^\{(include|literalinclude)\}[ \t]+(\S.{0,500}
 // IsInclude reports whether a code block with this info string is a directive that includes a file.
 func IsInclude(info []byte) bool { return includeHead().Match(info) }
 
-// Include is a directive that includes a file, as text or as code.
+// Include is a directive that includes a file, as text or as code. Package include opens the file.
 type Include struct {
 	// File is the name of the file as the source gives it.
 	File string
@@ -28,8 +28,8 @@ type Include struct {
 	directive directive
 }
 
-// ReadInclude reads a directive from its info string and the lines in its fence. It returns nil
-// unless the directive includes a file. before is the indentation of the fence.
+// ReadInclude reads a directive from its info string and body, the lines in its fence. before is the text before the
+// fence. It returns nil if the directive does not include a file.
 func ReadInclude(info, before string, body []byte) *Include {
 	m := includeHead().FindStringSubmatch(info)
 	if m == nil {
@@ -51,8 +51,8 @@ func ReadInclude(info, before string, body []byte) *Include {
 	}
 }
 
-// Part returns the text that replaces the directive: the part of the file that its options select.
-// The part of a literal file is in a code-block directive with the same options.
+// Part returns the text that replaces the directive: the part of the file text that its options select. If the file is
+// Literal, the part is in a code-block directive with the same options.
 func (in *Include) Part(text []byte) []byte {
 	n := &in.directive
 	text = n.cut(text)
@@ -76,7 +76,7 @@ func (in *Include) Part(text []byte) []byte {
 	return out.Bytes()
 }
 
-// language returns the language of a literal file: an option, or the file name extension.
+// language returns the language of a literal file: that of an option, or the extension of the file's name.
 func (n *directive) language(file string) string {
 	if own := n.option("language", "code", "lang"); own != "" {
 		return own
@@ -85,8 +85,8 @@ func (n *directive) language(file string) string {
 	return strings.TrimPrefix(path.Ext(file), ".")
 }
 
-// cut returns the part of a file that the options select: start-line and end-line or lines first, then
-// start-at, start-after, end-at and end-before within it.
+// cut returns the part of a file that the options select. First it applies start-line and end-line, or lines. Within
+// the result it applies start-at, start-after, end-at and end-before. It ignores texts that the file does not have.
 func (n *directive) cut(text []byte) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 
@@ -145,7 +145,7 @@ func (n *directive) cut(text []byte) []byte {
 
 // readRanges reads ranges of lines such as 3,5-7 and sorts them. It ignores other text.
 func readRanges(list string) (ranges [][2]int) {
-	const most = 200
+	const most = 200 // ranges; further ones are ignored
 
 	for field := range strings.SplitSeq(list, ",") {
 		from, to, isRange := strings.Cut(strings.Trim(field, `"'`), "-")

@@ -16,17 +16,18 @@ var (
 	// ownLabel matches a numbered label in braces: {#fig:x}.
 	ownLabel = lazyregexp.New(`\{:?[^{}\n]*#((?:fig|tbl|tab|eq|sec|lst)[:-][\w.:-]+)`)
 
+	// headingLine matches the start of a heading, pictureLine an image alone on its line.
 	headingLine = lazyregexp.New(`^#{1,6}[ \t]`)
 	pictureLine = lazyregexp.New(`^[ \t]*!\[.*\)(?:\{[^{}]*\})?$`)
 	// paragraphLine matches the first line of a paragraph.
 	paragraphLine = lazyregexp.New(`^[\pL"“][^|]*$`)
 )
 
-// reach is the largest distance in lines between a label and its element. The bound keeps a
-// document of nothing but labels linear.
+// reach is the largest distance in lines between a label and its element. It bounds the search: otherwise a document of
+// labels only would take quadratic time.
 const reach = 20
 
-// labelled is the element that a directive labels.
+// labelled is an element with a label from a directive or above a paragraph.
 type labelled struct {
 	// key is the key of references to it.
 	key string
@@ -40,8 +41,9 @@ type labelled struct {
 // documents have none.
 func MayHoldLabels(src []byte) bool { return bytes.Contains(src, []byte(")=\n")) }
 
-// placeLabels moves the labels of MyST into braces after their elements. A label that could be text
-// counts only in a document with roles or directives.
+// placeLabels moves the labels of MyST into braces after their elements. roles reports whether the document has roles.
+// A label that could be text, because no element follows or a formula precedes it, counts only in documents with roles
+// or directives.
 func (r *roleReader) placeLabels(roles bool) {
 	for i, line := range r.hidden {
 		switch {
@@ -75,8 +77,8 @@ func (r *roleReader) lineBelow(i int) int {
 	return -1
 }
 
-// labelNext labels the heading, picture or paragraph below line i. It returns false if there is
-// none.
+// labelNext gives the label name to the heading, picture or paragraph below line i, after other labels. It returns
+// false if there is none. It labels paragraphs only in documents with directives.
 func (r *roleReader) labelNext(i int, name string) bool {
 	next := r.lineBelow(i)
 	for n := 0; n < reach && next >= 0 && labelAbove().MatchString(r.lines[next]); n++ {
@@ -97,7 +99,7 @@ func (r *roleReader) labelNext(i int, name string) bool {
 		return false
 	}
 
-	if own := ownLabel().FindStringSubmatch(r.lines[next]); own != nil { // an earlier label or its own
+	if own := ownLabel().FindStringSubmatch(r.lines[next]); own != nil { // the element already has a label
 		r.keys[name] = own[1]
 	} else if !strings.HasSuffix(strings.TrimSpace(r.lines[next]), "}") {
 		r.appendAttribute(next, "#"+r.addKey(kind, name))
@@ -118,7 +120,7 @@ func (r *roleReader) appendAttribute(i int, attribute string) {
 	}
 }
 
-// addKey notes a label of a kind and returns its key.
+// addKey records a label of a kind and returns its key.
 func (r *roleReader) addKey(kind label.Kind, name string) string {
 	r.keys[name] = roleKey(kind, name)
 	return r.keys[name]

@@ -8,11 +8,10 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// emptyLink matches a link without a text. It shows the name of its target.
+// emptyLink matches a link without a text. Its group is the address.
 var emptyLink = lazyregexp.New(`\[\]\(<?([^()<>\s]{1,500})>?\)`)
 
-// fillLinks fills the links without a text: with a reference to the label, the address or the name
-// of the file.
+// fillLinks gives a text to links without one: a reference to the label, the address, or the name of the file.
 func (r *roleReader) fillLinks() {
 	src := r.source.Text()
 	var out bytes.Buffer
@@ -45,11 +44,11 @@ func (r *roleReader) fillLinks() {
 // maxSubstituted is the largest total size of substituted texts, in bytes.
 const maxSubstituted = 1 << 20
 
-// substitution matches the place of a text of the front matter: {{ name }}.
+// substitution matches {{ name }}, the place of one of Reader.Substitutions.
 var substitution = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][\w-]{0,60})[ \t]*\}\}`)
 
-// substitute replaces {{ name }} on a line by the texts of the front matter. alone reports whether a
-// text is the whole line; only such a text may have several lines.
+// substitute replaces {{ name }} on a line by the texts of Reader.Substitutions, up to maxSubstituted in the document.
+// alone reports whether a text is the whole line; only such a text may have several lines.
 func (r *directiveReader) substitute(line string) (text string, alone bool) {
 	if len(r.reader.Substitutions) == 0 || !strings.Contains(line, "{{") {
 		return line, false

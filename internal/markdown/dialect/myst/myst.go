@@ -1,5 +1,9 @@
-// Package myst rewrites the directives, roles and labels of MyST into the Markdown that the parser
-// reads. MyST is the Markdown of Sphinx, Jupyter Book and mystmd: https://mystmd.org/spec
+// Package myst rewrites the directives, roles and labels of MyST into the Markdown that the parser reads. MyST is the
+// Markdown of Sphinx, Jupyter Book and mystmd: https://mystmd.org/spec
+//
+// Reader.Directives rewrites line by line: writers (forms.go) has a function for each directive, which writes the
+// Markdown. Reader.Roles then moves labels into braces and replaces roles, which may refer to labels of directives.
+// ReadInclude is for package include, which reads files before that.
 package myst
 
 import (
@@ -20,11 +24,10 @@ type Reader struct {
 
 	// Aliases maps the names that links may use for an element to its id. Roles sets it.
 	Aliases map[string]string
-	// Unresolved is set by Roles if a reference names an unknown label.
+	// Unresolved reports whether a reference names an unknown label. Roles sets it.
 	Unresolved bool
 
-	// labelled holds the labels of the directives by their names. It is nil unless the document has
-	// a directive of MyST.
+	// labelled has the elements with labels, by the labels. It is nil unless Directives found MyST in the document.
 	labelled map[string]labelled
 }
 
@@ -48,8 +51,8 @@ func atoi(s string) int {
 	return max(n, 0)
 }
 
-// mayPrecedeKey reports whether the parser reads @key after this character as a reference. Package
-// reference has the same rule.
+// mayPrecedeKey reports whether the parser reads @key after this character as a reference. Package ext/reference has
+// the same rule.
 func mayPrecedeKey(before rune) bool {
 	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
 		!strings.ContainsRune(`@/\_.`, before)

@@ -32,9 +32,9 @@ type roleReader struct {
 	keys map[string]string
 }
 
-// Roles replaces the roles and labels of MyST by the Markdown that the parser reads. Call it after
-// Directives. Every line stays where it is. A reference to an unknown label becomes plain text, with
-// a warning if the document has labels.
+// Roles replaces the roles and labels of MyST by the Markdown that the parser reads. Call it after Directives. Lines
+// keep their numbers. A reference to an unknown label becomes plain text, with a warning if the document has labels.
+// Unknown roles stay as they are.
 func (d *Reader) Roles(s *source.Source) []fault.Warning {
 	src := s.Text()
 	if d.labelled == nil && !MayHoldLabels(src) && !bytes.Contains(src, []byte("}`")) {
@@ -79,8 +79,8 @@ func (d *Reader) Roles(s *source.Source) []fault.Warning {
 	return r.warnings
 }
 
-// findRoles returns the submatch offsets of the roles outside code. hidden is the source with spaces
-// in place of code. A role may span lines but not paragraphs.
+// findRoles returns the submatch offsets of the roles outside of code. hidden is the source with spaces in place of
+// code. A role may span lines but not paragraphs.
 func findRoles(src []byte) (found [][]int, hidden []byte) {
 	// Code spans are found line by line, so a value with line ends must look like one line.
 	joined := bytes.Clone(src)
@@ -95,7 +95,7 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 		}
 
 		at = m[0] + 1
-		// A role is within one paragraph, not escaped, and not part of a longer run of backquotes.
+		// A role is within one paragraph, not escaped, and not part of a longer run of backticks.
 		if value := src[m[4]:m[5]]; !bytes.Contains(value, []byte("\n\n")) &&
 			(m[0] == 0 || src[m[0]-1] != '`' && src[m[0]-1] != '\\') &&
 			(m[1] == len(src) || src[m[1]] != '`') {
@@ -112,6 +112,7 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 		}
 	}
 
+	// The brace of a role in code is hidden.
 	return slices.DeleteFunc(found, func(m []int) bool { return hidden[m[0]] != src[m[0]] }), hidden
 }
 
@@ -204,8 +205,8 @@ func shortName(name string) string {
 	return name
 }
 
-// reference returns a reference to a label. text is what the source shows in place of the number;
-// %s in it stands for the number.
+// reference returns the Markdown for a reference to a label. text is the source's text for the link, "" for the usual
+// one; %s in it stands for the number. offset is the place for a warning.
 func (r *roleReader) reference(name, text, label string, offset int) string {
 	key := r.findKey(label)
 	if l := r.reader.labelled[label]; key == "" && l.key != "" {
@@ -242,7 +243,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	return "@{" + key + "}"
 }
 
-// citation returns a citation of works by their keys. Without a bibliography it shows the keys.
+// citation returns the Markdown for a citation of works by their keys. Without a bibliography it is the keys.
 func (r *roleReader) citation(value string, inText bool) string {
 	var keys, cited []string
 	for key := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ';' || c == ' ' }) {

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown/label"
 )
 
-// writeListTable writes a list of lists as a table.
+// writeListTable writes a list of lists as a division that the parser turns into a table.
 func (r *directiveReader) writeListTable(n *directive) {
 	r.writeTableCaption(n)
 	r.write(n.before, ":::list-table "+n.braces("", "heads="+strconv.Itoa(atoi(n.option("header-rows")))), n.number)
@@ -23,7 +23,8 @@ func (r *directiveReader) writeTable(n *directive) {
 	r.write(blanked(n.before), "", n.last())
 }
 
-// writeTableCaption writes the caption of a table. A table with a label but no title gets an empty one.
+// writeTableCaption writes the caption of a table, with its label. A table with a label but no title gets an empty
+// caption.
 func (r *directiveReader) writeTableCaption(n *directive) {
 	r.keepLabel(n, label.Table, "")
 
@@ -35,7 +36,8 @@ func (r *directiveReader) writeTableCaption(n *directive) {
 	}
 }
 
-// writeCSVTable writes comma-separated values as a table. It prints values that it cannot read as text.
+// writeCSVTable writes comma-separated values as a table. If it cannot read them, it writes them as text, with a
+// warning.
 func (r *directiveReader) writeCSVTable(n *directive) {
 	const most = 1000 // columns
 	r.writeTableCaption(n)

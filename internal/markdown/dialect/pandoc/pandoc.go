@@ -14,9 +14,9 @@ import (
 // rawAttribute matches a raw attribute, such as {=html}. Its group is the format.
 var rawAttribute = lazyregexp.New(`^\{=([A-Za-z][A-Za-z0-9_]{0,30})\}`)
 
-// PlaceRaw replaces code with a raw attribute by what the code stands for. HTML becomes raw HTML, and the
-// command for a page break of LaTeX a paragraph. Code in any other format is removed: dropped gets the format and
-// the offset of the code in the source.
+// PlaceRaw replaces code with a raw attribute. Code in HTML becomes raw HTML, and LaTeX's command for a page break a
+// paragraph. PlaceRaw removes code in any other format and calls dropped with the format and the offset of the code in
+// the source.
 func PlaceRaw(root ast.Node, src []byte, dropped func(format string, offset int)) {
 	p := placer{src, dropped}
 	var spans []*ast.CodeSpan
@@ -100,11 +100,12 @@ func (p placer) placeBlock(n *ast.FencedCodeBlock) {
 	}
 }
 
-// IsPageBreak reports whether a text is a command for a page break of LaTeX.
+// IsPageBreak reports whether a text is one of LaTeX's commands for a page break.
 func IsPageBreak(text string) bool {
 	return slices.Contains([]string{`\newpage`, `\pagebreak`, `\clearpage`, `\cleardoublepage`}, text)
 }
 
+// isHTML reports whether a format, in any case, is HTML.
 func isHTML(format []byte) bool {
 	return slices.Contains([]string{"html", "html4", "html5"}, string(bytes.ToLower(format)))
 }

@@ -1,4 +1,5 @@
-// Package quarto reads the options of code cells and the conditional content of Quarto.
+// Package quarto reads syntax of Quarto and Bookdown: options of code cells, conditional content, parts, sets of tabs
+// and variables. InsertVariables rewrites the source; the other functions change the parsed tree.
 package quarto
 
 import (
@@ -26,9 +27,9 @@ const CaptionAttribute = "fig-cap"
 // MayHoldLabels reports whether a source may have a diagram cell with a label.
 func MayHoldLabels(src []byte) bool { return bytes.Contains(src, []byte("| label: fig-")) }
 
-// DropOptions removes the options from the start of each code cell, and the cells that their options
-// hide. The label and the caption of a diagram become its attributes id and CaptionAttribute. isCell
-// reports whether the info string of a code block makes it a cell.
+// DropOptions removes the options from the start of each code cell, and the cells that their options hide. The label
+// and the caption of a diagram become the attributes id and CaptionAttribute of its node. isCell reports whether the
+// info string of a code block makes it a cell.
 func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
 	var hidden []ast.Node
 	tree.Each(root, func(n ast.Node) {
@@ -53,7 +54,8 @@ const (
 	AppendixClass = "appendix"
 )
 
-// TakeParts reads the headings "(PART) Title" and "(APPENDIX) Title" of Bookdown. They have no number.
+// TakeParts gives the headings "(PART) Title" and "(APPENDIX) Title" of Bookdown their classes, and removes the marks.
+// They have no number.
 func TakeParts(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		h, ok := n.(*ast.Heading)
@@ -83,14 +85,14 @@ func TakeParts(root ast.Node, src []byte) {
 // partMark begins the title of a part or of the appendix.
 var partMark = lazyregexp.New(`^(?:\((PART)(?:\\?\*)?\)|\(APPENDIX\))[ \t]+`)
 
-// TakeTabsets makes the headings in sets of tabs the titles of the tabs, which are printed one after another.
+// TakeTabsets turns the headings in sets of tabs into titles in bold. The tabs are printed one after another.
 func TakeTabsets(root ast.Node) {
 	tree.Each(root, func(n ast.Node) {
 		if _, ok := n.(*tree.Division); !ok || !tree.HasClass(n, "panel-tabset") {
 			return
 		}
 
-		level := 0 // of the titles: deeper headings are within a tab
+		level := 0 // the level of the titles; deeper headings are part of a tab
 
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			h, ok := c.(*ast.Heading)
@@ -108,8 +110,8 @@ func TakeTabsets(root ast.Node) {
 	})
 }
 
-// DropHidden removes the content that is not for an output format
-// (https://quarto.org/docs/authoring/conditional.html). formats are the names of the format.
+// DropHidden removes conditional content for other output formats
+// (https://quarto.org/docs/authoring/conditional.html). formats are the names of the format that is printed.
 func DropHidden(root ast.Node, formats []string) {
 	var hidden []ast.Node
 	tree.Each(root, func(n ast.Node) {
@@ -123,7 +125,7 @@ func DropHidden(root ast.Node, formats []string) {
 	}
 }
 
-// isHidden reports whether conditional content is not for a format.
+// isHidden reports whether a node is conditional content that is not printed in a format with these names.
 func isHidden(n ast.Node, formats []string) bool {
 	visible := tree.HasClass(n, "content-visible")
 	if !visible && !tree.HasClass(n, "content-hidden") {

@@ -18,7 +18,7 @@ const (
 	Param = "params"
 )
 
-// maxInserted bounds the bytes that variables insert.
+// maxInserted bounds the bytes that variables insert into one document.
 const maxInserted = 1 << 20
 
 var (
@@ -30,8 +30,8 @@ var (
 	)
 )
 
-// InsertVariables replaces variables by their values. lookup returns the value of a variable, and whether there is
-// one; other variables stay.
+// InsertVariables replaces variables by their values, up to maxInserted. lookup returns the value of a variable and
+// whether there is one. Variables without a value stay. Line ends in a value become spaces.
 func InsertVariables(s *source.Source, lookup func(kind, name string) (string, bool)) {
 	inserted := 0
 	insert := func(parts [][]int, kindOf func(part []int) string) {
