@@ -1,5 +1,5 @@
-// Package abbreviation reads the abbreviations of PHP Markdown Extra: *[HTML]: Hyper Text Markup
-// Language.
+// Package abbreviation reads the abbreviations of PHP Markdown Extra: *[HTML]: Hyper Text Markup Language. A paragraph
+// transformer collects the definitions, and a transformer of the tree marks the abbreviations in the text.
 package abbreviation
 
 import (
@@ -20,10 +20,10 @@ const (
 	// maxShort and maxLong are the longest abbreviation and explanation, in bytes.
 	maxShort = 60
 	maxLong  = 300
-	// maxLookups is the largest number of steps in the tree of abbreviations.
+	// maxLookups bounds the steps in the tree of abbreviations, for all texts of a document.
 	maxLookups = 20_000_000
-	// maxTitles is the largest total size of the titles that are written, in bytes: a text may have
-	// one abbreviation a million times.
+	// maxTitles bounds the size of the title attributes of a document, in bytes: a text may have one abbreviation a
+	// million times. Further occurrences are not marked.
 	maxTitles = 2 << 20
 )
 
@@ -33,9 +33,9 @@ var abbreviationsKey = parser.NewContextKey()
 // abbreviations holds the definitions of a document as a tree of bytes.
 type abbreviations struct {
 	root    letter
-	count   int
-	lookups int // see maxLookups
-	titles  int // see maxTitles
+	count   int // the definitions
+	lookups int // the steps so far, up to maxLookups
+	titles  int // the size of the titles so far, up to maxTitles
 }
 
 // letter is a node of the tree.
@@ -71,7 +71,8 @@ func (a *abbreviations) define(short, long string) {
 	}
 }
 
-// longest returns the longest abbreviation at the start of text that ends with a word, nil for none.
+// longest returns the longest abbreviation at the start of text that ends where a word ends, and its length. It returns
+// nil for none.
 func (a *abbreviations) longest(text []byte) (found *letter, size int) {
 	at := &a.root
 	for i := 0; i < len(text) && at.next != nil; i++ {
@@ -178,11 +179,11 @@ func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc p
 	}
 }
 
-// mark splits a text at its abbreviations. The first occurrence of each gets the class "abbr-first", and
-// the style sheet prints the explanation after it. After an opening parenthesis it gets no class: the
-// words before it are the explanation.
+// mark splits a text at its abbreviations. The first occurrence of each gets the class "abbr-first": the style sheet
+// prints the explanation after it. After an opening parenthesis it gets no class, because the words before the
+// parenthesis usually are the explanation.
 func (a *abbreviations) mark(t *ast.Text, src []byte) {
-	start := true // at the start of a word
+	start := true // whether a word may begin at i
 
 	for i := t.Segment.Start; i < t.Segment.Stop; {
 		r, size := utf8.DecodeRune(src[i:t.Segment.Stop])

@@ -18,12 +18,12 @@ import (
 //	[!NOTE]
 //	[!question]- A title
 //
-// The text after a bar within the brackets is for the style sheets of Obsidian. A plus or a minus unfolds
-// or folds the callout, which has no meaning on paper.
+// The text after a bar within the brackets is for the style sheets of Obsidian. A plus or a minus unfolds or folds the
+// callout. Both have no effect on paper.
 var quoteHead = lazyregexp.New(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n]{0,80})?\][+-]?(?:[ \t]+|$)`)
 
-// placeQuote replaces a quote that begins with [!TYPE] by an alert. The rest of that line is its
-// title. An unknown type looks like a note.
+// placeQuote replaces a quote that begins with [!TYPE] by an alert. The rest of that line is the title of the alert. An
+// unknown type looks like a note.
 func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	p, ok := quote.FirstChild().(*ast.Paragraph)
 	if !ok {
@@ -31,7 +31,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	}
 
 	first, ok := p.FirstChild().(*ast.Text)
-	if !ok { // a link, if the document has a definition of that name
+	if !ok { // such as a link, if the document defines one with that name
 		return
 	}
 
@@ -65,8 +65,8 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	tree.Replace(quote, a)
 }
 
-// takeTitle turns the first child of an alert into its title. It must be a division of TitleClass, or a
-// heading in an alert whose title is one.
+// takeTitle turns the first child of an alert into its title, if it is a division with TitleClass. In an alert with
+// HeadingIsTitle, it may also be a heading.
 func takeTitle(a *tree.Alert) {
 	var written ast.Node
 
@@ -96,7 +96,7 @@ func takeTitle(a *tree.Alert) {
 	}
 }
 
-// takeLine moves the first line of a paragraph into a title. It returns nil for a blank line.
+// takeLine removes the first line of a paragraph and returns it as a title, nil for a blank line.
 func takeLine(p *ast.Paragraph, src []byte) *tree.AlertTitle {
 	title := &tree.AlertTitle{}
 	blank := true

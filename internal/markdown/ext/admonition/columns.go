@@ -9,13 +9,13 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxShare is the largest share of the width for one column, in percent.
+// maxShare is the width of all columns together, and the largest share of one column, in percent.
 const maxShare = 100
 
-// shareColumns gives the columns of a "::: columns" block the shares in their width attributes. The other
-// columns share the rest.
+// shareColumns gives the columns of a "::: columns" block the shares in their width attributes. Columns without one
+// share the rest, but at least a tenth of the width.
 func shareColumns(columns *tree.Division) {
-	var open []ast.Node
+	var open []ast.Node // the columns without a share
 	left := float64(maxShare)
 
 	for c := columns.FirstChild(); c != nil; c = c.NextSibling() {
@@ -32,7 +32,7 @@ func shareColumns(columns *tree.Division) {
 	}
 
 	for _, c := range open {
-		// A column must stay wide enough to be read.
+		// The text must have some width, even if the other columns take all.
 		setShare(c, max(left, maxShare/10)/float64(len(open)))
 	}
 }

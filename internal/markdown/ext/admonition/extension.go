@@ -1,5 +1,6 @@
-// Package admonition reads admonitions, tabs and fenced divisions: GitHub's alerts, Obsidian's
-// callouts, the indented blocks of MkDocs and the ":::" blocks of Pandoc, Quarto and Docusaurus.
+// Package admonition reads admonitions, tabs and fenced divisions: GitHub's alerts, Obsidian's callouts, the indented
+// blocks of MkDocs and the ":::" blocks of Pandoc, Quarto and Docusaurus. Parsers make the nodes Alert and Division of
+// package tree. Place completes them when the tree is parsed.
 package admonition
 
 import (
@@ -23,8 +24,8 @@ func (Extension) Extend(m goldmark.Markdown) {
 	))
 }
 
-// Place completes divisions and alerts, and turns block quotes with [!NOTE] and the like into alerts. lang
-// is the language (BCP 47) of the titles that the source does not give.
+// Place completes divisions and alerts, and turns block quotes with [!NOTE] and the like into alerts. Alerts without a
+// title in the source get one in the language lang (BCP 47).
 func Place(root ast.Node, src []byte, lang string) {
 	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {

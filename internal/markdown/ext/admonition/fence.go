@@ -30,7 +30,7 @@ func (fenceParser) CanInterruptParagraph() bool { return true }
 func (fenceParser) CanAcceptIndentedLine() bool { return false }
 
 var (
-	// fenceName matches the name after the colons of a fence; colons matches its closing line.
+	// fenceName matches the name after the colons of a fence, colons the line that closes the fence.
 	fenceName = lazyregexp.New(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
 	colons    = lazyregexp.New(`^ {0,3}:{3,}[ \t]*\n?$`)
 )
@@ -121,7 +121,8 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 	return d
 }
 
-// lookOf returns the look of the admonition with a name, "" for any other name.
+// lookOf returns the look of the admonition with a name, in any case and with or without Quarto's "callout-". It
+// returns "" for any other name.
 func (p fenceParser) lookOf(name string) string {
 	return names.KindOf(strings.TrimPrefix(strings.ToLower(name), "callout-"))
 }

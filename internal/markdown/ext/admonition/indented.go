@@ -23,8 +23,8 @@ import (
 //	    Indented blocks.
 type indentedParser struct{}
 
-// admonitionHead matches the first line of an admonition. Its groups are the name, further classes, which
-// are dropped, and the title.
+// admonitionHead matches the first line of an admonition. Its groups are the name, further classes, which are ignored,
+// and the title.
 var admonitionHead = lazyregexp.New(
 	`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`,
 )

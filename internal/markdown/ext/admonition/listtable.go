@@ -7,8 +7,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// makeTable replaces a division by a table if it holds only a list of lists, the rows. It leaves any other
-// division as it is.
+// makeTable replaces a division by a table if its only block is a list whose items are lists, the rows. It leaves any
+// other division as it is.
 func makeTable(n *tree.Division) {
 	list, ok := n.FirstChild().(*ast.List)
 	if !ok || list.NextSibling() != nil {
@@ -31,7 +31,7 @@ func makeTable(n *tree.Division) {
 	}
 
 	if n.Heads == 0 {
-		t.AppendChild(t, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes it after a head only
+		t.AppendChild(t, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes this tag only after a head
 	}
 	i := 0
 
@@ -57,7 +57,8 @@ func makeTable(n *tree.Division) {
 	tree.Replace(n, t)
 }
 
-// cellOf returns a cell with the blocks of a list item, or with the text of its only block.
+// cellOf returns a cell with the blocks of a list item. If its only block is a paragraph, the cell has the paragraph's
+// text.
 func cellOf(item ast.Node) *east.TableCell {
 	cell := east.NewTableCell()
 

@@ -50,8 +50,8 @@ func titlesOf(lang string) map[string]string {
 	return titles
 }
 
-// setTitle gives an alert without a title the translation of its name into a language (BCP 47). A name
-// without a translation is the title with a capital.
+// setTitle gives an alert without a title the translation of its name into a language (BCP 47). If there is none, the
+// title is the name with a capital.
 func setTitle(a *tree.Alert, lang string) {
 	if a.Titled {
 		return

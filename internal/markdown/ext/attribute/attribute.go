@@ -1,4 +1,6 @@
-// Package attribute reads attributes in braces: {.class #id key=value}, and {: .class} of kramdown.
+// Package attribute reads attributes in braces, {.class #id key=value}, and those of kramdown, {: .class}. An inline
+// parser puts them into the tree as nodes. When the tree is parsed, a transformer finds the element of each node. That
+// is the inline element or formula before it, a span in brackets, or the block that it ends.
 package attribute
 
 import (
@@ -32,14 +34,14 @@ func (Extension) Extend(m goldmark.Markdown) {
 type braces struct {
 	ast.BaseInline
 	attributes tree.Attributes
-	segment    text.Segment
-	// last reports whether the block ends with them.
+	segment    text.Segment // the braces in the source
+	// last reports whether the block ends with the braces.
 	last bool
-	// kramdown reports whether they have the form of kramdown: {: .class}.
+	// kramdown reports whether the braces have the form of kramdown: {: .class}.
 	kramdown bool
 }
 
-// formula is a formula that may have a label.
+// formula is a formula of package math, which may have a label. Extensions do not import each other.
 type formula interface {
 	ast.Node
 	// IsDisplay reports whether the formula stands on a line of its own.
@@ -57,7 +59,8 @@ type bracesParser struct{}
 
 func (bracesParser) Trigger() []byte { return []byte{'{'} }
 
-// Parse reads attributes in braces after an inline element. Braces that have no effect stay text.
+// Parse reads attributes in braces after an inline element, or at the start or the end of a block. Braces without an
+// effect stay text.
 func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	before := block.PrecendingCharacter()
@@ -73,8 +76,7 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	}
 	kramdown := line[1] == ':'
 	alone := len(bytes.TrimSpace(line[size:])) == 0
-	// Also drop attributes without an effect where they cannot be text: after a link or an image, and
-	// in the form of kramdown.
+	// Also remove braces without an effect that cannot be text: after a link or an image, and in the form of kramdown.
 	dropped := (before == ')' || kramdown) && len(a.Pairs) > 0 ||
 		kramdown && alone && len(a.Words) == 1 && slices.Contains(listNames(), a.Words[0])
 	if !a.Effective() && !dropped {
@@ -102,11 +104,11 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 // without a definition.
 func listNames() []string { return []string{"aside", "compact", "toc", "unlisted"} }
 
-// transformer gives the attributes to their elements. Braces without an element become text. It also
-// joins the texts that goldmark has cut.
+// transformer gives the attributes to their elements. Braces without an element become text. It also joins the texts
+// that goldmark has cut.
 type transformer struct{}
 
-// Transform moves the attributes to the elements that they belong to.
+// Transform sets the attributes on their elements.
 func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*braces
 	tree.Each(root, func(n ast.Node) {
@@ -161,8 +163,8 @@ func joinTexts(t *ast.Text) {
 	}
 }
 
-// settle gives the attributes to the element before them or to their block. It returns false if they
-// belong to neither.
+// settle sets the attributes on the element before them or on their block, and removes the braces. It returns false if
+// they belong to neither.
 func (b *braces) settle(src []byte) bool {
 	before := b.PreviousSibling()
 
@@ -191,7 +193,7 @@ func (b *braces) settle(src []byte) bool {
 	return true
 }
 
-// settleOnFormula gives the label of an equation to the display formula before it.
+// settleOnFormula sets the label of an equation on the display formula before it. It returns false if there is none.
 func (b *braces) settleOnFormula(before ast.Node, src []byte) bool {
 	if label.KindOf(b.attributes.ID) != label.Equation {
 		return false
@@ -212,7 +214,7 @@ func (b *braces) settleOnFormula(before ast.Node, src []byte) bool {
 	return true
 }
 
-// settleOnElement gives the attributes to the inline element before them.
+// settleOnElement sets the attributes on the inline element before them. It returns false for other nodes.
 func (b *braces) settleOnElement(before ast.Node) bool {
 	switch n := before.(type) {
 	case *ast.Link, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *tree.Element:
@@ -229,8 +231,8 @@ func (b *braces) settleOnElement(before ast.Node) bool {
 	return true
 }
 
-// settleAlone gives attributes without text before them to the block to which they belong, and removes
-// their own block.
+// settleAlone sets attributes without text before them on the block to which they belong, and removes their own block.
+// It returns false if they belong to no block.
 func (b *braces) settleAlone(src []byte) bool {
 	var target ast.Node
 
@@ -258,8 +260,8 @@ func (b *braces) settleAlone(src []byte) bool {
 	return true
 }
 
-// block returns the block that ends with the attributes and that they describe, nil for none. A text in a
-// list item or in a definition stands for the item or the definition.
+// block returns the block that ends with the attributes, nil for one that cannot have attributes. For the text of a
+// list item or of a definition, it returns the item or the definition.
 func (b *braces) block(src []byte) ast.Node {
 	switch p := b.Parent().(type) {
 	case *ast.Heading, *ast.Paragraph, *east.TableCell:
@@ -269,7 +271,7 @@ func (b *braces) block(src []byte) ast.Node {
 		if item.Kind() != ast.KindListItem && item.Kind() != east.KindDefinitionDescription {
 			return nil
 		}
-		// On an unindented line after the last item, they belong to the list.
+		// On an unindented line after the last item, kramdown's attributes belong to the list.
 		if b.kramdown && src[b.segment.Start-1] == '\n' && item.NextSibling() == nil {
 			return item.Parent()
 		}
@@ -280,8 +282,8 @@ func (b *braces) block(src []byte) ast.Node {
 	return nil
 }
 
-// trimBefore removes the space between a text and the attributes after it. It returns false if there is
-// none: "f{.x}" is text.
+// trimBefore removes the space between a text and the attributes after it. It returns false if there is no space:
+// "f{.x}" is text.
 func trimBefore(before ast.Node, src []byte) bool {
 	t, ok := before.(*ast.Text)
 	if !ok {
@@ -302,9 +304,9 @@ func trimBefore(before ast.Node, src []byte) bool {
 	return true
 }
 
-// neighbour returns the block to which attributes in a paragraph of their own belong, nil for none. It
-// is the block before them. In the form of kramdown, it is the block after them if that block follows
-// without a blank line and the block before does not.
+// neighbour returns the block to which attributes in a paragraph of their own belong, nil for none. It is the block
+// before them. In the form of kramdown it is the block after them, if only a blank line above separates them from a
+// block.
 func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 	before, after := p.PreviousSibling(), p.NextSibling()
 	if before != nil && before.Kind() == ast.KindLinkReferenceDefinition {

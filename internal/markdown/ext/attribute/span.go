@@ -11,7 +11,7 @@ import (
 func makeSpans(parent ast.Node, src []byte) {
 	type bracket struct {
 		node *ast.Text
-		at   int // in the source
+		at   int // the offset in the source
 	}
 	var open []bracket
 

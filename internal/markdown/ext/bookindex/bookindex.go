@@ -1,5 +1,6 @@
-// Package bookindex reads the entries of a book's index in the syntax of LaTeX and makeindex, and finds
-// the place where the index is printed.
+// Package bookindex reads the entries of a book's index in the syntax of LaTeX and makeindex, and finds the place where
+// the index is printed. Extension parses the entries, and Collect returns them and gives each an anchor. Package
+// document sorts them and prints the index.
 package bookindex
 
 import (
@@ -22,9 +23,9 @@ import (
 const (
 	// PlaceClass is the class of the empty block where the index of a document is printed.
 	PlaceClass = "toc-index"
-	// maxEntries is the largest number of entries. Further entries are dropped.
+	// maxEntries is the largest number of entries of a document. Further entries are dropped.
 	maxEntries = 20_000
-	// maxTerm is the longest entry, in bytes.
+	// maxTerm is the longest entry, in bytes. A longer \index{…} stays text.
 	maxTerm = 300
 	// indexClass is the class of a span whose text is an entry.
 	indexClass = "index"
@@ -32,7 +33,7 @@ const (
 
 // Extension adds the entries \index{term}.
 type Extension struct {
-	// Enabled reports whether the document may have entries.
+	// Enabled reports whether the parsed document may have entries. Required.
 	Enabled func(parser.Context) bool
 }
 
@@ -48,9 +49,9 @@ type Entry struct {
 	Terms []string
 	// SortBy has the sort key of each of Terms.
 	SortBy []string
-	// See is the entry to which it refers in place of a page, "" for none.
+	// See is the term to which the entry refers in place of a page, "" for none.
 	See string
-	// Also reports whether See is "see also".
+	// Also reports whether "see also" introduces See, rather than "see".
 	Also bool
 	// ID is the anchor of the entry in the text.
 	ID string
@@ -69,7 +70,7 @@ func (*mark) Kind() ast.NodeKind { return kindMark }
 
 func (n *mark) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// place is where the index is printed.
+// place is the node where the index is printed.
 type place struct{ ast.BaseBlock }
 
 func (*place) Kind() ast.NodeKind { return kindPlace }
@@ -111,8 +112,9 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	return n
 }
 
-// Collect returns the entries of a document and gives each an anchor. Entries are \index{…} and spans
-// with the class "index". placed reports whether the source has a place for the index, \printindex.
+// Collect returns the entries of a document in their order and gives each an anchor. Entries are \index{…} and spans
+// with the class "index". placed reports whether the source has \printindex, the place for the index. Collect replaces
+// the first \printindex by that place and removes the others.
 func Collect(root ast.Node, src []byte) (entries []Entry, placed bool) {
 	marks := bytes.Contains(src, []byte(`\index{`)) || bytes.Contains(src, []byte("."+indexClass))
 	if !marks && !bytes.Contains(src, []byte(`\printindex`)) {
@@ -163,7 +165,7 @@ func Collect(root ast.Node, src []byte) (entries []Entry, placed bool) {
 	return entries, placed
 }
 
-// onlyMarks reports whether a paragraph holds only entries.
+// onlyMarks reports whether a paragraph has only entries. It would be printed as an empty line.
 func onlyMarks(p *ast.Paragraph, src []byte) bool {
 	for c := p.FirstChild(); c != nil; c = c.NextSibling() {
 		if text, ok := c.(*ast.Text); c.Kind() != kindMark && (!ok || !util.IsBlank(text.Segment.Value(src))) {
@@ -174,9 +176,9 @@ func onlyMarks(p *ast.Paragraph, src []byte) bool {
 	return true
 }
 
-// Append adds a place for the index at the end of a document. The heading above it is in a language
-// (BCP 47) and has the level of the chapters. Nodes refer to the source, so Append returns the source
-// with the text of the heading appended.
+// Append adds a place for the index at the end of a document. The heading above it is in the language lang (BCP 47) and
+// has the level of the chapters. The text of a node is a range of the source, so Append returns the source with the
+// heading appended.
 func Append(root ast.Node, src []byte, lang string) []byte {
 	titles, level := 0, 6
 	tree.EachBlock(root, func(n ast.Node) {
@@ -210,8 +212,8 @@ func Append(root ast.Node, src []byte, lang string) []byte {
 	return src
 }
 
-// readEntry reads an entry in the syntax of makeindex: "main!lower", "key@shown", "term|see{other}". It
-// returns false for an empty term and for more than three terms.
+// readEntry reads an entry in the syntax of makeindex: "main!lower", "key@shown", "term|see{other}". It returns false
+// for an empty term and for more than three terms, the levels of makeindex.
 func readEntry(source string) (e Entry, ok bool) {
 	terms, command, _ := strings.Cut(source, "|")
 	if m := seeForm().FindStringSubmatch(command); m != nil {

@@ -1,4 +1,5 @@
-// Package codeblock highlights code blocks with Chroma and reads their info strings.
+// Package codeblock highlights code blocks with Chroma and reads their info strings. InfoOf reads an info string.
+// Prepare highlights all blocks of a document, within limits. The renderer of Extension writes them.
 package codeblock
 
 import (
@@ -18,21 +19,19 @@ import (
 )
 
 const (
-	// maxHighlightBlock and maxHighlightTotal are the largest block and the largest total that are
-	// highlighted, in bytes. The rest is printed plain. Lexers read about 2 MB/s.
+	// maxHighlightBlock bounds one block that is highlighted, maxHighlightTotal all blocks of a document, in bytes.
+	// Further code is printed plain. Lexers read about 2 MB/s.
 	maxHighlightBlock = 128 << 10
 	maxHighlightTotal = 1 << 20
-	// maxHighlightTime is the longest time to highlight one document. The expressions of some lexers
-	// take exponential time on hostile code. The limit is a hundred times the time for ordinary code
-	// of maxHighlightTotal bytes.
+	// maxHighlightTime is the longest time to highlight one document. The expressions of some lexers take exponential
+	// time on hostile code. Ordinary code of maxHighlightTotal bytes takes a hundredth of this time.
 	maxHighlightTime = 4 * time.Second
-	// maxLanguages is the largest number of highlighted languages: Chroma takes 10 ms to look up an
-	// unknown one.
+	// maxLanguages is the largest number of languages that are looked up: Chroma takes 10 ms for an unknown one.
 	maxLanguages = 100
 	// keepLines is the largest number of lines of a block that is kept on one page.
 	keepLines = 14
-	// longLine is the longest line that fits on every page, in columns. A5 holds 56. A longer line has
-	// an element of its own, which the style sheet marks where it wraps.
+	// longLine is the length of the longest line that fits on every page, in columns. A5 has 56. A longer line has an
+	// element of its own, which the style sheet marks where it wraps.
 	longLine = 54
 )
 
@@ -50,9 +49,9 @@ type preparedCode struct {
 	look     func(class string) bool // see Prepare
 }
 
-// Prepare reads the info strings of the fenced code blocks and highlights the code within the limits
-// above. numbered is whether lines have numbers unless a block sets it. look reports whether tokens of a
-// class look different from plain text; nil stands for all classes.
+// Prepare reads the info strings of the fenced code blocks and highlights the code within the limits above. numbered
+// reports whether lines have numbers if the info string does not say so. look reports whether tokens of a class look
+// different from plain text; nil means that any class may.
 func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
@@ -101,7 +100,8 @@ func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) b
 	})
 }
 
-// cutMarks splits the lines of a diff into their first column, of +, - and spaces, and the rest.
+// cutMarks splits the lines of a diff. marks has one byte for each line: +, - or a space. rest has the lines without
+// their marks.
 func cutMarks(text string) (marks, rest string) {
 	var m, b strings.Builder
 
@@ -118,9 +118,9 @@ func cutMarks(text string) (marks, rest string) {
 	return m.String(), b.String()
 }
 
-// linesTogether and tokensTogether are the most lines of a code block in one element and the most tokens
-// of these. Chromium takes quadratic time to tag an element for its pieces of text. A line with more
-// tokens is not highlighted.
+// linesTogether is the largest number of lines in one code element, tokensTogether the largest number of tokens in
+// them. Chromium's time to tag an element grows with the square of its pieces of text. A line with more tokens is not
+// highlighted.
 const linesTogether, tokensTogether = 100, 1000
 
 // codeRenderer renders code blocks with the class names of Chroma and no inline styles. Plain text and
@@ -128,18 +128,18 @@ const linesTogether, tokensTogether = 100, 1000
 type codeRenderer struct{}
 
 func (r codeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(ast.KindFencedCodeBlock, r.fenced)
-	reg.Register(ast.KindCodeBlock, r.indented)
+	reg.Register(ast.KindFencedCodeBlock, r.renderFenced)
+	reg.Register(ast.KindCodeBlock, r.renderIndented)
 }
 
-// indented renders an indented code block, which has no language.
-func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderIndented writes an indented code block, which has no language.
+func (r codeRenderer) renderIndented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
 	text := []chroma.Token{{Type: chroma.Text, Value: string(tree.BlockText(n, src, 0))}}
 	p := preparedCode{lines: chroma.SplitTokensIntoLines(text)}
-	p.noteColumns(n)
+	p.setColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 	_, _ = w.WriteString("><code>")
@@ -149,8 +149,8 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	return ast.WalkSkipChildren, nil
 }
 
-// fenced renders a fenced code block that Prepare has prepared. A title makes it a figure.
-func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderFenced writes a fenced code block that Prepare has prepared. A block with a title becomes a figure.
+func (codeRenderer) renderFenced(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
@@ -175,7 +175,7 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 			n.SetAttributeString(StartAttribute, []byte(strconv.Itoa(p.first)))
 		}
 	}
-	p.noteColumns(n)
+	p.setColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 
@@ -194,9 +194,8 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	return ast.WalkSkipChildren, nil
 }
 
-// write writes the lines. A line has an element of its own only for its number or mark, or because it may
-// wrap. After linesTogether lines or tokensTogether tokens, a new code element with the attributes
-// begins.
+// write writes the lines. A line has an element of its own only for its number or mark, or because it may wrap. After
+// linesTogether lines or tokensTogether tokens, write begins a new code element with the attributes.
 func (p preparedCode) write(w util.BufWriter, attributes string) {
 	tokens := tokenWriter{w: w, look: p.look}
 	together, count := 0, 0 // the lines and tokens of the open code element
@@ -273,8 +272,8 @@ func isLong(line []chroma.Token) bool {
 	return false
 }
 
-// tokenize returns the tokens of a text, with neighbours of one type joined. It returns nil without a
-// lexer, if the lexer fails, and after the deadline.
+// tokenize returns the tokens of a text. Neighbours of one type become one token. It returns nil if lexer is nil, if
+// the lexer fails, or after the deadline.
 func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chroma.Token) {
 	if lexer == nil {
 		return nil
@@ -324,7 +323,8 @@ type tokenWriter struct {
 	open string // the class of the open span, "" for none
 }
 
-// write writes tokens. White space joins the span before it, and tokens without a look join the text.
+// write writes tokens. White space becomes part of the open span, and tokens that do not look different become plain
+// text. Without look, no span joins white space: its style may have a background or an underline.
 func (t *tokenWriter) write(tokens []chroma.Token) {
 	for _, token := range tokens {
 		class := TokenClass(token.Type)

@@ -6,8 +6,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension renders code blocks. Call Prepare before rendering: a fenced block that is not prepared
-// panics.
+// Extension renders code blocks. Call Prepare before rendering: the renderer panics for a fenced block that is not
+// prepared.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

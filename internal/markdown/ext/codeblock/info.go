@@ -13,29 +13,29 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// CellInfo matches the info string of a cell, code that Quarto runs: {python}. Attributes in the syntax of
-// Pandoc have a dot before the language: {.python}.
+// CellInfo matches the info string of a cell, a block of code that Quarto runs: {python}. Pandoc's attributes have a
+// dot before the language, {.python}, and do not match.
 var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|graphviz|mermaid|d2)([ ,}])`)
 
-// maxMarkedLines is the largest number of ranges of highlighted lines of one block.
-const maxMarkedLines = 200
+// maxMarkedRanges is the largest number of ranges of highlighted lines of one block. Further ranges are ignored.
+const maxMarkedRanges = 200
 
 // Info is the content of the info string of a code block.
 type Info struct {
 	// Language is the name of the language in lower case, "" for none.
 	Language string
-	Title    string
+	// Title is the caption of the block as plain text, "" for none.
+	Title string
 	// Marked are the ranges of highlighted lines.
 	Marked []LineRange
-	// Attributes are those without a meaning for code.
+	// Attributes are the id and the classes, and other attributes that mean nothing for code.
 	Attributes tree.Attributes
 
 	// numbered reports whether lines have numbers. It is nil if the info string does not set it.
 	numbered *bool
 	// first is the number of the first line.
 	first int
-	// diff reports whether the first column of each line marks it as added, removed
-	// or kept.
+	// diff reports whether the first column of each line marks it as added, removed or kept.
 	diff bool
 }
 
@@ -98,7 +98,7 @@ func readCodeInfo(info string) Info {
 	return c
 }
 
-// add applies attributes of the info string.
+// add sets the fields for attributes of the info string.
 func (c *Info) add(a tree.Attributes) {
 	for i, class := range a.Classes {
 		switch {
@@ -147,8 +147,8 @@ func (c *Info) add(a tree.Attributes) {
 	}
 }
 
-// start sets the number of the first line. It also turns line numbers on unless the info string turns
-// them off.
+// start sets the number of the first line. It also turns on line numbers, unless the info string turns them off. It
+// ignores values that are not 0 to 999999.
 func (c *Info) start(value string) {
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1_000_000 {
 		c.first = n
@@ -170,7 +170,7 @@ func (c *Info) Mark(list string) {
 			last, err = strconv.Atoi(to)
 		}
 
-		if err == nil && first > 0 && last >= first && len(c.Marked) < maxMarkedLines {
+		if err == nil && first > 0 && last >= first && len(c.Marked) < maxMarkedRanges {
 			c.Marked = append(c.Marked, LineRange{first, last})
 		}
 	}
@@ -204,6 +204,6 @@ func (c Info) Diagram() string {
 	return ""
 }
 
-// LabelAttribute is the attribute of a code block with the label for its caption, as HTML. The package
-// that numbers listings sets it.
+// LabelAttribute is the attribute of a code block with the start of its caption, such as "Listing 1:", as HTML. Package
+// markdown sets it when it numbers listings.
 const LabelAttribute = "listing-label"

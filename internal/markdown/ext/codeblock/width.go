@@ -9,13 +9,13 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// ColumnsAttribute is the HTML attribute of a code block with long lines. Its value is the width of the
-// longest in columns, for which the style sheet may choose a smaller type.
+// ColumnsAttribute is the HTML attribute of a code block with long lines. Its value is the width of the longest line in
+// columns. Package document uses it to choose a smaller font size.
 const ColumnsAttribute = "data-columns"
 
-// noteColumns sets the ColumnsAttribute of a block with long lines. A block with more than two lines of
-// box-drawing characters gets the class "drawing", so that its lines touch.
-func (p preparedCode) noteColumns(n ast.Node) {
+// setColumns sets the ColumnsAttribute of a block with long lines. A block with more than two lines of box-drawing
+// characters gets the class "drawing", so that these lines touch.
+func (p preparedCode) setColumns(n ast.Node) {
 	widest, ruled := 0, 0
 
 	for _, line := range p.lines {

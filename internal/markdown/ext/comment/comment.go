@@ -1,4 +1,5 @@
-// Package comment parses the comments of Obsidian and MDX, and the imports and exports of MDX.
+// Package comment parses the comments of Obsidian and MDX, and the imports and exports of MDX. They become nodes that
+// package markdown removes, so that it can warn of them first.
 package comment
 
 import (
@@ -15,13 +16,13 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Extension adds comments. Its nodes render nothing.
+// Extension adds comments. Its nodes render nothing. All fields are required.
 type Extension struct {
 	// Percents reports whether the document may have %%comments%%, as in Obsidian.
 	Percents func(parser.Context) bool
-	// Braces reports whether it may have {/* comments */}, as in MDX.
+	// Braces reports whether the document may have {/* comments */}, as in MDX.
 	Braces func(parser.Context) bool
-	// Modules reports whether it may have the imports and exports of MDX.
+	// Modules reports whether the document may have the imports and exports of MDX.
 	Modules func(parser.Context) bool
 }
 
@@ -41,11 +42,11 @@ func (e Extension) Extend(m goldmark.Markdown) {
 // import or export of MDX.
 type Comment struct {
 	ast.BaseBlock
-	// Warning is the message of a warning about it, "" for none.
+	// Warning is the message of a warning about the comment, "" for none.
 	Warning string
-	// Start is its offset in the source.
+	// Start is the offset of the comment in the source.
 	Start int
-	// end is the offset after it, 0 for a block that ends at a blank line.
+	// end is the offset after the comment, 0 for a block that ends at a blank line.
 	end int
 }
 
@@ -79,8 +80,8 @@ var (
 // mdxComment is the warning about a comment of MDX.
 const mdxComment = "MDX: a comment is left out"
 
-// commentMarks returns the opening and closing marks of the comment at the start of text, and the
-// warning about it. It returns "" if there is no comment.
+// commentMarks returns the opening and closing marks of the comment at the start of text, and the warning about the
+// comment. open is "" if there is no comment.
 func (e Extension) commentMarks(text []byte, pc parser.Context) (open, shut, warning string) {
 	switch {
 	case bytes.HasPrefix(text, []byte("%%")) && e.Percents(pc):
@@ -101,7 +102,7 @@ func (commentBlockParser) CanInterruptParagraph() bool { return false }
 
 func (commentBlockParser) CanAcceptIndentedLine() bool { return false }
 
-// Open reads a comment that ends on the last of its lines.
+// Open reads a comment after which its last line has no text.
 func (p commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 
@@ -134,8 +135,8 @@ func (p commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Conte
 // last offset in the document.
 var lastMarksKey = parser.NewContextKey()
 
-// commentEnd returns the offset after the closing mark of a comment, -1 for an unclosed one. Unclosed
-// comments cost one search of the document together.
+// commentEnd returns the offset after the closing mark of a comment, -1 for an unclosed one. Any number of unclosed
+// comments costs one search of the document, because lastMarksKey keeps its result.
 func commentEnd(source []byte, from int, shut string, pc parser.Context) int {
 	marks, _ := pc.Get(lastMarksKey).(map[string]int)
 	if marks == nil {
@@ -175,7 +176,7 @@ func (commentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 // maxImport is the longest import statement, in bytes.
 const maxImport = 2000
 
-// esmParser parses the imports and exports of MDX, up to a blank line.
+// esmParser parses the imports and exports of MDX, each up to a blank line.
 type esmParser struct{ commentBlockParser }
 
 // esmForm matches the start of an import or an export.
@@ -244,9 +245,8 @@ type commentRenderer struct{}
 
 func (commentRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	for _, kind := range []ast.NodeKind{kindComment, kindInlineComment} {
-		reg.Register(
-			kind,
-			func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil },
-		)
+		reg.Register(kind, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) {
+			return ast.WalkSkipChildren, nil
+		})
 	}
 }

@@ -1,5 +1,6 @@
-// Package component parses Markdown within HTML elements, and replaces the components of MDX by their
-// content.
+// Package component parses Markdown within HTML elements, and replaces the components of MDX by their content. The
+// parser of Extension ends a block of HTML after a tag whose content is Markdown. Place then replaces the tags of
+// components in the tree.
 package component
 
 import (
@@ -17,10 +18,11 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Extension adds the blocks of HTML. The content of MDX components is Markdown from the next line on. So
-// is that of elements with markdown="1", as in kramdown and Python-Markdown.
+// Extension adds blocks of HTML. The content of MDX components is Markdown from the next line on. So is that of
+// elements with markdown="1", as in kramdown and Python-Markdown.
 type Extension struct {
-	// HoldsMarkdown reports whether the content of the element with this tag is Markdown in MDX.
+	// HoldsMarkdown reports whether the parsed document is MDX, and the content of the element with this tag is
+	// Markdown there. Required.
 	HoldsMarkdown func(pc parser.Context, tag []byte) bool
 }
 
@@ -43,11 +45,11 @@ var markdownWithin = lazyregexp.New(
 	`^ {0,3}<[a-zA-Z][a-zA-Z0-9]*\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
 
-// lineWithin matches such a tag of an element whose content is one line of text.
-var lineWithin = lazyregexp.New(`(?i)^\s*<(?:p|h[1-6]|summary)\s`)
+// textTag matches the tag of an element whose content is text and not paragraphs.
+var textTag = lazyregexp.New(`(?i)^\s*<(?:p|h[1-6]|summary)\s`)
 
-// JoinParagraphs makes the Markdown within elements of text, such as <p markdown="1">, their text: paragraphs must
-// not be in paragraphs.
+// JoinParagraphs turns the paragraph after a tag such as <p markdown="1"> into the text of that element: HTML allows no
+// paragraph within a paragraph.
 func JoinParagraphs(root ast.Node, src []byte) {
 	if !bytes.Contains(src, []byte("markdown")) {
 		return
@@ -59,7 +61,7 @@ func JoinParagraphs(root ast.Node, src []byte) {
 			return
 		}
 
-		if tag := tagOf(before, src); markdownWithin().Match(tag) && lineWithin().Match(tag) {
+		if tag := tagOf(before, src); markdownWithin().Match(tag) && textTag().Match(tag) {
 			text := ast.NewTextBlock()
 			tree.MoveChildren(n, text)
 			tree.Replace(n, text)
@@ -70,7 +72,7 @@ func JoinParagraphs(root ast.Node, src []byte) {
 // lonePicture matches a line that is only a picture.
 var lonePicture = lazyregexp.New(`^\s*<img\s[^<>]*>\s*$`)
 
-// Open opens no block for a picture that begins Markdown within an element: it begins a paragraph.
+// Open opens no block for a picture that begins the Markdown within an element. The picture then begins a paragraph.
 func (p htmlParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 	if before := parent.LastChild(); before != nil && lonePicture().Match(line) {
@@ -82,7 +84,8 @@ func (p htmlParser) Open(parent ast.Node, reader text.Reader, pc parser.Context)
 	return p.BlockParser.Open(parent, reader, pc)
 }
 
-// Continue closes a block that is only such a tag, unless the next line would become indented code.
+// Continue closes a block that is only a tag whose content is Markdown, unless the next line would become indented
+// code.
 func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin().Match(tag) {
 		const code = 4 // columns
@@ -96,9 +99,8 @@ func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Contex
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
-// tagOf returns the line of a block that has only one line so far and that a blank line ends, else nil.
-// It accepts elements of any name, since an MDX component may have the name of an HTML element:
-// <Section>.
+// tagOf returns the line of an HTML block of one line that a blank line would end. It returns nil for other nodes. It
+// accepts elements of any name, because a component may have the name of an HTML element, such as <Section>.
 func tagOf(node ast.Node, source []byte) []byte {
 	block, ok := node.(*ast.HTMLBlock)
 	if !ok || block.HTMLBlockType < ast.HTMLBlockType6 || block.Lines().Len() != 1 {
@@ -122,14 +124,14 @@ var tagName = lazyregexp.New(`^\s*<(\w+)`)
 // componentTag matches a tag of a component on one line. Its group is the name.
 var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?/?>`)
 
-// Place replaces the components of MDX by their content. Components that are admonitions become alerts,
-// and the texts and pictures in the attributes of others are printed. For the first component without
-// content of each name, Place calls dropped with the offset in the source.
+// Place replaces the components of MDX by their content. Components that are admonitions become alerts. Of others, the
+// texts and pictures in the attributes are printed. For the first component without content of each name, Place calls
+// dropped with the offset in the source.
 func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 	p := placer{src: src, dropped: dropped, known: map[string]bool{}}
 	var blocks []*ast.HTMLBlock
 	var inlines []*ast.RawHTML
-	var parents []ast.Node // of the blocks, each once
+	var parents []ast.Node // the parents of the blocks, each once
 	seen := map[ast.Node]bool{}
 	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
@@ -143,7 +145,7 @@ func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 		}
 	})
 
-	// Alerts come first: they take their tags out of the blocks.
+	// Alerts come first: wrapAlerts removes their tags from the blocks.
 	for _, parent := range parents {
 		wrapAlerts(parent, src)
 	}
@@ -187,7 +189,7 @@ func (p placer) placeBlock(n *ast.HTMLBlock) {
 // placeInline replaces a tag within a paragraph if it is that of a component.
 func (p placer) placeInline(n *ast.RawHTML) {
 	tag := n.Segments.Value(p.src)
-	if n.Parent() == nil || enclosesAlert(n, tag, p.src) || !componentTag().Match(tag) {
+	if n.Parent() == nil || placeParagraphAlert(n, tag, p.src) || !componentTag().Match(tag) {
 		return
 	}
 
@@ -198,8 +200,9 @@ func (p placer) placeInline(n *ast.RawHTML) {
 	}
 }
 
-// content returns the HTML that replaces the tag of a component at an offset. It is the text in the attributes,
-// after the tag itself unless that ends with "/>". block allows blocks in the HTML.
+// content returns the HTML that replaces the tag of a component at an offset. It is the text in the attributes. A tag
+// that does not end with "/>" stays before that text, and the sanitiser removes it. block reports whether the HTML may
+// have blocks.
 func (p placer) content(tag []byte, offset int, block bool) []byte {
 	c := readComponent(tag)
 
@@ -222,7 +225,7 @@ func (p placer) content(tag []byte, offset int, block bool) []byte {
 // wrapAlerts moves the nodes between the opening and closing tags of an admonition into an alert. It
 // looks for the tags on lines of their own among the children of parent.
 func wrapAlerts(parent ast.Node, src []byte) {
-	const deepest = 20 // open admonitions; the outermost of more stay tags
+	const deepest = 20 // the largest number of open admonitions; of more, the tags of the outermost stay
 	type opener struct {
 		block *ast.HTMLBlock
 		name  string
@@ -301,9 +304,9 @@ func lastInline(n ast.Node) *ast.RawHTML {
 	return nil
 }
 
-// enclosesAlert replaces a paragraph by an alert if it begins with n, the opening tag of an admonition,
-// and ends with the closing tag. It returns false for any other paragraph.
-func enclosesAlert(n *ast.RawHTML, tag, src []byte) bool {
+// placeParagraphAlert replaces a paragraph that consists of an admonition, whose opening tag is n, by an alert. It
+// returns false for any other paragraph.
+func placeParagraphAlert(n *ast.RawHTML, tag, src []byte) bool {
 	p, ok := n.Parent().(*ast.Paragraph)
 	if !ok || p.FirstChild() != n {
 		return false

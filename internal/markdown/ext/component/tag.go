@@ -16,13 +16,13 @@ import (
 type mdxComponent struct {
 	name       string
 	attributes map[string]string
-	// shuts reports whether it is a closing tag.
+	// shuts reports whether the tag is a closing tag.
 	shuts bool
-	// empty reports whether it ends with "/>".
+	// empty reports whether the tag ends with "/>".
 	empty bool
 }
 
-// readComponent reads a tag.
+// readComponent reads a tag. The name is "" if it is not the tag of a component.
 func readComponent(tag []byte) mdxComponent {
 	c := mdxComponent{
 		attributes: map[string]string{},
@@ -42,7 +42,7 @@ func readComponent(tag []byte) mdxComponent {
 	return c
 }
 
-// look returns the look of a component that is an admonition, "" for any other.
+// look returns the look of a component that is an admonition, as tree.Alert has it, "" for any other.
 func (c mdxComponent) look() string {
 	name := strings.ToLower(c.name)
 	switch name {
@@ -61,10 +61,10 @@ func (c mdxComponent) look() string {
 	return admonition.KindOf(name)
 }
 
-// text returns the texts and the picture in the attributes of a component as HTML, "" if there are none.
-// block allows blocks in the HTML.
+// text returns the texts and the picture in the attributes of a component as HTML, "" if there are none. block reports
+// whether the HTML may have blocks.
 func (c mdxComponent) text(block bool) string {
-	const most = 2000 // bytes of an attribute
+	const most = 2000 // bytes of an attribute that is printed
 	name := strings.ToLower(c.name)
 	first := func(keys ...string) string {
 		for _, key := range keys {
@@ -80,10 +80,8 @@ func (c mdxComponent) text(block bool) string {
 		return ""
 	}
 
-	if source := c.attributes["src"]; slices.Contains(
-		[]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"},
-		strings.ToLower(path.Ext(source)),
-	) {
+	types := []string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}
+	if source := c.attributes["src"]; slices.Contains(types, strings.ToLower(path.Ext(source))) {
 		picture := `<img src="` + html.EscapeString(source) + `" alt="` + first("alt", "title", "caption") + `">`
 		if caption := first("caption", "title"); caption != "" && block {
 			return "<figure>" + picture + "<figcaption>" + caption + "</figcaption></figure>"
@@ -97,7 +95,7 @@ func (c mdxComponent) text(block bool) string {
 	case title != "":
 	case name == "tabitem":
 		title = first("value")
-	case strings.HasSuffix(name, "field"): // of an interface
+	case strings.HasSuffix(name, "field"): // a parameter of an API, such as ParamField
 		title = first("name", "path", "query", "body")
 	}
 

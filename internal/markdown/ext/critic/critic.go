@@ -1,4 +1,5 @@
-// Package critic reads the changes and remarks of CriticMarkup (https://criticmarkup.com).
+// Package critic reads the changes and remarks of CriticMarkup (https://criticmarkup.com). An inline parser finds the
+// marks, and a transformer puts the nodes between two marks into an element.
 package critic
 
 import (
@@ -11,7 +12,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxChange is the longest change, in bytes.
+// maxChange is the longest change, in bytes. It bounds the search for the closing mark.
 const maxChange = 4000
 
 // mark is the opening or closing mark of a change:
@@ -21,8 +22,9 @@ type mark struct {
 	ast.BaseInline
 	// kind is the character that opens the change: + - ~ = or >.
 	kind byte
-	// end is the offset of the brace that closes the change. Both marks have the same.
-	end   int
+	// end is the offset of the brace that closes the change. Both marks of a change have the same end.
+	end int
+	// opens reports whether it is the opening mark.
 	opens bool
 	// source is the mark in the source.
 	source text.Segment
@@ -68,7 +70,7 @@ func (p markParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	line, segment := block.PeekLine()
 	open, _ := pc.Get(openKey).(*mark)
 
-	// Any other character can only be the closing mark of the open change, whose place is known.
+	// Any other character can only belong to the closing mark of the open change, whose offset is known.
 	if line[0] != '{' {
 		size := 3
 		if line[0] == '}' {
@@ -134,8 +136,8 @@ func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Co
 	}
 }
 
-// trimMark removes the two characters before the closing brace from the text, if the mark is only the
-// brace. It returns false if they are not there.
+// trimMark removes the two characters before the closing brace from the text, if the node is only the brace. It returns
+// false if they are not there.
 func trimMark(end *mark) bool {
 	if end.source.Len() > 1 {
 		return true

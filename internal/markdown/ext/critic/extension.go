@@ -8,7 +8,7 @@ import (
 
 // Extension adds the changes of CriticMarkup. They become ins, del, mark and span elements.
 type Extension struct {
-	// Enabled reports whether the document may have changes.
+	// Enabled reports whether the parsed document may have changes. Required.
 	Enabled func(parser.Context) bool
 }
 

@@ -1,5 +1,5 @@
-// Package direction finds the direction of texts, and sets the direction of blocks that differs from
-// that of the document. It serves the scripts that are written from right to left.
+// Package direction finds the direction of texts, and sets the direction of blocks that differs from that of the
+// document. It also finds letters that need special treatment: Arabic ones, and those of scripts without italics.
 package direction
 
 import (
@@ -32,9 +32,9 @@ func Of(lang string) string {
 	return "ltr"
 }
 
-// Set gives a dir attribute to each block whose direction differs from that of the block around it. Blocks
-// within an element of raw HTML that has a dir attribute keep the direction of that element. The language of
-// the document is lang (BCP 47). Emphasised text in a script without italics gets the class "upright".
+// Set gives a dir attribute to each block whose direction differs from that of the block around it. lang is the
+// language of the document (BCP 47). Blocks within an element of raw HTML that has a dir attribute keep that direction.
+// Emphasised text in a script without italics gets the class "upright".
 func Set(root ast.Node, src []byte, lang string) {
 	s := setter{src: src, counts: map[ast.Node]letters{}}
 	s.count(root)
@@ -74,8 +74,8 @@ func (s *setter) count(n ast.Node) (sum letters) {
 	return sum
 }
 
-// setBlocks sets the directions of the blocks below a node. around is the direction of the node. fixed reports
-// whether the document gives it, so that the blocks keep it.
+// setBlocks sets the directions of the blocks below a node. around is the direction of the node. fixed reports whether
+// the source sets that direction: the blocks then keep it.
 func (s *setter) setBlocks(n ast.Node, around string, fixed bool) {
 	var open elements
 
@@ -83,7 +83,7 @@ func (s *setter) setBlocks(n ast.Node, around string, fixed bool) {
 		next := c.NextSibling()
 		dir, isFixed := around, fixed
 
-		if given := open.dir(); given != "" {
+		if given := open.dir(); given != "" { // from raw HTML before the block
 			dir, isFixed = given, true
 		}
 
@@ -100,15 +100,14 @@ func (s *setter) setBlocks(n ast.Node, around string, fixed bool) {
 	}
 }
 
-// setBlock sets the direction of a block if it differs from the one around it, and returns the direction for the
-// blocks below.
+// setBlock sets the direction of a block if it differs from around, and returns the direction for the blocks below it.
 func (s *setter) setBlock(n ast.Node, around string) string {
 	wanted := s.wanted(n)
 	if wanted == "" || wanted == around {
 		return around
 	}
 
-	if _, bare := n.(*ast.TextBlock); bare {
+	if _, bare := n.(*ast.TextBlock); bare { // printed without an element that could have the attribute
 		isolate(n, wanted)
 		return around
 	}
@@ -117,9 +116,8 @@ func (s *setter) setBlock(n ast.Node, around string) string {
 	return wanted
 }
 
-// wanted returns the direction that a block should have, "" for that of the block around it. All items
-// of a list have the direction of the list, so that their markers are on one side. A table has the
-// direction of its header row.
+// wanted returns the direction that a block should have, "" for that of the block around it. All items of a list have
+// the direction of the list, so that their markers are on one side. A table has the direction of its header row.
 func (s *setter) wanted(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.List:

@@ -10,13 +10,13 @@ import (
 // element is an open element of raw HTML.
 type element struct {
 	name string
-	dir  string // its direction or the one around it, "" if the document gives none
+	dir  string // its direction or that of the element around it, "" if the source sets none
 }
 
 // elements are the open elements of raw HTML among the blocks of a node, the innermost last.
 type elements []element
 
-// dir returns the direction that raw HTML gives, "" for none.
+// dir returns the direction that the open elements set, "" for none.
 func (e elements) dir() string {
 	if len(e) == 0 {
 		return ""
@@ -25,9 +25,9 @@ func (e elements) dir() string {
 	return e[len(e)-1].dir
 }
 
-// read follows the tags of a block of raw HTML.
+// read adds and removes elements by the tags in a block of raw HTML.
 func (e *elements) read(block []byte) {
-	const deepest = 50 // open elements; others are ignored
+	const deepest = 50 // the largest number of open elements; further ones are ignored
 
 	for z := html.NewTokenizer(bytes.NewReader(block)); ; {
 		switch z.Next() {

@@ -4,11 +4,11 @@ import "strings"
 
 // Letters reports which letters of a text need special treatment in a PDF.
 type Letters struct {
-	// SoftHyphens reports soft hyphens.
+	// SoftHyphens reports whether there are soft hyphens.
 	SoftHyphens bool
-	// Arabic reports Arabic letters, whose form depends on their place in the word.
+	// Arabic reports whether there are Arabic letters, whose form depends on their place in the word.
 	Arabic bool
-	// RightToLeft reports characters that are read from right to left.
+	// RightToLeft reports whether there are characters that are read from right to left.
 	RightToLeft bool
 }
 
@@ -26,12 +26,12 @@ func LettersIn(text string) (l Letters) {
 	return l
 }
 
-// With returns the letters of two texts together.
+// With returns the Letters of two texts together.
 func (l Letters) With(o Letters) Letters {
 	return Letters{l.SoftHyphens || o.SoftHyphens, l.Arabic || o.Arabic, l.RightToLeft || o.RightToLeft}
 }
 
-// HasRTL reports whether some of a text is read from right to left.
+// HasRTL reports whether a text has characters that are read from right to left.
 func HasRTL(text string) bool { return strings.ContainsFunc(text, isRTL) }
 
 // isRTL reports whether a character is of a script written from right to left, or changes the

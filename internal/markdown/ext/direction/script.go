@@ -46,8 +46,8 @@ func (l *letters) join(other letters) {
 	}
 }
 
-// direction returns the direction of the text, "" if its first letter and most of its letters differ. So
-// a foreign name at the start of a sentence, or a foreign quotation, does not turn the block around.
+// direction returns the direction of the text, "" if its first letter and most of its letters differ in direction. A
+// foreign name at the start of a sentence, or a foreign quotation, then does not change the direction of the block.
 func (l letters) direction() string {
 	switch {
 	case l.first == "rtl" && l.rtl > l.ltr:
@@ -77,8 +77,8 @@ func isUpright(r rune) bool {
 	return unicode.IsLetter(r)
 }
 
-// HasUpright reports whether a text has letters of scripts without italics. It only decodes characters
-// from the first byte 0xD6 on: most texts have none.
+// HasUpright reports whether a text has letters of scripts without italics. It decodes only characters whose first byte
+// is 0xD6 or higher, which most texts do not have. It skips 0xE2, which begins no such letter but dashes and quotes.
 func HasUpright(text []byte) bool {
 	for i, b := range text {
 		if b >= 0xd6 && b != 0xe2 {

@@ -1,9 +1,9 @@
 // Package drawntable reads the tables that Pandoc draws with characters: grid tables, simple tables and
 // multi-line tables (https://pandoc.org/MANUAL.html#tables).
 //
-// Find looks for tables before the document is parsed and appends the texts of their cells to the
-// source. Nodes of goldmark refer to the source by offsets, and a cell is not contiguous in it. The
-// parser then creates the nodes of a table at its first line.
+// Find looks for tables before the document is parsed, and appends the texts of their cells to the source. A node of
+// goldmark is a range of the source, but a drawn cell is not contiguous there. The parser of Extension then creates the
+// nodes of a table at its first line.
 package drawntable
 
 import (
@@ -22,19 +22,19 @@ import (
 // tablesKey is the key of the Tables in a parser.Context.
 var tablesKey = parser.NewContextKey()
 
-// Tables holds the drawn tables of a source by the offsets of their first characters.
+// Tables holds the drawn tables of a source by the offsets of their first characters. Nil means that there are none.
 type Tables map[int]*table
 
-// Find finds the drawn tables of a source. extended is the source with the texts of the cells appended,
-// or the source itself without any table.
+// Find finds the drawn tables of a source. extended is the source with the texts of the cells appended. If there is no
+// table, it is the source itself.
 func Find(src []byte) (extended []byte, tables Tables) {
 	extended, tables = findGrids(src)
 
 	return findRuled(src, extended, tables)
 }
 
-// CellOffsets returns two offsets for each cell: that of its text in the extended source and that of its
-// table. The pairs are in the order of the texts.
+// CellOffsets returns two offsets for each cell, that of its text in the extended source and that of its table. The
+// pairs are in the order of the texts, as source.Lines.Append expects them.
 func (t Tables) CellOffsets() [][2]int {
 	var texts [][2]int
 
@@ -50,8 +50,8 @@ func (t Tables) CellOffsets() [][2]int {
 	return texts
 }
 
-// NewReader returns a reader for an extended source whose first size bytes are the document. It also
-// puts the tables into pc, where the parser finds them.
+// NewReader returns a reader for an extended source whose first size bytes are the document. It also puts the tables
+// into pc, where the parser finds them.
 func (t Tables) NewReader(extended []byte, size int, pc parser.Context) text.Reader {
 	if t == nil {
 		return text.NewReader(extended)
@@ -101,8 +101,9 @@ func (p tableParser) open(reader text.Reader, pc parser.Context, ruled bool) (as
 	n.SetAttributeString(endAttribute, t.end)
 
 	if t.heads == 0 {
-		n.AppendChild(n, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes it only after a head
+		n.AppendChild(n, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes this tag only after a head
 	}
+	// Parsing the cells uses the same context: restore its state afterwards.
 	opened, offset, indent := pc.OpenedBlocks(), pc.BlockOffset(), pc.BlockIndent()
 
 	for i, cells := range t.rows {
@@ -150,8 +151,7 @@ func (p ruledTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	return p.open(reader, pc, true)
 }
 
-// cell returns the node of a cell with its blocks. The text of a single paragraph becomes that of the
-// cell itself.
+// cell returns the node of a cell with its blocks. If the only block is a paragraph, its text becomes that of the cell.
 func (p tableParser) cell(t *table, c cell, src []byte, pc parser.Context) ast.Node {
 	cell := east.NewTableCell()
 

@@ -9,7 +9,7 @@ import (
 // Extension adds drawn tables. The reader of the document must come from Tables.NewReader, since the
 // parser only knows the tables that Find has found.
 type Extension struct {
-	// Cells parses the blocks of cells. It need not parse inline content.
+	// Cells parses the blocks of cells. It need not parse inline content, which is parsed with the document.
 	Cells parser.Parser
 }
 

@@ -26,8 +26,8 @@ const (
 	maxGridCells = 5000
 	// maxGridSize is the largest drawing of one table, in characters.
 	maxGridSize = 1 << 20
-	// maxGridSteps is the largest number of steps for each character while cells are traced. A plain
-	// table needs four.
+	// maxGridSteps is the largest number of steps for each character while cells are traced. An ordinary table needs
+	// four.
 	maxGridSteps = 50
 )
 
@@ -36,18 +36,18 @@ type table struct {
 	// end is the offset after its last line.
 	end     int
 	columns []east.Alignment
-	rows    [][]cell
+	rows    [][]cell // the cells that begin in each row, in the order of their columns
 	// heads is the number of rows of the head.
 	heads int
-	// ruled reports whether it is a simple or multi-line table.
+	// ruled reports whether the table is a simple or multi-line table, not a grid table.
 	ruled bool
 }
 
 // cell is a cell of a table. Its text is between the offsets from and to of the extended source.
 type cell struct {
 	from, to         int
-	colspan, rowspan int
-	column           int
+	colspan, rowspan int // the number of columns and rows that it covers
+	column           int // the index of its first column
 }
 
 // findGrids returns the grid tables of a source, and the source with the texts of their cells
@@ -72,7 +72,7 @@ func findGrids(src []byte) (extended []byte, tables Tables) {
 
 		g := newGrid(drawing)
 		if g == nil || !g.trace() {
-			at = max(end, stop) // no table begins within a broken one
+			at = max(end, stop) // do not search within the drawing: that would take quadratic time
 			continue
 		}
 
@@ -96,8 +96,8 @@ func isBorder(line []byte) bool {
 		bytes.ContainsAny(line, "-=")
 }
 
-// drawingAt returns the lines of the drawing at an offset without prefix, the markers of the block quotes
-// around it. stop is the offset after them. lines is nil if the last one is not a border.
+// drawingAt returns the lines of the drawing at an offset. prefix are the markers of the block quotes around it, which
+// the lines do not include. stop is the offset after the drawing. lines is nil if the last line is not a border.
 func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 	plain := bytes.TrimRight(prefix, " ")
 
@@ -137,7 +137,7 @@ type grid struct {
 // gridCell is a cell by the rows and columns of its borders.
 type gridCell struct{ top, left, bottom, right int }
 
-// newGrid returns nil if the lines differ in width or the drawing is too large.
+// newGrid returns the grid of a drawing, nil if its lines differ in width or it is larger than maxGridSize.
 func newGrid(lines []string) *grid {
 	if len(lines) < 3 {
 		return nil
@@ -168,8 +168,9 @@ func newGrid(lines []string) *grid {
 	return g
 }
 
-// trace finds the cells, from corner to corner in reading order. It reports whether they fill the
-// drawing. The algorithm is that of docutils (GridTableParser).
+// trace finds the cells. From each corner in reading order, it finds the smallest cell; the cell has two new corners.
+// trace reports whether the cells fill the drawing without overlaps. The algorithm is that of docutils
+// (GridTableParser).
 func (g *grid) trace() bool {
 	right := len(g.signs[0]) - 1
 	covered := make([]int, right) // the number of rows that cells cover, by column
@@ -239,7 +240,7 @@ func (g *grid) close(c *gridCell) bool {
 				continue
 			}
 
-			if g.bordered(c.top, c.left, bottom, right) {
+			if g.isBordered(c.top, c.left, bottom, right) {
 				c.bottom, c.right = bottom, right
 				return true
 			}
@@ -249,8 +250,8 @@ func (g *grid) close(c *gridCell) bool {
 	return false
 }
 
-// bordered reports whether the bottom and left borders of a cell are drawn.
-func (g *grid) bordered(top, left, bottom, right int) bool {
+// isBordered reports whether the bottom and left borders of a cell are drawn. close has checked the others.
+func (g *grid) isBordered(top, left, bottom, right int) bool {
 	g.steps -= right - left + bottom - top
 	for i := left; i <= right; i++ {
 		if !isRule(g.signs[bottom][i]) {
@@ -275,10 +276,11 @@ func (g *grid) table(src []byte) (*table, []byte) {
 	}
 	slices.Sort(tops)
 	slices.Sort(lefts)
+	// The borders of the rows and columns, without those in which no cell begins, and the outer ones.
 	tops, lefts = append(slices.Compact(tops), len(g.signs)-1), append(slices.Compact(lefts), len(g.signs[0])-1)
 	index := func(list []int, v int) int { i, _ := slices.BinarySearch(list, v); return i }
 	t := &table{columns: make([]east.Alignment, len(lefts)-1), rows: make([][]cell, len(tops)-1)}
-	aligned := 0
+	aligned := 0 // the line whose colons align the columns: the border below the head, else the first line
 
 	for i, top := range tops[1 : len(tops)-1] {
 		if rule := strings.Trim(string(g.signs[top]), "+:="); rule == "" {
@@ -329,7 +331,7 @@ func alignment(first, last rune) east.Alignment {
 	return east.AlignNone
 }
 
-// text appends the text of a cell without the indentation that all its lines share.
+// text appends the text of a cell to src, without the indentation that all its lines share.
 func (g *grid) text(src []byte, c gridCell) []byte {
 	var lines []string
 

@@ -28,15 +28,15 @@ import (
 const (
 	// maxRuledLines is the largest number of lines of one table.
 	maxRuledLines = 5000
-	// maxRuledReads is the average number of times that each byte of the source may be read. A table
-	// needs three.
+	// maxRuledReads is the average number of times that each byte of the source may be read. A table needs three.
+	// Sources that need more have no further tables.
 	maxRuledReads = 6
 )
 
 // ruledFinder finds the ruled tables of a source.
 type ruledFinder struct {
 	src  []byte
-	left int // bytes that may still be read
+	left int // the bytes that may still be read
 }
 
 // ruledLine is a line that may belong to a table.
@@ -46,11 +46,11 @@ type ruledLine struct {
 	signs []rune
 }
 
-// blank reports whether the line has only spaces.
-func (l ruledLine) blank() bool { return strings.TrimSpace(string(l.signs)) == "" }
+// isBlank reports whether the line has only spaces.
+func (l ruledLine) isBlank() bool { return strings.TrimSpace(string(l.signs)) == "" }
 
-// findRuled adds the ruled tables of a source to other tables. It appends the texts of their cells to
-// extended.
+// findRuled adds the ruled tables of a source to tables, which has the grid tables, and appends the texts of their
+// cells to extended.
 func findRuled(src, extended []byte, tables Tables) ([]byte, Tables) {
 	if !bytes.Contains(src, []byte("-- --")) && !bytes.Contains(src, []byte("--  ")) {
 		return extended, tables
@@ -115,8 +115,8 @@ func (f *ruledFinder) line(at int) ruledLine {
 	return l
 }
 
-// rules returns the first column of each group of dashes and the column after it, nil if the line has
-// other characters.
+// rules returns the first column of each group of dashes and the column after the group. It returns nil if the line has
+// other characters than dashes and spaces.
 func (l ruledLine) rules() (groups [][2]int) {
 	for i := 0; i < len(l.signs); i++ {
 		switch {
@@ -146,12 +146,13 @@ type ruledTable struct {
 	texts [][][]string // the lines of each cell of each row
 }
 
-// table reads the table to which a line of dashes belongs: as its first line, or as the line below its
-// head, before. The line above the head must be blank. It returns nil if there is no table.
+// table reads the table to which rule, a line of dashes, belongs: rule is its first line, or the line below its head.
+// In the second case before is the head, and the line earlier must be blank. It returns nil if there is no table, else
+// the table and the offset after it.
 func (f *ruledFinder) table(earlier, before, rule ruledLine) (*ruledTable, int) {
 	columns := rule.rules()
 	switch {
-	case len(columns) == 1 && before.blank():
+	case len(columns) == 1 && before.isBlank():
 		return f.multiline(rule)
 	case len(columns) < 2:
 		return nil, 0
@@ -159,13 +160,14 @@ func (f *ruledFinder) table(earlier, before, rule ruledLine) (*ruledTable, int) 
 	var heads []ruledLine
 	begin := rule
 
-	if !before.blank() {
-		if !earlier.blank() {
+	if !before.isBlank() {
+		if !earlier.isBlank() {
 			return nil, 0
 		}
 		heads, begin = []ruledLine{before}, before
 	}
 
+	// Without a head, the table may be a multi-line table: rows are then separated by blank lines.
 	rows, next, closed := f.rows(rule.to, columns, false)
 	if len(heads) == 0 && !closed {
 		rows, next, closed = f.rows(rule.to, columns, true)
@@ -183,7 +185,7 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 	var heads []ruledLine
 
 	at := top.to
-	for range 20 { // the most lines of a head
+	for range 20 { // the largest number of lines of a head
 		if at >= len(f.src) {
 			return nil, 0
 		}
@@ -192,7 +194,7 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 
 		columns := line.rules()
 		switch {
-		case line.blank() || len(columns) == 1:
+		case line.isBlank() || len(columns) == 1:
 			return nil, 0
 		case len(columns) == 0:
 			heads = append(heads, line)
@@ -212,14 +214,15 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 	return nil, 0
 }
 
-// rows reads rows up to the blank line that ends a simple table, or the line of dashes that ends any
-// table. closed reports whether a line of dashes does, and next is the offset after the table.
+// rows reads rows up to the line of dashes that ends a table. A blank line ends a simple table as well. closed reports
+// whether a line of dashes ends the table, and next is the offset after it. rows is nil if a line does not fit the
+// columns.
 func (f *ruledFinder) rows(at int, columns [][2]int, multiline bool) (rows [][]ruledLine, next int, closed bool) {
-	open := false // the next line continues the last row
+	open := false // whether the next line continues the last row
 
 	for n := 0; at < len(f.src) && n < maxRuledLines && f.left > 0; n++ {
 		line := f.line(at)
-		if line.blank() {
+		if line.isBlank() {
 			if !multiline {
 				return rows, at, false
 			}
@@ -258,8 +261,8 @@ func fits(line ruledLine, columns [][2]int) bool {
 	return true
 }
 
-// newRuled returns the table of heads and rows, whose first line is begin. It returns nil if a head
-// does not fit the columns.
+// newRuled returns the table of heads and rows. Its first line is begin, and next is the offset after it. newRuled
+// returns nil if a head does not fit the columns.
 func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]ruledLine, next int) (*ruledTable, int) {
 	for _, h := range heads {
 		if !fits(h, columns) {
@@ -311,8 +314,9 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 	return t, next
 }
 
-// ruledAlignment returns the alignment of a column. It is left if its head only reaches the first dash,
-// and right if it only reaches the last one. It is centred for neither and unset for both.
+// ruledAlignment returns the alignment of a column, by the place of its head above the dashes. A head that reaches only
+// the first dash is left, one that reaches only the last dash is right. A head that reaches neither is centred. If it
+// reaches both, the alignment is not set.
 func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment {
 	left, right := false, false
 

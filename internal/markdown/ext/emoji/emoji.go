@@ -65,9 +65,9 @@ type emojiParser struct{}
 
 func (emojiParser) Trigger() []byte { return []byte{':'} }
 
-// Parse reads a short code such as :smile: and returns its emoji.
+// Parse reads a shortcode such as :smile: and returns its emoji.
 func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	const longest = 60
+	const longest = 60 // bytes
 
 	if tree.IsASCIIWord(block.PrecendingCharacter()) {
 		return nil
@@ -79,7 +79,7 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	if end < 1 || bytes.ContainsAny(line[:end], " \t\n*`[]<") {
 		return nil
 	}
-	// Formatters escape the underscores. GitHub accepts that.
+	// Formatters of Markdown escape underscores in names. GitHub accepts that.
 	name := strings.ReplaceAll(string(line[:end]), `\_`, "_")
 
 	character, ok := emojiByName()[name]
@@ -94,11 +94,11 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 type emojiRenderer struct{}
 
 func (r emojiRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindEmoji, r.emoji)
+	reg.Register(kindEmoji, r.renderEmoji)
 }
 
-// emoji renders the character of an emoji.
-func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderEmoji writes the character of an emoji.
+func (emojiRenderer) renderEmoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(html.EscapeString(node.(*Emoji).Character))
 	}
@@ -115,13 +115,13 @@ var (
 	tagOrShortcode = lazyregexp.New(`<[^>]*>|` + shortcodeForm)
 )
 
-// InHTML replaces the shortcodes in a block of raw HTML by emoji, as GitHub does. It leaves attributes
-// and the content of elements of code as they are.
+// InHTML returns a block of raw HTML with emoji in place of shortcodes, as GitHub does. It leaves attributes, and the
+// content of elements of code, as they are. It may return block itself.
 func InHTML(block []byte) []byte {
 	if !shortcode().Match(block) {
 		return block
 	}
-	code := 0
+	code := 0 // the open elements of code
 
 	return tagOrShortcode().ReplaceAllFunc(block, func(found []byte) []byte {
 		if found[0] == '<' {

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// CaptionTables gives tables their captions: the paragraph after a table that begins with "Table:"
-// or ":", or the one before it that begins with "Table:".
+// CaptionTables gives tables their captions: the paragraph after a table that begins with "Table:" or ":", or the
+// paragraph before it that begins with "Table:".
 func CaptionTables(root ast.Node, src []byte) {
 	var tables []*east.Table
 	tree.EachBlock(root, func(n ast.Node) {
@@ -25,7 +25,7 @@ func CaptionTables(root ast.Node, src []byte) {
 	}
 }
 
-// captionTable gives one table its caption, unless it has one from its attributes.
+// captionTable gives one table its caption, unless its attributes have given it one.
 func captionTable(t *east.Table, src []byte) {
 	if _, titled := t.FirstChild().(*tree.Caption); titled {
 		return
@@ -33,7 +33,7 @@ func captionTable(t *east.Table, src []byte) {
 
 	above, _ := t.PreviousSibling().(*ast.Paragraph)
 	if below, ok := t.NextSibling().(*ast.Paragraph); ok {
-		// With captions above tables, the paragraph below belongs to the next table.
+		// In a document with captions above tables, the paragraph below a table is the caption of the next table.
 		if _, next := below.NextSibling().(*east.Table); next && above != nil && takeCaption(t, above, src, "Table:") {
 			return
 		}
@@ -46,7 +46,7 @@ func captionTable(t *east.Table, src []byte) {
 	if above != nil && takeCaption(t, above, src, "Table:") {
 		return
 	}
-	// Without a blank line before it, the caption is parsed as the last row.
+	// Without a blank line above the caption, goldmark parses it as the last row.
 	row, ok := t.LastChild().(*east.TableRow)
 	if !ok || row.PreviousSibling() == nil {
 		return

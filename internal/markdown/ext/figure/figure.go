@@ -1,4 +1,5 @@
-// Package figure turns images into figures, and paragraphs next to tables into captions.
+// Package figure turns images into figures, and paragraphs next to tables into captions. It also parses images with a
+// size.
 package figure
 
 import (
@@ -22,9 +23,8 @@ func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(sizedImageParser{}, 190)))
 }
 
-// Place replaces a paragraph by a figure if it holds only an image, or only a link around an image.
-// The image must have a title or the label of a figure. The caption is the title, else the alternative
-// text.
+// Place replaces a paragraph by a figure if its only content is an image, or a link around an image. The image or the
+// paragraph must have a title or the label of a figure. The caption is the title, else the alternative text.
 func Place(p *ast.Paragraph, src []byte) {
 	only := p.FirstChild()
 	if only == nil || only.NextSibling() != nil {
@@ -54,7 +54,7 @@ func Place(p *ast.Paragraph, src []byte) {
 		f.Caption = tree.Unescape(img.Title)
 	}
 
-	// The caption replaces the title, and the figure gets the attributes: labels refer to it.
+	// The caption replaces the title. The figure gets the id and the classes, because references lead to the figure.
 	img.Title = nil
 	for _, name := range []string{"id", "class"} {
 		for _, from := range []ast.Node{p, img} {
@@ -72,7 +72,7 @@ func Place(p *ast.Paragraph, src []byte) {
 	tree.Replace(p, f)
 }
 
-// altCaption returns a caption with the alternative text of an image. The image keeps the plain text.
+// altCaption returns a caption with the nodes of an image's alternative text. The image keeps it as plain text.
 func altCaption(img *ast.Image, src []byte) *tree.Caption {
 	alt := ast.NewString([]byte(html.EscapeString(tree.PlainText(img, src))))
 	c := &tree.Caption{Figure: true}

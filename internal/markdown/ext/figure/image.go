@@ -24,7 +24,7 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 	if len(line) < 2 || line[1] != '[' {
 		return nil
 	}
-	line = line[:min(len(line), longest)] // a longer line would be searched once for each image
+	line = line[:min(len(line), longest)] // each image of the line searches the rest: bound that
 
 	shut := 2 + bytes.IndexAny(line[2:], "[]\\`")
 	if shut < 2 || line[shut] != ']' || len(line) <= shut+2 || line[shut+1] != '(' {
@@ -45,7 +45,7 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 		rest = bytes.TrimLeft(rest[n:], " \t")
 	}
 
-	// Only the size makes this an image that goldmark does not know.
+	// Without a size, goldmark's own parser reads the image.
 	stop := bytes.IndexByte(rest, ')')
 	if stop < 2 || rest[0] != '=' {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds footnotes, [^label], and inline notes, ^[text]. Goldmark's own extension takes
-// quadratic time for many notes; this one takes linear time.
+// Extension adds footnotes, [^label], and inline notes, ^[text]. Goldmark's own extension takes quadratic time for many
+// notes; this one takes linear time.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

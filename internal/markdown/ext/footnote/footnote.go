@@ -1,4 +1,5 @@
-// Package footnote reads footnotes and inline notes.
+// Package footnote reads footnotes and inline notes. It reuses goldmark's nodes, block parser and renderer. While the
+// inline content is parsed, references get the numbers of their notes; a transformer then moves the notes to the end.
 package footnote
 
 import (
@@ -12,16 +13,16 @@ import (
 // maxLabel is the longest label of a footnote, in bytes. It is the limit of goldmark.
 const maxLabel = 999
 
-// notes holds the footnotes of a document. Goldmark's own parser searches all footnotes for each
-// reference and sorts them by insertion: ten thousand take two seconds.
+// notes holds the footnotes of a document. Goldmark's own parser searches all footnotes for each reference and sorts
+// them by insertion: ten thousand take two seconds.
 type notes struct {
-	list    *extast.FootnoteList
+	list    *extast.FootnoteList // nil without footnotes that have labels
 	byLabel map[string]*extast.Footnote
-	links   []*extast.FootnoteLink
-	cited   []*extast.Footnote // in the order of their numbers
+	links   []*extast.FootnoteLink // the references, in order
+	cited   []*extast.Footnote     // in the order of their numbers
 	// inline has the inline notes until the transformer adds them to list.
 	inline *extast.FootnoteList
-	// unclosed is a range of the source without the end of an inline note.
+	// unclosed is a range of the source in which no inline note ends.
 	unclosed text.Segment
 }
 
@@ -42,7 +43,7 @@ func notesOf(pc parser.Context) *notes {
 // noteParser is goldmark's parser of footnotes. It also indexes them by their labels.
 type noteParser struct{ parser.BlockParser }
 
-// Close records the note under its label. The first note of a label wins.
+// Close records the note under its label. Of notes with one label, the first counts.
 func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) {
 	p.BlockParser.Close(node, reader, pc)
 	n := notesOf(pc)
@@ -131,7 +132,7 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 // references, and adds the links back. It drops footnotes without a reference.
 type noteTransformer struct{}
 
-// Transform moves all cited notes to one list, numbers their references, and removes notes that are not cited.
+// Transform moves all notes with references to one list and sets how often each has been referred to.
 func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {
 	n := notesOf(pc)
 	switch {
@@ -143,7 +144,7 @@ func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Co
 		root.RemoveChild(root, n.inline)
 	}
 
-	counts := make([]int, len(n.cited)+1)
+	counts := make([]int, len(n.cited)+1) // the references of each note, by its number
 	for _, link := range n.links {
 		link.RefIndex = counts[link.Index]
 		counts[link.Index]++

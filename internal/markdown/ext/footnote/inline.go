@@ -33,12 +33,12 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return nil
 	}
 
-	// A search for the end has already failed from an earlier note: do not repeat it.
+	// In this range, the search from an earlier note has found no end: repeating it would take quadratic time.
 	n := notesOf(pc)
 	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
 	}
-	// (^[a-z]+) is a regular expression: it has one word and does not follow a word.
+	// (^[a-z]+) is a regular expression: the text in brackets is one word, and no word precedes it.
 	before := block.PrecendingCharacter()
 	alone := line[0] == '^' && (util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before))
 
@@ -60,8 +60,8 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return nil
 	}
 
-	// Goldmark parses the inline content of blocks in the order of the document. That of the note follows,
-	// since the note is at the end.
+	// Goldmark parses the inline content of blocks in the order of the document. The note is at the end, so its content
+	// is parsed later.
 	if n.inline == nil {
 		n.inline = extast.NewFootnoteList()
 		root.AppendChild(root, n.inline)
@@ -81,9 +81,10 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	return link
 }
 
-// bracketed reads up to the bracket that closes the current one, of a pair, and advances the reader past it. It
-// returns the lines before that bracket and the offset where it stopped. Escaped brackets and brackets
-// in code do not count. ok is false for an empty, unclosed or too long note.
+// bracketed reads up to the closing bracket of a note whose opening bracket has been read, and advances the reader past
+// it. brackets are the opening and the closing bracket. It returns the lines before the closing bracket, and the offset
+// where it stopped. Escaped brackets and brackets in code do not count. ok is false for an empty or unclosed note, and
+// for one longer than maxInlineNote.
 func bracketed(block text.Reader, brackets string) (lines []text.Segment, end int, ok bool) {
 	depth, size := 1, 0
 

@@ -15,8 +15,8 @@ import (
 // maxScript is the longest raised or lowered text, in bytes.
 const maxScript = 200
 
-// scriptParser parses H~2~O and x^2^. The text has no spaces. Lowered text must follow a word, since
-// GitHub strikes ~this~ out.
+// scriptParser parses H~2~O and x^2^. The text has no spaces. Lowered text must follow a word, because GitHub strikes
+// ~this~ out.
 type scriptParser struct{}
 
 func (scriptParser) Trigger() []byte { return []byte{'~', '^'} }
@@ -45,8 +45,8 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 	return n
 }
 
-// markParser parses ==marked== and ++inserted++. Next to a Latin letter or a digit the characters stay as
-// they are: C++17 and a==b are common.
+// markParser parses ==marked== and ++inserted++. A mark does not open after a Latin letter or a digit, and does not
+// close before one: C++17 and a==b are common.
 type markParser struct {
 	char byte
 	tag  string

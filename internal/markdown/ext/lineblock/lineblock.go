@@ -45,8 +45,8 @@ var (
 	kindVerse     = ast.NewNodeKind("Verse")
 )
 
-// transformer replaces a paragraph by a line block if at least two lines begin with a bar. A line with
-// another bar could be a row of a table, so it keeps the paragraph as it is.
+// transformer replaces a paragraph by a line block if at least two lines begin with a bar. If a line has another bar,
+// the paragraph stays, because the line could be a row of a table.
 type transformer struct{ enabled func(parser.Context) bool }
 
 // Transform checks all lines before it changes the paragraph. A line without a bar must be indented, and not be the
@@ -103,12 +103,12 @@ func (l transformer) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 type nodeRenderer struct{}
 
 func (r nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindLineBlock, r.lineBlock)
-	reg.Register(kindVerse, r.verse)
+	reg.Register(kindLineBlock, r.renderLineBlock)
+	reg.Register(kindVerse, r.renderVerse)
 }
 
-// lineBlock renders the element around the lines.
-func (nodeRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderLineBlock writes the element around the lines.
+func (nodeRenderer) renderLineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"line-block\">\n")
 	} else {
@@ -118,8 +118,8 @@ func (nodeRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
-// verse renders a line with its indentation as no-break spaces. An empty line keeps its height by one of them.
-func (nodeRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderVerse writes a line with its indentation as no-break spaces. An empty line gets one, which keeps its height.
+func (nodeRenderer) renderVerse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case entering && n.FirstChild() == nil:
 		_, _ = w.WriteString("<div>\u00a0")

@@ -1,6 +1,6 @@
-// Package list parses the ordered lists of Pandoc: with letters, Roman numerals and parentheses, and the
-// numbered examples (https://pandoc.org/MANUAL.html#ordered-lists). It wraps goldmark's parsers, which
-// only know numbers: they get a line with a number in place of the marker.
+// Package list parses the ordered lists of Pandoc: with letters, Roman numerals and parentheses, and the numbered
+// examples (https://pandoc.org/MANUAL.html#ordered-lists). It wraps goldmark's parsers, which know only numbers: they
+// read a line with a number in place of the marker (asNumber).
 package list
 
 import (
@@ -19,8 +19,8 @@ import (
 type Extension struct {
 	// Enabled reports whether the document may have such lists.
 	Enabled func(parser.Context) bool
-	// Loose reports whether the rules of Pandoc apply: one item is a list, and a list does not interrupt
-	// a paragraph. Otherwise a second item must follow, so that "a. Smith" stays text.
+	// Loose reports whether the rules of Pandoc apply: one item is a list, and a list does not interrupt a paragraph.
+	// Otherwise a second item must follow, so that "a. Smith" stays text.
 	Loose func(parser.Context) bool
 }
 
@@ -74,16 +74,13 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	loose := p.Loose(pc)
 
 	m, ok := readMarker(line, listStyle{})
-	if !ok && loose { // a letter that is not a Roman numeral
-		m, ok = readMarker(line, listStyle{kind: 'a'})
-	}
-
 	if !ok || !p.Enabled(pc) {
 		return nil, parser.NoChildren
 	}
 
 	rest := reader.Source()[segment.Stop:]
 
+	// A letter such as c is a Roman numeral if the next one follows.
 	number, ok := readMarker(line, listStyle{kind: 'i'})
 	if ok && loose && number.isContinued(rest) {
 		m = number
@@ -108,7 +105,7 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	return node, state
 }
 
-// setOn gives a list its style and the attributes for it.
+// setOn sets the style of a list, the number of its first item, and the attributes for the style sheet.
 func (m listMarker) setOn(list *ast.List, pc parser.Context) {
 	list.SetAttributeString(styleAttribute, m.listStyle)
 
@@ -200,8 +197,8 @@ func (p fancyItemParser) Continue(node ast.Node, reader text.Reader, pc parser.C
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
-// asNumber is a reader that shows the markers of one style as numbers, and other markers as text. So
-// goldmark continues a list only with markers of its style.
+// asNumber is a reader that shows the markers of one style as numbers, and other markers as text. goldmark then
+// continues a list only with markers of its style.
 type asNumber struct {
 	text.Reader
 	style listStyle

@@ -14,7 +14,7 @@ import (
 // listStyle is the style of the markers of an ordered list: a. A) (i) (1) #. or the numbered examples of
 // Pandoc, (@) and (@label), whose numbers run through the document.
 type listStyle struct {
-	// kind is the first of the numerals, a A i I or 1, or # or @.
+	// kind is the first numeral of the style, a A i I or 1, or # or @.
 	kind byte
 	// open and shut are the characters around the numeral. open may be 0.
 	open, shut byte
@@ -23,14 +23,14 @@ type listStyle struct {
 // listMarker is a marker at the start of a line.
 type listMarker struct {
 	listStyle
-	value int
-	label string
-	// indent is the number of spaces before it. end is the offset after it on the line.
+	value int    // the number that the numeral stands for, 0 for # and @
+	label string // the label of an example, "" for none
+	// indent is the number of spaces before the marker. end is the offset after it on the line.
 	indent, end int
 }
 
-// readMarker reads the marker at the start of a line, which a space and text must follow. A letter that
-// may be a Roman numeral is read in the style of the list within, or as a numeral for the zero style.
+// readMarker reads the marker at the start of a line, which a space and text must follow. within is the style of the
+// list so far. It decides whether a letter is a Roman numeral. For the zero style, only i is.
 func readMarker(line []byte, within listStyle) (m listMarker, ok bool) {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
@@ -63,7 +63,8 @@ func readMarker(line []byte, within listStyle) (m listMarker, ok bool) {
 	return m, m.readNumeral(word, within.kind)
 }
 
-// readNumeral reads the numeral, "#" or "@label" of a marker. kind is that of the list.
+// readNumeral sets the kind and the value of a marker from its numeral, "#" or "@label". kind is that of the list, 0 if
+// there is none yet. It returns false for other words.
 func (m *listMarker) readNumeral(word []byte, kind byte) bool {
 	switch c := word[0]; {
 	case c == '@':
@@ -105,7 +106,8 @@ func sameCase(word []byte) bool {
 	return bytes.Equal(word, bytes.ToLower(word)) || bytes.Equal(word, bytes.ToUpper(word))
 }
 
-// roman reads a numeral of small letters. It returns 0 for any other word.
+// roman returns the value of a Roman numeral of small letters, 0 for any other word. It also accepts wrong numerals
+// such as iix.
 func roman(word []byte) (n int) {
 	values := map[byte]int{'i': 1, 'v': 5, 'x': 10, 'l': 50, 'c': 100, 'd': 500, 'm': 1000}
 	for i, c := range word {
@@ -123,11 +125,10 @@ func roman(word []byte) (n int) {
 	return n
 }
 
-// isContinued reports whether the next item follows in rest. It has about the same indentation as m, and
-// only the content of this item is before it.
+// isContinued reports whether the next item follows in rest, after the content of this item.
 func (m listMarker) isContinued(rest []byte) bool {
-	const most = 4000 // bytes
-	blank := false
+	const most = 4000 // bytes of rest that are searched
+	blank := false    // whether the previous line is blank
 
 	for line := range bytes.Lines(rest[:min(len(rest), most)]) {
 		inner := bytes.TrimLeft(line, " \t>")
@@ -140,7 +141,7 @@ func (m listMarker) isContinued(rest []byte) bool {
 			return next.value == m.value+1
 		}
 
-		if blank && len(line)-len(inner) <= m.indent+1 {
+		if blank && len(line)-len(inner) <= m.indent+1 { // text outside of the item
 			return false
 		}
 		blank = false

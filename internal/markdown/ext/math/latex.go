@@ -48,7 +48,7 @@ func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	open, shut := line[1], closing(line[1])
 	from := segment.Start + 2
 	to := next(known.at[shut], from)
-	// Formulas do not nest. The rule also keeps "\\(\\(\\(…" from taking quadratic time.
+	// Formulas do not nest. This rule also keeps \(\(\(… from taking quadratic time.
 	if again := next(known.at[open], from); to < 0 || again >= 0 && again < to {
 		return nil
 	}
@@ -65,7 +65,8 @@ func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 // endsKey is the context key of the *environmentEnds of the current block.
 var endsKey = parser.NewContextKey()
 
-// environmentEnds holds the offsets after each \end{name} of a block, by the name.
+// environmentEnds holds the offsets after each \end{name} of a block, by the name. Without it, each \begin would search
+// the rest of the block.
 type environmentEnds struct {
 	block ast.Node
 	of    map[string][]int
@@ -100,7 +101,7 @@ func parseEnvironment(parent ast.Node, block text.Reader, name string, pc parser
 	return &Formula{Source: source, Display: true, Offset: segment.Start}
 }
 
-// closing returns the closing bracket for an opening one.
+// closing returns the closing bracket for an opening one, ( or [.
 func closing(open byte) byte {
 	if open == '(' {
 		return ')'
@@ -141,8 +142,8 @@ var (
 	anyLetter = lazyregexp.New(`\pL`)
 )
 
-// looksLikeFormula reports whether the text between brackets is LaTeX. It has a command such as
-// \frac, or it has one of the signs ^_=<>+{} and no words. If short is set, a variable is enough, such as x or f(n-1).
+// looksLikeFormula reports whether the text between brackets is a formula. It needs a command such as \frac, or a
+// latexSign and no words. If short is set, a variable or an expression such as f(n-1) is enough.
 func looksLikeFormula(source []byte, short bool) bool {
 	source = latexEscape().ReplaceAll(source, []byte("."))
 	switch {
@@ -165,12 +166,12 @@ var environment = lazyregexp.New(
 		`aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
 )
 
-// futileKey is the context key of a map from closing delimiters to offsets. The block parser has searched
-// up to the offset in vain.
+// futileKey is the context key of a map from closing delimiters to offsets. Up to the offset, the block parser has
+// found no such delimiter.
 var futileKey = parser.NewContextKey()
 
-// latexBlockParser parses \[ … \] and environments such as \begin{align} on lines of their own. They have
-// no blank line.
+// latexBlockParser parses \[ … \] and environments such as \begin{align} on lines of their own. A formula contains no
+// blank line.
 type latexBlockParser struct{ blockParser }
 
 func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
@@ -220,8 +221,8 @@ func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	return n, parser.NoChildren
 }
 
-// endOfFormula returns the offset after the closing delimiter, which must end its line. If a blank line
-// comes first, found is false and end is the offset where the search stopped.
+// endOfFormula returns the offset after the closing delimiter. found is false if text follows the delimiter on its
+// line, or if a blank line comes before it. end is then the offset where the search stopped.
 func endOfFormula(source []byte, from int, shut []byte) (end int, found bool) {
 	for first := true; from < len(source); first = false {
 		stop := len(source)

@@ -1,5 +1,5 @@
-// Package math parses formulas in LaTeX. It does not typeset them: another package does so and sets the
-// Embed of each.
+// Package math parses formulas in LaTeX: Formula within a paragraph, and Block on lines of its own. It does not typeset
+// them: package markdown/formula does so and sets the Embed of each.
 package math
 
 import (
@@ -24,11 +24,11 @@ type Formula struct {
 	Source []byte
 	// Display reports whether the formula is printed on a line of its own.
 	Display bool
-	// Offset is the place of the opening delimiter in the source.
+	// Offset is the offset of the opening delimiter in the source.
 	Offset int
 	// Embed is the number of its HTML in tree.Embeds, 0 if it could not be typeset.
 	Embed int
-	// Plain is the typeset formula as plain text, "" if its parts do not follow one another on a line.
+	// Plain is the typeset formula as plain text, "" if it has parts above or below its line.
 	Plain string
 }
 
@@ -41,14 +41,14 @@ func (n *Formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, n
 // IsDisplay returns Display, for packages that know formulas by an interface.
 func (n *Formula) IsDisplay() bool { return n.Display }
 
-// PlainText returns the text of the formula, before it is typeset the LaTeX.
+// PlainText returns the text of the formula: Plain, or the LaTeX if Plain is "".
 func (n *Formula) PlainText() string { return cmp.Or(n.Plain, string(n.Source)) }
 
 // dollarKey is the key of the *dollars of the current block in a parser.Context.
 var dollarKey = parser.NewContextKey()
 
-// dollars holds the offsets in a block where a formula may end. Without them, each opening dollar would
-// search the rest of the block.
+// dollars holds the offsets in a block at which a formula may end. Without them, each opening dollar would search the
+// rest of the block.
 type dollars struct {
 	block ast.Node
 	// single, double and ticks are the offsets of $, $$ and `$.
@@ -58,9 +58,8 @@ type dollars struct {
 	tickBefore, dollarBefore []int
 }
 
-// dollarParser parses $…$, $$…$$ and $`…`$. As in Pandoc, an opening single dollar is not followed by a
-// space. A closing one follows a character other than a space and is not followed by a digit. There is
-// no dollar between them. So $5 and $6 are prices.
+// dollarParser parses $…$, $$…$$ and $`…`$. As in Pandoc, no space follows an opening single dollar. A closing one
+// follows no space, and no digit follows it. There is no dollar between them. So $5 and $6 are prices.
 type dollarParser struct{}
 
 func (dollarParser) Trigger() []byte { return []byte{'$'} }
@@ -118,7 +117,7 @@ func next(offsets []int, from int) int {
 	return -1
 }
 
-// findDollars returns the places in a block where a formula may end.
+// findDollars returns the offsets in a block at which a formula may end.
 func findDollars(block ast.Node, source []byte) *dollars {
 	d := &dollars{block: block}
 	lastTick, lastDollar := -1, -1
@@ -148,7 +147,7 @@ func findDollars(block ast.Node, source []byte) *dollars {
 			switch at - run {
 			case 0:
 				before, _ := utf8.DecodeLastRune(source[s.Start:run])
-				// A closing dollar follows no space and precedes no digit: "$5 and $6" is no formula.
+				// The rules for a closing dollar: see dollarParser.
 				if run > s.Start && !unicode.IsSpace(before) &&
 					(at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
 					d.single = append(d.single, run)
@@ -195,15 +194,16 @@ type Block struct {
 	ast.BaseBlock
 	// Source is the LaTeX without its delimiters, but with \begin and \end.
 	Source []byte
-	// Offset is the place of the opening delimiter in the source.
+	// Offset is the offset of the opening delimiter in the source.
 	Offset int
 	// Embed is the number of its HTML in tree.Embeds, 0 if it could not be typeset.
 	Embed int
 
-	// end is the offset after the closing delimiter, 0 if the parser has yet to find it.
-	end    int
+	// end is the offset after the closing delimiter if the parser found it when it opened the block, else 0.
+	end int
+	// closed reports whether the lines so far include the closing delimiter.
 	closed bool
-	// bare reports whether the delimiters belong to the LaTeX, as those of an environment.
+	// bare reports whether the delimiters are part of the LaTeX: \begin and \end.
 	bare bool
 }
 
@@ -309,7 +309,7 @@ func (blockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context)
 	return parser.Continue | parser.NoChildren
 }
 
-// Close takes the source of the formula. A block without its closing "$$" becomes a paragraph.
+// Close sets the source of the formula. A block without its closing "$$" becomes a paragraph.
 func (blockParser) Close(node ast.Node, reader text.Reader, _ parser.Context) {
 	n := node.(*Block)
 	if !n.closed {

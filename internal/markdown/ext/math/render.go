@@ -11,7 +11,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// nodeRenderer renders the places of typeset formulas, and the source of those that could not be typeset.
+// nodeRenderer writes the empty elements that typeset formulas replace, and the source of other formulas as code.
 type nodeRenderer struct{}
 
 func (nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {

@@ -17,19 +17,20 @@ const (
 	None Keys = iota
 	// ToLabels reads only the keys of labels: @fig:x.
 	ToLabels
-	// ToWorks reads every key. A key that is not that of a label cites a work.
+	// ToWorks reads every key. A key that does not have the form of a label cites a work.
 	ToWorks
 )
 
 // allows reports whether a key is that of a reference.
 func (k Keys) allows(key string) bool { return k == ToWorks || label.KindOf(key) != "" }
 
-// Extension adds references. A reference renders its source unless Resolve links it or its Citation is
-// set.
+// Extension adds references. A reference renders its source unless Resolve links it or its Citation is set. Both fields
+// are required.
 type Extension struct {
-	// Keys returns the keys that are references in the document.
+	// Keys returns the keys that are references in the parsed document.
 	Keys func(parser.Context) Keys
-	// Count is called before each reference is created. It may panic to stop the parser.
+	// Count is called before each reference is created, and for some texts that become none. It may panic to stop the
+	// parser.
 	Count func(parser.Context)
 }
 

@@ -64,11 +64,11 @@ func (p referenceParser) parseKey(block text.Reader, pc parser.Context, keys Key
 	return n
 }
 
-// bookdown matches a reference of Bookdown (https://bookdown.org/yihui/bookdown/cross-references.html). Its text is
-// the number alone.
+// bookdown matches a reference of Bookdown (https://bookdown.org/yihui/bookdown/cross-references.html). It prints only
+// the number.
 var bookdown = lazyregexp.New(`^\\@ref\(([\w:.-]{1,200})\)`)
 
-// latex matches a reference of LaTeX. \autoref and \cref print the word as well, and \ref the number alone.
+// latex matches a reference of LaTeX. \autoref and \cref also print the word, \ref and \eqref only the number.
 var latex = lazyregexp.New(`^\\(eqref|ref|autoref|[cC]ref)\s*\{([^{}]{1,200})\}`)
 
 // parseCommand parses \@ref(key) and the references of LaTeX.
@@ -105,7 +105,7 @@ func OfLaTeX(source []byte) *Reference {
 	}
 }
 
-// parseBrackets parses [see @a; @b], unless the document has a link definition of that name.
+// parseBrackets parses [see @a; @b], unless the document has a link definition with that text.
 func (p referenceParser) parseBrackets(block text.Reader, pc parser.Context, keys Keys) ast.Node {
 	row, at := block.Position()
 	_, segment := block.PeekLine()
@@ -169,8 +169,8 @@ func readPlace(block text.Reader) string {
 	return ""
 }
 
-// bracketedReference reads the inside of brackets. It returns nil unless each part between
-// semicolons has a key.
+// bracketedReference returns the reference for the text in brackets. It returns nil unless each part between semicolons
+// has a key that keys allows.
 func bracketedReference(source string, keys Keys) *Reference {
 	n := &Reference{Bracketed: true, Source: "[" + strings.Join(strings.Fields(source), " ") + "]"}
 	for part := range strings.SplitSeq(source, ";") {
@@ -209,16 +209,16 @@ func readItem(part string) (item Item, ok bool) {
 	}
 }
 
-// mayPrecedeKey reports whether an @ after this character can begin a key. After a letter it belongs to
-// an e-mail address, but letters from U+2E80 on are of scripts without spaces.
+// mayPrecedeKey reports whether an @ after this character can begin a key. After a letter, an @ belongs to an e-mail
+// address. Letters from U+2E80 on are of scripts without spaces between words, so they may precede a key.
 func mayPrecedeKey(before rune) bool {
 	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
 		!strings.ContainsRune(`@/\_.`, before)
 }
 
-// ReadKey reads the key at the start of a line that begins with @. size is its length with the @ and any
-// braces, 0 if there is no key. As in Pandoc, a key has single punctuation marks only, unless it is in
-// braces.
+// ReadKey reads the key at the start of a line that begins with @. size is its length in bytes with the @ and any
+// braces, 0 if there is no key. As in Pandoc, a key without braces contains punctuation marks only one at a time, and
+// does not end with one.
 func ReadKey(line []byte) (key string, size int) {
 	const longest = 200 // bytes
 
@@ -252,5 +252,9 @@ func ReadKey(line []byte) (key string, size int) {
 		break
 	}
 
-	return string(line[1:end]), end * min(1, end-1)
+	if end == 1 {
+		return "", 0
+	}
+
+	return string(line[1:end]), end
 }

@@ -25,9 +25,9 @@ type Reference struct {
 	Bracketed bool
 	// NoParens reports whether the number of an equation has no parentheses.
 	NoParens bool
-	// Source is the reference as the source has it.
+	// Source is the text of the reference in the source.
 	Source string
-	// Offset is its place in the source.
+	// Offset is the offset of the reference in the source.
 	Offset int
 	// Citation is the HTML that replaces the reference, "" if it does not cite.
 	Citation string
@@ -35,13 +35,14 @@ type Reference struct {
 	// is in a note.
 	NamesOnly bool
 
-	// linked holds the element that each item names. It is nil if one is missing.
+	// linked has the element for each of Items. It is nil if one is missing. Resolve sets it and words.
 	linked []*label.Label
 	words  label.Words
 }
 
 // Item is one key of a reference.
 type Item struct {
+	// Key is the key without the @.
 	Key string
 	// Bare reports whether a hyphen precedes the @. The hyphen omits "Figure" or the author.
 	Bare bool
@@ -60,8 +61,8 @@ var kindReference = ast.NewNodeKind("Reference")
 // IsInText reports whether the authors of a citation are part of the sentence: @key.
 func (n *Reference) IsInText() bool { return !n.Bracketed && !n.Items[0].Bare }
 
-// TakeHyphens removes the - of bare references from the text before them. Call it before typography
-// replaces hyphens.
+// TakeHyphens removes the hyphen of bare references, -@key, from the text before them. Call it before package
+// typography replaces hyphens.
 func TakeHyphens(root ast.Node, src []byte) {
 	tree.Each(root, func(n ast.Node) {
 		r, ok := n.(*Reference)
@@ -75,9 +76,9 @@ func TakeHyphens(root ast.Node, src []byte) {
 	})
 }
 
-// Resolve links references to the elements that they name. It skips those for which isCitation returns
-// true. If labels lacks a key of a reference, the reference renders its source, and Resolve calls
-// missing with the first such key.
+// Resolve links references to the elements that they name, with the given words for their kinds. It skips references
+// for which isCitation returns true. If labels lacks a key of a reference, the reference renders its source, and
+// Resolve calls missing with the first such key.
 func Resolve(
 	root ast.Node,
 	words label.Words,
@@ -128,8 +129,8 @@ func (n *Reference) PlainText() string {
 // anyTag matches a tag of HTML.
 var anyTag = lazyregexp.New(`<[^>]*>`)
 
-// write calls piece with the parts of the reference in order, each with the element that it links to or
-// nil. Consecutive items of one kind share a word: "Figures 1, 2 and 3".
+// write calls piece for the parts of the reference in order, each with the element that it links to, nil for none.
+// Consecutive items of one kind share a word: "Figures 1, 2 and 3".
 func (n *Reference) write(piece func(text string, to *label.Label)) {
 	if n.linked == nil {
 		piece(n.Source, nil)
@@ -150,7 +151,7 @@ func (n *Reference) write(piece func(text string, to *label.Label)) {
 	}
 }
 
-// sharesWord reports whether item i continues the run of items that begins at first.
+// sharesWord reports whether item i shares a word with the items before it, which begin at first.
 func (n *Reference) sharesWord(first, i int) bool {
 	head, item := n.Items[first], n.Items[i]
 	if item.Prefix != "" || n.Items[i-1].Suffix != "" || item.Bare != head.Bare {

@@ -1,4 +1,4 @@
-// Package texcommand reads the commands of LaTeX that shape text: \textbf{…}, \emph{…}, \newline and a few others.
+// Package texcommand reads commands of LaTeX in text: \textbf{…}, \emph{…}, \newline and a few others.
 package texcommand
 
 import (
@@ -18,7 +18,8 @@ type Extension struct {
 	Enabled func(parser.Context) bool
 }
 
-// Extend implements goldmark.Extender. Braces that have a meaning of their own, such as attributes, come first.
+// Extend implements goldmark.Extender. The parser of braces comes last, after those of attributes and other syntax with
+// braces.
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(
 		util.Prioritized(commandParser{e.Enabled}, 490),
@@ -27,7 +28,7 @@ func (e Extension) Extend(m goldmark.Markdown) {
 }
 
 var (
-	// shape matches the beginning of a command with text in braces. Its group is the name.
+	// shape matches the start of a command with text in braces. Its group is the name.
 	shape = lazyregexp.New(`^\\(textbf|textit|texttt|emph)\{`)
 	// single matches a command without text. Its group is the name.
 	single = lazyregexp.New(`^\\(?:(newline|noindent)\b(?:\{\})?[ \t]*|(LaTeX|TeX)\b(?:\{\})?)`)
@@ -87,7 +88,7 @@ func (p commandParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// braceParser parses braces that belong to no command's beginning.
+// braceParser parses the braces after the start of a command.
 type braceParser struct{}
 
 func (braceParser) Trigger() []byte { return []byte{'{', '}'} }
@@ -116,8 +117,8 @@ func (braceParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	return push('}', "", segment.WithStop(segment.Start+1), block, pc)
 }
 
-// push adds a delimiter of one character, although the text of a command is longer: goldmark compares the lengths
-// of two delimiters.
+// push adds a delimiter for the start or the end of a command, which is at segment. Its length is 1 although the text
+// may be longer, because goldmark compares the lengths of two delimiters.
 func push(char byte, name string, segment text.Segment, block text.Reader, pc parser.Context) ast.Node {
 	d := parser.NewDelimiter(char == '{', char == '}', 1, char, processor{name})
 	d.Segment = segment

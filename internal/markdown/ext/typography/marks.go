@@ -13,8 +13,8 @@ type marks struct {
 }
 
 const (
-	narrowSpace = "\u202f"
-	noBreak     = "\u00a0"
+	narrowSpace = "\u202f" // a narrow no-break space
+	noBreak     = "\u00a0" // a no-break space
 )
 
 // marksOf returns the marks of a language (BCP 47), those of English for an unknown one.

@@ -1,5 +1,5 @@
-// Package typography replaces the quotes, dashes, dots and spaces of a typewriter by those of the
-// language.
+// Package typography replaces the quotes, dashes, dots and spaces of a keyboard by those of the language. Set does so
+// for a document, SetLine for one line.
 package typography
 
 import (
@@ -18,9 +18,10 @@ import (
 type typesetter struct {
 	marks marks
 	src   []byte
-	// before is the previous character, 0 at the start of a block.
+	// before is the previous character, 0 at the start of a block. 'x' stands for an element, which quotes treat like a
+	// letter.
 	before rune
-	// quotes are the open quotation marks of the block.
+	// quotes are the open quotes of the block, " or '.
 	quotes []rune
 	// code counts the open elements of raw HTML whose text stays as it is.
 	code int
@@ -31,12 +32,11 @@ type typesetter struct {
 // maxQuotes is the largest number of open quotation marks. Further marks do not open.
 const maxQuotes = 8
 
-// Set sets the text of a document in the manner of its language (BCP 47). An element with a lang
-// attribute follows its own language. Code, formulas, addresses and blocks of raw HTML stay as they
-// are.
+// Set replaces quotes, dashes, dots and spaces in a document by the rules of its language (BCP 47). An element with a
+// lang attribute follows the rules of that language. Code, formulas, addresses and blocks of raw HTML stay as they are.
 func Set(root ast.Node, src []byte, lang string) {
 	t := &typesetter{marks: marksOf(lang), src: src}
-	var outer []marks // of the elements around the current one
+	var outer []marks // the marks outside of each open element with a lang attribute
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if own := tree.AttributeText(n, "lang"); own != "" && entering {
 			outer = append(outer, t.marks)
@@ -71,41 +71,43 @@ func Set(root ast.Node, src []byte, lang string) {
 			return ast.WalkContinue, nil
 		}
 
-		switch n := n.(type) {
-		case *ast.CodeSpan, *ast.AutoLink:
-			t.before = 'x' // a quote after it closes, as after a letter
-			return ast.WalkSkipChildren, nil
-		case *ast.Image: // its text is an attribute
-			t.before = 'x'
-			return ast.WalkSkipChildren, nil
-		case *ast.RawHTML:
-			t.code = max(0, t.code+tree.CodeDepth(n.Segments.Value(src)))
-		case *ast.Text:
-			t.node(n)
-		case *ast.String:
-			if n.IsCode() { // raw HTML
-				t.code = max(0, t.code+tree.CodeDepth(n.Value))
-			} else if r, _ := utf8.DecodeLastRune(n.Value); len(n.Value) > 0 {
-				t.before = r
-			}
-		default:
-			if n.FirstChild() == nil {
-				t.before = 'x' // a formula, an emoji, a footnote's number
-			}
-		}
-
-		return ast.WalkContinue, nil
+		return t.inline(n), nil
 	})
 }
 
-// SetLine sets one line of plain text, such as a title, in the manner of its language (BCP 47).
+// inline replaces the text of an inline node, and updates the state for other nodes.
+func (t *typesetter) inline(n ast.Node) ast.WalkStatus {
+	switch n := n.(type) {
+	case *ast.CodeSpan, *ast.AutoLink, *ast.Image: // the text of an image is an attribute
+		t.before = 'x'
+		return ast.WalkSkipChildren
+	case *ast.RawHTML:
+		t.code = max(0, t.code+tree.CodeDepth(n.Segments.Value(t.src)))
+	case *ast.Text:
+		t.node(n)
+	case *ast.String:
+		if n.IsCode() { // raw HTML
+			t.code = max(0, t.code+tree.CodeDepth(n.Value))
+		} else if r, _ := utf8.DecodeLastRune(n.Value); len(n.Value) > 0 {
+			t.before = r
+		}
+	default:
+		if n.FirstChild() == nil {
+			t.before = 'x' // a formula, an emoji, a footnote's number
+		}
+	}
+
+	return ast.WalkContinue
+}
+
+// SetLine returns one line of plain text, such as a title, by the rules of its language (BCP 47).
 func SetLine(line, lang string) string {
 	t := typesetter{marks: marksOf(lang)}
 	return t.text(line)
 }
 
-// node sets a text node. A text that changes becomes a string before the node, which keeps the
-// line break.
+// node replaces the text of a node. A text that changes becomes a string before the node. The node stays, without text,
+// for its line break.
 func (t *typesetter) node(n *ast.Text) {
 	raw := n.Segment.Value(t.src)
 	switch {
@@ -136,7 +138,7 @@ func (t *typesetter) node(n *ast.Text) {
 	}
 }
 
-// text sets a text of the source, with its escapes and entities.
+// text returns a text of the source with its replacements. It keeps escapes and entities as they are.
 func (t *typesetter) text(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -185,8 +187,8 @@ func (t *typesetter) text(s string) string {
 	return b.String()
 }
 
-// wantsSpace reports whether next begins with a mark of punctuation and the space before it is part of
-// the punctuation.
+// wantsSpace reports whether next begins with a punctuation mark that has a space before it in this language. The space
+// in the source then becomes a no-break space.
 func (t *typesetter) wantsSpace(next string) bool {
 	r, size := utf8.DecodeRuneInString(next)
 
@@ -207,7 +209,7 @@ func (t *typesetter) wantsSpace(next string) bool {
 	return strings.ContainsRune(t.marks.spaced, r)
 }
 
-// needsSpace reports whether the mark r, between before and rest, lacks the space before it.
+// needsSpace reports whether the mark r, between before and rest, lacks the space before it that the language requires.
 func (t *typesetter) needsSpace(r rune, rest string) bool {
 	if t.marks.spaced == "" ||
 		!unicode.IsLetter(t.before) && !unicode.IsDigit(t.before) && !strings.ContainsRune(")”»…%", t.before) {
@@ -223,7 +225,7 @@ func (t *typesetter) needsSpace(r rune, rest string) bool {
 		(rest == "" || unicode.IsSpace(after) || strings.ContainsRune(`"'!?»).`, after))
 }
 
-// spaceBefore returns the space before a mark: a full space before a colon, else a narrow one.
+// spaceBefore returns the space before a mark: a full one before a colon, a narrow one before others.
 func (t *typesetter) spaceBefore(mark string) string {
 	if mark[0] == ':' {
 		return noBreak
@@ -252,7 +254,7 @@ func (t *typesetter) opens(rest string) bool {
 		return true
 	}
 
-	// Scripts without spaces have none before a quotation.
+	// In scripts without spaces, no space precedes a quotation.
 	return len(t.quotes) == 0 && (strings.ContainsRune("。、，：；！？", t.before) ||
 		unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai))
 }
@@ -304,7 +306,7 @@ func (t *typesetter) single(rest string) string {
 	switch {
 	case word && (unicode.IsLetter(after) || unicode.IsDigit(after)):
 		return apostrophe
-	case unicode.IsDigit(after) && decade(rest) || clipped().MatchString(rest): // the '90s, 'tis
+	case unicode.IsDigit(after) && isDecade(rest) || clipped().MatchString(rest): // the '90s, 'tis
 		return apostrophe
 	case t.opens(rest) && len(t.quotes) < maxQuotes && closesLater(rest, t.beyond):
 		t.quotes = append(t.quotes, '\'')
@@ -322,8 +324,8 @@ func (t *typesetter) single(rest string) string {
 // clipped matches the English words that begin with an apostrophe.
 var clipped = lazyregexp.New(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
-// closesLater reports whether a single mark that closes a quotation may follow within 200 bytes,
-// in the rest of the text or beyond it.
+// closesLater reports whether a single quote that may close a quotation follows within 200 bytes. beyond is the source
+// after rest.
 func closesLater(rest string, beyond []byte) bool {
 	const within, tries = 200, 8
 	if rest = rest[:min(len(rest), within)]; len(rest) < within {
@@ -341,7 +343,7 @@ func closesLater(rest string, beyond []byte) bool {
 		before, _ := utf8.DecodeLastRuneInString(rest[:end])
 
 		after, _ := utf8.DecodeRuneInString(rest[at:])
-		// A sign that closes follows no space and precedes no letter or digit.
+		// A closing quote follows no space, and no letter or digit follows it.
 		if end > 0 && !unicode.IsSpace(before) &&
 			(at == len(rest) || !unicode.IsLetter(after) && !unicode.IsDigit(after)) {
 			return true
@@ -351,14 +353,14 @@ func closesLater(rest string, beyond []byte) bool {
 	return false
 }
 
-// decade reports whether a text begins with a decade, as in '90s.
-func decade(rest string) bool {
+// isDecade reports whether a text begins with a decade, such as the 90s of '90s.
+func isDecade(rest string) bool {
 	return len(rest) >= 3 && rest[1] >= '0' && rest[1] <= '9' && (rest[2] == 's' || rest[2] < '0' || rest[2] > '9') &&
 		!strings.Contains(rest[:3], "'")
 }
 
-// dash returns the dash for the -- or --- at the start of s and the bytes that it replaces. An
-// option such as "--help", an arrow and a rule stay as they are.
+// dash returns the dash for the -- or --- at the start of s, and the number of bytes that it replaces. Other runs of
+// hyphens, options such as "--help", arrows and comments stay as they are.
 func (t *typesetter) dash(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "-"))
 	rest := s[n:]
@@ -366,7 +368,6 @@ func (t *typesetter) dash(s string) (set string, used int) {
 
 	option := unicode.IsLetter(after) &&
 		(t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([/\"'“‘«„", t.before))
-	// Keep options such as --help, arrows, comments and longer runs as they are.
 	if n < 2 || n > 3 || option || after == '>' || t.before == '<' || t.before == '!' {
 		return s[:n], n
 	}
@@ -378,7 +379,8 @@ func (t *typesetter) dash(s string) (set string, used int) {
 	return "—", n
 }
 
-// dots returns the ellipsis for the three dots at the start of s and the bytes that it replaces.
+// dots returns the ellipsis for three dots at the start of s, and the number of bytes that it replaces. Other runs of
+// dots, and dots next to a slash as in a path, stay as they are.
 func (t *typesetter) dots(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "."))
 

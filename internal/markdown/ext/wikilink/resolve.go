@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Targets says where the links of a document lead in print.
+// Targets describes where the links of a document lead in print.
 type Targets struct {
 	// Headings are the ids of the headings, by their text in lower case.
 	Headings map[string]string
@@ -19,12 +19,11 @@ type Targets struct {
 	Document func(destination string, offset int) bool
 	// Missing is called for each link to a heading that the document does not have.
 	Missing func(heading string, offset int)
-	// KeepPlain keeps a plain link that leads nowhere as the source has it: [[Page]].
+	// KeepPlain reports whether a plain link that leads nowhere stays as it is in the source: [[Page]].
 	KeepPlain bool
 }
 
-// Resolve replaces each Link by a link of Markdown if it leads somewhere in print, else by the text
-// that it shows.
+// Resolve replaces each Link by a link of Markdown if it leads somewhere in print, else by its text.
 func Resolve(root ast.Node, to Targets) {
 	var found []*Link
 	tree.Each(root, func(n ast.Node) {
@@ -53,11 +52,11 @@ func Resolve(root ast.Node, to Targets) {
 	}
 }
 
-// destination returns where a link leads in print, "" for nowhere.
+// destination returns the address of a link in print, "" if it leads nowhere.
 func (to Targets) destination(n *Link) string {
-	// Obsidian writes the headings above as well: [[#Chapter#Section]].
+	// In Obsidian a link may name the headings above as well: [[#Chapter#Section]].
 	heading := n.Heading[strings.LastIndexByte(n.Heading, '#')+1:]
-	isBlock := strings.HasPrefix(heading, "^") // a block that has a name in Obsidian
+	isBlock := strings.HasPrefix(heading, "^") // the name of a block in Obsidian, which is not printed
 
 	if n.Page == "" {
 		if id := to.Headings[strings.ToLower(strings.TrimSpace(heading))]; id != "" {

@@ -1,4 +1,5 @@
-// Package wikilink reads the links and embedded images of Obsidian: [[Page#Heading|text]].
+// Package wikilink reads the links and embedded images of Obsidian: [[Page#Heading|text]]. The parser makes Link nodes.
+// Resolve replaces them when all headings are known.
 package wikilink
 
 import (
@@ -26,7 +27,7 @@ type Link struct {
 	ast.BaseInline
 	// Page and Heading are the names in the source, "" for none.
 	Page, Heading string
-	// Plain is set for [[Page]], which may also be plain text in brackets.
+	// Plain reports whether the link has the form [[Page]], which may also be text in brackets.
 	Plain bool
 	// Source is the link with its brackets.
 	Source text.Segment
@@ -101,9 +102,9 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	return n
 }
 
-// newLink returns the link for the text inside the brackets, which is at an offset of the source. shown is the
-// index of the text after the bar, -1 for none. Without it, the text is the names of the page and the
-// heading.
+// newLink returns the link for the text inside the brackets, which is at the offset at of the source. target is the
+// text before the bar, and shown the index of the text after it, -1 for none. Without that text, the link shows the
+// names of the page and the heading.
 func newLink(target, inside []byte, shown, at int) *Link {
 	n := &Link{}
 	n.Page, n.Heading, _ = strings.Cut(string(target), "#")
