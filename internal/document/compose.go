@@ -105,7 +105,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	}
 	parts := c.layoutParts(&matter, o, body.Lang, area)
 
-	if body.Hurried && d.external != nil {
+	if body.TimedOut && d.external != nil {
 		d.external.Store(true) // the result depends on the load of the machine
 	}
 

@@ -24,7 +24,7 @@ type Document struct {
 	// Title is the text of the first level-1 heading, "" without one.
 	Title    string
 	Headings []Heading
-	// TOC reports whether the source has a place for the table of contents: a block of the kind Place with
+	// TOC reports whether the source has a place for the table of contents: Blocks has one of the kind Place with
 	// the class ListPlace("").
 	TOC bool
 	// Captions are the numbered figures, tables and listings, in order.
@@ -38,9 +38,9 @@ type Document struct {
 	Sections Sections
 	// Labels are the elements that references can lead to, those of Options.Labels included.
 	Labels map[string]Label
-	// Unresolved reports whether a reference leads nowhere.
+	// Unresolved reports whether a reference names no label of this document or of Options.Labels.
 	Unresolved bool
-	// Cited are the citations of this document.
+	// Cited are the citations of this document, for CitedBefore and CitedAfter of the other documents.
 	Cited []cite.Citation
 	// HasRefs reports whether the source has a place for the bibliography.
 	HasRefs bool
@@ -48,17 +48,18 @@ type Document struct {
 	Warnings []fault.Warning
 	// Lang is the language of the text: Options.Lang, or the result of Options.Language.
 	Lang string
-	// Upright reports whether some letters belong to scripts without italics.
+	// Upright reports whether some letters belong to scripts without italics, such as Chinese.
 	Upright bool
 	// Slides describe the slides if Options.Slides is set. SlideHTML returns their content.
 	Slides []Slide
 	// Parts is the size of the document for the browser, as MaxParts counts it.
 	Parts int
-	// Hurried reports that the time for formulas was over: some stay source, and a retry may render them.
-	Hurried bool
+	// TimedOut reports whether the time for formulas ended before all were rendered. The others stay LaTeX source;
+	// a later attempt may render them.
+	TimedOut bool
 }
 
-// SlideHTML returns the HTML of each slide.
+// SlideHTML returns the HTML of each element of Slides. For a document without slides it returns the whole HTML.
 func (d *Document) SlideHTML() []string { return strings.Split(d.HTML, slideMark) }
 
 // Heading is one entry of the outline.

@@ -1,6 +1,16 @@
-// Package markdown renders untrusted Markdown as HTML that is safe to print. It reads GitHub Flavored
-// Markdown with many extensions and dialects, highlights code and embeds all images. The HTML loads
-// nothing, and a budget bounds the work for any input.
+// Package markdown renders untrusted Markdown as HTML that is safe to print. It reads GitHub Flavored Markdown with
+// many extensions and dialects, highlights code and embeds all images. The HTML loads nothing, and a budget bounds
+// the work for any input.
+//
+// Renderer.Parse makes a Document in these steps:
+//  1. Packages include and dialect/... rewrite the source. Package source keeps the line numbers of the file.
+//  2. goldmark parses the text, with the extensions of ext/..., within the budget.
+//  3. Passes over the tree place figures, lists and page breaks; number and resolve headings, labels, references
+//     and citations; set quotes and dashes.
+//  4. Formulas become MathML and diagrams SVG.
+//  5. The tree is rendered as HTML and sanitised. Package finish embeds images and checks links.
+//
+// Check rejects content before a job is accepted. ReadOutline returns the text of a document for analysis.
 package markdown
 
 import (
@@ -48,7 +58,7 @@ type Renderer struct {
 	styles   *cite.Library   // citation styles
 }
 
-// New returns a Renderer.
+// New returns a Renderer with all extensions. It starts no goroutine and need not be closed.
 func New() *Renderer {
 	return &Renderer{
 		parser:   newParser(),
@@ -60,8 +70,9 @@ func New() *Renderer {
 	}
 }
 
-// Parse renders the body of a document, without its front matter. Errors: ContentTooComplex,
-// StoreUnavailable from a function of o, the error of o.Diagrams, and the cause of ctx.
+// Parse renders the body of a document, which must not include the front matter. It does not change src. Problems
+// that leave a readable document become warnings. Errors: ContentTooComplex, RenderFailed, StoreUnavailable from a
+// function of o, the error of o.Diagrams, and the cause of ctx.
 func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = source.NormalizeNewlines(src)
 	p := &parserState{
@@ -90,9 +101,9 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	placeInBook(root, &p.options)
 	p.collectIndex(root)
 	p.out.Upright = direction.HasUpright(p.src)
-	p.takeStructure(root)
+	p.placeStructure(root)
 
-	if err := p.takeText(ctx, root); err != nil {
+	if err := p.completeText(ctx, root); err != nil {
 		return Document{}, err
 	}
 
@@ -116,7 +127,7 @@ type parserState struct {
 	// src is the text that the nodes of the tree refer to by offsets. Steps append to it.
 	src      []byte
 	warnings warnings
-	// aliases are other names of anchors, which links may use.
+	// aliases maps other names of anchors, which links may use, to the anchors.
 	aliases map[string]string
 	// hasReferences reports whether the source may refer to labels.
 	hasReferences bool
@@ -127,8 +138,8 @@ type parserState struct {
 	links         []finish.Link
 	pages         map[string]bool    // the addresses of links to other pages
 	hyphens       *hyphen.Dictionary // nil: no words are divided
-	embeds        tree.Embeds
-	// out is the result so far.
+	embeds        tree.Embeds        // HTML that bypasses the sanitiser
+	// out is the result so far. document adds the fields that depend on the finished HTML.
 	out Document
 }
 
@@ -147,7 +158,7 @@ func (p *parserState) parseSource(ctx context.Context) (ast.Node, error) {
 	return parseDrawn(ctx, p.parser, p.src, size, tables, p.dialect, p.referenceKeys())
 }
 
-// referenceKeys returns the keys of the references that the document may have.
+// referenceKeys returns which references the document may have: to works, which includes labels, to labels, or none.
 func (p *parserState) referenceKeys() reference.Keys {
 	switch {
 	case p.works != nil:
@@ -159,8 +170,8 @@ func (p *parserState) referenceKeys() reference.Keys {
 	return reference.None
 }
 
-// chooseLanguage sets the language of the document and the dictionary for soft hyphens. Options.Language
-// may guess, so it chooses no dictionary: a word divided by foreign rules looks worse than a gap.
+// chooseLanguage sets the language of the document and the dictionary for soft hyphens. Options.Language may be
+// wrong, so it chooses no dictionary: a word divided by another language's rules looks worse than a gap.
 func (p *parserState) chooseLanguage(root ast.Node) {
 	o := &p.options
 
@@ -176,9 +187,9 @@ func (p *parserState) chooseLanguage(root ast.Node) {
 	}
 }
 
-// takeStructure replaces the nodes that stand for slides, page breaks, lists, figures, formulas and
-// citations. It makes raw HTML safe to render.
-func (p *parserState) takeStructure(root ast.Node) {
+// placeStructure replaces the nodes that stand for slides, page breaks, lists, figures, formulas and citations. It
+// makes raw HTML safe to render. Slides come first: their notes are comments, and later passes replace raw HTML.
+func (p *parserState) placeStructure(root ast.Node) {
 	if p.dialect != dialect.GFM {
 		dropSlideSettings(root, p.src, p.options.Slides)
 	}
@@ -222,9 +233,10 @@ func (p *parserState) takeStructure(root ast.Node) {
 	p.works.place(root, p.src)
 }
 
-// takeText completes the texts of the tree: anchors, links, quotes and dashes, numbers, references and
-// citations. Errors: ContentTooComplex, the cause of ctx.
-func (p *parserState) takeText(ctx context.Context, root ast.Node) error {
+// completeText completes the texts of the tree: anchors, links, quotes and dashes, numbers, references and citations.
+// Anchors come first, because they are made from the text of the source. The outline gets its texts after references
+// and citations, which headings may contain. Errors: ContentTooComplex, the cause of ctx.
+func (p *parserState) completeText(ctx context.Context, root ast.Node) error {
 	headings := p.anchorHeadings(root)
 	p.resolveWikiLinks(root)
 
@@ -240,7 +252,7 @@ func (p *parserState) takeText(ctx context.Context, root ast.Node) error {
 	}
 	finishHeadings(headings, p.src, p.out.Headings)
 	p.noteLinksAndImages(root)
-	p.noteLines(root)
+	p.markLines(root)
 	codeblock.Prepare(root, p.src, p.options.LineNumbers, p.options.CodeLook)
 
 	if p.out.Upright || direction.Of(p.options.Lang) == "rtl" {
@@ -250,8 +262,8 @@ func (p *parserState) takeText(ctx context.Context, root ast.Node) error {
 	return nil
 }
 
-// resolveReferences links references to the labelled elements. A reference to a missing label leaves a
-// warning if the document has labels at all.
+// resolveReferences links references to the labelled elements. A reference to a missing label adds a warning only if
+// the document has labels: in others, "@name" may be a user name.
 func (p *parserState) resolveReferences(root ast.Node) {
 	if p.referenceKeys() == reference.None {
 		return
@@ -283,7 +295,7 @@ func (p *parserState) draw(ctx context.Context, root ast.Node) error {
 		return err
 	}
 	p.warnings.list = append(p.warnings.list, result.Warnings...)
-	p.out.WidestFormula, p.out.Hurried = result.Widest, result.Hurried
+	p.out.WidestFormula, p.out.TimedOut = result.Widest, result.TimedOut
 
 	return p.drawDiagrams(ctx, root)
 }
@@ -328,12 +340,12 @@ func (p *parserState) finishOptions() finish.Options {
 		Embeds:    &p.embeds,
 		Lines:     p.options.SourceLines,
 		LineOf: func(text []byte) int {
-			return p.warnings.lines.At(bytes.Index(p.src, text)) // 0 for -1
+			return p.warnings.lines.At(bytes.Index(p.src, text)) // 0 if the source does not contain text
 		},
 	}
 }
 
-// document returns the result of Parse.
+// document returns the result of Parse: out, and the fields that are computed from the finished HTML or the counters.
 func (p *parserState) document() Document {
 	d := p.out
 	d.Blocks = block.Read(d.HTML)

@@ -108,9 +108,9 @@ func TestFormulasBeyondTheirTimeStaySource(t *testing.T) {
 	}
 
 	d := render(t, src.String(), markdown.Options{MathTime: time.Millisecond})
-	if !d.Hurried || len(d.Warnings) != 1 ||
+	if !d.TimedOut || len(d.Warnings) != 1 ||
 		!strings.Contains(d.Warnings[0].Message, "the formulas of the document take longer than 1ms") {
-		t.Errorf("hurried %v, warnings %v; want one warning", d.Hurried, d.Warnings)
+		t.Errorf("timed out %v, warnings %v; want true and one warning", d.TimedOut, d.Warnings)
 	}
 
 	if n := strings.Count(d.HTML, `class="math-error"`); n < 2000 {

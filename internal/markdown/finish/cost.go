@@ -11,26 +11,24 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// Chromium's time to lay out and print a document depends on its elements more than on its bytes.
-// A part is an inline element: about 10 KB of memory and a third of a millisecond.
+// Chromium's time to lay out and print a document depends on its elements more than on its bytes. A part is the cost
+// of an inline element: about 10 KB of memory and a third of a millisecond.
 const (
-	// MaxParts bounds what is printed at once. A table of 5000 rows and 8 columns has 85 000
+	// MaxParts is the largest number of parts that are printed at once. A table of 5000 rows and 8 columns has 85 000
 	// parts, a book of 1000 pages 60 000.
 	MaxParts  = 100_000
-	cellPart  = 2
-	blockPart = 3 // a page has about 27 blocks and takes 30 ms
-	// shapesPerPart elements of formulas and diagrams, or spansPerPart spans of coloured code,
-	// count as one part.
+	cellPart  = 2 // the parts of a table cell
+	blockPart = 3 // the parts of a block; a page has about 27 blocks and takes 30 ms
+	// shapesPerPart elements of formulas and diagrams, or spansPerPart spans of coloured code, count as one part.
 	shapesPerPart, spansPerPart = 4, 20
 
-	embedPart = 2 // a formula or diagram, without its elements
-	// maxSquares bounds the sum, over all blocks, of the square of the pieces of text, line
-	// breaks, images and formulas. Chromium takes 28 ns times n² to tag a block of n pieces.
+	embedPart = 2 // the parts of a formula or diagram, without its elements
+	// maxSquares bounds the sum, over all blocks, of the square of the number of pieces: texts, line breaks, images
+	// and formulas. Chromium takes 28 ns times n² to tag a block of n pieces.
 	maxSquares = 400_000_000
 
-	// maxWord bounds a word without a place to break, in characters, and maxMarks the combining
-	// marks on one letter. The browser's time grows with the square of both. No script puts more
-	// than ten marks on a letter.
+	// maxWord bounds a word without a place to break, in characters. maxMarks bounds the combining marks on one
+	// letter. The browser's time grows with the square of both. No script puts more than ten marks on a letter.
 	maxWord  = 500_000
 	maxMarks = 500
 	// maxColumns is the number of columns that a cell can span in HTML.
@@ -41,10 +39,10 @@ const (
 type cost struct {
 	cells, blocks, elements, shapes, spans, embeds int
 
-	pieces  int  // of the current block
-	inCode  bool // reports whether the current block is code
-	squares int  // see maxSquares
-	largest int  // the most pieces of one block
+	pieces  int  // of the current block so far
+	inCode  bool // whether the current block is code
+	squares int  // the sum that maxSquares bounds
+	largest int  // the number of pieces of the largest block
 }
 
 // parts returns the size of the document as MaxParts counts it.
@@ -53,7 +51,7 @@ func (c *cost) parts() int {
 		c.elements + c.shapes/shapesPerPart + c.spans/spansPerPart
 }
 
-// tag counts the element that a start tag begins.
+// tag counts the element of a start tag, as the sanitiser writes it.
 func (c *cost) tag(raw []byte) {
 	end := bytes.IndexAny(raw, " />")
 	if end < 1 {
@@ -90,7 +88,7 @@ func (c *cost) endBlock() {
 	c.pieces = 0
 }
 
-// span returns the number of columns of a cell.
+// span returns the number of columns that a cell spans, from its start tag.
 func span(raw []byte) int {
 	if !bytes.Contains(raw, []byte("colspan")) {
 		return 1
@@ -106,7 +104,7 @@ func span(raw []byte) int {
 	return max(n, 1)
 }
 
-// embed counts a finished piece of HTML.
+// embed counts a finished piece of HTML, such as a formula, and its elements.
 func (c *cost) embed(piece string) {
 	c.embeds++
 	c.pieces++
@@ -118,7 +116,7 @@ func (c *cost) embed(piece string) {
 	}
 }
 
-// check returns ContentTooComplex for a document that would take the browser too long.
+// check returns ContentTooComplex for a document of more than most parts, or with blocks of too many pieces.
 func (c *cost) check(most int) error {
 	c.endBlock()
 
@@ -127,25 +125,14 @@ func (c *cost) check(most int) error {
 			"the document has blocks of too many pieces: the largest has %d pieces of text, line breaks, "+
 				"images and formulas, and the squares of all are %d together; at most %d are allowed "+
 				"(one block of %d): divide it into paragraphs",
-			c.largest,
-			c.squares,
-			maxSquares,
-			int(math.Sqrt(maxSquares)),
-		)
+			c.largest, c.squares, maxSquares, int(math.Sqrt(maxSquares)))
 	}
 
 	if n := c.parts(); n > most {
 		return source.TooComplex(
 			"the document is too much to print at once: with %d table cells, %d blocks and %d other elements "+
 				"it has %d parts; at most %d are allowed (a cell counts as %d, a block as %d)",
-			c.cells,
-			c.blocks,
-			c.elements+c.shapes+c.spans+c.embeds,
-			n,
-			most,
-			cellPart,
-			blockPart,
-		)
+			c.cells, c.blocks, c.elements+c.shapes+c.spans+c.embeds, n, most, cellPart, blockPart)
 	}
 
 	return nil
@@ -154,7 +141,7 @@ func (c *cost) check(most int) error {
 // checkText returns ContentTooComplex for a text that the browser takes too long to shape or to
 // break into lines.
 func (p *pass) checkText(text []byte) error {
-	if len(text) <= 2*maxMarks {
+	if len(text) <= 2*maxMarks { // a combining mark has at least two bytes
 		return nil
 	}
 	word, marks, start := 0, 0, 0
@@ -189,9 +176,11 @@ func (p *pass) checkText(text []byte) error {
 	return nil
 }
 
-// joins reports whether a character combines with the one before it.
+// joins reports whether a character combines with the one before it: marks, conjoining Jamo, joiners, skin tones and
+// tags of emoji.
 func joins(r rune) bool {
 	switch {
+	// Latin letters, and Chinese characters up to Hangul syllables: most text, decided without a table.
 	case r < 0x300 || r >= 0x3400 && r < 0xd800:
 		return false
 	case r >= 0x1100 && r < 0x1200, r == 0x200c, r == 0x200d, r >= 0x1f3fb && r <= 0x1f3ff, r >= 0xe0000 && r < 0xe0080:
@@ -201,8 +190,8 @@ func joins(r rune) bool {
 	return unicode.Is(unicode.M, r)
 }
 
-// tooLong returns ContentTooComplex with the source line, if the source contains the text as it is printed. what has
-// two verbs, both for the limit.
+// tooLong returns ContentTooComplex for the text around offset at. The message has the source line if the source
+// contains that text as it is printed. what is a format with two verbs, both for the limit.
 func (p *pass) tooLong(text []byte, at int, what string, limit int) error {
 	const context = 60 // bytes on either side
 

@@ -1,5 +1,6 @@
-// Package finish is the last pass over sanitised HTML. It embeds images, inserts soft hyphens,
-// counts what the browser has to lay out, and checks links within the document.
+// Package finish is the last pass over sanitised HTML. It embeds images, formulas and diagrams, inserts soft hyphens,
+// counts what the browser has to lay out, and checks links within the document. HTML first loads all images, a few at
+// a time, then reads the HTML token by token and writes the result.
 package finish
 
 import (
@@ -21,30 +22,31 @@ import (
 
 // Options are the settings and the data of one document.
 type Options struct {
-	// Asset opens an image by the clean path in the Markdown. Nil: the document has no files. A
-	// StoreUnavailable error ends the pass, any other leaves a warning. Asset and Fetch are
-	// called from several goroutines.
+	// Asset opens an image by the clean path in the Markdown, which may leave the document's folder. Nil: the document
+	// has no files. A StoreUnavailable error ends the pass, any other becomes a warning. Asset and Fetch are called from
+	// several goroutines at once.
 	Asset func(name string) ([]byte, error)
 	// Fetch downloads an http(s) image. Nil: remote images are left out.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// DarkPage adds the class image-plate to images that are dark drawings on a transparent
-	// ground.
+	// DarkPage reports whether the page is dark. Dark drawings on a transparent background then get the class
+	// image-plate, for a light background.
 	DarkPage bool
-	// MaxParts bounds the parts of the document. Default MaxParts.
+	// MaxParts bounds the parts of the document. Default: the constant MaxParts.
 	MaxParts int
 	// Words divides long words with soft hyphens. Nil: words are not divided.
 	Words *hyphen.Dictionary
-	// Justified reports that the text is justified, so that shorter words are divided as well.
+	// Justified reports whether the text is justified. Shorter words are then divided as well.
 	Justified bool
 	// Outline holds the ids of the headings. Other elements lose such an id.
 	Outline map[string]bool
 	// Links are the links into the document itself.
 	Links []Link
-	// Pages holds the relative addresses that links keep. Other relative addresses mean nothing in print.
+	// Pages holds the relative addresses that links keep. Links lose other relative addresses: they mean nothing on
+	// paper.
 	Pages map[string]bool
 	// Embeds holds the pieces that replace elements with tree.EmbedAttribute.
 	Embeds *tree.Embeds
-	// Lines keeps the source lines of elements, tree.LineAttribute.
+	// Lines reports whether elements keep their source lines, the attribute tree.LineAttribute.
 	Lines bool
 	// LineOf returns the source line of a text, 0 if the source does not contain it.
 	LineOf func(text []byte) int
@@ -61,7 +63,7 @@ type Link struct {
 // Result is finished HTML.
 type Result struct {
 	HTML string
-	// Parts is what the document is made of, as MaxParts counts it.
+	// Parts is the size of the document, as MaxParts counts it.
 	Parts    int
 	Warnings []fault.Warning
 }
@@ -116,6 +118,7 @@ func HTML(ctx context.Context, safe []byte, o Options) (Result, error) {
 		}
 		parts.tag(raw)
 
+		// A tag without attributes needs no parsing, except details, which is opened.
 		if bytes.IndexByte(raw, ' ') < 0 && !bytes.HasPrefix(raw, []byte("<details")) {
 			p.out.Write(raw)
 			continue
@@ -139,7 +142,7 @@ func HTML(ctx context.Context, safe []byte, o Options) (Result, error) {
 	return Result{HTML: p.out.String(), Parts: parts.parts(), Warnings: p.warnings}, nil
 }
 
-// writeTag writes a start tag with the attributes that mean something in print.
+// writeTag writes a start tag with the attributes that mean something in print. Of equal ids, it keeps the first.
 func (p *pass) writeTag(token html.Token) {
 	token.Attr = keepAttributes(token.Attr, func(a html.Attribute) bool {
 		if a.Key == tree.LineAttribute && token.DataAtom != atom.Img {
@@ -149,7 +152,7 @@ func (p *pass) writeTag(token html.Token) {
 		if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
 			return true
 		}
-		// The outline finds headings by their ids.
+		// The outline finds headings by their ids: no earlier element may have one of them.
 		if p.Outline[a.Val] && a.Key == "id" && !isHeading(token.DataAtom) {
 			return false
 		}
@@ -187,7 +190,8 @@ func isHeading(a atom.Atom) bool {
 	return false
 }
 
-// isPrintableLink reports whether a target means something in a PDF.
+// isPrintableLink reports whether an address means something in a PDF: a fragment, a web address, or an address for
+// mail or telephone.
 func isPrintableLink(href string) bool {
 	lower := strings.ToLower(href)
 	for _, prefix := range []string{"#", "http://", "https://", "mailto:", "tel:"} {
@@ -201,7 +205,7 @@ func isPrintableLink(href string) bool {
 
 // checkLinks warns of links to missing anchors, once for each anchor.
 func (p *pass) checkLinks() {
-	times := map[string]int{}
+	times := map[string]int{} // the number of links to each anchor, 0 after its warning
 	for _, l := range p.Links {
 		times[l.Target]++
 	}
@@ -217,14 +221,12 @@ func (p *pass) checkLinks() {
 		if n > 1 {
 			again = fmt.Sprintf(" (%d times)", n)
 		}
-		p.warn(
-			fault.LinkBroken,
-			l.Line,
-			fmt.Sprintf("link to %q%s, but nothing in the document has that anchor", input.Short("#"+l.Target), again),
-		)
+		p.warn(fault.LinkBroken, l.Line,
+			fmt.Sprintf("link to %q%s, but nothing in the document has that anchor", input.Short("#"+l.Target), again))
 	}
 }
 
+// warn adds a warning about a source line.
 func (p *pass) warn(code fault.WarningCode, line int, message string) {
 	p.warnings = append(p.warnings, fault.Warning{Code: code, Message: message, Line: line})
 }
@@ -241,7 +243,7 @@ func keepAttributes(attrs []html.Attribute, keep func(html.Attribute) bool) []ht
 	return kept
 }
 
-// attribute returns the value of an attribute, or "".
+// attribute returns the value of an attribute, "" without it.
 func attribute(t html.Token, key string) string {
 	for _, a := range t.Attr {
 		if a.Key == key {

@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// maxImageBytes bounds one image. maxImagesBytes bounds the data URIs of a document; an
-	// image counts once for each img element, because each carries its own copy.
+	// maxImageBytes bounds one image. maxImagesBytes bounds the data URIs of a document; an image counts once for each
+	// img element, because each has a copy.
 	maxImageBytes  = 20 << 20
 	maxImagesBytes = 60 << 20
-	// maxRemoteImages bounds the downloads of one document, fetchesAtOnce how many run together.
+	// maxRemoteImages is the largest number of downloads of one document. fetchesAtOnce images are read at a time.
 	maxRemoteImages = 100
 	fetchesAtOnce   = 6
-	// maxPlatePixels bounds the pixels that are decoded to find the images that need a plate:
-	// about a second's work.
+	// maxPlatePixels bounds the pixels that are decoded to find the images that need a plate. It is about a second of
+	// work.
 	maxPlatePixels = 50_000_000
 )
 
 // images are the images of a document.
 type images struct {
-	bySource map[string]*picture
+	bySource map[string]*picture // by the src attribute of the img element
 	// ordered are the same pictures in the order of the document.
 	ordered []*picture
 	// written is the length of the data URIs written so far.
@@ -46,23 +46,23 @@ type images struct {
 
 // picture is an image as a data URI, or the reason why it is missing.
 type picture struct {
-	source string
-	uri    string
+	source string // the src attribute
+	uri    string // "" if the image is missing
 	err    error
 	// times counts the img elements with this source; line is that of the first.
 	times, line int
-	// work is what the browser has to draw, as imagetype.Work counts it.
+	// work is the number of elements that the browser has to draw, as imagetype.Work counts them.
 	work uint64
 	// scaled reports whether an img element sets the size.
 	scaled bool
-	// plate reports that the image needs a light ground on a dark page.
+	// plate reports whether the image needs a light background on a dark page.
 	plate bool
-	// cut reports that maxImagesBytes left at least one place without the image.
+	// cut reports whether maxImagesBytes left at least one place without the image.
 	cut bool
 }
 
-// loadImages loads every image that the HTML names. Errors: ContentTooComplex, StoreUnavailable,
-// the cause of ctx; any other failure is a warning.
+// loadImages loads every image that the HTML names. Errors: ContentTooComplex, StoreUnavailable, the cause of ctx. Any
+// other failure becomes a warning.
 func (p *pass) loadImages(ctx context.Context, safe []byte) error {
 	p.images = findImages(safe)
 	if len(p.images.ordered) == 0 {
@@ -80,12 +80,8 @@ func (p *pass) loadImages(ctx context.Context, safe []byte) error {
 		case fault.CodeOf(pic.err) == fault.StoreUnavailable:
 			return pic.err // a retry may find the file
 		case errors.Is(pic.err, imagetype.ErrDeep):
-			return source.TooComplex(
-				"line %d: image %q nests elements or references deeper than %d levels",
-				pic.line,
-				input.Short(pic.source),
-				imagetype.MaxDepth,
-			)
+			return source.TooComplex("line %d: image %q nests elements or references deeper than %d levels",
+				pic.line, input.Short(pic.source), imagetype.MaxDepth)
 		default:
 			p.warnImage(pic.source, pic.line, pic.err)
 		}
@@ -102,7 +98,7 @@ func (p *pass) loadImages(ctx context.Context, safe []byte) error {
 	return nil
 }
 
-// findImages returns the images that the HTML names, without their content.
+// findImages returns the images that the HTML names. Their content is not read yet.
 func findImages(safe []byte) *images {
 	m := &images{bySource: map[string]*picture{}}
 	if !bytes.Contains(safe, []byte("<img")) {
@@ -140,8 +136,8 @@ func findImages(safe []byte) *images {
 
 // readImages reads the content of all images. Each picture keeps its own error.
 func (p *pass) readImages(ctx context.Context) {
-	// held is the length of the data URIs in memory. It is summed while images arrive: a hundred
-	// of the largest would take gigabytes before a later sum.
+	// held is the length of the data URIs in memory. It grows while images arrive: a sum after the loop would allow a
+	// hundred of the largest, gigabytes, in memory at once.
 	var held atomic.Int64
 	group := errgroup.Group{}
 	group.SetLimit(fetchesAtOnce)
@@ -173,8 +169,8 @@ func (p *pass) readImages(ctx context.Context) {
 	_ = group.Wait() // each picture has its own error
 }
 
-// findPlates decodes the images one after the other, in their order: decoded images are large,
-// and the same document must always give the same output.
+// findPlates finds the images that need a plate. It decodes them one after the other, because decoded images are large,
+// and in their order, because maxPlatePixels must always end at the same image. The error is the cause of ctx.
 func (m *images) findPlates(ctx context.Context) error {
 	left := uint64(maxPlatePixels)
 
@@ -199,11 +195,7 @@ func (m *images) checkWork() error {
 			return source.TooComplex(
 				"line %d: image %q: the SVG draws %d elements once its references are followed; at most %d are "+
 					"allowed (each copy, layer of a filter or mask, and long path counts as several)",
-				pic.line,
-				input.Short(pic.source),
-				pic.work,
-				imagetype.MaxWork,
-			)
+				pic.line, input.Short(pic.source), pic.work, imagetype.MaxWork)
 		}
 		// The browser draws later copies from the first: they cost about a tenth.
 		if sum += pic.work + pic.work*uint64(pic.times-1)/10; sum > imagetype.MaxWork {
@@ -219,10 +211,12 @@ func (m *images) checkWork() error {
 	return nil
 }
 
+// warnImage adds a warning about an image that is not printed.
 func (p *pass) warnImage(src string, line int, err error) {
 	p.warn(fault.ImageFailed, line, fmt.Sprintf("image %q: %v", input.Short(src), err))
 }
 
+// tooManyBytes returns the error for an image after which a document exceeds maxImagesBytes.
 func tooManyBytes() error {
 	return fmt.Errorf("the document's images exceed %d MB together", maxImagesBytes>>20)
 }
@@ -233,8 +227,8 @@ func isRemote(src string) bool {
 	return strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") || strings.HasPrefix(s, "//")
 }
 
-// openImage returns the content of an image. Its errors are for the reader, except
-// StoreUnavailable.
+// openImage returns the content of an image: a download, the data of a data URI, or a file of the document. Its errors
+// are public texts for the author, or StoreUnavailable.
 func (p *pass) openImage(ctx context.Context, src string) ([]byte, error) {
 	switch {
 	case src == "":
@@ -277,8 +271,8 @@ func (p *pass) openImage(ctx context.Context, src string) ([]byte, error) {
 	return data, public(err, "no such file came with the document")
 }
 
-// dataURI returns an image as a data URI and the work to draw it. It reads the type from the
-// bytes, never from a declaration, and adds the length of the URI to held.
+// dataURI returns an image as a data URI and the work to draw it. It finds the type in the bytes, and trusts neither
+// the name nor a Content-Type. It adds the length of the URI to held. Its errors are public texts for the author.
 func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uint64, err error) {
 	if len(data) > maxImageBytes {
 		return "", 0, fmt.Errorf("it is larger than %d MB", maxImageBytes>>20)
@@ -290,20 +284,14 @@ func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uin
 	}
 
 	if img.Pixels() > imagetype.MaxPixels {
-		return "", 0, fmt.Errorf(
-			"it has %d × %d pixels; at most %d million are allowed",
-			img.Width,
-			img.Height,
-			imagetype.MaxPixels/1_000_000,
-		)
+		return "", 0, fmt.Errorf("it has %d × %d pixels; at most %d million are allowed",
+			img.Width, img.Height, imagetype.MaxPixels/1_000_000)
 	}
 
 	if n := imagetype.Frames(data, img.ContentType); n > imagetype.MaxFrames {
 		return "", 0, fmt.Errorf(
 			"it is animated in %d frames; at most %d are allowed: use fewer, or one of them as a still image",
-			n,
-			imagetype.MaxFrames,
-		)
+			n, imagetype.MaxFrames)
 	}
 
 	if err := imagetype.Whole(data, img.ContentType); err != nil {
@@ -322,8 +310,8 @@ func dataURI(data []byte, scaled bool, held *atomic.Int64) (uri string, work uin
 	return head + base64.StdEncoding.EncodeToString(data), work, nil
 }
 
-// public returns the message of a public error. It replaces any other error, which may contain
-// addresses and paths.
+// public returns an error with the message of a public error. It replaces any other error by the text instead: the
+// message may contain addresses and paths of the server.
 func public(err error, instead string) error {
 	if err == nil {
 		return nil
@@ -351,19 +339,15 @@ func (p *pass) renderImage(t html.Token) string {
 
 		if !pic.cut {
 			pic.cut = true
-			p.warnImage(
-				src,
-				lineOf(t),
-				fmt.Errorf("left out from here on: %w; repeated images count each time", tooManyBytes()),
-			)
+			p.warnImage(src, lineOf(t),
+				fmt.Errorf("left out from here on: %w; repeated images count each time", tooManyBytes()))
 		}
 	}
 	p.images.written += len(uri)
 
-	t.Attr = keepAttributes(
-		t.Attr,
-		func(a html.Attribute) bool { return a.Key != tree.LineAttribute && a.Key != "src" },
-	)
+	t.Attr = keepAttributes(t.Attr, func(a html.Attribute) bool {
+		return a.Key != tree.LineAttribute && a.Key != "src"
+	})
 	if uri == "" {
 		text := attribute(t, "alt")
 		if text == "" {
@@ -386,7 +370,7 @@ func (p *pass) renderImage(t html.Token) string {
 	return t.String()
 }
 
-// size returns the length of the data URIs in the finished document.
+// size returns the length of the data URIs in the finished document, in bytes.
 func (m *images) size() int {
 	n := 0
 	for _, pic := range m.bySource {

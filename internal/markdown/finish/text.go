@@ -15,12 +15,12 @@ import (
 // softHyphen allows a line break within a word. It is invisible where the line does not break.
 const softHyphen = "\u00ad"
 
-// breaking says which words are divided: those of at least the given number of letters. At least first letters
-// stay before the first hyphen, and last after the last.
+// breaking says which words are divided: those of at least letters letters. At least first letters stay before the
+// first hyphen, and at least last after the last.
 type breaking struct{ letters, first, last int }
 
 var (
-	// A line of prose has about a dozen words: only long ones leave a visible gap.
+	// A line of prose has about a dozen words: only long ones leave a visible gap at its end.
 	inProse = breaking{12, 4, 4}
 	// In justified text an undivided word widens every space of its line.
 	inJustified = breaking{6, 2, 3}
@@ -45,7 +45,7 @@ type textWriter struct {
 	nested int
 }
 
-// tag notes that an element begins or ends. raw is its tag as the sanitiser writes it.
+// tag updates the state for an element that begins or ends. raw is its tag as the sanitiser writes it.
 func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 	t.cells += cellChange(kind, raw)
 	if t.words == nil || kind != html.StartTagToken && kind != html.EndTagToken {
@@ -66,15 +66,14 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
-	// Within such an element, or in another language, words are not divided.
+	// Within code or a formula, and in another language than the document's, words are not divided.
 	case t.whole == "" && begins && !block.IsVoid(string(name)) &&
 		(keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1
 	}
 }
 
-// keepsWords reports whether the words of an element are not divided: people read code letter by
-// letter.
+// keepsWords reports whether the words of an element are not divided: readers read code letter by letter.
 func keepsWords(element []byte) bool {
 	switch string(element) {
 	case "pre", "code", "kbd", "samp", "tt", "var", "math":
@@ -84,7 +83,8 @@ func keepsWords(element []byte) bool {
 	return false
 }
 
-// write writes escaped text.
+// write writes escaped text. It divides words, and in table cells adds places to break, as far as the open elements
+// allow.
 func (t *textWriter) write(raw []byte) {
 	divides := t.words != nil && t.whole == ""
 	if !divides && t.cells == 0 {
@@ -123,11 +123,11 @@ func (t *textWriter) write(raw []byte) {
 	}
 }
 
-// divide writes a word with soft hyphens and reports whether it found a place for one. A word
-// with other signs than letters, their marks, hyphens and apostrophes is a name or an address.
+// divide writes a word with soft hyphens if it finds a place for one, and reports whether it did. It does not divide a
+// word with other signs than letters, their marks, hyphens and apostrophes: it is a name or an address.
 func (t *textWriter) divide(word string, rule breaking) bool {
 	notLetter := func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) }
-	core := strings.TrimFunc(word, notLetter)
+	core := strings.TrimFunc(word, notLetter) // without quotes and punctuation around it
 
 	joint := func(r rune) bool { return r == '-' || r == '’' || r == '\'' }
 	if strings.ContainsFunc(core, func(r rune) bool { return notLetter(r) && !joint(r) }) ||
@@ -189,6 +189,7 @@ func cellChange(kind html.TokenType, raw []byte) int {
 // cannot break makes its table wider than the page, and the browser then shrinks the whole
 // document.
 func writeBreakable(out *strings.Builder, word []byte) {
+	// A word of more than longWord bytes may break after each piece of characters, and earlier after punctuation.
 	const longWord, piece = 18, 12
 	if len(word) <= longWord {
 		out.Write(word)

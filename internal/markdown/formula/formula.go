@@ -1,4 +1,6 @@
-// Package formula renders the formulas of a document as MathML and numbers its equations.
+// Package formula renders the formulas of a document as MathML and numbers its equations. Place finds the formulas that
+// are blocks. Render renders all formulas in the order of the document, with the macros that are defined so far. It
+// puts the MathML into Embeds. References to equations follow when all formulas are rendered.
 package formula
 
 import (
@@ -24,11 +26,11 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxBytes bounds the MathML of one document: short macros can expand to much of it.
+// maxBytes bounds the MathML of one document. Short macros can expand to much more than the source.
 const maxBytes = 16 << 20
 
-// Mark begins the alternative text of a formula. It distinguishes a formula from an image in the tags
-// of the printed page. It is U+2061, function application: invisible, and no text begins with it.
+// Mark begins the alternative text of a formula. It distinguishes a formula from an image in the tags of the printed
+// page. It is U+2061 FUNCTION APPLICATION: it is invisible, and no other text begins with it.
 const Mark = "\u2061"
 
 // Place turns math fences, and paragraphs that contain only a display formula or only definitions of macros, into math
@@ -68,8 +70,8 @@ func setLabel(block *math.Block, id string) {
 type Equation struct {
 	// Chapter is the number of the chapter that the formula is in, "" outside of one.
 	Chapter string
-	// Label is what references lead to, nil without a label. Render sets its number: only then is
-	// it known how many numbers the formulas before it take.
+	// Label is the target of references, nil without a label. Render sets its number, because it depends on the
+	// rendered formulas before it.
 	Label *label.Label
 	// Rows are the labels in the LaTeX of the formula.
 	Rows []RowLabel
@@ -79,7 +81,7 @@ type Equation struct {
 type Options struct {
 	// Lines finds the source lines for warnings.
 	Lines *source.Lines
-	// Time bounds the rendering of all formulas. Default: by Size, up to 30 s.
+	// Time bounds the rendering of all formulas. Default: 3 s and 50 ms for each KB of Size, up to 30 s.
 	Time time.Duration
 	// Size is the length of the document in bytes.
 	Size int
@@ -89,7 +91,7 @@ type Options struct {
 	Counters *label.Counters
 	// Targets are the elements that \ref and \eqref in formulas may name.
 	Targets label.Set
-	// Macros are definitions in LaTeX for all formulas.
+	// Macros are LaTeX definitions for all formulas, such as \newcommand{\R}{\mathbb{R}}.
 	Macros string
 	// Embeds receives the MathML.
 	Embeds *tree.Embeds
@@ -99,8 +101,8 @@ type Options struct {
 type Result struct {
 	// Widest is the width of the widest formula in em, 0 without formulas.
 	Widest float64
-	// Hurried reports that the time was over before the last formula: a retry may render the rest.
-	Hurried  bool
+	// TimedOut reports whether the time ended before the last formula. A retry may render the rest.
+	TimedOut bool
 	Warnings []fault.Warning
 }
 
@@ -111,16 +113,17 @@ type run struct {
 
 	renderer *tex.Renderer
 	macros   macros // of the document so far
-	left     int    // bytes of MathML
-	// referred are the elements that formulas refer to, and late sets the embeds of those formulas.
+	left     int    // bytes of MathML up to maxBytes
+	// referred are the elements that formulas refer to.
 	referred []*label.Label
-	late     []func()
+	// late embeds the formulas with references, when all numbers are known.
+	late []func()
 }
 
 var errTooLarge = errors.New("the document's formulas are too many or too large")
 
-// Render renders all formulas. A formula that TeX rejects keeps its source, with a warning. When the
-// time is over, the other formulas keep their source, with one warning. The error is the cause of ctx.
+// Render renders all formulas. A formula that Temml rejects keeps its source, with a warning. When the time is over,
+// the other formulas keep their source, with one warning for all. The error is the cause of ctx.
 func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Options) (Result, error) {
 	limit := cmp.Or(o.Time, timeFor(o.Size))
 
@@ -170,7 +173,7 @@ func isInImage(n ast.Node) bool {
 
 var (
 	space = lazyregexp.New(`<mspace\b[^>]*></mspace>`)
-	// flat matches the tags of MathML whose content is on a line.
+	// flat matches the MathML tags of parts that stand next to each other on the line.
 	flat = lazyregexp.New(`</?(?:span|math|mrow|mi|mn|mo|mtext)\b[^>]*>|` + Mark)
 )
 
@@ -184,8 +187,8 @@ func textOf(markup string) string {
 	return strings.TrimSpace(html.UnescapeString(text))
 }
 
-// embed keeps the markup of a formula, unless it is empty, and sets its number. Markup with places for numbers waits
-// for all formulas.
+// embed adds the markup of a formula to Embeds, unless it is empty, and sets number to the embed's number. Markup with
+// places for references is added when all formulas are rendered.
 func (r *run) embed(number *int, markup string) {
 	switch {
 	case markup == "":
@@ -196,7 +199,8 @@ func (r *run) embed(number *int, markup string) {
 	}
 }
 
-// render returns the markup of one formula without its end tag, "" if it keeps its source.
+// render returns the markup of one formula without its end tag, "" if it keeps its source. A formula of definitions
+// only becomes a hidden element.
 func (r *run) render(
 	ctx context.Context,
 	source []byte,
@@ -216,10 +220,10 @@ func (r *run) render(
 
 	f, err := r.renderTeX(ctx, source, display, e.Label)
 	if _, late := errors.AsType[timeError](err); late {
-		if r.Hurried {
+		if r.TimedOut {
 			return ""
 		}
-		r.Hurried = true
+		r.TimedOut = true
 	}
 
 	if r.left -= len(f.MathML); err == nil && r.left < 0 {
@@ -247,19 +251,11 @@ func (r *run) render(
 	}
 	r.Widest = max(r.Widest, f.Width)
 
-	return fmt.Sprintf(
-		`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s%s`,
-		tag,
-		id,
-		class,
-		Mark+html.EscapeString(oneLine),
-		f.Width,
-		anchorsOf(e),
-		r.numberRows(f.MathML, e),
-	)
+	return fmt.Sprintf(`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s%s`,
+		tag, id, class, Mark+html.EscapeString(oneLine), f.Width, anchorsOf(e), r.numberRows(f.MathML, e))
 }
 
-// renderTeX renders the TeX of a formula. A labelled formula without numbered rows gets a number.
+// renderTeX renders the LaTeX of a formula. A labelled formula without numbered rows gets one number.
 func (r *run) renderTeX(ctx context.Context, source []byte, display bool, to *label.Label) (tex.Formula, error) {
 	latex := string(source)
 	if display && hasBareAlignment(source) {
@@ -274,7 +270,7 @@ func (r *run) renderTeX(ctx context.Context, source []byte, display bool, to *la
 	return f, err
 }
 
-// typeset renders TeX with the macros that it uses.
+// typeset renders LaTeX with the macros that it uses.
 func (r *run) typeset(ctx context.Context, latex string, display bool) (tex.Formula, error) {
 	if ctx.Err() != nil {
 		return tex.Formula{}, context.Cause(ctx)
@@ -283,8 +279,8 @@ func (r *run) typeset(ctx context.Context, latex string, display bool) (tex.Form
 	return r.renderer.Render(ctx, r.macros.usedBy(latex), latex, display)
 }
 
-// hasBareAlignment reports whether a formula aligns lines with & outside of any environment, as Sphinx
-// allows.
+// hasBareAlignment reports whether a formula aligns lines with & outside of any environment. Sphinx allows it, Temml
+// does not.
 func hasBareAlignment(source []byte) bool {
 	for depth, i := 0, 0; i < len(source); i++ {
 		switch rest := source[i:]; {
@@ -302,7 +298,7 @@ func hasBareAlignment(source []byte) bool {
 	return false
 }
 
-// rowNumber is the place that Temml leaves for the number of a row.
+// rowNumber is the start tag of the element that Temml writes for the number of a row. Its content is empty.
 const rowNumber = `<span class="tml-eqn">`
 
 // anchorsOf returns the anchors of the labels of a formula, except the one of the formula itself.
@@ -355,8 +351,8 @@ var (
 // tagText begins the text of a tag in Temml's output.
 const tagText = `<mtext class="tml-tag">`
 
-// renderLabelled renders a labelled formula with the next number, or returns plain if its author has
-// set a tag.
+// renderLabelled renders a labelled formula with the next number. If the author has set a tag, it returns plain, the
+// formula as it is already rendered.
 func (r *run) renderLabelled(
 	ctx context.Context,
 	latex string,
@@ -368,7 +364,7 @@ func (r *run) renderLabelled(
 		return plain, nil
 	}
 	to.Number = r.Counters.Next(label.Equation)
-	// The renderer's cache then has one entry for equal formulas with numbers of equal length.
+	// Render with zeros and replace them, so that equal formulas with numbers of equal length share a cache entry.
 	place := anyDigit().ReplaceAllString(to.Number, "0")
 	f, err := r.typeset(ctx, latex+` \tag{`+place+"}", true)
 	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+to.Number+`}"`, 1)

@@ -18,20 +18,20 @@ import (
 
 // RowLabel is a \label of a formula.
 type RowLabel struct {
-	// Key is what \ref and \eqref name.
+	// Key is the name of the label in \ref and \eqref.
 	Key string
 	// Row is the index of its row among the numbered rows of the formula, -1 if the row has no number of its own.
 	Row int
 	// Tag is the author's own number of the row, "" without one.
 	Tag string
-	// To is what references lead to. Render sets its number.
+	// To is the target of references. Render sets its number.
 	To *label.Label
 }
 
 var (
 	labelCommand = lazyregexp.New(`\\label\s*\{([^{}]{1,200})\}[ \t]*`)
-	// rowPart matches what decides the numbers of rows. These are the ends of environments and of rows, tags and
-	// labels.
+	// rowPart matches the commands that decide the numbers of rows: the start and end of an environment, the end of a
+	// row, tags and labels. Its last alternative skips other commands.
 	rowPart = lazyregexp.New(
 		`\\(?:(begin|end)\s*\{([A-Za-z]+\*?)\}|(\\)|tag\*?\s*\{([^{}]*)\}|(notag|nonumber)\b|label\s*\{([^{}]{1,200})\}|.)`,
 	)
@@ -48,26 +48,27 @@ func numbersOnce(environment string) bool {
 	return environment == "equation" || environment == "multline"
 }
 
-// TakeLabels removes the \label commands from a formula and returns them. Their To is not set.
+// TakeLabels removes the \label commands from a formula and returns them. Their To is not set. A row without a number
+// of its own, by \notag or outside of environments that number rows, has the index -1.
 func TakeLabels(src string) (rest string, labels []RowLabel) {
 	if !strings.Contains(src, `\label`) {
 		return src, nil
 	}
-	outer, depth, row := "", 0, 0
-	tag, silent, first := "", false, 0 // of the current row; first is its first label
+	outer, depth, row := "", 0, 0          // the outermost environment, the open environments, the numbered rows so far
+	tag, unnumbered, first := "", false, 0 // of the current row; first is the index of its first label
 
 	endRow := func() {
 		for i := first; i < len(labels); i++ {
 			labels[i].Tag = tag
-			if tag != "" || silent || !numbersRows(outer) && !numbersOnce(outer) {
+			if tag != "" || unnumbered || !numbersRows(outer) && !numbersOnce(outer) {
 				labels[i].Row = -1
 			}
 		}
 
-		if tag == "" && !silent {
+		if tag == "" && !unnumbered {
 			row++
 		}
-		tag, silent, first = "", false, len(labels)
+		tag, unnumbered, first = "", false, len(labels)
 	}
 
 	for _, m := range rowPart().FindAllStringSubmatch(src, -1) {
@@ -83,7 +84,7 @@ func TakeLabels(src string) (rest string, labels []RowLabel) {
 		case strings.HasPrefix(m[0], `\tag`):
 			tag = m[4]
 		case m[5] != "":
-			silent = true
+			unnumbered = true
 		case m[6] != "":
 			labels = append(labels, RowLabel{Key: m[6], Row: row})
 		}
@@ -110,17 +111,18 @@ func PlaceReferences(root ast.Node) {
 	}
 }
 
-// The number of a referenced equation may come after the formula that refers to it. Its place is between these two
-// rare characters, which Temml accepts, until all formulas are rendered.
+// A formula may refer to a later equation, whose number is not known yet. Until all formulas are rendered, the index of
+// the referenced element is in its place, between these two rare characters. Temml accepts them.
 const placeStart, placeEnd = "\u303e", "\u303f"
 
-// place matches the mark that stands for a reference while a formula is rendered.
+// place matches the place of a reference. Its group is an index of run.referred.
 var place = lazyregexp.New(placeStart + `([0-9]{1,4})` + placeEnd)
 
-// maxReferences limits the references in the formulas of a document.
+// maxReferences bounds the references in the formulas of a document. Indexes have at most four digits.
 const maxReferences = 1000
 
-// refer replaces the references of a formula by places for their numbers. LaTeX prints ?? for a missing label.
+// refer replaces the references of a formula by places for their numbers. Like LaTeX, it prints ?? for a missing label,
+// and warns of it.
 func (r *run) refer(src string, offset int) string {
 	if !strings.Contains(src, `ref`) {
 		return src
@@ -149,7 +151,7 @@ func (r *run) refer(src string, offset int) string {
 	})
 }
 
-// writeReferences writes the numbers into the places that refer has left.
+// writeReferences writes the numbers into the places that refer has written.
 func (r *run) writeReferences(markup string) string {
 	return place().ReplaceAllStringFunc(markup, func(found string) string {
 		i, _ := strconv.Atoi(place().FindStringSubmatch(found)[1])

@@ -9,20 +9,19 @@ import (
 )
 
 const (
-	// maxMacros and maxMacroBytes limit the macros of a document and their size together.
+	// maxMacros bounds the macros of a document, maxMacroBytes their size together.
 	maxMacros     = 500
 	maxMacroBytes = 64 << 10
-	// maxBody and maxParameters limit one definition, in bytes. Without them, unclosed definitions would take
-	// quadratic time.
+	// maxBody and maxParameters bound the body and the parameters of one definition, in bytes. Without them, many
+	// unclosed definitions would take quadratic time.
 	maxBody       = 4 << 10
 	maxParameters = 200
 )
 
-// macros are the definitions of a document, by their names with the backslash. Formulas after a definition may use
-// it.
+// macros are the definitions of a document so far.
 type macros struct {
-	of    map[string]string
-	bytes int
+	of    map[string]string // the definitions by name, such as \R; nil without any
+	bytes int               // the length of all definitions
 }
 
 var (
@@ -30,6 +29,7 @@ var (
 		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*` +
 			`(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,
 	)
+	// arity matches the number of parameters of \newcommand, command any command.
 	arity   = lazyregexp.New(`^\s*\[([0-9])\]`)
 	command = lazyregexp.New(`\\(?:[A-Za-z]+|.)`)
 )
@@ -40,7 +40,8 @@ type definition struct {
 	length     int
 }
 
-// readDefinition reads the definition at the start of a source. ok is false if there is none.
+// readDefinition reads the definition at the start of a source. ok is false if there is none. The text of the result
+// uses \def, which may define a name again, except for a macro with an optional argument.
 func readDefinition(src string) (d definition, ok bool) {
 	m := definitionStart().FindStringSubmatch(src)
 	if m == nil {
@@ -66,7 +67,7 @@ func readDefinition(src string) (d definition, ok bool) {
 		}
 	}
 
-	usual, trimmed := "", strings.TrimLeft(rest, " \n\t")
+	usual, trimmed := "", strings.TrimLeft(rest, " \n\t") // usual is the default of an optional argument, in brackets
 	if parameters != "" && strings.HasPrefix(trimmed, "[") {
 		end := strings.IndexByte(trimmed[:min(len(trimmed), maxParameters)], ']')
 		if end < 0 {
@@ -95,7 +96,8 @@ func readDefinition(src string) (d definition, ok bool) {
 	return d, true
 }
 
-// group returns the group in braces at the start of a source, of at most maxBody bytes.
+// group returns the group in braces at the start of a source, braces included. It returns false if there is none or it
+// is longer than maxBody bytes.
 func group(src string) (string, bool) {
 	if !strings.HasPrefix(src, "{") {
 		return "", false
@@ -117,8 +119,8 @@ func group(src string) (string, bool) {
 	return "", false
 }
 
-// take removes the definitions from a formula and keeps them for it and for later formulas. A definition beyond the
-// limits stays in its formula.
+// take returns a formula without its definitions, and keeps them for it and for later formulas. A definition beyond
+// the limits stays in its formula.
 func (m *macros) take(src string) string {
 	if !strings.Contains(src, `\def`) && !strings.Contains(src, `\gdef`) && !strings.Contains(src, "command") &&
 		!strings.Contains(src, `\DeclareMathOperator`) {
@@ -154,8 +156,8 @@ func (m *macros) take(src string) string {
 	return kept.String()
 }
 
-// usedBy returns the definitions that a formula needs, with those that they need themselves. It stops at
-// tex.MaxSource, more than a formula may have.
+// usedBy returns the definitions that a formula needs, and those that they need themselves. Only these are in the key
+// of the renderer's cache. It stops after tex.MaxSource bytes, with which the renderer rejects the formula.
 func (m *macros) usedBy(src string) string {
 	if len(m.of) == 0 {
 		return ""
@@ -179,7 +181,7 @@ func (m *macros) usedBy(src string) string {
 	return needed.String()
 }
 
-// isDefinitions reports whether a text has only definitions.
+// isDefinitions reports whether a text consists of definitions only.
 func isDefinitions(src string) bool {
 	if !strings.HasPrefix(src, `\`) {
 		return false

@@ -14,10 +14,11 @@ import (
 )
 
 // dollars matches formulas in the text of HTML, by the rules for dollars in Markdown. Its groups are the LaTeX of a
-// display formula and of another.
+// display formula and of an inline one.
 var dollars = lazyregexp.New(`\$\$([^$]+)\$\$|\$([^\s$](?:[^$\n]*[^\s$\\])?)\$(?:[^0-9$]|$)`)
 
-// PlaceInHTML reads the formulas in blocks of raw HTML, where Markdown is not parsed. Code and the like have none.
+// PlaceInHTML turns the formulas in blocks of raw HTML into nodes: goldmark parses no Markdown there. It leaves code,
+// scripts and drawings unchanged.
 func PlaceInHTML(root ast.Node, src []byte) {
 	if !bytes.Contains(src, []byte("$")) {
 		return
@@ -47,10 +48,11 @@ func PlaceInHTML(root ast.Node, src []byte) {
 	})
 }
 
-// splitAtFormulas returns raw HTML as a block of formulas and what is between them, nil without formulas.
+// splitAtFormulas returns raw HTML as a block of formulas and the HTML between them, nil without formulas. offset is
+// the position for warnings about the formulas.
 func splitAtFormulas(raw []byte, offset int) ast.Node {
 	block := ast.NewTextBlock()
-	from, at, verbatim := 0, 0, 0
+	from, at, verbatim := 0, 0, 0 // the end of the last formula, the start of the token, the open verbatim elements
 	add := func(to int) {
 		s := ast.NewString(raw[from:to])
 		s.SetCode(true)
@@ -96,7 +98,7 @@ func splitAtFormulas(raw []byte, offset int) ast.Node {
 	}
 }
 
-// isVerbatim reports whether a dollar in an element is only a dollar.
+// isVerbatim reports whether dollars in an element are plain text.
 func isVerbatim(element string) bool {
 	names := []string{"code", "kbd", "math", "pre", "samp", "script", "style", "svg", "textarea", "tt"}
 	return slices.Contains(names, element)

@@ -18,7 +18,7 @@ func timeFor(size int) time.Duration {
 	return min(baseTime+time.Duration(size>>10)*timePerKB, maxTime)
 }
 
-// timeError is the reason why a formula keeps its source: earlier formulas have used up the time.
+// timeError is the cause of the context in which formulas are rendered when the time of the document is over.
 type timeError struct{ limit time.Duration }
 
 func (e timeError) Error() string {

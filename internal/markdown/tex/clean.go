@@ -10,7 +10,8 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// elements are the MathML elements that Temml writes, and the span with the number of an equation.
+// elements are the MathML elements that Temml writes, and the span with the number of an equation. No element may load
+// a resource, run a script or link.
 var elements = set(
 	"math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup " +
 		"munder mover munderover mmultiscripts mprescripts none mtable mtr mtd span",
@@ -33,9 +34,10 @@ var properties = set(
 var (
 	// hugeNumber matches sizes that draw outside of the formula. Temml bounds large sizes, but not negative ones.
 	hugeNumber = lazyregexp.New(`(?:^|[^#\w.])-?\d{4}|-\d{3}`)
+	// plainValue matches the values of attributes, classValue those of class.
 	plainValue = lazyregexp.New(`^[\w\s#%.,+-]{1,60}$`)
 	classValue = lazyregexp.New(`^[\w\s-]{1,100}$`)
-	// styleValue matches values that call functions for sizes and colours only.
+	// styleValue matches the values of properties. They may call functions for sizes, colours and transforms only.
 	styleValue = lazyregexp.New(
 		`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`,
 	)
@@ -51,7 +53,8 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// clean removes everything from the markup of a formula that is not on the lists, and adds the source as alttext.
+// clean returns the markup of a formula, reduced to what the lists allow, with the source as alttext. Its errors are
+// for the author.
 func clean(markup, src string) (Formula, error) {
 	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Body, Data: "body"}
 
@@ -71,8 +74,8 @@ func clean(markup, src string) (Formula, error) {
 	return Formula{MathML: out.String(), Width: pieceWidth(root)}, nil
 }
 
-// prune removes elements and attributes that are not on the lists. An element is removed with its
-// content, because Temml writes no such elements.
+// prune removes elements and attributes that are not on the lists. It removes an element together with its content,
+// because Temml writes no such elements.
 func prune(n *html.Node) {
 	n.Attr = keepAttributes(n)
 	for c := n.FirstChild; c != nil; {
@@ -100,7 +103,7 @@ func keepAttributes(n *html.Node) []html.Attribute {
 				continue
 			}
 		case a.Key == "style":
-			// The style sheet lays out the math element itself.
+			// The math element keeps no style of its own: the style sheet of the page lays it out.
 			if a.Val = filterStyle(a.Val); a.Val == "" || n.Data == "math" {
 				continue
 			}

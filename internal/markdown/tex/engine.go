@@ -12,7 +12,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Temml 0.13.5 and its mhchem extension, as published on npm, and the commands that we add.
+// Temml 0.13.5 and its mhchem extension as published on npm, and the commands that this package adds.
 var (
 	//go:embed temml/temml.min.js
 	temmlJS string
@@ -24,10 +24,10 @@ var (
 
 const (
 	// maxExpand bounds the macros that one formula expands, maxTokens the tokens of an expansion. Without
-	// maxTokens, 20 nested macros that double their argument fill the memory.
+	// maxTokens, 20 nested macros that double their argument would fill the memory.
 	maxExpand = 2000
 	maxTokens = 10_000
-	// maxCalls bounds the depth of JavaScript calls. 8 KiB of nested braces need more.
+	// maxCalls bounds the depth of JavaScript calls. A formula of 8 KiB of nested braces exceeds it and fails.
 	maxCalls = 2000
 	// maxEm and maxPt bound the sizes in a formula (\rule, \hspace), in em and pt.
 	maxEm, maxPt = 50.0, 600.0
@@ -38,8 +38,9 @@ var (
 	errComplex = errors.New("the formula is too complex")
 )
 
-// patches returns the changes to Temml: two bounds on the expansion of macros, and line breaks in display
-// formulas. As in MathJax, \newcommand may define a name again.
+// patches returns the changes to Temml, each a text that must occur once and its replacement. They bound the expansion
+// of macros in two places, and allow line breaks in display formulas. As in MathJax, \newcommand may define a name
+// again.
 func patches() [][2]string {
 	bound := func(n string) string {
 		return fmt.Sprintf("if(%s>%d)throw new RangeError;", n, maxTokens)
@@ -53,12 +54,12 @@ func patches() [][2]string {
 	}
 }
 
-// programs returns the compiled libraries in the order in which they run.
+// programs returns the compiled libraries in the order in which they run. All engines share them.
 var programs = sync.OnceValues(func() ([]*goja.Program, error) {
 	temml := temmlJS
 	for _, p := range patches() {
 		if strings.Count(temml, p[0]) != 1 {
-			return nil, fmt.Errorf("this Temml does not hold %q once", p[0])
+			return nil, fmt.Errorf("this version of Temml does not contain %q exactly once", p[0])
 		}
 		temml = strings.Replace(temml, p[0], p[1], 1)
 	}
@@ -101,14 +102,15 @@ func newEngine() (*engine, error) {
 
 	render, ok := goja.AssertFunction(vm.Get("temml").ToObject(vm).Get("renderToString"))
 	if !ok {
-		return nil, errors.New("this Temml has no renderToString")
+		return nil, errors.New("this version of Temml has no function renderToString")
 	}
 
 	return &engine{vm: vm, render: render}, nil
 }
 
-// run renders a formula. sound reports whether the engine may be used again.
-func (e *engine) run(ctx context.Context, src string, display bool) (mathML string, sound bool, err error) {
+// run renders a formula in at most maxTime. reusable reports whether the engine may be used again: not after an
+// interrupt or an unknown exception. Errors: errTime, errComplex, and the message of Temml for the author.
+func (e *engine) run(ctx context.Context, src string, display bool) (mathML string, reusable bool, err error) {
 	timer := time.AfterFunc(maxTime, func() { e.vm.Interrupt(errTime) })
 	unwatch := context.AfterFunc(ctx, func() { e.vm.Interrupt(errTime) })
 	value, err := e.render(goja.Undefined(), e.vm.ToValue(src), e.vm.ToValue(map[string]any{
@@ -118,13 +120,13 @@ func (e *engine) run(ctx context.Context, src string, display bool) (mathML stri
 		"maxSize":      e.vm.ToValue([]any{maxEm, maxPt}),
 		"wrap":         "tex",
 	}))
-	quiet := timer.Stop()
+	timely := timer.Stop()
+	timely = unwatch() && timely // an interrupt that comes late would stop the next formula of this engine
 
-	quiet = unwatch() && quiet
 	switch {
 	case err == nil:
-		return value.String(), quiet, nil
-	case !quiet:
+		return value.String(), timely, nil
+	case !timely:
 		return "", false, errTime
 	}
 
@@ -137,8 +139,8 @@ func (e *engine) run(ctx context.Context, src string, display bool) (mathML stri
 	return "", false, errComplex
 }
 
-// parseError returns the message of a ParseError of Temml, without the piece of the formula at its end. ok is
-// false for other exceptions.
+// parseError returns the message of a ParseError of Temml, at most 160 characters, without the piece of the formula at
+// its end. It returns false for other exceptions.
 func parseError(thrown goja.Value) (string, bool) {
 	text, ok := strings.CutPrefix(thrown.String(), "ParseError:")
 	if !ok {

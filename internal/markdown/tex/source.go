@@ -8,9 +8,10 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// alphabets are the commands for the letters of Unicode's Mathematical Alphanumeric Symbols, from firstLetter. Each
-// has 26 capital and 26 small letters. The JavaScript engine splits these letters into halves that Temml rejects.
+// The letters of Unicode's Mathematical Alphanumeric Symbols are from firstLetter to lastLetter. JavaScript stores them
+// as two halves, which Temml rejects.
 const (
+	// alphabets are the commands for the Latin alphabets from firstLetter, each of 26 capital and 26 small letters.
 	alphabets = `\mathbf \mathit \boldsymbol \mathscr \boldsymbol \mathfrak \mathbb \boldsymbol \mathsf ` +
 		`\boldsymbol \mathsf \boldsymbol \mathtt`
 	firstLetter, lastLetter           = '\U0001d400', '\U0001d7ff'
@@ -19,7 +20,7 @@ const (
 )
 
 var (
-	// textCommand matches the start of an argument of text.
+	// textCommand matches the start of an argument that is text.
 	textCommand = lazyregexp.New(`\\(?:text(?:bf|it|rm|sf|tt|normal)?|[mh]box)\s*\{`)
 	// otherNames replaces environments that Temml lacks by similar ones.
 	otherNames = strings.NewReplacer(
@@ -30,8 +31,8 @@ var (
 	)
 )
 
-// forTemml rewrites what MathJax reads and Temml does not: letters beyond U+FFFF, signs such as _ in text, and two
-// environments.
+// forTemml rewrites LaTeX that MathJax reads and Temml does not. These are letters beyond U+FFFF, signs such as _ in
+// text, and the environments eqnarray and flalign.
 func forTemml(src string) string {
 	if strings.ContainsFunc(src, func(r rune) bool { return r >= firstLetter }) {
 		src = mapLetters(src)
@@ -40,8 +41,7 @@ func forTemml(src string) string {
 	return escapeText(otherNames.Replace(src))
 }
 
-// mapLetters replaces mathematical letters beyond U+FFFF by commands with plain letters, because Temml does not know
-// them.
+// mapLetters replaces mathematical letters beyond U+FFFF by commands with plain letters.
 func mapLetters(src string) string {
 	var b strings.Builder
 	commands := strings.Fields(alphabets)
@@ -64,10 +64,10 @@ func mapLetters(src string) string {
 	return b.String()
 }
 
-// plainLetter returns the letter or digit without its style. Each Greek alphabet ends with other shapes of six letters,
-// which Unicode does not tell apart.
+// plainLetter returns the letter or digit without its style. Each Greek alphabet ends with variants of six letters,
+// which normalisation would replace by the usual letters.
 func plainLetter(r rune) string {
-	const alphabet, common = 58, 52
+	const alphabet, common = 58, 52 // the letters of a Greek alphabet, with and without the variants
 
 	if i := int(r-firstGreek) % alphabet; r >= firstGreek && r <= lastGreek && i >= common {
 		return string([]rune("ϵϑϰϕϱϖ")[i-common])
@@ -76,8 +76,8 @@ func plainLetter(r rune) string {
 	return norm.NFKC.String(string(r))
 }
 
-// escapeText escapes the signs in arguments of text that have a meaning in formulas only, such as the _ of
-// \text{my_name}. Formulas in the text keep them.
+// escapeText escapes signs in text arguments that mean something in formulas only, such as the _ in \text{my_name}.
+// Formulas within the text, between dollars, keep their signs.
 func escapeText(src string) string {
 	var b strings.Builder
 
@@ -101,7 +101,6 @@ func escapeText(src string) string {
 				depth++
 			case c == '}':
 				depth--
-			// Within \text these signs must be escaped for Temml, but not within a formula inside it.
 			case !inner && (c == '_' || c == '#' || c == '&' || c == '%'):
 				b.WriteByte('\\')
 			case !inner && c == '^':

@@ -1,5 +1,6 @@
-// Package tex renders untrusted LaTeX formulas as MathML. Temml runs in a JavaScript engine in this process,
-// without access to anything outside of it. An allow-list filters the result, so that no script reaches the page.
+// Package tex renders untrusted LaTeX formulas as MathML. Temml runs in a JavaScript engine in this process, without
+// access to files or the network. An allow-list filters the result, so that no script reaches the page.
+// Renderer keeps idle engines and caches results. Formula has an estimate of the width.
 package tex
 
 import (
@@ -45,14 +46,14 @@ type result struct {
 	err     error
 }
 
-// New returns a Renderer.
+// New returns a Renderer with an empty cache.
 func New() *Renderer {
 	return &Renderer{cache: recent.New[result](cacheBytes)}
 }
 
-// Render renders a formula without its delimiters, on a line of its own if display is set. macros are definitions
-// that the formula uses; they count as a part of it. The error tells the author what is wrong with the formula, or
-// is the cause of ctx.
+// Render renders a formula, given without its delimiters, on a line of its own if display is set. macros are
+// definitions that the formula uses; MaxSource bounds both together. The error is the cause of ctx, or tells the author
+// what is wrong with the formula. Results are cached, errors included.
 func (r *Renderer) Render(ctx context.Context, macros, src string, display bool) (Formula, error) {
 	src = strings.TrimSpace(src)
 	switch {
@@ -65,10 +66,11 @@ func (r *Renderer) Render(ctx context.Context, macros, src string, display bool)
 			len(macros)+len(src), MaxSource)
 	}
 
-	key := "t" + macros + "\x00" + src
+	mode := "t"
 	if display {
-		key = "d" + key[1:]
+		mode = "d"
 	}
+	key := mode + macros + "\x00" + src
 
 	if known, ok := r.cache.Get(key); ok {
 		return known.formula, known.err
@@ -78,7 +80,7 @@ func (r *Renderer) Render(ctx context.Context, macros, src string, display bool)
 	if ctx.Err() != nil {
 		return Formula{}, context.Cause(ctx)
 	}
-	// A retry may have more time.
+	// A timeout is not cached: a later attempt may have more time.
 	if !errors.Is(err, errTime) {
 		r.cache.Put(key, result{formula, err}, len(key)+len(formula.MathML)+200)
 	}
@@ -86,7 +88,7 @@ func (r *Renderer) Render(ctx context.Context, macros, src string, display bool)
 	return formula, err
 }
 
-// render renders a formula in an engine of the pool. An engine that may be broken is not used again.
+// render renders a formula in an engine of the pool. An engine that run does not call reusable is dropped.
 func (r *Renderer) render(ctx context.Context, macros, src string, display bool) (Formula, error) {
 	e, ok := r.engines.Get().(*engine)
 	if !ok {
@@ -96,8 +98,8 @@ func (r *Renderer) render(ctx context.Context, macros, src string, display bool)
 		}
 	}
 
-	out, sound, err := e.run(ctx, forTemml(macros+src), display)
-	if sound {
+	out, reusable, err := e.run(ctx, forTemml(macros+src), display)
+	if reusable {
 		r.engines.Put(e)
 	}
 

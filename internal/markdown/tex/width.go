@@ -8,19 +8,22 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The width of a formula is estimated from its characters, because no browser is at hand while a page is composed.
-// The numbers are means of STIX Two Math in em, rounded up.
+// The width of a formula is estimated from its characters, because no browser runs while a page is composed. The
+// numbers are means of STIX Two Math in em, rounded up.
 const (
-	letterWidth = 0.55
-	digitWidth  = 0.5
-	symbolWidth = 0.8
-	relation    = 0.56 // space around = and +
-	script      = 0.73 // size of scripts
-	radical     = 0.9
-	columnGap   = 1.0
+	letterWidth    = 0.55
+	digitWidth     = 0.5
+	symbolWidth    = 0.8
+	relationSpace  = 0.56 // on both sides of = and + together
+	scriptScale    = 0.73 // the size of a script, as a part of the size of its base
+	radicalWidth   = 0.9
+	fenceWidth     = 0.45 // of a bracket or a comma
+	fractionMargin = 0.25 // on both sides of a fraction together
+	columnGap      = 1.0
 )
 
-// pieceWidth returns the width of the widest piece of a formula that cannot break.
+// pieceWidth returns the width of the widest piece of a formula that cannot break. Temml writes the pieces between
+// which a line may break as mrow elements.
 func pieceWidth(math *html.Node) float64 {
 	pieces := math.FirstChild
 	if pieces == nil {
@@ -67,17 +70,17 @@ func width(n *html.Node) float64 {
 	case "mspace":
 		return max(0, em(attribute(n, "width")))
 	case "mfrac":
-		return widest + 0.25
+		return widest + fractionMargin
 	case "mover", "munder", "munderover":
-		return max(first, widest*script)
+		return max(first, widest*scriptScale)
 	case "msub", "msup":
-		return first + (sum-first)*script
+		return first + (sum-first)*scriptScale
 	case "msubsup":
-		return first + widestOf(kids[min(1, len(kids)):])*script
+		return first + widestOf(kids[min(1, len(kids)):])*scriptScale
 	case "mmultiscripts":
-		return first + (sum-first)*script/2
+		return first + (sum-first)*scriptScale/2
 	case "msqrt", "mroot":
-		return sum + radical
+		return sum + radicalWidth
 	case "mtable":
 		return tableWidth(n)
 	}
@@ -85,19 +88,20 @@ func width(n *html.Node) float64 {
 	return sum
 }
 
-// operatorWidth returns the width of an operator with the space around it.
+// operatorWidth returns the width of an operator with the space around it. text is the width of its characters if they
+// were letters.
 func operatorWidth(n *html.Node, text float64) float64 {
 	if text == 0 {
 		return 0
 	}
 
 	if attribute(n, "fence") != "" || attribute(n, "separator") != "" {
-		return 0.45
+		return fenceWidth
 	}
 
 	w := text / letterWidth * symbolWidth
 	if attribute(n, "lspace") == "" && attribute(n, "stretchy") == "" && attribute(n, "form") == "" {
-		w += relation
+		w += relationSpace
 	}
 
 	return w
@@ -146,7 +150,7 @@ func widestOf(widths []float64) float64 {
 	return w
 }
 
-// em returns a length in em. A length in other units than em and pt is 0.
+// em returns a length in em, of 11 pt. A length in other units than em and pt is 0.
 func em(length string) float64 {
 	if v, ok := strings.CutSuffix(length, "em"); ok {
 		f, _ := strconv.ParseFloat(v, 64)
@@ -161,7 +165,7 @@ func em(length string) float64 {
 	return 0
 }
 
-// attribute returns the value of an attribute, or "".
+// attribute returns the value of an attribute, "" without it.
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key {
