@@ -1,5 +1,5 @@
 // Package block describes rendered Markdown as blocks: the kind of each element and what page composition needs to
-// know about it. Callers read fields and never search HTML.
+// know about it. Read cuts HTML into blocks. Callers read the fields and methods of a Block and never search HTML.
 package block
 
 import (
@@ -20,9 +20,9 @@ const (
 	Division              // div
 	Diagram               // a div with a drawn diagram
 	Footnotes             // the div of all footnotes
-	Note                  // one footnote in it
+	Note                  // one footnote in Footnotes
 	PageBreak             // a div that ends the page
-	Place                 // an empty nav that stands for a list; its class says which
+	Place                 // an empty nav where a list is printed; its class says which list
 )
 
 // Block is an element of rendered Markdown. Blocks are all top-level elements, and those within them that page
@@ -40,7 +40,7 @@ type Block struct {
 	// Blocks are the blocks within this one, in order. Each begins at its At in HTML.
 	Blocks []Block
 	At     int
-	// Anchor reports whether the block is an a element.
+	// Anchor reports whether the block is an element of the name a.
 	Anchor bool
 	// Pictures, Drawings, Tables and LineBreaks report whether the block is or contains an img, a drawn diagram, a
 	// table or a br.
@@ -50,17 +50,17 @@ type Block struct {
 	Rich bool
 	// Closed reports whether the block ends with its own end tag.
 	Closed bool
-	// Unsound reports whether tags within the block are missing or superfluous. Leaks reports whether elements
-	// that begin in the block continue after it: browsers open them again.
+	// Unsound reports whether tags within a top-level block are missing or superfluous. Leaks reports whether elements
+	// that begin in a top-level block continue after it, because browsers open them again.
 	Unsound, Leaks bool
 
-	name, tag, end int // lengths: of the element's name, the start tag, all up to the end tag's end
+	name, tag, end int // the lengths in bytes of the name, of the start tag, and of the element with its end tag
 }
 
 // Tag returns the start tag, "" for text.
 func (b *Block) Tag() string { return b.HTML[:b.tag] }
 
-// Bare reports whether the start tag has no attribute but the source line.
+// Bare reports whether the start tag has no attribute except that of the source line.
 func (b *Block) Bare() bool {
 	if b.tag == 0 {
 		return false
@@ -103,7 +103,7 @@ func (b *Block) HoldsParagraphs() bool {
 // HasClass reports whether the block has a class.
 func (b *Block) HasClass(class string) bool { return slices.Contains(b.Classes, class) }
 
-// Walk calls visit for every block of a tree, parents first.
+// Walk calls visit for every block of a tree, parents before their children. visit may change the block.
 func Walk(blocks []Block, visit func(*Block)) {
 	for i := range blocks {
 		visit(&blocks[i])

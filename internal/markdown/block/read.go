@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// IsVoid reports whether an element has no end tag (HTML, "void elements").
+// IsVoid reports whether an element never has an end tag: HTML calls it a void element.
 func IsVoid(element string) bool {
 	switch element {
 	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
@@ -18,11 +18,11 @@ func IsVoid(element string) bool {
 	return false
 }
 
-// implied are the elements that end with their parent.
+// implied are the elements whose end tag may be missing: they end with their parent.
 var implied = []string{"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot"}
 
-// Read cuts HTML from package markdown into blocks. Join returns the HTML again. Read resolves wrong nesting the
-// way browsers do, as far as possible, and marks the block.
+// Read cuts HTML from package markdown into blocks. The HTML of the top-level blocks, joined, is the source. Read
+// resolves wrong nesting as browsers do, as far as possible, and marks the top-level block as Unsound or Leaks.
 func Read(source string) []Block {
 	r := reader{source: source}
 
@@ -40,7 +40,7 @@ func Read(source string) []Block {
 		r.at += length
 	}
 
-	r.at = len(source) // a tag may be cut off
+	r.at = len(source) // a tag that is cut off gives no token
 	for len(r.open) > 0 {
 		r.closeLast(r.at, false)
 	}
@@ -52,11 +52,11 @@ func Read(source string) []Block {
 // reader is the state of Read.
 type reader struct {
 	source string
-	at     int
+	at     int       // the offset of the current token
 	open   []element // the open elements
 	begun  []begun   // the open blocks
-	blocks []Block   // topmost
-	parts  []Block   // of begun blocks, complete: they wait for their parents
+	blocks []Block   // the top-level blocks that have ended
+	parts  []Block   // the blocks within open blocks that have ended, for Block.Blocks of their parents
 }
 
 // element is an open element. block reports whether it becomes a block.
@@ -68,11 +68,11 @@ type element struct {
 // begun is a block whose end has not been read.
 type begun struct {
 	Block
-	start int
-	parts int // how many parts were complete before it
+	start int // the offset of the start tag
+	parts int // the length of reader.parts when the block began
 }
 
-// end adds the text up to here to the last top-level block.
+// end adds the text up to the current offset to the last top-level block.
 func (r *reader) end() {
 	start := 0
 
@@ -89,7 +89,8 @@ func (r *reader) end() {
 	}
 }
 
-// start reads a start tag of the given length. An element that becomes a block is begun.
+// start reads a start tag of the given length. Top-level elements, elements of a known kind and footnotes become
+// blocks.
 func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 	if len(r.open) == 0 {
 		r.end()
@@ -115,7 +116,7 @@ func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 		for more {
 			var key, value []byte
 			key, value, more = z.TagAttr()
-			b.note(string(key), value)
+			b.setAttribute(string(key), value)
 		}
 		b.refine(r.source[r.at:], isNote)
 		r.begun = append(r.begun, b)
@@ -158,8 +159,8 @@ func (r *reader) isNote(name string) bool {
 		r.begun[len(r.begun)-1].Kind == Footnotes
 }
 
-// note keeps the attributes that callers need.
-func (b *Block) note(key string, value []byte) {
+// setAttribute sets the field for an attribute that callers need.
+func (b *Block) setAttribute(key string, value []byte) {
 	switch key {
 	case "id":
 		b.ID = string(value)
@@ -194,8 +195,8 @@ func (b *Block) refine(source string, isNote bool) {
 	}
 }
 
-// mark records in all begun blocks what an element adds to them. own reports whether the last of them is the
-// element itself.
+// mark sets Pictures, Drawings, Tables, LineBreaks and Rich of all open blocks for an element in them. own reports
+// whether the last open block is the element itself.
 func (r *reader) mark(name string, own bool) {
 	picture, drawing, table, lineBreak, rich := false, false, name == "table", false, false
 	switch name {
@@ -224,13 +225,14 @@ func (r *reader) mark(name string, own bool) {
 	}
 }
 
-// phrasing are the elements that browsers open again after the end of their parent.
+// phrasing are the elements that browsers open again after their parent if they are not closed within it.
 var phrasing = []string{
 	"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 	"abbr", "cite", "del", "dfn", "ins", "kbd", "mark", "q", "samp", "span", "sub", "sup", "var", "bdi", "bdo",
 }
 
-// close closes the elements that an end tag closes. Like browsers, it ignores an end tag without an open element.
+// close closes the elements that an end tag closes: the last one of its name and those within it. Like browsers, it
+// ignores an end tag without an open element.
 func (r *reader) close(name string, length int) {
 	if len(r.open) == 0 {
 		if n := len(r.blocks); n > 0 {
@@ -266,7 +268,7 @@ func (r *reader) close(name string, length int) {
 	r.begun[0].Unsound = true
 }
 
-// closeLast closes the innermost open element.
+// closeLast closes the innermost open element at the offset end. closed reports whether it has an end tag.
 func (r *reader) closeLast(end int, closed bool) {
 	last := len(r.open) - 1
 	if r.open[last].block {
@@ -275,7 +277,8 @@ func (r *reader) closeLast(end int, closed bool) {
 	r.open = r.open[:last]
 }
 
-// pop ends the last begun block and adds it to its parent.
+// pop ends the innermost open block at the offset end and adds it to its parent. closed reports whether it has an end
+// tag.
 func (r *reader) pop(end int, closed bool) {
 	last := len(r.begun) - 1
 	b := r.begun[last]

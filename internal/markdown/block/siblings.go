@@ -6,11 +6,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// SiblingSteps returns the number of steps that a browser takes to visit, for each element of a body, all siblings
-// before it.
+// SiblingSteps returns, summed over all elements of a body, the number of siblings before each. A selector with ~ may
+// make a browser look at so many elements.
 func SiblingSteps(body string) int {
 	steps := 0
-	open := []int{0} // how many children each open element has so far
+	open := []int{0} // the number of children of each open element so far
 
 	z := html.NewTokenizer(strings.NewReader(body))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {

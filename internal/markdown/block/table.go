@@ -15,7 +15,7 @@ import (
 // emptyCell matches a table cell without content.
 var emptyCell = lazyregexp.New(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
 
-// FillCells puts a no-break space into the empty cells of a table or a part of one.
+// FillCells returns the HTML of a table, or of a part of one, with a no-break space in each empty cell.
 func FillCells(source string) string { return emptyCell().ReplaceAllString(source, "$1\u00a0$2") }
 
 // longestWord is the number of letters of a word that stay together in a cell. Package markdown allows breaks in
@@ -24,15 +24,15 @@ const longestWord = 18
 
 // Sizes describes the content of a table.
 type Sizes struct {
-	Columns []Column
-	Letters int // of all cells
-	Rows    int // those of tables within it included
+	Columns []Column // at most maxColumns
+	Letters int      // of all cells
+	Rows    int      // those of tables in its cells included
 	// Spans reports whether cells span columns or rows, HoldsMore whether cells contain images, formulas, code or
 	// tables.
 	Spans, HoldsMore bool
 }
 
-// Column describes the content of a column. Lengths are in letters.
+// Column describes the content of a column. Lengths are in Latin letters: a Chinese character counts as two.
 type Column struct {
 	Word int // its longest word
 	Cell int // its longest cell
@@ -66,12 +66,13 @@ func (b *Block) Sizes() Sizes {
 // tableReader measures the cells of a table.
 type tableReader struct {
 	sizes Sizes
-	depth int // of the current table in others
+	depth int // the number of open tables
 	// at is the column of the current cell, which spans span columns.
-	at, span       int
+	at, span int
+	// inCell reports whether a cell is open, inHead whether the current cell is a header cell.
 	inCell, inHead bool
-	// word and letters are the lengths of the current word and cell so far, longest is that of the longest
-	// word in the cell.
+	// word and letters are the lengths of the current word and cell so far. longest is the length of the longest word
+	// in the cell.
 	word, letters, longest int
 }
 
@@ -126,9 +127,9 @@ func (r *tableReader) readText(text []byte) {
 			r.closeWord()
 			r.letters++
 		case c == '\u00ad':
-			r.word++ // the hyphen that the soft hyphen becomes
+			r.word++ // at the end of a line, the soft hyphen becomes a hyphen
 			r.closeWord()
-		case wideRune(c):
+		case isWide(c):
 			r.closeWord() // a line may end at any such character
 			r.word, r.letters = 2, r.letters+2
 			r.closeWord()
@@ -139,8 +140,8 @@ func (r *tableReader) readText(text []byte) {
 	}
 }
 
-// column returns the column of the current cell, nil for a cell that spans several: its text may take
-// width from any of them.
+// column returns the column of the current cell, nil for a cell that spans several columns: its text may take width
+// from any of them.
 func (r *tableReader) column() *Column {
 	if r.at < 0 || r.at >= len(r.sizes.Columns) || r.span != 1 {
 		return nil
@@ -182,8 +183,8 @@ func lettersOf(r rune) int {
 	return 1
 }
 
-// wideRune reports whether a character is as wide as two letters.
-func wideRune(r rune) bool {
+// isWide reports whether a character is as wide as two letters.
+func isWide(r rune) bool {
 	if r < 0x1100 {
 		return false
 	}

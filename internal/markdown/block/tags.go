@@ -24,7 +24,7 @@ func Attributes(source string) map[string]string {
 	return attributes
 }
 
-// TagWithClasses returns the start tag with classes added before its own, without those in without.
+// TagWithClasses returns the start tag with classes before its own classes, of which it drops those in without.
 func (b *Block) TagWithClasses(classes []string, without ...string) string {
 	z := html.NewTokenizer(strings.NewReader(b.Tag()))
 	z.Next()
@@ -44,11 +44,11 @@ func (b *Block) TagWithClasses(classes []string, without ...string) string {
 	return tag.String()
 }
 
-// columnsNoted matches the attribute codeblock.ColumnsAttribute.
+// columnsNoted matches the attribute codeblock.ColumnsAttribute, which Columns is read from.
 var columnsNoted = lazyregexp.New(` data-columns="[0-9]*"`)
 
-// TagWithStyle returns the start tag of a code block with a style instead of the attribute for Columns. Without a
-// style, only the attribute is removed.
+// TagWithStyle returns the start tag of a code block with a style attribute in place of the attribute for Columns. If
+// style is "", it only removes that attribute. style must be escaped.
 func (b *Block) TagWithStyle(style string) string {
 	if style != "" {
 		style = ` style="` + style + `"`
@@ -57,7 +57,7 @@ func (b *Block) TagWithStyle(style string) string {
 	return columnsNoted().ReplaceAllLiteralString(b.Tag(), style)
 }
 
-// Anchors returns the ids in a piece of HTML, and the ids within the document that its links lead to.
+// Anchors returns the ids in a piece of HTML, and the ids in the same document that its links lead to.
 func Anchors(source string) (ids, links []string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
@@ -87,8 +87,8 @@ func Anchors(source string) (ids, links []string) {
 	return ids, links
 }
 
-// EachTag calls change for every start tag with attributes and returns the HTML with the tags that change reports
-// as changed. It skips drawings, whose ids are independent.
+// EachTag calls change for every start tag with attributes. It returns the HTML with the tags for which change returns
+// true as change left them, and all else unchanged. It skips drawings, because their ids are independent of the page.
 func EachTag(source string, change func(*html.Token) (changed bool)) string {
 	var out strings.Builder
 	out.Grow(len(source))

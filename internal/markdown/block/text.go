@@ -44,7 +44,7 @@ func Letters(text string) (n int) {
 	return n
 }
 
-// Lines estimates the number of lines of a paragraph on lines of the given number of letters.
+// Lines estimates the number of lines of a paragraph if a line holds the given number of letters.
 func (b *Block) Lines(letters int) (lines int) {
 	if !b.LineBreaks {
 		return 1 + Letters(Visible(b.Inner()))/letters
@@ -60,7 +60,7 @@ func (b *Block) Lines(letters int) (lines int) {
 	return lines
 }
 
-// PicturesOnly reports whether a paragraph holds images and no text.
+// PicturesOnly reports whether a paragraph has images and no text.
 func (b *Block) PicturesOnly() bool {
 	return b.Pictures && strings.TrimSpace(Visible(b.Inner())) == ""
 }
@@ -88,8 +88,8 @@ func (b *Block) EndsWithColon() bool { return strings.HasSuffix(b.Inner(), ":") 
 // marks, images and anchors do not. All elements are closed.
 func (b *Block) Entry() string {
 	var out strings.Builder
-	var open []string // tags
-	skipped := 0      // depth within a footnote's mark
+	var open []string // the names of the open elements
+	skipped := 0      // the number of open sup elements in the mark of a footnote
 
 	z := html.NewTokenizer(strings.NewReader(b.Inner()))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
@@ -145,7 +145,7 @@ func inEntries(tag atom.Atom) bool {
 	return false
 }
 
-// attribute returns the value of an attribute, or "".
+// attribute returns the value of an attribute, "" without it.
 func attribute(t html.Token, key string) string {
 	for _, a := range t.Attr {
 		if a.Key == key {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// codeStyles are the styles of Chroma as stylesheets, each after a comment with its name. They are generated,
-// because Chroma would parse the files of all its styles when the program starts.
+// codeStyles are the styles of Chroma as stylesheets, each after a comment with its name, sorted. The file is
+// generated, so that the program does not use Chroma's package of styles: that parses all its files at the start.
 //
 //go:embed codestyles.css
 var codeStyles string
 
-// Names returns the names of the code themes, sorted.
+// Names returns the names of the styles, sorted.
 func Names() []string {
 	var names []string
 
@@ -26,8 +26,8 @@ func Names() []string {
 	return names
 }
 
-// CSS returns a code theme as a stylesheet for the classes that markdown.Parse writes. ok is false for a name that
-// Names does not list.
+// CSS returns a style as a stylesheet for the classes that markdown.Renderer writes. ok is false for a name that Names
+// does not list.
 func CSS(name string) (css string, ok bool) {
 	if !slices.Contains(Names(), name) {
 		return "", false

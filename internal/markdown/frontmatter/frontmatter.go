@@ -1,5 +1,6 @@
 // Package frontmatter finds and parses the front matter at the start of a document. It is YAML between two lines
-// of ---, or TOML between two lines of +++. The package gives no key a meaning.
+// of ---, or TOML between two lines of +++. The package gives no key a meaning: callers read the Fields that they
+// know. Read parses, Split only cuts. Settings reads a file that is YAML or TOML as a whole.
 package frontmatter
 
 import (
@@ -12,15 +13,15 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// The YAML parser takes quadratic time on each of these, 9 s on 64 KB of "[".
+// The YAML parser takes time that grows with the square of each of these: 9 s for 64 KB of "[".
 const (
 	// maxSize is the largest front matter, in bytes.
 	maxSize = 64 << 10
-	// maxLine is the longest line of it, in bytes.
-	maxLine = 8 << 10
 	// maxSettings is the largest file of settings, in bytes.
 	maxSettings = 512 << 10
-	// maxNesting is how deep its brackets and lists nest.
+	// maxLine is the longest line of either, in bytes.
+	maxLine = 8 << 10
+	// maxNesting is the number of levels that brackets and lists may nest.
 	maxNesting = 16
 )
 
@@ -40,19 +41,21 @@ type Field struct {
 	// Line is the 1-based line of the source on which the key stands.
 	Line int
 
+	// value converts the value. With text set, it returns scalars as strings.
 	value func(text bool) (any, error)
 }
 
-// Value returns the value as JSON has it: nil, a bool, a number, a string, a []any or a
-// map[string]any. Numbers, dates and booleans within lists and maps are strings. Errors: the
-// value nests deeper than 6 levels, or it is an alias of YAML.
+// Value returns the value in the types of encoding/json: nil, a bool, a number, a string, a []any or a
+// map[string]any. Numbers, dates and booleans within lists and maps are strings. It returns an error if the value
+// nests deeper than 6 levels (20 in a file of settings) or is an alias of YAML.
 func (f Field) Value() (any, error) { return f.value(false) }
 
-// Text is Value with a number, a date or a boolean as the string that the source has.
+// Text returns the value like Value, but a number, a date or a boolean as the string in the source. It returns the
+// errors of Value.
 func (f Field) Text() (any, error) { return f.value(true) }
 
-// Read parses the front matter. A document without front matter has no Fields and is all Body.
-// Errors: FrontMatterInvalid, with the line in its message.
+// Read parses the front matter. A document without front matter has no Fields and is all Body, without its byte order
+// mark. Errors: FrontMatterInvalid, with the line in its message.
 func Read(src []byte) (Document, error) {
 	whole := Document{Body: bytes.TrimPrefix(src, []byte("\ufeff")), BodyLine: 1}
 
@@ -73,7 +76,7 @@ func Read(src []byte) (Document, error) {
 	return Document{Fields: fields, Body: block.rest, BodyLine: block.lines + 1}, inMatter(err)
 }
 
-// read parses YAML or TOML whose first line is line 2.
+// read parses YAML or TOML whose first line is line 2 of its document. Values of YAML may nest the given levels.
 func read(text []byte, toml bool, levels int) ([]Field, error) {
 	if err := checkSize(text); err != nil {
 		return nil, err
@@ -86,8 +89,8 @@ func read(text []byte, toml bool, levels int) ([]Field, error) {
 	return readYAML(text, levels)
 }
 
-// emptyTag matches a tag of YAML without a value, as MkDocs has for functions of Python. The parser takes the next
-// line for its value.
+// emptyTag matches a tag of YAML without a value, which MkDocs uses for functions of Python. The parser would read the
+// next line as its value.
 var emptyTag = lazyregexp.New(`(?m)([:-][ \t]+)![^\s"'\[\]{}#]*[ \t]*$`)
 
 // Settings parses a file of settings in YAML, or in TOML if toml is set. Its values may nest deeper than those of
@@ -104,7 +107,7 @@ func Settings(text []byte, toml bool) ([]Field, error) {
 
 	fields, err := read(text, toml, maxSettingDepth)
 	for i := range fields {
-		fields[i].Line--
+		fields[i].Line-- // read counts the first line as line 2
 	}
 
 	e, ok := errors.AsType[*lineError](err)
@@ -143,8 +146,9 @@ var (
 	tomlPair  = lazyregexp.New(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
 )
 
-// split finds the front matter. A --- is a rule of Markdown unless a "key:" follows, and a +++ is text unless a
-// "key =" follows. Both need a closing fence. size is the length of the front matter, even if it is too large.
+// split finds the front matter. A --- is a thematic break unless a "key:" follows, and a +++ is text unless a "key ="
+// follows. Both need a closing fence. size is the length of the front matter in bytes. Front matter larger than
+// maxSize is not ok, but has a size.
 func split(src []byte) (b block, size int, ok bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 
@@ -167,7 +171,7 @@ func split(src []byte) (b block, size int, ok bool) {
 				return block{}, 0, false
 			}
 			start = offset
-		case !b.toml && source.IsDraftPart(line):
+		case !b.toml && source.IsDraftPart(line): // it ends the front matter and belongs to the body
 			b.text, b.rest, b.lines = src[start:begins], src[begins:], lines-1
 			return b, offset, offset <= maxSize
 		case fenceEnd.Match(line):
@@ -190,7 +194,7 @@ func split(src []byte) (b block, size int, ok bool) {
 	return block{}, 0, false
 }
 
-// checkSize refuses lines and nesting on which the parsers would take too long.
+// checkSize rejects lines and nesting for which the parsers would take too long. The first line is line 2.
 func checkSize(matter []byte) error {
 	line, depth := 1, 0
 	for text := range bytes.Lines(matter) {
@@ -221,11 +225,12 @@ func checkSize(matter []byte) error {
 	return nil
 }
 
+// atLine returns the error for a line of the document, without the public code. See inMatter.
 func atLine(line int, format string, args ...any) *lineError {
 	return &lineError{line: line, reason: fmt.Sprintf(format, args...)}
 }
 
-// lineError is an error on a line. The text begins on line 2.
+// lineError is an error on a line of the document. The front matter begins on line 2.
 type lineError struct {
 	line   int
 	reason string

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/input"
 )
 
-// readTOML returns the fields of TOML.
+// readTOML returns the fields of TOML in the order of their lines. The TOML begins on line 2.
 func readTOML(text []byte) ([]Field, error) {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
@@ -69,8 +69,8 @@ func tomlLines(text []byte) map[string]int {
 	return lines
 }
 
-// jsonOfTOML converts a value. With text, and within lists and tables, a bare 2024 is a string.
-// A date always is.
+// jsonOfTOML converts a value. With text set, and within lists and tables, numbers and booleans become strings. Dates
+// always do.
 func jsonOfTOML(v any, text bool) any {
 	switch v := v.(type) {
 	case []any:

@@ -15,16 +15,18 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// maxDepth is how deep the lists and maps of a value nest, maxSettingDepth the same in a file of settings.
 const (
-	maxDepth        = 6
+	// maxDepth is the number of levels that lists and maps may nest in a value of front matter.
+	maxDepth = 6
+	// maxSettingDepth is the same for a file of settings.
 	maxSettingDepth = 20
 )
 
 // errNoMatter is returned when the lines between the fences are text of the document.
 var errNoMatter = errors.New("no front matter")
 
-// readYAML returns the fields of YAML. A key may occur twice, as most programs allow.
+// readYAML returns the fields of YAML, whose values may nest the given levels. A key may occur twice, as most programs
+// allow. Errors: errNoMatter, a *lineError.
 func readYAML(yaml []byte, levels int) (fields []Field, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -63,7 +65,7 @@ func readYAML(yaml []byte, levels int) (fields []Field, err error) {
 	return fields, nil
 }
 
-// matterLine matches the beginning of a line of YAML. Prose hardly ever begins like that.
+// matterLine matches the start of a line of YAML: a key of one word and a colon, a dash, a bracket or a comment.
 var matterLine = lazyregexp.New(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:(\s|$)|[-\]}#])`)
 
 // meantAsMatter reports whether invalid YAML is meant as front matter: most of its unindented
@@ -98,8 +100,8 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 	}
 }
 
-// jsonOf converts a YAML value. With text, and within lists and maps, "2024", "yes" and "1-3"
-// are strings. left of the allowed levels remain. An alias is an error: a few lines of aliases can expand to
+// jsonOf converts a YAML value. With text set, and within lists and maps, numbers and booleans become strings, as the
+// source has them. left of the allowed levels remain. An alias is an error: a few lines of aliases can expand to
 // gigabytes.
 func jsonOf(n ast.Node, text bool, levels, left int) (any, error) {
 	if left < 0 {
@@ -125,6 +127,7 @@ func jsonOf(n ast.Node, text bool, levels, left int) (any, error) {
 		return n.Value, nil
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		written := n.GetToken().Value
+		// JSON has no hexadecimal numbers, infinities or underscores: those stay strings.
 		if !text && json.Valid([]byte(written)) {
 			return json.Number(written), nil
 		}
@@ -178,11 +181,11 @@ func lineOfNode(n ast.Node) int {
 	return 2
 }
 
-// otherPlace matches a second place in goccy's message. It counts lines from the YAML's first.
+// otherPlace matches a second position in goccy's message. It is dropped, because it counts from the first line of
+// the YAML, not of the document.
 var otherPlace = lazyregexp.New(` at \[[0-9]+:[0-9]+\]`)
 
-// syntaxError returns a FrontMatterInvalid error with the line and the reason of goccy's
-// "[3:1] reason".
+// syntaxError returns a *lineError with the line and the reason of goccy's "[3:1] reason".
 func syntaxError(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 

@@ -1,5 +1,5 @@
 // Package hyphen finds the places where words may be divided, with Liang's algorithm and the pattern files of
-// hyph-utf8 from the TeX community.
+// hyph-utf8 from the TeX community. A Library has a Dictionary for each language; Dictionary.Breaks divides a word.
 package hyphen
 
 import (
@@ -44,19 +44,20 @@ func files() map[string]string {
 	return m
 }
 
-// longest bounds the words that are divided, in characters. Languages have no longer words, and input cannot make
-// the search expensive.
-const longest = 80
+// maxLetters is the length of the longest word that is divided, in characters. Longer words do not occur in text, and
+// hostile input cannot make the search expensive.
+const maxLetters = 80
 
 // Library holds the dictionaries. It reads each on first use, which takes up to 20 ms. It is safe for concurrent
 // use.
 type Library struct {
-	mu    sync.Mutex
-	files map[string]string
-	known map[string]*Dictionary
+	files map[string]string // see the function files
+
+	mu    sync.Mutex             // guards known
+	known map[string]*Dictionary // by file
 }
 
-// New returns a Library.
+// New returns a Library that has not read any dictionary yet.
 func New() *Library { return &Library{files: files(), known: map[string]*Dictionary{}} }
 
 // For returns the dictionary of a language (BCP 47), nil if there is none.
@@ -85,7 +86,7 @@ func (l *Library) For(lang string) *Dictionary {
 	d, ok := l.known[file]
 	if !ok {
 		if d, err = read(file); err != nil {
-			// The files are embedded, so a test finds this.
+			// The files are part of the program, and a test reads them all: this cannot happen.
 			panic(fmt.Sprintf("hyphen: %s: %v", file, err))
 		}
 		l.known[file] = d
@@ -96,7 +97,7 @@ func (l *Library) For(lang string) *Dictionary {
 
 // Dictionary divides the words of one language.
 type Dictionary struct {
-	// patterns has the digits of a pattern by its letters: "ab" leads to 0, 1, 2 for "a1b2".
+	// patterns has the digits of each pattern by its letters: for "a1b2", the key "ab" has the digits 0, 1, 2.
 	patterns map[string][]byte
 	// longest is the length of the longest key, in bytes.
 	longest int
@@ -135,7 +136,8 @@ func read(name string) (*Dictionary, error) {
 	return d, nil
 }
 
-// addPattern adds a pattern such as ".ab1a". Digits are between letters.
+// addPattern adds a pattern such as ".ab1a". A digit is the value of a place between letters, 0 if it is missing. A dot
+// is the start or the end of a word.
 func (d *Dictionary) addPattern(pattern string) {
 	letters := make([]byte, 0, len(pattern))
 	digits := []byte{0}
@@ -166,9 +168,9 @@ func (d *Dictionary) addException(divided string) {
 	d.exceptions[word] = breaks
 }
 
-// Breaks returns the offsets in bytes at which a word may be divided. Each leaves at least first characters before
-// it and last characters after it. Breaks divides words of letters and their marks only. No letter but the first is
-// upper case.
+// Breaks returns the offsets in bytes at which a word may be divided. At least first characters are before each offset,
+// and at least last after it. Breaks returns nil for a word with other characters than letters and their marks, or with
+// a capital after its first letter. It also returns nil for a word of more than maxLetters characters.
 func (d *Dictionary) Breaks(word string, first, last int) []int {
 	lower, ok := lowered(word)
 	if !ok {
@@ -190,7 +192,7 @@ func (d *Dictionary) Breaks(word string, first, last int) []int {
 	return kept
 }
 
-// lowered returns a word in lower case with the same offsets. ok is false if it cannot be divided.
+// lowered returns a word in lower case. ok is false if the word cannot be divided, or if its offsets would change.
 func lowered(word string) (lower string, ok bool) {
 	n := 0
 
@@ -208,7 +210,7 @@ func lowered(word string) (lower string, ok bool) {
 		n++
 	}
 
-	return lower + word[len(lower):], n <= longest
+	return lower + word[len(lower):], n <= maxLetters
 }
 
 // find applies the patterns. Between two letters, the highest digit of all matching patterns counts. An odd digit

@@ -1,4 +1,5 @@
-// Package label names the kinds of numbered elements, which the keys of labels begin with.
+// Package label describes the numbered elements of documents. It has their kinds, the labels that references lead to,
+// the counters for their numbers, and their words in each language. The key of a label begins with its kind.
 package label
 
 import (
@@ -35,8 +36,8 @@ func Theorems() []Kind {
 // IsTheorem reports whether a kind is one of Theorems.
 func (k Kind) IsTheorem() bool { return slices.Contains(Theorems(), k) }
 
-// KindOf returns the kind of a label or of a key, "" if it has none. A label is fig:x as pandoc-crossref writes
-// it, or fig-x as Quarto does.
+// KindOf returns the kind of a label or of a key, "" if it has none. A label is fig:x in the syntax of
+// pandoc-crossref, or fig-x in that of Quarto. Its first letter may be a capital.
 func KindOf(label string) Kind {
 	i := strings.IndexAny(label, ":-")
 	if i < 2 || i == len(label)-1 {

@@ -18,7 +18,8 @@ type Label struct {
 	ID string
 }
 
-// Name returns the text of a reference, without the word before it.
+// Name returns the text of a reference without the word before it: the number, in parentheses for an equation. For a
+// section without a number it is the title.
 func (l *Label) Name() string {
 	switch {
 	case l.Number == "":
@@ -60,7 +61,7 @@ func (s Set) Labels() map[string]Label {
 // Counters number the elements of each kind, through the document or within each chapter.
 type Counters struct {
 	byChapter bool
-	chapter   string
+	chapter   string // the number of the current chapter, "" before the first
 	counts    map[Kind]int
 }
 

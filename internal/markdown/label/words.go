@@ -11,9 +11,10 @@ import (
 
 // Words are the names of numbered elements in a language. The caller must not change the maps.
 type Words struct {
-	// One and Many name the kinds. Many is "" where each of several elements gets its own word.
+	// One and Many are the words for one element of a kind, and for several. If Many is "", each of several elements
+	// gets the word of One.
 	One, Many map[Kind]string
-	// And joins the last two numbers, with its spaces. Colon follows the label of a caption.
+	// And joins the last two numbers of a list, its spaces included. Colon follows the number of a caption.
 	And, Colon string
 	// Lists are the titles of the lists of the kinds.
 	Lists map[Kind]string
@@ -116,11 +117,10 @@ func WordsOf(lang string) Words {
 	return all["en"]
 }
 
-// Caption returns the start of a caption, such as "Figure 1:", as HTML. If text follows, the colon
-// and a space are included.
-func (w Words) Caption(kind Kind, number string, text bool) string {
+// Caption returns the start of a caption, such as "Figure 1", as HTML. If hasText is set, a colon and a space follow.
+func (w Words) Caption(kind Kind, number string, hasText bool) string {
 	label := w.One[kind] + "\u00a0" + number
-	if !text {
+	if !hasText {
 		return `<span class="xref-label">` + html.EscapeString(label) + "</span>"
 	}
 

@@ -1,4 +1,5 @@
-// Package numbering numbers the headings of documents: 1.2.3, and A.1 in appendices.
+// Package numbering numbers the headings of documents: 1.2.3, and A.1 in appendices. Numbering.Next returns the number
+// of each heading, in the order of the document. The resulting Sections let another document continue the numbers.
 package numbering
 
 import (
@@ -17,11 +18,12 @@ import (
 
 // Sections are the numbers of the last headings of a document, for a document that continues them.
 type Sections struct {
-	counts [7]int // by level
-	// lettered is the level with letters in an appendix, 0 outside of one. A heading of the level until, or of one
-	// above, ends the appendix.
-	lettered, until int
-	// before is the number of the heading before an appendix whose letter its author has written.
+	counts [7]int // the number of the last heading of each level, 1 to 6
+	// lettered is the level with letters in an appendix, 0 outside of one.
+	lettered int
+	// until is the level at which a heading ends the appendix, as one of a higher level does. 0 means never.
+	until int
+	// before is the number of the last heading of the level lettered before the appendix. The numbers continue there.
 	before int
 }
 
@@ -34,7 +36,7 @@ func (s Sections) InAppendix() Sections {
 	return Sections{lettered: 1}
 }
 
-// Numbering counts headings from the level below a single title.
+// Numbering numbers the headings of one document. A single heading of level 1 is the title and has no number.
 type Numbering struct {
 	// Top is the highest level with numbers.
 	Top int
@@ -42,8 +44,8 @@ type Numbering struct {
 	starts map[*ast.Heading]start
 }
 
-// start is how a heading begins an appendix. Either the headings of the level lettered have letters from here on, or
-// the heading has a letter of its own: it is number own.
+// start describes a heading that begins an appendix. lettered and until are as in Sections. own is the number of the
+// letter that the heading itself has, 1 for A, or 0 if only headings after it get letters.
 type start struct{ lettered, until, own int }
 
 // New returns the numbering for the headings of a document. before are the numbers that it continues, nil for a
@@ -57,7 +59,8 @@ func New(nodes []*ast.Heading, src []byte, before *Sections) *Numbering {
 	return n
 }
 
-// Top returns the highest level with numbers. A single heading of level 1 is the title.
+// Top returns the highest level with numbers. That is 1 for a document that continues another, and 2 if a single
+// heading of level 1 is the title. Otherwise it is the level of the highest heading.
 func Top(nodes []*ast.Heading, before *Sections) int {
 	if before != nil {
 		return 1
@@ -82,13 +85,13 @@ func Top(nodes []*ast.Heading, before *Sections) int {
 func (n *Numbering) Next(h *ast.Heading) string {
 	level := h.Level
 	if n.lettered > 0 && (level <= n.until || level < n.lettered) {
-		n.end()
+		n.endAppendix()
 	}
 
 	if tree.HasClass(h, quarto.AppendixClass) {
 		n.Sections = n.InAppendix()
 	} else if s, ok := n.starts[h]; ok && level >= n.Top {
-		n.begin(s)
+		n.beginAppendix(s)
 		return ""
 	}
 
@@ -126,8 +129,9 @@ func (n *Numbering) Chapter(h *ast.Heading, number string) string {
 	return number
 }
 
-// begin begins an appendix.
-func (n *Numbering) begin(s start) {
+// beginAppendix changes the numbers for a heading that begins an appendix. A further "Appendix B" continues the current
+// one.
+func (n *Numbering) beginAppendix(s start) {
 	if n.lettered != s.lettered {
 		n.before = n.counts[s.lettered]
 		n.counts[s.lettered] = 0
@@ -140,8 +144,8 @@ func (n *Numbering) begin(s start) {
 	clear(n.counts[s.lettered+1:])
 }
 
-// end ends the appendix.
-func (n *Numbering) end() {
+// endAppendix restores the numbers from before the appendix.
+func (n *Numbering) endAppendix() {
 	n.counts[n.lettered] = n.before
 	n.lettered, n.until, n.before = 0, 0, 0
 }
@@ -181,7 +185,7 @@ func startsOf(nodes []*ast.Heading, src []byte) map[*ast.Heading]start {
 	return starts
 }
 
-// letters returns the letter of a number: A to Z, then AA and so on; "0" for 0.
+// letters returns the letters of a number: A to Z, then AA and so on; "0" for 0.
 func letters(n int) string {
 	return cmp.Or(strings.ToUpper(numeral.Letters(n)), "0")
 }

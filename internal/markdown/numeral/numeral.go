@@ -13,7 +13,7 @@ func Letters(n int) string {
 	return string(b)
 }
 
-// Roman returns a number as a Roman numeral of small letters.
+// Roman returns a number as a Roman numeral of small letters, "" for 0. Its length grows with n: callers limit n.
 func Roman(n int) string {
 	var b strings.Builder
 

@@ -14,16 +14,15 @@ import (
 // Policy is the allow-list for all HTML of a page. It is safe for concurrent use.
 type Policy struct{ policy *bluemonday.Policy }
 
-// New returns the policy: the elements and attributes that the renderers of this project write and
-// that documents use in raw HTML. It allows no scripts, frames, forms or event handlers, and a few
-// styles only. Creating it takes milliseconds; share it.
+// New returns the policy. It allows the elements and attributes that the renderers of this project write and that
+// documents use in raw HTML. It allows no scripts, frames, forms or event handlers, and only the styles below.
+// Creating a policy takes milliseconds; share it.
 func New() *Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(elements()...)
 	p.AllowNoAttrs().OnElements("span", "a", "font")
 
-	// The patterns list few ranges of characters: a counted repetition of \p{L} takes about 20 ms
-	// to compile.
+	// The patterns list few ranges of characters, because a counted repetition of \p{L} takes about 20 ms to compile.
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[0-9A-Za-z\s_:+#./\x{A1}-\x{10FFFF}-]{1,200}$`)).Globally()
 	p.AllowAttrs("id").Matching(regexp.MustCompile(`^[0-9A-Za-z_:.\x{A1}-\x{10FFFF}-]{1,1000}$`)).Globally()
 	p.AllowAttrs("lang").Matching(regexp.MustCompile(`^[A-Za-z0-9-]{1,35}$`)).Globally()
@@ -59,18 +58,19 @@ func New() *Policy {
 	p.AllowStyles("page-break-after", "page-break-before", "break-after", "break-before").
 		MatchingEnum("always", "page", "avoid").Globally()
 	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify").Globally()
-
+	// Columns of Pandoc have their shares of the width as flex-grow.
 	p.AllowStyles("flex-grow").Matching(regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,2})?$`)).OnElements("div")
 
 	p.AllowURLSchemes("http", "https", "mailto", "tel", "data")
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)
+	// The sanitiser counts the tags of these elements through the document. RawHTML keeps the count balanced.
 	p.SkipElementsContent(tree.DroppedElements()...)
 
 	return &Policy{p}
 }
 
-// Sanitize returns the HTML that it reads without everything that the policy does not allow.
+// Sanitize returns the HTML of r, reduced to what the policy allows. If r fails, the result is empty.
 func (p *Policy) Sanitize(r io.Reader) *bytes.Buffer { return p.policy.SanitizeReader(r) }
 
 // elements lists the elements that the page may contain.

@@ -53,10 +53,11 @@ func rawToText(node ast.Node) {
 	}
 }
 
-// isBalanced reports whether raw HTML has a start tag for each end tag of a dropped element, and the
-// reverse. The sanitiser counts these tags through the document and ignores their names.
+// isBalanced reports whether raw HTML has a start tag for each end tag of a dropped element, and the reverse. The
+// sanitiser counts these tags through the document and ignores their names, so one tag too many would remove the rest
+// of the document.
 func isBalanced(raw []byte) bool {
-	depth, unread := 0, "" // unread is the open element whose content is no HTML
+	depth, unread := 0, "" // unread is the open element whose content is not HTML
 
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
@@ -70,7 +71,7 @@ func isBalanced(raw []byte) bool {
 		tag, _ := z.TagName()
 		name := string(tag)
 		// The sanitiser removes scripts and styles without counting them.
-		counts := name != "script" && name != "style" && slices.Contains(tree.DroppedElements(), name)
+		isCounted := name != "script" && name != "style" && slices.Contains(tree.DroppedElements(), name)
 
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -78,7 +79,7 @@ func isBalanced(raw []byte) bool {
 				unread = name
 			}
 
-			if counts && kind == html.StartTagToken {
+			if isCounted && kind == html.StartTagToken {
 				depth++
 			}
 		case html.EndTagToken:
@@ -86,7 +87,7 @@ func isBalanced(raw []byte) bool {
 				unread = ""
 			}
 
-			if counts {
+			if isCounted {
 				depth--
 			}
 		}
@@ -97,7 +98,7 @@ func isBalanced(raw []byte) bool {
 	}
 }
 
-// isUnread reports whether a tokenizer skips the content of an element up to its end tag.
+// isUnread reports whether an HTML tokenizer takes the content of an element, up to its end tag, as text.
 func isUnread(element string) bool {
 	switch element {
 	case "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp":
@@ -107,12 +108,11 @@ func isUnread(element string) bool {
 	return false
 }
 
-// droppedTag finds the start of a tag of a dropped element, in lower case.
+// droppedTag matches the start of a tag of a dropped element in lower-case HTML.
 var droppedTag = lazyregexp.New(`</?(` + strings.Join(tree.DroppedElements(), "|") + `)\b`)
 
-// RawHTML turns raw HTML into text where it would remove what follows it: "use the <script> tag" must
-// not end the document. In the other raw HTML it removes the reserved classes and replaces emoji
-// shortcodes.
+// RawHTML turns unbalanced raw HTML into text, because the sanitiser would remove what follows it: "use the <script>
+// tag" must not end the document. In the other raw HTML it removes the reserved classes and replaces emoji shortcodes.
 func RawHTML(root ast.Node, src []byte) {
 	var unbalanced []ast.Node
 	tree.Each(root, func(n ast.Node) {
@@ -155,7 +155,7 @@ func RawHTML(root ast.Node, src []byte) {
 	rewrite(root, src)
 }
 
-// rewrite removes the classes that the style sheet reserves, and replaces emoji shortcodes.
+// rewrite removes the classes that the style sheet reserves, and replaces emoji shortcodes in blocks of HTML.
 func rewrite(root ast.Node, src []byte) {
 	var raw []ast.Node
 	tree.Each(root, func(n ast.Node) {

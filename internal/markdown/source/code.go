@@ -13,15 +13,14 @@ var itemMarker = lazyregexp.New(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
 // draftPart matches the line that begins a part of an Internet-Draft of kramdown-rfc.
 var draftPart = lazyregexp.New(`^--- (?:abstract|middle|back|note_[^\n]{1,100})[ \t]*\r?\n?$`)
 
-// IsDraftPart reports whether a line begins a part of an Internet-Draft, as kramdown-rfc writes
-// it. Such a line also ends the front matter.
+// IsDraftPart reports whether a line begins a part of an Internet-Draft in the syntax of kramdown-rfc, such as
+// "--- middle". Such a line also ends the front matter.
 func IsDraftPart(line []byte) bool { return draftPart().Match(line) }
 
 // IsItem reports whether a line without its indentation begins a list item.
 func IsItem(line []byte) bool { return itemMarker().Match(line) }
 
-// Fence returns the fence of code, of backticks or tildes, that a line without its
-// indentation begins with, "" for none.
+// Fence returns the code fence of backticks or tildes at the start of a line without indentation, "" for none.
 func Fence(line string) string {
 	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 		return line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
@@ -31,7 +30,7 @@ func Fence(line string) string {
 }
 
 // WithoutCode returns a copy of a text with spaces in place of code: fenced code, indented code and code spans
-// within a line. Length and line ends stay the same.
+// within a line. Length and line ends stay the same, so that offsets are valid in both texts.
 func WithoutCode(text []byte) []byte { return hideCode(text, true) }
 
 // WithoutFencedCode is WithoutCode for dialects that have no indented code.
@@ -45,7 +44,8 @@ func WithoutCodeBlocks(text []byte) []byte {
 	return out
 }
 
-// hideCode returns a copy of the text with all code overwritten, so that offsets stay the same.
+// hideCode returns a copy of the text with spaces in place of fenced code, code spans and, if indented is set, indented
+// code.
 func hideCode(text []byte, indented bool) []byte {
 	out := bytes.Clone(text)
 	hideBlocks(out, indented)
@@ -54,10 +54,12 @@ func hideCode(text []byte, indented bool) []byte {
 	return out
 }
 
-// hideBlocks hides fenced code and, if indented is set, indented code. It reads line by line: what is code depends on
-// the fence, the list and the blank line before it.
+// hideBlocks hides fenced code and, if indented is set, indented code. It needs no parser, so it is an estimate: a
+// line is code by the fence, the list and the blank line before it.
 func hideBlocks(out []byte, indented bool) {
-	fence, listed, blank := "", false, true // blank: the line before is
+	fence := ""     // the open fence
+	listed := false // whether the lines belong to a list, where indentation is no code
+	blank := true   // whether the line before is blank or indented code
 
 	for at := 0; at < len(out); {
 		end := LineEnd(out, at)
@@ -83,7 +85,7 @@ func hideBlocks(out []byte, indented bool) {
 			listed = false
 		case indented && indent >= 4 && blank && !listed:
 			hide(line)
-			isBlank = true // the code goes on
+			isBlank = true // the next indented line is code as well
 		}
 		blank = isBlank
 		at = end
@@ -119,7 +121,7 @@ func hideSpans(out []byte) {
 	}
 }
 
-// hide puts spaces over a text, except over the ends of its lines.
+// hide overwrites a text with spaces, except the ends of its lines.
 func hide(text []byte) {
 	for i, c := range text {
 		if c != '\n' {

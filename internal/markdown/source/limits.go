@@ -12,8 +12,8 @@ func TooComplex(format string, args ...any) error {
 	return fault.Errorf(fault.ContentTooComplex, format, args...).WithParam("content")
 }
 
-// NormalizeNewlines returns a text whose lines end with \n only, so that offsets mean the same
-// to every reader. A text without \r is returned as it is, not copied.
+// NormalizeNewlines returns a text whose lines end with \n only. Rewriters and the parser then agree about offsets and
+// lines. A text without \r is returned as it is, not copied.
 func NormalizeNewlines(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') < 0 {
 		return text

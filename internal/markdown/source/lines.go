@@ -7,16 +7,16 @@ import (
 
 // Lines finds the line of the file for an offset of a text.
 type Lines struct {
-	first  int
-	breaks []int
+	first  int   // the number of the first line in the file
+	breaks []int // the offsets of the line ends
 	// from has the line of the file, counted from 0, for each line of the text; nil if they are the same.
 	from []int
-	// moved has pairs of an offset after the text, in order, and the offset in the text with its line.
+	// moved has pairs of an offset in the appended text, in order, and the offset in the text whose line it has.
 	moved [][2]int
-	size  int
+	size  int // of the text, without what Append describes
 }
 
-// newLines returns the index of a text whose first line is line first of its file.
+// newLines returns the Lines of a text whose first line is line first of its file. from is as in Lines.
 func newLines(text []byte, first int, from []int) *Lines {
 	x := &Lines{first: first, from: from, breaks: make([]int, 0, bytes.Count(text, []byte{'\n'})), size: len(text)}
 	for i, c := range text {
@@ -28,8 +28,8 @@ func newLines(text []byte, first int, from []int) *Lines {
 	return x
 }
 
-// Append sets the lines of what a parser appends to a text of size bytes. Each pair is an offset
-// after the text, in order, and the offset within the text that has its line.
+// Append sets the lines of text that a parser appends to the size bytes of the source. Each pair is an offset in the
+// appended text, in order, and an offset in the source whose line it gets.
 func (x *Lines) Append(size int, pairs [][2]int) { x.size, x.moved = size, pairs }
 
 // At returns the line of an offset, from 1, and 0 for a negative offset.

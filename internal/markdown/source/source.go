@@ -1,5 +1,6 @@
 // Package source holds the text of a document while dialects rewrite it, before it is parsed. It knows the line of
-// the file for each line of the text, and where code is.
+// the file for each line of the text, and where code is. A rewriter finds its syntax in WithoutCode, so that it leaves
+// code unchanged. It replaces the syntax by Edit, Replace or ReplaceLines.
 package source
 
 import (
@@ -8,11 +9,10 @@ import (
 	"presswork/internal/fault"
 )
 
-// Source is a text that dialects rewrite one after another. It is not safe for
-// concurrent use.
+// Source is a text that dialects rewrite one after another. It is not safe for concurrent use.
 type Source struct {
 	text []byte
-	// withoutCode and lines are of text; nil until they are needed.
+	// withoutCode and lines are computed from text when they are first needed, nil before.
 	withoutCode []byte
 	lines       *Lines
 	// first is the number of the first line of the file. from has the line of the file, counted from 0, for
@@ -21,8 +21,8 @@ type Source struct {
 	from  []int
 }
 
-// New returns the source for a text whose first line is line first of its file, from 1.
-// The lines of the text end with \n.
+// New returns the source for a text whose first line is line first of its file, from 1. The lines of the text must end
+// with \n only: see NormalizeNewlines.
 func New(text []byte, first int) *Source {
 	return &Source{text: text, first: max(first, 1)}
 }
@@ -40,13 +40,13 @@ func (s *Source) WithoutCode() []byte {
 	return s.withoutCode
 }
 
-// Replace sets a text whose lines are those of the text before, with other content.
+// Replace sets a text with the same number of lines as before. It keeps text.
 func (s *Source) Replace(text []byte) {
 	s.text, s.withoutCode, s.lines = text, nil, nil
 }
 
-// ReplaceLines sets a text whose i-th line is made from line from[i] of the text before,
-// both counted from 0. It keeps and changes from.
+// ReplaceLines sets a text whose line i is made from line from[i] of the text before, both counted from 0. It keeps and
+// changes from.
 func (s *Source) ReplaceLines(text []byte, from []int) {
 	if s.from != nil {
 		for i, line := range from {
@@ -57,7 +57,7 @@ func (s *Source) ReplaceLines(text []byte, from []int) {
 	s.Replace(text)
 }
 
-// Lines returns the index of the lines of the text.
+// Lines returns the lines of the current text. The result does not follow later changes.
 func (s *Source) Lines() *Lines {
 	if s.lines == nil {
 		s.lines = newLines(s.text, s.first, s.from)
@@ -71,9 +71,9 @@ func (s *Source) Warning(code fault.WarningCode, offset int, message string) fau
 	return fault.Warning{Code: code, Message: message, Line: s.Lines().At(offset)}
 }
 
-// Edit replaces parts of the text. Each part is two offsets, in order and apart from each
-// other; replacement returns what takes the place of a part. Edit appends the line ends of a
-// part, so that every line stays where it is: replacement returns none of them.
+// Edit replaces parts of the text. Each part is a pair of offsets. The parts are in order and do not overlap.
+// replacement returns the text for a part, without line ends. Edit appends the line ends of the part, so that the
+// lines after it keep their numbers.
 func (s *Source) Edit(parts [][]int, replacement func(part []int) string) {
 	if len(parts) == 0 {
 		return

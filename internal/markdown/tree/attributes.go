@@ -17,12 +17,12 @@ import (
 const (
 	// MaxBraces is the longest text of {attributes}, in bytes.
 	MaxBraces = 1000
-	// maxClasses bounds, in bytes, the class names of one element, which any number of
-	// braces may follow.
+	// maxClasses bounds the class names of one element together, in bytes. An element may have any number of braces.
+	// The sanitiser drops a class attribute of more than 200 characters.
 	maxClasses = 140
 )
 
-// Attributes are what stands between braces: {.class #id key=value}.
+// Attributes are the content of braces: {.class #id key=value}. They are not checked yet: SetOn does that.
 type Attributes struct {
 	ID      string
 	Classes []string
@@ -35,8 +35,8 @@ type Attributes struct {
 // Attribute is one key=value.
 type Attribute struct{ Key, Value string }
 
-// ReadAttributes reads attributes at the start of a line and returns their length,
-// 0 if there are none: they must close on the line.
+// ReadAttributes reads attributes in braces at the start of a line. It returns their length in bytes, 0 if there are
+// none or the line has no closing brace within MaxBraces.
 func ReadAttributes(line []byte) (a Attributes, size int) {
 	if len(line) < 3 || line[0] != '{' {
 		return Attributes{}, 0
@@ -68,7 +68,8 @@ func ReadAttributes(line []byte) (a Attributes, size int) {
 	return Attributes{}, 0
 }
 
-// ReadItem reads one item and returns its length.
+// ReadItem reads the item at the start of text, such as .class or key="value", and adds it. It returns the item's
+// length. ok is false if text begins with no item.
 func (a *Attributes) ReadItem(text []byte) (size int, ok bool) {
 	end := bytes.IndexAny(text, " \t\n=\"'{}")
 	if end < 0 {
@@ -108,7 +109,8 @@ func (a *Attributes) ReadItem(text []byte) (size int, ok bool) {
 	return end + 1 + n, true
 }
 
-// ReadValue reads a value: in quotes, in brackets, or up to the next space.
+// ReadValue reads the value at the start of text: in quotes, in brackets, or up to the next space. It returns the
+// value without its quotes, and its length with them. A value does not extend beyond its line.
 func ReadValue(text []byte) (value string, size int, ok bool) {
 	if len(text) == 0 {
 		return "", 0, false
@@ -131,15 +133,14 @@ func ReadValue(text []byte) (value string, size int, ok bool) {
 	return string(text[:end]), end, true
 }
 
-// Effective reports whether one of the attributes has an effect. Without one, the braces
-// are text.
+// Effective reports whether one of the attributes has an effect. If none has, the braces stay text.
 func (a Attributes) Effective() bool {
 	return a.ID != "" || len(a.Classes) > 0 || a.unnumbered() ||
 		slices.ContainsFunc(a.Pairs, func(p Attribute) bool { _, ok := CleanPair(p); return ok })
 }
 
-// unnumbered reports whether a heading has no number: Pandoc writes "-", kramdown-rfc
-// numbered="false".
+// unnumbered reports whether the attributes turn off the number of a heading: "-" in Pandoc, numbered="false" in
+// kramdown-rfc.
 func (a Attributes) unnumbered() bool {
 	numbered, _ := a.Get("numbered")
 	return slices.Contains(a.Words, "-") || numbered == "false" || numbered == "no"
@@ -156,15 +157,15 @@ func (a Attributes) Get(keys ...string) (string, bool) {
 	return "", false
 }
 
-// IsID reports whether s may be the id of an element. It is no regular expression:
-// counted repetitions of large classes are slow to compile.
+// IsID reports whether s may be the id of an element. It uses no regular expression, because counted repetitions of
+// large classes are slow to compile.
 func IsID(s string) bool { return IsName(s, true, ":.-") }
 
 // isClass reports whether s may be a class of an element.
 func isClass(s string) bool { return IsName(s, false, "-") }
 
-// IsName reports whether s is 1 to 100 letters, digits and underscores. After the first
-// character, marks and signs are also allowed. digitFirst allows a digit as the first.
+// IsName reports whether s consists of 1 to 100 letters, digits and underscores. After the first character, combining
+// marks and the characters of signs are also allowed. Only with digitFirst set may the first character be a digit.
 func IsName(s string, digitFirst bool, signs string) bool {
 	n := 0
 
@@ -183,7 +184,7 @@ func IsName(s string, digitFirst bool, signs string) bool {
 }
 
 var (
-	// langForm matches a language tag; sizeForm matches a length or a share.
+	// langForm matches a language tag, sizeForm a length or a percentage.
 	langForm = lazyregexp.New(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
 	sizeForm = lazyregexp.New(`^([0-9]{1,5}(?:\.[0-9]{1,3})?)(%|px|pt|mm|cm|in|)$`)
 )
@@ -198,9 +199,8 @@ func CleanID(id string) string {
 	return id
 }
 
-// reservedFamilies are the first words of the class names that mean something
-// to the print sheet. A document cannot use them, neither in braces nor in raw
-// HTML, so that its "cover" is not laid out as the title page.
+// reservedFamilies returns the first words of the class names that the print style sheet uses. A document cannot use
+// such classes, neither in braces nor in raw HTML, so that its "cover" is not laid out as the title page.
 func reservedFamilies() []string {
 	return []string{
 		"alert",
@@ -220,14 +220,14 @@ func reservedFamilies() []string {
 	}
 }
 
-// reservedClass reports whether documents cannot use a class.
-func reservedClass(name string) bool {
+// isReserved reports whether documents cannot use a class.
+func isReserved(name string) bool {
 	family, _, _ := strings.Cut(strings.ToLower(name), "-")
 	return slices.Contains(reservedFamilies(), family)
 }
 
-// CleanPair returns p as an HTML attribute; lengths become pixels, at 96 to the inch. It
-// reports false when elements may not carry it.
+// CleanPair returns p as an HTML attribute. Lengths become whole CSS pixels, 96 to the inch. It returns false for an
+// attribute or value that is not allowed.
 func CleanPair(p Attribute) (Attribute, bool) {
 	switch p.Key {
 	case "width", "height":
@@ -239,7 +239,7 @@ func CleanPair(p Attribute) (Attribute, bool) {
 		if m[2] == "%" {
 			return p, true
 		}
-		n, _ := strconv.ParseFloat(m[1], 64) // the form allows nothing else
+		n, _ := strconv.ParseFloat(m[1], 64) // sizeForm matches valid numbers only
 		n *= map[string]float64{"": 1, "px": 1, "pt": 96 / 72., "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96}[m[2]]
 
 		return Attribute{p.Key, strconv.Itoa(min(int(n+.5), 99999))}, true
@@ -252,20 +252,21 @@ func CleanPair(p Attribute) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// WhenFormat and UnlessFormat are the attributes of Quarto's conditional content. They are not printed.
+// WhenFormat and UnlessFormat are the attributes of Quarto's conditional content. SetOn sets them for
+// quarto.DropHidden; the sanitiser removes them.
 const (
 	WhenFormat   = "when-format"
 	UnlessFormat = "unless-format"
 )
 
-// SetOn gives a node those attributes that are allowed.
+// SetOn sets the allowed attributes on a node. Reserved ids and classes, and unknown attributes, are ignored.
 func (a Attributes) SetOn(n ast.Node) {
 	if id := CleanID(a.ID); id != "" {
 		n.SetAttributeString("id", []byte(id))
 	}
 
 	for _, c := range a.Classes {
-		if isClass(c) && !reservedClass(c) && len(AttributeText(n, "class"))+len(c) <= maxClasses {
+		if isClass(c) && !isReserved(c) && len(AttributeText(n, "class"))+len(c) <= maxClasses {
 			AddClass(n, c)
 		}
 	}
@@ -285,7 +286,8 @@ func (a Attributes) SetOn(n ast.Node) {
 	}
 }
 
-// SetOnBlock is SetOn for a block. It also makes the title the caption of the block.
+// SetOnBlock sets the allowed attributes on a block. It also makes the attribute title or caption the caption of a code
+// block, a table or an image.
 func (a Attributes) SetOnBlock(n ast.Node) {
 	a.SetOn(n)
 
@@ -312,7 +314,7 @@ func (a Attributes) SetOnBlock(n ast.Node) {
 	}
 }
 
-// AddClass adds a class to a node.
+// AddClass adds a class to a node, which may be several names with spaces between them.
 func AddClass(n ast.Node, class string) {
 	if had := AttributeText(n, "class"); had != "" {
 		class = had + " " + class
@@ -333,8 +335,8 @@ func AttributeText(n ast.Node, name string) string {
 	return string(text)
 }
 
-// StripReservedClasses removes the reserved class names from raw HTML. It reads tags as
-// the sanitiser does, so that no spelling hides a name.
+// StripReservedClasses returns raw HTML without the reserved class names. It reads tags with the tokenizer of the
+// sanitiser, so that no spelling hides a name. It may return raw itself.
 func StripReservedClasses(raw []byte) []byte {
 	if !bytes.Contains(bytes.ToLower(raw), []byte("class")) {
 		return raw
@@ -343,12 +345,13 @@ func StripReservedClasses(raw []byte) []byte {
 
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
-		piece := bytes.Clone(z.Raw()) // the tokenizer writes into its own
+		piece := bytes.Clone(z.Raw()) // the tokenizer reuses the array of Raw
 
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			piece, _ = stripTag(piece)
-		case html.ErrorToken: // the end, perhaps amid a tag, which what follows would complete
+		// The end, perhaps within a tag. Text after the raw HTML could complete that tag, with or without an open quote.
+		case html.ErrorToken:
 			for _, end := range []string{">", "\">", "'>"} {
 				if clean, changed := stripTag(append(bytes.Clone(piece), end...)); changed {
 					piece = clean
@@ -363,7 +366,7 @@ func StripReservedClasses(raw []byte) []byte {
 	}
 }
 
-// stripTag removes the reserved class names from one tag.
+// stripTag returns one tag without the reserved class names, and whether it had any.
 func stripTag(raw []byte) (tag []byte, changed bool) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
@@ -373,7 +376,7 @@ func stripTag(raw []byte) (tag []byte, changed bool) {
 	raw, token := bytes.Clone(raw), z.Token()
 	for i, a := range token.Attr {
 		names := strings.Fields(a.Val)
-		if kept := slices.DeleteFunc(slices.Clone(names), reservedClass); a.Key == "class" && len(kept) < len(names) {
+		if kept := slices.DeleteFunc(slices.Clone(names), isReserved); a.Key == "class" && len(kept) < len(names) {
 			token.Attr[i].Val, changed = strings.Join(kept, " "), true
 		}
 	}

@@ -28,7 +28,7 @@ func FuzzAttributes(f *testing.F) {
 		}
 
 		for class := range strings.FieldsSeq(classes) {
-			if reservedClass(class) || class != Unnumbered && !isClass(class) {
+			if isReserved(class) || class != Unnumbered && !isClass(class) {
 				t.Errorf("%q: the class %q", line, class)
 			}
 		}

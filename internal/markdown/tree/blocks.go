@@ -26,7 +26,7 @@ type Alert struct {
 	HeadingIsTitle bool
 }
 
-// Indents reports that the text of an alert is narrower than the page, for the width of code.
+// Indents reports that the text of an alert is narrower than the page. Code in it has fewer columns then.
 func (*Alert) Indents() bool { return true }
 
 // Kind implements ast.Node.
@@ -61,11 +61,11 @@ func (*Division) Kind() ast.NodeKind { return kindDivision }
 // Dump implements ast.Node.
 func (n *Division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// MakeFigure makes the division a figure. Its last paragraph becomes the caption, unless it is
-// the only block. It returns the caption, nil without one.
+// MakeFigure makes the division a figure. Its last paragraph becomes the caption, unless it is the only block. It
+// returns the caption, nil without one.
 func (n *Division) MakeFigure() *Caption {
 	n.Figure = true
-	if c, ok := n.LastChild().(*Caption); ok { // it is one
+	if c, ok := n.LastChild().(*Caption); ok { // the division already is a figure
 		return c
 	}
 
@@ -93,8 +93,7 @@ func (*Figure) Kind() ast.NodeKind { return kindFigure }
 // Dump implements ast.Node.
 func (n *Figure) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// CaptionNode returns the caption as a node, nil without one. It replaces a Caption of plain
-// text.
+// CaptionNode returns the caption as a node, nil without one. It first turns a Caption of plain text into a node.
 func (n *Figure) CaptionNode() *Caption {
 	c, ok := n.LastChild().(*Caption)
 	if !ok && n.Caption != "" {
@@ -124,7 +123,7 @@ func registerBlocks(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindFigure, renderFigure)
 }
 
-// renderAlert renders a note with its title.
+// renderAlert renders an alert with its plain title.
 func renderAlert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		_, _ = w.WriteString("</div>\n")
@@ -176,7 +175,7 @@ func renderDivision(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.
 	return ast.WalkContinue, nil
 }
 
-// renderFigure renders a figure with its caption after the content.
+// renderFigure renders a figure with its plain caption after the content.
 func renderFigure(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<figure")

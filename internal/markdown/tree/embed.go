@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	// EmbedAttribute marks an empty element that finished HTML replaces after sanitising. Its
-	// value is the number that Embeds.Add returned.
+	// EmbedAttribute marks an empty element that package finish replaces after sanitising. Its value is the number
+	// that Embeds.Add returned.
 	EmbedAttribute = "data-embed"
 	// LineAttribute carries the source line of an image or a block to the finished HTML.
 	LineAttribute = "data-line"
 )
 
-// Embeds holds finished pieces of HTML, such as formulas and diagrams, that the sanitiser would
-// reject. The zero value is ready for use.
+// Embeds holds finished pieces of HTML, such as formulas and diagrams, that the sanitiser would reject. Their makers
+// must have made them safe. The zero value is ready for use.
 type Embeds struct{ pieces []string }
 
-// Add keeps a piece and returns its number. The piece is a start tag and the content of its
-// element: the end tag is that of the element that it replaces.
+// Add keeps a piece and returns its number, from 1. The piece is a start tag and the content of its element, without
+// the end tag: that of the replaced element stays.
 func (e *Embeds) Add(html string) int {
 	e.pieces = append(e.pieces, html)
 
 	return len(e.pieces)
 }
 
-// Take returns the piece of a number once. It returns false the second time and for a number
+// Take returns the piece of a number and removes it. It returns false for a number whose piece was taken, and for one
 // that Add did not return: raw HTML may contain any number.
 func (e *Embeds) Take(number string) (html string, ok bool) {
 	n, err := strconv.Atoi(number)

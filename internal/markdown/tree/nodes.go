@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// RawBlock is HTML that an extension writes in place of something in the source.
+// RawBlock is HTML that an extension writes in place of a block of the source. The sanitiser still reads it.
 type RawBlock struct {
 	ast.BaseBlock
 	HTML []byte
@@ -24,6 +24,7 @@ var kindRawBlock = ast.NewNodeKind("RawBlock")
 // Element is an inline element that goldmark has no node for.
 type Element struct {
 	ast.BaseInline
+	// Tag is the name of the element, such as "sup".
 	Tag string
 }
 
@@ -38,6 +39,7 @@ var kindElement = ast.NewNodeKind("Element")
 // Caption is the caption of a table, as its first child, or of a figure, as its last.
 type Caption struct {
 	ast.BaseBlock
+	// Figure reports whether it is the caption of a figure.
 	Figure bool
 }
 
@@ -54,14 +56,14 @@ type Renderer struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
 func (r Renderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindElement, r.element)
-	reg.Register(kindCaption, r.caption)
-	reg.Register(kindRawBlock, r.raw)
+	reg.Register(kindElement, r.renderElement)
+	reg.Register(kindCaption, r.renderCaption)
+	reg.Register(kindRawBlock, r.renderRaw)
 	registerBlocks(reg)
 }
 
-// element renders an inline element with its attributes.
-func (Renderer) element(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderElement renders an inline element with its attributes.
+func (Renderer) renderElement(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := n.(*Element).Tag
 	if !entering {
 		_, _ = w.WriteString("</" + tag + ">")
@@ -74,8 +76,8 @@ func (Renderer) element(w util.BufWriter, _ []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// caption renders the caption of a figure or of a table.
-func (Renderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderCaption renders the caption of a figure or of a table.
+func (Renderer) renderCaption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch figure := n.(*Caption).Figure; {
 	case entering && figure:
 		_, _ = w.WriteString("\n<figcaption>")
@@ -90,8 +92,8 @@ func (Renderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// raw renders HTML as it is. The sanitiser reads it later.
-func (Renderer) raw(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderRaw writes HTML as it is. The sanitiser reads it later.
+func (Renderer) renderRaw(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.Write(n.(*RawBlock).HTML)
 	}

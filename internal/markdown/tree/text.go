@@ -12,9 +12,9 @@ func Unescape(raw []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw))))
 }
 
-// plainTexter is an inline node with a text that is not in its children.
+// plainTexter is an inline node of an extension whose text is not in its children.
 type plainTexter interface {
-	// PlainText returns what a reader sees.
+	// PlainText returns the text that a reader sees.
 	PlainText() string
 }
 
@@ -23,10 +23,10 @@ type anchorTexter interface {
 	AnchorText() string
 }
 
-// PlainText returns the inline content of a node as a reader sees it.
+// PlainText returns the inline content of a node as a reader sees it. A line break is a space.
 func PlainText(n ast.Node, src []byte) string { return inlineText(n, src, false) }
 
-// AnchorText returns the text from which the anchor of a heading is made.
+// AnchorText returns the text from which the anchor of a heading is made, on one line.
 func AnchorText(n ast.Node, src []byte) string {
 	return strings.Join(strings.Fields(inlineText(n, src, true)), " ")
 }

@@ -1,9 +1,12 @@
-// Package tree has the nodes, attributes and walks that Markdown extensions share.
+// Package tree has the nodes, attributes and walks of goldmark's tree that Markdown extensions share. Attributes are
+// the {braces} of a document and the rules for ids and classes. Embeds carry finished HTML past the sanitiser. Renderer
+// renders the nodes.
 package tree
 
 import "github.com/yuin/goldmark/ast"
 
-// EachBlock calls f on every block node; f may replace the node it gets.
+// EachBlock calls f for every block below n, children before their parent. f may replace or remove the node that it
+// gets.
 func EachBlock(n ast.Node, f func(ast.Node)) {
 	for c := n.FirstChild(); c != nil; {
 		next := c.NextSibling()
@@ -15,7 +18,7 @@ func EachBlock(n ast.Node, f func(ast.Node)) {
 	}
 }
 
-// Each calls f on every node in document order; f must not change the tree.
+// Each calls f for root and every node below it, in document order. f must not change the tree.
 func Each(root ast.Node, f func(ast.Node)) {
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -31,7 +34,7 @@ func Replace(old, new ast.Node) {
 	old.Parent().ReplaceChild(old.Parent(), old, new)
 }
 
-// BlockText returns the source lines of a block, at most max of them (0: all).
+// BlockText returns a copy of the source lines of a block, at most max of them; all if max is 0.
 func BlockText(n ast.Node, src []byte, max int) []byte {
 	var out []byte
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxProse bounds the result of VisibleText, in bytes: enough to detect a language.
+// maxProse is the length in bytes after which VisibleText stops: enough to detect a language.
 const maxProse = 20_000
 
 // VisibleText returns the text that a reader sees, about the first 20 000 bytes of it: no code,
@@ -66,7 +66,7 @@ func writeWords(b *strings.Builder, text []byte) {
 
 // writeHTMLText writes the text of raw HTML, without that of code, scripts and styles.
 func writeHTMLText(b *strings.Builder, raw []byte) {
-	unseen := 0
+	hidden := 0 // the number of open elements whose text is not read
 
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
@@ -74,15 +74,17 @@ func writeHTMLText(b *strings.Builder, raw []byte) {
 		case html.ErrorToken:
 			return
 		case html.TextToken:
-			if unseen == 0 {
+			if hidden == 0 {
 				writeWords(b, z.Raw())
 				b.WriteByte('\n')
 			}
 		case html.StartTagToken, html.EndTagToken:
 			tag, _ := z.TagName()
 			if bytes.Contains([]byte(" code pre script style kbd samp "), []byte(" "+string(tag)+" ")) {
-				if unseen++; kind == html.EndTagToken {
-					unseen = max(unseen-2, 0)
+				if kind == html.StartTagToken {
+					hidden++
+				} else {
+					hidden = max(hidden-1, 0)
 				}
 			}
 		}

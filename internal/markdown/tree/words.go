@@ -7,11 +7,10 @@ func IsASCIIWord(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// codeTag matches tags between which text is code.
+// codeTag matches the tags of elements whose text is code.
 var codeTag = lazyregexp.New(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
 
-// CodeDepth is +1 for a tag that opens an element of code, -1 for one that
-// closes it.
+// CodeDepth returns +1 for a tag that opens an element of code, -1 for one that closes it, and 0 for other tags.
 func CodeDepth(tag []byte) int {
 	m := codeTag().FindSubmatch(tag)
 	switch {
@@ -24,7 +23,7 @@ func CodeDepth(tag []byte) int {
 	return 1
 }
 
-// DroppedElements lists the elements of raw HTML that the sanitiser removes with their content.
+// DroppedElements returns the elements of raw HTML that the sanitiser removes together with their content.
 func DroppedElements() []string {
 	return []string{
 		"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext",
