@@ -23,12 +23,14 @@ import (
 const (
 	// defaultStyle is the citation style of Pandoc.
 	defaultStyle = "chicago-author-date"
-	// maxBibliographies bounds the files of one document.
+	// maxBibliographies is the largest number of bibliography files. openBibliography ignores further ones.
 	maxBibliographies = 20
-	// maxProblems bounds the warnings about one file.
+	// maxProblems is the largest number of problems in one file that get a warning each. One more warning counts
+	// the rest.
 	maxProblems = 10
-	// maxSuggestions bounds the keys that are compared with missing ones.
-	maxSuggestions = 20_000
+	// maxCompared bounds the work of suggestions: each missing key is compared with all keys. After this number of
+	// comparisons in one document, warnings suggest nothing.
+	maxCompared = 20_000
 )
 
 // CitationStyles returns the names of the built-in citation styles.
@@ -43,21 +45,23 @@ type bibliography struct {
 	warnings *warnings
 	library  *cite.Library
 
+	// items are the works by key.
 	items map[string]*bibfile.Item
 	style *cite.Style
-	// compared is the number of keys that were compared with missing ones.
+	// compared counts the comparisons of missing keys with keys of works, up to maxCompared.
 	compared int
 	// list is the block for the bibliography, nil if it is not printed.
 	list *tree.RawBlock
 	// hasPlace reports whether the source has a place for the bibliography.
 	hasPlace bool
-	// cited are the citations in order, written the same as the citation processor gets them.
-	cited   []*reference.Reference
+	// cited are the references that are citations, in the order of the text.
+	cited []*reference.Reference
+	// written has each element of cited as input of the citation processor.
 	written []cite.Citation
 }
 
-// openBibliography reads the works that the options name and the citation style. It returns nil if there are no
-// works. A file that cannot be read leaves a warning. Errors: StoreUnavailable, the cause of ctx.
+// openBibliography reads the works and the citation style that the options name. It returns nil if there are no
+// works. A file that cannot be read adds a warning. Errors: StoreUnavailable, the cause of ctx.
 func openBibliography(ctx context.Context, l *cite.Library, o *Options, w *warnings) (*bibliography, error) {
 	if len(o.Bibliography) == 0 {
 		return nil, nil
@@ -75,18 +79,18 @@ func openBibliography(ctx context.Context, l *cite.Library, o *Options, w *warni
 	}
 
 	if len(b.items) == 0 {
-		return nil, nil // what looks like a citation stays text
+		return nil, nil // without works, "@key" stays text
 	}
 
 	return b, b.chooseStyle()
 }
 
-// warn adds a warning about a file.
+// warn adds a warning about a bibliography or style file as a whole: it has no line of the document.
 func (b *bibliography) warn(format string, args ...any) {
 	b.warnings.onLine(0, fault.BibliographyFailed, fmt.Sprintf(format, args...))
 }
 
-// readWorks adds the works in a file. Errors: StoreUnavailable.
+// readWorks adds the works in a file. A later file replaces works with the same key. Errors: StoreUnavailable.
 func (b *bibliography) readWorks(name string) error {
 	data, err := b.openFile(name, true)
 	if data == nil {
@@ -111,7 +115,8 @@ func (b *bibliography) readWorks(name string) error {
 	return nil
 }
 
-// chooseStyle sets the citation style. Errors: StoreUnavailable.
+// chooseStyle sets the citation style: the file or built-in style of the options, else defaultStyle. Errors:
+// StoreUnavailable.
 func (b *bibliography) chooseStyle() error {
 	name := b.options.CitationStyle
 	if !IsStyleFile(name) {
@@ -143,8 +148,8 @@ func (b *bibliography) chooseStyle() error {
 	return nil
 }
 
-// openFile returns a file that came with the document, nil if it cannot be read. If it is needed, a warning
-// says so. Errors: StoreUnavailable.
+// openFile returns the content of a file that came with the document, nil if it cannot be read. If needed is set,
+// an unreadable file adds a warning. Errors: StoreUnavailable.
 func (b *bibliography) openFile(name string, needed bool) (data []byte, err error) {
 	err = os.ErrNotExist
 
@@ -169,7 +174,8 @@ func (b *bibliography) openFile(name string, needed bool) (data []byte, err erro
 	return nil, nil
 }
 
-// cites reports whether a reference is a citation: one of its keys names a work or cannot be a label.
+// cites reports whether a reference is a citation: one of its keys names a work or cannot be a label. Without a
+// bibliography no reference is a citation.
 func (b *bibliography) cites(r *reference.Reference) bool {
 	return b != nil && slices.ContainsFunc(
 		r.Items,
@@ -177,16 +183,16 @@ func (b *bibliography) cites(r *reference.Reference) bool {
 	)
 }
 
-// suggest returns a hint at a key that is similar to a missing one, "" without one.
+// suggest returns the end of a warning about a missing key: the most similar key, or "" if none is similar.
 func (b *bibliography) suggest(key string) string {
-	if b.compared += len(b.items); b.compared > maxSuggestions {
+	if b.compared += len(b.items); b.compared > maxCompared {
 		return ""
 	}
 
 	return input.DidYouMean(key, slices.Sorted(maps.Keys(b.items)))
 }
 
-// uncited returns the keys of the works that Options.NoCite lists.
+// uncited returns the keys of the works that Options.NoCite lists, and warns of keys without a work.
 func (b *bibliography) uncited() (keys []string) {
 	isSeparator := func(r rune) bool { return strings.ContainsRune(" ,;\n[]", r) }
 	for word := range strings.FieldsFuncSeq(b.options.NoCite, isSeparator) {
@@ -210,7 +216,7 @@ func (b *bibliography) uncited() (keys []string) {
 	return keys
 }
 
-// entryID returns the id of the entry of a work.
+// entryID returns the id of a work's entry in the bibliography. A key that is no valid id is replaced by its hash.
 func entryID(key string) string {
 	id := "ref-" + key
 	if !tree.IsID(id) {
@@ -220,9 +226,9 @@ func entryID(key string) string {
 	return id
 }
 
-// entriesHTML returns the bibliography. If mixed is set, each entry gets a direction of its own: documents from
-// right to left cite many works in other scripts.
-func entriesHTML(result cite.Result, mixed bool) []byte {
+// entriesHTML returns the bibliography as HTML. If autoDir is set, each entry gets dir="auto": documents from right
+// to left cite many works in other scripts.
+func entriesHTML(result cite.Result, autoDir bool) []byte {
 	var out strings.Builder
 
 	class := "csl-entries"
@@ -234,7 +240,7 @@ func entriesHTML(result cite.Result, mixed bool) []byte {
 	for _, e := range result.Entries {
 		out.WriteString(`<div id="` + html.EscapeString(entryID(e.Key)) + `"`)
 
-		if mixed {
+		if autoDir {
 			out.WriteString(` dir="auto"`)
 		}
 

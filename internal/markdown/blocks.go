@@ -16,14 +16,14 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// pageBreak is `\newpage` or `<!-- pagebreak -->` on a line of its own.
+// pageBreak is the node for `\newpage` or `<!-- pagebreak -->` on a line of its own.
 type pageBreak struct{ ast.BaseBlock }
 
 func (*pageBreak) Kind() ast.NodeKind { return kindPageBreak }
 
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// listPlace is the place of the table of contents, or of the list of the elements of a kind.
+// listPlace is the node where the table of contents, or the list of the elements of a kind, is printed.
 type listPlace struct {
 	ast.BaseBlock
 	list Kind // "" for the table of contents
@@ -51,8 +51,8 @@ func placePageBreaks(root ast.Node, src []byte) {
 	})
 }
 
-// placeBlocks replaces the blocks that stand for others: page breaks, places of lists, figures, divisions,
-// alerts and captions of tables.
+// placeBlocks replaces paragraphs that are commands or single images, quotes that are alerts, and paragraphs that
+// are captions of tables. It also takes the names of theorems from their headings.
 func (p *parserState) placeBlocks(root ast.Node) {
 	tree.EachBlock(root, func(n ast.Node) {
 		if paragraph, ok := n.(*ast.Paragraph); ok && !p.placeCommand(paragraph) {
@@ -64,7 +64,8 @@ func (p *parserState) placeBlocks(root ast.Node) {
 	nameTheorems(root, p.src)
 }
 
-// placeCommand replaces a paragraph of one line that is a command, and reports whether it is one.
+// placeCommand replaces a paragraph of one line that is a command, such as [TOC], by its node. It reports whether
+// the paragraph is a command.
 func (p *parserState) placeCommand(n *ast.Paragraph) bool {
 	if n.Lines().Len() != 1 {
 		return false
@@ -77,11 +78,11 @@ func (p *parserState) placeCommand(n *ast.Paragraph) bool {
 	}
 
 	switch command {
-	case "--- middle", "--- back": // parts of an Internet-Draft
+	case "--- middle", "--- back": // kramdown-rfc separates the parts of an Internet-Draft by these lines
 		n.Parent().RemoveChild(n.Parent(), n)
 	case "[[toc]]", "[toc]", "[[_toc_]]":
 		switch {
-		case n.FirstChild() == nil || n.FirstChild().Kind() == ast.KindLink: // the document defines such a link
+		case n.FirstChild() == nil || n.FirstChild().Kind() == ast.KindLink: // the document defines a link named toc
 		case p.out.TOC: // only the first place counts
 			n.Parent().RemoveChild(n.Parent(), n)
 		default:
@@ -101,8 +102,8 @@ func (p *parserState) placeCommand(n *ast.Paragraph) bool {
 	return true
 }
 
-// placeList replaces a paragraph by the place of a list. A list names all captioned elements of its kind,
-// so they are all numbered.
+// placeList replaces a paragraph by the place of a list. A list names all captioned elements of its kind, so it also
+// turns on their numbering.
 func (p *parserState) placeList(n *ast.Paragraph, kind Kind) {
 	if !slices.Contains(p.options.Numbered, kind) {
 		p.options.Numbered = append(slices.Clone(p.options.Numbered), kind)
@@ -110,8 +111,8 @@ func (p *parserState) placeList(n *ast.Paragraph, kind Kind) {
 	tree.Replace(n, &listPlace{list: kind})
 }
 
-// ListPlace returns the class of the block that is the place of the list of a kind, or of the table of
-// contents for "".
+// ListPlace returns the class of the empty nav element where the list of a kind is printed. The kind "" stands for
+// the table of contents.
 func ListPlace(kind Kind) string {
 	if kind == "" {
 		return "toc-here"
@@ -124,12 +125,12 @@ func ListPlace(kind Kind) string {
 type blockRenderer struct{}
 
 func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindListPlace, r.listPlace)
-	reg.Register(kindPageBreak, r.pageBreak)
+	reg.Register(kindListPlace, r.renderListPlace)
+	reg.Register(kindPageBreak, r.renderPageBreak)
 }
 
-// pageBreak renders an empty element that the stylesheet breaks the page at.
-func (blockRenderer) pageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderPageBreak writes an empty element. The stylesheet breaks the page there.
+func (blockRenderer) renderPageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
 	}
@@ -137,8 +138,8 @@ func (blockRenderer) pageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering 
 	return ast.WalkContinue, nil
 }
 
-// listPlace renders an empty element where the document puts a list of figures, tables or listings.
-func (blockRenderer) listPlace(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderListPlace writes an empty element. Package document fills in the table of contents or the list there.
+func (blockRenderer) renderListPlace(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*listPlace).list) + "\"></nav>\n")
 	}

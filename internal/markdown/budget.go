@@ -22,11 +22,12 @@ const (
 	workLimit = 200_000_000
 	// maxNesting bounds the depth of blocks within blocks.
 	maxNesting = 100
-	// maxInlineNesting bounds the depth of the tree: rendering is recursive, and browsers flatten deeper elements.
-	maxInlineNesting = 300
-	// maxOpen bounds the marks and brackets without a match in one block.
+	// maxTreeDepth bounds the depth of the parsed tree, inline nodes included: rendering is recursive, and browsers
+	// flatten deeper elements.
+	maxTreeDepth = 300
+	// maxOpen bounds the marks without a match in one block, and the open brackets.
 	maxOpen = 10_000
-	// ctxEvery is the number of units after which the context is checked again.
+	// ctxEvery is the number of units, about 12 ms, after which the context is checked again.
 	ctxEvery = 4_000_000
 )
 
@@ -34,17 +35,17 @@ const (
 // error: goldmark has no other exit.
 type budget struct {
 	ctx       context.Context
-	spent     int
+	spent     int // in units
 	checkedAt int // units spent when the context was last checked
 
 	block      ast.Node // the block whose inline content is parsed
-	marks      []mark
-	brackets   []int // offsets of the open brackets
+	marks      []mark   // the delimiters of block without a match, in order
+	brackets   []int    // offsets of the open brackets of block
 	references reference.Keys
 	referred   int // the number of references so far
 
-	ticksOf ast.Node // the block that ticks describes
-	ticks   map[int]int
+	ticksOf ast.Node    // the block that ticks describes
+	ticks   map[int]int // for each length of a run of backticks, the offset of the last such run
 }
 
 // budgetKey is the key of the budget in the context of a parse. It is created once because goldmark counts keys
@@ -58,11 +59,12 @@ func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 type mark struct {
 	char              byte
 	canOpen, canClose bool
-	length, original  int // the length before some of it was matched
-	offset            int
+	length            int // the delimiters without a match
+	original          int // the length of the run in the source
+	offset            int // of the run in the source
 }
 
-// stopParsing is the value of the panic that ends a parse.
+// stopParsing is the value of the panic that ends a parse. parseDrawn returns its err.
 type stopParsing struct{ err error }
 
 // spend charges units of work. It ends the parse if the budget is exceeded or the context has ended.
@@ -91,20 +93,17 @@ func (b *budget) checkNesting(depth int) {
 // maxReferences bounds the references of a document. A book of 1000 pages has about 5000.
 const maxReferences = 20_000
 
-// countReference stops the parser at the reference after maxReferences.
+// countReference counts a reference and ends the parse if there are more than maxReferences.
 func countReference(pc parser.Context) {
 	b := budgetOf(pc)
 	if b.referred++; b.referred > maxReferences {
-		panic(stopParsing{source.TooComplex(
-			"the Markdown holds over %d references; at most %d are allowed",
-			maxReferences,
-			maxReferences,
-		)})
+		panic(stopParsing{source.TooComplex("the Markdown holds over %d references; at most %d are allowed",
+			maxReferences, maxReferences)})
 	}
 }
 
-// referenceKeys returns the keys of the references that the parser reads.
-func referenceKeys(pc parser.Context) reference.Keys {
+// referenceKeysOf returns which references the parser reads. The parser of table cells has no budget and reads none.
+func referenceKeysOf(pc parser.Context) reference.Keys {
 	b, ok := pc.Get(budgetKey).(*budget)
 	if !ok {
 		return reference.None
@@ -113,7 +112,7 @@ func referenceKeys(pc parser.Context) reference.Keys {
 	return b.references
 }
 
-// labelKeys returns the keys of the references in a document that is parsed without options.
+// labelKeys returns which references to read in a document that is parsed without options, so without works to cite.
 func labelKeys(src []byte) reference.Keys {
 	if HasLabels(src) {
 		return reference.ToLabels
@@ -122,12 +121,13 @@ func labelKeys(src []byte) reference.Keys {
 	return reference.None
 }
 
-// parse parses a document within the budget. Errors: ContentTooComplex, RenderFailed, the cause of ctx.
-func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax reference.Keys) (ast.Node, error) {
-	return parseDrawn(ctx, p, src, len(src), nil, dialect, syntax)
+// parse parses a document within the budget. Errors: ContentTooComplex; RenderFailed if goldmark panics; the cause of
+// ctx.
+func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, keys reference.Keys) (ast.Node, error) {
+	return parseDrawn(ctx, p, src, len(src), nil, dialect, keys)
 }
 
-// parseDrawn is parse for a text of size bytes that is followed by the texts of its drawn tables.
+// parseDrawn is parse for the document src[:size]. The rest of src are the texts of the cells of its drawn tables.
 func parseDrawn(
 	ctx context.Context,
 	p parser.Parser,
@@ -135,7 +135,7 @@ func parseDrawn(
 	size int,
 	tables drawntable.Tables,
 	dialect string,
-	syntax reference.Keys,
+	keys reference.Keys,
 ) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -152,23 +152,23 @@ func parseDrawn(
 		return nil, context.Cause(ctx)
 	}
 	pc := parser.NewContext()
-	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
+	pc.Set(budgetKey, &budget{ctx: ctx, references: keys})
 	pc.Set(dialectKey, dialect)
 	root = p.Parse(tables.NewReader(src, size, pc), parser.WithContext(pc))
 
 	return root, checkDepth(root)
 }
 
-// checkDepth returns ContentTooComplex for a tree that is too deep. It does not recurse, so that the tree cannot
-// exhaust the stack.
+// checkDepth returns ContentTooComplex for a tree deeper than maxTreeDepth. It does not recurse, so that the tree
+// cannot exhaust the stack.
 func checkDepth(root ast.Node) error {
 	depth := 0
 
 	for n := root; n != nil; {
 		if c := n.FirstChild(); c != nil {
 			n, depth = c, depth+1
-			if depth > maxInlineNesting {
-				return source.TooComplex("the Markdown nests deeper than %d levels", maxInlineNesting)
+			if depth > maxTreeDepth {
+				return source.TooComplex("the Markdown nests deeper than %d levels", maxTreeDepth)
 			}
 			continue
 		}

@@ -7,8 +7,9 @@ import (
 	"presswork/internal/markdown/ext/reference"
 )
 
-// noteParts are the nodes of a document from which its footnotes are numbered.
+// noteParts are the nodes that get new numbers or decide the order of the footnotes.
 type noteParts struct {
+	// links are the marks of footnotes, backs the links from footnotes back to their marks.
 	links []*east.FootnoteLink
 	backs []*east.FootnoteBacklink
 	// inText are the citations and links to footnotes in the text, in order.
@@ -17,9 +18,9 @@ type noteParts struct {
 	inNotes []*reference.Reference
 }
 
-// makeNotes puts the citations of a note style into footnotes, which are numbered together with the
-// footnotes of the source. Citations in footnotes stay there. Of @key, the names of the authors stay in the
-// text.
+// makeNotes puts the citations of a note style into footnotes, which are numbered together with the footnotes of the
+// source. Citations in footnotes stay there. For a citation @key without brackets, the names of the authors stay in
+// the text.
 func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	if !b.style.Note || len(b.cited) == 0 {
 		return
@@ -31,7 +32,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 		root.AppendChild(root, list)
 	}
 	parts := b.findNoteParts(root)
-	own := map[int]*east.Footnote{} // the footnotes of the source by their index
+	own := map[int]*east.Footnote{} // the footnotes of the source by their old index
 
 	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
 		if note, ok := n.(*east.Footnote); ok {
@@ -39,11 +40,11 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 		}
 	}
 	var notes []*east.Footnote
-	index := map[int]int{} // the new index of a footnote of the source
+	newIndex := map[int]int{} // by the old index, for footnotes of the source
 	renumber := func(old int) {
-		if note := own[old]; note != nil && index[old] == 0 {
+		if note := own[old]; note != nil && newIndex[old] == 0 {
 			notes = append(notes, note)
-			index[old] = len(notes)
+			newIndex[old] = len(notes)
 		}
 	}
 	b.cited = b.cited[:0]
@@ -61,7 +62,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	for _, link := range parts.links { // footnotes that only other footnotes refer to come last
 		renumber(link.Index)
 	}
-	parts.setIndexes(index)
+	parts.setIndexes(newIndex)
 	list.RemoveChildren(list)
 
 	for i, note := range notes {
@@ -112,13 +113,13 @@ func (b *bibliography) findNoteParts(root ast.Node) (parts noteParts) {
 }
 
 // setIndexes gives links to footnotes, and links back, the new index of their footnote.
-func (p noteParts) setIndexes(index map[int]int) {
+func (p noteParts) setIndexes(newIndex map[int]int) {
 	for _, link := range p.links {
-		link.Index = index[link.Index]
+		link.Index = newIndex[link.Index]
 	}
 
 	for _, back := range p.backs {
-		if n := index[back.Index]; n > 0 {
+		if n := newIndex[back.Index]; n > 0 {
 			back.Index = n
 		}
 	}
@@ -142,6 +143,7 @@ func (b *bibliography) noteOf(r *reference.Reference, number int, src []byte) *e
 		if !r.Bracketed {
 			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the - of -@key
 		}
+		// The mark follows the word without the space that the source has before the citation.
 		t.Segment = t.Segment.TrimRightSpace(src)
 	}
 	b.cited = append(b.cited, r)

@@ -24,8 +24,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// place finds the citations, and adds the block for the bibliography: in ::: {#refs} if the source has it,
-// else at the end.
+// place finds the citations and adds the block for the bibliography: in ::: {#refs} if the source has it, else at
+// the end. write fills the block.
 func (b *bibliography) place(root ast.Node, src []byte) {
 	if b == nil {
 		return
@@ -87,16 +87,17 @@ func (b *bibliography) placeAtEnd(root ast.Node) {
 	root.InsertBefore(root, b.list, h)
 }
 
-// isPrinted reports whether this document prints the bibliography.
+// isPrinted reports whether this document prints the bibliography. Of the documents of a book, only the one without
+// EntriesAt does, for the citations of all.
 func (b *bibliography) isPrinted() bool {
 	return b.options.EntriesAt == "" && (b.options.NoCite != "" ||
 		len(b.cited)+len(b.options.CitedBefore)+len(b.options.CitedAfter) > 0)
 }
 
-// emphasis matches emphasised text in a prefix or suffix.
+// emphasis matches emphasised text in a prefix or suffix, which the citation processor reads as HTML.
 var emphasis = lazyregexp.New(`\*([^*]+)\*|\b_([^_]+)_\b`)
 
-// write writes the citations and the bibliography. Errors: ContentTooComplex, the cause of ctx.
+// write sets the texts of the citations and the HTML of the bibliography. Errors: ContentTooComplex, the cause of ctx.
 func (b *bibliography) write(ctx context.Context, src []byte) error {
 	if b == nil {
 		return nil
@@ -122,7 +123,7 @@ func (b *bibliography) write(ctx context.Context, src []byte) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		costly, _ := errors.AsType[cite.CostError](err) // it has no other errors
+		costly, _ := errors.AsType[cite.CostError](err) // Process returns no other error
 		return source.TooComplex("the citations take too long: %s", costly.Reason)
 	}
 
@@ -142,7 +143,7 @@ func (b *bibliography) write(ctx context.Context, src []byte) error {
 	return nil
 }
 
-// citationOf returns a reference as the citation processor reads it, and warns of missing works.
+// citationOf returns a reference as input of the citation processor, and warns of keys without a work.
 func (b *bibliography) citationOf(r *reference.Reference) cite.Citation {
 	c := cite.Citation{InText: r.IsInText() && !b.style.Note, NamesOnly: r.NamesOnly}
 	for _, item := range r.Items {

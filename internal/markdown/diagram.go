@@ -17,7 +17,7 @@ import (
 // between two slides.
 type embeddedDiv struct {
 	ast.BaseBlock
-	embed int // the number of the piece in tree.Embeds
+	embed int // the number that tree.Embeds.Add returned
 }
 
 func (*embeddedDiv) Kind() ast.NodeKind { return kindEmbeddedDiv }
@@ -39,8 +39,8 @@ func (embeddedRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// drawDiagrams replaces code blocks of Mermaid, Graphviz and D2 by their diagrams. One that cannot be drawn stays code,
-// with a warning. Errors: that of Options.Diagrams, the cause of ctx.
+// drawDiagrams replaces code blocks of Mermaid, Graphviz and D2 by their diagrams. A diagram with a problem stays
+// code, with a warning. Errors: that of Options.Diagrams, the cause of ctx.
 func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
 	var sources []DiagramSource
@@ -82,6 +82,7 @@ func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 			tree.Replace(code, &embeddedDiv{embed: p.embeds.Add(`<div class="diagram">` + d.SVG)})
 			continue
 		}
+		// Line 1 of the diagram follows the line of the fence.
 		line := p.warnings.lines.At(code.Info.Segment.Start) + d.Line
 		p.warnings.onLine(line, fault.DiagramFailed, "diagram: "+strings.Join(strings.Fields(d.Problem), " "))
 	}

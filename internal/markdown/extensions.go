@@ -57,11 +57,13 @@ func cellExtensions() []goldmark.Extender {
 		list.Extension{Enabled: notGFM, Loose: isPandoc},
 		inlinemark.Extension{},
 		math.Extension{},
-		reference.Extension{Keys: referenceKeys, Count: countReference},
+		reference.Extension{Keys: referenceKeysOf, Count: countReference},
 		texcommand.Extension{Enabled: notGFM},
 		wikilink.Extension{Enabled: notGFM},
 	}
 }
+
+// The functions below tell extensions, for the document that is parsed, whether its dialect has their syntax.
 
 func notGFM(pc parser.Context) bool { return dialectOf(pc) != dialect.GFM }
 
@@ -73,8 +75,8 @@ func holdsMarkdown(pc parser.Context, tag []byte) bool { return isMDX(pc) && mdx
 
 func isPandoc(pc parser.Context) bool { return dialectOf(pc) == dialect.Pandoc }
 
-// core registers the parsers and renderers of goldmark at their own priorities. Those whose work can be
-// super-linear get their guards here; guards.go adds the others.
+// core registers the parsers and renderers of goldmark at goldmark's own priorities. Inline parsers and paragraph
+// transformers whose work can be super-linear get their guards here. newGuarded adds the guards that all parsers need.
 type core struct{}
 
 func (core) Extend(m goldmark.Markdown) {

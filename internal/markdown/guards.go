@@ -11,8 +11,8 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// The guards wrap the parsers of goldmark and charge the budget for the work of each step. Costs are in units of
-// about 3 ns.
+// The guards wrap the parsers of goldmark and charge the budget for the work of each step. They do not change what
+// the parsers return. Costs are in units of about 3 ns.
 const (
 	continueCost = 10  // for each open block on each line
 	cellCost     = 150 // for each table cell, in time and memory
@@ -46,7 +46,7 @@ type containerGuard struct {
 	parser.BlockParser
 }
 
-// Open checks how deep containers are nested.
+// Open ends the parse if the opened container is nested deeper than maxNesting.
 func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	node, state := g.BlockParser.Open(parent, reader, pc)
 	if node != nil && state&parser.HasChildren != 0 {
@@ -56,7 +56,7 @@ func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	return node, state
 }
 
-// Continue counts the work for each line of each open container.
+// Continue charges for each line of each open container: goldmark asks all open containers at every line.
 func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	state := g.BlockParser.Continue(node, reader, pc)
 	if state&parser.HasChildren != 0 {
@@ -66,7 +66,7 @@ func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Co
 	return state
 }
 
-// containers counts the nesting that a reader sees: a list and its item are one level.
+// containers returns the number of levels that a reader sees in the open blocks: a list and its item are one level.
 func containers(blocks []parser.Block) int {
 	n := 0
 
@@ -79,7 +79,7 @@ func containers(blocks []parser.Block) int {
 	return n
 }
 
-// paragraphGuard wraps a paragraph transformer and charges the cost of a paragraph.
+// paragraphGuard wraps a paragraph transformer and charges the result of cost before each paragraph.
 type paragraphGuard struct {
 	parser.ParagraphTransformer
 	cost func(lines *text.Segments, source []byte) int
@@ -90,7 +90,8 @@ func (g paragraphGuard) Transform(node *ast.Paragraph, reader text.Reader, pc pa
 	g.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// definitionsCost returns the cost of link definitions: each one at the start of a paragraph moves the rest.
+// definitionsCost returns the cost of link definitions. goldmark removes each one from the start of the paragraph and
+// moves the lines after it, so n lines cost n²/2.
 func definitionsCost(lines *text.Segments, source []byte) int {
 	if n := lines.Len(); n > 0 {
 		first := lines.At(0)
@@ -102,7 +103,8 @@ func definitionsCost(lines *text.Segments, source []byte) int {
 	return 0
 }
 
-// tableCost returns the cost of a table: goldmark fills short rows to the width of the head.
+// tableCost returns the cost of a table. goldmark fills short rows to the width of the head: a wide head with many
+// short rows takes far more memory than its source.
 func tableCost(lines *text.Segments, source []byte) int {
 	if lines.Len() < 2 {
 		return 0
@@ -116,12 +118,13 @@ func tableCost(lines *text.Segments, source []byte) int {
 	return lines.Len() * (bytes.Count(rule.Value(source), []byte("|")) + 1) * cellCost
 }
 
-// inlineGuard wraps an inline parser and follows its delimiters and brackets.
+// inlineGuard wraps an inline parser. It keeps lists of open delimiters and brackets like those of goldmark, to charge
+// for goldmark's searches in them.
 type inlineGuard struct {
 	parser.InlineParser
 }
 
-// Parse counts the work of an inline parser, and skips work whose result is known.
+// Parse charges for the work of an inline parser, and skips work whose result is known.
 func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	b.enterBlock(parent)
@@ -136,23 +139,18 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	first, siblings := pc.FirstDelimiter(), parent.ChildCount()
 
 	node := g.InlineParser.Parse(parent, block, pc)
+	// A reference link, and a closing bracket that ends no link, make goldmark read a label.
 	if link, ok := node.(*ast.Link); line[0] == ']' && (node == nil || ok && link.Reference != nil) {
-		b.spend(readCost(parent))
+		b.spend(labelCost(parent))
 	}
 
 	switch n := node.(type) {
 	case nil:
 	case *parser.Delimiter:
-		b.pushMark(
-			mark{
-				char:     n.Char,
-				canOpen:  n.CanOpen,
-				canClose: n.CanClose,
-				length:   n.Length,
-				original: n.OriginalLength,
-				offset:   n.Segment.Start,
-			},
-		)
+		b.pushMark(mark{
+			char: n.Char, canOpen: n.CanOpen, canClose: n.CanClose,
+			length: n.Length, original: n.OriginalLength, offset: n.Segment.Start,
+		})
 	case *ast.Link, *ast.Image:
 		b.dropMarksFrom(n.Pos())
 		// With delimiters in the link and none before it, goldmark walks back to the start of the block.
@@ -176,8 +174,8 @@ func (g inlineGuard) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 	}
 }
 
-// readCost returns the cost of reading a link label: goldmark searches for it from the first line of the block.
-func readCost(block ast.Node) int { return block.Lines().Len() / 2 }
+// labelCost returns the cost of reading a link label: goldmark searches for it from the first line of the block.
+func labelCost(block ast.Node) int { return block.Lines().Len() / 2 }
 
 // codeGuard wraps the parser of code spans. Goldmark searches the rest of the block for each run of backticks
 // without a match. The guard finds those runs in one pass over the block.
@@ -185,7 +183,8 @@ type codeGuard struct {
 	parser.InlineParser
 }
 
-// Parse passes a run of backticks to goldmark only if a run of the same length follows.
+// Parse passes a run of backticks to goldmark only if a run of the same length follows. Any other run becomes text,
+// which is also goldmark's result.
 func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	if b.ticksOf != parent {
@@ -202,7 +201,7 @@ func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	return g.InlineParser.Parse(parent, block, pc)
 }
 
-// lastTicks returns the offset of the last run of backticks of each length.
+// lastTicks returns, for each length of a run of backticks, the offset of the last such run in a block.
 func lastTicks(lines *text.Segments, source []byte) map[int]int {
 	last := map[int]int{}
 
@@ -227,20 +226,20 @@ func lastTicks(lines *text.Segments, source []byte) map[int]int {
 // checkOpen ends the parse if too many marks or brackets wait for their match.
 func (b *budget) checkOpen(n int) {
 	if n > maxOpen {
-		panic(
-			stopParsing{source.TooComplex("one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)},
-		)
+		panic(stopParsing{source.TooComplex(
+			"one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)})
 	}
 }
 
-// enterBlock drops the marks of the previous block.
+// enterBlock drops the marks and brackets of the previous block.
 func (b *budget) enterBlock(block ast.Node) {
 	if b.block != block {
 		b.block, b.marks, b.brackets = block, b.marks[:0], b.brackets[:0]
 	}
 }
 
-// pushMark repeats how goldmark matches runs of delimiters, and charges its steps.
+// pushMark adds a run of delimiters. It matches the run with earlier ones as goldmark does, two delimiters at a time
+// for strong emphasis, and charges for goldmark's steps.
 func (b *budget) pushMark(m mark) {
 	for m.canClose && m.length > 0 {
 		at := b.findOpener(m)
@@ -268,7 +267,8 @@ func (b *budget) pushMark(m mark) {
 	}
 }
 
-// findOpener returns the index of the mark that m closes, -1 if there is none.
+// findOpener returns the index of the last mark that m closes, -1 if there is none. It charges for each mark that
+// goldmark compares.
 func (b *budget) findOpener(m mark) int {
 	for i := len(b.marks) - 1; i >= 0; i-- {
 		o := &b.marks[i]
@@ -276,6 +276,7 @@ func (b *budget) findOpener(m mark) int {
 			continue
 		}
 
+		// The rule of three in the specification of CommonMark.
 		if (o.canClose || m.canOpen) && (o.original+m.original)%3 == 0 && m.original%3 != 0 {
 			continue
 		}
@@ -288,7 +289,7 @@ func (b *budget) findOpener(m mark) int {
 	return -1
 }
 
-// dropMarksFrom drops the marks within a finished link.
+// dropMarksFrom drops the marks within a finished link, which begins at offset.
 func (b *budget) dropMarksFrom(offset int) {
 	n := len(b.marks)
 	for n > 0 && b.marks[n-1].offset >= offset {
@@ -299,8 +300,8 @@ func (b *budget) dropMarksFrom(offset int) {
 	b.marks = b.marks[:n]
 }
 
-// spendOnLink charges what goldmark searches at a closing bracket: the text since the opening bracket, and a
-// possible target after it.
+// spendOnLink charges for what goldmark reads at a closing bracket: the text since the opening bracket, and the
+// address, title or label after it.
 func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 	n := len(b.brackets)
 	if n == 0 {
@@ -316,19 +317,19 @@ func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 	rest := line[1:]
 	switch rest[0] {
 	case '(':
-		target := bytes.TrimLeft(rest[1:], " \t\n")
+		address := bytes.TrimLeft(rest[1:], " \t\n")
 
-		end := bytes.IndexAny(target, " \t\n")
-		if bytes.HasPrefix(target, []byte("<")) {
-			end = bytes.IndexByte(target, '>')
+		end := bytes.IndexAny(address, " \t\n")
+		if bytes.HasPrefix(address, []byte("<")) {
+			end = bytes.IndexByte(address, '>')
 		}
 
 		if end < 0 {
-			end = len(target)
+			end = len(address)
 		}
 		b.spend(end * 2)
 
-		if title := bytes.TrimLeft(target[end:], "> \t\n"); len(title) > 0 &&
+		if title := bytes.TrimLeft(address[end:], "> \t\n"); len(title) > 0 &&
 			bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
 			closing := title[0]
 			if closing == '(' {
@@ -341,8 +342,8 @@ func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 	}
 }
 
-// spendUntil charges the distance to a byte on this line, or else to the end of the block, which goldmark searches
-// as well.
+// spendUntil charges for the search for a byte. The search ends at the byte if this line has it, else at the end of the
+// block.
 func (b *budget) spendUntil(line []byte, closing byte, at text.Segment, block ast.Node) {
 	if i := bytes.IndexByte(line, closing); i >= 0 {
 		b.spend(i * 2)

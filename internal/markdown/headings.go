@@ -22,8 +22,8 @@ import (
 // rawTitle matches a heading of level 1 in raw HTML.
 var rawTitle = lazyregexp.New(`(?i)<h1[\s>]`)
 
-// addTitle puts Options.Title above a document without a level-1 heading. It returns src with the
-// title appended, because the text of a node is a range of the source.
+// addTitle puts Options.Title above a document without a level-1 heading. It returns src with the title appended,
+// because the text of a node is a range of the source. It does not change the caller's array.
 func addTitle(root ast.Node, src []byte, o *Options) []byte {
 	title := typography.SetLine(strings.Join(strings.Fields(o.Title), " "), o.Lang)
 	if title == "" || hasTitle(root, src, !o.EscapeHTML) {
@@ -40,7 +40,7 @@ func addTitle(root ast.Node, src []byte, o *Options) []byte {
 	return src
 }
 
-// hasTitle reports whether a document has a level-1 heading of Markdown or, if inHTML is set, of raw HTML.
+// hasTitle reports whether a document has a level-1 heading in Markdown or, if inHTML is set, in raw HTML.
 func hasTitle(root ast.Node, src []byte, inHTML bool) (found bool) {
 	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
@@ -80,7 +80,7 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 	nodes := headingsOf(root)
 
 	ids := make(anchors, len(nodes))
-	for _, h := range nodes { // the ids that the author chose come first
+	for _, h := range nodes { // the author's ids stay as they are; generated ones get a number if they are equal
 		if id := tree.AttributeText(h, "id"); id != "" {
 			h.SetAttributeString("id", []byte(ids.unique(id)))
 		}
@@ -109,10 +109,8 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 		if !p.options.NumberHeadings {
 			number = ""
 		}
-		p.out.Headings = append(
-			p.out.Headings,
-			Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line},
-		)
+		p.out.Headings = append(p.out.Headings,
+			Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line})
 	}
 
 	p.out.Sections = numbers.Sections
@@ -120,8 +118,8 @@ func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
 	return nodes
 }
 
-// aliasLabelled keeps the anchors that headings would have without a label of MyST: links may use either.
-// aliases is nil in a document without such labels.
+// aliasLabelled adds the anchors that headings would have without a label of MyST to the aliases: links may use
+// either name. aliases is nil in a document without such labels.
 func aliasLabelled(nodes []*ast.Heading, src []byte, aliases map[string]string) {
 	if aliases == nil {
 		return
@@ -139,8 +137,8 @@ func aliasLabelled(nodes []*ast.Heading, src []byte, aliases map[string]string) 
 	}
 }
 
-// finishHeadings updates the outline to the texts as they are printed, and writes the numbers into the
-// headings.
+// finishHeadings updates the outline to the texts as they are printed, with typographic quotes and resolved
+// references. It writes the numbers into the headings, followed by an en space.
 func finishHeadings(nodes []*ast.Heading, src []byte, outline []Heading) {
 	for i, h := range nodes {
 		outline[i].Text = headingText(h, src)
@@ -176,13 +174,13 @@ func slugOf(heading string) string {
 	return b.String()
 }
 
-// anchors holds the anchors of a document, each with the last number that follows it in another anchor.
+// anchors holds the anchors of a document. The value is the highest number that unique has appended to the anchor.
 type anchors map[string]int
 
 // add returns a unique anchor for a heading.
 func (a anchors) add(heading string) string { return a.unique(slugOf(heading)) }
 
-// unique returns base, or base-1, base-2 and so on if other headings have it.
+// unique returns base, or base-1, base-2 and so on if other headings have it, and marks the result as taken.
 func (a anchors) unique(base string) string {
 	id := base
 	for {
@@ -191,14 +189,15 @@ func (a anchors) unique(base string) string {
 			a[id] = 0
 			return id
 		}
-		// The count is kept at base, so that 1000 equal headings take 1000 steps.
+		// The count is kept at base, so that 1000 equal headings take 1000 steps, not a million.
 		n = max(n, a[base]) + 1
 		a[base] = n
 		id = base + "-" + strconv.Itoa(n)
 	}
 }
 
-// placeInBook gives the headings their levels and classes in a book.
+// placeInBook gives headings their levels and classes in a book. It does nothing without Options.Shift and
+// Options.BookPart.
 func placeInBook(root ast.Node, o *Options) {
 	if o.Shift == 0 && !o.BookPart {
 		return

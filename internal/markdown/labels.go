@@ -36,8 +36,8 @@ type Caption struct {
 	ID string
 }
 
-// HasLabels reports whether a source may have labels such as #fig:x. It may report true without a label. The
-// search for labels then costs time and finds none.
+// HasLabels reports whether a source may have labels such as #fig:x. True for a source without labels only costs the
+// time to search for them.
 func HasLabels(src []byte) bool {
 	if myst.MayHoldLabels(src) || quarto.MayHoldLabels(src) || bytes.Contains(src, []byte(bookdownReference)) ||
 		bytes.Contains(src, []byte(`\label{`)) {
@@ -51,6 +51,7 @@ func HasLabels(src []byte) bool {
 		}
 
 		src = src[i+1:]
+		// The longest kind has three letters. A sign and one more character follow.
 		if label.KindOf(string(src[:min(len(src), 5)])) != "" {
 			return true
 		}

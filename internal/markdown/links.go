@@ -20,8 +20,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// noteLinksAndImages resolves links to other documents and collects those within this one. It marks images
-// with their line, and warns of images without alternative text.
+// noteLinksAndImages resolves links to other documents and collects those within this one. It marks images with
+// their source line, for warnings of package finish, and warns of images without alternative text.
 func (p *parserState) noteLinksAndImages(root ast.Node) {
 	outside := make(map[string]bool, len(p.options.Labels)) // the labelled elements of other documents
 	for _, l := range p.options.Labels {
@@ -43,8 +43,9 @@ func (p *parserState) noteLinksAndImages(root ast.Node) {
 	})
 }
 
-// resolveLink changes a link to another document, or to another name of an anchor, to the fragment in
-// print. It keeps links within this document, so that finish can check their anchors.
+// resolveLink sets the printed address of a link to another document, or to another name of an anchor. It collects
+// links within this document, so that finish can check their anchors. outside has the anchors of other documents,
+// which finish cannot check.
 func (p *parserState) resolveLink(n *ast.Link, outside map[string]bool) {
 	line := p.warnings.lines.At(n.Pos())
 	if p.options.Links != nil {
@@ -82,7 +83,7 @@ func (p *parserState) resolveLink(n *ast.Link, outside map[string]bool) {
 	}
 }
 
-// resolveWikiLinks makes links of the wiki links that lead somewhere in print.
+// resolveWikiLinks turns wiki links into links if their heading or document is printed.
 func (p *parserState) resolveWikiLinks(root ast.Node) {
 	if !bytes.Contains(p.src, []byte("[[")) {
 		return
@@ -112,15 +113,15 @@ func (p *parserState) resolveWikiLinks(root ast.Node) {
 	wikilink.Resolve(root, to)
 }
 
-// imageRenderer writes img elements. finish.HTML embeds the images.
+// imageRenderer writes img elements with the addresses of the source. finish.HTML replaces them by the images' data.
 type imageRenderer struct{}
 
 func (r imageRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(ast.KindImage, r.image)
+	reg.Register(ast.KindImage, r.renderImage)
 }
 
-// image renders an image. Its alternative text has no markup.
-func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderImage writes an image. Its alternative text has no markup.
+func (imageRenderer) renderImage(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}

@@ -19,8 +19,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// numberElements numbers the labelled elements and those that the options ask for, and writes the labels
-// into their captions. Formulas get their numbers when they are rendered.
+// numberElements numbers the labelled elements and those that the options ask for, and writes "Figure 1:" and the
+// like into their captions. Formulas get their numbers when they are rendered.
 func (p *parserState) numberElements(root ast.Node, headings []*ast.Heading) {
 	o := &p.options
 	if !p.hasReferences && len(o.Numbered) == 0 && o.Numbering != ByChapter {
@@ -52,16 +52,18 @@ type numberer struct {
 	words label.Words
 	// numbered are the kinds of which every element with a caption is numbered.
 	numbered []Kind
-	// outline has an entry for each heading, of which passed are before the current element.
+	// outline has an entry for each heading. passed counts the headings before the current element.
 	outline  []Heading
 	passed   int
 	chapters *numbering.Numbering
 	counters *label.Counters
 
+	// targets are the elements that references can lead to, captions the entries of the lists of figures and the
+	// like. equations has the labels of each formula.
 	targets   label.Set
 	captions  []Caption
 	equations map[ast.Node]formula.Equation
-	// wholes are the numbered figures that may have parts.
+	// wholes are the numbered figures that may consist of several figures.
 	wholes map[*tree.Division]*subfigures
 }
 
@@ -71,7 +73,8 @@ type subfigures struct {
 	count  int
 }
 
-// number numbers the elements in the order of the document.
+// number numbers the elements in the order of the document. It collects them first, because numbering changes the
+// tree.
 func (n *numberer) number(root ast.Node) {
 	var found []ast.Node
 	tree.Each(root, func(node ast.Node) {
@@ -150,7 +153,8 @@ func enclosingDivision(f *tree.Figure) *tree.Division {
 	return nil
 }
 
-// letterFigure gives a part of a figure its letter. References name it 2a. The part is in no list.
+// letterFigure gives a part of a figure its letter, up to z. References name it 2a. The list of figures has the whole
+// figure only.
 func (n *numberer) letterFigure(f *tree.Figure, whole *subfigures) {
 	const alphabet = 26
 
@@ -213,7 +217,7 @@ func (n *numberer) numberBlock(node ast.Node, kind Kind, c *tree.Caption) {
 	prepend(c, n.words.Caption(kind, t.Number, c.FirstChild() != nil))
 }
 
-// listIDs begins the ids of elements that are in a list and have no label.
+// listIDs begins the ids of elements that are in a list and have no label. tree.CleanID reserves it.
 const listIDs = "toc-"
 
 // addTarget counts an element, adds it to the list of its kind and makes it a target of references if id is
@@ -227,10 +231,8 @@ func (n *numberer) addTarget(kind Kind, id, text string) *label.Label {
 	if label.KindOf(id) == kind {
 		n.targets[id] = t
 	}
-	n.captions = append(
-		n.captions,
-		Caption{Kind: kind, Number: t.Number, Text: strings.Join(strings.Fields(text), " "), ID: t.ID},
-	)
+	n.captions = append(n.captions,
+		Caption{Kind: kind, Number: t.Number, Text: strings.Join(strings.Fields(text), " "), ID: t.ID})
 
 	return t
 }
@@ -261,7 +263,8 @@ func (n *numberer) numberCode(node *ast.FencedCodeBlock) {
 	}
 }
 
-// noteEquation keeps the chapter of a formula, and makes a labelled formula a target of references.
+// noteEquation records the chapter of a formula, in which it is numbered when it is rendered. It makes a labelled
+// formula a target of references.
 func (n *numberer) noteEquation(node ast.Node) {
 	e := formula.Equation{Chapter: n.counters.Chapter()}
 	source := &[]byte{}

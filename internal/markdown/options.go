@@ -46,7 +46,7 @@ type Options struct {
 	Sections *Sections
 	// Shift lowers all headings by this number of levels, down to level 6.
 	Shift int
-	// BookPart reports that headings of level 1 begin a part of a book and have no number.
+	// BookPart reports whether headings of level 1 begin a part of a book. They then have no number.
 	BookPart bool
 	// Numbering is ByChapter to number figures, tables, equations and listings within chapters. Default:
 	// through the document.
@@ -107,7 +107,7 @@ type Options struct {
 	Formats []string
 	// Slides cuts the document into slides.
 	Slides bool
-	// DarkPage reports that the page is dark. Dark images on a transparent background then get the class
+	// DarkPage reports whether the page is dark. Dark images on a transparent background then get the class
 	// image-plate, which gives them a light background.
 	DarkPage bool
 	// SourceLines writes the source line of each block into the HTML, as the attribute data-line.

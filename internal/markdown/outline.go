@@ -65,7 +65,7 @@ type Block struct {
 	Bold, Linked, Images []string
 	// Addresses are those of links, without links within the document.
 	Addresses []string
-	// CodeSpans and Formulas are numbers.
+	// CodeSpans and Formulas count the code spans and formulas.
 	CodeSpans, Formulas int
 	// CodeBytes is the number of bytes of a heading's text that are code.
 	CodeBytes int
@@ -77,7 +77,8 @@ const LineSeparator = "\u2028"
 // outlineParser returns the parser that outlines share.
 var outlineParser = sync.OnceValue(newParser)
 
-// ReadOutline reads a document in UTF-8 without a byte order mark. Errors: ContentTooComplex, as for Parse.
+// ReadOutline reads a document in UTF-8 without a byte order mark. Errors: ContentTooComplex, and RenderFailed if the
+// parser fails.
 func ReadOutline(src []byte) (Outline, error) {
 	var o Outline
 	if matter, body, ok := frontmatter.Split(src); ok {
@@ -121,14 +122,11 @@ func (r *outliner) readBlocks(parent ast.Node, k BlockKind) {
 		case *ast.FencedCodeBlock:
 			r.out.Fences++
 			r.out.CodeLines += n.Lines().Len() + 2
-			r.out.Blocks = append(
-				r.out.Blocks,
-				Block{
-					Kind:  CodeBlock,
-					Fence: strings.ToLower(string(n.Language(r.src))),
-					Text:  string(tree.BlockText(n, r.src, 0)),
-				},
-			)
+			r.out.Blocks = append(r.out.Blocks, Block{
+				Kind:  CodeBlock,
+				Fence: strings.ToLower(string(n.Language(r.src))),
+				Text:  string(tree.BlockText(n, r.src, 0)),
+			})
 		case *ast.CodeBlock:
 			r.out.CodeLines += n.Lines().Len()
 		case *ast.HTMLBlock:
@@ -156,7 +154,8 @@ func (r *outliner) readBlocks(parent ast.Node, k BlockKind) {
 	}
 }
 
-// readItem reads a list item. Its first text becomes the item; later texts become blocks of their own.
+// readItem reads a list item. Its first text becomes an ItemBlock, except within a quote; later texts become blocks
+// of their own.
 func (r *outliner) readItem(n *ast.ListItem, k BlockKind) {
 	r.out.Items++
 
@@ -283,7 +282,7 @@ func (r *outliner) textWithin(n ast.Node) string {
 	return string(r.text.Bytes()[from:])
 }
 
-// readText reads words without their escapes and entities.
+// readText adds text without its escapes and entities.
 func (r *outliner) readText(n *ast.Text) {
 	value := n.Value(r.src)
 	if n.IsRaw() || bytes.IndexByte(value, '&') < 0 && bytes.IndexByte(value, '\\') < 0 {

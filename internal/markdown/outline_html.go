@@ -12,16 +12,16 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// readTag counts a tag in running text.
+// readTag reads a tag in running text.
 func (r *outliner) readTag(raw []byte) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	if z.Next() != html.EndTagToken {
-		r.countTag(z)
+		r.takeTag(z)
 	}
 }
 
-// countTag counts the current tag of the tokenizer and returns its element.
-func (r *outliner) countTag(z *html.Tokenizer) atom.Atom {
+// takeTag adds the line break, address or image of the tokenizer's current tag to the block. It returns the element.
+func (r *outliner) takeTag(z *html.Tokenizer) atom.Atom {
 	name, more := z.TagName()
 
 	tag := atom.Lookup(name)
@@ -37,8 +37,8 @@ func (r *outliner) countTag(z *html.Tokenizer) atom.Atom {
 	return tag
 }
 
-// attributes returns the values of these attributes of the current tag, in their order in the source. more reports
-// whether the tag has attributes.
+// attributes returns the values of the named attributes of the current tag, in their order in the source, with spaces
+// between them. more reports whether the tag has attributes.
 func attributes(z *html.Tokenizer, more bool, names ...string) string {
 	var words []string
 
@@ -53,23 +53,19 @@ func attributes(z *html.Tokenizer, more bool, names ...string) string {
 }
 
 // readHTML reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
-// skipped.
+// skipped. HTMLLines gets the lines that hold no text.
 func (r *outliner) readHTML(n *ast.HTMLBlock) {
 	raw, lines := tree.BlockText(n, r.src, 0), n.Lines().Len()
 	if n.HasClosure() {
 		raw = append(raw, n.ClosureLine.Value(r.src)...)
 		lines++
 	}
-	level, unseen := 0, 0
+	level, hidden := 0, 0 // the level of the heading that is open; the open elements whose content is not text
 	next := func() {
-		b := Block{Kind: ParagraphBlock}
-		if level > 0 {
-			b = Block{Kind: HeadingBlock, Level: level}
-		}
-
-		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 ||
-			len(r.cur.Addresses) > 0 {
-			r.cur.Level = b.Level
+		if len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 || len(r.cur.Addresses) > 0 {
+			if r.cur.Level = level; level > 0 {
+				r.cur.Kind = HeadingBlock
+			}
 			r.endBlock()
 			lines -= strings.Count(r.cur.Text, "\n") + min(len(r.cur.Text), 1)
 		}
@@ -85,12 +81,12 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 
 			return
 		case html.TextToken:
-			if unseen == 0 {
+			if hidden == 0 {
 				r.text.Write(bytes.TrimLeft(z.Text(), "\n"))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if tag := r.countTag(z); isHidden(tag) {
-				unseen++
+			if tag := r.takeTag(z); isHidden(tag) {
+				hidden++
 			} else if !isInline(tag) {
 				next()
 				level = headingLevel(tag)
@@ -98,7 +94,7 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			if tag := atom.Lookup(name); isHidden(tag) {
-				unseen = max(unseen-1, 0)
+				hidden = max(hidden-1, 0)
 			} else if !isInline(tag) {
 				next()
 				level = 0

@@ -20,7 +20,8 @@ func cellParser() parser.Parser {
 	)
 }
 
-// recorder is a parser that records the options that extensions add to it.
+// recorder is a parser that only records the options that extensions add to it. Guards can then wrap the recorded
+// parsers: goldmark's own parser does not return what was added to it.
 type recorder struct {
 	parser.Parser // nil: nothing is parsed
 	config        *parser.Config
@@ -40,7 +41,7 @@ func registered(list []goldmark.Extender) *parser.Config {
 	return config
 }
 
-// newGuarded returns a parser with guards around its parts.
+// newGuarded returns a parser with guards around its block parsers and delimiter parsers.
 func newGuarded(config *parser.Config) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(guardBlocks(config.BlockParsers)...),

@@ -15,8 +15,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// placeForeign replaces the raw code of Pandoc, and removes the content of Quarto that is for other formats. It
-// warns of raw code that is left out.
+// placeForeign replaces the raw HTML of Pandoc and warns of Pandoc's raw code in other formats. It removes the content
+// of Quarto that is for other output formats.
 func (p *parserState) placeForeign(root ast.Node) {
 	if p.dialect == dialect.GFM {
 		return
@@ -53,7 +53,8 @@ func (p *parserState) collectIndex(root ast.Node) {
 	}
 }
 
-// dropComments removes comments, and warns of those that are code.
+// dropComments removes comments, and paragraphs of comments only. It warns of comments that were code, such as the
+// imports of MDX.
 func dropComments(root ast.Node, w *warnings) {
 	var found []ast.Node
 	tree.Each(root, func(n ast.Node) {

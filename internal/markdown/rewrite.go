@@ -17,6 +17,7 @@ import (
 
 // rewriter rewrites the syntax of one program into the Markdown that the parser reads.
 type rewriter struct {
+	// rewrite changes the source and returns warnings about syntax that it left out.
 	rewrite func(*source.Source) []fault.Warning
 	// except lists the dialects whose documents do not have that syntax.
 	except []string

@@ -55,14 +55,16 @@ type slideCutter struct {
 	embeds *tree.Embeds
 	lines  *source.Lines
 	slides []Slide
-	// current is the slide that is being read. The settings of always apply to it and to all later slides.
-	current, always Slide
+	// current is the slide that is being read.
+	current Slide
+	// always has the classes and the numbering that directives set for all later slides.
+	always Slide
 	// inNotes reports whether the rest of the slide is speaker notes.
 	inNotes bool
 }
 
-// cutSlides puts marks between the slides and returns their descriptions. Slides end at thematic breaks or,
-// in a document without any, before headings of the first two levels. Comments, and what follows "Note:",
+// cutSlides puts marks between the slides and returns their descriptions. Slides end at thematic breaks or, in a
+// document without any, before headings of the first two levels. Comments, and the text of a slide from "Note:" on,
 // become speaker notes.
 func cutSlides(root ast.Node, src []byte, lines *source.Lines, embeds *tree.Embeds) []Slide {
 	c := &slideCutter{src: src, lines: lines, embeds: embeds}
@@ -79,10 +81,10 @@ func cutSlides(root ast.Node, src []byte, lines *source.Lines, embeds *tree.Embe
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
 			tree.Replace(n, c.newMark())
-			c.next()
+			c.endSlide()
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
 			root.InsertBefore(root, n, c.newMark())
-			c.next()
+			c.endSlide()
 		case c.takeComments(n) || n.Kind() == ast.KindParagraph && slot().Match(bytes.TrimSpace(tree.BlockText(n, src, 0))):
 			root.RemoveChild(root, n)
 		case c.inNotes || n.Kind() == ast.KindParagraph && noteMark().MatchString(tree.VisibleText(n, src)):
@@ -96,22 +98,21 @@ func cutSlides(root ast.Node, src []byte, lines *source.Lines, embeds *tree.Embe
 		}
 		n = following
 	}
-	c.next()
+	c.endSlide()
 
 	return c.slides
 }
 
-// dropSlideSettings removes the front matter of single slides, as of Slidev (https://sli.dev/guide/syntax). Between
-// two rules it is parsed as a heading. In a document that is not slides, such a heading is only removed if it has a
-// layout.
+// dropSlideSettings removes the front matter of single slides, a feature of Slidev (https://sli.dev/guide/syntax).
+// In a document that is not slides, it removes only front matter with a layout.
 func dropSlideSettings(root ast.Node, src []byte, slides bool) {
 	for n := root.FirstChild(); n != nil; {
 		following := n.NextSibling()
 		heading, ok := n.(*ast.Heading)
 		rule := n.PreviousSibling()
 
-		// Slidev's settings of a slide look to goldmark like a rule and a heading that is underlined by the next
-		// rule.
+		// goldmark reads the settings of a slide, between two lines of ---, as a rule and a heading that the second
+		// line underlines.
 		if ok && heading.Level == 2 && rule != nil && rule.Kind() == ast.KindThematicBreak &&
 			isSlideSettings(heading, src, slides) {
 			root.RemoveChild(root, n)
@@ -141,13 +142,13 @@ func isSlideSettings(heading *ast.Heading, src []byte, slides bool) bool {
 	return slides
 }
 
-// newMark returns the node for slideMark.
+// newMark returns the node for slideMark. It is an embed, because the sanitiser removes the attribute.
 func (c *slideCutter) newMark() ast.Node {
 	return &embeddedDiv{embed: c.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))}
 }
 
-// next ends the current slide and begins another.
-func (c *slideCutter) next() {
+// endSlide ends the current slide and begins another, with the settings of always.
+func (c *slideCutter) endSlide() {
 	c.slides = append(c.slides, c.current)
 	c.current = Slide{Classes: slices.Clone(c.always.Classes), Unnumbered: c.always.Unnumbered}
 	c.inNotes = false
@@ -159,8 +160,8 @@ func (s *Slide) addNotes(text string) {
 	}
 }
 
-// takeComments reads a block that consists of comments: directives of Marp or speaker notes. It reports
-// whether n is such a block.
+// takeComments reads a block that consists of comments: directives of Marp or speaker notes. It reports whether n is
+// such a block, which the caller then removes.
 func (c *slideCutter) takeComments(n ast.Node) bool {
 	block, ok := n.(*ast.HTMLBlock)
 	if !ok {
@@ -186,8 +187,9 @@ func (c *slideCutter) takeComments(n ast.Node) bool {
 	return true
 }
 
-// followDirectives follows the directives of Marp in a comment and reports whether it consists of them.
-// Only those for classes and numbers have an effect: themes choose colours and images.
+// followDirectives applies the directives of Marp in a comment and reports whether it consists of them. Only those
+// for classes and numbers have an effect: themes choose colours and images. A name that begins with _ limits the
+// directive to the current slide.
 func (c *slideCutter) followDirectives(text string) bool {
 	found := false
 
@@ -213,7 +215,7 @@ func (c *slideCutter) followDirectives(text string) bool {
 	return found
 }
 
-// set follows one directive of Marp.
+// set applies one directive of Marp.
 func (s *Slide) set(key, value string) {
 	switch key {
 	case "class":

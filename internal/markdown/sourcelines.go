@@ -9,9 +9,9 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// noteLines marks the elements of the page with the line of the file on which they begin. Containers such as lists
-// have no mark of their own: that of their first content is the same.
-func (p *parserState) noteLines(root ast.Node) {
+// markLines marks blocks with the line of the file on which they begin, if Options.SourceLines is set. Containers such
+// as lists have no mark of their own: that of their first content has the same line.
+func (p *parserState) markLines(root ast.Node) {
 	if !p.options.SourceLines {
 		return
 	}

@@ -12,7 +12,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// nameTheorems makes the heading at the start of a theorem its name, as in Quarto. So it is not in the contents.
+// nameTheorems makes the heading at the start of a theorem its name, as in Quarto. The name does not appear in the
+// table of contents.
 func nameTheorems(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		d, ok := n.(*tree.Division)
@@ -27,7 +28,7 @@ func nameTheorems(root ast.Node, src []byte) {
 	})
 }
 
-// numberTheorem writes the number and the name of a theorem before its text.
+// numberTheorem writes "Theorem 1 (name)." before the text of a theorem and makes it a target of references.
 func (n *numberer) numberTheorem(node *tree.Division, kind Kind) {
 	id := tree.AttributeText(node, "id")
 	l := &label.Label{Kind: kind, ID: id, Number: n.counters.Next(kind)}
@@ -36,7 +37,7 @@ func (n *numberer) numberTheorem(node *tree.Division, kind Kind) {
 	text := n.words.One[kind] + "\u00a0" + l.Number
 	if node.Title != "" {
 		text += " (" + strings.TrimSpace(node.Title) + ")"
-		node.Title = "" // it would be printed like that of a tab
+		node.Title = "" // renderDivision would print it as a line of its own
 	}
 
 	s := ast.NewString([]byte(`<span class="xref-label">` + html.EscapeString(text) + ".</span> "))

@@ -8,12 +8,12 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// maxWarnings keeps a hostile document from filling the job record.
+// maxWarnings is the largest number of warnings of a document, so that a hostile one cannot fill the job record.
 const maxWarnings = 100
 
 // warnings collects the warnings about one document.
 type warnings struct {
-	lines *source.Lines // nil until the source is rewritten
+	lines *source.Lines // nil until the source is rewritten: at must not be called before
 	list  []fault.Warning
 }
 
@@ -22,7 +22,7 @@ func (w *warnings) onLine(line int, code fault.WarningCode, message string) {
 	w.list = append(w.list, fault.Warning{Code: code, Message: message, Line: line})
 }
 
-// at adds a warning about an offset of the source.
+// at adds a warning about an offset of the rewritten source.
 func (w *warnings) at(offset int, code fault.WarningCode, message string) {
 	w.onLine(w.lines.At(offset), code, message)
 }
@@ -34,7 +34,8 @@ func (w *warnings) sorted() []fault.Warning {
 	return w.list[:min(len(w.list), maxWarnings)]
 }
 
-// Placed returns a warning that names its place in a source without visible lines. place may be nil.
+// Placed returns w with the name of its place before the message instead of a line, for sources without visible
+// lines. If place is nil or w has no line, it returns w unchanged.
 func Placed(w fault.Warning, place func(line int) string) fault.Warning {
 	if place != nil && w.Line > 0 {
 		w.Message, w.Line = place(w.Line)+": "+w.Message, 0

@@ -68,7 +68,7 @@ type Options struct {
 	// Folder is the folder of the document in a book, "." for the book's own. Its files, and paths that begin with
 	// a slash, may be anywhere in the book. Default: the document is in no book.
 	Folder string
-	// Obsidian reports that ![[Note]] is a directive.
+	// Obsidian reports whether ![[Note]] is a directive.
 	Obsidian bool
 }
 
