@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // TextString returns s as a PDF text string: ASCII in parentheses, anything else as UTF-16 in hexadecimal.
@@ -54,13 +55,19 @@ func OneLine(s string) string {
 	return s
 }
 
-// DecodeText decodes a PDF text string, which is UTF-16 or plain.
+// DecodeText decodes a PDF text string (ISO 32000-2, 7.9.2.2). A byte order mark tells UTF-16 and UTF-8. Other strings
+// are in PDFDocEncoding, except those that programs have wrongly written as UTF-8 without a mark.
 func DecodeText(value []byte) string {
 	raw := StringBytes(value)
 
 	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
 	if !wide {
-		return string(raw)
+		raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+		if utf8.Valid(raw) {
+			return string(raw)
+		}
+
+		return decodeDocEncoding(raw)
 	}
 
 	units := make([]uint16, 0, len(rest)/2)
@@ -69,6 +76,24 @@ func DecodeText(value []byte) string {
 	}
 
 	return string(utf16.Decode(units))
+}
+
+// decodeDocEncoding decodes PDFDocEncoding (ISO 32000-2, annex D.2): Latin-1 with other characters from 0x80 to 0xA0.
+// It leaves control characters as they are.
+func decodeDocEncoding(raw []byte) string {
+	const first = 0x80
+	special := []rune("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€")
+	var b strings.Builder
+
+	for _, c := range raw {
+		r := rune(c)
+		if c >= first && int(c) < first+len(special) {
+			r = special[c-first]
+		}
+		b.WriteRune(r)
+	}
+
+	return b.String()
 }
 
 // UTF16 encodes a text as big-endian UTF-16 without a byte order mark.
