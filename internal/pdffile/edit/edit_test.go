@@ -105,6 +105,19 @@ func TestExtractedPagesKeepTheirLabels(t *testing.T) {
 	}
 }
 
+func TestADestinationThatContainsItselfLeadsToNoPage(t *testing.T) {
+	t.Parallel()
+	f := file("<</Pages 2 0 R\n/Dests <</a 4 0 R>>>>", "<</Kids [3 0 R]>>", "<</MediaBox [0 0 9 9]>>", "<</D 4 0 R>>")
+
+	if _, err := Extract(f, func(int) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := dictOf(f, f.Objects[1]).Get("Dests"); got != nil {
+		t.Errorf("got destinations %s, want none", got)
+	}
+}
+
 func TestSignaturesAreRemoved(t *testing.T) {
 	t.Parallel()
 	f := file("<</Pages 2 0 R\n/Perms <</DocMDP 5 0 R>>\n/AcroForm <</Fields [4 0 R]\n/SigFlags 3>>>>",

@@ -11,8 +11,8 @@ import (
 
 // Extract keeps only the pages that selected accepts; their numbers count from 1. Tags, outline entries, links and
 // destinations of the kept pages stay; a link to a removed page stays without its target. Attachments are removed,
-// because they may hold what the removed pages show. It returns what it dropped, in words for the user. Errors: those
-// of Pages, and an error when selected accepts no page.
+// because they may hold what the removed pages show. The warnings say, in words for the user, what it dropped and which
+// claims the result loses. Errors: those of Pages, and an error when selected accepts no page.
 func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, err error) {
 	pages, err := Pages(f)
 	if err != nil {
@@ -92,6 +92,12 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 	return warnings, nil
 }
 
+// maxOutlineDepth and maxFieldDepth limit the nesting of the outline and of form fields. Deeper entries are removed.
+const (
+	maxOutlineDepth = 100
+	maxFieldDepth   = 50
+)
+
 // extraction is the state of Extract.
 type extraction struct {
 	file *pdffile.File
@@ -99,7 +105,8 @@ type extraction struct {
 	// index holds the new indexes of the kept pages by object number. gone holds the other pages.
 	index map[int]int
 	gone  map[int]bool
-	// named are the destinations of the file that lead to kept pages, with "/" or "(" before their names.
+	// named are the named destinations that lead to kept pages. Before the name is "/" for an entry of the dictionary
+	// Dests, and "(" for an entry of the name tree.
 	named map[string]bool
 }
 
@@ -121,11 +128,15 @@ func labelOf(f *pdffile.File, label []byte, pages int) []byte {
 	return d.Bytes()
 }
 
-// leads reports whether a destination leads to a kept page, or to another file.
+// leads reports whether a destination leads to a kept page.
 func (x *extraction) leads(dest []byte) bool {
+	// A destination is a name, a string, an array that begins with the page, or a dictionary with one of these. A
+	// dictionary in a dictionary is invalid, and a hostile one contains itself.
 	dest = resolve(x.file, dest)
+	if d := dictOf(x.file, dest); d != nil {
+		dest = resolve(x.file, d.Get("D"))
+	}
 
-	// A destination is a name, a string, a dictionary with one of these, or an array that begins with the page.
 	switch {
 	case len(dest) == 0:
 		return false
@@ -133,8 +144,6 @@ func (x *extraction) leads(dest []byte) bool {
 		return x.named[string(dest)]
 	case dest[0] == '(' || dest[0] == '<' && !bytes.HasPrefix(dest, []byte("<<")):
 		return x.named["("+string(pdffile.StringBytes(dest))]
-	case bytes.HasPrefix(dest, []byte("<<")):
-		return x.leads(dictOf(x.file, dest).Get("D"))
 	}
 	place := arrayOf(x.file, dest)
 
@@ -147,8 +156,8 @@ func (x *extraction) leads(dest []byte) bool {
 	return isRef && ok
 }
 
-// actionLeads is leads for a dictionary with a destination or an action. Actions other than GoTo lead outside of the
-// file, or nowhere, so they stay.
+// actionLeads is leads for a link or an outline entry, which has a destination or an action. It is true for actions
+// other than GoTo: they do not lead to a page of the file.
 func (x *extraction) actionLeads(d pdffile.Dict) bool {
 	if dest := d.Get("Dest"); dest != nil {
 		return x.leads(dest)
@@ -219,7 +228,7 @@ func (x *extraction) links() {
 }
 
 // outline removes entries that lead to removed pages. An entry with kept entries below it stays without a target. A
-// hostile outline may contain an entry twice or nest without end, so each entry is visited once, 100 levels deep.
+// hostile outline may contain an entry twice or nest without end, so each entry is visited once, to maxOutlineDepth.
 func (x *extraction) outline(catalog *pdffile.Dict) {
 	f := x.file
 	root, ok := f.Object(catalog.Get("Outlines"))
@@ -227,8 +236,7 @@ func (x *extraction) outline(catalog *pdffile.Dict) {
 
 	var keep func(parent int, first []byte, depth int) (entries []int, count int)
 	keep = func(parent int, first []byte, depth int) (entries []int, count int) {
-		const maxDepth = 100
-		if depth > maxDepth {
+		if depth > maxOutlineDepth {
 			return nil, 0
 		}
 
@@ -288,7 +296,7 @@ func (x *extraction) outline(catalog *pdffile.Dict) {
 		pdffile.RefTo(entries[0]), pdffile.RefTo(entries[len(entries)-1]), count)
 }
 
-// form removes the fields without a widget on a kept page.
+// form removes the form fields without a widget on a kept page. A widget is the annotation that shows a field.
 func (x *extraction) form(catalog *pdffile.Dict) {
 	f := x.file
 
@@ -310,7 +318,7 @@ func (x *extraction) form(catalog *pdffile.Dict) {
 	keep = func(fields [][]byte, depth int) (kept [][]byte) {
 		for _, field := range fields {
 			n, ok := f.Object(field)
-			if !ok || seen[n] || depth > 50 {
+			if !ok || seen[n] || depth > maxFieldDepth {
 				continue
 			}
 			seen[n] = true

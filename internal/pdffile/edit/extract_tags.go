@@ -1,25 +1,22 @@
 package edit
 
 import (
-	"bytes"
-	"fmt"
+	"strings"
 
 	"presswork/internal/pdffile"
 )
 
-// maxDepth limits the nesting of tags. Documents nest them about 30 deep.
-const maxDepth = 1000
+// maxTagDepth limits the nesting of tags. Documents nest them about 30 deep.
+const maxTagDepth = 1000
 
 // pruning is the state of removing tags of removed pages.
 type pruning struct {
 	*extraction
 	seen map[int]bool // elements that were visited
 	// remain are the elements that stay.
-	remain map[int]bool
-	ids    []pair // entries of the IDTree that stay
-	level  int    // of the last heading
-	// skipped describes the first heading whose level does not follow from those before it.
-	skipped string
+	remain   map[int]bool
+	ids      []pair // entries of the IDTree that stay
+	headings pdffile.HeadingOrder
 }
 
 // tags removes the tags of removed pages. It returns why the result is not PDF/UA any more, or "".
@@ -42,12 +39,12 @@ func (x *extraction) tags(catalog *pdffile.Dict) (complaint string) {
 	}
 	f.Objects[number] = root.Bytes()
 
-	return p.skipped
+	return p.headings.Problem
 }
 
 // kids returns the kids of an element that stay. page is the page of the element.
 func (p *pruning) kids(kids [][]byte, page []byte, depth int) (kept [][]byte) {
-	// empty are kids without any content, such as empty cells. They stay if a sibling does.
+	// empty are the indexes in kept of elements without any content, such as empty cells. They stay if a sibling does.
 	var empty []int
 	content := false
 
@@ -103,7 +100,7 @@ func (p *pruning) kid(kid, page []byte, depth int) (stays, isEmpty bool) {
 	}
 	d := dictOf(f, kid)
 
-	if d == nil || p.seen[n] || depth > maxDepth {
+	if d == nil || p.seen[n] || depth > maxTagDepth {
 		return false, false
 	}
 	p.seen[n] = true
@@ -120,13 +117,12 @@ func (p *pruning) kid(kid, page []byte, depth int) (stays, isEmpty bool) {
 	if len(all) == 0 {
 		return false, true
 	}
-	levelBefore, skippedBefore := p.level, p.skipped
-	p.heading(d)
+	before := p.headings
+	p.headings.Add(strings.TrimPrefix(string(d.Get("S")), "/"))
 	kept := p.kids(all, page, depth+1)
 
 	if len(kept) == 0 {
-		// The headings in this element are removed, so they do not count.
-		p.level, p.skipped = levelBefore, skippedBefore
+		p.headings = before // headings that are removed do not count
 		return false, false
 	}
 
@@ -151,7 +147,7 @@ func (p *pruning) keep(n int, d pdffile.Dict) {
 // keepAll records an element without content and those in it.
 func (p *pruning) keepAll(n, depth int) {
 	d := dictOf(p.file, p.file.Objects[n])
-	if d == nil || p.remain[n] || depth > maxDepth {
+	if d == nil || p.remain[n] || depth > maxTagDepth {
 		return
 	}
 	p.keep(n, d)
@@ -163,6 +159,7 @@ func (p *pruning) keepAll(n, depth int) {
 	}
 }
 
+// onKept reports whether page is a reference to a kept page.
 func (p *pruning) onKept(page []byte) bool {
 	n, ok := p.file.Object(page)
 	_, kept := p.index[n]
@@ -170,24 +167,9 @@ func (p *pruning) onKept(page []byte) bool {
 	return ok && kept
 }
 
-// heading checks that levels of headings are not skipped, which PDF/UA-1 forbids (ISO 14289-1, 7.4.2).
-func (p *pruning) heading(d pdffile.Dict) {
-	kind := d.Get("S")
-	if len(kind) != 3 || !bytes.HasPrefix(kind, []byte("/H")) || kind[2] < '1' || kind[2] > '6' {
-		return
-	}
-	level := int(kind[2] - '0')
-
-	if level > p.level+1 && p.skipped == "" {
-		p.skipped = fmt.Sprintf("a heading of level %d follows one of level %d", level, p.level)
-		if p.level == 0 {
-			p.skipped = fmt.Sprintf("the first heading is of level %d, not 1", level)
-		}
-	}
-	p.level = level
-}
-
-// parentTree removes the entries of removed elements and pages.
+// parentTree removes the entries of removed elements and pages. A value of the tree is an element, or an array with the
+// element of each marked content of a page. Removed elements of an array become null, because a content's number is its
+// index.
 func (p *pruning) parentTree(root *pdffile.Dict) {
 	f := p.file
 	kept := map[int][]byte{}
@@ -198,7 +180,7 @@ func (p *pruning) parentTree(root *pdffile.Dict) {
 			continue
 		}
 		elements := arrayOf(f, value)
-		any := false
+		remains := false
 
 		for i, e := range elements {
 			n, ok := f.Object(e)
@@ -206,10 +188,10 @@ func (p *pruning) parentTree(root *pdffile.Dict) {
 				elements[i] = []byte("null")
 				continue
 			}
-			any = true
+			remains = true
 		}
 
-		if any {
+		if remains {
 			kept[key] = []byte(array(elements))
 		}
 	}

@@ -3,12 +3,13 @@ package pack
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"presswork/internal/pdffile"
 )
 
-// accessible converts a printed PDF to PDF/UA-1 as far as possible and returns what is missing. undescribed is
-// Finish.Undescribed; notdef is set if glyph 0 is shown.
+// accessible converts a printed PDF to PDF/UA-1 as far as possible and returns what is missing, in words for the
+// author. undescribed is Finish.Undescribed; notdef is true if a page shows glyph 0.
 func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef bool) (missing []string) {
 	root, err := f.Dictionary(catalog.Get("StructTreeRoot"))
 	if err != nil {
@@ -32,7 +33,7 @@ func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef b
 		missing = append(missing, errNotdef.Error())
 	}
 
-	if len(catalog.Get("Lang")) <= len("()") {
+	if len(catalog.Get("Lang")) <= len("()") { // absent or empty
 		missing = append(missing, "the document has no language; set lang")
 	}
 
@@ -43,20 +44,10 @@ var errNotdef = errors.New("some characters are in no installed font")
 
 // missing lists the problems that only the author can solve.
 func (t *tree) missing(undescribed int) (missing []string) {
-	level, skipped := 0, ""
+	var headings pdffile.HeadingOrder
 	noAlt, irregular := 0, 0
 	t.each(t.root, func(e, _ *element) {
-		if len(e.kind) == 2 && e.kind[0] == 'H' && e.kind[1] >= '1' && e.kind[1] <= '6' {
-			next := int(e.kind[1] - '0')
-			switch {
-			case skipped != "" || next <= level+1:
-			case level == 0:
-				skipped = fmt.Sprintf("the first heading is of level %d, not 1", next)
-			default:
-				skipped = fmt.Sprintf("a heading of level %d follows one of level %d", next, level)
-			}
-			level = next
-		}
+		headings.Add(e.kind)
 
 		if e.kind == "Table" && !t.isRegular(e) {
 			irregular++
@@ -67,15 +58,15 @@ func (t *tree) missing(undescribed int) (missing []string) {
 		}
 	})
 
-	if skipped != "" {
-		missing = append(missing, skipped)
+	if headings.Problem != "" {
+		missing = append(missing, headings.Problem)
 	}
 
 	if irregular > 0 {
 		missing = append(missing, "a table has rows of different lengths")
 	}
 
-	// Both counts may include the same images.
+	// Both counts may include the same images, so they are not added.
 	switch noAlt = max(noAlt, undescribed); {
 	case noAlt == 1:
 		missing = append(missing, "an image has no alternative text")
@@ -88,13 +79,7 @@ func (t *tree) missing(undescribed int) (missing []string) {
 
 // holdsElements reports whether an element contains other elements.
 func (t *tree) holdsElements(e *element) bool {
-	for _, k := range e.kids {
-		if t.child(k) != nil {
-			return true
-		}
-	}
-
-	return false
+	return slices.ContainsFunc(e.kids, func(k []byte) bool { return t.child(k) != nil })
 }
 
 // markPages marks untagged content of all pages and forms as artifacts.
