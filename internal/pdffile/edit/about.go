@@ -16,15 +16,17 @@ type Description struct {
 	Creator  string `json:"creator,omitempty"`
 	Producer string `json:"producer,omitempty"`
 	Language string `json:"language,omitempty"`
-	// Tagged reports a structure tree.
+	// Tagged is true if the file has a structure tree.
 	Tagged bool `json:"tagged"`
-	// PDFA and PDFUA are the claimed standards, such as "2B" and "1".
+	// PDFA is the claimed level of PDF/A, such as "2B", and PDFUA the claimed part of PDF/UA, such as "1"; "" without a
+	// claim.
 	PDFA  string `json:"pdf_a,omitempty"`
 	PDFUA string `json:"pdf_ua,omitempty"`
-	// Outline is the number of entries of the outline, Attachments that of the files in the PDF.
-	Outline     int  `json:"outline"`
-	Attachments int  `json:"attachments"`
-	Form        bool `json:"form"`
+	// Outline is the number of entries in the outline at all levels. Attachments is the number of embedded files.
+	Outline     int `json:"outline"`
+	Attachments int `json:"attachments"`
+	// Form is true if the file has a form with fields.
+	Form bool `json:"form"`
 	// Fonts are the names of the fonts, sorted and without the tags of subsets.
 	Fonts []string `json:"fonts"`
 }
@@ -66,7 +68,7 @@ func fontNames(f *pdffile.File) []string {
 		}
 		name := string(bytes.TrimPrefix(resolve(f, d.Get("BaseFont")), []byte("/")))
 
-		const tag = 6
+		const tag = 6 // a subset's name begins with six letters and "+"
 		if len(name) > tag && name[tag] == '+' {
 			name = name[tag+1:]
 		}

@@ -15,7 +15,7 @@ type claims struct {
 	a, ua string
 }
 
-// and returns the claims that both have.
+// and returns the claims that c and other have in common.
 func (c claims) and(other claims) claims {
 	if c.a != other.a {
 		c.a = ""
@@ -88,9 +88,9 @@ func restrict(f *pdffile.File, keep claims) (warnings []string) {
 	}
 
 	if len(warnings) > 0 {
-		object := fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp),
-			xmp)
-		f.SetEntry(f.Root, "Metadata", pdffile.RefTo(f.Add(object)))
+		f.SetEntry(f.Root, "Metadata", pdffile.RefTo(f.Add(pdffile.NewStream(pdffile.Dict{
+			{Key: "Type", Value: []byte("/Metadata")}, {Key: "Subtype", Value: []byte("/XML")},
+		}, xmp))))
 	}
 
 	return warnings

@@ -1,6 +1,11 @@
 // Package edit merges, splits, rotates and stamps PDF files of any program. It keeps their tags, links, outlines,
 // labels, attachments and forms where it can, and names what it drops.
 //
+// The operations are Merge, Extract, Rotate and Stamp, with TextMark, ImageMark or PageMark for what to stamp; About,
+// Sizes and Pages read. Each operation takes a file from package parse and begins with Pages, which makes the pages
+// independent of each other. It ends with Clean, which removes what the result does not need. Files are hostile: the
+// tree, the outline and the tags may have cycles or any depth.
+//
 // Errors say which part of a file is damaged, or which page or mark is not allowed. After an error the file must not
 // be used.
 package edit
@@ -15,7 +20,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// MaxPages limits the pages of one file.
+// MaxPages limits the pages of an input, and of a merged file.
 const MaxPages = 100_000
 
 // maxGrowth limits, in bytes, how much a file grows when each page gets its own copy of values that pages share.
@@ -64,7 +69,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 			if kids != nil {
 				return nil, fmt.Errorf("%w: object %d is a part of itself", errPageTree, n)
 			}
-			// A second use becomes a copy without tags: the tags of the first use would claim its content twice.
+			// A second use becomes a copy without tags, because the tags of the first use own the content of one page only.
 			n = f.Add(nil)
 			d.Remove("StructParents")
 		}
@@ -75,7 +80,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 				d.Set(key, string(value))
 			}
 
-			const short = 60 // bytes; the pages below share a longer value
+			const short = 60 // bytes; the pages below share a longer value by reference
 
 			if value := d.Get(key); kids != nil && len(value) > short {
 				d.Set(key, pdffile.RefTo(f.Add(value)))
@@ -113,7 +118,8 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 	return pages, nil
 }
 
-// ownAnnotations moves annotations that are written inside a page into objects. It returns the size of these objects.
+// ownAnnotations moves annotations that are written inside a page into objects, so that other objects can refer to
+// them. It removes references to missing annotations. It returns the memory of the new objects, in bytes.
 func ownAnnotations(f *pdffile.File, page *pdffile.Dict) (size int) {
 	value := page.Get("Annots")
 	if value == nil {
@@ -138,7 +144,8 @@ func ownAnnotations(f *pdffile.File, page *pdffile.Dict) (size int) {
 	return size
 }
 
-// resolve follows references to the value that they stand for, or to nil.
+// resolve follows references to the value that they stand for. The result is nil for a missing object, and after eight
+// references, because a reference may lead to itself.
 func resolve(f *pdffile.File, value []byte) []byte {
 	for range 8 {
 		n, ok := pdffile.Reference(value)
@@ -181,9 +188,11 @@ func arrayOf(f *pdffile.File, value []byte) [][]byte {
 	return values
 }
 
+// array writes an array of the values.
 func array(values [][]byte) string { return "[" + string(bytes.Join(values, []byte(" "))) + "]" }
 
-// eachDict returns value with visit applied to the dictionaries in it, the inner ones first.
+// eachDict returns value with visit applied to the dictionaries in it, the inner ones first. The recursion is bounded,
+// because ReadDict rejects a value that is nested more than 50 deep.
 func eachDict(value []byte, visit func(*pdffile.Dict)) []byte {
 	switch {
 	case bytes.HasPrefix(value, []byte("<<")):
@@ -214,11 +223,11 @@ func eachDict(value []byte, visit func(*pdffile.Dict)) []byte {
 	return value
 }
 
-// Clean removes the objects that catalog and Info do not lead to. References to missing objects become references to
-// a null object. It also sets the objects that are removed to nil, so object numbers stay the same.
+// Clean removes the objects to which no reference leads from the catalog or from Info. A removed object becomes nil, so
+// object numbers stay the same. References to missing objects become references to a null object.
 func Clean(f *pdffile.File) {
 	reached := make([]bool, len(f.Objects))
-	null := 0
+	null := 0 // the number of the null object, once there is one
 	todo := []int{f.Root, f.Info}
 
 	for _, n := range todo {

@@ -118,6 +118,28 @@ func TestADestinationThatContainsItselfLeadsToNoPage(t *testing.T) {
 	}
 }
 
+func TestMergedAttachmentsWithOneNameAreCounted(t *testing.T) {
+	t.Parallel()
+	const copies = 3000 // if each name were longer than the last, this would take 20 s
+	names := strings.Repeat("(a) 4 0 R ", copies)
+
+	f, _, err := Merge([]Input{{File: file("<</Pages 2 0 R\n/Names <</EmbeddedFiles <</Names ["+names+"]>>>>>>",
+		"<</Kids [3 0 R]>>", "<</MediaBox [0 0 9 9]>>", "<</Type /Filespec>>")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := readTree(f, dictOf(f, dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("Names")).Get("EmbeddedFiles"), "Names")
+	got := map[string]bool{}
+
+	for _, p := range all {
+		got[string(pdffile.StringBytes(p.key))] = true
+	}
+
+	if len(got) != copies || !got["a"] || !got["a-2"] || !got[fmt.Sprintf("a-%d", copies)] {
+		t.Errorf("got %d names of attachments, want %d: a, a-2 and so on", len(got), copies)
+	}
+}
+
 func TestSignaturesAreRemoved(t *testing.T) {
 	t.Parallel()
 	f := file("<</Pages 2 0 R\n/Perms <</DocMDP 5 0 R>>\n/AcroForm <</Fields [4 0 R]\n/SigFlags 3>>>>",

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/jpeg"
-	_ "image/png" // registers PNG
+	_ "image/jpeg" // registers JPEG
+	_ "image/png"  // registers PNG
 	"strings"
 
 	"golang.org/x/image/font"
@@ -58,7 +58,7 @@ func TextMark(f *pdffile.File, text string, typeface []byte) (Mark, error) {
 	}
 	content.WriteString("f\n")
 
-	const below, above = 250, 950 // of the base line
+	const below, above = 250, 950 // extent of the mark below and above the base line, in units
 	dict := pdffile.Dict{}
 	dict.Set("Type", "/XObject")
 	dict.Set("Subtype", "/Form")
@@ -106,7 +106,7 @@ func drawOutline(to *strings.Builder, outline sfnt.Segments, x float64) {
 	}
 }
 
-// maxPixels limits the size of a picture.
+// maxPixels limits the size of a picture, and so the memory of decoding it.
 const maxPixels = 40_000_000
 
 // ImageMark adds a PNG or JPEG picture as a mark. It fails for another format, more than 40 million pixels, or a
@@ -114,7 +114,7 @@ const maxPixels = 40_000_000
 func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
 	// Check the size before decoding: a small file may decode to gigabytes.
 	size, kind, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
+	if err != nil || kind != "png" && kind != "jpeg" { // other packages may register more formats
 		return Mark{}, errors.New("the picture is neither a PNG nor a JPEG")
 	}
 
@@ -123,13 +123,7 @@ func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
 			maxPixels)
 	}
 
-	var picture image.Image
-	if kind == "jpeg" {
-		picture, err = jpeg.Decode(bytes.NewReader(data))
-	} else {
-		picture, _, err = image.Decode(bytes.NewReader(data))
-	}
-
+	picture, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return Mark{}, errors.New("the picture is damaged")
 	}
@@ -149,7 +143,7 @@ func ImageMark(f *pdffile.File, data []byte) (Mark, error) {
 	form.Set("BBox", fmt.Sprintf("[0 0 %d %d]", size.Width, size.Height))
 	form.Set("Resources", fmt.Sprintf("<</XObject <</Picture %s>>>>", pdffile.RefTo(number)))
 	m := Mark{Width: float64(size.Width), Height: float64(size.Height)}
-	m.Form = f.Add(plainStream(form, fmt.Appendf(nil, "%d 0 0 %d 0 0 cm\n/Picture Do", size.Width, size.Height)))
+	m.Form = f.Add(pdffile.NewStream(form, fmt.Appendf(nil, "%d 0 0 %d 0 0 cm\n/Picture Do", size.Width, size.Height)))
 
 	return m, nil
 }
@@ -180,7 +174,7 @@ func pixels(picture image.Image, size image.Config) (colors, alpha []byte) {
 			if a < 0xffff {
 				transparent = true
 
-				if a > 0 { // the colours are multiplied by the opacity
+				if a > 0 { // RGBA returns colours multiplied by the opacity; PDF stores them apart
 					r, g, b = r*0xffff/a, g*0xffff/a, b*0xffff/a
 				}
 			}
@@ -199,8 +193,9 @@ func pixels(picture image.Image, size image.Config) (colors, alpha []byte) {
 // maxMarkContent limits the content of a page that becomes a mark, in bytes.
 const maxMarkContent = 64 << 20
 
-// PageMark adds the first page of another file as a mark. foreign must not be used afterwards. The result of a
-// file that claims PDF/A or PDF/UA loses claims that foreign does not have; the warnings name them.
+// PageMark adds the first page of another file as a mark, without its tags, links and annotations. The caller must not
+// use foreign afterwards. The result of a file that claims PDF/A or PDF/UA loses claims that foreign does not have; the
+// warnings name them. Errors: those of Pages, and page content that cannot be unpacked or has more than 64 MiB.
 func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 	pages, err := Pages(foreign)
 	if err != nil {
@@ -247,7 +242,8 @@ func PageMark(f, foreign *pdffile.File) (m Mark, warnings []string, err error) {
 	return Mark{Form: base + number, Width: width, Height: height}, warnings, nil
 }
 
-// upright returns the matrix that moves a page's box to the origin as it is shown, and its size there.
+// upright returns the matrix that moves a page's box to the origin and turns it as viewers do. turned is the page's
+// clockwise rotation. width and height are those of the turned box.
 func upright(box rect, turned int) (matrix string, width, height float64) {
 	width, height = box[2]-box[0], box[3]-box[1]
 

@@ -20,7 +20,11 @@ type Input struct {
 // or dropped, in words for the user. There must be at least one input, and the caller must not use the inputs
 // afterwards. Errors begin with the title of the file that cannot be merged.
 func Merge(inputs []Input) (f *pdffile.File, warnings []string, err error) {
-	m := &merger{out: &pdffile.File{Objects: [][]byte{nil, []byte("null")}}, names: map[string]bool{}}
+	m := &merger{
+		out:             &pdffile.File{Objects: [][]byte{nil, []byte("null")}},
+		names:           map[string]bool{},
+		attachmentNames: map[string]int{},
+	}
 	m.claims = claimsOf(inputs[0].File)
 
 	for i, in := range inputs {
@@ -38,8 +42,8 @@ func Merge(inputs []Input) (f *pdffile.File, warnings []string, err error) {
 	return m.out, m.warnings, nil
 }
 
-// null is the number of the object that stands for missing ones in a merged file.
-const null = 1
+// nullObject is the number of the object that stands for missing ones in a merged file.
+const nullObject = 1
 
 // merger is a merged file under construction. Its object numbers are those of the result.
 type merger struct {
@@ -50,7 +54,10 @@ type merger struct {
 	pages    []int
 	labels   map[int][]byte // page labels by page index
 	outline  []outlineTop
-	names    map[string]bool // keys of dests, destNames, attachments, in one space per kind
+	// names are the names in use: of dests after "/", and of destNames after "(".
+	names map[string]bool
+	// attachmentNames has, for each name of an attachment, the number of the last copy, from 1.
+	attachmentNames map[string]int
 	// renamed are the new names of destinations of the file that is being added.
 	renamed map[string]string
 	dests   pdffile.Dict
@@ -83,7 +90,7 @@ func (m *merger) add(i int, in Input) error {
 	base := len(m.out.Objects)
 	number := func(n int) int {
 		if n >= len(f.Objects) || f.Objects[n] == nil {
-			return null
+			return nullObject
 		}
 
 		return n + base
@@ -121,8 +128,8 @@ func (m *merger) add(i int, in Input) error {
 	return nil
 }
 
-// kept are the entries of the first catalog that the result keeps.
-var kept = []string{
+// keptEntries are the entries of the first catalog that the result keeps.
+var keptEntries = []string{
 	"Type", "Lang", "ViewerPreferences", "PageLayout", "PageMode", "OutputIntents", "Metadata", "OpenAction",
 	"Extensions", "MarkInfo",
 }
@@ -134,7 +141,7 @@ func (m *merger) finish() error {
 	}
 	catalog := pdffile.Dict{}
 
-	for _, key := range kept {
+	for _, key := range keptEntries {
 		if value := m.catalog.Get(key); value != nil {
 			catalog.Set(key, string(value))
 		}
@@ -170,7 +177,7 @@ func (m *merger) finish() error {
 		catalog.Set("AF", array(m.associated))
 	}
 	m.layers.write(&catalog)
-	m.form.write(m.out, &catalog)
+	m.form.write(&catalog)
 	catalog.Set("Outlines", pdffile.RefTo(m.writeOutline()))
 
 	if m.tags.write(m.out, &catalog) && len(m.untagged) > 0 {
@@ -184,7 +191,8 @@ func (m *merger) finish() error {
 	return nil
 }
 
-// renameDestinations changes names of destinations that earlier files use, in the file and in its links.
+// renameDestinations changes names of destinations that earlier files use, in the file and in its links. addNames
+// renames the entries of the name tree later, by m.renamed.
 func (m *merger) renameDestinations(i int, f *pdffile.File, catalog pdffile.Dict) {
 	renamed := map[string]string{}
 	prefix := fmt.Sprintf("file%d-", i+1)
@@ -230,7 +238,7 @@ func (m *merger) renameDestinations(i int, f *pdffile.File, catalog pdffile.Dict
 				return []byte("/" + to)
 			}
 		} else if to := renamed["("+string(pdffile.StringBytes(value))]; to != "" {
-			return appendText(to)
+			return hexString(to)
 		}
 
 		return value
@@ -252,8 +260,8 @@ func (m *merger) renameDestinations(i int, f *pdffile.File, catalog pdffile.Dict
 	}
 }
 
-// appendText returns a string of raw bytes in hexadecimal digits.
-func appendText(raw string) []byte { return fmt.Appendf(nil, "<%x>", raw) }
+// hexString returns a PDF string of raw bytes, in hexadecimal digits.
+func hexString(raw string) []byte { return fmt.Appendf(nil, "<%x>", raw) }
 
 // addNames adds the destinations and attachments of a file.
 func (m *merger) addNames(catalog pdffile.Dict) {
@@ -262,25 +270,33 @@ func (m *merger) addNames(catalog pdffile.Dict) {
 
 	for _, p := range readTree(m.out, names.Get("Dests"), "Names") {
 		if to := m.renamed["("+string(pdffile.StringBytes(p.key))]; to != "" {
-			p.key = appendText(to)
+			p.key = hexString(to)
 		}
 		m.destNames = append(m.destNames, p)
 	}
 
 	for _, p := range readTree(m.out, names.Get("EmbeddedFiles"), "Names") {
-		key := "file" + string(pdffile.StringBytes(p.key))
-		// Attachments with the same name get the suffix "-2".
-		for m.names[key] {
-			key += "-2"
-		}
-		m.names[key] = true
-		m.attachments = append(m.attachments, pair{appendText(key[len("file"):]), p.value})
+		name := m.freeAttachmentName(string(pdffile.StringBytes(p.key)))
+		m.attachments = append(m.attachments, pair{hexString(name), p.value})
 	}
 	m.associated = append(m.associated, arrayOf(m.out, catalog.Get("AF"))...)
 
 	if names.Get("JavaScript") != nil {
 		m.warnings = append(m.warnings, "scripts of the documents were dropped")
 	}
+}
+
+// freeAttachmentName returns name, or name with the suffix "-2", "-3" and so on if an attachment has it. It counts the
+// copies of each name, so that many equal names take linear time.
+func (m *merger) freeAttachmentName(name string) string {
+	free := name
+	for m.attachmentNames[free] > 0 {
+		m.attachmentNames[name]++
+		free = fmt.Sprintf("%s-%d", name, m.attachmentNames[name])
+	}
+	m.attachmentNames[free] = 1
+
+	return free
 }
 
 // addLabels adds the page labels of a file (ISO 32000-2, 12.4.2). A file without labels counts its own pages. Once

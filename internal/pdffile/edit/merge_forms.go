@@ -9,6 +9,7 @@ import (
 
 // layers are the optional content groups of all files (ISO 32000-2, 8.11).
 type layers struct {
+	// off are the groups that are hidden by default. order is the list of groups that viewers show.
 	groups, off, order [][]byte
 }
 
@@ -21,6 +22,7 @@ func (l *layers) add(f *pdffile.File, catalog pdffile.Dict) {
 	l.order = append(l.order, arrayOf(f, usual.Get("Order"))...)
 }
 
+// write adds the layers to the catalog, if there are any.
 func (l *layers) write(catalog *pdffile.Dict) {
 	if len(l.groups) > 0 {
 		catalog.Set("OCProperties", fmt.Sprintf("<</OCGs %s\n/D <</Name (Default)\n/OFF %s\n/Order %s>>>>",
@@ -92,7 +94,7 @@ func (m *form) add(f *pdffile.File, catalog pdffile.Dict) {
 }
 
 // write adds the joined form to the catalog. It keeps the other entries of the first file's form.
-func (m *form) write(_ *pdffile.File, catalog *pdffile.Dict) {
+func (m *form) write(catalog *pdffile.Dict) {
 	if len(m.fields) == 0 {
 		return
 	}

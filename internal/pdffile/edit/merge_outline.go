@@ -27,7 +27,8 @@ func (m *merger) addOutline(title string, page int, catalog pdffile.Dict) {
 		top.count = max(top.count, len(entries))
 	}
 
-	for i, n := range entries { // the chain may have been damaged
+	// siblings ends at a damaged entry, so the links between the entries are set again.
+	for i, n := range entries {
 		d := dictOf(m.out, m.out.Objects[n])
 		d.Remove("Prev")
 		d.Remove("Next")
@@ -44,7 +45,8 @@ func (m *merger) addOutline(title string, page int, catalog pdffile.Dict) {
 	m.outline = append(m.outline, top)
 }
 
-// siblings returns the outline entries from first on that are on one level.
+// siblings returns the outline entry first and those after it on its level. It ends at an entry that is damaged or
+// repeated.
 func siblings(f *pdffile.File, first []byte) (entries []int) {
 	seen := map[int]bool{}
 
@@ -105,5 +107,3 @@ func (m *merger) writeOutline() int {
 
 	return root
 }
-
-// layers are the optional content groups of all files (ISO 32000-2, 8.11).

@@ -7,7 +7,7 @@ import (
 )
 
 // Unsign removes the digital signatures of a file, because they are valid for its present bytes only. Their fields and
-// appearances stay. It returns a warning if there was one.
+// appearances stay. It returns one warning for the user if it removed any.
 func Unsign(f *pdffile.File) (warnings []string) {
 	for n, o := range f.Objects {
 		if !bytes.Contains(o, []byte("/V ")) || pdffile.IsStream(o) {

@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// Mark is something to draw on pages.
+// Mark is something to draw on pages. TextMark, ImageMark and PageMark create one; the caller sets its Place.
 type Mark struct {
 	// Form is the object number of a form XObject in the file. Width and Height are its size in points.
 	Form          int
@@ -22,7 +21,7 @@ type Mark struct {
 
 // Place defines where and how a mark is drawn on a page.
 type Place struct {
-	// Under draws below the content of the page. Default: above it.
+	// Under draws the mark below the content of the page. Default: above it.
 	Under bool
 	// Position is the part of the page: one of Positions.
 	Position string
@@ -31,7 +30,7 @@ type Place struct {
 	Scale float64
 	// Opacity is 0 to 1; 1 is opaque.
 	Opacity float64
-	// Rotation turns the mark to the left, in degrees.
+	// Rotation turns the mark counterclockwise, in degrees.
 	Rotation float64
 }
 
@@ -46,21 +45,22 @@ func Positions() []string {
 const markName = "PressworkMark"
 
 // Stamp draws a mark on the pages that selected accepts; their numbers count from 1. The mark is an artifact, so
-// screen readers skip it and the tags stay valid. The warnings name claims that the result loses.
+// screen readers skip it and the tags stay valid. The warnings name claims that the result loses. Errors: those of
+// Pages, and resources or contents that would grow the file by more than 256 MiB.
 func Stamp(f *pdffile.File, mark Mark, selected func(page int) bool) (warnings []string, err error) {
 	pages, err := Pages(f)
 	if err != nil {
 		return nil, err
 	}
 
-	if keep := claimsOf(f); mark.Place.Opacity < 1 && strings.HasPrefix(keep.a, "1") { // it has no transparency
+	if keep := claimsOf(f); mark.Place.Opacity < 1 && strings.HasPrefix(keep.a, "1") { // PDF/A-1 forbids transparency
 		keep.a = ""
 		warnings = restrict(f, keep)
 	}
 	s := stamping{
 		file: f, mark: mark, draws: map[string]int{}, resources: map[string]resourcesOf{},
-		save: f.Add(plainStream(pdffile.Dict{}, []byte("q\n"))),
-		end:  f.Add(plainStream(pdffile.Dict{}, []byte("\nQ\n"))),
+		save: f.Add(pdffile.NewStream(nil, []byte("q\n"))),
+		end:  f.Add(pdffile.NewStream(nil, []byte("\nQ\n"))),
 		state: f.Add(fmt.Appendf(nil, "<</Type /ExtGState\n/ca %s\n/CA %s\n/SMask /None\n/BM /Normal>>",
 			decimal(mark.Place.Opacity), decimal(mark.Place.Opacity))),
 	}
@@ -82,14 +82,16 @@ func Stamp(f *pdffile.File, mark Mark, selected func(page int) bool) (warnings [
 
 // stamping is the state of Stamp.
 type stamping struct {
-	file             *pdffile.File
-	mark             Mark
+	file *pdffile.File
+	mark Mark
+	// save and end are the streams around the page's own content, which undo its changes of the graphics state. state
+	// is the graphics state with the mark's opacity. All are object numbers.
 	save, end, state int
 	// draws are the streams that draw the mark, by their content. Pages of one size share one.
 	draws map[string]int
 	// resources are the extended resources, by those that a page had.
 	resources map[string]resourcesOf
-	// grown is the number of bytes that were added.
+	// grown is the number of bytes that were added; Stamp stops at maxGrowth.
 	grown int
 }
 
@@ -119,7 +121,7 @@ func (s *stamping) page(n int) error {
 
 	draw, ok := s.draws[content]
 	if !ok {
-		draw = s.file.Add(plainStream(pdffile.Dict{}, []byte(content)))
+		draw = s.file.Add(pdffile.NewStream(nil, []byte(content)))
 		s.draws[content] = draw
 	}
 
@@ -213,7 +215,8 @@ func readRect(f *pdffile.File, value []byte) (b rect, ok bool) {
 	return b, b[2]-b[0] > 0 && b[3]-b[1] > 0
 }
 
-// matrix returns the six numbers that place the mark on a page that is shown with a clockwise rotation.
+// matrix returns the six operands of cm that place the mark on a page. box is the visible part of the page, and turned
+// its clockwise rotation.
 func (s *stamping) matrix(box rect, turned int) string {
 	p := s.mark.Place
 	width, height := box[2]-box[0], box[3]-box[1]
@@ -249,7 +252,7 @@ func (s *stamping) matrix(box rect, turned int) string {
 	m := [6]float64{k * cos, k * sin, -k * sin, k * cos, 0, 0}
 	m[4] = centerX - m[0]*s.mark.Width/2 - m[2]*s.mark.Height/2
 	m[5] = centerY - m[1]*s.mark.Width/2 - m[3]*s.mark.Height/2
-	// The page is turned clockwise when shown, so the mark is turned to the left before.
+	// A viewer turns the page clockwise. Turn the mark counterclockwise by the same angle, so that it is upright.
 	switch turned {
 	case 90:
 		m = [6]float64{-m[1], m[0], -m[3], m[2], height - m[5], m[4]}
@@ -266,16 +269,10 @@ func (s *stamping) matrix(box rect, turned int) string {
 		parts[i] = decimal(v)
 	}
 
-	return fmt.Sprintf("%s %s %s %s %s %s", parts[0], parts[1], parts[2], parts[3], parts[4], parts[5])
+	return strings.Join(parts, " ")
 }
 
 // decimal writes a number with at most five decimal places.
 func decimal(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e5)/1e5, 'f', -1, 64)
-}
-
-// plainStream returns a stream object with content that is not compressed.
-func plainStream(d pdffile.Dict, content []byte) []byte {
-	d.Set("Length", strconv.Itoa(len(content)))
-	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 }

@@ -19,8 +19,8 @@ type tags struct {
 	namespaces     [][]byte
 }
 
-// prepare makes the keys and ids of a file different from those of earlier files. It reports whether the file has
-// tags. It must be called before the objects of the file get their numbers in the merged file.
+// prepare makes the keys and ids of the i-th file different from those of earlier files. It reports whether the file
+// has tags. It must be called before the objects of the file get their numbers in the merged file.
 func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 	root := dictOf(f, catalog.Get("StructTreeRoot"))
 	if root == nil {
@@ -47,7 +47,7 @@ func (t *tags) prepare(i int, f *pdffile.File, catalog pdffile.Dict) bool {
 
 		// The ids of the first file stay; those of later files get a prefix.
 		if i > 0 && (bytes.Contains(o, []byte("/ID ")) || bytes.Contains(o, []byte("/Headers "))) {
-			f.Objects[n] = eachDict(f.Objects[n], func(d *pdffile.Dict) { ownID(i, f, d) })
+			f.Objects[n] = eachDict(f.Objects[n], func(d *pdffile.Dict) { prefixIDs(i, f, d) })
 		}
 
 		if len(renamed) > 0 && bytes.Contains(o, []byte("/S /")) {
@@ -77,13 +77,15 @@ func dropParents(f *pdffile.File) {
 	}
 }
 
+// isElement reports whether a dictionary is a structure element. The entry Type is optional, so an element without it
+// is recognised by its type S and its parent P.
 func isElement(d pdffile.Dict) bool {
 	kind := string(d.Get("Type"))
 	return d.Get("S") != nil && d.Get("P") != nil && (kind == "/StructElem" || kind == "")
 }
 
-// ownID puts the number of the file before the ids of elements and of header cells.
-func ownID(i int, f *pdffile.File, d *pdffile.Dict) {
+// prefixIDs puts the number of the file before the id of an element and the ids of header cells in an attribute.
+func prefixIDs(i int, f *pdffile.File, d *pdffile.Dict) {
 	if value := d.Get("ID"); value != nil && isElement(*d) {
 		d.Set("ID", string(prefixed(i, resolve(f, value))))
 	}
@@ -97,8 +99,9 @@ func ownID(i int, f *pdffile.File, d *pdffile.Dict) {
 	}
 }
 
+// prefixed returns an id of the i-th file as a string that no other file has.
 func prefixed(i int, id []byte) []byte {
-	return appendText(fmt.Sprintf("%d-%s", i+1, pdffile.StringBytes(id)))
+	return hexString(fmt.Sprintf("%d-%s", i+1, pdffile.StringBytes(id)))
 }
 
 // renameRoles adds the roles of a file. A role that an earlier file maps to another type gets a new name.
@@ -132,7 +135,7 @@ func (t *tags) add(out *pdffile.File, first, catalog pdffile.Dict) {
 		}
 
 		n, ok := out.Object(kid)
-		if !ok || n == null {
+		if !ok || n == nullObject {
 			continue
 		}
 		out.SetEntry(n, "P", pdffile.RefTo(t.root))

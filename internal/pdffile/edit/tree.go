@@ -16,7 +16,8 @@ type pair struct{ key, value []byte }
 // maxPairs limits the entries of one tree. A page of a dense table has 1 000 tags.
 const maxPairs = 4_000_000
 
-// readTree returns the entries of a tree. kind is "Names" or "Nums". It skips damaged parts.
+// readTree returns the entries of a tree in their order. kind is "Names" or "Nums". It skips damaged parts, and ends at
+// maxPairs.
 func readTree(f *pdffile.File, root []byte, kind string) (pairs []pair) {
 	seen := map[int]bool{}
 
@@ -66,7 +67,7 @@ func addTree(f *pdffile.File, pairs []pair, kind string) int {
 			return bytes.Compare(pdffile.StringBytes(a.key), pdffile.StringBytes(b.key))
 		})
 	}
-	const perLeaf = 500
+	const perLeaf = 500 // entries; readers read a whole leaf to find one
 	var kids []string
 
 	for leaf := range slices.Chunk(pairs, perLeaf) {
