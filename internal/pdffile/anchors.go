@@ -36,7 +36,7 @@ func (f *File) Anchors() (map[string]int, error) {
 
 // Places returns the places of a PDF's named destinations, by anchor. Chromium writes one destination for each
 // element that is the target of a link, even if the link is invisible. The map is empty if no link points into the
-// document.
+// document. Errors name the part that is not as Chromium writes it: the catalog, the page tree or a destination.
 func (f *File) Places() (map[string]Place, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -78,8 +78,8 @@ func (f *File) Places() (map[string]Place, error) {
 	return places, nil
 }
 
-// AnchorOf returns the anchor that a destination's name stands for. The name is escaped twice: as a PDF name and
-// as a URL.
+// AnchorOf returns the anchor that a destination's name stands for. The name is escaped twice, first as a URL and then
+// as a PDF name: "caf#25C3#25A9" is "café".
 func AnchorOf(name string) string {
 	name = nameEscape().ReplaceAllStringFunc(name, func(escape string) string {
 		b, _ := hex.DecodeString(escape[1:])
@@ -92,8 +92,8 @@ func AnchorOf(name string) string {
 	return name
 }
 
-// PageNumbers reads the page tree and returns page numbers, from 1, by object number. It rejects a page that the tree
-// names twice.
+// PageNumbers reads the page tree and returns page numbers, from 1, by object number. Errors: a node that is not a
+// dictionary, and one that the tree names twice, so that a tree with a cycle ends.
 func (f *File) PageNumbers() (map[int]int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {

@@ -3,10 +3,10 @@ package pdffile
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // maxContent limits one unpacked content stream, in bytes. Chromium's pages stay below a few megabytes; a drawing
@@ -17,7 +17,7 @@ const maxContent = 256 << 20
 type Operation struct {
 	Operands [][]byte
 	Operator []byte
-	// Start is the offset of its first operand.
+	// Start is the offset of its first operand in the content, in bytes. Without operands it is that of the operator.
 	Start int
 }
 
@@ -65,7 +65,8 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 	}
 }
 
-// isOperator reports whether a token of a content stream is an operator, and not an operand.
+// isOperator reports whether a token of a content stream is an operator, and not an operand. In ASCII, numbers, names
+// and the delimiters "(" and "<" come before the letters.
 func isOperator(value []byte) bool {
 	switch c := value[0]; {
 	case c == '\'' || c == '"':
@@ -93,17 +94,18 @@ type Canvas struct {
 	Faces map[string]Face
 	// Forms are the object numbers of the tagged forms in its resources, by name.
 	Forms map[string]int
-	// Tagged is set if the canvas, or a form that it draws, has tagged content.
+	// Tagged is true if the canvas, or a form that it draws, has tagged content.
 	Tagged bool
 }
 
 // Face is a font in the resources of a canvas.
 type Face struct {
-	Object int
-	Width  int // bytes of one glyph code
+	Object int // object number
+	Width  int // bytes of one glyph code: 1, or 2 in a composite font
 }
 
-// Canvases returns all pages and forms of the file.
+// Canvases returns all pages and forms of the file, in the order of their object numbers. The error wraps ErrObject: a
+// page without content, or resources that are not as Chromium writes them.
 func (f *File) Canvases() ([]Canvas, error) {
 	var found []Canvas
 
@@ -175,6 +177,8 @@ func spreadTagged(all []Canvas) {
 	}
 }
 
+// isForm reports whether an object is a form XObject. It compares bytes, because Skia always writes Type and Subtype
+// first.
 func isForm(o []byte) bool {
 	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && IsStream(o)
 }
@@ -294,25 +298,31 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// SetStream replaces a stream object by the dictionary d and the given content, which SetStream packs.
+// SetStream replaces an object by a stream with the dictionary d and the given content, which SetStream packs. It sets
+// the entries Filter and Length, also in the caller's d.
 func (f *File) SetStream(number int, d Dict, content []byte) {
-	packed := f.Deflate(content)
 	d.Set("Filter", "/FlateDecode")
-	d.Set("Length", fmt.Sprint(len(packed)))
-	f.Objects[number] = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
+	f.Objects[number] = NewStream(d, f.Deflate(content))
+}
+
+// NewStream returns a stream object with the dictionary d and its length. The content must be as the Filter of d says,
+// and plain if there is none.
+func NewStream(d Dict, content []byte) []byte {
+	d.Set("Length", strconv.Itoa(len(content)))
+	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 }
 
 // ShowsNotdef reports whether the content shows glyph 0. Fonts draw it for a character that they do not have. content
 // is the unpacked content of the canvas. Errors: ErrObject.
 func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
-	width := 0
+	var face Face
 	err = EachOperation(content, func(op Operation) error {
 		switch string(op.Operator) {
 		case "Tf":
 			if len(op.Operands) != 2 {
 				return ErrObject
 			}
-			width = c.Faces[string(op.Operands[0][1:])].Width
+			face = c.Faces[string(op.Operands[0][1:])]
 		case "Tj", "TJ":
 			if len(op.Operands) != 1 {
 				return ErrObject
@@ -324,7 +334,7 @@ func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 			}
 
 			for _, v := range values {
-				zero, err := hasZeroCode(v, width)
+				zero, err := hasZeroCode(v, face)
 				if err != nil {
 					return err
 				}
@@ -338,25 +348,25 @@ func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 	return found, err
 }
 
-// hasZeroCode looks for the code 0 in the hexadecimal strings of a Tj or TJ operand. It ignores the numbers of a
-// TJ array.
-func hasZeroCode(text []byte, width int) (bool, error) {
+// hasZeroCode looks for the code 0 in a hexadecimal string of a Tj or TJ operand. It ignores the numbers of a TJ array,
+// and rejects literal strings, which Skia does not write.
+func hasZeroCode(text []byte, face Face) (bool, error) {
 	switch {
 	case text[0] == '(':
 		return false, ErrObject
 	case text[0] != '<':
 		return false, nil
-	case width == 0:
+	case face.Width == 0:
 		return false, fmt.Errorf("text without a font: %w", ErrObject)
 	}
 
-	codes := make([]byte, hex.DecodedLen(len(text)-2))
-	if _, err := hex.Decode(codes, text[1:len(text)-1]); err != nil || len(codes)%width != 0 {
+	codes, ok := face.Codes(text)
+	if !ok {
 		return false, ErrObject
 	}
 
-	for i := 0; i < len(codes); i += width {
-		if codes[i] == 0 && codes[i+width-1] == 0 {
+	for i := 0; i < len(codes); i += face.Width {
+		if codes[i] == 0 && codes[i+face.Width-1] == 0 {
 			return true, nil
 		}
 	}
@@ -364,8 +374,8 @@ func hasZeroCode(text []byte, width int) (bool, error) {
 	return false, nil
 }
 
-// Deflate packs the concatenated parts. All calls share one writer, because creating a writer takes as long as
-// packing five pages.
+// Deflate packs the concatenated parts in the zlib format. All calls share one writer, because creating a writer takes
+// as long as packing five pages.
 func (f *File) Deflate(parts ...[]byte) []byte {
 	var b bytes.Buffer
 	if f.packer == nil {

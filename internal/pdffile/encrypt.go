@@ -58,30 +58,31 @@ type Protection struct {
 // AllPermissions are permission bits that allow everything. The two lowest bits are reserved.
 const AllPermissions = ^uint32(3)
 
-// seal encrypts streams and the strings in their dictionaries. It does not encrypt other strings, because they are
-// in object streams.
+// seal encrypts streams and the strings in their dictionaries. All other strings are in object streams, which are
+// encrypted as a whole.
 type seal struct {
 	block cipher.Block
 	// dict is the object number of the encryption dictionary.
 	dict int
 }
 
-// encrypted writes the file with encryption. Keys, salts and the file's id are random: equal inputs give different
-// files.
-func (w *writer) encrypted(p Protection) error {
+// writeEncrypted writes the file with encryption. Keys, salts and the file's id are random: equal inputs give
+// different files.
+func (w *writer) writeEncrypted(p Protection) error {
 	var key [32]byte
+	// Four salts of eight bytes: to check and to use the user's password, and then the owner's.
 	var salts [32]byte
-	var padding [4]byte
+	var padding [4]byte // the last bytes of Perms, which the standard leaves random
 
 	w.id = make([]byte, aes.BlockSize)
 	for _, b := range [][]byte{key[:], salts[:], padding[:], w.id} {
 		_, _ = rand.Read(b) // never fails
 	}
-	userWord, ownerWord := NormalPassword(p.User), NormalPassword(cmp.Or(p.Owner, p.User))
-	user := append(PasswordHash(6, userWord, salts[0:8], nil), salts[0:16]...)
-	userKey := wrapKey(PasswordHash(6, userWord, salts[8:16], nil), key[:])
-	owner := append(PasswordHash(6, ownerWord, salts[16:24], user), salts[16:32]...)
-	ownerKey := wrapKey(PasswordHash(6, ownerWord, salts[24:32], user), key[:])
+	userPassword, ownerPassword := NormalPassword(p.User), NormalPassword(cmp.Or(p.Owner, p.User))
+	user := append(PasswordHash(6, userPassword, salts[0:8], nil), salts[0:16]...)
+	userKey := wrapKey(PasswordHash(6, userPassword, salts[8:16], nil), key[:])
+	owner := append(PasswordHash(6, ownerPassword, salts[16:24], user), salts[16:32]...)
+	ownerKey := wrapKey(PasswordHash(6, ownerPassword, salts[24:32], user), key[:])
 	permissions := binary.LittleEndian.AppendUint32(nil, p.Permissions)
 	// The entry Perms repeats the permissions encrypted, so that readers detect a change of P. "T" says that the
 	// metadata is encrypted. "adb" marks the entry as valid.
@@ -89,6 +90,7 @@ func (w *writer) encrypted(p Protection) error {
 	block := newCipher(key[:])
 	block.Encrypt(permissions, permissions)
 
+	// Reject unreadable streams before anything is written: seal.stream cannot return an error.
 	for n, o := range w.file.Objects {
 		if !IsStream(o) {
 			continue
@@ -102,21 +104,11 @@ func (w *writer) encrypted(p Protection) error {
 	w.seal = &seal{block: block, dict: len(w.offsets)}
 	w.offsets = append(w.offsets, location{})
 	w.header()
-	w.object(
-		w.seal.dict,
-		fmt.Appendf(
-			nil,
-			"<</Filter /Standard\n/V 5\n/R 6\n/Length 256\n/P %d\n/O <%X>\n/U <%X>\n/OE <%X>\n/UE <%X>\n/Perms <%X>\n"+
-				"/CF <</StdCF <</AuthEvent /DocOpen\n/CFM /AESV3\n/Length 32>>>>\n/StmF /StdCF\n/StrF /StdCF>>",
-			int32(p.Permissions),
-			owner,
-			user,
-			ownerKey,
-			userKey,
-			permissions,
-		),
-	)
-	w.compressed()
+	w.object(w.seal.dict, fmt.Appendf(nil,
+		"<</Filter /Standard\n/V 5\n/R 6\n/Length 256\n/P %d\n/O <%X>\n/U <%X>\n/OE <%X>\n/UE <%X>\n/Perms <%X>\n"+
+			"/CF <</StdCF <</AuthEvent /DocOpen\n/CFM /AESV3\n/Length 32>>>>\n/StmF /StdCF\n/StrF /StdCF>>",
+		int32(p.Permissions), owner, user, ownerKey, userKey, permissions))
+	w.writeCompressed()
 
 	return nil
 }
@@ -129,20 +121,18 @@ func (s *seal) stream(object []byte) []byte {
 
 	d, content, err := ReadDict(object)
 	if err != nil {
-		panic(err) // this package has read or written every stream
+		panic(err) // writeEncrypted has read every stream, and this package writes the object streams
 	}
 	content = bytes.TrimSuffix(bytes.TrimPrefix(content, []byte(" stream\n")), []byte("\nendstream"))
 
 	for i := range d {
 		d[i].Value = s.strings(d[i].Value)
 	}
-	sealed := s.data(content)
-	d.Set("Length", fmt.Sprint(len(sealed)))
 
-	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), sealed, []byte("\nendstream")}, nil)
+	return NewStream(d, s.data(content))
 }
 
-// strings encrypts the strings within a value.
+// strings encrypts the strings within a value. Brackets of dictionaries and empty hexadecimal strings stay.
 func (s *seal) strings(value []byte) []byte {
 	if !bytes.ContainsAny(value, "(<") {
 		return value
@@ -176,7 +166,8 @@ func (s *seal) strings(value []byte) []byte {
 	return out
 }
 
-// data encrypts b, with a random first block and padding.
+// data encrypts b by AES in CBC mode. The result begins with the random initialization vector, as ISO 32000-2, 7.6.3.1
+// requires. The padding says its length in each of its 1 to 16 bytes.
 func (s *seal) data(b []byte) []byte {
 	pad := aes.BlockSize - len(b)%aes.BlockSize
 	sealed := make([]byte, aes.BlockSize+len(b)+pad)
@@ -188,8 +179,8 @@ func (s *seal) data(b []byte) []byte {
 	return sealed
 }
 
-// PasswordHash is algorithm 2.B of ISO 32000-2, 7.6.4.3.4. It is slow on purpose. revision is 5 or 6. It returns 32
-// bytes. user is the U entry when the owner password is hashed, and nil otherwise.
+// PasswordHash returns 32 bytes by algorithm 2.B of ISO 32000-2, 7.6.4.3.4, which is slow on purpose. revision is that
+// of the security handler, 5 or 6. user is the U entry when the owner password is hashed, and nil otherwise.
 func PasswordHash(revision int, password, salt, user []byte) []byte {
 	sum := sha256.Sum256(bytes.Join([][]byte{password, salt, user}, nil))
 
@@ -227,7 +218,8 @@ func PasswordHash(revision int, password, salt, user []byte) []byte {
 	}
 }
 
-// wrapKey encrypts the file key with a key derived from a password.
+// wrapKey encrypts the file key with a key derived from a password. The standard requires an initialization vector of
+// zeros here: a key is used for this one block chain only.
 func wrapKey(with, key []byte) []byte {
 	wrapped := make([]byte, len(key))
 	cipher.NewCBCEncrypter(newCipher(with), make([]byte, aes.BlockSize)).CryptBlocks(wrapped, key)

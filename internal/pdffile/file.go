@@ -2,6 +2,10 @@
 // fonts. It also writes and encrypts files. Its child packages read files of other programs, and inspect, join and
 // change files.
 //
+// Read returns a File, which holds each object as the bytes that were written. ReadDict and ReadArray split an object
+// into values on demand, because most objects are copied unchanged. Canvases and EachOperation read what is drawn on
+// the pages. A caller replaces entries of File.Objects, or uses SetEntry, SetStream and Add, and then calls Bytes.
+//
 // Errors name the object or the page that is not as Chromium writes it. After an error from a function that changes a
 // file, the file must not be used.
 package pdffile
@@ -24,8 +28,8 @@ type File struct {
 	// Objects holds the bytes of each object between "N 0 obj" and "endobj", by number. Object 0 and free objects
 	// are nil.
 	Objects [][]byte
-	Root    int
-	Info    int
+	// Root and Info are the object numbers of the catalog and of the Info dictionary.
+	Root, Info int
 	// textMaps caches the results of TextMap by font object.
 	textMaps map[int]TextMap
 	// unpacker is reused by inflate, packer by Deflate.
@@ -33,9 +37,11 @@ type File struct {
 	packer   *zlib.Writer
 }
 
-// maxObjects is far above what Chromium writes: 700 pages of tables have
-// 200 000 objects.
+// maxObjects limits the objects of a file. It is far above what Chromium writes: 700 pages of tables have 200 000.
 const maxObjects = 8_000_000
+
+// tableEntry is the size of an entry of a classic cross-reference table, in bytes (ISO 32000-1, 7.5.4).
+const tableEntry = 20
 
 // Read splits a PDF into its objects without interpreting them. The File refers to data, which must not change. Read
 // returns an error if the file is not in Skia's form.
@@ -73,8 +79,7 @@ func Read(data []byte) (*File, error) {
 	return f, nil
 }
 
-// findTable returns the entries of the cross-reference table, the trailer, and
-// the offset of the table.
+// findTable returns the entries of the cross-reference table, the trailer, and the offset of the table.
 func findTable(data []byte) (table, trailer []byte, start int, err error) {
 	tail := data[max(0, len(data)-64):]
 
@@ -96,13 +101,12 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 	line, section, _ = bytes.Cut(section, []byte("\n"))
 	size, err := strconv.Atoi(string(line))
 
-	const entry = 20
-	if err != nil || size < 1 || size > maxObjects || len(section) < size*entry {
+	if err != nil || size < 1 || size > maxObjects || len(section) < size*tableEntry {
 		return nil, nil, 0, errors.New("the cross-reference table is cut off")
 	}
-	table = section[:size*entry]
+	table = section[:size*tableEntry]
 
-	trailer, ok = bytes.CutPrefix(section[size*entry:], []byte("trailer\n"))
+	trailer, ok = bytes.CutPrefix(section[size*tableEntry:], []byte("trailer\n"))
 	if !ok {
 		return nil, nil, 0, errors.New("no trailer after the table")
 	}
@@ -111,15 +115,15 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 	return table, trailer[:max(end, 0)], start, nil
 }
 
-// cut sets each object's bytes, from its offset to the offset of the next object.
+// cut sets each object's bytes, from its offset to the offset of the next object. end is the offset after the last
+// object. cut does not search for "endobj", because the content of a stream may contain it.
 func (f *File) cut(data, table []byte, end int) error {
-	const entry = 20
-	type place struct{ number, offset int }
+	type start struct{ number, offset int }
 
-	places := make([]place, 0, len(table)/entry)
-	for n := range len(table) / entry {
-		e := table[n*entry : (n+1)*entry]
-		if e[17] == 'f' {
+	starts := make([]start, 0, len(table)/tableEntry)
+	for n := range len(table) / tableEntry {
+		e := table[n*tableEntry : (n+1)*tableEntry] // "0000000015 00000 n \n"
+		if e[17] == 'f' {                           // a free object
 			continue
 		}
 
@@ -127,18 +131,18 @@ func (f *File) cut(data, table []byte, end int) error {
 		if err != nil || e[17] != 'n' || offset < 0 || offset >= end {
 			return fmt.Errorf("object %d: bad table entry", n)
 		}
-		places = append(places, place{n, offset})
+		starts = append(starts, start{n, offset})
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.offset, b.offset) })
-	f.Objects = make([][]byte, len(table)/entry)
+	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.offset, b.offset) })
+	f.Objects = make([][]byte, len(table)/tableEntry)
 
-	for i, p := range places {
+	for i, s := range starts {
 		stop := end
-		if i+1 < len(places) {
-			stop = places[i+1].offset
+		if i+1 < len(starts) {
+			stop = starts[i+1].offset
 		}
 
-		body, ok := bytes.CutPrefix(data[p.offset:stop], strconv.AppendInt(nil, int64(p.number), 10))
+		body, ok := bytes.CutPrefix(data[s.offset:stop], strconv.AppendInt(nil, int64(s.number), 10))
 		if ok {
 			body, ok = bytes.CutPrefix(body, []byte(" 0 obj\n"))
 		}
@@ -148,16 +152,16 @@ func (f *File) cut(data, table []byte, end int) error {
 		}
 
 		if !ok {
-			return fmt.Errorf("object %d is not framed as expected", p.number)
+			return fmt.Errorf("object %d is not framed as expected", s.number)
 		}
-		f.Objects[p.number] = body
+		f.Objects[s.number] = body
 	}
 
 	return nil
 }
 
-// Pages returns the number of pages that the page tree states. It rejects a number that is larger than the file
-// can hold.
+// Pages returns the number of pages that the page tree states; PageNumbers counts them. Errors: a catalog or a page
+// tree that is not a dictionary, and a number that is larger than the file can hold.
 func (f *File) Pages() (int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
@@ -178,7 +182,7 @@ func (f *File) Pages() (int, error) {
 }
 
 // Sizes returns the width and height of each page, in points. It expects the lower left corner of each page at 0, 0,
-// where Chromium puts it.
+// where Chromium puts it. Errors: those of PageNumbers, and a page without a MediaBox of four numbers.
 func (f *File) Sizes() ([][2]float64, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -220,5 +224,5 @@ func (f *File) Add(object []byte) int {
 	return len(f.Objects) - 1
 }
 
-// IsStream reports whether an object is a stream.
+// IsStream reports whether an object is a stream. It looks at the end of the object only.
 func IsStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }

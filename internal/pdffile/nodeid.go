@@ -2,8 +2,8 @@ package pdffile
 
 import "bytes"
 
-// Chromium gives structure elements ids such as (node00000007). A file has as many as it has table cells, so they are
-// found without regular expressions.
+// Chromium gives structure elements ids such as (node00000007). A file has as many as it has table cells, so this file
+// finds them without regular expressions.
 var (
 	nodeMark    = []byte("(node")
 	idEntry     = []byte("/ID (node")
@@ -23,7 +23,7 @@ func NodeID(element []byte) []byte {
 }
 
 // RenameNode returns a structure element with its id, and the ids of the header cells that it names, changed by rename.
-// Text of the element may look like an id and stays.
+// Other text of the element that looks like an id stays. If there is no id, the result is element itself.
 func RenameNode(element []byte, rename func(id []byte) []byte) []byte {
 	if !bytes.Contains(element, nodeMark) {
 		return element
@@ -50,7 +50,8 @@ func RenameNode(element []byte, rename func(id []byte) []byte) []byte {
 	}
 }
 
-// RenameNodes returns text with all ids changed by rename.
+// RenameNodes returns a copy of text with all ids changed by rename. It is for text without other strings, such as the
+// tree of ids; RenameNode is for structure elements.
 func RenameNodes(text []byte, rename func(id []byte) []byte) []byte {
 	out := make([]byte, 0, len(text)+len(nodeMark)*4)
 

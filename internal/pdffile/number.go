@@ -22,20 +22,22 @@ func Decimal(value []byte) (n float64, ok bool) {
 
 		return n, err == nil
 	}
-	whole, after := 0, 0.0 // value of the digits, and ten to the power of the decimal places
+	// whole is the value of the digits without the point. scale is ten to the power of the decimal places; it stays 0
+	// until a point is read.
+	whole, scale := 0, 0.0
 
 	for _, c := range digits {
 		switch {
-		case c == '.' && after == 0:
-			after = 1
+		case c == '.' && scale == 0:
+			scale = 1
 		case c >= '0' && c <= '9':
-			whole, after = whole*10+int(c-'0'), after*10
+			whole, scale = whole*10+int(c-'0'), scale*10
 		default:
 			return 0, false
 		}
 	}
 
-	n = float64(whole) / max(after, 1)
+	n = float64(whole) / max(scale, 1)
 	if negative {
 		n = -n
 	}

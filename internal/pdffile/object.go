@@ -21,8 +21,8 @@ type Field struct {
 // ErrObject is in the chain of errors for objects that are not in Skia's form.
 var ErrObject = errors.New("an object is not written as expected")
 
-// ReadDict reads the dictionary at the start of an object. It also returns what follows the dictionary: nothing, or "
-// stream\n…". The values refer to object. Errors: ErrObject.
+// ReadDict reads the dictionary at the start of an object. rest is what follows the dictionary: nothing, or the content
+// of a stream with its keywords. The values refer to object. Errors: ErrObject.
 func ReadDict(object []byte) (d Dict, rest []byte, err error) {
 	body, ok := bytes.CutPrefix(object, []byte("<<"))
 	if !ok {
@@ -62,7 +62,8 @@ func (d Dict) Get(key string) []byte {
 	return nil
 }
 
-// Set replaces a value or adds it at the end.
+// Set replaces a value, or adds it at the end. A copy of the dictionary may share its entries with d, so it may change
+// as well; use slices.Clone to prevent that.
 func (d *Dict) Set(key, value string) {
 	for i, f := range *d {
 		if f.Key == key {
@@ -73,7 +74,7 @@ func (d *Dict) Set(key, value string) {
 	*d = append(*d, Field{key, []byte(value)})
 }
 
-// Remove deletes an entry.
+// Remove deletes an entry, if there is one. As with Set, a copy of the dictionary may change as well.
 func (d *Dict) Remove(key string) {
 	for i, f := range *d {
 		if f.Key == key {
@@ -83,7 +84,7 @@ func (d *Dict) Remove(key string) {
 	}
 }
 
-// Bytes returns the dictionary in Skia's form.
+// Bytes returns the dictionary in Skia's form: a line feed between the entries.
 func (d Dict) Bytes() []byte {
 	b := []byte("<<")
 
@@ -148,11 +149,12 @@ func cutValue(b []byte) (value, rest []byte, err error) {
 	return b[:n], b[n:], nil
 }
 
-// maxNesting limits the nesting of arrays and dictionaries. Skia nests them five deep.
+// maxNesting limits the nesting of arrays and dictionaries in one value. Skia nests them five deep.
 const maxNesting = 50
 
-// valueLength returns the length in bytes of the value at the start of b. It counts brackets instead of recursing. The
-// length of a nested reference is not needed, because its three tokens are inside of the brackets.
+// valueLength returns the length in bytes of the value at the start of b. It counts brackets instead of recursing. At
+// the top level, a reference such as "12 0 R" is one value of three tokens. Within brackets its tokens are skipped one
+// by one.
 func valueLength(b []byte) (int, error) {
 	depth := 0
 
@@ -192,7 +194,7 @@ func valueLength(b []byte) (int, error) {
 		}
 	}
 
-	return 0, fmt.Errorf("%w: it is cut off", ErrObject)
+	return 0, fmt.Errorf("%w: a value has no end", ErrObject)
 }
 
 // TokenLength returns the number of bytes before the first space or delimiter. It is 0 at a delimiter. Skia writes no
@@ -245,7 +247,8 @@ func StringLength(b []byte) int {
 	return 0
 }
 
-// StringBytes decodes a literal or hexadecimal string. The result is empty for any other value.
+// StringBytes decodes a literal or hexadecimal string (ISO 32000-1, 7.3.4). The result is empty for any other value.
+// DecodeText also decodes the characters.
 func StringBytes(value []byte) []byte {
 	if len(value) < 2 {
 		return nil
@@ -294,9 +297,8 @@ func StringBytes(value []byte) []byte {
 	return out
 }
 
-// Renumber returns the object with to applied to the object numbers of its references. It does not change text that
-// looks like a reference, nor the content of a stream. object is not changed. If it has no references, it is returned
-// as it is.
+// Renumber returns a copy of the object with to applied to the object numbers of its references. Text that looks like a
+// reference stays, and so does the content of a stream. An object without references is returned itself.
 func Renumber(object []byte, to func(int) int) []byte {
 	if !bytes.Contains(object, []byte(" 0 R")) {
 		return object

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 )
 
 // perStream is the number of objects in one object stream. Readers unpack a whole stream to read one object, and a
-// thousand objects compress as well as all.
+// thousand objects compress as well as all. The index of an object in its stream must fit in 16 bits.
 const perStream = 1000
 
 // objectStream is a compressed stream of objects.
@@ -36,7 +37,7 @@ func (f *File) packObjects() []objectStream {
 	}
 
 	if len(streams) == 1 {
-		streams[0].pack(f) // with the writer that f has
+		streams[0].pack(f) // with the compressor of f
 		return streams
 	}
 	var next atomic.Int64
@@ -44,7 +45,7 @@ func (f *File) packObjects() []objectStream {
 
 	for range min(runtime.GOMAXPROCS(0), len(streams)) {
 		wg.Go(func() {
-			own := &File{Objects: f.Objects}
+			own := &File{Objects: f.Objects} // the compressor of f serves one goroutine only
 			for i := int(next.Add(1)) - 1; i < len(streams); i = int(next.Add(1)) - 1 {
 				streams[i].pack(own)
 			}
@@ -66,15 +67,18 @@ func (s *objectStream) pack(f *File) {
 	s.first, s.packed = head.Len(), f.Deflate(head.Bytes(), bodies.Bytes())
 }
 
-// objectStream writes a stream with a new number.
-func (w *writer) objectStream(s objectStream) {
+// writeObjectStream writes a stream as a new object, and records where its objects are.
+func (w *writer) writeObjectStream(s objectStream) {
 	number := len(w.offsets)
 
 	w.offsets = append(w.offsets, location{})
 	for i, n := range s.objects {
 		w.offsets[n] = location{stream: number, index: i}
 	}
-	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
-		len(s.objects), s.first, len(s.packed))
-	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), s.packed, []byte("\nendstream")}, nil)))
+	var d Dict
+	d.Set("Type", "/ObjStm")
+	d.Set("N", strconv.Itoa(len(s.objects)))
+	d.Set("First", strconv.Itoa(s.first))
+	d.Set("Filter", "/FlateDecode")
+	w.object(number, w.seal.stream(NewStream(d, s.packed)))
 }

@@ -1,18 +1,16 @@
 package pdffile
 
-import (
-	"bytes"
-)
+import "bytes"
 
-// Rewriting builds a changed copy of the content stream In in Out. A visitor copies the parts to keep and writes
-// the others itself.
+// Rewriting builds in Out a changed copy of the content stream In. A visitor copies the parts to keep by CopyTo, writes
+// new parts to Out, and leaves out a part by setting Copied to its end.
 type Rewriting struct {
 	In     []byte
 	Out    bytes.Buffer
-	Copied int // bytes of In that were copied or left out
+	Copied int // offset in In up to which it was copied or left out
 }
 
-// CopyTo copies In up to offset, from the end of the last copy.
+// CopyTo copies the part of In from Copied to offset.
 func (r *Rewriting) CopyTo(offset int) {
 	r.Out.Write(r.In[r.Copied:offset])
 	r.Copied = offset

@@ -2,7 +2,10 @@ package pdffile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +15,7 @@ import (
 type TextMap map[int]string
 
 // TextMap returns the ToUnicode map of a font object (ISO 32000-1, 9.10.3) and caches it. Invalid entries are left
-// out. The caller must not change the map.
+// out. The map is nil if the font has none. A caller that changes the map must also change the font's ToUnicode stream.
 func (f *File) TextMap(font int) TextMap {
 	m, known := f.textMaps[font]
 	if !known {
@@ -25,6 +28,25 @@ func (f *File) TextMap(font int) TextMap {
 	}
 
 	return m
+}
+
+// CharSections returns the map as sections of a ToUnicode stream, sorted by code. A code has the given number of
+// hexadecimal digits, 2 or 4.
+func (m TextMap) CharSections(digits int) []byte {
+	var b bytes.Buffer
+
+	const maxLines = 100 // in a section, by the format
+	for codes := range slices.Chunk(slices.Sorted(maps.Keys(m)), maxLines) {
+		fmt.Fprintf(&b, "%d beginbfchar\n", len(codes))
+
+		for _, code := range codes {
+			text := cmp.Or(m[code], "\x00") // Skia writes 0 for a glyph without a character
+			fmt.Fprintf(&b, "<%0*X> <%X>\n", digits, code, UTF16(text))
+		}
+		b.WriteString("endbfchar\n")
+	}
+
+	return b.Bytes()
 }
 
 // readTextMap reads the ToUnicode map of a font, in the form that Chromium writes. It returns nil if there is none.
@@ -105,8 +127,9 @@ func HexCode(field []byte) (code int, ok bool) {
 	return int(n), err == nil
 }
 
-// mappedText decodes UTF-16 in hexadecimal and adds after to its last character.
-func mappedText(field []byte, after int) string {
+// mappedText decodes UTF-16 in hexadecimal and adds offset to its last character. The result is "" for U+0000, which
+// Skia writes for a glyph without a character.
+func mappedText(field []byte, offset int) string {
 	if len(field) < 2 || field[0] != '<' {
 		return ""
 	}
@@ -115,32 +138,32 @@ func mappedText(field []byte, after int) string {
 	if len(text) == 0 || text[len(text)-1] == 0 {
 		return ""
 	}
-	text[len(text)-1] += rune(after)
+	text[len(text)-1] += rune(offset)
 
 	return string(text)
 }
 
 // Widths are the advances of a font's glyphs, in thousandths of the type size.
 type Widths struct {
-	by      []float64 // widths by code
-	without float64   // width of all higher codes
+	byCode   []float64
+	fallback float64 // width of the codes after those of byCode
 }
 
 // Of returns the width of a glyph by its code.
 func (w Widths) Of(code int) float64 {
-	if code < len(w.by) {
-		return w.by[code]
+	if code < len(w.byCode) {
+		return w.byCode[code]
 	}
 
-	return w.without
+	return w.fallback
 }
 
 // set records the widths of a range of codes that begins with first.
 func (w *Widths) set(first int, each ...float64) {
-	for len(w.by) < first+len(each) {
-		w.by = append(w.by, w.without)
+	for len(w.byCode) < first+len(each) {
+		w.byCode = append(w.byCode, w.fallback)
 	}
-	copy(w.by[first:], each)
+	copy(w.byCode[first:], each)
 }
 
 // ReadWidths returns the widths of a composite font (ISO 32000-1, 9.7.4.3). The widths are 0 for other fonts and
@@ -159,13 +182,13 @@ func (f *File) ReadWidths(font int) (w Widths) {
 	if d, err = f.Dictionary(descendants[0]); err != nil {
 		return w
 	}
-	w.without, _ = Decimal(d.Get("DW")) // 0 if the entry is missing
+	w.fallback, _ = Decimal(d.Get("DW")) // 0 if the entry is missing
 
 	list, err := ReadArray(d.Get("W"))
 	if err != nil {
 		return w
 	}
-	// "first [width…]" or "first last width".
+	// Each entry is "first [width…]" or "first last width".
 	for len(list) > 1 {
 		first, err := strconv.ParseUint(string(list[0]), 10, 16)
 		if err != nil {

@@ -20,7 +20,8 @@ type Layout struct {
 	Protection *Protection
 }
 
-// Bytes returns the file as a PDF. Its id is a hash of the objects, or random if the file is encrypted.
+// Bytes returns the file as a PDF. Its id is a hash of the objects, or random if the file is encrypted: without
+// encryption, equal objects give equal files. Errors: a stream that cannot be encrypted; none without encryption.
 func (f *File) Bytes(l Layout) ([]byte, error) {
 	plain, packed := 0, 0
 
@@ -32,20 +33,20 @@ func (f *File) Bytes(l Layout) ([]byte, error) {
 		}
 	}
 	w := &writer{file: f, version: cmp.Or(l.Version, "1.7"), offsets: make([]location, len(f.Objects))}
-	w.out.Grow(packed + plain/4 + 4096)
+	w.out.Grow(packed + plain/4 + 4096) // an estimate: plain objects compress to about a quarter
 
 	switch {
 	case l.Protection != nil:
-		if err := w.encrypted(*l.Protection); err != nil {
+		if err := w.writeEncrypted(*l.Protection); err != nil {
 			return nil, err
 		}
 	case l.Compress:
 		w.id = fingerprint(f)
 		w.header()
-		w.compressed()
+		w.writeCompressed()
 	default:
 		w.id = fingerprint(f)
-		w.classic()
+		w.writeClassic()
 	}
 
 	return w.out.Bytes(), nil
@@ -63,9 +64,10 @@ func fingerprint(f *File) []byte {
 	return h.Sum(nil)[:size]
 }
 
-// location is the place of an object: a byte offset, or an index in an object stream.
+// location says where an object is in the file.
 type location struct {
-	offset        int
+	offset int // in bytes, for an object outside of object streams
+	// stream is the number of the object stream that has the object, or 0. index is the object's position in it.
 	stream, index int
 }
 
@@ -75,7 +77,7 @@ type writer struct {
 	version string
 	out     bytes.Buffer
 	offsets []location // by object number
-	id      []byte
+	id      []byte     // the entry ID of the trailer
 	// seal, if set, encrypts the streams.
 	seal *seal
 }
@@ -89,7 +91,7 @@ func (w *writer) object(number int, body []byte) {
 	w.out.WriteString("\nendobj\n")
 }
 
-// trailer returns the trailer entries that both forms share, without Size, Root and Info.
+// trailer returns the trailer entries ID and Encrypt.
 func (w *writer) trailer() string {
 	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
 	if w.seal != nil {
@@ -102,8 +104,8 @@ func (w *writer) trailer() string {
 // header writes the version and a comment that marks the file as binary.
 func (w *writer) header() { fmt.Fprintf(&w.out, "%%PDF-%s\n%%\xe2\xe3\xcf\xd3\n", w.version) }
 
-// classic writes every object uncompressed, then a classic cross-reference table.
-func (w *writer) classic() {
+// writeClassic writes every object uncompressed, then a classic cross-reference table.
+func (w *writer) writeClassic() {
 	w.header()
 
 	for n, body := range w.file.Objects {
@@ -125,9 +127,9 @@ func (w *writer) classic() {
 		len(w.offsets), w.file.Root, w.file.Info, w.trailer(), start)
 }
 
-// compressed writes streams as they are, all other objects in object streams, and a cross-reference stream at the
-// end (ISO 32000-1, 7.5.7 and 7.5.8).
-func (w *writer) compressed() {
+// writeCompressed writes streams as they are, and all other objects in object streams (ISO 32000-1, 7.5.7). A
+// cross-reference stream ends the file. An object stream takes the place of the last of its objects.
+func (w *writer) writeCompressed() {
 	streams, plain := w.file.packObjects(), 0
 
 	for n, body := range w.file.Objects {
@@ -137,19 +139,20 @@ func (w *writer) compressed() {
 			w.object(n, w.seal.stream(body))
 		default:
 			if plain++; plain%perStream == 0 {
-				w.objectStream(streams[0])
+				w.writeObjectStream(streams[0])
 				streams = streams[1:]
 			}
 		}
 	}
 
 	for _, s := range streams {
-		w.objectStream(s)
+		w.writeObjectStream(s)
 	}
 	w.crossReferenceStream()
 }
 
-// crossReferenceStream writes the table. Each row has a type, a place and an index.
+// crossReferenceStream writes the table of all objects, including itself. A row is a type, an offset or a stream
+// number, and an index (ISO 32000-1, table 18). The stream is never encrypted, because readers need it first.
 func (w *writer) crossReferenceStream() {
 	number := len(w.offsets)
 	start := w.out.Len()

@@ -13,18 +13,21 @@ import (
 	"unicode/utf8"
 )
 
-// Built is a file that Build has written.
+// Built is a file that Build has written. Objects have names instead of numbers, so that tests stay readable.
 type Built struct {
 	Data  []byte
 	names []string // by object number, from 1
 }
 
+// packedAs is the entry of a stream's dictionary that says that its content is packed.
+const packedAs = "/Filter /FlateDecode"
+
 var (
-	header    = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
-	named     = regexp.MustCompile(`@[\w-]+`)
-	numbered  = regexp.MustCompile(`\b(\d+) 0 R\b`)
-	packedAs  = "/Filter /FlateDecode"
-	lengthOf  = regexp.MustCompile(`\n?/Length \d+`)
+	header   = regexp.MustCompile(`(?m)^-- (\S+) --\n`) // the line before an object
+	named    = regexp.MustCompile(`@[\w-]+`)            // a reference by name
+	numbered = regexp.MustCompile(`\b(\d+) 0 R\b`)      // a reference by number
+	lengthOf = regexp.MustCompile(`\n?/Length \d+`)
+	// defaulted are the objects that a file gets unless the test provides them.
 	defaulted = map[string]string{
 		"info":    "<</Producer (Skia/PDF m156)\n/CreationDate (D:20261121044624+00'00')>>",
 		"catalog": "<</Type /Catalog\n/Pages @pages\n/Lang (en)>>",
@@ -40,9 +43,8 @@ var (
 //	<<>> stream
 //	BT ET
 //
-// "@content" refers to the object of that name. Streams get their length, and are
-// packed when their dictionary has a Filter. A file without the objects "info" and
-// "catalog" gets them.
+// "@content" refers to the object of that name. Streams get their length, and are packed when their dictionary has a
+// Filter. A file without the objects "info" and "catalog" gets them.
 func Build(t testing.TB, parts ...string) *Built {
 	t.Helper()
 	text := strings.Join(parts, "")
@@ -188,24 +190,17 @@ func Pages(resources string, contents ...string) string {
 	var kids []string
 	for i, content := range contents {
 		kids = append(kids, fmt.Sprintf("@page-%d", i+1))
-		fmt.Fprintf(
-			&out,
-			"-- page-%d --\n<</Type /Page\n/Resources <<%s>>\n/MediaBox [0 0 100 200]\n/Contents @content-%d\n"+
-				"/Parent @pages>>\n"+
-				"-- content-%d --\n<</Filter /FlateDecode>> stream\n%s",
-			i+1,
-			resources,
-			i+1,
-			i+1,
-			content,
-		)
+		fmt.Fprintf(&out, "-- page-%[1]d --\n<</Type /Page\n/Resources <<%[2]s>>\n/MediaBox [0 0 100 200]\n"+
+			"/Contents @content-%[1]d\n/Parent @pages>>\n-- content-%[1]d --\n<</Filter /FlateDecode>> stream\n%[3]s",
+			i+1, resources, content)
 	}
 
 	return fmt.Sprintf("-- pages --\n<</Type /Pages\n/Count %d\n/Kids [%s]>>\n", len(contents),
 		strings.Join(kids, " ")) + out.String()
 }
 
-// Element returns a structure element as an object of that name.
+// Element returns a structure element for Build. kind is its type, such as "P", and parent the name of its parent. rest
+// holds further entries, each after a line feed.
 func Element(name, kind, parent, rest string) string {
 	return fmt.Sprintf("-- %s --\n<</Type /StructElem\n/S /%s\n/P @%s%s>>\n", name, kind, parent, rest)
 }

@@ -104,9 +104,11 @@ func Objects(t testing.TB, data []byte) map[int]string {
 	return cut(t, data, nil)
 }
 
-// row is an entry of a cross-reference stream.
+// row is an entry of a cross-reference stream. kind 1 is an object at the offset place, kind 2 an object at an index of
+// the object stream place.
 type row struct{ kind, place, index int }
 
+// rowAt returns the n-th row of a table whose rows have 1, 4 and 2 bytes per field.
 func rowAt(table []byte, n int) row {
 	b := table[n*7:]
 	return row{int(b[0]), int(b[1])<<24 | int(b[2])<<16 | int(b[3])<<8 | int(b[4]), int(b[5])<<8 | int(b[6])}

@@ -35,19 +35,14 @@ func composite(name string, texts map[int]string, file string) string {
 		}
 	}
 
-	return fmt.Sprintf(
-		"-- %[1]s --\n<</Type /Font\n/Subtype /Type0\n/BaseFont /AAAAAA+Face\n/Encoding /Identity-H\n"+
-			"/DescendantFonts [@%[1]s-cid]\n/ToUnicode @%[1]s-map>>\n"+
-			"-- %[1]s-cid --\n<</Type /Font\n/FontDescriptor @%[1]s-descriptor\n/BaseFont /AAAAAA+Face\n"+
-			"/Subtype /CIDFontType2\n/CIDToGIDMap /Identity\n"+
-			"/CIDSystemInfo <</Registry (Adobe)\n/Ordering (Identity)\n/Supplement 0>>\n/DW 500\n/W [%[2]s]>>\n"+
-			"-- %[1]s-descriptor --\n<</Type /FontDescriptor\n/FontName /AAAAAA+Face\n/Flags 4%[3]s>>\n"+
-			"-- %[1]s-map --\n<<>> stream\n%[4]s\n",
-		name,
-		strings.TrimSpace(widths.String()),
-		file,
-		toUnicode(texts),
-	)
+	return fmt.Sprintf("-- %[1]s --\n<</Type /Font\n/Subtype /Type0\n/BaseFont /AAAAAA+Face\n/Encoding /Identity-H\n"+
+		"/DescendantFonts [@%[1]s-cid]\n/ToUnicode @%[1]s-map>>\n"+
+		"-- %[1]s-cid --\n<</Type /Font\n/FontDescriptor @%[1]s-descriptor\n/BaseFont /AAAAAA+Face\n"+
+		"/Subtype /CIDFontType2\n/CIDToGIDMap /Identity\n"+
+		"/CIDSystemInfo <</Registry (Adobe)\n/Ordering (Identity)\n/Supplement 0>>\n/DW 500\n/W [%[2]s]>>\n"+
+		"-- %[1]s-descriptor --\n<</Type /FontDescriptor\n/FontName /AAAAAA+Face\n/Flags 4%[3]s>>\n"+
+		"-- %[1]s-map --\n<<>> stream\n%[4]s\n",
+		name, strings.TrimSpace(widths.String()), file, toUnicode(texts))
 }
 
 // toUnicode returns a ToUnicode map from codes to texts.
@@ -89,15 +84,16 @@ func TrueType(outlines map[int]string) []byte {
 	places = binary.BigEndian.AppendUint16(places, uint16(len(glyphs)/2))
 	horizontal := make([]byte, 36)
 	binary.BigEndian.PutUint16(horizontal[34:], uint16(count))
-	most := binary.BigEndian.AppendUint16([]byte("\x00\x01\x00\x00"), uint16(count))
+	maxp := binary.BigEndian.AppendUint16([]byte("\x00\x01\x00\x00"), uint16(count))
 	tables := map[string][]byte{
 		"glyf": glyphs,
 		"head": make([]byte, 54),
 		"hhea": horizontal,
 		"hmtx": metrics,
 		"loca": places,
-		"maxp": most,
+		"maxp": maxp,
 	}
+	// Version 1.0 and six tables. The other fields help a binary search; pdffile does not read them.
 	out := []byte("\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00")
 	var body []byte
 

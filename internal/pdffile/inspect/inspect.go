@@ -1,4 +1,8 @@
 // Package inspect finds text of a printed PDF that no font can show or that does not fit on its page.
+//
+// Text follows the operations of each page and form: the transformation, the clip, the font and the marked content. A
+// glyph 0 is a character that the font lacks. A run of text between two structural marks becomes one Misfit. It leaves
+// the page's Area, the clip cuts it off, or its type is too small.
 package inspect
 
 import (
@@ -23,13 +27,18 @@ type Area struct {
 
 // endsAt reports whether a clip is that of the text column: one of its edges is at LineEnd.
 func (a Area) endsAt(clip span) bool {
-	const near = 1
+	const near = 1 // points
 	return math.Abs(a.LineEnd-clip.to) < near || math.Abs(a.LineEnd-clip.from) < near
 }
 
+// leaves reports whether a point is to the left or the right of the area. x and y are in points from the lower left
+// corner of the page.
 func (a Area) leaves(x, y float64) bool {
 	return (x < a.Left || x > a.Right) && y >= a.Bottom && y <= a.Top
 }
+
+// AreaOf returns the area of a page by its number, from 1, and its size in points; nil allows any place.
+type AreaOf func(page int, width, height float64) *Area
 
 // Misfit is text that does not fit. Either part of it lies outside its area, or it is too small to read.
 type Misfit struct {
@@ -37,7 +46,8 @@ type Misfit struct {
 	Page int
 	// Size is the type size in points; 0 if the text lies outside its area.
 	Size float64
-	// Text is the text that does not fit; "" if the fonts do not tell it.
+	// Text is the text that does not fit. It is "" if the fonts map no character to its glyphs, or if only a cut shape
+	// shows that something is missing.
 	Text string
 }
 
@@ -56,7 +66,7 @@ type inspector struct {
 	// wanted are the characters to check, shown those among them that were found with a glyph.
 	wanted map[rune]bool
 	shown  map[rune]bool
-	// missing are the texts printed as glyph 0, without repetitions, in order. nameless is set if the text of some
+	// missing are the texts printed as glyph 0, without repetitions, in order. nameless is true if the text of some
 	// is unknown: the first missing character of each font has no text in the font's map.
 	missing  []string
 	nameless bool
@@ -67,33 +77,30 @@ type inspector struct {
 // them.
 const maxFindings = 1000
 
-// Text finds the characters of wanted that no font has, and text that does not fit. areaOf gets a page's number,
-// from 1, and its size in points. It returns the area for the page's text; a nil area, or a nil areaOf, allows any
-// place. Errors: those of the file, and the cause of ctx.
-func Text(
-	ctx context.Context,
-	f *pdffile.File,
-	wanted []rune,
-	areaOf func(page int, width, height float64) *Area,
-) (Findings, error) {
+// Text finds the characters of wanted that no font has, and text that does not fit. wanted should hold only characters
+// outside of ASCII, which the other checks ignore. areaOf gets a page's number, from 1, and its size in points. It
+// returns the area for the page's text; a nil area, or a nil areaOf, allows any place. Errors: those of the file, and
+// the cause of ctx.
+func Text(ctx context.Context, f *pdffile.File, wanted []rune, areaOf AreaOf) (Findings, error) {
 	i := &inspector{file: f, widths: map[int]pdffile.Widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {
 		i.wanted[r] = true
 	}
 
+	// Without areas the fonts usually suffice. Reading the pages takes longer.
 	if areaOf == nil && i.fontsHave(wanted) {
 		return Findings{}, nil
 	}
 
-	if err := i.all(ctx, areaOf); err != nil {
+	if err := i.readAll(ctx, areaOf); err != nil {
 		return Findings{}, err
 	}
 
 	return Findings{Missing: i.allMissing(wanted), Misfits: i.misfits}, nil
 }
 
-// all reads the pages, then the forms that they draw. It does not call areaOf for forms.
-func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height float64) *Area) error {
+// readAll reads the pages, then the forms that they draw. It does not call areaOf for forms.
+func (i *inspector) readAll(ctx context.Context, areaOf AreaOf) error {
 	pages, err := i.file.PageNumbers()
 	if err != nil {
 		return err
@@ -103,14 +110,14 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 	if err != nil {
 		return err
 	}
-	place := func(c pdffile.Canvas) int {
+	order := func(c pdffile.Canvas) int {
 		if c.Form {
 			return len(i.file.Objects) // sorts after every page
 		}
 
 		return pages[c.Number]
 	}
-	slices.SortStableFunc(canvases, func(a, b pdffile.Canvas) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(canvases, func(a, b pdffile.Canvas) int { return cmp.Compare(order(a), order(b)) })
 
 	for _, c := range canvases {
 		if ctx.Err() != nil {
@@ -126,7 +133,7 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 }
 
 // canvas reads a page or a form. page is 0 for a form.
-func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64, float64) *Area) error {
+func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf AreaOf) error {
 	r := reader{inspector: i, page: page, faces: c.Faces, view: view{identity, everywhere}, path: everywhere}
 	if page > 0 && areaOf != nil {
 		box, err := pdffile.ReadArray(c.Dict.Get("MediaBox"))
@@ -151,6 +158,7 @@ func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64,
 	}
 	r.endRun()
 
+	// A cut shape is news only if no text of the page has been reported.
 	if n := len(i.misfits); r.shapeCut && n < maxFindings && (n == 0 || i.misfits[n-1].Page != page) {
 		i.misfits = append(i.misfits, Misfit{Page: page})
 	}
@@ -158,7 +166,7 @@ func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64,
 	return nil
 }
 
-// note records a text. missing is set if at least one of its glyphs is glyph 0.
+// note records a shown text. missing is true if at least one of its glyphs is glyph 0.
 func (i *inspector) note(text string, missing bool) {
 	if !missing {
 		for _, r := range text {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"bytes"
-	"encoding/hex"
 	"math"
 	"strings"
 
@@ -24,6 +23,7 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
+// moved returns the transformation that moves by x, y first and applies m second.
 func (m matrix) moved(x, y float64) matrix { return matrix{1, 0, 0, 1, x, y}.then(m) }
 
 // span is a horizontal extent, in points from the left.
@@ -61,10 +61,10 @@ type reader struct {
 	marks []mark  // open marked content
 	// run is the text shown since the last structural mark. Messages quote it.
 	run     []piece
-	outside bool    // part of run lies outside its area
+	outside bool    // a part of run lies outside its area
 	tiny    float64 // size of the type in run that is too small to read; 0 if none is
-	// shapeCut is set if the end of the column cuts off a shape. Skia omits the letters beyond the end, and
-	// possibly everything that would be cut.
+	// shapeCut is true if the end of the column cuts off a shape, such as the background of a table. Skia omits letters
+	// beyond the clip, so the shape may be the only trace of cut text.
 	shapeCut bool
 }
 
@@ -77,8 +77,7 @@ type piece struct {
 // mark is an open marked-content sequence.
 type mark struct {
 	text string
-	// replaces is set if the mark's ActualText replaces the glyphs. missing is set if one of the glyphs is glyph
-	// 0.
+	// replaces is true if the mark's ActualText replaces the glyphs. missing is true if one of the glyphs is glyph 0.
 	replaces, missing bool
 }
 
@@ -111,9 +110,9 @@ func (r *reader) operation(op pdffile.Operation) error {
 }
 
 // extend widens the path to more points. The control points of a curve count, although the curve does not reach
-// them.
+// them. An odd number of operands is an error.
 func (r *reader) extend(points [][]byte) error {
-	v, err := pdffile.Numbers(points, len(points)&^1)
+	v, err := pdffile.Numbers(points, len(points)&^1) // clears the lowest bit: x and y come in pairs
 	for i := 0; i+1 < len(points) && err == nil; i += 2 {
 		x := r.view.matrix.moved(v[i], v[i+1]).e
 		r.path = span{min(r.path.from, x), max(r.path.to, x)}
@@ -169,7 +168,7 @@ func (r *reader) move(op pdffile.Operation) (err error) {
 	return err
 }
 
-// begin opens marked content: a structural mark, or a span with ActualText.
+// begin opens marked content: a structural mark, which ends the run, or a span with ActualText, which is a part of it.
 func (r *reader) begin(operands [][]byte) error {
 	m := mark{}
 
@@ -240,7 +239,8 @@ func (r *reader) show(operands [][]byte) error {
 	if n := len(r.marks) - 1; n >= 0 && r.marks[n].replaces {
 		replaced = &r.marks[n]
 	}
-	before, along, last := len(r.run), 0.0, 0.0
+	before := len(r.run)
+	along, last := 0.0, 0.0 // the position and the start of the last glyph, in thousandths of the type size
 	font := r.widthsOf(r.face.Object)
 
 	for _, v := range values {
@@ -253,8 +253,8 @@ func (r *reader) show(operands [][]byte) error {
 			continue
 		}
 
-		codes := make([]byte, hex.DecodedLen(len(v)-2))
-		if _, err := hex.Decode(codes, v[1:len(v)-1]); err != nil || r.face.Width == 0 || len(codes)%r.face.Width != 0 {
+		codes, ok := r.face.Codes(v)
+		if !ok {
 			return pdffile.ErrObject
 		}
 
@@ -273,10 +273,10 @@ func (r *reader) show(operands [][]byte) error {
 	}
 
 	if r.inside != nil && !r.outside {
-		seen := func() bool { return replaced != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
+		visible := func() bool { return replaced != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
 
-		r.outside = r.liesOutside(last, along) && seen()
-		if size := r.height(); size < r.inside.Smallest && r.tiny == 0 && seen() {
+		r.outside = r.liesOutside(last, along) && visible()
+		if size := r.height(); size < r.inside.Smallest && r.tiny == 0 && visible() {
 			r.tiny = size
 		}
 	}
@@ -296,7 +296,7 @@ func (r *reader) liesOutside(last, end float64) bool {
 	lastX, lastY := at(last)
 	endX, _ := at(end)
 	// The advances ignore letter spacing. Negative spacing makes text narrower than they say, so allow an
-	// overhang.
+	// overhang of 6 % of the type size, or 0.3 points.
 	overhang := max(.3, .06*r.height())
 
 	return r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) ||

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"presswork/internal/pdffile"
 )
@@ -29,11 +28,11 @@ type subset struct {
 	outlines                                    *trueType
 	widths                                      map[int]float64 // by glyph, in thousandths of the size
 	characters                                  pdffile.TextMap
-	sections                                    int
+	sections                                    int // that use the face
 }
 
-// take adds the fonts of a section. A face that the pool already has replaces the section's own. Faces that are
-// not embedded as TrueType stay as they are.
+// take adds the fonts of a section. A face that the pool already has replaces the section's own; take then removes the
+// section's objects. Faces that are not embedded as TrueType stay as they are.
 func (p *fontPool) take(m *member) error {
 	f := m.file
 	for n, o := range f.Objects {
@@ -53,6 +52,7 @@ func (p *fontPool) take(m *member) error {
 		known := p.byFace[s.face]
 		switch {
 		case known == nil:
+			// write needs the numbers in the joined file, after the section's own numbers are gone.
 			for _, n := range []*int{&s.number, &s.descendant, &s.descriptor, &s.file, &s.texts} {
 				*n = m.number(*n)
 			}
@@ -86,7 +86,7 @@ func (s *subset) takeWidths(other *subset) {
 	}
 }
 
-// readSubset reads an embedded TrueType face. It returns nil for any other kind of font.
+// readSubset reads the font object n with an embedded TrueType face. It returns nil for any other kind of font.
 func readSubset(f *pdffile.File, n int) (*subset, error) {
 	font, _, err := pdffile.ReadDict(f.Objects[n])
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *fontPool) write(f *pdffile.File) error {
 // widthList returns the W array (ISO 32000-1, 9.7.4.3). Consecutive glyphs share one list.
 func (s *subset) widthList() string {
 	var b strings.Builder
-	last := -2
+	last := -2 // no glyph yet
 
 	for _, glyph := range slices.Sorted(maps.Keys(s.widths)) {
 		switch {
@@ -191,34 +191,13 @@ func (s *subset) widthList() string {
 	return b.String() + "]]"
 }
 
-// toUnicode returns the ToUnicode map in Skia's form.
+// toUnicode returns the content of the ToUnicode stream in Skia's form.
 func (s *subset) toUnicode() []byte {
 	var b bytes.Buffer
-	b.WriteString(
-		"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n" +
-			"/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
-			"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n",
-	)
-
-	const most = 100 // lines that the format allows in a block
-	for block := range slices.Chunk(slices.Sorted(maps.Keys(s.characters)), most) {
-		fmt.Fprintf(&b, "%d beginbfchar\n", len(block))
-
-		for _, glyph := range block {
-			fmt.Fprintf(&b, "<%04X> <", glyph)
-
-			units := utf16.Encode([]rune(s.characters[glyph]))
-			if len(units) == 0 {
-				units = []uint16{0} // Skia writes 0 for a glyph without a character
-			}
-
-			for _, u := range units {
-				fmt.Fprintf(&b, "%04X", u)
-			}
-			b.WriteString(">\n")
-		}
-		b.WriteString("endbfchar\n")
-	}
+	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n" +
+		"/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
+		"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n")
+	b.Write(s.characters.CharSections(4))
 	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend")
 
 	return b.Bytes()

@@ -1,11 +1,14 @@
 // Package join combines the printed sections of a document into one PDF file.
+//
+// Files adds the sections one after another. It gives the objects of a section new numbers, and merges its fonts with
+// those of earlier sections. It collects pages, tags, outline entries and destinations. At the end it draws the banners
+// with header and footer. Then it writes what the result has only once: page tree, structure tree, outline.
 package join
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"presswork/internal/pdffile"
 )
@@ -48,7 +51,7 @@ type joined struct {
 	// catalog is the catalog of the first section.
 	catalog      pdffile.Dict
 	destinations pdffile.Dict
-	named        map[string]bool // keys of destinations
+	named        map[string]bool // names of destinations in use
 	outline      []outlineEntry
 	tags         joinedTags
 }
@@ -113,7 +116,7 @@ func (j *joined) add(f *pdffile.File) error {
 	m.file.Objects = nil // frees half of the memory
 
 	if tags != nil {
-		if err := j.tags.hang(j.out, tags); err != nil {
+		if err := j.tags.reparent(j.out, tags); err != nil {
 			return fmt.Errorf("tags: %w", err)
 		}
 	}
@@ -161,7 +164,7 @@ func newMember(f *pdffile.File) (*member, error) {
 	return m, err
 }
 
-// discard deletes the objects that the result has only once.
+// discard deletes the section's page tree, destinations and outline, which the result has only once.
 func (m *member) discard() {
 	f := m.file
 	forget := func(value []byte) {
@@ -227,8 +230,8 @@ var errBanners = errors.New("the banners need exactly one page for each page of 
 // content.
 func (j *joined) drawBanners(banners []*pdffile.File) error {
 	// All pages share two streams. They keep the graphics state of the page away from the banner.
-	before := j.out.Add(stream(pdffile.Dict{}, []byte("q\n")))
-	after := j.out.Add(stream(pdffile.Dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
+	before := j.out.Add(pdffile.NewStream(nil, []byte("q\n")))
+	after := j.out.Add(pdffile.NewStream(nil, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
 	left := j.pages
 
 	for _, f := range banners {
@@ -241,7 +244,7 @@ func (j *joined) drawBanners(banners []*pdffile.File) error {
 			return errBanners
 		}
 
-		if err := j.drawSome(f, left[:count], before, after); err != nil {
+		if err := j.drawBannerFile(f, left[:count], before, after); err != nil {
 			return err
 		}
 		left = left[count:]
@@ -254,8 +257,8 @@ func (j *joined) drawBanners(banners []*pdffile.File) error {
 	return nil
 }
 
-// drawSome draws the pages of one banner file on pages.
-func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int) error {
+// drawBannerFile draws the pages of one banner file on the pages with these object numbers.
+func (j *joined) drawBannerFile(banners *pdffile.File, pages []int, before, after int) error {
 	m, err := newMember(banners)
 	if err != nil {
 		return err
@@ -290,6 +293,7 @@ func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int)
 		if err != nil {
 			return err
 		}
+		// The content stream of the banner page becomes the form, with the page's size and resources.
 		all := pdffile.Dict{
 			{Key: "Type", Value: []byte("/XObject")},
 			{Key: "Subtype", Value: []byte("/Form")},
@@ -341,10 +345,4 @@ func (j *joined) drawOn(number, form, before, after int) error {
 	j.out.Objects[number] = page.Bytes()
 
 	return nil
-}
-
-// stream returns a stream object with unpacked content.
-func stream(d pdffile.Dict, content []byte) []byte {
-	d.Set("Length", strconv.Itoa(len(content)))
-	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 }

@@ -42,7 +42,7 @@ func (j *joined) writeOutline() int {
 	}
 	// Entries count from 1; node 0 is the outline itself.
 	nodes := make([]node, len(j.outline)+1)
-	open := []int{0}
+	open := []int{0} // the last entry and those above it, the topmost first
 
 	level := func(i int) int { return j.outline[i-1].level }
 	for i := 1; i < len(nodes); i++ {
@@ -94,7 +94,7 @@ func (j *joined) writeOutline() int {
 			}
 		}
 
-		// A positive count of all entries below, at any level, shows them when the file is opened.
+		// A positive Count makes viewers show all entries below, at any level.
 		if n.below > 0 {
 			d.Set("Count", strconv.Itoa(n.below))
 		}

@@ -13,19 +13,19 @@ import (
 // joinedTags is the structure tree of the result under construction.
 type joinedTags struct {
 	sections int
-	// document is the topmost element; main, inside it, holds the blocks of the text. Their kids are kept here
-	// until the end.
+	// document is the topmost element; main, inside it, holds the blocks of the text. Their kids are collected here
+	// until write.
 	document, main         int
 	documentKids, mainKids [][]byte
 	parents                []string // entries of the parent tree
-	// redirected has the element of the result for each topmost element of a later section.
+	// redirected has, for document and main of each later section, the element that replaces it.
 	redirected map[int]int
-	// tops are the topmost elements of the sections.
+	// tops are document and main of all sections.
 	tops []int
 }
 
-// sectionTags is the structure tree of a section. Its object numbers are the section's until hang adds it to the
-// result.
+// sectionTags is the structure tree of a section. Its object numbers are the section's until joinedTags.add changes
+// them to those of the result.
 type sectionTags struct {
 	document, main int
 	// nextKey is the first key that the parent tree does not use.
@@ -43,7 +43,8 @@ func (t *joinedTags) element(n int) int {
 	return n
 }
 
-// readTags reads the structure tree. It returns nil if the section has none.
+// readTags reads the structure tree and removes its root and its trees from the section. It returns nil if the section
+// has no tags. Errors: ErrObject.
 func (m *member) readTags() (*sectionTags, error) {
 	value := m.catalog.Get("StructTreeRoot")
 	if value == nil {
@@ -57,7 +58,7 @@ func (m *member) readTags() (*sectionTags, error) {
 	}
 
 	t := &sectionTags{parents: map[int][]byte{}}
-	// A key belongs to an object. A larger value is wrong, and would take memory for each key.
+	// Each key belongs to an object, so a larger number is wrong. joinedTags.add takes memory for each key below it.
 	if t.nextKey, err = strconv.Atoi(string(root.Get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.Objects) {
 		return nil, pdffile.ErrObject
 	}
@@ -126,7 +127,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 	for n, o := range f.Objects {
 		switch {
 		case bytes.HasPrefix(o, pdffile.StructElement):
-			f.Objects[n] = ownIDs(o, t.sections)
+			f.Objects[n] = prefixIDs(o, t.sections)
 		case bytes.Contains(o, []byte("/StructParent")):
 			d, rest, err := pdffile.ReadDict(o)
 			if err != nil {
@@ -155,16 +156,17 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 	return nil
 }
 
-// ownIDs adds the number of the section to the ids in an element, because each section counts its ids from the
+// prefixIDs adds the number of the section to the ids in an element, because each section counts its ids from the
 // same start.
-func ownIDs(o []byte, section int) []byte {
+func prefixIDs(o []byte, section int) []byte {
 	return pdffile.RenameNode(o, func(id []byte) []byte {
 		return fmt.Appendf(nil, "node%06d%s", section, id[len("node"):])
 	})
 }
 
-// hang moves the elements of a section under those of the result. The section's objects must have been added.
-func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
+// reparent moves the elements below document and main of a section to those of the result. The section's objects must
+// have been added to it.
+func (t *joinedTags) reparent(out *pdffile.File, s *sectionTags) error {
 	if t.document == 0 {
 		t.document, t.main = s.document, s.main
 	} else {

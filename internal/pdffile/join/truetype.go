@@ -14,14 +14,14 @@ type trueType struct {
 	tables map[string][]byte
 	count  int // glyphs, including those without an outline
 	glyphs map[int][]byte
-	// metrics are the advance and the left side bearing of each glyph with an outline or an
-	// advance, as in the table hmtx. A space has only an advance.
+	// metrics are the advance and the left side bearing of each glyph with an outline or an advance, as in the table
+	// hmtx. A space has only an advance.
 	metrics map[int][4]byte
 }
 
-var errFont = errors.New("the font is not as expected")
+var errFont = errors.New("not a TrueType font with valid tables head, hhea, maxp, loca, glyf and hmtx")
 
-// readTrueType reads a font file. Errors: errFont.
+// readTrueType reads a font file. Errors: errFont. The glyphs and tables refer to data.
 func readTrueType(data []byte) (*trueType, error) {
 	if len(data) < 12 || !bytes.HasPrefix(data, []byte("\x00\x01\x00\x00")) {
 		return nil, errFont
@@ -42,19 +42,20 @@ func readTrueType(data []byte) (*trueType, error) {
 		t.tables[string(e[:4])] = data[offset : offset+length]
 	}
 
-	head, horizontal, most := t.tables["head"], t.tables["hhea"], t.tables["maxp"]
-	if len(head) < 54 || len(horizontal) < 36 || len(most) < 6 {
+	head, hhea, maxp := t.tables["head"], t.tables["hhea"], t.tables["maxp"]
+	if len(head) < 54 || len(hhea) < 36 || len(maxp) < 6 {
 		return nil, errFont
 	}
-	t.count = int(binary.BigEndian.Uint16(most[4:]))
+	t.count = int(binary.BigEndian.Uint16(maxp[4:]))
 
-	return t, t.readGlyphs(head[51] == 1, int(binary.BigEndian.Uint16(horizontal[34:])))
+	return t, t.readGlyphs(head[51] == 1, int(binary.BigEndian.Uint16(hhea[34:])))
 }
 
-// readGlyphs reads outlines and metrics. long is the format of the table loca. The first full glyphs have advances
-// of their own; the others share the last one.
+// readGlyphs reads outlines and metrics. long is true if offsets in the table loca have four bytes. The first full
+// glyphs have advances of their own; the others share the last one.
 func (t *trueType) readGlyphs(long bool, full int) error {
 	places, outlines, metrics := t.tables["loca"], t.tables["glyf"], t.tables["hmtx"]
+	// A short offset counts pairs of bytes.
 	at := func(glyph int) int { return 2 * int(binary.BigEndian.Uint16(places[2*glyph:])) }
 	size := 2
 
@@ -133,7 +134,7 @@ func (t *trueType) bytes() []byte {
 	}
 	tables["glyf"], tables["hmtx"] = outlines, metrics
 	tables["loca"] = binary.BigEndian.AppendUint32(places, uint32(len(outlines)))
-	const long = 1
+	const long = 1 // the format of loca: offsets of four bytes
 	binary.BigEndian.PutUint16(tables["head"][50:], long)
 	binary.BigEndian.PutUint32(tables["head"][8:], 0) // the checksum counts as 0 while it is computed
 	binary.BigEndian.PutUint16(tables["hhea"][34:], uint16(t.count))

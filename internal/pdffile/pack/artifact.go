@@ -17,16 +17,21 @@ type marker struct {
 	// drawn counts how often each tagged form is drawn.
 	drawn map[int]int
 	pdffile.Rewriting
-	// marks holds for each open mark whether it already tags its content.
+	// marks holds for each open mark whether it tags its content or makes it an artifact.
 	marks []bool
-	// covering is the number of open marks that tag their content.
-	covering           int
-	artifact, inText   bool
-	path, marksAtStart int
+	// covering is the number of true values in marks.
+	covering int
+	artifact bool // an artifact is open
+	inText   bool // between BT and ET
+	// path is the offset where the current path begins, or -1. A path must not be split by a mark.
+	path int
+	// marksAtStart is the number of open marks at the start of the artifact.
+	marksAtStart int
 }
 
 // markArtifacts returns the content with artifact marks around everything untagged. It adds to drawn the tagged
-// forms that the content draws.
+// forms that the content draws. Errors: errDrawnTwice, because tags refer to one drawing of their content, and content
+// that Chromium does not write.
 func markArtifacts(c pdffile.Canvas, content []byte, drawn map[int]int) ([]byte, error) {
 	m := marker{canvas: c, drawn: drawn, Rewriting: pdffile.Rewriting{In: content}, path: -1}
 	m.Out.Grow(len(content) + len(content)/16)

@@ -20,8 +20,8 @@ func trim(f *pdffile.File, boxes Boxes) error {
 	if boxes == (Boxes{}) {
 		return nil
 	}
-	begin := f.Add([]byte("<</Length 2>> stream\nq\n\nendstream"))
-	marks := map[string]int{} // streams of crop marks, by the MediaBox of their pages
+	begin := f.Add(pdffile.NewStream(nil, []byte("q\n"))) // saves the graphics state; cropMarks restores it
+	marks := map[string]int{}                             // streams of crop marks, by the MediaBox of their pages
 
 	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Page\n")) {
@@ -53,18 +53,12 @@ func trim(f *pdffile.File, boxes Boxes) error {
 
 			number, drawn := marks[box(0)]
 			if !drawn {
-				content := f.Deflate(cropMarks(boxes, v))
-				number = f.Add(
-					fmt.Appendf(nil, "<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream", len(content),
-						content),
-				)
+				number = f.Add(nil)
+				f.SetStream(number, nil, cropMarks(boxes, v))
 				marks[box(0)] = number
 			}
-			page.Set(
-				"Contents",
-				fmt.Sprintf("[%s %s %s]", pdffile.RefTo(begin), bytes.Trim(page.Get("Contents"), "[]"),
-					pdffile.RefTo(number)),
-			)
+			page.Set("Contents", fmt.Sprintf("[%s %s %s]", pdffile.RefTo(begin), bytes.Trim(page.Get("Contents"), "[]"),
+				pdffile.RefTo(number)))
 		}
 		f.Objects[n] = page.Bytes()
 	}
@@ -72,15 +66,18 @@ func trim(f *pdffile.File, boxes Boxes) error {
 	return nil
 }
 
-// cropMarks returns content that draws two lines at each corner of the trimmed page, outside the bleed.
+// cropMarks returns content that draws two lines at each corner of the trimmed page, outside the bleed. The first four
+// numbers of v are the corners of the printed page, which includes the bleed.
 func cropMarks(b Boxes, v [6]float64) []byte {
 	const (
-		length   = 5 * 72 / 25.4
-		distance = 3 * 72 / 25.4 // minimum distance from the trimmed edge: 3 mm in points
-		weight   = 0.25
+		mm       = 72 / 25.4 // in points
+		length   = 5 * mm
+		distance = 3 * mm   // least distance of the marks from the trimmed edge
+		gap      = 0.5 * mm // least distance of the marks from the bleed
+		weight   = 0.25     // of the lines, in points
 	)
-	from := max(distance, b.Bleed+0.5*72/25.4)
-	from = min(from, b.Bleed+b.Marks-length)
+	// The marks must end on the sheet, even if that takes from their distance.
+	from := min(max(distance, b.Bleed+gap), b.Bleed+b.Marks-length)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "Q /Artifact BMC\nq %g w 0 G\n", weight)
 

@@ -11,8 +11,8 @@ import (
 // maxName is the longest name that PDF/A allows, in bytes.
 const maxName = 127
 
-// renameDestinations renames invalid named destinations. Chromium names them after the ids of elements, which can be
-// too long or forbidden in PDF/A.
+// renameDestinations renames named destinations whose names PDF/A forbids. Chromium names them after the ids of
+// elements, which can be too long or equal a forbidden name. A link to a missing destination of such a name loses it.
 func renameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	var names pdffile.Dict
 

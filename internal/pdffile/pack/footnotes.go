@@ -10,8 +10,9 @@ import (
 // article is the beginning of the structure element that Chromium writes for an article element.
 var article = []byte("<</Type /StructElem\n/S /Art\n")
 
-// markNotes turns articles into notes if they begin with a link back to their reference: HTML has no element that
-// Chromium tags as a note. PDF/UA requires a unique ID for each note (ISO 14289-1, 7.9).
+// markNotes turns articles into notes if they begin with a link back to their reference. Chromium tags no HTML element
+// as a note, so footnotes are printed as article elements. PDF/UA requires a unique ID for each note (ISO 14289-1,
+// 7.9).
 func markNotes(f *pdffile.File) error {
 	notes := 0
 
@@ -38,7 +39,7 @@ func markNotes(f *pdffile.File) error {
 
 // leadsBack reports whether an element begins with a link to a footnote reference.
 func leadsBack(f *pdffile.File, d pdffile.Dict) bool {
-	const maxDepth = 8
+	const maxDepth = 8 // of the link within the note; the kids may form a cycle
 	for range maxDepth {
 		kids, err := pdffile.ReadArray(d.Get("K"))
 		if err != nil || len(kids) == 0 {

@@ -13,7 +13,7 @@ func srgbProfile() []byte {
 		headerSize = 128
 		entrySize  = 12
 	)
-	white := xyzTag(0.9642, 1, 0.8249)
+	white := xyzTag(0.9642, 1, 0.8249) // D50
 	curve := parametricCurve(2.4, 1/1.055, 0.055/1.055, 1/12.92, 0.04045)
 	tags := []struct {
 		name string
@@ -22,13 +22,11 @@ func srgbProfile() []byte {
 		{"desc", textTag("sRGB IEC61966-2.1")},
 		{"cprt", textTag("No copyright, use freely")},
 		{"wtpt", white},
-		{
-			"chad",
-			fixedTag("sf32",
-				1.047882, 0.022918, -0.050217,
-				0.029587, 0.990479, -0.017059,
-				-0.009247, 0.015076, 0.751678),
-		},
+		// The adaptation from D65, the white of sRGB, to D50, which profiles require.
+		{"chad", fixedTag("sf32",
+			1.047882, 0.022918, -0.050217,
+			0.029587, 0.990479, -0.017059,
+			-0.009247, 0.015076, 0.751678)},
 		{"rXYZ", xyzTag(0.436066, 0.222488, 0.013916)},
 		{"gXYZ", xyzTag(0.385147, 0.716873, 0.097076)},
 		{"bXYZ", xyzTag(0.143066, 0.060608, 0.714096)},
@@ -74,6 +72,7 @@ func fixedTag(kind string, values ...float64) []byte {
 	return b
 }
 
+// xyzTag returns a tag of one colour in the space XYZ.
 func xyzTag(x, y, z float64) []byte { return fixedTag("XYZ ", x, y, z) }
 
 // parametricCurve returns a tag of function type 3: (a·x+b)^g from d upwards, c·x below.

@@ -30,7 +30,7 @@ var (
 )
 
 // describe combines m with the producer and the date of the original Info dictionary. A date that is not zero
-// replaces the original's.
+// replaces the original's. Errors: ErrObject for an Info dictionary that Chromium does not write.
 func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
 	producer, written := infoProducer().FindSubmatch(original), infoDate().FindSubmatch(original)
 	if producer == nil || written == nil {
@@ -63,6 +63,7 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 	return d, nil
 }
 
+// keywords returns the keywords as Info and pdf:Keywords write them: separated by commas.
 func (d description) keywords() string { return strings.Join(d.Keywords, ", ") }
 
 // info returns the Info dictionary.

@@ -34,8 +34,9 @@ func mergeLeaves(f *pdffile.File, root pdffile.Dict) error {
 
 // leaf is a structure element with a single marked content as its only kid.
 type leaf struct {
-	number, parent int
-	page, content  []byte
+	number, parent int    // object numbers
+	page           []byte // the reference to its page
+	content        []byte // the number of the marked content on that page
 }
 
 // readLeaf recognises a leaf by its exact bytes, because parsing every dictionary would be slow.
@@ -121,7 +122,8 @@ func mergeInto(f *pdffile.File, parent int, leaves []leaf, merged map[int]int) e
 	return nil
 }
 
-// redirectParents updates the parent tree: the content of merged leaves now belongs to the element above.
+// redirectParents updates the parent tree: the content of merged leaves now belongs to their parents. An array of the
+// tree has the element of each marked content of a page.
 func redirectParents(f *pdffile.File, tree pdffile.Dict, merged map[int]int) error {
 	values, err := pdffile.ReadArray(tree.Get("Nums"))
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// comment adds each note to the page of its anchor, as a text annotation that readers show on request. It skips
+// annotate adds each note to the page of its anchor, as a text annotation that readers show on request. It skips
 // notes whose anchor has no page.
-func comment(f *pdffile.File, notes []Note) error {
+func annotate(f *pdffile.File, notes []Note) error {
 	anchors, err := f.Anchors()
 	if err != nil {
 		return err
@@ -41,13 +41,9 @@ func comment(f *pdffile.File, notes []Note) error {
 			return err
 		}
 		// F 24 is NoZoom and NoRotate without Print (ISO 32000-1, 12.5.3): the note is not printed.
-		annotation := pdffile.RefTo(
-			f.Add(
-				fmt.Appendf(nil,
-					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
-					pdffile.RefTo(object), pdffile.TextString(note.Text)),
-			),
-		)
+		annotation := pdffile.RefTo(f.Add(fmt.Appendf(nil,
+			"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
+			pdffile.RefTo(object), pdffile.TextString(note.Text))))
 
 		list := strings.TrimSpace(string(page.Get("Annots")))
 		if referenced, ok := f.Object([]byte(list)); ok {

@@ -7,12 +7,13 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// titleOutline replaces the titles of outline entries by the texts of their headings. It matches them in order, by
-// level and beginning.
+// titleOutline replaces the titles of outline entries by the texts of their headings. Both are in reading order. An
+// entry gets the next heading of the same level with whose beginning its title begins. Entries without a heading
+// keep their title, without the marks of formulas.
 func titleOutline(f *pdffile.File, catalog pdffile.Dict, headings []Heading) error {
-	begins := make([]string, len(headings))
+	beginnings := make([]string, len(headings))
 	for i, h := range headings {
-		begins[i] = beginning(h.Text)
+		beginnings[i] = beginning(h.Text)
 	}
 	next := 0
 
@@ -24,9 +25,11 @@ func titleOutline(f *pdffile.File, catalog pdffile.Dict, headings []Heading) err
 		title := pdffile.DecodeText(entry.Get("Title"))
 		better := strings.ReplaceAll(title, formulaMark, "")
 
-		level, begun := f.HeadingLevel(entry.Get("SE")), beginning(title)
+		level, own := f.HeadingLevel(entry.Get("SE")), beginning(title)
 		for i := next; i < len(headings); i++ {
-			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
+			// A heading without letters matches only a title without letters.
+			matches := strings.HasPrefix(own, beginnings[i]) && (beginnings[i] != "" || own == "")
+			if matches && headings[i].Level == level {
 				better, next = headings[i].Text, i+1
 				break
 			}
@@ -41,9 +44,10 @@ func titleOutline(f *pdffile.File, catalog pdffile.Dict, headings []Heading) err
 	return nil
 }
 
-// beginning returns the first letters and digits of a title, by which entries and headings are matched.
+// beginning returns the first letters and digits of a title in lower case. Chromium's titles differ from the headings
+// in spaces and in formulas, so the beginning is short.
 func beginning(title string) string {
-	const enough = 8
+	const enough = 8 // letters and digits
 	var b strings.Builder
 	taken := 0
 

@@ -1,5 +1,12 @@
 // Package pack produces the final file from a printed PDF. It adds metadata and better tags, converts to PDF/A or
 // PDF/UA, attaches files, encrypts and compresses.
+//
+// Pack reads the print and calls Write. Finish says which steps of Write apply:
+//
+//  1. tags and links, titles of the outline, comments, names of destinations, gradients
+//  2. extracted text, by package text
+//  3. PDF/UA, then PDF/A
+//  4. page boxes, attachments, metadata, compression, encryption
 package pack
 
 import (
@@ -31,11 +38,11 @@ type Finish struct {
 	// Headings replace the titles in the outline, because Chromium's titles lack spaces and repeat formulas.
 	// Entries without a matching heading keep their title.
 	Headings []Heading
-	// Hyphenated is set if pages contain soft hyphens, which need a pass over the text.
+	// Hyphenated is true if pages contain soft hyphens. This and the next two fields cost a pass over all content.
 	Hyphenated bool
-	// RightToLeft is set if pages may contain Arabic letters.
+	// RightToLeft is true if pages may contain Arabic letters.
 	RightToLeft bool
-	// DropCaps is set if pages contain drop caps.
+	// DropCaps is true if pages contain drop caps.
 	DropCaps bool
 	// Boxes describe how pages are trimmed. Default: as printed.
 	Boxes Boxes
@@ -77,9 +84,9 @@ type Packed struct {
 	Missing []string
 }
 
-// packFrom is the size of all plain objects, in bytes, from which they are compressed. Below it, compression saves
+// compressFrom is the size of all plain objects, in bytes, from which they are compressed. Below it, compression saves
 // less than 25 KB and takes half a millisecond.
-const packFrom = 32 << 10
+const compressFrom = 32 << 10
 
 // Pack adds metadata to a PDF from Chromium and gives it the requested form. It compresses objects that are not
 // streams if that saves space. It copies most objects without interpreting them, so tags, links and the outline
@@ -93,7 +100,8 @@ func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	return Write(f, m, finish)
 }
 
-// Write is Pack for a file that was read or joined before. The caller must not use the file afterwards.
+// Write is Pack for a file that was read or joined before, with the same errors. The caller must not use the file
+// afterwards.
 func Write(f *pdffile.File, m Meta, finish Finish) (p Packed, err error) {
 	if p.Pages, err = f.Pages(); err != nil {
 		return p, err
@@ -109,7 +117,7 @@ func Write(f *pdffile.File, m Meta, finish Finish) (p Packed, err error) {
 			plain += len(o)
 		}
 	}
-	layout := pdffile.Layout{Compress: plain >= packFrom}
+	layout := pdffile.Layout{Compress: plain >= compressFrom}
 
 	if finish.Password != "" {
 		layout.Protection = &pdffile.Protection{User: finish.Password, Permissions: pdffile.AllPermissions}
@@ -141,7 +149,7 @@ func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error)
 	}
 
 	if finish.PDFA == "" && !finish.PDFUA && len(finish.Notes) > 0 {
-		if err := comment(f, finish.Notes); err != nil {
+		if err := annotate(f, finish.Notes); err != nil {
 			return nil, fmt.Errorf("notes: %w", err)
 		}
 	}
@@ -171,7 +179,7 @@ func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error)
 			return nil, fmt.Errorf("drop caps: %w", err)
 		}
 	}
-	notdef := false
+	notdef := false // the pages show glyph 0, which both standards forbid
 
 	if finish.PDFUA || finish.PDFA != "" {
 		if err := text.MapAllGlyphs(f); err != nil {
@@ -198,14 +206,9 @@ func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error)
 	}
 	attach(f, &catalog, finish.Sources, about.date)
 	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
-	catalog.Set(
-		"Metadata",
-		pdffile.RefTo(
-			f.Add(
-				fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp),
-			),
-		),
-	)
+	catalog.Set("Metadata", pdffile.RefTo(f.Add(pdffile.NewStream(pdffile.Dict{
+		{Key: "Type", Value: []byte("/Metadata")}, {Key: "Subtype", Value: []byte("/XML")},
+	}, xmp))))
 	catalog.Set("ViewerPreferences", "<</DisplayDocTitle true>>")
 	f.Objects[f.Root], f.Objects[f.Info] = catalog.Bytes(), about.info()
 

@@ -9,8 +9,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// archive converts a printed PDF to PDF/A, except for the metadata. It returns an error for content that PDF/A
-// forbids and Chromium may write, such as glyph 0.
+// archive converts a printed PDF to PDF/A, except for the metadata. notdef is true if a page shows glyph 0. Errors:
+// content that PDF/A forbids and Chromium may write, such as glyph 0.
 func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	for n, o := range f.Objects {
 		if err := checkArchivable(f, o); err != nil {
@@ -23,47 +23,17 @@ func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	}
 	profile := f.Add(nil)
 	f.SetStream(profile, pdffile.Dict{{Key: "N", Value: []byte("3")}}, srgbProfile())
-	catalog.Set(
-		"OutputIntents",
-		fmt.Sprintf(
-			"[<</Type /OutputIntent\n/S /GTS_PDFA1\n"+
-				"/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]",
-			pdffile.RefTo(profile),
-		),
-	)
+	catalog.Set("OutputIntents", fmt.Sprintf("[<</Type /OutputIntent\n/S /GTS_PDFA1\n"+
+		"/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]", pdffile.RefTo(profile)))
 
 	return nil
 }
 
 // forbidden are names that PDF/A forbids as keys and as values.
 var forbidden = []string{
-	"AA",
-	"AcroForm",
-	"Crypt",
-	"DeviceCMYK",
-	"EmbeddedFiles",
-	"GoTo3DView",
-	"Hide",
-	"ImportData",
-	"JS",
-	"JavaScript",
-	"LZWDecode",
-	"Launch",
-	"Movie",
-	"NeedAppearances",
-	"OPI",
-	"PS",
-	"Ref",
-	"Rendition",
-	"ResetForm",
-	"RichMedia",
-	"Screen",
-	"SetOCGState",
-	"Sound",
-	"SubmitForm",
-	"Trans",
-	"XFA",
-	"3D",
+	"AA", "AcroForm", "Crypt", "DeviceCMYK", "EmbeddedFiles", "GoTo3DView", "Hide", "ImportData", "JS", "JavaScript",
+	"LZWDecode", "Launch", "Movie", "NeedAppearances", "OPI", "PS", "Ref", "Rendition", "ResetForm", "RichMedia",
+	"Screen", "SetOCGState", "Sound", "SubmitForm", "Trans", "XFA", "3D",
 }
 
 // maxString is the longest string that PDF/A allows, in bytes (ISO 19005-2, 6.1.13).
@@ -78,7 +48,7 @@ func checkArchivable(f *pdffile.File, o []byte) error {
 		// The content of a stream may contain the forbidden names as data.
 		o, _, _ = bytes.Cut(o, []byte("stream\n"))
 	}
-	last := ""
+	last := "" // the last name
 
 	for at := 0; at < len(o); {
 		step := 1
@@ -101,7 +71,7 @@ func checkArchivable(f *pdffile.File, o []byte) error {
 			if last = string(o[at+1 : at+step]); slices.Contains(forbidden, last) {
 				return fmt.Errorf("%s is not allowed", last)
 			}
-		case 't':
+		case 't': // of true
 			if last == "Interpolate" {
 				return errors.New("interpolated images are not allowed")
 			}

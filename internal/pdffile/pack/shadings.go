@@ -43,7 +43,7 @@ func scaleShadings(f *pdffile.File) error {
 		if matrix == nil || shading.Get("Matrix") != nil {
 			continue
 		}
-		// pdf.js drops samples on whole pixels. An odd domain keeps the samples between them.
+		// pdf.js drops samples on whole pixels. Two uneven fractions of the domain move the samples between pixels.
 		for axis := 0; axis < 4; axis += 2 {
 			size := domain[axis+1] - domain[axis]
 			domain[axis] -= 0.000713 * size

@@ -13,11 +13,11 @@ import (
 type element struct {
 	number int
 	dict   pdffile.Dict
-	kind   string // its type, such as P
+	kind   string // its type without the slash, such as P; write stores it in dict
 	// kids are references to elements, numbers of marked content and references to annotations (ISO 32000-1,
 	// 14.7.4).
 	kids    [][]byte
-	changed bool // dict or kids differ from the file
+	changed bool // kind, dict or kids differ from the file
 }
 
 // tree is the structure tree of a file, by object number.
@@ -27,7 +27,7 @@ type tree struct {
 	root     int // number of the topmost element
 }
 
-// readTree reads the whole structure tree.
+// readTree reads the whole structure tree. root is the dictionary of its root.
 func readTree(f *pdffile.File, root pdffile.Dict) (*tree, error) {
 	t := &tree{file: f, elements: map[int]*element{}}
 	for n, o := range f.Objects {
@@ -119,9 +119,11 @@ func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
 	return []byte(pdffile.RefTo(n))
 }
 
+// become changes the type of the element.
 func (e *element) become(kind string) { e.kind, e.changed = kind, true }
 
-// mend gives lists, links and figures the structure that PDF/UA requires.
+// mend gives lists, links and figures the structure that PDF/UA requires. It collects them before it changes any,
+// because a change moves elements.
 func (t *tree) mend() {
 	var lists, items, figures, rest []*element
 	t.each(t.root, func(e, parent *element) {
@@ -160,6 +162,7 @@ func (t *tree) mend() {
 	}
 }
 
+// isAnnotation reports whether a kid refers to an annotation, such as a link.
 func isAnnotation(kid []byte) bool { return bytes.HasPrefix(kid, []byte("<</Type /OBJR")) }
 
 // mendList turns every kid of a list into an item and returns the items.
@@ -232,6 +235,7 @@ func (t *tree) mendFigure(figure *element) {
 	}
 }
 
+// hasAlt reports whether the element has alternative or replacement text.
 func (e *element) hasAlt() bool { return e.dict.Get("Alt") != nil || e.dict.Get("ActualText") != nil }
 
 // write stores the changed elements in the file.

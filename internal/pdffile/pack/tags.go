@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,11 @@ const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\
 // internal/markdown.
 const formulaMark = "\u2061"
 
-// These are the first bytes of an image that is a formula, and of the Formula element that replaces it.
 const (
+	// markedFigure begins an image that is a formula: formulaMark begins its text.
 	markedFigure = "<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061"
-	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
+	// formula begins the element that replaces it, without the mark.
+	formula = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
 )
 
 // improveTags improves Chromium's structure tree. It maps types to standard ones, distinguishes formulas from
@@ -61,16 +63,16 @@ func improveTags(f *pdffile.File, catalog pdffile.Dict) error {
 // so equal documents would give different files.
 func renumberIDs(f *pdffile.File, idTree []byte) {
 	var ids []string
-	var holders, leaves []int
+	var holders, nodes []int // objects with ids: structure elements, and nodes of the tree of ids
 
 	for n, o := range f.Objects {
-		switch {
-		case !bytes.Contains(o, []byte("(node")):
-		case bytes.HasPrefix(o, pdffile.StructElement):
-			holders = append(holders, n)
-			if id := pdffile.NodeID(o); id != nil {
-				ids = append(ids, string(id))
-			}
+		if !bytes.HasPrefix(o, pdffile.StructElement) || !bytes.Contains(o, []byte("(node")) {
+			continue
+		}
+
+		holders = append(holders, n)
+		if id := pdffile.NodeID(o); id != nil {
+			ids = append(ids, string(id))
 		}
 	}
 	seen := map[int]bool{}
@@ -84,19 +86,15 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		}
 		seen[n] = true
 
-		leaves = append(leaves, n)
+		nodes = append(nodes, n)
 		if d, _, err := pdffile.ReadDict(f.Objects[n]); err == nil && d.Get("Kids") != nil {
 			kids, _ := pdffile.ReadArray(d.Get("Kids"))
 			todo = append(todo, kids...)
 		}
 	}
-	// The new ids keep the order, so the tree stays sorted by id.
+	// The new ids keep the order, so the tree stays sorted by id. A longer id has the larger number.
 	slices.SortFunc(ids, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
 
 	renamed := make(map[string][]byte, len(ids))
@@ -115,7 +113,7 @@ func renumberIDs(f *pdffile.File, idTree []byte) {
 		f.Objects[n] = pdffile.RenameNode(f.Objects[n], rename)
 	}
 
-	for _, n := range leaves {
+	for _, n := range nodes {
 		f.Objects[n] = pdffile.RenameNodes(f.Objects[n], rename)
 	}
 }

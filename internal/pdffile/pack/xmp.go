@@ -9,19 +9,17 @@ import (
 )
 
 // xmp returns the metadata stream: the description and the standards that the file claims. It is never compressed,
-// so that tools that do not read PDF find it.
+// so that tools that do not read PDF find it. level is a PDF/A level such as "2b", or "".
 func (d description) xmp(level string, ua bool) []byte {
 	var b strings.Builder
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n" +
 		`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + "\n" +
 		`<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
 		`xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + "\n")
+	// element writes a property, as an array of the type container if that is not "". attribute is that of each item.
+	// A property without values, or with an empty one, is left out.
 	element := func(name, container, attribute string, values ...string) {
-		if slices.Contains(values, "") {
-			return
-		}
-
-		if len(values) == 0 {
+		if len(values) == 0 || slices.Contains(values, "") {
 			return
 		}
 		b.WriteString("<" + name + ">")
@@ -63,20 +61,14 @@ func (d description) xmp(level string, ua bool) []byte {
 	b.WriteString("</rdf:Description>\n")
 
 	if level != "" {
-		fmt.Fprintf(
-			&b,
-			`<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>%s</pdfaid:part>`+
-				"<pdfaid:conformance>%s</pdfaid:conformance></rdf:Description>\n",
-			level[:1],
-			strings.ToUpper(level[1:]),
-		)
+		fmt.Fprintf(&b, `<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">`+
+			"<pdfaid:part>%s</pdfaid:part><pdfaid:conformance>%s</pdfaid:conformance></rdf:Description>\n",
+			level[:1], strings.ToUpper(level[1:]))
 	}
 
 	if ua {
-		b.WriteString(
-			`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>` +
-				`1</pdfuaid:part></rdf:Description>` + "\n",
-		)
+		b.WriteString(`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/">` +
+			"<pdfuaid:part>1</pdfuaid:part></rdf:Description>\n")
 
 		if level != "" {
 			b.WriteString(uaSchema)

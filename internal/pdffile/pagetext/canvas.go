@@ -24,6 +24,9 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
+// maxSaved limits the states that q saves in one content stream.
+const maxSaved = 1000
+
 // canvas is a content stream that is being read.
 type canvas struct {
 	*painter
@@ -32,7 +35,7 @@ type canvas struct {
 	resources  pdffile.Dict
 	depth      int    // of nested forms
 	text, line matrix // the text matrix and the line matrix
-	// marks holds for each open mark whether it replaces its text.
+	// marks holds for each open mark whether its ActualText replaces the text of its glyphs.
 	marks []bool
 }
 
@@ -64,8 +67,8 @@ func (c *canvas) visit(op parse.Operation) error {
 
 	switch op.Operator {
 	case "q":
-		// Limit the memory of a stream that only repeats q.
-		if len(c.saved) < 1000 {
+		// Limit the memory of a stream that only repeats q. A deeper q is ignored.
+		if len(c.saved) < maxSaved {
 			c.saved = append(c.saved, c.state)
 		}
 	case "Q":
@@ -89,21 +92,21 @@ func (c *canvas) visit(op parse.Operation) error {
 	case "TL":
 		c.lead = number(args, 0)
 	case "Td":
-		c.next(number(args, 0), number(args, 1))
+		c.nextLine(number(args, 0), number(args, 1))
 	case "TD":
 		c.lead = -number(args, 1)
-		c.next(number(args, 0), number(args, 1))
+		c.nextLine(number(args, 0), number(args, 1))
 	case "Tm":
 		c.line = readMatrix(args)
 		c.text = c.line
 	case "T*":
-		c.next(0, -c.lead)
+		c.nextLine(0, -c.lead)
 	case "'":
-		c.next(0, -c.lead)
+		c.nextLine(0, -c.lead)
 		return c.show(args)
 	case "\"":
 		c.word, c.char = number(args, 0), number(args, 1)
-		c.next(0, -c.lead)
+		c.nextLine(0, -c.lead)
 
 		if len(args) == 3 {
 			return c.show(args[2:])
@@ -128,8 +131,8 @@ func (c *canvas) visit(op parse.Operation) error {
 	return nil
 }
 
-// next moves to the start of the next line, which is x, y from the start of this one.
-func (c *canvas) next(x, y float64) {
+// nextLine moves to the start of the next line, which is x, y from the start of this one.
+func (c *canvas) nextLine(x, y float64) {
 	c.line = matrix{1, 0, 0, 1, x, y}.times(c.line)
 	c.text = c.line
 }
@@ -156,7 +159,8 @@ func (c *canvas) begin(args [][]byte) {
 	c.marks = append(c.marks, replaces)
 }
 
-// draw reads the text of a form (ISO 32000-2, 8.10).
+// draw reads the text of a form (ISO 32000-2, 8.10). It ignores forms that are damaged, or nested more than maxForms
+// deep. Errors: ErrTooMuch.
 func (c *canvas) draw(args [][]byte) error {
 	if len(args) != 1 || c.depth >= maxForms || len(args[0]) < 2 {
 		return nil
@@ -252,6 +256,7 @@ func (c *canvas) show(args [][]byte) error {
 	return nil
 }
 
+// write appends text and counts it. Separators are not counted.
 func (c *canvas) write(text string) {
 	c.out.WriteString(text)
 	c.reader.written += len(text)
@@ -260,7 +265,7 @@ func (c *canvas) write(text string) {
 // separate writes a line feed or a space if the next glyph does not follow the last one.
 func (c *canvas) separate() {
 	at := c.text.times(c.ctm)
-	// The direction of the line, and the height of the letters.
+	// The height of the letters, and the length of a unit along the line.
 	height := math.Hypot(at[2], at[3]) * math.Abs(c.size)
 	along := math.Hypot(at[0], at[1])
 	dx, dy := at[4]-c.lastX, at[5]-c.lastY
@@ -277,14 +282,14 @@ func (c *canvas) separate() {
 	text := c.out.String()
 	last := text[len(text)-1]
 
-	// Move more than 0.6 letter heights across the line to start a new line, and 0.16 along it to leave a space. A jump
-	// back by 1.5 heights also separates, for example the cells of a table. Kerning moves back by less.
+	// A step of more than 0.6 letter heights across the line begins a new line. A gap of more than 0.16 heights along the
+	// line is a space. So is a step back by 1.5 heights, for example between cells of a table; kerning moves back by less.
 	switch {
 	case last == '\n':
 	case math.Abs(dy) > 0.6*size:
 		c.out.WriteByte('\n')
 
-		const paragraph = 2.2 // line heights
+		const paragraph = 2.2 // letter heights
 		if math.Abs(dy) > paragraph*size {
 			c.out.WriteByte('\n')
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 
 	"golang.org/x/text/encoding/charmap"
@@ -24,13 +25,17 @@ type typeface struct {
 	wide    bool // codes have two bytes
 	utf16   bool // codes are UTF-16
 	text    map[int]string
-	widths  map[int]float64
-	missing float64 // width of other codes
-	steps   int     // codes that were read
+	widths  map[int]float64 // in parts of the font size
+	missing float64         // width of codes that widths does not have
+	steps   int             // codes that were read, for maxSteps
 }
 
-// maxCodes limits the entries of one map of a font.
-const maxCodes = 1 << 16
+const (
+	// maxCodes limits the entries of one map of a font: codes have at most two bytes.
+	maxCodes = 1 << 16
+	// maxSteps limits the codes that are read for one font, because its maps may name each code many times.
+	maxSteps = 8 * maxCodes
+)
 
 // font returns the font of a resource name, or nil if there is none. Fonts are cached by the text of the reference.
 func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
@@ -52,9 +57,6 @@ func (r *Reader) font(resources pdffile.Dict, name []byte) *typeface {
 	return f
 }
 
-// maxSteps limits the codes that are read for one font. Its maps may name each code many times.
-const maxSteps = 8 * maxCodes
-
 // readFont reads the encoding, the widths and the ToUnicode map of a font.
 func (r *Reader) readFont(d pdffile.Dict) *typeface {
 	f := &typeface{text: map[int]string{}, widths: map[int]float64{}, missing: 0.5}
@@ -62,14 +64,14 @@ func (r *Reader) readFont(d pdffile.Dict) *typeface {
 	if string(d.Get("Subtype")) == "/Type0" {
 		f.wide = true
 		encoding := string(r.value(d.Get("Encoding")))
-		f.utf16 = bytes.Contains([]byte(encoding), []byte("UTF16")) || bytes.Contains([]byte(encoding), []byte("UCS2"))
+		f.utf16 = strings.Contains(encoding, "UTF16") || strings.Contains(encoding, "UCS2")
 		f.readWide(r, d)
 	} else {
 		f.readSimple(r, d)
 	}
 
 	if object := r.value(d.Get("ToUnicode")); pdffile.IsStream(object) {
-		const maxMap = 8 << 20
+		const maxMap = 8 << 20 // bytes
 		if content, err := r.unpack(object, maxMap); err == nil {
 			f.readMap(content)
 		}
@@ -78,7 +80,7 @@ func (r *Reader) readFont(d pdffile.Dict) *typeface {
 	return f
 }
 
-// step counts a code that is read. It reports whether there were too many.
+// step counts a code that is read. It reports whether the font has used up maxSteps.
 func (f *typeface) step() (tooMany bool) {
 	f.steps++
 	return f.steps > maxSteps
@@ -161,6 +163,7 @@ func (f *typeface) readSimple(r *Reader, d pdffile.Dict) {
 	first, _ := strconv.Atoi(string(r.value(d.Get("FirstChar")))) // 0 if malformed
 	scale := 0.001
 
+	// Only a Type 3 font sets the units of its widths.
 	if m := r.array(d.Get("FontMatrix")); string(d.Get("Subtype")) == "/Type3" && len(m) == 6 {
 		scale = number(m, 0)
 	}
@@ -191,7 +194,7 @@ func (f *typeface) setEncoding(name string) {
 	maps.Copy(f.text, standardCodes())
 }
 
-// readMap reads a ToUnicode map (ISO 32000-2, 9.10.3).
+// readMap reads a ToUnicode map (ISO 32000-2, 9.10.3). Its entries replace those of the encoding.
 func (f *typeface) readMap(content []byte) {
 	// text decodes a value as UTF-16 and adds add to its last character.
 	text := func(v []byte, add int) string {
@@ -258,7 +261,7 @@ func (f *typeface) readMap(content []byte) {
 	}
 }
 
-// glyphs splits a string into its codes.
+// glyphs splits a string into its codes. A code without a text has the text "".
 func (f *typeface) glyphs(raw []byte) []glyph {
 	if !f.wide {
 		list := make([]glyph, len(raw))

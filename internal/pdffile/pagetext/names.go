@@ -2,6 +2,7 @@ package pagetext
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,8 +19,9 @@ func accents() map[string]string {
 	}
 }
 
-// glyphNames are names of the Adobe Glyph List that do not follow a rule: pairs of name and text.
-const glyphNames = `space   exclam ! quotedbl " numbersign # dollar $ percent % ampersand & quotesingle ' parenleft (
+// glyphNames are names of the Adobe Glyph List that do not follow a rule: pairs of name and text. Those whose text is a
+// space are missing.
+const glyphNames = `exclam ! quotedbl " numbersign # dollar $ percent % ampersand & quotesingle ' parenleft (
 parenright ) asterisk * plus + comma , hyphen - period . slash / zero 0 one 1 two 2 three 3 four 4 five 5 six 6 seven 7
 eight 8 nine 9 colon : semicolon ; less < equal = greater > question ? at @ bracketleft [ backslash \ bracketright ]
 asciicircum ^ underscore _ grave ` + "`" + ` braceleft { bar | braceright } asciitilde ~ exclamdown ¡ cent ¢ sterling £
@@ -35,12 +37,13 @@ Mu Μ Nu Ν Xi Ξ Omicron Ο Pi Π Rho Ρ Sigma Σ Tau Τ Upsilon Υ Phi Φ Chi 
 epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ nu ν xi ξ omicron ο pi π rho ρ sigma σ sigma1 ς tau τ upsilon υ
 phi φ chi χ psi ψ omega ω infinity ∞ partialdiff ∂ summation ∑ product ∏ integral ∫ radical √ lessequal ≤
 greaterequal ≥ notequal ≠ approxequal ≈ element ∈ arrowright → arrowleft ← arrowup ↑ arrowdown ↓ lozenge ◊
-nbspace   sfthyphen - dotlessj ȷ`
+sfthyphen - dotlessj ȷ`
 
-// glyphTexts are the texts of the names in glyphNames. The zero value is ready.
+// glyphTexts has the texts of the names in glyphNames. The zero value is ready: the first look-up fills it.
 type glyphTexts map[string]string
 
-// text returns the text of a glyph name, or "" if the name is unknown.
+// text returns the text of a glyph name, or "" if the name is unknown. A suffix after a dot names a variant of the
+// glyph.
 func (g *glyphTexts) text(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 
@@ -54,12 +57,9 @@ func (g *glyphTexts) text(name string) string {
 
 	if *g == nil {
 		*g = glyphTexts{}
-		fields := strings.Fields(glyphNames)
 
-		for i := 1; i+1 < len(fields); i++ {
-			if known := (*g)[fields[i]]; len(fields[i]) > 1 && known == "" {
-				(*g)[fields[i]] = fields[i+1]
-			}
+		for pair := range slices.Chunk(strings.Fields(glyphNames), 2) {
+			(*g)[pair[0]] = pair[1]
 		}
 	}
 
@@ -90,6 +90,7 @@ func (g *glyphTexts) text(name string) string {
 // standardCodes are the codes of the standard encoding that differ from Windows-1252 (ISO 32000-2, annex D.2).
 func standardCodes() map[int]string {
 	codes := map[int]string{0x27: "’", 0x60: "‘"}
+	// The characters from 0xA1; \x00 leaves the code as in Windows-1252.
 	upper := "¡¢£⁄¥ƒ§¤'“«‹›\x00\x00\x00–†‡·\x00¶•‚„”»…‰\x00¿\x00`´ˆ˜¯˘˙¨\x00˚¸\x00˝˛ˇ—"
 	code := 0xa1
 

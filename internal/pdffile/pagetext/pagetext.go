@@ -1,4 +1,8 @@
 // Package pagetext reads the text of PDF pages of any program.
+//
+// A Reader follows the content stream of a page and of the forms that it draws. It decodes the shown codes by the
+// font's ToUnicode map, or else by its encoding and glyph names. The distance between two glyphs decides whether a
+// space or a line feed separates them. Files are hostile, so the work for one file is limited.
 package pagetext
 
 import (
@@ -12,10 +16,10 @@ import (
 
 // Limits of one file.
 const (
-	maxContent    = 64 << 20 // bytes of the content of one page
-	maxOperations = 20_000_000
-	maxText       = 64 << 20 // bytes
-	maxForms      = 12       // nested forms
+	maxContent    = 64 << 20   // bytes of the content of one page, and of one form
+	maxOperations = 20_000_000 // including the cost of unpacking, see Reader.unpack
+	maxText       = 64 << 20   // bytes
+	maxForms      = 12         // depth of nested forms
 )
 
 // ErrTooMuch is returned for files whose pages draw more than any real document does.
@@ -28,7 +32,7 @@ type Reader struct {
 	fonts      map[string]*typeface
 	names      glyphTexts
 	operations int // so far, see spend
-	written    int // characters so far
+	written    int // bytes of text so far
 }
 
 // NewReader returns a Reader for a file, which must not change while the Reader is in use.
@@ -68,7 +72,7 @@ func (r *Reader) Page(number int) (string, error) {
 	return tidy(p.out.String()), nil
 }
 
-// unpack unpacks a stream. Its size counts as operations, because a page may draw one stream many times. Errors:
+// unpack unpacks a stream. 100 bytes count as one operation, because a page may draw one stream many times. Errors:
 // ErrTooMuch, and those of damaged streams.
 func (r *Reader) unpack(object []byte, limit int) ([]byte, error) {
 	content, err := parse.Unpack(r.file, object, limit)
@@ -83,7 +87,7 @@ func (r *Reader) unpack(object []byte, limit int) ([]byte, error) {
 	return content, err
 }
 
-// spend counts operations.
+// spend counts operations. It returns ErrTooMuch after maxOperations.
 func (r *Reader) spend(operations int) error {
 	if r.operations += operations; r.operations > maxOperations {
 		return ErrTooMuch
@@ -92,7 +96,8 @@ func (r *Reader) spend(operations int) error {
 	return nil
 }
 
-// tidy removes spaces at the ends of lines, and soft hyphens.
+// tidy removes soft hyphens, spaces at the ends of lines, and empty lines at the start and the end. It ends the text
+// with one line feed.
 func tidy(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\u00ad", "")
 	lines := strings.Split(text, "\n")
@@ -153,27 +158,31 @@ func (r *Reader) array(value []byte) [][]byte {
 
 // state is the part of the graphics state that text depends on.
 type state struct {
-	ctm                          matrix
-	font                         *typeface
-	size, char, word, lead, wide float64
+	ctm  matrix // from user space to the page
+	font *typeface
+	size float64 // of the font
+	// char and word are the spacing after characters and spaces, lead is the distance of lines, wide the horizontal
+	// scale: 1 is normal.
+	char, word, lead, wide float64
 }
 
 // painter collects the text of one page.
 type painter struct {
 	reader *Reader
 	out    strings.Builder
-	// lastX, lastY is where the last text ended; lastSize is its height.
+	// lastX, lastY is where the last text ended; lastSize is its height. The unit is that of the page.
 	lastX, lastY, lastSize float64
-	// replaced is the number of open marks whose text is replaced.
+	// replaced is the number of open marks whose ActualText replaces the text of their glyphs.
 	replaced int
 }
 
-// run interprets a content stream.
+// run reads the content of the page.
 func (p *painter) run(content []byte, resources pdffile.Dict, depth int) error {
 	now := state{ctm: unit, wide: 1}
 	return p.runFrom(now, content, resources, depth)
 }
 
+// runFrom reads a content stream that begins with the graphics state now. depth is the number of forms around it.
 func (p *painter) runFrom(now state, content []byte, resources pdffile.Dict, depth int) error {
 	c := &canvas{painter: p, state: now, resources: resources, depth: depth, text: unit, line: unit}
 	return parse.EachOperation(content, c.visit)

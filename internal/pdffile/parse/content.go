@@ -7,7 +7,7 @@ type Operation struct {
 	Operator string
 	// Operands are in the form of package pdffile. They are valid until the next operation.
 	Operands [][]byte
-	// Start and End are the offsets of the operation, operands included.
+	// Start and End are the offsets of the operation in the content, operands included.
 	Start, End int
 }
 
@@ -56,7 +56,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 					op.Operands = append(op.Operands, held[start:end])
 				}
 
-				if op.Operator == "ID" {
+				if op.Operator == "ID" { // the data of an inline picture follows
 					l.skipPicture()
 				}
 
@@ -106,7 +106,7 @@ func Untag(content []byte) []byte {
 	var out bytes.Buffer
 	copied := 0
 
-	_ = EachOperation(content, func(op Operation) error { // the function returns no error
+	_ = EachOperation(content, func(op Operation) error { // fails only if this function does
 		// The second operand of BDC links the content to a tag. BMC has only the first operand, and EMC ends both.
 		if op.Operator == "BDC" && len(op.Operands) == 2 {
 			out.Write(content[copied:op.Start])

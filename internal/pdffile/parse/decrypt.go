@@ -16,13 +16,13 @@ import (
 
 // decryption is the standard security handler of a file (ISO 32000-2, 7.6.4) with its key.
 type decryption struct {
-	name        string // of the algorithm, for people
+	name        string // of the cipher for users, such as "AES-128"
 	fileKey     []byte
 	streams     method
 	strings     method
 	permissions uint32
 	owner       bool // the password was that of the owner
-	// metadata reports that the metadata stream is encrypted.
+	// metadata is true if the metadata stream is encrypted.
 	metadata bool
 }
 
@@ -133,10 +133,10 @@ func (h *handler) methods() (streams, strings method, err error) {
 	return streams, strings, err
 }
 
-// objectKey decrypts one object. A nil objectKey changes nothing.
+// objectKey decrypts one object. stream also accepts a nil objectKey, that of a file without encryption.
 type objectKey struct {
 	*decryption
-	short []byte // the key for RC4 and AES-128
+	short []byte // the key for RC4 and AES-128, which is different for each object
 }
 
 // key returns the key of an object (ISO 32000-2, algorithm 1). AES-256 uses the key of the file for all objects.
@@ -158,6 +158,7 @@ func (c *decryption) key(number, generation int) *objectKey {
 	return k
 }
 
+// text decrypts a string.
 func (k *objectKey) text(in []byte) []byte { return k.open(k.strings, in) }
 
 // stream decrypts the content of a stream. Without a key, the content is returned as it is. So is the metadata stream
@@ -210,7 +211,7 @@ func (k *objectKey) open(how method, in []byte) []byte {
 	return out
 }
 
-// handler is the encryption dictionary of a file.
+// handler is the encryption dictionary of a file, from which a password unlocks the key.
 type handler struct {
 	dict              pdffile.Dict
 	version, revision int
@@ -219,34 +220,34 @@ type handler struct {
 	metadata          bool
 }
 
-// key returns the key of the file, or nil if the password is wrong. owner reports that it is the owner's. The
+// key returns the key of the file, or nil if the password is wrong. owner is true if the password is the owner's. The
 // password may be empty: many files restrict printing or copying without asking for a password.
 func (h *handler) key(password string) (key []byte, owner bool) {
 	if h.revision >= 5 {
-		const longest = 127 // bytes; the hash reads the password thousands of times
-		word := pdffile.NormalPassword(password)
+		const maxPassword = 127 // bytes by the standard; the hash reads the password thousands of times
+		normal := pdffile.NormalPassword(password)
 
-		return h.longKey(word[:min(longest, len(word))])
+		return h.longKey(normal[:min(maxPassword, len(normal))])
 	}
 
 	if len(h.owner) < 32 || len(h.user) < 32 {
 		return nil, false
 	}
-	words := [][]byte{[]byte(password)}
+	encoded := [][]byte{[]byte(password)} // the encodings to try
 
 	// The standard asks for PDFDocEncoding, which is Latin-1 for most letters; some programs write UTF-8.
-	if latin, err := charmap.ISO8859_1.NewEncoder().Bytes(words[0]); err == nil {
-		words = append(words, latin)
+	if latin, err := charmap.ISO8859_1.NewEncoder().Bytes(encoded[0]); err == nil {
+		encoded = append(encoded, latin)
 	}
 
-	for _, word := range words {
+	for _, p := range encoded {
 		// Try the owner password first, because it grants all permissions. The O entry holds the user password,
 		// encrypted with the owner password.
-		if key = h.userKey(h.userOf(word)); key != nil {
+		if key = h.userKey(h.userPassword(p)); key != nil {
 			return key, true
 		}
 
-		if key = h.userKey(word); key != nil {
+		if key = h.userKey(p); key != nil {
 			return key, false
 		}
 	}
@@ -257,7 +258,7 @@ func (h *handler) key(password string) (key []byte, owner bool) {
 // longKey is algorithm 2.A of ISO 32000-2 for revisions 5 and 6. The entries O and U have three parts: a hash of 32
 // bytes, the salt of the hash, and the salt of the key. Each salt has 8 bytes. OE and UE hold the encrypted key of the
 // file.
-func (h *handler) longKey(word []byte) (key []byte, owner bool) {
+func (h *handler) longKey(password []byte) (key []byte, owner bool) {
 	sealed := func(name string) []byte {
 		b := pdffile.StringBytes(h.dict.Get(name))
 		return b[:min(32, len(b))]
@@ -267,7 +268,7 @@ func (h *handler) longKey(word []byte) (key []byte, owner bool) {
 		return nil, false
 	}
 	hash := func(salt, user []byte) []byte {
-		return pdffile.PasswordHash(h.revision, word, salt, user)
+		return pdffile.PasswordHash(h.revision, password, salt, user)
 	}
 	open := func(with, locked []byte) []byte {
 		block, err := aes.NewCipher(with)
@@ -296,6 +297,7 @@ func (h *handler) longKey(word []byte) (key []byte, owner bool) {
 const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08" +
 	"\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
 
+// padded returns the 32 bytes that stand for a password.
 func padded(password []byte) []byte { return append(bytes.Clone(password), padding...)[:32] }
 
 // keySize returns the size of the file key in bytes.
@@ -359,8 +361,9 @@ func (h *handler) userKey(password []byte) []byte {
 	return nil
 }
 
-// userOf returns the user password that an owner password gives (algorithm 7).
-func (h *handler) userOf(password []byte) []byte {
+// userPassword returns the user password that an owner password gives (algorithm 7). It is wrong if the owner password
+// is wrong.
+func (h *handler) userPassword(password []byte) []byte {
 	sum := md5.Sum(padded(password))
 	key := sum[:]
 
@@ -371,18 +374,18 @@ func (h *handler) userOf(password []byte) []byte {
 		}
 	}
 	key = key[:h.keySize()]
-	word := bytes.Clone(h.owner[:32])
+	user := bytes.Clone(h.owner[:32])
 
 	if h.revision == 2 {
-		cryptRC4(key, word, 0)
-		return word
+		cryptRC4(key, user, 0)
+		return user
 	}
 
 	for i := 19; i >= 0; i-- {
-		cryptRC4(key, word, byte(i))
+		cryptRC4(key, user, byte(i))
 	}
 
-	return word
+	return user
 }
 
 // cryptRC4 encrypts or decrypts b in place, with each byte of the key changed by mix.

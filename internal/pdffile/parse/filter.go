@@ -33,7 +33,8 @@ func Unpack(f *pdffile.File, object []byte, limit int) ([]byte, error) {
 		return nil, err
 	}
 
-	if len(filters) > 8 {
+	const maxFilters = 8 // real files use at most two
+	if len(filters) > maxFilters {
 		return nil, errSyntax
 	}
 
@@ -114,8 +115,8 @@ func inflate(in []byte, limit int) ([]byte, error) {
 	return readUpTo(z, limit)
 }
 
-// readUpTo reads all of r, but fails for more than limit bytes: a small stream may unpack to gigabytes. It ignores an
-// error after the first bytes, as other readers do. Errors: ErrTooLarge, and the error of an empty result.
+// readUpTo reads all of r, but fails for more than limit bytes: a small stream may unpack to gigabytes. After the first
+// bytes it ignores an error, as other readers do. Errors: ErrTooLarge, and an error of r before the first byte.
 func readUpTo(r io.Reader, limit int) ([]byte, error) {
 	var out bytes.Buffer
 
@@ -223,12 +224,12 @@ func unRunLength(in []byte, limit int) (out []byte, err error) {
 // unpredict undoes the predictors of PNG and TIFF (ISO 32000-2, 7.4.4.4), which store the difference of each byte to
 // its neighbours. It changes in. A last row that is cut off is kept.
 func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
-	number := func(key string, usual int) int {
+	number := func(key string, byDefault int) int {
 		if n, err := strconv.Atoi(string(parms.Get(key))); err == nil && n > 0 && n < 1<<20 {
 			return n
 		}
 
-		return usual
+		return byDefault
 	}
 
 	predictor := number("Predictor", 1)
@@ -240,8 +241,8 @@ func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
 	if colors > 32 || bits > 16 {
 		return nil, errSyntax
 	}
-	pixel := max(colors*bits/8, 1) // the distance in bytes to the left neighbour
-	row := (colors*bits*columns + 7) / 8
+	pixel := max(colors*bits/8, 1)       // the distance in bytes to the left neighbour
+	row := (colors*bits*columns + 7) / 8 // bytes
 
 	if predictor == 2 {
 		if bits != 8 {
@@ -277,7 +278,8 @@ func unpredict(in []byte, parms pdffile.Dict) ([]byte, error) {
 	return out, nil
 }
 
-// unpredictLine undoes a filter of PNG in place.
+// unpredictLine undoes a filter of PNG in place. kind is its number: none, Sub, Up, Average or Paeth. above is the line
+// before, already undone. pixel is the distance in bytes to the left neighbour.
 func unpredictLine(kind byte, line, above []byte, pixel int) {
 	for i := range line {
 		var left, corner byte

@@ -31,6 +31,7 @@ type lexer struct {
 	decrypt func([]byte) []byte
 }
 
+// isSpace reports whether c is white space of PDF.
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == 0
 }
@@ -83,7 +84,7 @@ func (l *lexer) keyword(word string) bool {
 	return true
 }
 
-// integer reads a whole number that is not negative.
+// integer reads a whole number that is not negative. Otherwise it moves only past the white space before it.
 func (l *lexer) integer() (n int, ok bool) {
 	l.skip()
 	start := l.at
@@ -174,7 +175,7 @@ func (l *lexer) scalar(out []byte) ([]byte, error) {
 	return append(out, '0'), nil // as other readers treat malformed numbers
 }
 
-// dict appends a dictionary without entries that are null.
+// dict appends a dictionary without entries that are null, which stand for missing ones.
 func (l *lexer) dict(out []byte, depth int) ([]byte, error) {
 	l.at += len("<<")
 	out = append(out, "<<"...)
@@ -210,7 +211,7 @@ func (l *lexer) dict(out []byte, depth int) ([]byte, error) {
 	}
 }
 
-// array reads an array and appends it in the form that package pdffile expects.
+// array appends an array, with one space between its values.
 func (l *lexer) array(out []byte, depth int) ([]byte, error) {
 	l.at++
 	out = append(out, '[')
@@ -236,7 +237,7 @@ func (l *lexer) text() ([]byte, error) {
 	if l.in[l.at] == '<' {
 		end := bytes.IndexByte(l.in[l.at:], '>')
 		if end < 0 {
-			l.at = len(l.in) // the search has cost that much
+			l.at = len(l.in) // so that the caller spends what the search has cost
 			return nil, errSyntax
 		}
 
@@ -259,7 +260,7 @@ func (l *lexer) text() ([]byte, error) {
 
 	n := pdffile.StringLength(l.in[l.at:])
 	if n == 0 {
-		l.at = len(l.in) // the search has cost that much
+		l.at = len(l.in) // so that the caller spends what the search has cost
 		return nil, errSyntax
 	}
 	literal := l.in[l.at : l.at+n]

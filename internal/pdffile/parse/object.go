@@ -11,7 +11,8 @@ import (
 
 var errPlace = errors.New("the object is not where the cross-references say")
 
-// object returns an object of the table, or nil for a free number.
+// object returns the object with this number by its entry in the table, or nil for a free number. Errors: errPlace, and
+// those of objectAt and unpackStream.
 func (r *reader) object(number int) ([]byte, error) {
 	e := r.table[number]
 	switch {
@@ -89,10 +90,8 @@ func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, 
 		content = key.stream(d, content)
 	}
 	dropCrypt(&d)
-	d.Set("Length", strconv.Itoa(len(content)))
-	object = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 
-	return number, object, end, nil
+	return number, pdffile.NewStream(d, content), end, nil
 }
 
 // dropCrypt removes a leading Crypt filter, because the result is not encrypted, or is encrypted as a whole.
@@ -133,8 +132,8 @@ func (r *reader) content(d pdffile.Dict, start int) (content []byte, end int) {
 	return bytes.TrimSuffix(content, []byte("\r")), start + n
 }
 
-// length reads the length of a stream, which may be a reference to another object. It reports false when the length
-// cannot be read yet; the caller then searches for the end.
+// length reads the length of a stream, which may be a reference to another object. It reports false if the length is in
+// an object stream that is not unpacked yet, or malformed; the caller then searches for the end.
 func (r *reader) length(value []byte) (n int, ok bool) {
 	if number, isRef := pdffile.Reference(value); isRef {
 		if number >= len(r.table) {
@@ -172,7 +171,7 @@ type objectStream struct {
 }
 
 // packedObject returns an object of an object stream, or nil if the stream does not have it. Each stream is unpacked
-// once, because it holds up to hundreds of objects.
+// once, because it holds up to hundreds of objects. Errors: ErrTooLarge, errSyntax, and those of unpackStream.
 func (r *reader) packedObject(stream, number int) ([]byte, error) {
 	s, known := r.packed[stream]
 	if !known {

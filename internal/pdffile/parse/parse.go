@@ -1,5 +1,11 @@
 // Package parse reads PDF files of any program. It writes their objects in the form that package pdffile expects,
 // without encryption, object streams and earlier revisions.
+//
+// Read first reads the cross-reference tables of all revisions. Then it derives the key from the password. At last it
+// reads each object of the table, decrypted and rewritten by the lexer. If a step fails, it searches the whole file for
+// objects instead. Files are hostile: a budget of bytes bounds the work, see reader.budget.
+//
+// Unpack, EachOperation and Values read parts of such files: streams, page contents and character maps.
 package parse
 
 import (
@@ -31,16 +37,16 @@ type Document struct {
 	Encryption string
 	// Permissions are the permission bits of an encrypted file (ISO 32000-2, table 22).
 	Permissions uint32
-	// Owner reports that the password was the owner's, or that the file is not encrypted.
+	// Owner is true if the password was the owner's, or if the file is not encrypted.
 	Owner bool
-	// Repaired reports that the cross-references were damaged and the objects were found by a search.
+	// Repaired is true if the cross-references were damaged and a search found the objects.
 	Repaired bool
 }
 
 // reader is the state of Read.
 type reader struct {
 	data    []byte
-	table   []entry // the places of the objects
+	table   []entry // the places of the objects, by number
 	trailer pdffile.Dict
 	cipher  *decryption // nil without encryption
 	// budget is the number of bytes that may still be parsed and unpacked. It bounds time and memory for files
@@ -94,7 +100,7 @@ func repairError(damage, err error) error {
 	return fmt.Errorf("the PDF is damaged: %w; the search for its objects failed: %w", damage, err)
 }
 
-// spend takes n bytes from the budget.
+// spend takes n bytes from the budget. It returns ErrTooLarge if the budget is used up.
 func (r *reader) spend(n int) error {
 	if r.budget -= n; r.budget < 0 {
 		return ErrTooLarge
@@ -164,7 +170,8 @@ func isOwn(object []byte) bool {
 	return err == nil && (kind == "/ObjStm" || kind == "/XRef")
 }
 
-// findRoot sets the catalog and the Info dictionary of the file. It adds an Info dictionary if there is none.
+// findRoot sets the catalog and the Info dictionary of the file. If the trailer names no catalog, it takes the last
+// object that is one. It adds an Info dictionary if there is none.
 func findRoot(f *pdffile.File, trailer pdffile.Dict) error {
 	var ok bool
 	if f.Root, ok = f.Object(trailer.Get("Root")); !ok || !isCatalog(f.Objects[f.Root]) {
@@ -191,12 +198,13 @@ func findRoot(f *pdffile.File, trailer pdffile.Dict) error {
 	return nil
 }
 
+// isCatalog reports whether an object is a dictionary with a page tree.
 func isCatalog(object []byte) bool {
 	d, rest, err := pdffile.ReadDict(object)
 	return err == nil && len(rest) == 0 && d.Get("Pages") != nil
 }
 
-// version returns the later version of header and catalog.
+// version returns the PDF version of the header or of the catalog, whichever is later; "1.4" if the header has none.
 func version(data []byte, f *pdffile.File) string {
 	v := "1.4"
 	if head := data[len("%PDF-"):]; len(head) > 2 && head[0] >= '1' && head[0] <= '2' && head[1] == '.' {

@@ -2,12 +2,14 @@ package parse
 
 import (
 	"bytes"
+	"errors"
 
 	"presswork/internal/pdffile"
 )
 
-// search finds the objects of a file with damaged cross-references. Of several objects with one number the last
-// one wins, as in a file with several revisions.
+// search finds the objects of a file with damaged cross-references. It sets r.table, r.trailer and r.cipher. Of several
+// objects with one number the last one wins, as in a file with several revisions. Errors: ErrTooLarge, ErrEncryption,
+// ErrPassword.
 func (r *reader) search(password string) error {
 	var streams []int
 
@@ -19,12 +21,12 @@ func (r *reader) search(password string) error {
 
 		// Do not decrypt: the key is known only after the trailers have been found.
 		number, object, end, err := r.objectAt(start, false)
-		if err == ErrTooLarge { //nolint:errorlint // objectAt returns it as it is
+		if errors.Is(err, ErrTooLarge) {
 			return err
 		}
 
 		if err != nil || number > maxNumber {
-			at = start + len("0 0 obj")
+			at = start + len("0 0 obj") // the shortest beginning of an object
 			continue
 		}
 		at = end
@@ -54,7 +56,7 @@ func (r *reader) search(password string) error {
 
 	for _, n := range streams {
 		s, err := r.unpackStream(n)
-		if err == ErrTooLarge { //nolint:errorlint // unpackStream returns it as it is
+		if errors.Is(err, ErrTooLarge) {
 			return err
 		}
 
@@ -74,7 +76,7 @@ func (r *reader) search(password string) error {
 	return nil
 }
 
-// replace sets the place of an object, also if it has one.
+// replace sets the place of an object, even if a newer entry has set it.
 func (r *reader) replace(number int, e entry) {
 	r.set(number, e)
 
@@ -128,6 +130,7 @@ func (r *reader) nextObject(at int) (start int, ok bool) {
 
 		start := found
 		back := func(accept func(byte) bool) (moved bool) {
+			// Look back at most 40 bytes, because a file of digits and "obj" would take quadratic time.
 			for start > 0 && found-start < 40 && accept(r.data[start-1]) {
 				start--
 				moved = true

@@ -14,7 +14,8 @@ type entry struct {
 	offset int
 	// stream is the number of the object stream, or 0.
 	stream int32
-	known  bool
+	// known is true if a cross-reference section or the search has set the entry.
+	known bool
 }
 
 // maxRevisions limits the cross-reference sections of a file. Each save of a signed form adds one.
@@ -65,7 +66,7 @@ func (r *reader) readTable() error {
 	return nil // the revisions form a cycle, and all of them have been read
 }
 
-// readSection reads one cross-reference table or stream and returns its trailer.
+// readSection reads one cross-reference table or stream and returns its trailer. Errors: errTable, ErrTooLarge.
 func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 	l := lexer{in: r.data, at: offset}
 	if !l.keyword("xref") {
@@ -121,7 +122,7 @@ func (r *reader) readSection(offset int) (pdffile.Dict, error) {
 		}
 	}
 
-	// Only now, because an entry of the stream above wins over a free one.
+	// The first entry of an object stays, so set the free ones after those of the stream above.
 	for _, n := range free {
 		r.set(n, entry{offset: -1})
 	}
@@ -182,10 +183,11 @@ func (r *reader) readStreamSection(offset int) (pdffile.Dict, error) {
 	return trailer, nil
 }
 
-// setRow records one row of a cross-reference stream.
+// setRow records one row of a cross-reference stream: a type, then an offset or the number of an object stream. widths
+// are the sizes of the fields in bytes.
 func (r *reader) setRow(number int, row []byte, widths []int) {
 	var fields [3]int
-	fields[0] = 1 // the kind, if its width is 0
+	fields[0] = 1 // the default of the type, for a width of 0
 
 	for i, w := range widths[:3] {
 		if w > 0 {
@@ -213,7 +215,7 @@ func (r *reader) setRow(number int, row []byte, widths []int) {
 // set records an entry unless a newer revision has set it. It ignores numbers that are far too high for the size
 // of the file, because the list of objects has a place for each number.
 func (r *reader) set(number int, e entry) {
-	const sparse = 100_000
+	const sparse = 100_000 // numbers beyond one for each byte of the file
 	if number > len(r.data)+sparse {
 		return
 	}

@@ -16,7 +16,8 @@ const Default Level = "2b"
 func Levels() []string { return []string{"2b", "2u", "3b"} }
 
 // UnmarshalJSON reads a level in any case, with or without the prefix "PDF/A-". It reads true as Default and false
-// as "". It does not check that the level exists: compare with Levels.
+// as "". It does not check that the level exists: compare with Levels. Errors: JSON that is neither a boolean nor a
+// string.
 func (l *Level) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "true":

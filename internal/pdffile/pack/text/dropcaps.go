@@ -12,7 +12,7 @@ const dropCapSize = 2.2
 
 // JoinDropCaps joins a drop cap and the text that follows it into one word (ISO 32000-1, 14.9.4). The letter is on
 // the line of another word, so readers would copy, search and read it alone. The letter gets an empty text, and
-// the next glyph gets the text of both.
+// the next glyph gets the text of both. Errors wrap pdffile.ErrObject.
 func JoinDropCaps(f *pdffile.File) error {
 	return f.Rewrite("", func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
 		return (&capJoiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
@@ -30,10 +30,10 @@ type capJoiner struct {
 	faces map[string]pdffile.Face
 	face  pdffile.Face // the current font
 	size  float64      // of the current font
-	shows int          // in the current text object
+	shows int          // Tj operations in the current text object
 	// letter is the possible drop cap of the current text object, before is that of the previous text object.
 	letter, before shown
-	span           textSpan
+	span           textSpan // the open span with ActualText, or the zero value
 }
 
 // shown is a piece of shown text: its offsets in the content, its text and its type size.
@@ -110,7 +110,7 @@ func (j *capJoiner) begin(op pdffile.Operation) error {
 
 // show records a possible drop cap. If one is recorded already, show joins it with the first glyph after it.
 func (j *capJoiner) show(op pdffile.Operation) {
-	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
+	const maxGlyphs = 2 // of a drop cap: a quotation mark and a letter
 
 	codes, ok := j.face.Codes(op.Operands[0])
 	if !ok || len(codes) == 0 {
@@ -125,7 +125,7 @@ func (j *capJoiner) show(op pdffile.Operation) {
 	}
 
 	switch here := (shown{op.Start, end, j.file.TextOf(j.face, codes), j.size}); {
-	case j.shows == 1 && len(codes) <= most*j.face.Width:
+	case j.shows == 1 && len(codes) <= maxGlyphs*j.face.Width:
 		if j.span != (textSpan{}) {
 			here.text = j.span.text
 		}
@@ -141,8 +141,7 @@ func (j *capJoiner) show(op pdffile.Operation) {
 // join gives the drop cap an empty text, and puts its letters before the text of the first glyph of the line. line is
 // that line with the text of its first glyph; codes are all of its glyphs.
 func (j *capJoiner) join(line shown, codes []byte) {
-	// This letter has been rewritten by an earlier join.
-	if j.before.start < j.Copied {
+	if j.before.start < j.Copied { // an earlier join has rewritten this letter
 		return
 	}
 	j.CopyTo(j.before.start)

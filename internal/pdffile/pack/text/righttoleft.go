@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,25 +13,26 @@ import (
 
 // ReadRightToLeft makes Arabic text readable for programs that order the glyphs of a line by position. Chromium
 // maps glyphs to presentation forms and puts a span with the letter around each glyph. Programs then join letters
-// in the wrong order. ReadRightToLeft maps the glyphs to letters and removes the spans.
+// in the wrong order. ReadRightToLeft maps the glyphs to letters and removes the spans. Errors wrap pdffile.ErrObject.
 func ReadRightToLeft(f *pdffile.File) error {
 	mapped := map[int]bool{} // fonts
 
-	return f.Rewrite(
-		"/ActualText",
-		func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
-			for _, face := range c.Faces {
-				if !mapped[face.Object] {
-					mapped[face.Object] = true
-					if err := mapLetters(f, face.Object); err != nil {
-						return nil, err
-					}
-				}
+	begin := func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
+		for _, face := range c.Faces {
+			if mapped[face.Object] {
+				continue
 			}
+			mapped[face.Object] = true
 
-			return (&rightToLeft{file: f, faces: c.Faces, Rewriting: r}).visit, nil
-		},
-	)
+			if err := mapLetters(f, face.Object); err != nil {
+				return nil, err
+			}
+		}
+
+		return (&rightToLeft{file: f, faces: c.Faces, Rewriting: r}).visit, nil
+	}
+
+	return f.Rewrite("/ActualText", begin)
 }
 
 // mapLetters replaces presentation forms by letters in a font's ToUnicode map.
@@ -71,26 +71,14 @@ func mapLetters(f *pdffile.File, font int) error {
 		return fmt.Errorf("font %d: %w", font, pdffile.ErrObject)
 	}
 
-	digits := 2
+	digits := 2 // of a code
 	if bytes.Contains(before, []byte("<0000>")) {
 		digits = 4
 	}
 	var out bytes.Buffer
 	out.Write(before)
 	out.WriteString("endcodespacerange\n")
-
-	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // the format's limit for one section
-		fmt.Fprintf(&out, "%d beginbfchar\n", len(codes))
-
-		for _, code := range codes {
-			value := "0000" // no character, in Skia's form
-			if text[code] != "" {
-				value = fmt.Sprintf("%X", pdffile.UTF16(text[code]))
-			}
-			fmt.Fprintf(&out, "<%0*X> <%s>\n", digits, code, value)
-		}
-		out.WriteString("endbfchar\n")
-	}
+	out.Write(text.CharSections(digits))
 	out.WriteString("endcmap")
 	out.Write(after)
 	f.SetStream(n, stream, out.Bytes())
@@ -126,7 +114,8 @@ type rtlMark struct {
 	text, shown string
 }
 
-// visit compares the replacement text of each span with the text that its glyphs have.
+// visit compares the replacement text of each span with the text that its glyphs have. If they are equal, it leaves out
+// the operations that begin and end the span.
 func (r *rightToLeft) visit(op pdffile.Operation) error {
 	switch string(op.Operator) {
 	case "Tf":
@@ -167,6 +156,7 @@ func (r *rightToLeft) visit(op pdffile.Operation) error {
 	return nil
 }
 
+// reversed returns the characters of text in reverse order.
 func reversed(text string) string {
 	letters := []rune(text)
 	slices.Reverse(letters)

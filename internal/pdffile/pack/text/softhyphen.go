@@ -1,5 +1,8 @@
 // Package text corrects the text that readers extract from a printed PDF. It handles words with soft hyphens or
 // drop caps, Arabic letters, and glyphs without a character.
+//
+// Each function is a pass over the content streams. It recognises the operations that Chromium writes for its case, and
+// adds, changes or removes marks with ActualText around glyphs. The glyphs stay, so pages look the same.
 package text
 
 import (
@@ -19,14 +22,13 @@ const (
 )
 
 // JoinWords removes soft hyphens within lines, so that copied and searched words are whole. At the end of a line,
-// the visible hyphen is read as a soft hyphen (ISO 32000-1, 14.8.2.2.3).
+// the visible hyphen is read as a soft hyphen (ISO 32000-1, 14.8.2.2.3). Errors wrap pdffile.ErrObject.
 func JoinWords(f *pdffile.File) error {
-	return f.Rewrite(
-		softHyphenMark,
-		func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
-			return (&joiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
-		},
-	)
+	begin := func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
+		return (&joiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
+	}
+
+	return f.Rewrite(softHyphenMark, begin)
 }
 
 // joiner visits one content stream. Within a line, Chromium writes

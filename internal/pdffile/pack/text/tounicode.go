@@ -13,7 +13,8 @@ import (
 var unmappedGlyph = lazyregexp.New(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
 // MapAllGlyphs maps glyphs without a character to U+FFFD, because PDF/A-2u and PDF/UA require a character for each
-// glyph. Their real text is that of the span or formula around them.
+// glyph. Their real text is that of the span or formula around them. Errors: a font or a ToUnicode stream that cannot
+// be read.
 func MapAllGlyphs(f *pdffile.File) error {
 	for _, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
